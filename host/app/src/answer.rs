@@ -1,0 +1,136 @@
+//! The document `syrch.answer/1`, put together from what a search left behind.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use syrch_core::ledger::Spent;
+use syrch_core::roles::Answer;
+use syrch_core::{Candidate, Question, ResultSet, Value};
+use syrch_runtime::Configured;
+
+use crate::context::Context;
+use crate::{
+    ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateStatus, ClarifyReport, Confidence, CostReport, PluginReport, TimeReport,
+};
+
+/// An answer with the rows that are its ground.
+pub(crate) struct Grounded {
+    pub(crate) answer: Answer,
+    /// The candidate whose rows they are; none when a statement of the aggregator's own gave them.
+    pub(crate) candidate: Option<Candidate>,
+    pub(crate) results: Arc<ResultSet>,
+}
+
+/// How long the parts of a search took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Times {
+    pub(crate) total: Duration,
+    pub(crate) plan: Duration,
+    pub(crate) solve: Duration,
+    pub(crate) aggregate: Duration,
+}
+
+/// Puts the document together. Without a ground there is no answer, no SQL and no confidence in it.
+pub(crate) fn document(
+    run: &str,
+    question: &str,
+    context: &Context,
+    grounded: Option<&Grounded>,
+    clarify: Option<&Question>,
+    times: Times,
+    mut warnings: Vec<String>,
+) -> AnswerDocument {
+    if let Some(grounded) = grounded {
+        if let Some(candidate) = &grounded.candidate {
+            context.trace.settle(&grounded.answer.task, &candidate.id, |known| known.status = CandidateStatus::Answer);
+        }
+        warnings.extend(grounded.answer.caveats.iter().cloned());
+        warnings.extend(grounded.results.profile().warnings);
+    }
+    let spent = context.ledger.spent();
+    if spent.log_dropped > 0 {
+        warnings.push(format!("{} bytes of plugins' remarks went over the quota and were dropped", spent.log_dropped));
+    }
+    AnswerDocument {
+        schema: ANSWER_SCHEMA.to_owned(),
+        run: run.to_owned(),
+        question: question.to_owned(),
+        answer: grounded.map(|grounded| body(&grounded.answer, &grounded.results)),
+        sql: grounded.map(|grounded| grounded.results.sql.clone()),
+        dialect: context.catalog.dialect.name().to_owned(),
+        confidence: grounded.map(|grounded| Confidence {
+            raw: grounded.candidate.as_ref().and_then(|candidate| candidate.raw_confidence),
+            calibrated: grounded.answer.confidence,
+        }),
+        candidates: context.trace.candidates(),
+        clarify: clarify.map(|question| ClarifyReport {
+            question: question.text.clone(),
+            choices: question.choices.clone(),
+            ambiguity: question.ambiguity,
+        }),
+        cost: cost(&spent),
+        time_ms: TimeReport {
+            total: millis(times.total),
+            plan: millis(times.plan),
+            solve: millis(times.solve),
+            aggregate: millis(times.aggregate),
+        },
+        plugins: context.cast.all().into_iter().map(plugin).collect(),
+        warnings,
+    }
+}
+
+fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {
+    AnswerBody {
+        text: answer.text.clone(),
+        columns: results.columns().into_iter().map(|column| column.name).collect(),
+        rows: results.rows(0, u64::MAX).iter().map(|row| row.iter().map(json_value).collect()).collect(),
+        row_count: results.row_count(),
+        truncated: results.truncated(),
+        basis: answer.basis.clone(),
+    }
+}
+
+fn cost(spent: &Spent) -> CostReport {
+    CostReport {
+        calls: spent.calls,
+        input_tokens: spent.input_tokens,
+        output_tokens: spent.output_tokens,
+        usd: spent.cost_micros.map(|micros| micros as f64 / 1e6),
+        sql_runs: spent.sql_runs,
+        by_purpose: spent.by_purpose.clone(),
+    }
+}
+
+fn plugin(configured: &Configured) -> PluginReport {
+    let identity = configured.plugin().identity();
+    let used = configured.used();
+    PluginReport {
+        role: configured.role(),
+        name: identity.name,
+        version: identity.version,
+        digest: configured.plugin().digest().to_owned(),
+        cpu_ms: u64::try_from(used.cpu.as_millis()).unwrap_or(u64::MAX),
+        memory_peak: used.memory_peak,
+    }
+}
+
+fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// A cell as JSON: numbers stay numbers, bytes become `{"bytes": "<hex>"}`, numbers that JSON lacks become text.
+#[must_use]
+pub fn json_value(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Boolean(value) => (*value).into(),
+        Value::Integer(value) => (*value).into(),
+        Value::Real(value) => serde_json::Number::from_f64(*value).map_or_else(|| value.to_string().into(), Into::into),
+        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => text.clone().into(),
+        Value::Bytes(bytes) => {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            serde_json::json!({ "bytes": hex })
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What can go wrong before, during and after a search, in the classes that callers tell apart.
+
+use syrch_core::ledger::Exhausted;
+use syrch_core::ports::DatabaseError;
+use syrch_core::{RoleError, SqlError};
+use syrch_runtime::LoadError;
+
+/// An error of the library. `cli` gives each class its exit code.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A setting is wrong.
+    #[error("{0}")]
+    Config(String),
+    /// The database cannot be opened or read.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The model endpoint cannot be used.
+    #[error("model `{model}`: {message}")]
+    Model {
+        /// The model's name.
+        model: String,
+        /// What happened.
+        message: String,
+    },
+    /// No built-in plugin has this name.
+    #[error("there is no built-in plugin `{name}`")]
+    UnknownPlugin {
+        /// The name asked for.
+        name: String,
+        /// The nearest names.
+        similar: Vec<String>,
+    },
+    /// A plugin was refused when it was loaded.
+    #[error("plugin `{plugin}`: {source}")]
+    PluginRejected {
+        /// Which plugin.
+        plugin: String,
+        /// Why.
+        source: LoadError,
+    },
+    /// A plugin trapped, hit a limit or returned nonsense.
+    #[error(transparent)]
+    PluginFailed(RoleError),
+    /// A plugin says that it failed.
+    #[error("{role} {message}")]
+    Strategy {
+        /// Which role.
+        role: String,
+        /// What it says.
+        message: String,
+    },
+    /// The user's policy forbids it.
+    #[error(transparent)]
+    Sql(#[from] SqlError),
+    /// A budget is used up and nothing acceptable was found within it.
+    #[error("the budget is used up: {0}")]
+    Budget(Exhausted),
+    /// The search's deadline passed and nothing acceptable was found within it.
+    #[error("the deadline of {0} s passed before an acceptable answer was found")]
+    Deadline(f64),
+    /// The user stopped it before there was an answer.
+    #[error("interrupted")]
+    Interrupted,
+    /// Anything else.
+    #[error("{0}")]
+    Internal(String),
+}

@@ -1,0 +1,63 @@
+//! The port `evaluate`: the calibrator and the reward of the same search, called for a solver.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch_core::ports::{EvaluatePort, PortError, Relation, SqlPort};
+use syrch_core::roles::{Calibrator, Reward, Rival, Role};
+use syrch_core::{Candidate, RoleError, Signals, Task, Verdict};
+
+use crate::context::Context;
+
+/// The port of one role call. Nested calls have slots of their own: the caller waits for them and must not starve them.
+pub(crate) struct EvaluateOfTask {
+    pub(crate) context: Arc<Context>,
+    pub(crate) task: Option<Arc<Task>>,
+    pub(crate) relations: Vec<Relation>,
+}
+
+impl EvaluateOfTask {
+    fn unavailable(&self, error: &RoleError) -> PortError {
+        self.context.fault(error);
+        PortError::Unavailable(error.to_string())
+    }
+}
+
+#[async_trait]
+impl EvaluatePort for EvaluateOfTask {
+    async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
+        let prepared = self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new());
+        let calibrated = self.context.cast.calibrator.calibrate(prepared.call, &claims).await;
+        calibrated.map_err(|error| self.unavailable(&error))
+    }
+
+    async fn reward(&self, candidates: Vec<Candidate>) -> Result<Vec<Verdict>, PortError> {
+        let Some(task) = &self.task else {
+            return Err(PortError::Denied("a reward judges the candidates of a task".to_owned()));
+        };
+        let prepared = self.context.prepare(Role::Reward, Some(task), self.relations.clone());
+        let mut verdicts = Vec::with_capacity(candidates.len());
+        let (mut rivals, mut places) = (Vec::new(), Vec::new());
+        for candidate in candidates {
+            match prepared.sql.run(&candidate.sql).await {
+                Ok(results) => {
+                    places.push(verdicts.len());
+                    verdicts.push(Verdict::Unavailable(String::new()));
+                    rivals.push(Rival { candidate, results });
+                }
+                Err(error) => verdicts.push(Verdict::Unavailable(format!("its SQL does not run: {error}"))),
+            }
+        }
+        if rivals.is_empty() {
+            return Ok(verdicts);
+        }
+        let (problem, catalog) = (&self.context.problem, &self.context.catalog);
+        let judged = self.context.cast.reward.judge(prepared.call, problem, catalog, task, &rivals).await;
+        let judged = judged.map_err(|error| self.unavailable(&error))?;
+        for ((place, rival), verdict) in places.into_iter().zip(&rivals).zip(judged) {
+            self.context.remember_verdict(&task.id, &rival.candidate.sql, &verdict);
+            verdicts[place] = verdict;
+        }
+        Ok(verdicts)
+    }
+}

@@ -1,0 +1,260 @@
+//! What happens to one task: the solver finds candidates, and the host itself runs, calibrates and judges them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch_core::ports::{EvaluatePort, Relation, SqlPort};
+use syrch_core::roles::{Call, Output, Parent, Planner, Role, Solver};
+use syrch_core::{
+    Candidate, Ending, Equality, Failure, FailureKind, Graph, Observation, ResultSet, RoleError, Step, Task, Verdict,
+};
+use syrch_scheduler::{Ended, Replanner, TaskRunner};
+
+use crate::context::{Context, Prepared};
+use crate::{CandidateStatus, SearchEvent};
+
+/// What a model that states no confidence is taken to mean, as in the founding package.
+const UNSTATED_CONFIDENCE: f64 = 0.7;
+
+/// A solved task's result.
+#[derive(Clone)]
+pub(crate) struct Solved {
+    /// The name by which it stands in FROM.
+    pub(crate) name: String,
+    pub(crate) candidate: Candidate,
+    pub(crate) others: Vec<Candidate>,
+    pub(crate) results: Arc<ResultSet>,
+    /// The finished tasks that its own SQL may name, each after those that it uses.
+    pub(crate) relations: Vec<Relation>,
+}
+
+impl Solved {
+    /// All that a dependent may name: what this one may, and this one.
+    pub(crate) fn lends(&self) -> Vec<Relation> {
+        let own = Relation {
+            name: self.name.clone(),
+            sql: self.candidate.sql.clone(),
+            columns: self.results.columns(),
+        };
+        self.relations.iter().cloned().chain([own]).collect()
+    }
+}
+
+/// The relations of several finished tasks, each once, in an order in which every one comes after those that it uses.
+pub(crate) fn relations_of<'a>(solved: impl IntoIterator<Item = &'a Solved>) -> Vec<Relation> {
+    let mut relations: Vec<Relation> = Vec::new();
+    for relation in solved.into_iter().flat_map(Solved::lends) {
+        if !relations.iter().any(|known| known.name == relation.name) {
+            relations.push(relation);
+        }
+    }
+    relations
+}
+
+/// Runs the tasks of one search.
+pub(crate) struct Runner {
+    pub(crate) context: Arc<Context>,
+}
+
+#[async_trait]
+impl TaskRunner for Runner {
+    type Output = Solved;
+
+    async fn run(&self, task: Task, parents: Vec<Ended<Solved>>) -> (Observation, Option<Solved>) {
+        let task = Arc::new(task);
+        let relations = relations_of(parents.iter().filter_map(|parent| parent.output.as_ref()));
+        let prepared = self.context.prepare(Role::Solver, Some(&task), relations.clone());
+        let parents: Vec<Parent> = parents.into_iter().map(parent).collect();
+        let (problem, catalog) = (&self.context.problem, &self.context.catalog);
+        let solver = &self.context.cast.solver;
+        let outcome = match solver.solve(prepared.call.clone(), problem, catalog, &task, &parents).await {
+            Ok(outcome) => outcome,
+            Err(error) => return (self.failed(&task, &error), None),
+        };
+        if let Some(question) = outcome.ask {
+            self.context.ask(question);
+        }
+        let mut observation = Observation::ended(&task.id, Ending::Cancelled);
+        observation.memo = outcome.memo;
+        if outcome.candidates.is_empty() && !outcome.subtasks.is_empty() {
+            observation.subtasks = outcome.subtasks;
+            return (observation, None);
+        }
+        let solved = self.choose(&task, &prepared, outcome.candidates, relations, &mut observation).await;
+        self.cluster(&task, &prepared).await;
+        (observation, solved)
+    }
+}
+
+impl Runner {
+    fn failed(&self, task: &Task, error: &RoleError) -> Observation {
+        self.context.fault(error);
+        let failure = match error {
+            RoleError::Failure { failure, .. } => failure.clone(),
+            RoleError::Cancelled | RoleError::Deadline => Failure::new(FailureKind::Cancelled, error.to_string()),
+            other => Failure::new(FailureKind::Internal, other.to_string()),
+        };
+        Observation::ended(&task.id, Ending::Failed(failure))
+    }
+
+    /// Takes the first candidate that runs and is not rejected; the rest are told why not.
+    async fn choose(
+        &self,
+        task: &Arc<Task>,
+        prepared: &Prepared,
+        candidates: Vec<Candidate>,
+        relations: Vec<Relation>,
+        observation: &mut Observation,
+    ) -> Option<Solved> {
+        let mut why = prepared.complaint();
+        let mut usable: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
+        for mut candidate in candidates {
+            self.context.trace.propose(&task.id, &candidate);
+            match prepared.sql.run(&candidate.sql).await {
+                Ok(results) => {
+                    let profile = results.profile();
+                    candidate.signals.empty_result = profile.rows == 0;
+                    let null = profile.columns.iter().filter(|column| profile.rows > 0 && column.nulls == profile.rows);
+                    candidate.signals.null_columns = u32::try_from(null.count()).unwrap_or(u32::MAX);
+                    usable.push((candidate, results));
+                }
+                Err(error) => {
+                    let reason = format!("its SQL does not run: {error}");
+                    self.drop_candidate(task, &candidate, &reason);
+                    why = Some(reason);
+                }
+            }
+        }
+        self.calibrate(prepared, &mut usable).await;
+        let mut kept: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
+        for (candidate, results) in usable {
+            self.context.trace.propose(&task.id, &candidate);
+            match self.verdict(task, prepared, &candidate).await {
+                Verdict::Rejected(opinion) => {
+                    let reason = format!("rejected: {}", opinion.reason);
+                    self.drop_candidate(task, &candidate, &reason);
+                    why = Some(reason);
+                }
+                Verdict::Accepted(_) | Verdict::Unavailable(_) => kept.push((candidate, results)),
+            }
+        }
+        observation.candidates = kept.iter().map(|(candidate, _)| candidate.clone()).collect();
+        let mut kept = kept.into_iter();
+        let Some((candidate, results)) = kept.next() else {
+            let reason = why.unwrap_or_else(|| "the solver found no candidate".to_owned());
+            observation.ending = Ending::Failed(Failure::new(FailureKind::Other("no-candidate".to_owned()), reason));
+            return None;
+        };
+        let profile = results.profile();
+        observation.ending = if profile.rows == 0 { Ending::Empty } else { Ending::Solved };
+        observation.fingerprint = results.fingerprint(&Equality::Bag, self.context.salt);
+        observation.profile = Some(profile);
+        self.context.trace.settle(&task.id, &candidate.id, |known| known.status = CandidateStatus::Kept);
+        let name = self.context.relation_name(&task.id);
+        let others = kept.map(|(candidate, _)| candidate).collect();
+        Some(Solved { name, candidate, others, results, relations })
+    }
+
+    fn drop_candidate(&self, task: &Task, candidate: &Candidate, reason: &str) {
+        self.context.trace.settle(&task.id, &candidate.id, |known| reason.clone_into(&mut known.reason));
+    }
+
+    /// Overwrites what the guest claims with the calibrator's value. Without a calibrator that works, nothing is certain: 0.
+    async fn calibrate(&self, prepared: &Prepared, usable: &mut [(Candidate, Arc<ResultSet>)]) {
+        if usable.is_empty() {
+            return;
+        }
+        let claims = usable
+            .iter()
+            .map(|(candidate, _)| (candidate.raw_confidence.unwrap_or(UNSTATED_CONFIDENCE), candidate.signals.clone()))
+            .collect();
+        let calibrated = prepared.call.ports.evaluate.calibrate(claims).await.unwrap_or_default();
+        for (place, (candidate, _)) in usable.iter_mut().enumerate() {
+            candidate.confidence = Some(calibrated.get(place).copied().unwrap_or(0.0));
+        }
+    }
+
+    /// The reward's verdict: the one it gave while the solver worked, or a new one.
+    async fn verdict(&self, task: &Task, prepared: &Prepared, candidate: &Candidate) -> Verdict {
+        if let Some(verdict) = self.context.verdict(&task.id, &candidate.sql) {
+            return verdict;
+        }
+        match prepared.call.ports.evaluate.reward(vec![candidate.clone()]).await {
+            Ok(verdicts) => verdicts.into_iter().next().unwrap_or_else(|| Verdict::Unavailable(String::new())),
+            Err(error) => Verdict::Unavailable(error.to_string()),
+        }
+    }
+
+    /// Gives candidates with equal results the same number.
+    async fn cluster(&self, task: &Task, prepared: &Prepared) {
+        let mut clusters: BTreeMap<String, u32> = BTreeMap::new();
+        for known in self.context.trace.candidates().into_iter().filter(|known| known.task == task.id) {
+            let Some(results) = prepared.sql.peek(&known.sql) else { continue };
+            let Some(fingerprint) = results.fingerprint(&Equality::Bag, self.context.salt) else { continue };
+            let next = u32::try_from(clusters.len()).unwrap_or(u32::MAX).saturating_add(1);
+            let number = *clusters.entry(fingerprint).or_insert(next);
+            self.context.trace.settle(&task.id, &known.id, |known| known.cluster = Some(number));
+        }
+    }
+}
+
+fn parent(ended: Ended<Solved>) -> Parent {
+    let Ended { task, observation, output } = ended;
+    let output = match (output, observation.ending) {
+        (Some(solved), _) => Output::Relation {
+            name: solved.name,
+            candidate: Box::new(solved.candidate),
+            results: solved.results,
+        },
+        (None, Ending::Failed(failure)) => Output::Failed(failure),
+        (None, Ending::Skipped(reason)) => Output::Failed(Failure::new(FailureKind::Cancelled, reason)),
+        (None, _) => Output::Failed(Failure::new(FailureKind::Cancelled, "it did not end")),
+    };
+    Parent { task, output, memo: observation.memo }
+}
+
+/// Lets the planner react to observations.
+pub(crate) struct PlannerSteps {
+    pub(crate) context: Arc<Context>,
+}
+
+#[async_trait]
+impl Replanner for PlannerSteps {
+    async fn next(&self, graph: &Graph, seen: &[Observation], fresh: usize) -> Result<Step, RoleError> {
+        let call: Call = self.context.prepare(Role::Planner, None, Vec::new()).call;
+        let (problem, catalog) = (&self.context.problem, &self.context.catalog);
+        let step = self.context.cast.planner.next(call, problem, catalog, graph, seen, fresh).await;
+        step.inspect_err(|error| self.context.fault(error))
+    }
+}
+
+/// Reports tasks as they start and end.
+pub(crate) struct WatchTasks {
+    pub(crate) context: Arc<Context>,
+}
+
+impl syrch_scheduler::Watch for WatchTasks {
+    fn started(&self, task: &Task) {
+        self.context.trace.event(&SearchEvent::TaskStarted { id: task.id.clone(), text: task.text.clone() });
+    }
+
+    fn ended(&self, _: &Task, observation: &Observation) {
+        let ending = match &observation.ending {
+            Ending::Solved => "solved".to_owned(),
+            Ending::Empty => "solved, no rows".to_owned(),
+            Ending::Failed(failure) => format!("failed: {failure}"),
+            Ending::Skipped(reason) => format!("skipped: {reason}"),
+            Ending::Cancelled => "cancelled".to_owned(),
+            Ending::Other(name) => name.clone(),
+        };
+        let confidence = observation.candidates.first().and_then(|candidate| candidate.confidence);
+        self.context.trace.event(&SearchEvent::TaskEnded { id: observation.task.clone(), ending, confidence });
+    }
+
+    fn refused(&self, reason: &str) {
+        let message = format!("a step of the planner was refused: {reason}");
+        let (call, level) = ("planner".to_owned(), syrch_core::ports::Level::Warn);
+        self.context.trace.event(&SearchEvent::Note { call, level, message });
+    }
+}

@@ -1,0 +1,301 @@
+//! The way of a question: plan, run the graph, make the answer; with nothing acceptable, ask and start over.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use syrch_core::ledger::{Exhausted, Ledger};
+use syrch_core::ports::{Database, SqlPort};
+use syrch_core::result_set::digest64;
+use syrch_core::roles::{Aggregator, Clarifier, Finished, Planner, Role};
+use syrch_core::{Ending, FailureKind, Graph, Observation, Problem, Question, RoleError};
+use syrch_scheduler::{End, Options, Run, Stop, execute};
+
+use crate::answer::{Grounded, Times, document};
+use crate::context::Context;
+use crate::host::Host;
+use crate::runner::{PlannerSteps, Runner, Solved, WatchTasks, relations_of};
+use crate::trace::Trace;
+use crate::{Ask, Error, Observer, Outcome, SearchEvent, SearchReport};
+
+/// How long making the answer may take once the user or the deadline has stopped the search.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+pub(crate) async fn search(
+    host: &Host,
+    mut problem: Problem,
+    observer: Arc<dyn Observer>,
+    ask: Option<&dyn Ask>,
+    stop: &Stop,
+) -> Result<SearchReport, Error> {
+    let started = Instant::now();
+    let (question, run) = (problem.question.clone(), run_id(&problem.question));
+    if question.trim().is_empty() {
+        return Err(Error::Config("the question is empty".to_owned()));
+    }
+    let ledger = Ledger::new(host.settings.budgets.clone());
+    let trace = Trace::new(observer);
+    let salt = digest64(&[&run, "salt"]);
+    let mut round = 0;
+    loop {
+        let context = Context::new(host, problem.clone(), Arc::clone(&ledger), Arc::clone(&trace), started, salt).await?;
+        let attempt = Attempt::make(&context, host.database.as_ref(), stop).await?;
+        if let (Some(question), Some(ask)) = (&attempt.question, ask)
+            && round < host.settings.max_questions
+            && !stop.is_triggered()
+            && let Some(answer) = ask.ask(question).await
+        {
+            problem.answers.push((question.text.clone(), answer));
+            round += 1;
+            trace.event(&SearchEvent::Refined { round });
+            continue;
+        }
+        return attempt.report(&run, &question, &context, stop);
+    }
+}
+
+/// A name for the run that no other run has.
+fn run_id(question: &str) -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let place = std::ptr::from_ref(&now) as usize;
+    let parts = [now.as_nanos().to_string(), std::process::id().to_string(), place.to_string()];
+    format!("{:016x}", digest64(&[question, &parts[0], &parts[1], &parts[2]]))
+}
+
+/// One pass over one wording of the problem.
+struct Attempt {
+    grounded: Option<Grounded>,
+    question: Option<Question>,
+    /// Whether some task has a result, however doubtful.
+    any_result: bool,
+    end: End,
+    seen: Vec<Observation>,
+    times: Times,
+    warnings: Vec<String>,
+}
+
+impl Attempt {
+    async fn make(context: &Arc<Context>, database: &dyn Database, stop: &Stop) -> Result<Self, Error> {
+        let deadline = context.settings.deadline.map(|all| tokio::time::Instant::from_std(context.started + all));
+        let clock = Instant::now();
+        let graph = plan(context, stop, deadline).await?;
+        let plan_time = clock.elapsed();
+        context.trace.event(&SearchEvent::Planned { tasks: graph.tasks.len() });
+        let run = solve(context, graph, stop, deadline).await?;
+        let solve_time = clock.elapsed() - plan_time;
+        let mut warnings = Vec::new();
+        let grounded = aggregate(context, database, &run, &mut warnings).await?;
+        let question = clarify(context, &run, grounded.as_ref()).await?;
+        let times = Times {
+            total: context.started.elapsed(),
+            plan: plan_time,
+            solve: solve_time,
+            aggregate: clock.elapsed() - plan_time - solve_time,
+        };
+        let any_result = run.ended.values().any(|ended| ended.output.is_some());
+        Ok(Self { grounded, question, any_result, end: run.end, seen: run.seen, times, warnings })
+    }
+
+    /// What the caller hears: an answer, a question, nothing acceptable, or the error that is to blame.
+    fn report(mut self, run: &str, asked: &str, context: &Context, stop: &Stop) -> Result<SearchReport, Error> {
+        let interrupted = stop.is_triggered();
+        // A doubt that the user cannot be asked about now is told instead of a doubtful answer.
+        let doubtful = self.question.is_some() && (self.any_result || !context.asks().is_empty());
+        let outcome = match (&self.grounded, doubtful) {
+            (_, true) if !interrupted => Outcome::ClarificationNeeded,
+            (Some(_), _) => Outcome::Answered,
+            (None, _) if interrupted => return Err(Error::Interrupted),
+            (None, _) => {
+                self.blame(context)?;
+                Outcome::NoAnswer
+            }
+        };
+        if outcome != Outcome::Answered {
+            self.grounded = None;
+        }
+        if outcome != Outcome::ClarificationNeeded {
+            self.question = None;
+        }
+        self.tell(context, outcome);
+        let Self { grounded, question, times, warnings, .. } = self;
+        let document = document(run, asked, context, grounded.as_ref(), question.as_ref(), times, warnings);
+        let data = grounded.map(|grounded| grounded.results);
+        Ok(SearchReport { outcome, interrupted, document, data })
+    }
+
+    /// Without an answer: is a plugin, the endpoint, the database or a budget to blame?
+    fn blame(&self, context: &Context) -> Result<(), Error> {
+        if let Some(fault) = context.faults().into_iter().next() {
+            return Err(Error::PluginFailed(fault));
+        }
+        if let Some(message) = context.model_error() {
+            return Err(Error::Model { model: context.settings.model.model.clone(), message });
+        }
+        if self.end == End::Deadline {
+            let seconds = context.settings.deadline.unwrap_or_default().as_secs_f64();
+            return Err(Error::Deadline(seconds));
+        }
+        match exhausted(context) {
+            Some(exhausted) => Err(Error::Budget(exhausted)),
+            None => Ok(()),
+        }
+    }
+
+    /// Warns of what did not go as it should.
+    fn tell(&mut self, context: &Context, outcome: Outcome) {
+        for observation in &self.seen {
+            match &observation.ending {
+                Ending::Failed(failure) => self.warnings.push(format!("task {} failed: {failure}", observation.task)),
+                Ending::Skipped(reason) => self.warnings.push(format!("task {} was skipped: {reason}", observation.task)),
+                _ => {}
+            }
+        }
+        if outcome == Outcome::Answered {
+            self.warnings.extend(context.faults().iter().map(ToString::to_string));
+            self.warnings.extend(context.model_error());
+            self.warnings.extend(exhausted(context).map(|which| format!("the budget is used up: {which}")));
+            match self.end {
+                End::Deadline => self.warnings.push("the deadline passed: this is the best so far".to_owned()),
+                End::Stopped => self.warnings.push("interrupted: this is the best so far".to_owned()),
+                End::Complete | End::Finished => {}
+            }
+        }
+    }
+}
+
+fn exhausted(context: &Context) -> Option<Exhausted> {
+    context.ledger.spent().exhausted.into_iter().next()
+}
+
+/// The planner's graph. Ctrl-C and the deadline end the wait for it.
+async fn plan(context: &Arc<Context>, stop: &Stop, deadline: Option<tokio::time::Instant>) -> Result<Graph, Error> {
+    let call = context.prepare(Role::Planner, None, Vec::new()).call;
+    let planning = context.cast.planner.plan(call, &context.problem, &context.catalog);
+    let over = async {
+        match deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    let planned = tokio::select! {
+        planned = planning => planned,
+        () = stop.triggered() => return Err(Error::Interrupted),
+        () = over => return Err(Error::Deadline(context.settings.deadline.unwrap_or_default().as_secs_f64())),
+    };
+    planned.map_err(|error| role_failed(context, Role::Planner, error))
+}
+
+/// A role without which there is no search has failed: who is to blame?
+fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
+    let RoleError::Failure { failure, .. } = &error else {
+        return Error::PluginFailed(error);
+    };
+    if let Some(message) = context.model_error() {
+        return Error::Model { model: context.settings.model.model.clone(), message };
+    }
+    match (&failure.kind, exhausted(context)) {
+        (FailureKind::Budget, Some(exhausted)) => Error::Budget(exhausted),
+        _ => Error::Strategy { role: role.name().to_owned(), message: error.to_string() },
+    }
+}
+
+async fn solve(
+    context: &Arc<Context>,
+    graph: Graph,
+    stop: &Stop,
+    deadline: Option<tokio::time::Instant>,
+) -> Result<Run<Solved>, Error> {
+    let policy = &context.settings.policy;
+    let options = Options {
+        max_parallel: policy.max_parallel as usize,
+        max_rounds: policy.max_rounds,
+        deadline,
+        limits: context.settings.limits.clone(),
+    };
+    let runner = Arc::new(Runner { context: Arc::clone(context) });
+    let steps = PlannerSteps { context: Arc::clone(context) };
+    let watch = WatchTasks { context: Arc::clone(context) };
+    execute(graph, runner, Some(&steps), &watch, &options, stop).await.map_err(|error| {
+        Error::PluginFailed(RoleError::Invalid {
+            plugin: context.cast.planner.plugin().identity().name,
+            export: "planner.plan".to_owned(),
+            detail: error.to_string(),
+        })
+    })
+}
+
+/// Lets the aggregator make the answer, and finds the rows that it rests on.
+async fn aggregate(
+    context: &Arc<Context>,
+    database: &dyn Database,
+    run: &Run<Solved>,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Grounded>, Error> {
+    let solved: Vec<(&syrch_core::Task, &Solved)> =
+        run.ended.values().filter_map(|ended| Some((&ended.task, ended.output.as_ref()?))).collect();
+    if solved.is_empty() {
+        return Ok(None);
+    }
+    let finished: Vec<Finished> = solved
+        .iter()
+        .map(|(task, solved)| Finished {
+            name: solved.name.clone(),
+            task: (*task).clone(),
+            candidate: solved.candidate.clone(),
+            others: solved.others.clone(),
+            results: Arc::clone(&solved.results),
+        })
+        .collect();
+    let relations = relations_of(solved.iter().map(|(_, solved)| *solved));
+    let prepared = context.prepare(Role::Aggregator, None, relations);
+    let aggregating =
+        context.cast.aggregator.aggregate(prepared.call.clone(), &context.problem, &run.graph, &finished, &run.seen);
+    let answer = match run.end {
+        End::Stopped | End::Deadline => tokio::time::timeout(LAST_WORDS, aggregating)
+            .await
+            .unwrap_or_else(|_| Err(RoleError::Deadline)),
+        End::Complete | End::Finished => aggregating.await,
+    };
+    let answer = answer.map_err(|error| role_failed(context, Role::Aggregator, error))?;
+    let Some(answer) = answer else { return Ok(None) };
+    if let Some(sql) = &answer.sql {
+        match prepared.sql.run(sql).await {
+            Ok(results) => return Ok(Some(Grounded { answer, candidate: None, results })),
+            Err(error) => warnings.push(format!(
+                "the tasks' results could not be joined on {} ({error}); the answer is that of task {} alone",
+                database.name(),
+                answer.task
+            )),
+        }
+    }
+    let ground = solved.iter().find(|(task, _)| task.id == answer.task);
+    Ok(ground.map(|(_, solved)| Grounded {
+        candidate: Some(solved.candidate.clone()),
+        results: Arc::clone(&solved.results),
+        answer,
+    }))
+}
+
+/// What the user should be asked: the solver's own question first, then the clarifier's. A sure answer needs none.
+async fn clarify(context: &Arc<Context>, run: &Run<Solved>, grounded: Option<&Grounded>) -> Result<Option<Question>, Error> {
+    let stopped = matches!(run.end, End::Stopped | End::Deadline);
+    let sure = grounded.is_some_and(|grounded| grounded.answer.confidence >= context.settings.policy.high_confidence);
+    // Asking the user does not mend a plugin, an endpoint or an empty purse.
+    let broken = !context.faults().is_empty() || context.model_error().is_some() || exhausted(context).is_some();
+    if stopped || sure || (grounded.is_none() && broken) {
+        return Ok(None);
+    }
+    if let (None, Some(question)) = (grounded, context.asks().into_iter().next()) {
+        return Ok(Some(question));
+    }
+    let call = context.prepare(Role::Clarifier, None, Vec::new()).call;
+    let clarifier = &context.cast.clarifier;
+    match clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await {
+        Ok(questions) => Ok(questions.into_iter().next()),
+        // With an answer at hand the clarifier's failure is no reason to withhold it.
+        Err(error) if grounded.is_some() => {
+            context.fault(&error);
+            Ok(None)
+        }
+        Err(error) => Err(role_failed(context, Role::Clarifier, error)),
+    }
+}

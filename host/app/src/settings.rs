@@ -1,0 +1,165 @@
+//! What a search may be told. Whoever embeds the library fills this in; `cli` merges it from flags, environment and files.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use syrch_core::ledger::Budgets;
+use syrch_core::ports::{Policy, RowsGrant};
+use syrch_core::roles::Role;
+use syrch_core::{Json, Limits};
+
+/// Everything that a search is told, with the defaults of the command line.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The database: a path, or a URL such as `sqlite:shop.sqlite`.
+    pub database: String,
+    /// Which tables a search may see, as globs; empty: all.
+    pub tables: Vec<String>,
+    /// How much cell text plugins and prompts may see.
+    pub rows: RowsGrant,
+    /// What strategies are told.
+    pub policy: Policy,
+    /// What a search may spend.
+    pub budgets: Budgets,
+    /// How long a search may take; none: no deadline but those of its calls.
+    pub deadline: Option<Duration>,
+    /// How often the user may be asked in one search.
+    pub max_questions: u32,
+    /// The model.
+    pub model: ModelSettings,
+    /// The plugins.
+    pub strategy: Strategy,
+    /// Further settings by name, which plugins read through the port `run`.
+    pub settings: BTreeMap<String, Json>,
+    /// Where everything random starts.
+    pub seed: u64,
+    /// Where compiled plugins are kept; none: nothing is kept.
+    pub cache_dir: Option<PathBuf>,
+    /// All limits.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            database: String::new(),
+            tables: Vec::new(),
+            rows: RowsGrant::default(),
+            policy: Policy::default(),
+            budgets: Budgets::default(),
+            deadline: None,
+            max_questions: 2,
+            model: ModelSettings::default(),
+            strategy: Strategy::default(),
+            settings: BTreeMap::new(),
+            seed: 0,
+            cache_dir: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Who answers model calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Provider {
+    /// An endpoint that speaks OpenAI's chat completions.
+    Openai,
+    /// Rules, no model, no network.
+    #[default]
+    Offline,
+}
+
+/// How models are reached.
+#[derive(Debug, Clone)]
+pub struct ModelSettings {
+    /// Who answers.
+    pub provider: Provider,
+    /// The model's name at the endpoint.
+    pub model: String,
+    /// Where the endpoint is, up to and including `/v1`.
+    pub base_url: String,
+    /// The key; none for local endpoints.
+    pub api_key: Option<SecretString>,
+    /// 0 to 2; where a plugin asks for none.
+    pub temperature: f32,
+    /// Output tokens of one call at most.
+    pub max_tokens: u32,
+    /// How long one call may take.
+    pub timeout: Duration,
+    /// Below this confidence the offline rules abstain.
+    pub offline_threshold: Option<f64>,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            provider: Provider::Offline,
+            model: "gpt-4o".to_owned(),
+            base_url: "https://api.openai.com/v1".to_owned(),
+            api_key: None,
+            temperature: 0.7,
+            max_tokens: 4_096,
+            timeout: Duration::from_secs(120),
+            offline_threshold: None,
+        }
+    }
+}
+
+/// Where a plugin comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PluginSource {
+    /// One that travels inside the binary.
+    Builtin(String),
+    /// A component file.
+    File(PathBuf),
+}
+
+impl PluginSource {
+    /// Reads a flag: what looks like a path (a separator, or the ending `.wasm`) is a file, the rest a built-in's name.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        if text.contains(['/', '\\']) || text.to_ascii_lowercase().ends_with(".wasm") {
+            Self::File(PathBuf::from(text))
+        } else {
+            Self::Builtin(text.to_owned())
+        }
+    }
+}
+
+impl std::fmt::Display for PluginSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Builtin(name) => f.write_str(name),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// A plugin for each role, with its config.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Strategy {
+    /// Which plugin plays which role.
+    pub roles: BTreeMap<Role, PluginSource>,
+    /// The plugins' own settings by role, as JSON objects.
+    pub config: BTreeMap<Role, serde_json::Map<String, serde_json::Value>>,
+}
+
+impl Default for Strategy {
+    /// The founding strategy: divide and conquer, refine until confident.
+    fn default() -> Self {
+        let builtin = |role, name: &str| (role, PluginSource::Builtin(name.to_owned()));
+        Self {
+            roles: BTreeMap::from([
+                builtin(Role::Planner, "decompose"),
+                builtin(Role::Solver, "refine"),
+                builtin(Role::Calibrator, "signals"),
+                builtin(Role::Reward, "execution"),
+                builtin(Role::Clarifier, "ambiguity"),
+                builtin(Role::Aggregator, "evidence"),
+            ]),
+            config: BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What people see of a search: the trace of its candidates, and the port through which plugins write it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use syrch_core::ports::{Level, TracePort};
+use syrch_core::{Candidate, Json};
+
+use crate::{CandidateReport, CandidateStatus, Observer, SearchEvent};
+
+/// The trace of one search.
+pub(crate) struct Trace {
+    observer: Arc<dyn Observer>,
+    candidates: Mutex<Vec<CandidateReport>>,
+}
+
+impl Trace {
+    pub(crate) fn new(observer: Arc<dyn Observer>) -> Arc<Self> {
+        Arc::new(Self { observer, candidates: Mutex::default() })
+    }
+
+    pub(crate) fn event(&self, event: &SearchEvent) {
+        self.observer.event(event);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<CandidateReport>> {
+        self.candidates.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The candidates so far, in the order in which they were proposed.
+    pub(crate) fn candidates(&self) -> Vec<CandidateReport> {
+        self.lock().clone()
+    }
+
+    /// Notes a candidate of a task, or what is newly known about it.
+    pub(crate) fn propose(&self, task: &str, candidate: &Candidate) {
+        let mut candidates = self.lock();
+        let known = candidates.iter_mut().find(|known| known.id == candidate.id && known.task == task);
+        match known {
+            Some(known) => {
+                known.sql.clone_from(&candidate.sql);
+                known.confidence = candidate.confidence.or(known.confidence);
+            }
+            None => candidates.push(CandidateReport {
+                id: candidate.id.clone(),
+                task: task.to_owned(),
+                sql: candidate.sql.clone(),
+                status: CandidateStatus::Dropped,
+                cluster: None,
+                confidence: candidate.confidence,
+                reason: "proposed and not used".to_owned(),
+            }),
+        }
+    }
+
+    /// Says what became of a candidate of a task.
+    pub(crate) fn settle(&self, task: &str, id: &str, change: impl FnOnce(&mut CandidateReport)) {
+        if let Some(known) = self.lock().iter_mut().find(|known| known.id == id && known.task == task) {
+            change(known);
+        }
+    }
+}
+
+/// The port `trace` of one role call.
+pub(crate) struct TraceOfCall {
+    pub(crate) trace: Arc<Trace>,
+    pub(crate) call: String,
+    /// The task whose candidates the call speaks of; empty for a call that has none.
+    pub(crate) task: String,
+    /// The last remark that something went wrong, for the failure's message.
+    pub(crate) complaint: Arc<Mutex<Option<String>>>,
+}
+
+impl TracePort for TraceOfCall {
+    fn note(&self, level: Level, message: &str) {
+        if level == Level::Warn {
+            *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(message.to_owned());
+        }
+        let (call, message) = (self.call.clone(), message.to_owned());
+        self.trace.event(&SearchEvent::Note { call, level, message });
+    }
+
+    fn propose(&self, candidate: &Candidate) {
+        // What a guest says of its confidence is a claim; the host's own value comes later.
+        self.trace.propose(&self.task, &Candidate { confidence: None, ..candidate.clone() });
+    }
+
+    fn keep(&self, candidate: &str, reason: &str) {
+        self.trace.settle(&self.task, candidate, |known| reason.clone_into(&mut known.reason));
+    }
+
+    fn discard(&self, candidate: &str, reason: &str) {
+        self.trace.settle(&self.task, candidate, |known| reason.clone_into(&mut known.reason));
+    }
+
+    fn event(&self, candidate: Option<&str>, name: &str, data: &Json) {
+        let about = candidate.map(|id| format!(" of {id}")).unwrap_or_default();
+        self.note(Level::Debug, &format!("{name}{about}: {data}"));
+    }
+}

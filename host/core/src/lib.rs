@@ -1,0 +1,23 @@
+//! The nouns of the house, its ports and its roles, as plain Rust types and traits.
+//!
+//! Nothing here does I/O, starts a task or knows a backend: every other room speaks in these words, and the contract in `wit/`
+//! has the same ones under the same file names.
+
+pub mod error;
+pub mod ledger;
+pub mod limits;
+pub mod ports;
+pub mod result_set;
+pub mod roles;
+pub mod text;
+pub mod types;
+pub mod validate;
+
+pub use error::RoleError;
+pub use ledger::Ledger;
+pub use limits::Limits;
+pub use result_set::ResultSet;
+pub use types::*;
+
+/// The contract's version, as plugins name it in `syrch:plugin@…`.
+pub const CONTRACT_VERSION: &str = "0.1.0";

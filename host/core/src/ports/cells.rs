@@ -1,0 +1,64 @@
+//! Cells of the tables, from an index of values.
+
+use async_trait::async_trait;
+
+use super::PortError;
+use crate::{Hit, Value};
+
+/// How phrases are compared with cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Match {
+    /// Equal, letter case aside.
+    Exact,
+    /// By shared groups of three characters.
+    Ngram,
+    /// By edit distance.
+    Fuzzy,
+    /// By vectors.
+    Vector,
+    /// Another match, by name.
+    Other(String),
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// The column.
+    pub column: String,
+    /// Its least value.
+    pub least: Value,
+    /// Its greatest value.
+    pub greatest: Value,
+    /// Its most frequent values and how often each occurs, most frequent first.
+    pub frequent: Vec<(Value, u64)>,
+}
+
+/// An index over the granted cells of a database; what the host itself (the offline provider) and the port `cells` read.
+#[async_trait]
+pub trait CellIndex: Send + Sync {
+    /// What columns hold; at most `limit` frequent values for each.
+    ///
+    /// # Errors
+    /// Unknown names.
+    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError>;
+    /// Cells that match each phrase, best first; the hit's `snippet` is the cell's exact text, `table` and `column` its place.
+    ///
+    /// # Errors
+    /// [`PortError::Unsupported`] for a match that this index lacks.
+    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError>;
+}
+
+/// The port `cells` of one role call.
+#[async_trait]
+pub trait CellsPort: Send + Sync {
+    /// As [`CellIndex::samples`], under the grant.
+    ///
+    /// # Errors
+    /// [`PortError::Denied`] without the grant.
+    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError>;
+    /// As [`CellIndex::find`], under the grant.
+    ///
+    /// # Errors
+    /// [`PortError::Denied`] without the grant.
+    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError>;
+}

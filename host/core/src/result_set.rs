@@ -1,0 +1,252 @@
+//! A result as the host keeps it: Arrow record batches, with the declared type of each column beside its Arrow type.
+
+use std::hash::Hasher;
+
+use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, SchemaRef};
+use sha2::{Digest, Sha256};
+
+use crate::{Column, ColumnProfile, Equality, Profile, Value};
+
+/// The key in a field's metadata that holds the declared SQL type.
+pub const SQL_TYPE: &str = "sql_type";
+
+/// Rows of one statement, within the caps. Arrow types in use: Null, Boolean, Int64, Float64, Utf8, Binary.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultSet {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    truncated: bool,
+    warnings: Vec<String>,
+    /// The one statement that ran, relations spliced in and in the engine's dialect.
+    pub sql: String,
+}
+
+impl ResultSet {
+    /// A result of these batches, all of this schema. `truncated` tells that a cap cut it, `warnings` what the reader should know.
+    #[must_use]
+    pub fn new(
+        schema: SchemaRef,
+        batches: Vec<RecordBatch>,
+        truncated: bool,
+        warnings: Vec<String>,
+        sql: String,
+    ) -> Self {
+        Self { schema, batches, truncated, warnings, sql }
+    }
+
+    /// The Arrow schema; a field's metadata holds its declared type under [`SQL_TYPE`].
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The rows.
+    #[must_use]
+    pub fn batches(&self) -> &[RecordBatch] {
+        &self.batches
+    }
+
+    /// Whether a cap cut it.
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// How many rows were kept.
+    #[must_use]
+    pub fn row_count(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.num_rows() as u64).sum()
+    }
+
+    /// Name and declared type of each column.
+    #[must_use]
+    pub fn columns(&self) -> Vec<Column> {
+        self.schema
+            .fields()
+            .iter()
+            .map(|field| Column {
+                name: field.name().clone(),
+                sql_type: field.metadata().get(SQL_TYPE).cloned().unwrap_or_default(),
+                nullable: field.is_nullable(),
+                ..Column::default()
+            })
+            .collect()
+    }
+
+    /// Its shape. `distinct` is not counted.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        let columns = self
+            .columns()
+            .into_iter()
+            .enumerate()
+            .map(|(index, column)| {
+                let nulls =
+                    self.batches.iter().map(|batch| batch.column(index).logical_null_count() as u64).sum::<u64>();
+                ColumnProfile { column, nulls, distinct: None }
+            })
+            .collect();
+        Profile { rows: self.row_count(), truncated: self.truncated, columns, warnings: self.warnings.clone() }
+    }
+
+    /// Rows `offset..offset + limit` as cells.
+    #[must_use]
+    pub fn rows(&self, offset: u64, limit: u64) -> Vec<Vec<Value>> {
+        let mut rows = Vec::new();
+        let (mut skip, mut left) = (offset, limit);
+        for batch in &self.batches {
+            let size = batch.num_rows() as u64;
+            if skip >= size {
+                skip -= size;
+                continue;
+            }
+            let take = left.min(size - skip);
+            for row in skip..skip + take {
+                rows.push(batch.columns().iter().map(|column| cell(column, row as usize)).collect());
+            }
+            left -= take;
+            skip = 0;
+            if left == 0 {
+                break;
+            }
+        }
+        rows
+    }
+
+    /// A digest that is equal for equal results; `salt` makes it useless outside its run. None for an unknown equality. Numbers are
+    /// equal when their values are (1 and 1.0); everything else when it is the same. Column names do not count.
+    #[must_use]
+    pub fn fingerprint(&self, under: &Equality, salt: u64) -> Option<String> {
+        let mut digests: Vec<[u8; 32]> = Vec::new();
+        for row in self.rows(0, u64::MAX) {
+            let mut hasher = Sha256::new();
+            hasher.update(salt.to_le_bytes());
+            for value in &row {
+                let bytes = canonical(value);
+                hasher.update((bytes.len() as u64).to_le_bytes());
+                hasher.update(&bytes);
+            }
+            digests.push(hasher.finalize().into());
+        }
+        match under {
+            Equality::Ordered => {}
+            Equality::Bag => digests.sort_unstable(),
+            Equality::Set => {
+                digests.sort_unstable();
+                digests.dedup();
+            }
+            Equality::Other(_) => return None,
+        }
+        let mut hasher = Sha256::new();
+        hasher.update(salt.to_le_bytes());
+        hasher.update((self.schema.fields().len() as u64).to_le_bytes());
+        hasher.update([u8::from(self.truncated)]);
+        digests.iter().for_each(|digest| hasher.update(digest));
+        Some(hasher.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// One cell of an Arrow column of the types that [`ResultSet`] uses; another type reads as NULL.
+#[must_use]
+pub fn cell(column: &ArrayRef, row: usize) -> Value {
+    if column.is_null(row) {
+        return Value::Null;
+    }
+    let any = column.as_any();
+    match column.data_type() {
+        DataType::Boolean => any.downcast_ref::<BooleanArray>().map(|a| Value::Boolean(a.value(row))),
+        DataType::Int64 => any.downcast_ref::<Int64Array>().map(|a| Value::Integer(a.value(row))),
+        DataType::Float64 => any.downcast_ref::<Float64Array>().map(|a| Value::Real(a.value(row))),
+        DataType::Utf8 => any.downcast_ref::<StringArray>().map(|a| Value::Text(a.value(row).to_owned())),
+        DataType::Binary => any.downcast_ref::<BinaryArray>().map(|a| Value::Bytes(a.value(row).to_vec())),
+        _ => None,
+    }
+    .unwrap_or(Value::Null)
+}
+
+fn canonical(value: &Value) -> Vec<u8> {
+    let tagged = |tag: u8, bytes: &[u8]| [&[tag], bytes].concat();
+    match value {
+        Value::Null => vec![b'n'],
+        Value::Boolean(value) => tagged(b'i', &i64::from(*value).to_le_bytes()),
+        Value::Integer(value) => tagged(b'i', &value.to_le_bytes()),
+        // 2^63 is exact as f64, and every integral value below it fits i64.
+        Value::Real(value) if value.fract() == 0.0 && value.abs() < 9_223_372_036_854_775_808.0 => {
+            tagged(b'i', &(*value as i64).to_le_bytes())
+        }
+        Value::Real(value) => tagged(b'r', &value.to_bits().to_le_bytes()),
+        Value::Text(text) | Value::Decimal(text) | Value::Temporal(text) | Value::Other(text) => {
+            tagged(b't', text.as_bytes())
+        }
+        Value::Bytes(bytes) => tagged(b'b', bytes),
+    }
+}
+
+/// A 64-bit digest of parts, the same on every machine and in every run; for seeds, not for secrets.
+#[must_use]
+pub fn digest64(parts: &[&str]) -> u64 {
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    for part in parts {
+        hasher.write(part.as_bytes());
+        hasher.write(&[0xff]);
+    }
+    hasher.finish()
+}
+
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_schema::{Field, Schema};
+
+    use super::*;
+
+    fn result(numbers: ArrayRef) -> ResultSet {
+        let schema = Arc::new(Schema::new(vec![Field::new("n", numbers.data_type().clone(), true)]));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![numbers]).unwrap();
+        ResultSet::new(schema, vec![batch], false, Vec::new(), String::new())
+    }
+
+    #[test]
+    fn fingerprints_follow_their_equality() {
+        let a = result(Arc::new(Int64Array::from(vec![1, 2, 2])));
+        let b = result(Arc::new(Float64Array::from(vec![2.0, 1.0, 2.0])));
+        let c = result(Arc::new(Int64Array::from(vec![2, 1])));
+        let print = |r: &ResultSet, e: Equality| r.fingerprint(&e, 7);
+        assert_eq!(print(&a, Equality::Bag), print(&b, Equality::Bag));
+        assert_ne!(print(&a, Equality::Ordered), print(&b, Equality::Ordered));
+        assert_ne!(print(&a, Equality::Bag), print(&c, Equality::Bag));
+        assert_eq!(print(&a, Equality::Set), print(&c, Equality::Set));
+        assert_ne!(a.fingerprint(&Equality::Bag, 7), a.fingerprint(&Equality::Bag, 8));
+        assert_eq!(print(&a, Equality::Other("x".into())), None);
+    }
+
+    #[test]
+    fn rows_are_read_across_batches() {
+        let one = result(Arc::new(Int64Array::from(vec![Some(1), None])));
+        let two = ResultSet::new(
+            Arc::clone(one.schema()),
+            [one.batches(), one.batches()].concat(),
+            false,
+            Vec::new(),
+            String::new(),
+        );
+        assert_eq!(two.rows(1, 2), [[Value::Null], [Value::Integer(1)]]);
+        assert_eq!((two.row_count(), two.profile().columns[0].nulls), (4, 2));
+    }
+}

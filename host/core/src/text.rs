@@ -1,0 +1,48 @@
+//! Small rules about text that several rooms share.
+
+/// The names nearest to `wanted`, best first, at most three; letter case aside. Empty when nothing is near.
+pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let wanted = wanted.to_lowercase();
+    let mut scored: Vec<(f64, &str)> = names
+        .into_iter()
+        .map(|name| {
+            let lower = name.to_lowercase();
+            let edit = strsim::normalized_damerau_levenshtein(&wanted, &lower);
+            let part = !wanted.is_empty() && (lower.contains(&wanted) || (lower.len() > 3 && wanted.contains(&lower)));
+            (if part { edit.max(0.75) } else { edit }, name)
+        })
+        .filter(|(score, _)| *score >= 0.5)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    scored.dedup_by(|a, b| a.1 == b.1);
+    scored.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
+}
+
+/// At most `bytes` of a text, cut at a character's edge.
+#[must_use]
+pub fn clip(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_finds_typos_and_parts() {
+        let names = ["customers", "orders", "order_items", "products"];
+        assert_eq!(nearest("custmers", names), ["customers"]);
+        assert_eq!(nearest("ORDER", names)[0], "orders");
+        assert!(nearest("zzz", names).is_empty());
+    }
+
+    #[test]
+    fn clip_keeps_characters_whole() {
+        assert_eq!(clip("aé", 2), "a");
+        assert_eq!(clip("aé", 3), "aé");
+    }
+}

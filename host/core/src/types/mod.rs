@@ -1,0 +1,24 @@
+//! Values that ports and roles share; each mirrors the record of the same name in `wit/types.wit`.
+
+mod candidate;
+mod catalog;
+mod failure;
+mod graph;
+mod problem;
+mod sql;
+
+pub use candidate::{Candidate, Opinion, Signals, Verdict};
+pub use catalog::{Catalog, Column, Dialect, ForeignKey, Index, Table};
+pub use failure::{Failure, FailureKind};
+pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Task};
+pub use problem::{Corpus, Hit, Problem, Question};
+pub use sql::{ColumnProfile, Equality, Profile, SqlError, SqlErrorKind, Value};
+
+/// A JSON document as text, as guests exchange it.
+pub type Json = String;
+/// The name of a task within one search.
+pub type TaskId = String;
+/// The name of a candidate within one search.
+pub type CandidateId = String;
+/// Pairs of a key and a JSON document; unknown keys are ignored.
+pub type Extras = Vec<(String, Json)>;

@@ -1,0 +1,170 @@
+//! What comes back from a database besides rows: errors, shapes, single values.
+
+use serde::{Deserialize, Serialize};
+
+use super::Column;
+
+/// Why a statement failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SqlErrorKind {
+    /// The text does not parse.
+    Syntax,
+    /// No such table.
+    UnknownTable,
+    /// No such column.
+    UnknownColumn,
+    /// A name that fits several columns.
+    AmbiguousName,
+    /// Values of the wrong type.
+    TypeMismatch,
+    /// The statement would change something.
+    WriteRefused,
+    /// A function that is not listed.
+    FunctionRefused,
+    /// It reads what was not granted, or breaks another rule of the guard.
+    Denied,
+    /// The deadline ended it.
+    Timeout,
+    /// A limit of size ended it.
+    TooLarge,
+    /// Somebody cancelled it.
+    Cancelled,
+    /// The search may run no more statements.
+    Budget,
+    /// The database cannot be used now.
+    Unavailable,
+    /// Anything else.
+    Other,
+}
+
+impl SqlErrorKind {
+    /// The kind's name in output and in the contract.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Syntax => "syntax",
+            Self::UnknownTable => "unknown-table",
+            Self::UnknownColumn => "unknown-column",
+            Self::AmbiguousName => "ambiguous-name",
+            Self::TypeMismatch => "type-mismatch",
+            Self::WriteRefused => "write-refused",
+            Self::FunctionRefused => "function-refused",
+            Self::Denied => "denied",
+            Self::Timeout => "timeout",
+            Self::TooLarge => "too-large",
+            Self::Cancelled => "cancelled",
+            Self::Budget => "budget",
+            Self::Unavailable => "unavailable",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// A statement's failure. `rule` names the guard's rule or the limit that refused it, for people and for `sql --stdin-jsonl`; guests
+/// see it at the head of the message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct SqlError {
+    /// What kind of failure.
+    pub kind: SqlErrorKind,
+    /// What happened; no cell text.
+    pub message: String,
+    /// The byte of the statement where it was noticed.
+    pub position: Option<u32>,
+    /// The nearest names.
+    pub suggestions: Vec<String>,
+    /// The rule or limit that refused it, such as `single-statement` or `deadline`.
+    pub rule: Option<String>,
+}
+
+impl SqlError {
+    /// An error of that kind.
+    #[must_use]
+    pub fn new(kind: SqlErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), position: None, suggestions: Vec::new(), rule: None }
+    }
+
+    /// Names the rule or limit that refused the statement.
+    #[must_use]
+    pub fn rule(mut self, rule: impl Into<String>) -> Self {
+        self.rule = Some(rule.into());
+        self
+    }
+
+    /// Says where in the statement.
+    #[must_use]
+    pub fn at(mut self, position: u32) -> Self {
+        self.position = Some(position);
+        self
+    }
+
+    /// Offers the nearest names.
+    #[must_use]
+    pub fn suggest(mut self, names: Vec<String>) -> Self {
+        self.suggestions = names;
+        self
+    }
+}
+
+/// Which results count as equal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Equality {
+    /// As multisets of rows.
+    Bag,
+    /// As sets of rows.
+    Set,
+    /// As sequences of rows.
+    Ordered,
+    /// Another equality, by name; the host knows none.
+    Other(String),
+}
+
+/// One column of a result's shape. `nulls` counts over the rows kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnProfile {
+    /// Name and declared type.
+    pub column: Column,
+    /// How many of the kept rows are NULL here.
+    pub nulls: u64,
+    /// How many different values, when counted.
+    pub distinct: Option<u64>,
+}
+
+/// The shape of a result.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Profile {
+    /// Rows kept.
+    pub rows: u64,
+    /// Whether a cap cut it.
+    pub truncated: bool,
+    /// Its columns.
+    pub columns: Vec<ColumnProfile>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "type", content = "value")]
+pub enum Value {
+    /// NULL.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A floating-point number.
+    Real(f64),
+    /// A decimal number, digit for digit.
+    Decimal(String),
+    /// Text.
+    Text(String),
+    /// A date, time or timestamp in the engine's spelling.
+    Temporal(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// Anything else in the engine's spelling.
+    Other(String),
+}

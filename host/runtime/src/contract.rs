@@ -1,0 +1,79 @@
+//! Which role may reach which port: the worlds of `wit/worlds.wit` as a table. A test compares the two.
+
+use syrch_core::roles::Role;
+
+/// A port's WIT interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Port {
+    Run,
+    Wait,
+    Llm,
+    Inspect,
+    Sql,
+    Rows,
+    Cells,
+    Evaluate,
+    Trace,
+}
+
+impl Port {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Run,
+        Self::Wait,
+        Self::Llm,
+        Self::Inspect,
+        Self::Sql,
+        Self::Rows,
+        Self::Cells,
+        Self::Evaluate,
+        Self::Trace,
+    ];
+
+    /// The interface's name in the contract.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Wait => "wait",
+            Self::Llm => "llm",
+            Self::Inspect => "inspect",
+            Self::Sql => "sql",
+            Self::Rows => "rows",
+            Self::Cells => "cells",
+            Self::Evaluate => "evaluate",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// The ports that a role's world imports.
+pub(crate) fn ports_of(role: Role) -> &'static [Port] {
+    use Port::{Cells, Evaluate, Inspect, Llm, Rows, Run, Sql, Trace, Wait};
+    match role {
+        Role::Planner => &[Run, Wait, Llm, Inspect, Trace],
+        Role::Solver => &[Run, Wait, Llm, Inspect, Sql, Rows, Cells, Evaluate, Trace],
+        Role::Calibrator => &[],
+        Role::Reward => &[Run, Wait, Llm, Inspect, Sql, Rows, Cells, Trace],
+        Role::Clarifier => &[Run, Wait, Llm, Trace],
+        Role::Aggregator => &[Run, Wait, Llm, Sql, Rows, Trace],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_what_the_worlds_import() {
+        let worlds = include_str!("../../../wit/worlds.wit");
+        for role in Role::ALL {
+            let head = format!("world {role}-plugin");
+            let line = worlds.lines().find(|line| line.starts_with(&head)).unwrap();
+            let mut imports: Vec<&str> =
+                line.split("import ").skip(1).map(|rest| rest.split(';').next().unwrap()).collect();
+            let mut table: Vec<&str> = ports_of(role).iter().map(|port| port.name()).collect();
+            imports.sort_unstable();
+            table.sort_unstable();
+            assert_eq!(imports, table, "{role}");
+        }
+    }
+}

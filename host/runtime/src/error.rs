@@ -1,0 +1,122 @@
+//! Why a plugin is refused when it is loaded, and how a failed call is told.
+
+use std::time::Duration;
+
+use syrch_core::validate::Invalid;
+use syrch_core::{RoleError, text};
+use wasmtime::Trap;
+
+use crate::limiter::SumLimiter;
+use crate::state::LimitHit;
+
+/// Why a plugin was refused. Nothing of it has run with any grant by then.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// There is no such file; `similar` are names beside it that nearly match.
+    #[error("there is no file `{path}`")]
+    Missing {
+        /// What was asked for.
+        path: String,
+        /// Component files with nearly that name.
+        similar: Vec<String>,
+    },
+    /// It cannot be read, or is not a regular file.
+    #[error("cannot be read: {0}")]
+    Unreadable(String),
+    /// It is larger than the limit.
+    #[error("has {bytes} bytes, over the limit of {limit}")]
+    TooLarge {
+        /// How large it is.
+        bytes: u64,
+        /// How large it may be.
+        limit: u64,
+    },
+    /// It is not a component: what it is, and what was expected.
+    #[error("{found}, expected a WebAssembly component")]
+    NotAComponent {
+        /// What it is.
+        found: String,
+    },
+    /// It is a component, but broken.
+    #[error("is not a valid component: {0}")]
+    Broken(String),
+    /// It speaks another version of the contract.
+    #[error("speaks `{found}`, this host offers `{offered}`")]
+    Version {
+        /// What the plugin names.
+        found: String,
+        /// What the host offers.
+        offered: String,
+    },
+    /// It plays no role.
+    #[error("exports no role of the contract; it exports {exports:?}")]
+    NoRole {
+        /// What it exports.
+        exports: Vec<String>,
+    },
+    /// It lacks a function, or one has another type.
+    #[error("export `{export}`: {detail}")]
+    Export {
+        /// Interface and function.
+        export: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// It imports what its roles' worlds do not.
+    #[error("imports `{import}`: {detail}")]
+    Import {
+        /// Interface and function.
+        import: String,
+        /// What the host offers instead.
+        detail: String,
+    },
+    /// Compiling took too long.
+    #[error("took longer than {} s to compile", .0.as_secs_f64())]
+    CompileTimeout(Duration),
+    /// It does not play the role that it was given.
+    #[error("does not play the role {wanted}; it plays {plays}")]
+    WrongRole {
+        /// The role it was given.
+        wanted: String,
+        /// The roles it plays.
+        plays: String,
+    },
+    /// Its config does not match its schema.
+    #[error("config: {0}")]
+    Config(String),
+    /// Its own description is unusable, or describing itself failed.
+    #[error("{0}")]
+    About(String),
+    /// The host's engine failed.
+    #[error("the engine cannot be started: {0}")]
+    Engine(String),
+}
+
+/// Tells a failed call in the words of `core`. The engine's words are cut to one line; a guest's own panic text stays in its log.
+pub(crate) fn role_error(plugin: &str, export: &str, error: &wasmtime::Error, limiter: &SumLimiter) -> RoleError {
+    let (plugin, export) = (plugin.to_owned(), export.to_owned());
+    let limit = |limit: &str, detail: String| RoleError::Limit {
+        plugin: plugin.clone(),
+        export: export.clone(),
+        limit: limit.to_owned(),
+        detail,
+    };
+    if let Some(hit) = error.downcast_ref::<LimitHit>() {
+        return limit(hit.limit, hit.detail.clone());
+    }
+    if let Some(Invalid(detail)) = error.downcast_ref::<Invalid>() {
+        return RoleError::Invalid { plugin, export, detail: detail.clone() };
+    }
+    if let Some(refused) = limiter.refused() {
+        return limit(refused, "the plugin asked for more and then gave up".to_owned());
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::StackOverflow) => limit("wasm-stack", "the call stack is exhausted".to_owned()),
+        Some(trap) => RoleError::Trap { plugin, export, reason: trap.to_string() },
+        None => {
+            let cause = error.root_cause().to_string();
+            let line = cause.lines().next().unwrap_or_default();
+            RoleError::Trap { plugin, export, reason: text::clip(line, 200).to_owned() }
+        }
+    }
+}

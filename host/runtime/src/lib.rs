@@ -1,0 +1,23 @@
+//! The sandbox: loads strategy components, says why one is refused, and calls their roles, each call in a store of its own under every
+//! limit. Ports become imports, roles become exports; the rest of the house sees only the traits of `core`.
+
+mod bindings;
+mod cache;
+mod contract;
+mod convert;
+mod engine;
+mod error;
+mod flight;
+mod limiter;
+mod load;
+mod plugin;
+mod ports;
+mod read;
+mod roles;
+mod state;
+mod wasi;
+
+pub use error::LoadError;
+pub use load::Runtime;
+pub use plugin::{Configured, Identity, Plugin, Used};
+pub use read::read_component;

@@ -1,0 +1,329 @@
+//! A loaded plugin: who it is, and stores in which its roles are called.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use syrch_core::roles::{Call, Role};
+use syrch_core::{Limits, RoleError, text, validate};
+use wasmtime::component::{Instance, InstancePre};
+use wasmtime::{Store, UpdateDeadline};
+
+use crate::LoadError;
+use crate::bindings::exports::syrch::plugin as export;
+use crate::convert::Conv;
+use crate::error::role_error;
+use crate::state::State;
+use crate::wasi::{Printed, deny_all};
+
+/// Who a plugin says it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Identity {
+    /// Its name. A label: the digest is what identifies it.
+    pub name: String,
+    /// Its own version.
+    pub version: String,
+    /// What it does, in a sentence.
+    pub summary: String,
+    /// A JSON Schema of its settings.
+    pub config_schema: serde_json::Value,
+}
+
+/// A plugin that was loaded and compared with the contract. Cheap to clone.
+#[derive(Clone)]
+pub struct Plugin {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pre: InstancePre<State>,
+    limits: Arc<Limits>,
+    label: String,
+    digest: String,
+    size: u64,
+    roles: Vec<Role>,
+    imports: Vec<String>,
+    identity: OnceLock<Identity>,
+}
+
+impl Plugin {
+    pub(crate) async fn describe(
+        pre: InstancePre<State>,
+        limits: Arc<Limits>,
+        label: &str,
+        digest: String,
+        size: u64,
+        roles: Vec<Role>,
+        imports: Vec<String>,
+    ) -> Result<Self, LoadError> {
+        let label = label.to_owned();
+        let identity = OnceLock::new();
+        let inner = Arc::new(Inner { pre, limits, label, digest, size, roles, imports, identity });
+        let mut session = Session::open(&inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
+        session.check_exports(&inner)?;
+        let described = session.describe().await.map_err(|error| LoadError::About(error.to_string()))?;
+        let _ = inner.identity.set(identity_of(described, &inner.limits)?);
+        Ok(Self { inner })
+    }
+
+    /// Who it says it is.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        let nobody =
+            || Identity { name: String::new(), version: String::new(), summary: String::new(), config_schema: serde_json::Value::Null };
+        self.inner.identity.get().cloned().unwrap_or_else(nobody)
+    }
+
+    /// The sha256 of its bytes, in hex.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.inner.digest
+    }
+
+    /// The size of its file, in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.inner.size
+    }
+
+    /// The roles that it plays.
+    #[must_use]
+    pub fn roles(&self) -> &[Role] {
+        &self.inner.roles
+    }
+
+    /// The ports that it wants.
+    #[must_use]
+    pub fn imports(&self) -> &[String] {
+        &self.inner.imports
+    }
+
+    /// Gives it a role and settings: they are compared with its schema, and the plugin itself must take them.
+    ///
+    /// # Errors
+    /// When it does not play the role, or the settings do not fit.
+    pub async fn configure(
+        &self,
+        role: Role,
+        config: &serde_json::Map<String, serde_json::Value>,
+    ) -> Result<Configured, LoadError> {
+        if !self.inner.roles.contains(&role) {
+            let plays = self.inner.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
+            return Err(LoadError::WrongRole { wanted: role.name().to_owned(), plays });
+        }
+        let config = serde_json::Value::Object(config.clone());
+        check_config(&self.identity().config_schema, &config)?;
+        let config = config.to_string();
+        let mut session = Session::open(&self.inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
+        session.configure(&config).await.map_err(|error| LoadError::Config(error.to_string()))?;
+        Ok(Configured { plugin: self.clone(), role, config: config.into(), used: Arc::default() })
+    }
+}
+
+fn identity_of(described: export::about::Identity, limits: &Limits) -> Result<Identity, LoadError> {
+    let unusable = |what: String| LoadError::About(format!("its description is unusable: {what}"));
+    let export::about::Identity { name, version, summary, config_schema } = described;
+    if name.is_empty() || name.len() > limits.id_bytes || version.len() > limits.id_bytes {
+        return Err(unusable(format!("name and version are 1 to {} bytes", limits.id_bytes)));
+    }
+    validate::json("config-schema", &config_schema, limits).map_err(|error| unusable(error.0))?;
+    let config_schema = serde_json::from_str(&config_schema).map_err(|error| unusable(error.to_string()))?;
+    // A schema that refers elsewhere would make the host fetch it.
+    if external_reference(&config_schema) || jsonschema::draft202012::new(&config_schema).is_err() {
+        return Err(unusable("`config-schema` is not a JSON Schema that stands alone".to_owned()));
+    }
+    let summary = text::clip(&summary, limits.log_line).to_owned();
+    Ok(Identity { name, version, summary, config_schema })
+}
+
+fn external_reference(schema: &serde_json::Value) -> bool {
+    match schema {
+        serde_json::Value::Object(map) => map.iter().any(|(key, value)| {
+            let elsewhere = key == "$ref" && !value.as_str().is_some_and(|reference| reference.starts_with('#'));
+            elsewhere || external_reference(value)
+        }),
+        serde_json::Value::Array(items) => items.iter().any(external_reference),
+        _ => false,
+    }
+}
+
+fn check_config(schema: &serde_json::Value, config: &serde_json::Value) -> Result<(), LoadError> {
+    let validator = jsonschema::draft202012::new(schema).map_err(|error| LoadError::Config(error.to_string()))?;
+    let errors: Vec<String> = validator
+        .iter_errors(config)
+        .map(|error| {
+            let place = error.instance_path().to_string();
+            if place.is_empty() { error.to_string() } else { format!("{}: {error}", place.trim_start_matches('/')) }
+        })
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(LoadError::Config(errors.join("; "))) }
+}
+
+/// What a plugin used, over all calls of one role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Used {
+    /// CPU time.
+    pub cpu: Duration,
+    /// The most linear memory that one call had, in bytes.
+    pub memory_peak: u64,
+}
+
+#[derive(Default)]
+struct UsedCells {
+    cpu_micros: AtomicU64,
+    memory_peak: AtomicU64,
+}
+
+/// A plugin with a role and its settings; it implements the traits of `core`. Cheap to clone.
+#[derive(Clone)]
+pub struct Configured {
+    plugin: Plugin,
+    role: Role,
+    config: Arc<str>,
+    used: Arc<UsedCells>,
+}
+
+impl Configured {
+    /// The plugin.
+    #[must_use]
+    pub fn plugin(&self) -> &Plugin {
+        &self.plugin
+    }
+
+    /// The role it was given.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// What it used so far.
+    #[must_use]
+    pub fn used(&self) -> Used {
+        Used {
+            cpu: Duration::from_micros(self.used.cpu_micros.load(Ordering::Relaxed)),
+            memory_peak: self.used.memory_peak.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.plugin.inner.limits
+    }
+
+    pub(crate) fn pre(&self) -> &InstancePre<State> {
+        &self.plugin.inner.pre
+    }
+
+    /// A fresh store for one role call, with the settings already in it.
+    pub(crate) async fn session(&self, call: Call) -> Result<Session, RoleError> {
+        let mut session = Session::open(&self.plugin.inner, Some((self.role, call))).await?;
+        session.used = Some(Arc::clone(&self.used));
+        session.configure(&self.config).await?;
+        Ok(session)
+    }
+}
+
+/// One store, for one role call.
+pub(crate) struct Session {
+    pub(crate) store: Store<State>,
+    pub(crate) instance: Instance,
+    about: export::about::Guest,
+    label: String,
+    used: Option<Arc<UsedCells>>,
+}
+
+impl Session {
+    async fn open(inner: &Inner, call: Option<(Role, Call)>) -> Result<Self, RoleError> {
+        let printed = Printed::default();
+        let seed = call.as_ref().map_or(0, |(_, call)| call.ports.run.seed());
+        let state = State::new(deny_all(seed, &printed), printed, Arc::clone(&inner.limits), call);
+        let mut store = Store::new(inner.pre.engine(), state);
+        store.limiter(|state| &mut state.limiter);
+        store.set_hostcall_fuel(inner.limits.hostcall_bytes);
+        store.set_max_component_handles(inner.limits.handles);
+        // Armed before instantiation: a start function is guest code too.
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|mut store| {
+            store.data_mut().charge_cpu()?;
+            Ok(UpdateDeadline::Yield(1))
+        });
+        let started = inner.pre.instantiate_async(&mut store).await;
+        let fail = |error: &wasmtime::Error, store: &Store<State>| {
+            role_error(&inner.label, "instantiate", error, &store.data().limiter)
+        };
+        let instance = started.map_err(|error| fail(&error, &store))?;
+        let indices = export::about::GuestIndices::new(&inner.pre).map_err(|error| fail(&error, &store))?;
+        let about = indices.load(&mut store, &instance).map_err(|error| fail(&error, &store))?;
+        Ok(Self { store, instance, about, label: inner.label.clone(), used: None })
+    }
+
+    /// Compares each role's functions with the contract's types.
+    fn check_exports(&mut self, inner: &Inner) -> Result<(), LoadError> {
+        for role in &inner.roles {
+            let loaded = match role {
+                Role::Planner => export::planner::GuestIndices::new(&inner.pre)
+                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
+                Role::Solver => export::solver::GuestIndices::new(&inner.pre)
+                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
+                Role::Calibrator => export::calibrator::GuestIndices::new(&inner.pre)
+                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
+                Role::Reward => export::reward::GuestIndices::new(&inner.pre)
+                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
+                Role::Clarifier => export::clarifier::GuestIndices::new(&inner.pre)
+                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
+                Role::Aggregator => export::aggregator::GuestIndices::new(&inner.pre)
+                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
+            };
+            loaded.map_err(|error| LoadError::Export { export: role.name().to_owned(), detail: format!("{error:#}") })?;
+        }
+        Ok(())
+    }
+
+    async fn describe(&mut self) -> Result<export::about::Identity, RoleError> {
+        let described = self.about.call_describe(&mut self.store).await;
+        self.told("describe", described)
+    }
+
+    async fn configure(&mut self, config: &str) -> Result<(), RoleError> {
+        let configured = self.about.call_configure(&mut self.store, &config.to_owned()).await;
+        let configured = self.told("configure", configured)?;
+        configured.map_err(|failure| self.failed(failure.conv()))
+    }
+
+    /// Tells a call's failure in the words of `core`.
+    pub(crate) fn told<T>(&mut self, export: &str, result: wasmtime::Result<T>) -> Result<T, RoleError> {
+        let charged = self.store.data_mut().charge_cpu();
+        let result = result.and_then(|value| charged.map(|()| value));
+        result.map_err(|error| role_error(&self.label, export, &error, &self.store.data().limiter))
+    }
+
+    /// The plugin's own failure.
+    pub(crate) fn failed(&self, failure: syrch_core::Failure) -> RoleError {
+        let failure = validate::failure(failure, &self.store.data().limits);
+        RoleError::Failure { plugin: self.label.clone(), failure }
+    }
+
+    /// A value that the contract forbids.
+    pub(crate) fn invalid(&self, export: &str, invalid: validate::Invalid) -> RoleError {
+        RoleError::Invalid { plugin: self.label.clone(), export: export.to_owned(), detail: invalid.0 }
+    }
+}
+
+impl Drop for Session {
+    /// Books what the call used, and moves what the guest printed into its trace.
+    fn drop(&mut self) {
+        let state = self.store.data_mut();
+        if let Some(used) = &self.used {
+            let cpu = u64::try_from(state.cpu().as_micros()).unwrap_or(u64::MAX);
+            used.cpu_micros.fetch_add(cpu, Ordering::Relaxed);
+            used.memory_peak.fetch_max(state.limiter.peak() as u64, Ordering::Relaxed);
+        }
+        let printed = state.printed.take();
+        let Some((_, call)) = &state.call else { return };
+        for line in printed.lines().filter(|line| !line.trim().is_empty()) {
+            if call.ledger.charge_log(line.len()) {
+                let line = text::clip(line, state.limits.log_line);
+                call.ports.trace.note(syrch_core::ports::Level::Debug, line);
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Port `cells`.
+
+use syrch_core::ports::PortError;
+
+use crate::bindings::syrch::plugin::cells as wit;
+use crate::contract::Port;
+use crate::convert::Conv;
+use crate::state::State;
+
+impl wit::Host for State {
+    async fn samples(
+        &mut self,
+        table: String,
+        columns: Vec<String>,
+        limit: u32,
+    ) -> wasmtime::Result<Result<Vec<wit::Sample>, wit::PortError>> {
+        let samples = match self.enter(Port::Cells)? {
+            Ok(call) => call.ports.cells.samples(&table, &columns, limit).await,
+            Err(reason) => Err(PortError::Denied(reason)),
+        };
+        self.resume();
+        Ok(samples.conv())
+    }
+
+    async fn find(
+        &mut self,
+        phrases: Vec<String>,
+        how: wit::Match,
+        limit: u32,
+    ) -> wasmtime::Result<Result<Vec<Vec<wit::Hit>>, wit::PortError>> {
+        let hits = match self.enter(Port::Cells)? {
+            Ok(call) => call.ports.cells.find(&phrases, how.conv(), limit).await,
+            Err(reason) => Err(PortError::Denied(reason)),
+        };
+        self.resume();
+        Ok(hits.conv())
+    }
+}

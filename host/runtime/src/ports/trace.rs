@@ -1,0 +1,61 @@
+//! Port `trace`. What a role may not say is dropped, as is what goes over the log quota.
+
+use syrch_core::roles::Call;
+use syrch_core::{Candidate, text, validate};
+
+use crate::bindings::syrch::plugin::trace as wit;
+use crate::contract::Port;
+use crate::convert::Conv;
+use crate::state::State;
+
+impl State {
+    /// The call, if it may trace and the quota still holds that many bytes.
+    fn tracer(&mut self, bytes: usize) -> wasmtime::Result<Option<Call>> {
+        Ok(self.enter(Port::Trace)?.ok().filter(|call| call.ledger.charge_log(bytes)))
+    }
+
+    fn line<'a>(&self, text: &'a str) -> &'a str {
+        text::clip(text, self.limits.log_line)
+    }
+}
+
+impl wit::Host for State {
+    async fn note(&mut self, level: wit::Level, message: String) -> wasmtime::Result<()> {
+        if let Some(call) = self.tracer(message.len())? {
+            call.ports.trace.note(level.conv(), self.line(&message));
+        }
+        Ok(())
+    }
+
+    async fn propose(&mut self, candidate: wit::Candidate) -> wasmtime::Result<()> {
+        let candidate: Candidate = candidate.conv();
+        validate::candidates(std::slice::from_ref(&candidate), &self.limits)?;
+        // A candidate is a fact of the search, not a remark: it does not count against the log.
+        if let Some(call) = self.tracer(0)? {
+            call.ports.trace.propose(&candidate);
+        }
+        Ok(())
+    }
+
+    async fn keep(&mut self, candidate: String, reason: String) -> wasmtime::Result<()> {
+        if let Some(call) = self.tracer(reason.len())? {
+            call.ports.trace.keep(&candidate, self.line(&reason));
+        }
+        Ok(())
+    }
+
+    async fn discard(&mut self, candidate: String, reason: String) -> wasmtime::Result<()> {
+        if let Some(call) = self.tracer(reason.len())? {
+            call.ports.trace.discard(&candidate, self.line(&reason));
+        }
+        Ok(())
+    }
+
+    async fn event(&mut self, candidate: Option<String>, name: String, data: String) -> wasmtime::Result<()> {
+        if let Some(call) = self.tracer(name.len() + data.len())? {
+            let (name, data) = (self.line(&name).to_owned(), self.line(&data).to_owned());
+            call.ports.trace.event(candidate.as_deref(), &name, &data);
+        }
+        Ok(())
+    }
+}

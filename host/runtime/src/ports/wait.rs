@@ -1,0 +1,30 @@
+//! Port `wait`.
+
+use futures::future::select_all;
+
+use crate::bindings::syrch::plugin::wait::Host;
+use crate::contract::Port;
+use crate::state::State;
+
+impl Host for State {
+    async fn any(&mut self, tickets: Vec<u32>) -> wasmtime::Result<Vec<u32>> {
+        self.enter_or_stop(Port::Wait)?;
+        let ready = |state: &Self| -> Vec<u32> {
+            let is_ready = |ticket: &u32| state.watcher(*ticket).is_none_or(|done| *done.borrow());
+            tickets.iter().copied().filter(is_ready).collect()
+        };
+        let now = ready(self);
+        if !now.is_empty() || tickets.is_empty() {
+            return Ok(now);
+        }
+        let waits = tickets.iter().filter_map(|ticket| self.watcher(*ticket)).map(|mut done| {
+            Box::pin(async move {
+                // A sender that is gone counts as done.
+                let _ = done.wait_for(|done| *done).await;
+            })
+        });
+        select_all(waits.collect::<Vec<_>>()).await;
+        self.resume();
+        Ok(ready(self))
+    }
+}

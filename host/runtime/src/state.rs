@@ -1,0 +1,160 @@
+//! What one store holds: the role call that it serves, its handles and its limits. It lives as long as the call.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use syrch_core::ports::{LlmError, PortError, Reply};
+use syrch_core::roles::{Call, Role};
+use syrch_core::{Limits, ResultSet, SqlError, Verdict};
+use tokio::sync::watch;
+use wasmtime::component::{Resource, ResourceTable};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use crate::contract::{Port, ports_of};
+use crate::engine::TICK;
+use crate::flight::Flight;
+use crate::limiter::SumLimiter;
+use crate::wasi::Printed;
+
+// The generated bindings re-export these four, so they are `pub` in a private module.
+/// A model call under way.
+#[allow(unreachable_pub)]
+pub struct Pending(pub(crate) Flight<Result<Reply, LlmError>>);
+/// A result set that a guest holds.
+#[allow(unreachable_pub)]
+pub struct Rows(pub(crate) Arc<ResultSet>);
+/// A statement under way.
+#[allow(unreachable_pub)]
+pub struct Running(pub(crate) Flight<Result<Arc<ResultSet>, SqlError>>);
+/// A judgement under way.
+#[allow(unreachable_pub)]
+pub struct Judging(pub(crate) Flight<Result<Vec<Verdict>, PortError>>);
+
+/// A limit that ended a call, as wasmtime carries it out of the guest.
+#[derive(Debug, thiserror::Error)]
+#[error("{limit}: {detail}")]
+pub(crate) struct LimitHit {
+    pub(crate) limit: &'static str,
+    pub(crate) detail: String,
+}
+
+/// The data of one store.
+pub(crate) struct State {
+    pub(crate) wasi: WasiCtx,
+    pub(crate) table: ResourceTable,
+    pub(crate) limiter: SumLimiter,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) printed: Printed,
+    /// The role call; none while the plugin says who it is.
+    pub(crate) call: Option<(Role, Call)>,
+    tickets: BTreeMap<u32, watch::Receiver<bool>>,
+    next_ticket: u32,
+    cpu: Duration,
+    mark: Instant,
+}
+
+impl State {
+    pub(crate) fn new(wasi: WasiCtx, printed: Printed, limits: Arc<Limits>, call: Option<(Role, Call)>) -> Self {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(limits.handles);
+        Self {
+            wasi,
+            table,
+            limiter: SumLimiter::new(&limits),
+            limits,
+            printed,
+            call,
+            tickets: BTreeMap::new(),
+            next_ticket: 1,
+            cpu: Duration::ZERO,
+            mark: Instant::now(),
+        }
+    }
+
+    /// The guest's CPU time so far.
+    pub(crate) fn cpu(&self) -> Duration {
+        self.cpu
+    }
+
+    /// Charges the time since the guest was last seen, at most one tick: more can only be time in which others ran.
+    pub(crate) fn charge_cpu(&mut self) -> wasmtime::Result<()> {
+        let spent = self.mark.elapsed().min(TICK);
+        self.mark = Instant::now();
+        self.cpu += spent;
+        if self.cpu > self.limits.cpu_per_call {
+            return hit("cpu-per-call", format!("{} s", self.limits.cpu_per_call.as_secs_f64()));
+        }
+        match &self.call {
+            Some((_, call)) if call.ledger.charge_cpu(spent).is_err() => {
+                hit("cpu-per-search", format!("{} s", call.ledger.budgets().cpu.as_secs_f64()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Called first by every port function: charges the call, and lends the role call's ports if its world imports this one.
+    pub(crate) fn enter(&mut self, port: Port) -> wasmtime::Result<Result<Call, String>> {
+        self.charge_cpu()?;
+        let Some((role, call)) = &self.call else {
+            return Ok(Err(format!("port `{}` is not lent while a plugin describes or configures itself", port.name())));
+        };
+        if call.ledger.charge_host_call().is_err() {
+            return hit("host-calls", format!("{} a search", call.ledger.budgets().host_calls));
+        }
+        if ports_of(*role).contains(&port) {
+            Ok(Ok(call.clone()))
+        } else {
+            Ok(Err(format!("port `{}` is not lent to the role {role}", port.name())))
+        }
+    }
+
+    /// As [`State::enter`], for functions that cannot answer `denied`: the guest is stopped instead.
+    pub(crate) fn enter_or_stop(&mut self, port: Port) -> wasmtime::Result<Call> {
+        match self.enter(port)? {
+            Ok(call) => Ok(call),
+            Err(reason) => hit("grant", reason),
+        }
+    }
+
+    /// Called after a wait: that time was not the guest's.
+    pub(crate) fn resume(&mut self) {
+        self.mark = Instant::now();
+    }
+
+    pub(crate) fn ticket(&mut self) -> u32 {
+        self.next_ticket += 1;
+        self.next_ticket
+    }
+
+    pub(crate) fn watch(&mut self, ticket: u32, done: watch::Receiver<bool>) {
+        self.tickets.insert(ticket, done);
+    }
+
+    pub(crate) fn forget(&mut self, ticket: u32) {
+        self.tickets.remove(&ticket);
+    }
+
+    /// Who tells that a ticket is done; none for an unknown or taken one.
+    pub(crate) fn watcher(&self, ticket: u32) -> Option<watch::Receiver<bool>> {
+        self.tickets.get(&ticket).cloned()
+    }
+
+    /// Hands a host value to the guest.
+    pub(crate) fn push<T: Send + 'static>(&mut self, value: T) -> wasmtime::Result<Resource<T>> {
+        match self.table.push(value) {
+            Ok(handle) => Ok(handle),
+            Err(_) => hit("handles", format!("{} at once", self.limits.handles)),
+        }
+    }
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+pub(crate) fn hit<T>(limit: &'static str, detail: String) -> wasmtime::Result<T> {
+    Err(wasmtime::Error::new(LimitHit { limit, detail }))
+}
