@@ -82,8 +82,8 @@ impl Context {
             trace,
             problem: Arc::new(problem),
             catalog,
-            cells: Arc::new(GrantedCells::new(Arc::clone(&database), host.settings.rows)),
-            memo: Arc::new(Memo::new(database)),
+            cells: Arc::new(GrantedCells { index: Arc::clone(&database) as _, grant: host.settings.rows }),
+            memo: Memo::new(database),
             started,
             salt,
             model,
@@ -109,15 +109,15 @@ impl Context {
         let complaint = Arc::default();
         let ports = Ports {
             run: Arc::new(RunOfCall { context: Arc::clone(self), seed }),
-            llm: Arc::new(ModelPort::new(
-                Arc::clone(&self.model) as Arc<dyn ModelProvider>,
-                Arc::clone(&self.problem),
-                task.cloned(),
-                Arc::clone(&self.catalog),
-            )),
+            llm: Arc::new(ModelPort {
+                provider: Arc::clone(&self.model) as _,
+                problem: Arc::clone(&self.problem),
+                task: task.cloned(),
+                catalog: Arc::clone(&self.catalog),
+            }),
             inspect: Arc::clone(&sql) as _,
             sql: Arc::clone(&sql) as _,
-            rows: Arc::new(GrantedRows::new(self.settings.rows)),
+            rows: Arc::new(GrantedRows(self.settings.rows)),
             cells: Arc::clone(&self.cells),
             evaluate: Arc::new(EvaluateOfTask { context: Arc::clone(self), task: task.cloned(), relations }),
             trace: Arc::new(TraceOfCall {

@@ -39,7 +39,7 @@ pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> R
     let model = &settings.model;
     match model.provider {
         Provider::Offline => {
-            let cells: Arc<dyn CellIndex> = Arc::new(GrantedIndex::new(Arc::clone(database), settings.rows));
+            let cells: Arc<dyn CellIndex> = Arc::new(GrantedIndex { index: Arc::clone(database) as _, grant: settings.rows });
             let mut config = OfflineConfig::default();
             if let Some(threshold) = model.offline_threshold {
                 config.threshold = threshold;
@@ -49,14 +49,12 @@ pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> R
         Provider::Openai => {
             let api_key: Option<SecretString> = model.api_key.clone();
             let config = OpenAiConfig {
-                base_url: model.base_url.clone(),
                 api_key,
-                model: model.model.clone(),
-                temperature: model.temperature,
+                temperature: Some(model.temperature),
                 max_tokens: model.max_tokens,
                 timeout: model.timeout,
                 limits: settings.limits.clone(),
-                ..OpenAiConfig::default()
+                ..OpenAiConfig::new(&model.base_url, &model.model)
             };
             let provider = OpenAiProvider::new(config).map_err(|error| Error::Config(error.to_string()))?;
             Ok(Arc::new(provider))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{EvaluatePort, Relation, SqlPort};
+use syrch_core::ports::{Relation, SqlPort};
 use syrch_core::roles::{Call, Output, Parent, Planner, Role, Solver};
 use syrch_core::{
     Candidate, Ending, Equality, Failure, FailureKind, Graph, Observation, ResultSet, RoleError, Step, Task, Verdict,
