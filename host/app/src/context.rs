@@ -48,6 +48,7 @@ struct Shared {
 pub(crate) struct Prepared {
     pub(crate) call: Call,
     pub(crate) sql: Arc<SqlBinding>,
+    pub(crate) evaluate: Arc<EvaluateOfTask>,
     complaint: Arc<Mutex<Option<String>>>,
 }
 
@@ -106,6 +107,7 @@ impl Context {
         });
         let seed = digest64(&[&self.settings.seed.to_string(), role.name(), &task_id, &number.to_string()]);
         let sql = Arc::new(SqlBinding::new(Arc::clone(&self.memo), relations.clone(), self.salt));
+        let evaluate = Arc::new(EvaluateOfTask { context: Arc::clone(self), task: task.cloned(), relations });
         let complaint = Arc::default();
         let ports = Ports {
             run: Arc::new(RunOfCall { context: Arc::clone(self), seed }),
@@ -119,7 +121,7 @@ impl Context {
             sql: Arc::clone(&sql) as _,
             rows: Arc::new(GrantedRows(self.settings.rows)),
             cells: Arc::clone(&self.cells),
-            evaluate: Arc::new(EvaluateOfTask { context: Arc::clone(self), task: task.cloned(), relations }),
+            evaluate: Arc::clone(&evaluate) as _,
             trace: Arc::new(TraceOfCall {
                 trace: Arc::clone(&self.trace),
                 call: label.clone(),
@@ -127,7 +129,7 @@ impl Context {
                 complaint: Arc::clone(&complaint),
             }),
         };
-        Prepared { call: Call { label, ports, ledger: Arc::clone(&self.ledger) }, sql, complaint }
+        Prepared { call: Call { label, ports, ledger: Arc::clone(&self.ledger) }, sql, evaluate, complaint }
     }
 
     /// The name by which a finished task stands in FROM: unique, and no table's.

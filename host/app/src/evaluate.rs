@@ -17,24 +17,15 @@ pub(crate) struct EvaluateOfTask {
 }
 
 impl EvaluateOfTask {
-    fn unavailable(&self, error: &RoleError) -> PortError {
-        self.context.fault(error);
-        PortError::Unavailable(error.to_string())
-    }
-}
-
-#[async_trait]
-impl EvaluatePort for EvaluateOfTask {
-    async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
+    /// The calibrator's values. A fault of its is noted.
+    pub(crate) async fn calibrated(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, RoleError> {
         let prepared = self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new());
-        let calibrated = self.context.cast.calibrator.calibrate(prepared.call, &claims).await;
-        calibrated.map_err(|error| self.unavailable(&error))
+        let calibrated = self.context.cast.calibrator.calibrate(prepared.call, claims).await;
+        calibrated.inspect_err(|error| self.context.fault(error))
     }
 
-    async fn reward(&self, candidates: Vec<Candidate>) -> Result<Vec<Verdict>, PortError> {
-        let Some(task) = &self.task else {
-            return Err(PortError::Denied("a reward judges the candidates of a task".to_owned()));
-        };
+    /// The reward's verdicts: one for each candidate, in order. A fault of its is noted.
+    pub(crate) async fn judged(&self, task: &Arc<Task>, candidates: Vec<Candidate>) -> Result<Vec<Verdict>, RoleError> {
         let prepared = self.context.prepare(Role::Reward, Some(task), self.relations.clone());
         let mut verdicts = Vec::with_capacity(candidates.len());
         let (mut rivals, mut places) = (Vec::new(), Vec::new());
@@ -53,11 +44,29 @@ impl EvaluatePort for EvaluateOfTask {
         }
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
         let judged = self.context.cast.reward.judge(prepared.call, problem, catalog, task, &rivals).await;
-        let judged = judged.map_err(|error| self.unavailable(&error))?;
+        let judged = judged.inspect_err(|error| self.context.fault(error))?;
         for ((place, rival), verdict) in places.into_iter().zip(&rivals).zip(judged) {
             self.context.remember_verdict(&task.id, &rival.candidate.sql, &verdict);
             verdicts[place] = verdict;
         }
         Ok(verdicts)
+    }
+}
+
+fn unavailable(error: &RoleError) -> PortError {
+    PortError::Unavailable(error.to_string())
+}
+
+#[async_trait]
+impl EvaluatePort for EvaluateOfTask {
+    async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
+        self.calibrated(&claims).await.map_err(|error| unavailable(&error))
+    }
+
+    async fn reward(&self, candidates: Vec<Candidate>) -> Result<Vec<Verdict>, PortError> {
+        let Some(task) = &self.task else {
+            return Err(PortError::Denied("a reward judges the candidates of a task".to_owned()));
+        };
+        self.judged(task, candidates).await.map_err(|error| unavailable(&error))
     }
 }

@@ -81,9 +81,13 @@ impl TaskRunner for Runner {
             observation.subtasks = outcome.subtasks;
             return (observation, None);
         }
-        let solved = self.choose(&task, &prepared, outcome.candidates, relations, &mut observation).await;
-        self.cluster(&task, &prepared).await;
-        (observation, solved)
+        let chosen = self.choose(&task, &prepared, outcome.candidates, relations, &mut observation).await;
+        self.cluster(&task, &prepared);
+        match chosen {
+            Ok(solved) => (observation, solved),
+            // Without a calibrator or a reward that works no confidence is earned.
+            Err(error) => (self.failed(&task, &error), None),
+        }
     }
 }
 
@@ -106,7 +110,7 @@ impl Runner {
         candidates: Vec<Candidate>,
         relations: Vec<Relation>,
         observation: &mut Observation,
-    ) -> Option<Solved> {
+    ) -> Result<Option<Solved>, RoleError> {
         let mut why = prepared.complaint();
         let mut usable: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
         for mut candidate in candidates {
@@ -126,11 +130,11 @@ impl Runner {
                 }
             }
         }
-        self.calibrate(prepared, &mut usable).await;
+        self.calibrate(prepared, &mut usable).await?;
         let mut kept: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
         for (candidate, results) in usable {
             self.context.trace.propose(&task.id, &candidate);
-            match self.verdict(task, prepared, &candidate).await {
+            match self.verdict(task, prepared, &candidate).await? {
                 Verdict::Rejected(opinion) => {
                     let reason = format!("rejected: {}", opinion.reason);
                     self.drop_candidate(task, &candidate, &reason);
@@ -144,7 +148,7 @@ impl Runner {
         let Some((candidate, results)) = kept.next() else {
             let reason = why.unwrap_or_else(|| "the solver found no candidate".to_owned());
             observation.ending = Ending::Failed(Failure::new(FailureKind::Other("no-candidate".to_owned()), reason));
-            return None;
+            return Ok(None);
         };
         let profile = results.profile();
         observation.ending = if profile.rows == 0 { Ending::Empty } else { Ending::Solved };
@@ -153,41 +157,48 @@ impl Runner {
         self.context.trace.settle(&task.id, &candidate.id, |known| known.status = CandidateStatus::Kept);
         let name = self.context.relation_name(&task.id);
         let others = kept.map(|(candidate, _)| candidate).collect();
-        Some(Solved { name, candidate, others, results, relations })
+        Ok(Some(Solved { name, candidate, others, results, relations }))
     }
 
     fn drop_candidate(&self, task: &Task, candidate: &Candidate, reason: &str) {
         self.context.trace.settle(&task.id, &candidate.id, |known| reason.clone_into(&mut known.reason));
     }
 
-    /// Overwrites what the guest claims with the calibrator's value. Without a calibrator that works, nothing is certain: 0.
-    async fn calibrate(&self, prepared: &Prepared, usable: &mut [(Candidate, Arc<ResultSet>)]) {
+    /// Overwrites what the guest claims with the calibrator's values.
+    async fn calibrate(
+        &self,
+        prepared: &Prepared,
+        usable: &mut [(Candidate, Arc<ResultSet>)],
+    ) -> Result<(), RoleError> {
         if usable.is_empty() {
-            return;
+            return Ok(());
         }
-        let claims = usable
+        let claims: Vec<_> = usable
             .iter()
             .map(|(candidate, _)| (candidate.raw_confidence.unwrap_or(UNSTATED_CONFIDENCE), candidate.signals.clone()))
             .collect();
-        let calibrated = prepared.call.ports.evaluate.calibrate(claims).await.unwrap_or_default();
-        for (place, (candidate, _)) in usable.iter_mut().enumerate() {
-            candidate.confidence = Some(calibrated.get(place).copied().unwrap_or(0.0));
+        let calibrated = prepared.evaluate.calibrated(&claims).await?;
+        for ((candidate, _), confidence) in usable.iter_mut().zip(calibrated) {
+            candidate.confidence = Some(confidence);
         }
+        Ok(())
     }
 
-    /// The reward's verdict: the one it gave while the solver worked, or a new one.
-    async fn verdict(&self, task: &Task, prepared: &Prepared, candidate: &Candidate) -> Verdict {
+    /// The reward's verdict: the one it gave while the solver worked, or a new one. A reward that fails honestly cannot judge; one that
+    /// is broken ends the task.
+    async fn verdict(&self, task: &Arc<Task>, prepared: &Prepared, candidate: &Candidate) -> Result<Verdict, RoleError> {
         if let Some(verdict) = self.context.verdict(&task.id, &candidate.sql) {
-            return verdict;
+            return Ok(verdict);
         }
-        match prepared.call.ports.evaluate.reward(vec![candidate.clone()]).await {
-            Ok(verdicts) => verdicts.into_iter().next().unwrap_or_else(|| Verdict::Unavailable(String::new())),
-            Err(error) => Verdict::Unavailable(error.to_string()),
+        match prepared.evaluate.judged(task, vec![candidate.clone()]).await {
+            Ok(verdicts) => Ok(verdicts.into_iter().next().unwrap_or_else(|| Verdict::Unavailable(String::new()))),
+            Err(error) if error.is_fault() => Err(error),
+            Err(error) => Ok(Verdict::Unavailable(error.to_string())),
         }
     }
 
     /// Gives candidates with equal results the same number.
-    async fn cluster(&self, task: &Task, prepared: &Prepared) {
+    fn cluster(&self, task: &Task, prepared: &Prepared) {
         let mut clusters: BTreeMap<String, u32> = BTreeMap::new();
         for known in self.context.trace.candidates().into_iter().filter(|known| known.task == task.id) {
             let Some(results) = prepared.sql.peek(&known.sql) else { continue };

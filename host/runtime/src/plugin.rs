@@ -239,7 +239,8 @@ impl Session {
         let mut store = Store::new(inner.pre.engine(), state);
         store.limiter(|state| &mut state.limiter);
         store.set_hostcall_fuel(inner.limits.hostcall_bytes);
-        store.set_max_component_handles(inner.limits.handles);
+        // The table of what the host lends is full before this: then the error names the limit. This one bounds the guest's own handles.
+        store.set_max_component_handles(inner.limits.handles.saturating_add(256));
         // Armed before instantiation: a start function is guest code too.
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|mut store| {

@@ -1,0 +1,41 @@
+# What a newcomer needs: `make demo` answers questions, `make test` runs every test.
+
+CARGO ?= cargo
+PLUGINS := decompose refine signals execution ambiguity evidence
+HOST := target/debug/syrch-host
+SHOP := examples/shop.sqlite
+# The demo never spends anything: no model, whatever keys are in the environment.
+ASK := $(HOST) --llm offline --db $(SHOP)
+
+.PHONY: demo plugins test lint bench target
+
+# Where rustup is not in charge of the compiler, the target has to be there already.
+target:
+	@if command -v rustup >/dev/null; then rustup target add wasm32-wasip2; fi
+
+plugins: target
+	$(CARGO) build $(PLUGINS:%=-p %) --target wasm32-wasip2 --profile plugin --target-dir target/plugins
+	@for name in $(PLUGINS); do cp target/plugins/wasm32-wasip2/plugin/$$name.wasm plugins/$$name.wasm || exit 1; done
+
+demo: plugins
+	$(CARGO) build -p syrch-host -p syrch-examples
+	target/debug/make-shop $(SHOP)
+	$(ASK) --planner plugins/decompose.wasm -q "How many customers are there?"
+	$(ASK) --solver plugins/refine.wasm -q "Which customers live in Vienna?"
+	$(ASK) -q "How many customers are there in each country?"
+	$(ASK) -q "What is the most expensive product?"
+
+# nextest where it is installed; it runs no documentation tests.
+test: target
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
+		$(CARGO) nextest run --workspace && $(CARGO) test --workspace --doc; \
+	else \
+		$(CARGO) test --workspace; \
+	fi
+
+lint: target
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+bench: target
+	$(CARGO) bench --workspace

@@ -1,0 +1,225 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::parser::ValueSource;
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::config::flags::Flags;
+use crate::config::parameter::Parameter;
+use crate::console::Color;
+use crate::exit::Exit;
+use crate::sink::Format;
+
+/// Answers questions over databases by search: tries several lines of reasoning, runs them read-only against the database, and keeps the
+/// best. Without a command it searches.
+#[derive(Parser)]
+#[command(name = "syrch-host", version, after_help = after_help(), subcommand_precedence_over_arg = true)]
+pub(crate) struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub(crate) global: Global,
+    /// Flags of a search without the word `search`.
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+    /// The command.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+fn after_help() -> String {
+    format!(
+        "Examples:\n  syrch-host -q \"How many customers are there?\" --db examples/shop.sqlite\n  syrch-host schema examples/shop.sqlite\n  \
+         syrch-host sql --db examples/shop.sqlite \"SELECT count(*) FROM orders\"\n\n{}",
+        Exit::help()
+    )
+}
+
+/// Flags that every command takes, before or after its name.
+#[derive(Args)]
+pub(crate) struct Global {
+    /// How the output is written
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: Format,
+    /// Write the output to this file, which is replaced only once all is there
+    #[arg(short, long, global = true, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Say nothing on standard error but errors (and questions)
+    #[arg(long, global = true)]
+    pub(crate) quiet: bool,
+    /// Colour on standard error
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: Color,
+    /// Log to standard error: -v information, -vv debugging, -vvv everything
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// The config file, instead of ~/.syrch/config.yml and ./syrch.yml
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// Flags of a search.
+#[derive(Args, Default)]
+pub(crate) struct SearchArgs {
+    /// The question
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) question: Option<String>,
+    /// What explains terms of the question
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) evidence: Option<String>,
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
+    pub(crate) parameters: Vec<Parameter>,
+    /// The options.
+    #[command(flatten)]
+    pub(crate) flags: Flags<true>,
+}
+
+impl SearchArgs {
+    /// Adds those of `other`, which win.
+    fn merge(mut self, other: Self) -> Self {
+        self.question = other.question.or(self.question);
+        self.evidence = other.evidence.or(self.evidence);
+        self.parameters.extend(other.parameters);
+        self.flags.merge(other.flags);
+        self
+    }
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Answer a question (what happens without a command)
+    #[command(after_help = Exit::help())]
+    Search(Box<SearchArgs>),
+    /// Show tables, views, columns and keys of a database
+    Schema(SchemaArgs),
+    /// Show the configuration in force
+    Config(ConfigArgs),
+    /// Run or check statements under the guard and the limits of a search
+    Sql(SqlArgs),
+    /// Show the plugins
+    #[command(subcommand)]
+    Plugin(PluginCommand),
+}
+
+/// Flags of `schema`.
+#[derive(Args)]
+pub(crate) struct SchemaArgs {
+    /// The database; the same as --db
+    #[arg(value_name = "DB", conflicts_with = "execution.db_path")]
+    pub(crate) database: Option<String>,
+    /// Only this table or view
+    #[arg(short, long, value_name = "TABLE")]
+    pub(crate) table: Option<String>,
+    /// The options.
+    #[command(flatten)]
+    pub(crate) flags: Flags<false>,
+}
+
+/// Flags of `config`.
+#[derive(Args)]
+pub(crate) struct ConfigArgs {
+    /// Tell where each value came from
+    #[arg(long)]
+    pub(crate) origin: bool,
+    /// Flags of a search, to see what they would do.
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+}
+
+/// Flags of `sql`.
+#[derive(Args)]
+pub(crate) struct SqlArgs {
+    /// The statement; - reads it from standard input
+    #[arg(value_name = "STATEMENT", allow_hyphen_values = true, conflicts_with = "stdin_jsonl")]
+    pub(crate) statement: Option<String>,
+    /// Check the statement without running it
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Read lines {"id", "sql"} from standard input; each gives one line {"id", "ok", "rows"} or {"id", "ok", "error"}
+    #[arg(long)]
+    pub(crate) stdin_jsonl: bool,
+    /// The options.
+    #[command(flatten)]
+    pub(crate) flags: Flags<false>,
+}
+
+/// The commands of `plugin`.
+#[derive(Subcommand)]
+pub(crate) enum PluginCommand {
+    /// List the built-in plugins
+    List,
+    /// Show what a plugin is, wants and plays
+    Inspect {
+        /// The path of a component, or a built-in's name
+        #[arg(value_name = "PATH|NAME")]
+        plugin: String,
+    },
+}
+
+impl Cli {
+    /// Reads the arguments. Flags of a search before another command are refused, since they would be forgotten silently.
+    pub(crate) fn read(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Self, clap::Error> {
+        let mut command = Self::command();
+        let matches = command.try_get_matches_from_mut(arguments)?;
+        if let Some((name, _)) = matches.subcommand().filter(|(name, _)| *name != "search") {
+            let misplaced = command
+                .get_arguments()
+                .filter(|argument| !argument.is_global_set())
+                .filter(|argument| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine))
+                .find_map(|argument| argument.get_long());
+            if let Some(flag) = misplaced {
+                let message = format!("`--{flag}` belongs to a search; write it after `{name}` if {name} takes it");
+                return Err(command.error(clap::error::ErrorKind::ArgumentConflict, message));
+            }
+        }
+        let mut cli = Self::from_arg_matches(&matches)?;
+        if let Some(Command::Search(search)) = &mut cli.command {
+            **search = std::mem::take(&mut cli.search).merge(std::mem::take(&mut **search));
+        }
+        Ok(cli)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(words: &str) -> Result<Cli, clap::Error> {
+        Cli::read(std::iter::once("syrch-host").chain(words.split_whitespace()).map(Into::into))
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_stand_on_both_sides_and_search_flags_do_not() {
+        assert_eq!(read("--format json schema x.sqlite").ok().unwrap().global.format, Format::Json);
+        assert_eq!(read("schema x.sqlite --format json").ok().unwrap().global.format, Format::Json);
+        for words in ["--max-depth 3 schema x", "-q hi config", "--db x sql SELECT", "--no-interactive plugin list"] {
+            let error = read(words).err().unwrap();
+            assert_eq!(error.exit_code(), 2, "{words}");
+            assert!(error.to_string().contains("belongs to a search"), "{error}");
+        }
+    }
+
+    #[test]
+    fn search_may_stand_in_the_middle() {
+        let Some(Command::Search(search)) = read("-q one --seed 1 search -q two --budget 5").ok().unwrap().command
+        else {
+            panic!("not a search");
+        };
+        assert_eq!(search.question.as_deref(), Some("two"));
+        let values: Vec<_> = search.flags.entries().map(|(_, value, _)| value.to_string()).collect();
+        assert_eq!(values, ["5", "1"]);
+    }
+
+    #[test]
+    fn the_help_ends_with_the_exit_codes() {
+        let help = Cli::command().render_long_help().to_string();
+        assert!(help.contains("Exit codes:") && help.trim_end().ends_with(Exit::Interrupted.meaning()), "{help}");
+    }
+}

@@ -1,0 +1,183 @@
+//! The answer as people and programs read it: on standard output the answer, on standard error how sure it is and what it cost.
+
+use syrch::{AnswerDocument, CandidateReport, CandidateStatus, SearchReport};
+
+use super::Context;
+use crate::console::prompt;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::{Format, Grid, json, markdown, table, terminal};
+
+/// Candidates that are shown when none was acceptable.
+const SHOWN: usize = 5;
+
+/// Prints a finished search.
+pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
+    let mut value = serde_json::to_value(&report.document)
+        .map_err(|error| Failure::new(Exit::Unexpected, format!("the answer cannot be written: {error}")))?;
+    context.scrubber.value(&mut value);
+    // Read back after scrubbing, so that no sink below can meet a secret.
+    let document: AnswerDocument = serde_json::from_value(value.clone())
+        .map_err(|error| Failure::new(Exit::Unexpected, format!("the answer cannot be written: {error}")))?;
+    if context.format == Format::Json {
+        context.output.write(&json::document(&value))?;
+    } else if let Some(text) = text(&document, context.format, context.output.width()) {
+        context.output.write(&text)?;
+    }
+    for warning in &document.warnings {
+        context.console.warn(warning);
+    }
+    if document.answer.is_none() {
+        explain(context, &document);
+    }
+    for line in footer(&document) {
+        context.console.note(&line);
+    }
+    Ok(())
+}
+
+/// The answer in a format of rows; none without an answer.
+fn text(document: &AnswerDocument, format: Format, width: Option<u16>) -> Option<String> {
+    let answer = document.answer.as_ref()?;
+    let grid = Grid { columns: answer.columns.clone(), rows: answer.rows.clone() };
+    let cut = || format!("Only the first {} rows were kept.", answer.row_count);
+    let sql = document.sql.as_deref();
+    Some(match format {
+        Format::Json | Format::Jsonl | Format::Csv => grid.render(format, width)?,
+        Format::Auto | Format::Table => {
+            let mut parts = vec![format!("{}\n", terminal::block(answer.text.trim_end()))];
+            parts.extend(Some(table::render(&grid, width)).filter(|table| !table.is_empty()));
+            parts.extend(answer.truncated.then(|| format!("{}\n", cut())));
+            parts.extend(sql.map(|sql| format!("{}\n", terminal::block(sql.trim_end()))));
+            parts.join("\n")
+        }
+        Format::Markdown => {
+            let mut parts = vec![format!("{}\n", markdown::text(answer.text.trim_end()))];
+            parts.extend(Some(markdown::table(&grid)).filter(|table| !table.is_empty()));
+            parts.extend(answer.truncated.then(|| format!("{}\n", cut())));
+            parts.extend(sql.map(|sql| markdown::code("sql", sql.trim_end())));
+            parts.join("\n")
+        }
+    })
+}
+
+/// Says why there is no answer, in place of one.
+fn explain(context: &Context, document: &AnswerDocument) {
+    if let Some(clarify) = &document.clarify {
+        let asked = prompt::question(&clarify.question, &clarify.choices);
+        context.console.error(
+            &Failure::new(Exit::Clarify, format!("the question needs a clarification: {asked}"))
+                .hint("answer with --interactive, say it in the question, or explain terms by --evidence \"…\""),
+        );
+        return;
+    }
+    let mut message = "no acceptable answer was found".to_owned();
+    for candidate in document.candidates.iter().rev().take(SHOWN) {
+        let statement: String =
+            candidate.sql.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(120).collect();
+        message += &format!("\n{}: {statement}\n  {}", candidate.task, candidate.reason);
+    }
+    context.console.error(&Failure::new(Exit::NoAnswer, message).hint(
+        "ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, or use a model",
+    ));
+}
+
+/// How sure, how unanimous, how dear.
+fn footer(document: &AnswerDocument) -> Vec<String> {
+    let mut lines = Vec::new();
+    let kept = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
+    if let Some(confidence) = document.confidence {
+        let claim = confidence.raw.map(|raw| format!(" (claimed {raw:.2})")).unwrap_or_default();
+        let why = kept.map(|kept| format!(": {}", kept.reason)).unwrap_or_default();
+        lines.push(format!("confidence {:.2}{claim}{why}", confidence.calibrated));
+    }
+    lines.extend(kept.and_then(|kept| agreement(kept, &document.candidates)));
+    lines.push(cost(document));
+    lines
+}
+
+fn agreement(kept: &CandidateReport, all: &[CandidateReport]) -> Option<String> {
+    kept.cluster?;
+    let rivals: Vec<_> = all.iter().filter(|other| other.task == kept.task && other.cluster.is_some()).collect();
+    let equal = rivals.iter().filter(|other| other.cluster == kept.cluster).count();
+    (rivals.len() > 1).then(|| format!("agreement {equal} of {} candidates have this result", rivals.len()))
+}
+
+fn cost(document: &AnswerDocument) -> String {
+    let cost = &document.cost;
+    let money = match cost.usd {
+        Some(usd) => format!("${usd:.4}"),
+        None if cost.calls == 0 => "no cost".to_owned(),
+        None => "cost unknown".to_owned(),
+    };
+    let count = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    format!(
+        "{}, {} + {} tokens, {money}, {}, {:.2} s",
+        count(cost.calls, "model call"),
+        cost.input_tokens,
+        cost.output_tokens,
+        count(cost.sql_runs, "statement"),
+        document.time_ms.total / 1000.0,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn document(answer: Value) -> AnswerDocument {
+        let candidate = |id: &str, status: &str, cluster: Value| {
+            json!({"id": id, "task": "A", "sql": "SELECT 1", "status": status, "cluster": cluster,
+                   "confidence": 0.8, "reason": "it ran"})
+        };
+        serde_json::from_value(json!({
+            "schema": "syrch.answer/1", "run": "r", "question": "q", "answer": answer, "sql": "SELECT 1 -- \u{1b}[2J",
+            "dialect": "sqlite", "confidence": {"raw": 0.9, "calibrated": 0.81},
+            "candidates": [candidate("1", "dropped", json!(2)), candidate("2", "answer", json!(1)),
+                           candidate("3", "kept", json!(1)), candidate("4", "dropped", json!(null))],
+            "clarify": null,
+            "cost": {"calls": 1, "input_tokens": 10, "output_tokens": 5, "usd": null, "sql_runs": 2, "by_purpose": {}},
+            "time_ms": {"total": 1500.0, "plan": 1.0, "solve": 1.0, "aggregate": 1.0}, "plugins": [], "warnings": []
+        }))
+        .unwrap()
+    }
+
+    fn answer() -> Value {
+        json!({"text": "There are <3>.", "columns": ["n"], "rows": [[3]], "row_count": 1, "truncated": false, "basis": []})
+    }
+
+    #[test]
+    fn people_read_a_sentence_a_table_and_the_statement() {
+        let text = text(&document(answer()), Format::Auto, None).unwrap();
+        assert!(text.starts_with("There are <3>.\n\n"), "{text}");
+        assert!(text.contains("│ 3 │") && text.ends_with("SELECT 1 -- \\u{1b}[2J\n"), "{text}");
+    }
+
+    #[test]
+    fn other_formats_have_their_own_escape() {
+        let document = document(answer());
+        assert_eq!(text(&document, Format::Csv, None).unwrap(), "n\n3\n");
+        assert_eq!(text(&document, Format::Jsonl, None).unwrap(), "{\"n\":3}\n");
+        let markdown = text(&document, Format::Markdown, None).unwrap();
+        assert!(markdown.starts_with("There are &lt;3&gt;.\n\n| n |") && markdown.contains("```sql\n"), "{markdown}");
+    }
+
+    #[test]
+    fn without_an_answer_nothing_is_printed() {
+        assert_eq!(text(&document(json!(null)), Format::Table, None), None);
+    }
+
+    #[test]
+    fn the_footer_says_how_sure_and_how_dear() {
+        assert_eq!(
+            footer(&document(answer())),
+            [
+                "confidence 0.81 (claimed 0.90): it ran",
+                "agreement 2 of 3 candidates have this result",
+                "1 model call, 10 + 5 tokens, cost unknown, 2 statements, 1.50 s",
+            ]
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! `config`: shows the configuration in force, and where each value came from.
+
+use serde_json::{Map, Value};
+
+use super::Context;
+use crate::exit::Exit;
+use crate::failure::Outcome;
+use crate::sink::{Format, Grid, terminal};
+
+/// Prints it: YAML for people, which is a config file again, else the chosen format.
+pub(crate) fn run(context: &Context, origin: bool) -> Outcome {
+    let mut document = context.config.document(origin);
+    context.scrubber.value(&mut document);
+    match context.format {
+        Format::Auto | Format::Table => context.output.write(&yaml(&document, origin))?,
+        Format::Json => context.document(document)?,
+        _ => context.rows(grid(&document, origin), || Value::Null)?,
+    }
+    Ok(Exit::Answered)
+}
+
+/// A value with where it came from, when the document tells that.
+fn leaf(value: &Value, origin: bool) -> Option<(&Value, Option<&str>)> {
+    match value.as_object() {
+        None => Some((value, None)),
+        Some(map) if origin => Some((map.get("value")?, map.get("origin").and_then(Value::as_str))),
+        Some(_) => None,
+    }
+}
+
+fn yaml(document: &Value, origin: bool) -> String {
+    let mut out = String::new();
+    if let Value::Object(map) = document {
+        level(&mut out, map, 0, origin);
+    }
+    out
+}
+
+fn level(out: &mut String, map: &Map<String, Value>, depth: usize, origin: bool) {
+    let indent = "  ".repeat(depth);
+    for (key, value) in map {
+        match leaf(value, origin) {
+            Some((value, from)) => {
+                // The key's value is not shown, and what is not set has none: both would be read as something else.
+                let hidden = key == "api_key" && depth == 1;
+                let comment = if hidden || value.is_null() { "# " } else { "" };
+                let text = match value {
+                    Value::String(text) if is_bare(text) => text.clone(),
+                    Value::Null => "not set".to_owned(),
+                    value => value.to_string(),
+                };
+                let from = from.map(|from| format!("  # {from}")).unwrap_or_default();
+                out.push_str(&format!(
+                    "{indent}{comment}{}: {}{}\n",
+                    name(key),
+                    terminal::line(&text),
+                    terminal::line(&from)
+                ));
+            }
+            None => {
+                out.push_str(&format!("{indent}{}:\n", name(key)));
+                if let Some(map) = value.as_object() {
+                    level(out, map, depth + 1, origin);
+                }
+            }
+        }
+    }
+}
+
+fn name(key: &str) -> String {
+    if is_bare(key) { key.to_owned() } else { terminal::line(&Value::from(key).to_string()).into_owned() }
+}
+
+/// Whether YAML reads a word as that very text without quotes.
+fn is_bare(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
+        && !matches!(
+            text.to_ascii_lowercase().as_str(),
+            "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n" | "inf" | "nan"
+        )
+}
+
+fn grid(document: &Value, origin: bool) -> Grid {
+    let mut grid = if origin { Grid::new(["key", "value", "origin"]) } else { Grid::new(["key", "value"]) };
+    collect(&mut grid, "", document, origin);
+    grid
+}
+
+fn collect(grid: &mut Grid, path: &str, value: &Value, origin: bool) {
+    // With origins a section is told from a value by the keys that a value has.
+    let section = value.as_object().filter(|map| !(origin && map.contains_key("origin") && map.contains_key("value")));
+    match section {
+        Some(map) => {
+            for (key, value) in map {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                collect(grid, &path, value, origin);
+            }
+        }
+        None => {
+            let (value, from) = leaf(value, origin).unwrap_or((value, None));
+            let mut row = vec![Value::from(path), value.clone()];
+            row.extend(from.map(Value::from));
+            grid.rows.push(row);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn yaml_is_a_config_file_again() {
+        let document = json!({"llm": {"model": "gpt 4", "api_key": "set"}, "execution": {"tables": ["a*"], "seed": 0, "deadline_seconds": null},
+            "plugins": {"planner": {"plugin": "decompose", "config": {"a": 1}}}});
+        let text = yaml(&document, false);
+        assert_eq!(
+            text,
+            "llm:\n  model: \"gpt 4\"\n  # api_key: set\nexecution:\n  tables: [\"a*\"]\n  seed: 0\n  # deadline_seconds: not set\nplugins:\n  planner:\n    plugin: decompose\n    config:\n      a: 1\n"
+        );
+        let read: Value = serde_saphyr::from_str(&text).unwrap();
+        assert_eq!(read["plugins"], document["plugins"]);
+    }
+
+    #[test]
+    fn origins_stand_beside_values() {
+        let document = json!({"llm": {"model": {"value": "m", "origin": "default"}}});
+        assert_eq!(yaml(&document, true), "llm:\n  model: m  # default\n");
+        assert_eq!(grid(&document, true).rows, [[json!("llm.model"), json!("m"), json!("default")]]);
+        assert_eq!(grid(&json!({"a": {"b": 1}}), false).rows, [[json!("a.b"), json!(1)]]);
+    }
+}

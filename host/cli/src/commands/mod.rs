@@ -1,0 +1,57 @@
+//! One file per command; each gets the shared context and ends with an exit code or a failure.
+
+pub(crate) mod answer;
+pub(crate) mod config;
+pub(crate) mod plugin;
+pub(crate) mod schema;
+pub(crate) mod search;
+pub(crate) mod sql;
+pub(crate) mod statements;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::config::Config;
+use crate::console::Console;
+use crate::console::interrupt::Interrupt;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::scrub::Scrubber;
+use crate::sink::{Format, Grid, json};
+
+/// What every command is given.
+pub(crate) struct Context {
+    pub(crate) config: Config,
+    pub(crate) console: Arc<Console>,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) scrubber: Scrubber,
+    pub(crate) format: Format,
+    pub(crate) output: Output,
+}
+
+impl Context {
+    /// Writes a document as JSON.
+    pub(crate) fn document(&self, mut document: Value) -> Outcome<()> {
+        self.scrubber.value(&mut document);
+        self.output.write(&json::document(&document))
+    }
+
+    /// Writes rows in the chosen format; for JSON the document.
+    pub(crate) fn rows(&self, mut grid: Grid, document: impl FnOnce() -> Value) -> Outcome<()> {
+        grid.scrub(&self.scrubber);
+        match grid.render(self.format, self.output.width()) {
+            Some(text) => self.output.write(&text),
+            None => self.document(document()),
+        }
+    }
+
+    /// Fails when there is no database to work on.
+    pub(crate) fn needs_database(&self) -> Outcome<()> {
+        if self.config.effective.settings.database.is_empty() {
+            return Err(Failure::usage("no database")
+                .hint("name one by `--db shop.sqlite`, SYRCH_DB or `execution: {db_path: …}` in ~/.syrch/config.yml"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! `schema`: shows what a database offers.
+
+use serde_json::{Value, json};
+use syrch::open_database;
+use syrch::syrch_core::text::nearest;
+use syrch::syrch_core::{Catalog, Column, Table};
+
+use super::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome, alternatives};
+use crate::sink::{Format, Grid, table, terminal};
+
+/// Prints the tables that may be seen, or the one asked for.
+pub(crate) async fn run(context: &Context, wanted: Option<&str>) -> Outcome {
+    context.needs_database()?;
+    let database = open_database(&context.config.effective.settings).await?;
+    let catalog = database.catalog().await?;
+    let tables = choose(&catalog, wanted)?;
+    if matches!(context.format, Format::Auto | Format::Table) {
+        let text: String = tables.iter().map(|table| picture(table, context.output.width())).collect();
+        context.output.write(&context.scrubber.text(&text))?;
+    } else {
+        context.rows(grid(&tables), || document(&catalog, &tables))?;
+    }
+    Ok(Exit::Answered)
+}
+
+fn choose<'a>(catalog: &'a Catalog, wanted: Option<&str>) -> Outcome<Vec<&'a Table>> {
+    let Some(wanted) = wanted else { return Ok(catalog.tables.iter().collect()) };
+    if let Some(table) = catalog.table(wanted) {
+        return Ok(vec![table]);
+    }
+    let names = || catalog.tables.iter().map(|table| table.name.as_str());
+    let failure = Failure::new(Exit::Database, format!("`{}` has no table or view `{wanted}`", catalog.database));
+    Err(match alternatives(&nearest(wanted, names())) {
+        Some(similar) => failure.hint(format!("did you mean {similar}?")),
+        None => failure.hint("`syrch-host schema` without -t shows all"),
+    })
+}
+
+fn kind(table: &Table) -> &'static str {
+    if table.is_view() { "view" } else { "table" }
+}
+
+/// What a column refers to, as `table.column`.
+fn references(table: &Table, column: &Column) -> Vec<String> {
+    let targets = |key: &syrch::syrch_core::ForeignKey| {
+        let pairs = key.columns.iter().zip(&key.ref_columns).filter(|(own, _)| own.eq_ignore_ascii_case(&column.name));
+        pairs.map(|(_, other)| format!("{}.{other}", key.ref_table)).collect::<Vec<_>>()
+    };
+    table.foreign_keys.iter().flat_map(targets).collect()
+}
+
+fn is_key(table: &Table, column: &Column) -> bool {
+    table.primary_key.iter().any(|name| name.eq_ignore_ascii_case(&column.name))
+}
+
+fn row(table: &Table, column: &Column) -> Vec<Value> {
+    vec![
+        json!(column.name),
+        json!(column.sql_type),
+        json!(column.nullable),
+        json!(is_key(table, column)),
+        json!(references(table, column).join(", ")),
+    ]
+}
+
+/// A heading and the columns of one table.
+fn picture(table: &Table, width: Option<u16>) -> String {
+    let mut grid = Grid::new(["column", "type", "nullable", "key", "refers to"]);
+    let sign = |value: &Value| json!(if *value == json!(true) { "yes" } else { "" });
+    grid.rows = table.columns.iter().map(|column| row(table, column)).collect();
+    for cells in &mut grid.rows {
+        cells[2] = sign(&cells[2]);
+        cells[3] = sign(&cells[3]);
+    }
+    let rows = table.row_estimate.map(|rows| format!(", about {rows} rows")).unwrap_or_default();
+    let comment = table.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
+    let heading = format!("{} ({}{rows}){comment}", table.name, kind(table));
+    format!("{}\n{}\n", terminal::line(&heading), table::render(&grid, width))
+}
+
+/// One row a column, for programs that read rows.
+fn grid(tables: &[&Table]) -> Grid {
+    let mut grid = Grid::new(["table", "kind", "column", "type", "nullable", "primary_key", "references"]);
+    for table in tables {
+        for column in &table.columns {
+            grid.rows.push([vec![json!(table.name), json!(kind(table))], row(table, column)].concat());
+        }
+    }
+    grid
+}
+
+/// `syrch.schema/1`.
+fn document(catalog: &Catalog, tables: &[&Table]) -> Value {
+    let column = |column: &Column| json!({"name": column.name, "type": column.sql_type, "nullable": column.nullable, "comment": column.comment});
+    let table = |table: &&Table| {
+        json!({
+            "name": table.name,
+            "schema_name": table.schema_name,
+            "kind": kind(table),
+            "columns": table.columns.iter().map(column).collect::<Vec<_>>(),
+            "primary_key": table.primary_key,
+            "foreign_keys": table.foreign_keys,
+            "indexes": table.indexes,
+            "row_estimate": table.row_estimate,
+            "comment": table.comment,
+        })
+    };
+    json!({
+        "schema": "syrch.schema/1",
+        "database": catalog.database,
+        "dialect": catalog.dialect.name(),
+        "tables": tables.iter().map(table).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use syrch::syrch_core::{Dialect, ForeignKey};
+
+    use super::*;
+
+    fn catalog() -> Catalog {
+        let column = |name: &str, nullable| Column {
+            name: name.into(),
+            sql_type: "INTEGER".into(),
+            nullable,
+            ..Column::default()
+        };
+        let orders = Table {
+            name: "orders".into(),
+            columns: vec![column("id", false), column("customer_id", true)],
+            primary_key: vec!["id".into()],
+            foreign_keys: vec![ForeignKey {
+                columns: vec!["customer_id".into()],
+                ref_table: "customers".into(),
+                ref_columns: vec!["id".into()],
+            }],
+            ..Table::default()
+        };
+        let view =
+            Table { name: "odd\u{1b}[2J".into(), extra: vec![("kind".into(), "\"view\"".into())], ..Table::default() };
+        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders, view] }
+    }
+
+    #[test]
+    fn tables_show_keys_and_views_are_told_apart() {
+        let catalog = catalog();
+        let text = picture(&catalog.tables[0], None);
+        assert!(text.starts_with("orders (table)\n") && text.contains("customers.id"), "{text}");
+        assert!(picture(&catalog.tables[1], None).starts_with("odd\\u{1b}[2J (view)\n"));
+        let all: Vec<&Table> = catalog.tables.iter().collect();
+        assert_eq!(grid(&all).rows[1][6], "customers.id");
+        assert_eq!(document(&catalog, &all)["tables"][1]["kind"], "view");
+    }
+
+    #[test]
+    fn an_unknown_table_names_the_nearest() {
+        let catalog = catalog();
+        assert_eq!(choose(&catalog, Some("ORDERS")).unwrap()[0].name, "orders");
+        let failure = choose(&catalog, Some("order")).unwrap_err();
+        assert_eq!((failure.exit, failure.hint.as_deref()), (Exit::Database, Some("did you mean `orders`?")));
+    }
+}

@@ -1,0 +1,130 @@
+//! `search`: asks a question.
+
+use std::sync::Arc;
+
+use syrch::plugins;
+use syrch::syrch_core::Problem;
+use syrch::{Host, Outcome as Ending, Stop};
+
+use super::{Context, answer};
+use crate::args::SearchArgs;
+use crate::config::Origin;
+use crate::config::parameter::{Parameter, Target};
+use crate::console::progress::Watch;
+use crate::console::prompt::Prompt;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// Searches and prints the answer.
+pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
+    let question = arguments.question.filter(|question| !question.trim().is_empty()).ok_or_else(|| {
+        Failure::usage("no question")
+            .hint("ask one by `syrch-host -q \"How many customers are there?\" --db shop.sqlite`; `syrch-host --help` shows more")
+    })?;
+    context.needs_database()?;
+    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+    let interrupt = context.interrupt.clone();
+    let opened = async {
+        settle_parameters(&mut context, &watch).await?;
+        Host::open(context.config.effective.settings.clone(), watch.as_ref()).await.map_err(Failure::from)
+    };
+    let host = tokio::select! {
+        host = opened => host?,
+        () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+    };
+    let report =
+        search(&context, &host, Problem { question, evidence: arguments.evidence, ..Problem::default() }, watch).await;
+    context.console.clear();
+    let report = report?;
+    answer::print(&context, &report)?;
+    Ok(match report.outcome {
+        _ if report.interrupted => Exit::Interrupted,
+        Ending::Answered => Exit::Answered,
+        Ending::NoAnswer => Exit::NoAnswer,
+        Ending::ClarificationNeeded => Exit::Clarify,
+    })
+}
+
+async fn search(context: &Context, host: &Host, problem: Problem, watch: Arc<Watch>) -> Outcome<syrch::SearchReport> {
+    let stop = Stop::new();
+    let listener = tokio::spawn({
+        let (stop, interrupt, console) = (stop.clone(), context.interrupt.clone(), Arc::clone(&context.console));
+        async move {
+            interrupt.wait().await;
+            console.note("stopping with the best so far; Ctrl-C again ends at once");
+            stop.trigger();
+        }
+    });
+    let prompt = Prompt::new(Arc::clone(&context.console), context.interrupt.clone());
+    let ask = context.config.effective.interactive.then_some(&prompt as &dyn syrch::Ask);
+    context.console.progress("planning");
+    let report = host.search(problem, watch, ask, &stop).await;
+    listener.abort();
+    Ok(report?)
+}
+
+/// Finds the plugin that each `-P KEY=VALUE` is for: the one of the strategy whose config has that key.
+async fn settle_parameters(context: &mut Context, watch: &Watch) -> Outcome<()> {
+    let open = std::mem::take(&mut context.config.open);
+    if open.is_empty() {
+        return Ok(());
+    }
+    let settings = context.config.effective.settings.clone();
+    let mut known = Vec::new();
+    for (role, source) in &settings.strategy.roles {
+        let inspection = plugins::inspect(source, &settings, watch).await?;
+        let keys = inspection.config_schema.get("properties").and_then(|keys| keys.as_object());
+        let keys: Vec<String> = keys.into_iter().flat_map(|keys| keys.keys().cloned()).collect();
+        known.push((Target::Role(*role), keys));
+    }
+    for parameter in open {
+        let target = owner(&parameter, &known)?;
+        context.config.parameter(target, parameter.key, parameter.value, Origin::Flag("-P".to_owned()));
+    }
+    Ok(())
+}
+
+fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Target> {
+    let key = &parameter.key;
+    let owners: Vec<Target> = known.iter().filter(|(_, keys)| keys.contains(key)).map(|(target, _)| *target).collect();
+    let named = |(target, key): (Target, &String)| format!("{target}.{key}");
+    match owners.as_slice() {
+        [one] => Ok(*one),
+        [] => {
+            let all: Vec<(Target, &String)> =
+                known.iter().flat_map(|(target, keys)| keys.iter().map(|key| (*target, key))).collect();
+            let similar = syrch::syrch_core::text::nearest(key, all.iter().map(|(_, key)| key.as_str()));
+            let near: Vec<String> = all.into_iter().filter(|(_, key)| similar.contains(key)).map(named).collect();
+            let failure = Failure::usage(format!("-P {key}: no plugin of the strategy has the setting `{key}`"));
+            Err(match crate::failure::alternatives(&near) {
+                Some(names) => failure.hint(format!("did you mean {names}?")),
+                None => failure.hint("`syrch-host plugin inspect NAME` shows a plugin's settings"),
+            })
+        }
+        several => {
+            let names: Vec<String> = several.iter().map(|target| named((*target, key))).collect();
+            let names = crate::failure::alternatives(&names).unwrap_or_default();
+            Err(Failure::usage(format!("-P {key}: several plugins have the setting `{key}`"))
+                .hint(format!("say which: {names}")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syrch::syrch_core::roles::Role;
+
+    use super::*;
+
+    #[test]
+    fn a_bare_key_belongs_to_the_one_plugin_that_has_it() {
+        let (planner, solver) = (Target::Role(Role::Planner), Target::Role(Role::Solver));
+        let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
+        let known = [(planner, keys(&["width", "seed"])), (solver, keys(&["rounds", "seed"]))];
+        let find = |text: &str| owner(&text.parse().unwrap(), &known);
+        assert_eq!(find("rounds=1"), Ok(solver));
+        let ambiguous = find("seed=1").unwrap_err();
+        assert_eq!(ambiguous.hint.as_deref(), Some("say which: `planner.seed` or `solver.seed`"));
+        assert_eq!(find("widht=1").unwrap_err().hint.as_deref(), Some("did you mean `planner.width`?"));
+    }
+}

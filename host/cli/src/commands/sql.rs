@@ -1,0 +1,85 @@
+//! `sql`: one statement, or many from standard input, under the same guard and limits as those of a search.
+
+use std::io::Read;
+
+use serde_json::{Value, json};
+use syrch::open_database;
+use syrch::syrch_core::ports::{Facts, Query};
+use syrch::syrch_core::{ResultSet, SqlError, SqlErrorKind};
+
+use super::{Context, statements};
+use crate::args::SqlArgs;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::{Grid, json as cells};
+
+/// Bytes that are read of a statement from standard input; the guard refuses it long before.
+const LONGEST: u64 = 1 << 20;
+
+/// Runs or checks.
+pub(crate) async fn run(context: &Context, arguments: SqlArgs) -> Outcome {
+    context.needs_database()?;
+    if arguments.statement.is_none() && !arguments.stdin_jsonl {
+        return Err(Failure::usage("no statement").hint(
+            "give one by `syrch-host sql --db FILE \"SELECT …\"`, `-` to read it from standard input, or --stdin-jsonl for many",
+        ));
+    }
+    let database = open_database(&context.config.effective.settings).await?;
+    let Some(statement) = arguments.statement else {
+        statements::run(database.as_ref(), arguments.check, &context.output, &context.scrubber).await?;
+        return Ok(Exit::Answered);
+    };
+    let query = Query::new(if statement == "-" { read()? } else { statement });
+    if arguments.check {
+        let facts = database.check(&query).await?;
+        context.rows(facts_grid(&facts), || facts_document(&facts))?;
+    } else {
+        let result = database.run(&query).await?;
+        for warning in result.profile().warnings {
+            context.console.warn(&warning);
+        }
+        if result.truncated() {
+            context.console.warn(&format!("only the first {} rows were kept", result.row_count()));
+        }
+        context.rows(cells::grid(&result), || document(&result))?;
+    }
+    Ok(Exit::Answered)
+}
+
+fn read() -> Outcome<String> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(LONGEST).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::new(Exit::Unexpected, format!("standard input: {error}")))?;
+    String::from_utf8(bytes)
+        .map_err(|_| SqlError::new(SqlErrorKind::Denied, "the statement is not UTF-8").rule("utf-8").into())
+}
+
+/// `syrch.rows/1`.
+fn document(result: &ResultSet) -> Value {
+    let columns: Vec<Value> =
+        result.columns().iter().map(|column| json!({"name": column.name, "type": column.sql_type})).collect();
+    json!({
+        "schema": "syrch.rows/1",
+        "sql": result.sql,
+        "columns": columns,
+        "rows": cells::grid(result).rows,
+        "row_count": result.row_count(),
+        "truncated": result.truncated(),
+        "warnings": result.profile().warnings,
+    })
+}
+
+fn facts_grid(facts: &Facts) -> Grid {
+    let mut grid = Grid::new(["fact", "value"]);
+    let lists = [("table", &facts.tables), ("column", &facts.columns), ("function", &facts.functions)];
+    for (fact, values) in lists {
+        grid.rows.extend(values.iter().map(|value| vec![json!(fact), json!(value)]));
+    }
+    grid.rows.push(vec![json!("statement"), json!(facts.normalized)]);
+    grid
+}
+
+/// `syrch.check/1`.
+fn facts_document(facts: &Facts) -> Value {
+    json!({"schema": "syrch.check/1", "ok": true, "facts": facts})
+}

@@ -1,0 +1,151 @@
+//! What an option's value may be: read from a word (flag, environment) or from YAML, with one set of bounds for all three.
+
+use serde_json::{Value, json};
+use syrch::syrch_core::ports::RowsGrant;
+
+/// The type of an option, with its bounds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// Any text but the empty one.
+    Text,
+    /// A secret text.
+    Secret,
+    /// A whole number within these bounds.
+    Integer(u64, u64),
+    /// A number above the first bound (or equal to it, when the flag is set) and at most the second.
+    Number { min: f64, inclusive: bool, max: f64 },
+    /// Yes or no.
+    Boolean,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Texts; in a word separated by commas.
+    List,
+    /// A grant of rows.
+    Rows,
+}
+
+impl Kind {
+    /// Reads a word of the command line or the environment.
+    pub(crate) fn parse(self, word: &str) -> Result<Value, String> {
+        let value = match self {
+            Self::Integer(..) => word.trim().parse::<i128>().map(integer).map_err(|_| self.wrong(&quote(word)))?,
+            Self::Number { .. } => {
+                word.trim().parse::<f64>().map(|n| json!(n)).map_err(|_| self.wrong(&quote(word)))?
+            }
+            Self::Boolean => match word.trim().to_ascii_lowercase().as_str() {
+                "true" | "yes" | "on" | "1" => json!(true),
+                "false" | "no" | "off" | "0" => json!(false),
+                _ => return Err(self.wrong(&quote(word))),
+            },
+            Self::List => word.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>().into(),
+            Self::Text | Self::Secret | Self::Choice(_) | Self::Rows => json!(word),
+        };
+        // The word as it was written says more than the value that was read from it.
+        self.check(value).map_err(|why| if matches!(self, Self::Secret) { why } else { self.wrong(&quote(word)) })
+    }
+
+    /// Checks a value that has a type already.
+    pub(crate) fn check(self, value: Value) -> Result<Value, String> {
+        let fits = match (self, &value) {
+            (Self::Text, Value::String(text)) => !text.trim().is_empty() && !text.contains('\0'),
+            (Self::Secret, Value::String(text)) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()),
+            (Self::Integer(min, max), value) => value.as_u64().is_some_and(|n| (min..=max).contains(&n)),
+            (Self::Number { min, inclusive, max }, value) => {
+                value.as_f64().is_some_and(|n| n.is_finite() && (n > min || (inclusive && n >= min)) && n <= max)
+            }
+            (Self::Boolean, Value::Bool(_)) => true,
+            (Self::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
+            (Self::List, Value::Array(items)) => {
+                items.iter().all(|item| item.as_str().is_some_and(|text| !text.trim().is_empty()))
+            }
+            (Self::Rows, Value::String(text)) => text.parse::<RowsGrant>().is_ok(),
+            _ => false,
+        };
+        if fits { Ok(value) } else { Err(self.wrong(&shown(self, &value))) }
+    }
+
+    fn wrong(self, found: &str) -> String {
+        format!("{found} is not {}", self.expected())
+    }
+
+    /// What a value must be, in words.
+    pub(crate) fn expected(self) -> String {
+        match self {
+            Self::Text => "a text that is not empty".to_owned(),
+            Self::Secret => "a key: printable ASCII without spaces".to_owned(),
+            Self::Integer(min, u64::MAX) => format!("a whole number of at least {min}"),
+            Self::Integer(min, max) => format!("a whole number from {min} to {max}"),
+            Self::Number { min, inclusive: true, max } => format!("a number from {min} to {max}"),
+            Self::Number { min, inclusive: false, max } => format!("a number above {min}, at most {max}"),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::List => "a list of texts".to_owned(),
+            Self::Rows => "one of none, aggregates, sample:N (N at least 1), full".to_owned(),
+        }
+    }
+}
+
+fn quote(word: &str) -> String {
+    format!("`{word}`")
+}
+
+/// A secret is not repeated in an error about it.
+fn shown(kind: Kind, value: &Value) -> String {
+    match (kind, value) {
+        (Kind::Secret, _) => "the value".to_owned(),
+        (_, Value::String(text)) => quote(text),
+        (_, Value::Object(_)) => "a mapping".to_owned(),
+        (_, value) => quote(&value.to_string()),
+    }
+}
+
+/// Out of range of 64 bits is out of every bound, and is shown as it was written.
+fn integer(n: i128) -> Value {
+    u64::try_from(n)
+        .map(Value::from)
+        .or_else(|_| i64::try_from(n).map(Value::from))
+        .unwrap_or_else(|_| Value::String(n.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn bounds_hold_for_words_and_values() {
+        let attempts = Kind::Integer(1, 100);
+        assert_eq!(attempts.parse("3"), Ok(json!(3)));
+        assert_eq!(attempts.parse("0").unwrap_err(), "`0` is not a whole number from 1 to 100");
+        assert_eq!(attempts.parse("-1").unwrap_err(), "`-1` is not a whole number from 1 to 100");
+        assert!(attempts.check(json!("3")).is_err() && attempts.check(json!(2.5)).is_err());
+        let share = Kind::Number { min: 0.0, inclusive: false, max: 1.0 };
+        assert!(share.parse("0").is_err() && share.parse("nan").is_err() && share.parse("1e400").is_err());
+        assert_eq!(share.check(json!(1)), Ok(json!(1)));
+    }
+
+    #[test]
+    fn words_become_values() {
+        assert_eq!(Kind::Boolean.parse("Yes"), Ok(json!(true)));
+        assert_eq!(Kind::List.parse("a*, b,"), Ok(json!(["a*", "b"])));
+        assert_eq!(Kind::Rows.parse("sample:5"), Ok(json!("sample:5")));
+        assert!(Kind::Rows.parse("sample:0").is_err() && Kind::Choice(&["a"]).parse("b").is_err());
+    }
+
+    #[test]
+    fn a_wrong_secret_is_not_repeated() {
+        assert!(!Kind::Secret.parse("sk canary").unwrap_err().contains("canary"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_word_is_read_or_refused(word in any::<String>()) {
+            for kind in [Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, Kind::Boolean, Kind::List] {
+                if let Ok(value) = kind.parse(&word) {
+                    prop_assert!(kind.check(value).is_ok());
+                }
+            }
+        }
+    }
+}

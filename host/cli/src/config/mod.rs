@@ -1,0 +1,313 @@
+//! The layers of configuration: flag > environment > file > default, each value with where it came from.
+
+pub(crate) mod file;
+pub(crate) mod flags;
+pub(crate) mod kind;
+pub(crate) mod parameter;
+pub(crate) mod spec;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use syrch::secrecy::SecretString;
+use syrch::syrch_core::roles::Role;
+use syrch::syrch_core::text::nearest;
+use syrch::{Provider, Settings};
+
+use crate::environment::Environment;
+use crate::failure::{Failure, Outcome, alternatives};
+use file::{Entry, Trust};
+use flags::Flags;
+use parameter::{Parameter, Target};
+use spec::{SPECS, Spec};
+
+/// Everything that is in force.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Effective {
+    /// What the library is told.
+    pub(crate) settings: Settings,
+    /// Whether the user may be asked.
+    pub(crate) interactive: bool,
+    /// Whether to log.
+    pub(crate) verbose: bool,
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Origin {
+    /// Nobody set it.
+    #[default]
+    Default,
+    /// It follows from other values.
+    Derived(&'static str),
+    /// A file.
+    File {
+        /// The file.
+        path: String,
+        /// The line.
+        line: u64,
+    },
+    /// A variable of the environment.
+    Environment(String),
+    /// A flag.
+    Flag(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Derived(why) => f.write_str(why),
+            Self::File { path, line } => write!(f, "{path}:{line}"),
+            Self::Environment(name) => write!(f, "environment {name}"),
+            Self::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+/// The merged configuration.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Config {
+    /// What is in force.
+    pub(crate) effective: Effective,
+    /// Where each option came from; the others are defaults.
+    pub(crate) origins: BTreeMap<&'static str, Origin>,
+    /// Where each plugin's own setting came from.
+    pub(crate) parameters: BTreeMap<(Target, String), Origin>,
+    /// `-P KEY=VALUE` whose plugin is not yet known.
+    pub(crate) open: Vec<Parameter>,
+    /// What the user should know.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What the command line says about configuration.
+#[derive(Clone, Default)]
+pub(crate) struct Given<'a> {
+    /// `--config`.
+    pub(crate) file: Option<&'a Path>,
+    /// The flags of options.
+    pub(crate) flags: Vec<(&'static Spec, Value, Origin)>,
+    /// `-P`.
+    pub(crate) parameters: &'a [Parameter],
+}
+
+impl<'a> Given<'a> {
+    /// The flags of one command.
+    pub(crate) fn new<const SEARCH: bool>(
+        file: Option<&'a Path>,
+        flags: &Flags<SEARCH>,
+        parameters: &'a [Parameter],
+    ) -> Self {
+        let flags = flags.entries().map(|(spec, value, origin)| (spec, value.clone(), origin)).collect();
+        Self { file, flags, parameters }
+    }
+}
+
+/// Merges all layers, the weakest first.
+pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -> Outcome<Config> {
+    let mut config = Config::default();
+    for (path, trust) in files(given.file, environment, folder, &mut config.warnings) {
+        let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+        let entries = file::read(&path, &name, trust)?;
+        if trust == Trust::Stranger && !entries.is_empty() {
+            config.warnings.push(format!("some settings come from `{name}` in this folder"));
+        }
+        for entry in entries {
+            match entry {
+                Entry::Option(spec, value, origin) => config.set(spec, &value, origin),
+                Entry::Parameter(target, key, value, origin) => config.parameter(target, key, value, origin),
+            }
+        }
+    }
+    for (spec, value, origin) in variables(environment, &mut config.warnings)? {
+        config.set(spec, &value, origin);
+    }
+    for (spec, value, origin) in given.flags {
+        let value = spec.kind.check(value).map_err(|why| Failure::usage(format!("{origin}: {why}")))?;
+        config.set(spec, &value, origin);
+    }
+    for parameter in given.parameters {
+        let Parameter { target, key, value } = parameter.clone();
+        match target {
+            Target::Any => config.open.push(parameter.clone()),
+            _ => config.parameter(target, key, value, Origin::Flag("-P".to_owned())),
+        }
+    }
+    config.choose_provider(environment);
+    config.effective.settings.cache_dir = environment.cache_dir();
+    Ok(config)
+}
+
+/// The files to read, the weakest first.
+fn files(
+    named: Option<&Path>,
+    environment: &Environment,
+    folder: &Path,
+    warnings: &mut Vec<String>,
+) -> Vec<(PathBuf, Trust)> {
+    if let Some(path) = named {
+        return vec![(path.to_owned(), Trust::User)];
+    }
+    let mut first = |candidates: [PathBuf; 2]| {
+        let [yml, yaml] = candidates;
+        if yml.exists() && yaml.exists() {
+            warnings.push(format!("`{}` is ignored beside `{}`", yaml.display(), yml.display()));
+        }
+        [yml, yaml].into_iter().find(|path| path.exists())
+    };
+    let found = ["syrch.yml", "syrch.yaml"].map(|name| folder.join(name));
+    let stranger = first(found).map(|path| (path, Trust::Stranger));
+    let home = environment.home.as_ref().map(|home| home.join(".syrch"));
+    let own = home.and_then(|home| first([home.join("config.yml"), home.join("config.yaml")]));
+    stranger.into_iter().chain(own.map(|path| (path, Trust::User))).collect()
+}
+
+/// What the environment sets; each wrong variable is named.
+fn variables(environment: &Environment, warnings: &mut Vec<String>) -> Outcome<Vec<(&'static Spec, Value, Origin)>> {
+    let (mut found, mut problems) = (Vec::new(), Vec::new());
+    for spec in SPECS {
+        // The first name wins, so it is applied last.
+        for name in spec.env.iter().rev() {
+            match environment.syrch.get(*name) {
+                None => {}
+                Some(None) => problems.push(format!("environment variable {name}: the value is not UTF-8")),
+                Some(Some(word)) => match spec.kind.parse(word) {
+                    Ok(value) => found.push((spec, value, Origin::Environment((*name).to_owned()))),
+                    Err(why) => problems.push(format!("environment variable {name}: {why}")),
+                },
+            }
+        }
+    }
+    let known: Vec<&str> = SPECS.iter().flat_map(|spec| spec.env).copied().chain(["SYRCH_CACHE_DIR"]).collect();
+    for name in environment.syrch.keys().filter(|name| !known.contains(&name.as_str())) {
+        let similar = nearest(name, known.iter().copied().filter(|known| near(known, name)));
+        if let Some(names) = alternatives(&similar) {
+            warnings.push(format!("environment variable {name} is unknown and has no effect; did you mean {names}?"));
+        }
+    }
+    if problems.is_empty() { Ok(found) } else { Err(Failure::config(problems.join("\n"))) }
+}
+
+/// All names share a prefix that must not count as nearness.
+fn near(known: &str, name: &str) -> bool {
+    let bare = |text: &str| text.trim_start_matches("SYRCH_").to_owned();
+    !nearest(&bare(name), [bare(known).as_str()]).is_empty()
+}
+
+impl Config {
+    fn set(&mut self, spec: &'static Spec, value: &Value, origin: Origin) {
+        let before = spec.get(&self.effective);
+        spec.set(&mut self.effective, value);
+        self.origins.insert(spec.key, origin);
+        let role = Role::ALL.into_iter().find(|role| spec.key == format!("plugins.{role}"));
+        if let Some(role) = role.filter(|_| before != spec.get(&self.effective)) {
+            self.forget(role, spec.key);
+        }
+    }
+
+    /// A plugin's config of a weaker layer says nothing about the plugin that takes its place.
+    fn forget(&mut self, role: Role, key: &str) {
+        let known: Vec<_> =
+            self.parameters.keys().filter(|(target, _)| *target == Target::Role(role)).cloned().collect();
+        if !known.is_empty() {
+            self.warnings
+                .push(format!("the config of the {role} in a file is not used, since {key} is another plugin"));
+            self.effective.settings.strategy.config.remove(&role);
+            known.iter().for_each(|key| drop(self.parameters.remove(key)));
+        }
+    }
+
+    /// Puts a plugin's own setting in force.
+    pub(crate) fn parameter(&mut self, target: Target, key: String, value: Value, origin: Origin) {
+        let settings = &mut self.effective.settings;
+        match target {
+            Target::Role(role) => drop(settings.strategy.config.entry(role).or_default().insert(key.clone(), value)),
+            Target::Setting => drop(settings.settings.insert(key.clone(), value.to_string())),
+            Target::Any => return,
+        }
+        self.parameters.insert((target, key), origin);
+    }
+
+    /// Without a word on it, a key or a base URL means an endpoint, and nothing means the offline rules. OPENAI_API_KEY goes to no other
+    /// provider than `openai`.
+    fn choose_provider(&mut self, environment: &Environment) {
+        let model = &mut self.effective.settings.model;
+        let openai_key = environment.openai_key.as_deref().filter(|key| !key.trim().is_empty());
+        if !self.origins.contains_key("llm.provider") {
+            let reason = if model.api_key.is_some() || openai_key.is_some() {
+                "a key is configured"
+            } else if self.origins.contains_key("llm.base_url") {
+                "a base URL is configured"
+            } else {
+                return;
+            };
+            model.provider = Provider::Openai;
+            self.origins.insert("llm.provider", Origin::Derived(reason));
+        }
+        let lacks_key = model.provider == Provider::Openai && model.api_key.is_none();
+        if let Some(key) = openai_key.filter(|_| lacks_key) {
+            model.api_key = Some(SecretString::from(key.to_owned()));
+            self.origins.insert("llm.api_key", Origin::Environment("OPENAI_API_KEY".to_owned()));
+        }
+    }
+
+    /// Where an option came from.
+    pub(crate) fn origin(&self, key: &str) -> Origin {
+        self.origins.get(key).cloned().unwrap_or_default()
+    }
+
+    /// Every secret that is live, also those that no provider is given.
+    pub(crate) fn secrets(&self, environment: &Environment) -> Vec<SecretString> {
+        let model = self.effective.settings.model.api_key.clone();
+        let variable = environment.syrch.get("SYRCH_API_KEY").cloned().flatten();
+        model
+            .into_iter()
+            .chain(variable.into_iter().chain(environment.openai_key.clone()).map(SecretString::from))
+            .collect()
+    }
+
+    /// The whole configuration by section, without secrets; with `origin`, each value as `{"value", "origin"}`.
+    pub(crate) fn document(&self, origin: bool) -> Value {
+        let shown = |value: Value, from: &Origin| {
+            if origin { serde_json::json!({"value": value, "origin": from.to_string()}) } else { value }
+        };
+        let mut sections = Map::new();
+        let mut put = |section: &str, path: &[&str], value: Value| {
+            let Some((name, parents)) = path.split_last() else { return };
+            let mut map = section_of(&mut sections, section);
+            for part in parents {
+                map = map.and_then(|map| section_of(map, part));
+            }
+            map.and_then(|map| map.insert((*name).to_owned(), value));
+        };
+        for spec in SPECS {
+            let Some((section, name)) = spec.key.split_once('.') else { continue };
+            let value = shown(spec.get(&self.effective), &self.origin(spec.key));
+            if section == "plugins" { put(section, &[name, "plugin"], value) } else { put(section, &[name], value) }
+        }
+        for ((target, key), from) in &self.parameters {
+            match target {
+                Target::Role(role) => {
+                    let config = self.effective.settings.strategy.config.get(role);
+                    let value = config.and_then(|config| config.get(key)).cloned().unwrap_or_default();
+                    put("plugins", &[role.name(), "config", key], shown(value, from));
+                }
+                _ => {
+                    let json = self.effective.settings.settings.get(key);
+                    let value = json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+                    put("settings", &[key], shown(value, from));
+                }
+            }
+        }
+        Value::Object(sections)
+    }
+}
+
+fn section_of<'a>(map: &'a mut Map<String, Value>, name: &str) -> Option<&'a mut Map<String, Value>> {
+    map.entry(name).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
+}
+
+#[cfg(test)]
+mod tests;

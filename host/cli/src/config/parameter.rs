@@ -1,0 +1,107 @@
+//! `-P`: a plugin's own setting, for a role (`-P planner.width=3`), for whichever plugin of the strategy knows it (`-P width=3`), or a
+//! setting that plugins read by name (`-P settings.style=short`).
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::Value;
+use syrch::syrch_core::roles::Role;
+
+/// Whom a setting is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Target {
+    /// The plugin of this role.
+    Role(Role),
+    /// All plugins, through the port `run`.
+    Setting,
+    /// The one plugin that knows the key.
+    Any,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Role(role) => f.write_str(role.name()),
+            Self::Setting => f.write_str("settings"),
+            Self::Any => f.write_str("any"),
+        }
+    }
+}
+
+/// One `-P`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameter {
+    /// Whom it is for.
+    pub(crate) target: Target,
+    /// Its key.
+    pub(crate) key: String,
+    /// Its value: JSON where the text is JSON, else the text itself.
+    pub(crate) value: Value,
+}
+
+impl FromStr for Parameter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, value) = text.split_once('=').ok_or("expected ROLE.KEY=VALUE, KEY=VALUE or settings.NAME=VALUE")?;
+        let (target, key) = match name.split_once('.') {
+            None => (Target::Any, name),
+            Some(("settings", key)) => (Target::Setting, key),
+            Some((role, key)) => match Role::ALL.into_iter().find(|known| known.name() == role) {
+                Some(role) => (Target::Role(role), key),
+                None => {
+                    return Err(format!("`{role}` is no role: {} or settings", Role::ALL.map(Role::name).join(", ")));
+                }
+            },
+        };
+        if key.trim().is_empty() {
+            return Err("the key before `=` is empty".to_owned());
+        }
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+        Ok(Self { target, key: key.to_owned(), value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(text: &str) -> Parameter {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn targets_and_values() {
+        let planner = Parameter { target: Target::Role(Role::Planner), key: "width".into(), value: json!(3) };
+        assert_eq!(read("planner.width=3"), planner);
+        assert_eq!(read("width=wide"), Parameter { target: Target::Any, key: "width".into(), value: json!("wide") });
+        assert_eq!(read("settings.a.b={\"x\": [1]}").value, json!({"x": [1]}));
+        assert_eq!((read("settings.a.b=1").key, read("x=a=b").value), ("a.b".to_owned(), json!("a=b")));
+        assert_eq!(read("x=\"3\"").value, json!("3"));
+    }
+
+    #[test]
+    fn wrong_ones_are_refused() {
+        for text in ["", "x", "=1", "planner.=1", "planer.x=1", "settings. =1"] {
+            assert!(text.parse::<Parameter>().is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(key in "[a-z_]{1,9}", value in any::<String>(), number in any::<i64>()) {
+            let text = json!(value).to_string();
+            prop_assert_eq!(read(&format!("solver.{key}={text}")).value, json!(value));
+            let read = read(&format!("{key}={number}"));
+            prop_assert_eq!((read.key, read.value), (key, json!(number)));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in any::<String>()) {
+            let _ = text.parse::<Parameter>();
+        }
+    }
+}

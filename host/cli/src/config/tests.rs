@@ -1,0 +1,147 @@
+//! Precedence, provenance and trust of the layers.
+
+use std::fs;
+
+use serde_json::json;
+use syrch::secrecy::ExposeSecret;
+
+use super::*;
+
+struct Place {
+    folder: tempfile::TempDir,
+    environment: Environment,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        fs::create_dir_all(home.join(".syrch")).unwrap();
+        fs::create_dir(folder.path().join("work")).unwrap();
+        Self { environment: Environment { home: Some(home), ..Environment::default() }, folder }
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn variable(&mut self, name: &str, value: &str) {
+        self.environment.syrch.insert(name.to_owned(), Some(value.to_owned()));
+    }
+
+    fn load(&self, file: Option<&Path>, flags: &[(&'static str, Value)]) -> Outcome<Config> {
+        let mut given = Flags::<true>::default();
+        flags.iter().for_each(|(key, value)| given.set(key, value.clone()));
+        load(Given::new(file, &given, &[]), &self.environment, &self.folder.path().join("work"))
+    }
+}
+
+fn depth(config: &Config) -> (u32, String) {
+    (config.effective.settings.policy.max_depth, config.origin("execution.max_depth").to_string())
+}
+
+#[test]
+fn each_layer_beats_the_one_below() {
+    let mut place = Place::new();
+    assert_eq!(depth(&place.load(None, &[]).unwrap()), (3, "default".into()));
+    place.file("work/syrch.yml", "execution:\n  max_depth: 4\n");
+    let config = place.load(None, &[]).unwrap();
+    assert_eq!(depth(&config), (4, "syrch.yml:2".into()));
+    assert!(config.warnings[0].contains("syrch.yml"), "{:?}", config.warnings);
+    let own = place.file("home/.syrch/config.yml", "execution:\n  max_depth: 5\n");
+    assert_eq!(depth(&place.load(None, &[]).unwrap()), (5, format!("{}:2", own.display())));
+    let named = place.file("named.yml", "execution: {max_depth: 6}");
+    assert_eq!(depth(&place.load(Some(&named), &[]).unwrap()), (6, format!("{}:1", named.display())));
+    place.variable("SYRCH_MAX_DEPTH", "7");
+    assert_eq!(depth(&place.load(Some(&named), &[]).unwrap()), (7, "environment SYRCH_MAX_DEPTH".into()));
+    let flags = [("execution.max_depth", json!(8))];
+    assert_eq!(depth(&place.load(Some(&named), &flags).unwrap()), (8, "--max-depth".into()));
+}
+
+#[test]
+fn every_wrong_variable_is_named() {
+    let mut place = Place::new();
+    place.variable("SYRCH_MAX_DEPTH", "deep");
+    place.variable("SYRCH_TEMPERATURE", "9");
+    place.environment.syrch.insert("SYRCH_MODEL".into(), None);
+    let failure = place.load(None, &[("execution.max_depth", json!(2))]).unwrap_err();
+    assert_eq!(failure.exit, crate::exit::Exit::Config);
+    for part in ["SYRCH_MAX_DEPTH: `deep`", "SYRCH_TEMPERATURE: `9`", "SYRCH_MODEL: the value is not UTF-8"] {
+        assert!(failure.message.contains(part), "{}", failure.message);
+    }
+}
+
+#[test]
+fn both_spellings_work_and_typos_are_mentioned() {
+    let mut place = Place::new();
+    place.variable("SYRCH_TIMEOUT_SECONDS", "60");
+    place.variable("SYRCH_MODLE", "x");
+    place.variable("SYRCH_SOMETHING_ELSE_ENTIRELY", "x");
+    let config = place.load(None, &[]).unwrap();
+    assert_eq!(config.effective.settings.model.timeout.as_secs(), 60);
+    assert_eq!(config.warnings.len(), 1, "{:?}", config.warnings);
+    assert!(config.warnings[0].contains("`SYRCH_MODEL`"), "{:?}", config.warnings);
+}
+
+#[test]
+fn a_missing_or_odd_config_file_is_an_error() {
+    let place = Place::new();
+    let folder = place.folder.path().to_owned();
+    let bytes = folder.join("bytes.yml");
+    fs::write(&bytes, [b'a', 0xff]).unwrap();
+    let huge = place.file("huge.yml", &"# x\n".repeat(100_000));
+    for (path, why) in
+        [(folder.join("none.yml"), "No such file"), (folder, "is a folder"), (bytes, "not UTF-8"), (huge, "larger")]
+    {
+        let failure = place.load(Some(&path), &[]).unwrap_err();
+        assert_eq!(failure.exit, crate::exit::Exit::Config);
+        assert!(failure.message.contains(why), "{}", failure.message);
+    }
+}
+
+#[test]
+fn the_provider_follows_from_key_and_url() {
+    let provider = |place: &Place, flags: &[(&'static str, Value)]| {
+        let config = place.load(None, flags).unwrap();
+        let key = config.effective.settings.model.api_key.as_ref().map(|key| key.expose_secret().to_owned());
+        (spec::provider_name(config.effective.settings.model.provider), key)
+    };
+    let mut place = Place::new();
+    assert_eq!(provider(&place, &[]), ("offline", None));
+    assert_eq!(provider(&place, &[("llm.base_url", json!("http://localhost:1/v1"))]), ("openai", None));
+    place.environment.openai_key = Some("sk-env".into());
+    assert_eq!(provider(&place, &[]), ("openai", Some("sk-env".into())));
+    assert_eq!(provider(&place, &[("llm.provider", json!("offline"))]), ("offline", None));
+    place.variable("SYRCH_API_KEY", "sk-own");
+    assert_eq!(provider(&place, &[]), ("openai", Some("sk-own".into())));
+}
+
+#[test]
+fn the_document_hides_the_key_and_tells_origins() {
+    let mut place = Place::new();
+    place.variable("SYRCH_API_KEY", "sk-canary");
+    place.file("home/.syrch/config.yml", "plugins:\n  planner: {config: {width: 3}}\nsettings: {style: short}\n");
+    let config = place.load(None, &[]).unwrap();
+    let plain = config.document(false);
+    assert_eq!((&plain["llm"]["api_key"], &plain["llm"]["provider"]), (&json!("set"), &json!("openai")));
+    assert_eq!(plain["plugins"]["planner"], json!({"plugin": "decompose", "config": {"width": 3}}));
+    assert_eq!(plain["settings"]["style"], "short");
+    let origins = config.document(true);
+    assert_eq!(origins["llm"]["provider"]["origin"], "a key is configured");
+    assert_eq!(origins["execution"]["max_depth"], json!({"value": 3, "origin": "default"}));
+    assert!(!format!("{plain}{origins}{config:?}").contains("canary"));
+    assert_eq!(config.secrets(&place.environment).len(), 2);
+}
+
+#[test]
+fn a_replaced_plugin_does_not_get_its_predecessors_config() {
+    let place = Place::new();
+    place.file("home/.syrch/config.yml", "plugins:\n  planner: {plugin: a.wasm, config: {width: 3}}\n");
+    let config = place.load(None, &[("plugins.planner", json!("b.wasm"))]).unwrap();
+    assert!(config.effective.settings.strategy.config.is_empty());
+    assert!(config.warnings[0].contains("config of the planner"), "{:?}", config.warnings);
+    let same = place.load(None, &[("plugins.planner", json!("a.wasm"))]).unwrap();
+    assert_eq!(same.effective.settings.strategy.config[&Role::Planner]["width"], 3);
+}

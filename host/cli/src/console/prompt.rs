@@ -1,0 +1,78 @@
+//! Asks the user on the terminal, when the search wants to know something.
+
+use std::io::{BufRead, Read};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch::Ask;
+use syrch::syrch_core::Question;
+
+use super::Console;
+use super::interrupt::Interrupt;
+
+/// Bytes of an answer at most.
+const LONGEST: u64 = 64 << 10;
+
+/// Asks on standard error and reads from standard input.
+pub(crate) struct Prompt {
+    console: Arc<Console>,
+    interrupt: Interrupt,
+}
+
+impl Prompt {
+    /// One that gives up on Ctrl-C.
+    pub(crate) fn new(console: Arc<Console>, interrupt: Interrupt) -> Self {
+        Self { console, interrupt }
+    }
+}
+
+/// The question with its numbered choices.
+pub(crate) fn question(text: &str, choices: &[String]) -> String {
+    let numbered = choices.iter().enumerate().map(|(index, choice)| format!("\n  {}. {choice}", index + 1));
+    format!("{text}{}", numbered.collect::<String>())
+}
+
+/// The user's line as an answer: a choice's number stands for the choice; an empty line says nothing.
+fn answer(line: &str, choices: &[String]) -> Option<String> {
+    let line = line.trim();
+    let chosen = line.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+    chosen.cloned().or_else(|| (!line.is_empty()).then(|| line.to_owned()))
+}
+
+fn read_line() -> Option<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(LONGEST).read_until(b'\n', &mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[async_trait]
+impl Ask for Prompt {
+    async fn ask(&self, asked: &Question) -> Option<String> {
+        self.console.clear();
+        self.console.ask(&question(&asked.text, &asked.choices));
+        self.console.ask(if asked.choices.is_empty() {
+            "Your answer (an empty line to go on without):"
+        } else {
+            "Your answer, or a number (an empty line to go on without):"
+        });
+        tokio::select! {
+            line = tokio::task::spawn_blocking(read_line) => answer(&line.ok()??, &asked.choices),
+            () = self.interrupt.wait() => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_choose_and_other_text_stands_for_itself() {
+        let choices = ["gross".to_owned(), "net".to_owned()];
+        assert_eq!(answer("2\n", &choices), Some("net".into()));
+        assert_eq!(answer("3\n", &choices), Some("3".into()));
+        assert_eq!(answer(" only paid \r\n", &choices), Some("only paid".into()));
+        assert_eq!(answer("\n", &choices), None);
+        assert_eq!(question("Which?", &choices), "Which?\n  1. gross\n  2. net");
+    }
+}

@@ -1,0 +1,102 @@
+//! The exit codes: one table that the program returns by, the help prints and the documents name.
+
+/// How the program ends. The number is the process's exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Answered = 0,
+    Unexpected = 1,
+    Usage = 2,
+    NoAnswer = 3,
+    Clarify = 4,
+    Config = 10,
+    Database = 11,
+    Model = 12,
+    PluginRejected = 13,
+    PluginFailed = 14,
+    Denied = 15,
+    Budget = 16,
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// All of them, in the order of the help.
+    pub(crate) const ALL: [Self; 13] = [
+        Self::Answered,
+        Self::Unexpected,
+        Self::Usage,
+        Self::NoAnswer,
+        Self::Clarify,
+        Self::Config,
+        Self::Database,
+        Self::Model,
+        Self::PluginRejected,
+        Self::PluginFailed,
+        Self::Denied,
+        Self::Budget,
+        Self::Interrupted,
+    ];
+
+    /// The process's exit code.
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The class's name in `syrch.error/1`.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Unexpected => "unexpected",
+            Self::Usage => "usage",
+            Self::NoAnswer => "no-answer",
+            Self::Clarify => "clarification-needed",
+            Self::Config => "configuration",
+            Self::Database => "database",
+            Self::Model => "model",
+            Self::PluginRejected => "plugin-rejected",
+            Self::PluginFailed => "plugin-failed",
+            Self::Denied => "denied",
+            Self::Budget => "budget",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// What it means, for the help.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Answered => "answered, or done",
+            Self::Unexpected => "an unexpected error",
+            Self::Usage => "wrong usage of the command line",
+            Self::NoAnswer => "no acceptable answer was found",
+            Self::Clarify => "the question needs a clarification",
+            Self::Config => "a wrong configuration: file, environment, plugin setting",
+            Self::Database => "the database, or a statement on it, failed",
+            Self::Model => "the model endpoint failed",
+            Self::PluginRejected => "a plugin was refused when it was loaded",
+            Self::PluginFailed => "a plugin trapped, hit a limit or returned nonsense",
+            Self::Denied => "denied by policy: the statement was refused",
+            Self::Budget => "a budget, or the deadline, was used up",
+            Self::Interrupted => "interrupted, also when a partial answer was printed",
+        }
+    }
+
+    /// The table that `--help` ends with.
+    pub(crate) fn help() -> String {
+        let lines = Self::ALL.map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning()));
+        format!("Exit codes:\n{}", lines.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_and_all_in_the_help() {
+        let mut codes = Exit::ALL.map(Exit::code).to_vec();
+        codes.dedup();
+        assert_eq!(codes, [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 130]);
+        let help = Exit::help();
+        assert!(Exit::ALL.iter().all(|exit| help.contains(exit.meaning())));
+    }
+}

@@ -1,0 +1,175 @@
+//! An error as the user meets it: what happened, the exit code, and what to do next.
+
+use syrch::Error;
+use syrch::syrch_core::ports::DatabaseError;
+use syrch::syrch_core::{RoleError, SqlError, SqlErrorKind};
+
+use crate::exit::Exit;
+
+/// Why the program ends without doing what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// Its class and exit code.
+    pub(crate) exit: Exit,
+    /// What happened, where and why.
+    pub(crate) message: String,
+    /// What to do next.
+    pub(crate) hint: Option<String>,
+}
+
+/// What a command comes to.
+pub(crate) type Outcome<T = Exit> = Result<T, Failure>;
+
+impl Failure {
+    /// A failure of that class.
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), hint: None }
+    }
+
+    /// Says what to do next.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Wrong usage.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// Wrong configuration.
+    pub(crate) fn config(message: impl Into<String>) -> Self {
+        Self::new(Exit::Config, message)
+    }
+
+    /// The document `syrch.error/1`.
+    pub(crate) fn document(&self) -> serde_json::Value {
+        serde_json::json!({
+            "schema": "syrch.error/1",
+            "error": {"class": self.exit.class(), "message": self.message, "hint": self.hint},
+            "exit_code": self.exit.code(),
+        })
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`, each in backticks.
+pub(crate) fn alternatives(names: &[String]) -> Option<String> {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let (last, rest) = quoted.split_last()?;
+    Some(if rest.is_empty() { last.clone() } else { format!("{} or {last}", rest.join(", ")) })
+}
+
+fn did_you_mean(names: &[String]) -> Option<String> {
+    alternatives(names).map(|names| format!("did you mean {names}?"))
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        let of = |exit: Exit| Self::new(exit, message.clone());
+        match error {
+            Error::Config(_) => {
+                of(Exit::Config).hint("`syrch-host config --origin` shows where each setting comes from")
+            }
+            Error::Database(error) => error.into(),
+            Error::Model { .. } => of(Exit::Model)
+                .hint("check --base-url, --model and the key, or answer without a model by --llm offline"),
+            Error::UnknownPlugin { similar, .. } => of(Exit::PluginRejected)
+                .hint(did_you_mean(&similar).unwrap_or_else(|| {
+                    "`syrch-host plugin list` shows the built-in ones; a path ends in .wasm".into()
+                })),
+            Error::PluginRejected { plugin, .. } => {
+                of(Exit::PluginRejected).hint(format!("`syrch-host plugin inspect {plugin}` shows what it wants"))
+            }
+            Error::PluginFailed(error) => role_failure(&error),
+            Error::Strategy { .. } => of(Exit::NoAnswer).hint("-v shows what the search did"),
+            Error::Sql(error) => error.into(),
+            Error::Budget(_) => of(Exit::Budget).hint("--budget, --max-calls and --max-sql-runs raise the budgets"),
+            Error::Deadline(_) => of(Exit::Budget).hint("--deadline gives a search more time"),
+            Error::Interrupted => of(Exit::Interrupted),
+            Error::Internal(_) => of(Exit::Unexpected),
+        }
+    }
+}
+
+fn role_failure(error: &RoleError) -> Failure {
+    let exit = match error {
+        RoleError::Failure { .. } => Exit::NoAnswer,
+        RoleError::Trap { .. } | RoleError::Limit { .. } | RoleError::Invalid { .. } => Exit::PluginFailed,
+        RoleError::Deadline => Exit::Budget,
+        RoleError::Cancelled => Exit::Interrupted,
+    };
+    let failure = Failure::new(exit, error.to_string());
+    if error.is_fault() {
+        failure.hint("the plugin is at fault, not your data; try the search without it")
+    } else {
+        failure
+    }
+}
+
+impl From<DatabaseError> for Failure {
+    fn from(error: DatabaseError) -> Self {
+        let failure = Self::new(Exit::Database, error.to_string());
+        match error {
+            DatabaseError::Missing { similar, .. } => failure
+                .hint(did_you_mean(&similar).unwrap_or_else(|| "nothing was created; check the path of --db".into())),
+            DatabaseError::NotADatabase { .. } => failure.hint("--db takes the path of a SQLite file"),
+            DatabaseError::Corrupt { .. } => failure.hint("restore it from a copy, or try `sqlite3 FILE .recover`"),
+            DatabaseError::Locked { .. } => failure.hint("close the program that writes to it, and try again"),
+            DatabaseError::Unavailable { .. } => failure.hint("check the path and that you may read it"),
+            DatabaseError::NothingGranted { tables, .. } => match alternatives(&tables) {
+                Some(names) => failure.hint(format!("the database has {names}")),
+                None => failure.hint("the database has no tables"),
+            },
+        }
+    }
+}
+
+/// Whether the guard or the grant refused the statement, rather than its own fault.
+pub(crate) fn is_refusal(kind: SqlErrorKind) -> bool {
+    matches!(kind, SqlErrorKind::WriteRefused | SqlErrorKind::FunctionRefused | SqlErrorKind::Denied)
+}
+
+impl From<SqlError> for Failure {
+    fn from(error: SqlError) -> Self {
+        let exit = if is_refusal(error.kind) { Exit::Denied } else { Exit::Database };
+        let rule = error.rule.as_ref().map(|rule| format!(" (rule `{rule}`)")).unwrap_or_default();
+        let place = error.position.map(|at| format!(" at byte {at}")).unwrap_or_default();
+        let failure = Self::new(exit, format!("{}: {}{place}{rule}", error.kind.name(), error.message));
+        match (did_you_mean(&error.suggestions), exit) {
+            (Some(hint), _) => failure.hint(hint),
+            (None, Exit::Denied) => failure.hint("only statements that read granted tables are run"),
+            _ => failure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_and_other_statement_errors_differ() {
+        let refused = Failure::from(SqlError::new(SqlErrorKind::WriteRefused, "no").rule("select-only"));
+        assert_eq!((refused.exit, refused.message.as_str()), (Exit::Denied, "write-refused: no (rule `select-only`)"));
+        let unknown =
+            SqlError::new(SqlErrorKind::UnknownTable, "no table `custmers`").suggest(vec!["customers".into()]);
+        let unknown = Failure::from(unknown);
+        assert_eq!((unknown.exit, unknown.hint.as_deref()), (Exit::Database, Some("did you mean `customers`?")));
+    }
+
+    #[test]
+    fn the_document_names_class_and_code() {
+        let document = Failure::config("bad").hint("good").document();
+        assert_eq!(document["schema"], "syrch.error/1");
+        assert_eq!(document["error"]["class"], "configuration");
+        assert_eq!((&document["error"]["hint"], &document["exit_code"]), (&"good".into(), &10.into()));
+    }
+
+    #[test]
+    fn faults_of_plugins_end_in_14() {
+        let trap = RoleError::Trap { plugin: "x".into(), export: "plan".into(), reason: "unreachable".into() };
+        assert_eq!(Failure::from(Error::PluginFailed(trap)).exit, Exit::PluginFailed);
+        assert_eq!(Failure::from(Error::Interrupted).exit, Exit::Interrupted);
+    }
+}

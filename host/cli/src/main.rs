@@ -1,0 +1,169 @@
+//! `syrch-host`: arguments, output and exit codes. The only room that prints or reads the environment.
+
+mod args;
+mod commands;
+mod config;
+mod console;
+mod environment;
+mod exit;
+mod failure;
+mod output;
+mod scrub;
+mod sink;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use serde_json::json;
+use syrch::secrecy::SecretString;
+
+use args::{Cli, Command, SchemaArgs};
+use commands::Context;
+use config::{Config, Given};
+use console::interrupt::Interrupt;
+use console::{Color, Console, logging};
+use environment::Environment;
+use exit::Exit;
+use failure::{Failure, Outcome};
+use output::Output;
+use scrub::Scrubber;
+use sink::Format;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let environment = Environment::read();
+    let exit = match Cli::read(arguments.iter().cloned()) {
+        Ok(cli) => start(cli, &environment),
+        Err(error) => usage(&error, &arguments),
+    };
+    ExitCode::from(exit.code())
+}
+
+/// Help, version, or wrong usage. The flags are not known then, so the two that matter are looked for by hand.
+fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
+    by_hand::<Color>(arguments, "--color").unwrap_or_default().apply();
+    let asked = !error.use_stderr();
+    // Standard error may be closed; there is nobody left to tell then.
+    drop(error.print());
+    if asked {
+        return Exit::Answered;
+    }
+    if by_hand::<Format>(arguments, "--format").is_some_and(Format::is_json) {
+        let text = error.render().to_string();
+        let message = text.split("\n\n").next().unwrap_or(&text).trim_start_matches("error: ").trim();
+        let failure = Failure::usage(message).hint("`syrch-host --help` shows all flags");
+        drop(Output::Stdout.write(&sink::json::document(&failure.document())));
+    }
+    Exit::Usage
+}
+
+fn by_hand<T: ValueEnum>(arguments: &[OsString], flag: &str) -> Option<T> {
+    let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let joined = words.iter().find_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
+    let apart = || words.windows(2).find(|pair| pair[0] == flag).map(|pair| pair[1].as_ref());
+    T::from_str(joined.or_else(apart)?, true).ok()
+}
+
+fn start(cli: Cli, environment: &Environment) -> Exit {
+    cli.global.color.apply();
+    let (format, quiet) = (cli.global.format, cli.global.quiet);
+    let (result, console, scrubber) = match configure(&cli, environment) {
+        Err(failure) => {
+            let keys = [environment.openai_key.clone(), environment.syrch.get("SYRCH_API_KEY").cloned().flatten()];
+            let scrubber = Scrubber::new(keys.into_iter().flatten().map(SecretString::from));
+            (Err(failure), Arc::new(Console::new(quiet, environment.dumb_terminal, scrubber.clone())), scrubber)
+        }
+        Ok(config) => {
+            let scrubber = Scrubber::new(config.secrets(environment));
+            let console = Arc::new(Console::new(quiet, environment.dumb_terminal, scrubber.clone()));
+            let verbosity = cli.global.verbose.max(u8::from(config.effective.verbose));
+            logging::start(&console, verbosity, quiet);
+            config.warnings.iter().for_each(|warning| console.warn(warning));
+            (run(cli, config, &console, &scrubber), console, scrubber)
+        }
+    };
+    console.clear();
+    match result {
+        Ok(exit) => exit,
+        Err(failure) => {
+            console.error(&failure);
+            if format.is_json() {
+                let mut document = failure.document();
+                scrubber.value(&mut document);
+                drop(Output::Stdout.write(&match format {
+                    Format::Jsonl => sink::json::line(&document),
+                    _ => sink::json::document(&document),
+                }));
+            }
+            failure.exit
+        }
+    }
+}
+
+/// Merges the configuration for the flags of this command.
+fn configure(cli: &Cli, environment: &Environment) -> Outcome<Config> {
+    let file = cli.global.config.as_deref();
+    let given = match &cli.command {
+        None => Given::new(file, &cli.search.flags, &cli.search.parameters),
+        Some(Command::Search(search)) => Given::new(file, &search.flags, &search.parameters),
+        Some(Command::Config(config)) => Given::new(file, &config.search.flags, &config.search.parameters),
+        Some(Command::Schema(schema)) => Given::new(file, &database_flags(schema), &[]),
+        Some(Command::Sql(sql)) => Given::new(file, &sql.flags, &[]),
+        Some(Command::Plugin(_)) => Given { file, ..Given::default() },
+    };
+    config::load(given, environment, Path::new("."))
+}
+
+fn database_flags(schema: &SchemaArgs) -> config::flags::Flags<false> {
+    let mut flags = schema.flags.clone();
+    if let Some(database) = &schema.database {
+        flags.set("execution.db_path", json!(database));
+    }
+    flags
+}
+
+fn run(cli: Cli, config: Config, console: &Arc<Console>, scrubber: &Scrubber) -> Outcome {
+    let output = Output::open(cli.global.output.as_deref())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Unexpected, format!("no threads: {error}")))?;
+    let command = cli.command.unwrap_or(Command::Search(Box::new(cli.search)));
+    let result = runtime.block_on(async {
+        let context = Context {
+            config,
+            console: Arc::clone(console),
+            interrupt: Interrupt::listen(),
+            scrubber: scrubber.clone(),
+            format: cli.global.format,
+            output,
+        };
+        dispatch(context, command).await
+    });
+    // A read of standard input cannot be cancelled; do not wait for it.
+    runtime.shutdown_background();
+    result
+}
+
+async fn dispatch(context: Context, command: Command) -> Outcome {
+    if let Command::Search(search) = command {
+        return commands::search::run(context, *search).await;
+    }
+    let work = async {
+        match command {
+            // Searches were dispatched above: they end Ctrl-C themselves, with the best so far.
+            Command::Search(_) => Ok(Exit::Answered),
+            Command::Schema(schema) => commands::schema::run(&context, schema.table.as_deref()).await,
+            Command::Config(config) => commands::config::run(&context, config.origin),
+            Command::Sql(sql) => commands::sql::run(&context, sql).await,
+            Command::Plugin(plugin) => commands::plugin::run(&context, plugin).await,
+        }
+    };
+    tokio::select! {
+        result = work => result,
+        () = context.interrupt.wait() => Err(Failure::new(Exit::Interrupted, "interrupted")),
+    }
+}

@@ -1,0 +1,168 @@
+//! Where the answer goes: standard output, or the file of `-o`, which is replaced only once the whole answer is there.
+
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::terminal;
+
+/// The way out for answers. What is written was scrubbed before.
+#[derive(Debug, Clone)]
+pub(crate) enum Output {
+    /// Standard output.
+    Stdout,
+    /// A file that is written beside its place and moved there.
+    File(PathBuf),
+    /// A pipe or a device, which cannot be replaced.
+    Device(PathBuf),
+}
+
+impl Output {
+    /// The output of `-o`; `-` is standard output. What can be wrong with the path is found before any work.
+    pub(crate) fn open(path: Option<&Path>) -> Outcome<Self> {
+        // The device of standard output may be a plain file that the shell opened, which must not be replaced.
+        let is_stdout = |path: &Path| ["-", "/dev/stdout", "/dev/fd/1"].iter().any(|name| path == Path::new(name));
+        let Some(path) = path.filter(|path| !is_stdout(path)) else { return Ok(Self::Stdout) };
+        let wrong = |why: &str| Failure::usage(format!("-o `{}`: {why}", path.display()));
+        match fs::metadata(path) {
+            Ok(data) if data.is_dir() => Err(wrong("is a folder").hint("-o takes the path of a file")),
+            Ok(data) if data.is_file() && !path.starts_with("/dev") => {
+                Ok(Self::File(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())))
+            }
+            Ok(_) => Ok(Self::Device(path.to_owned())),
+            Err(_) => {
+                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                if path.file_name().is_none() || !parent.is_dir() {
+                    return Err(wrong(&format!("there is no folder `{}`", parent.display())));
+                }
+                Ok(Self::File(path.to_owned()))
+            }
+        }
+    }
+
+    /// Whether a terminal shows it.
+    fn is_terminal(&self) -> bool {
+        matches!(self, Self::Stdout) && io::stdout().is_terminal()
+    }
+
+    /// The terminal's width, when a terminal shows it.
+    pub(crate) fn width(&self) -> Option<u16> {
+        if !self.is_terminal() {
+            return None;
+        }
+        terminal_size::terminal_size().map(|(width, _)| width.0)
+    }
+
+    /// Writes everything at once.
+    pub(crate) fn write(&self, text: &str) -> Outcome<()> {
+        let mut stream = self.stream()?;
+        stream.write(text)?;
+        stream.finish()
+    }
+
+    /// Opens it for writing piece by piece.
+    pub(crate) fn stream(&self) -> Outcome<Stream> {
+        let fail =
+            |path: &Path, error: &io::Error| Failure::new(Exit::Unexpected, format!("`{}`: {error}", path.display()));
+        let (writer, replaces): (Box<dyn Write + Send>, _) = match self {
+            Self::Stdout => (Box::new(io::stdout()), None),
+            Self::Device(path) => {
+                (Box::new(File::options().write(true).open(path).map_err(|error| fail(path, &error))?), None)
+            }
+            Self::File(path) => {
+                let temporary = beside(path);
+                let file = File::options().write(true).create_new(true).open(&temporary);
+                (Box::new(file.map_err(|error| fail(path, &error))?), Some((temporary, path.clone())))
+            }
+        };
+        Ok(Stream { writer, replaces, terminal: self.is_terminal(), closed: false })
+    }
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
+
+/// An output under way. Dropped unfinished, it leaves the file as it was.
+pub(crate) struct Stream {
+    writer: Box<dyn Write + Send>,
+    replaces: Option<(PathBuf, PathBuf)>,
+    terminal: bool,
+    closed: bool,
+}
+
+impl Stream {
+    /// Writes and flushes. A reader that went away (as `head` does) is no error; nothing more is written then.
+    pub(crate) fn write(&mut self, text: &str) -> Outcome<()> {
+        if self.closed {
+            return Ok(());
+        }
+        // The sinks have their own escapes; this is what only a terminal must not see.
+        let shown = if self.terminal { terminal::block(text) } else { text.into() };
+        match self.writer.write_all(shown.as_bytes()).and_then(|()| self.writer.flush()) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            Err(error) => Err(Failure::new(Exit::Unexpected, format!("the output cannot be written: {error}"))),
+        }
+    }
+
+    /// Whether the reader went away.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Puts the file in its place.
+    pub(crate) fn finish(mut self) -> Outcome<()> {
+        let Some((temporary, path)) = self.replaces.take() else { return Ok(()) };
+        fs::rename(&temporary, &path).map_err(|error| {
+            drop(fs::remove_file(&temporary));
+            Failure::new(Exit::Unexpected, format!("`{}`: {error}", path.display()))
+        })
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if let Some((temporary, _)) = &self.replaces {
+            drop(fs::remove_file(temporary));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        fs::write(&path, "old").unwrap();
+        let output = Output::open(Some(&path)).unwrap();
+        let mut stream = output.stream().unwrap();
+        stream.write("ne").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        drop(stream);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        output.write("new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn wrong_places_are_refused_before_any_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let failure = |path: &Path| Output::open(Some(path)).unwrap_err();
+        assert!(failure(folder.path()).message.contains("is a folder"));
+        assert_eq!(failure(&folder.path().join("none/out")).exit, Exit::Usage);
+        for name in ["-", "/dev/stdout"] {
+            assert!(matches!(Output::open(Some(Path::new(name))), Ok(Output::Stdout)), "{name}");
+        }
+    }
+}

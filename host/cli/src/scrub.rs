@@ -1,0 +1,93 @@
+//! The scrubber that stands before every sink: a live secret never leaves the program, wherever it turns up.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use syrch::secrecy::{ExposeSecret, SecretString};
+
+/// What stands in place of a secret.
+pub(crate) const MASK: &str = "***";
+
+/// What people give to local endpoints that want any key at all. They are no secrets, and hiding such common words would
+/// damage answers.
+const PLACEHOLDERS: [&str; 6] = ["ollama", "lm-studio", "no-key", "not-needed", "not-required", "sk-no-key-required"];
+
+/// A shorter key is no secret either.
+const SHORTEST: usize = 6;
+
+/// Knows the live secrets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scrubber {
+    secrets: Vec<SecretString>,
+}
+
+impl Scrubber {
+    /// One that hides these.
+    pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
+        let hidden = |secret: &SecretString| {
+            let text = secret.expose_secret();
+            text.len() >= SHORTEST && !PLACEHOLDERS.contains(&text)
+        };
+        Self { secrets: secrets.into_iter().filter(hidden).collect() }
+    }
+
+    /// The text without secrets.
+    pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut clean = Cow::Borrowed(text);
+        for secret in &self.secrets {
+            if clean.contains(secret.expose_secret()) {
+                clean = Cow::Owned(clean.replace(secret.expose_secret(), MASK));
+            }
+        }
+        clean
+    }
+
+    /// Takes secrets out of every string and key of a document, which stays a document.
+    pub(crate) fn value(&self, value: &mut Value) {
+        if self.secrets.is_empty() {
+            return;
+        }
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(clean) = self.text(text) {
+                    *text = clean;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            Value::Object(map) => {
+                *map = std::mem::take(map)
+                    .into_iter()
+                    .map(|(key, mut item)| {
+                        self.value(&mut item);
+                        (self.text(&key).into_owned(), item)
+                    })
+                    .collect();
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scrubber(key: &str) -> Scrubber {
+        Scrubber::new([SecretString::from(key)])
+    }
+
+    #[test]
+    fn secrets_are_hidden_in_texts_and_documents() {
+        let scrubber = scrubber("sk-\"odd\"key");
+        assert_eq!(scrubber.text("key sk-\"odd\"key, twice: sk-\"odd\"key"), "key ***, twice: ***");
+        let mut document = serde_json::json!({"a": ["x sk-\"odd\"key"], "sk-\"odd\"key": 1});
+        scrubber.value(&mut document);
+        assert_eq!(document, serde_json::json!({"a": ["x ***"], "***": 1}));
+    }
+
+    #[test]
+    fn placeholders_are_no_secrets() {
+        assert_eq!(scrubber("ollama").text("I use ollama"), "I use ollama");
+        assert_eq!(scrubber("").text("text"), "text");
+    }
+}

@@ -1,0 +1,409 @@
+//! The walk over queries: which relations stand where, which columns they have, and the scope that expressions see.
+
+use std::collections::{BTreeSet, HashSet};
+
+use sqlparser::ast::{
+    Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderBy, Query, Select, SelectItem,
+    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableWithJoins, WildcardAdditionalOptions,
+};
+use syrch_core::ports::{Facts, Literal, Relation};
+use syrch_core::text::nearest;
+use syrch_core::{Catalog, Dialect, SqlError, Table};
+
+use super::place::{self, Places};
+use super::scope::{Columns, Origin, Output, Scope, Source, same};
+use super::walk::Walk;
+
+/// Table-valued functions that may stand in FROM without arguments.
+const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
+
+/// Resolves one statement and gathers its facts.
+pub(super) struct Resolver<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) places: &'a Places<'a>,
+    relations: &'a [Relation],
+    /// Common table expressions in sight, the innermost last.
+    ctes: Vec<(String, Columns)>,
+    tables: BTreeSet<String>,
+    tasks: BTreeSet<String>,
+    pub(super) columns: BTreeSet<String>,
+    pub(super) functions: BTreeSet<String>,
+    pub(super) subqueries: Vec<String>,
+    pub(super) literals: Vec<Literal>,
+}
+
+impl<'a> Resolver<'a> {
+    pub(super) fn new(catalog: &'a Catalog, relations: &'a [Relation], places: &'a Places<'a>) -> Self {
+        Self {
+            catalog,
+            places,
+            relations,
+            ctes: Vec::new(),
+            tables: BTreeSet::new(),
+            tasks: BTreeSet::new(),
+            columns: BTreeSet::new(),
+            functions: BTreeSet::new(),
+            subqueries: Vec::new(),
+            literals: Vec::new(),
+        }
+    }
+
+    pub(super) fn into_facts(self) -> Facts {
+        Facts {
+            tables: self.tables.into_iter().collect(),
+            columns: self.columns.into_iter().collect(),
+            functions: self.functions.into_iter().collect(),
+            literals: self.literals,
+            subqueries: self.subqueries,
+            tasks: self.tasks.into_iter().collect(),
+            ..Facts::default()
+        }
+    }
+
+    pub(super) fn is_sqlite(&self) -> bool {
+        self.catalog.dialect == Dialect::Sqlite
+    }
+
+    /// Resolves a query within the scopes around it; the result is its columns.
+    pub(super) fn query(&mut self, query: &Query, outer: &mut Vec<Scope>) -> Result<Columns, SqlError> {
+        if !query.locks.is_empty() {
+            return Err(place::write_refused("FOR UPDATE"));
+        }
+        let base = self.ctes.len();
+        let result = self.with_and_body(query, outer);
+        self.ctes.truncate(base);
+        result
+    }
+
+    fn with_and_body(&mut self, query: &Query, outer: &mut Vec<Scope>) -> Result<Columns, SqlError> {
+        let base = self.ctes.len();
+        if let Some(with) = &query.with {
+            // All names come first, columns unknown: engines differ in which of them see each other.
+            for cte in &with.cte_tables {
+                let declared = declared(Some(&cte.alias));
+                self.ctes.push((cte.alias.name.value.clone(), declared));
+            }
+            for (index, cte) in with.cte_tables.iter().enumerate() {
+                let columns = self.query(&cte.query, outer)?;
+                self.ctes[base + index].1 = renamed(columns, Some(&cte.alias));
+            }
+        }
+        let columns = self.body(&query.body, query.order_by.as_ref(), outer)?;
+        // LIMIT and FETCH see no column; whatever else a dialect puts here is for its engine.
+        outer.push(Scope { open: true, ..Scope::default() });
+        let limits = Walk::new(self, outer).silent().over(&query.limit_clause);
+        outer.pop();
+        limits.map(|()| columns)
+    }
+
+    fn body(&mut self, body: &SetExpr, order: Option<&OrderBy>, outer: &mut Vec<Scope>) -> Result<Columns, SqlError> {
+        match body {
+            SetExpr::Select(select) => self.select(select, order, outer),
+            SetExpr::Query(query) => {
+                let columns = self.query(query, outer)?;
+                self.order_in_the_open(order, outer).map(|()| columns)
+            }
+            SetExpr::SetOperation { left, right, .. } => {
+                let columns = self.body(left, None, outer)?;
+                self.body(right, None, outer)?;
+                self.order_in_the_open(order, outer)?;
+                Ok(columns.map(|columns| columns.into_iter().map(|c| Output { name: c.name, origin: None }).collect()))
+            }
+            SetExpr::Values(values) => {
+                outer.push(Scope::default());
+                let walked = Walk::new(self, outer).over(&values.rows);
+                outer.pop();
+                walked?;
+                let width = values.rows.first().map_or(0, |row| row.len());
+                Ok(self.is_sqlite().then(|| (1..=width).map(|n| Output::named(format!("column{n}"))).collect()))
+            }
+            SetExpr::Table(_) => Ok(None),
+            SetExpr::Insert(_) => Err(place::write_refused("INSERT")),
+            SetExpr::Update(_) => Err(place::write_refused("UPDATE")),
+            SetExpr::Delete(_) => Err(place::write_refused("DELETE")),
+            SetExpr::Merge(_) => Err(place::write_refused("MERGE")),
+        }
+    }
+
+    /// The ORDER BY of a compound may name columns of any of its parts.
+    fn order_in_the_open(&mut self, order: Option<&OrderBy>, outer: &mut Vec<Scope>) -> Result<(), SqlError> {
+        outer.push(Scope { open: true, ..Scope::default() });
+        let walked = order.map_or(Ok(()), |order| Walk::new(self, outer).over(order));
+        outer.pop();
+        walked
+    }
+
+    fn select(
+        &mut self,
+        select: &Select,
+        order: Option<&OrderBy>,
+        outer: &mut Vec<Scope>,
+    ) -> Result<Columns, SqlError> {
+        if select.into.is_some() {
+            return Err(place::write_refused("SELECT INTO"));
+        }
+        let mut scope = Scope { open: !select.lateral_views.is_empty(), ..Scope::default() };
+        for tree in &select.from {
+            self.tree(tree, &mut scope, outer)?;
+        }
+        scope.aliases = select.projection.iter().flat_map(aliases).collect();
+        outer.push(scope);
+        let walked = self.expressions(select, order, outer);
+        let scope = outer.pop().unwrap_or_default();
+        walked?;
+        Ok(self.outputs(select, &scope))
+    }
+
+    fn expressions(
+        &mut self,
+        select: &Select,
+        order: Option<&OrderBy>,
+        scopes: &mut Vec<Scope>,
+    ) -> Result<(), SqlError> {
+        for tree in &select.from {
+            self.joins(tree, scopes)?;
+        }
+        Walk::new(self, scopes).over(&select.distinct)?;
+        Walk::new(self, scopes).over(&select.projection)?;
+        Walk::new(self, scopes).over(&select.lateral_views)?;
+        Walk::new(self, scopes).over(&select.prewhere)?;
+        Walk::new(self, scopes).over(&select.selection)?;
+        Walk::new(self, scopes).over(&select.group_by)?;
+        Walk::new(self, scopes).over(&select.cluster_by)?;
+        Walk::new(self, scopes).over(&select.distribute_by)?;
+        Walk::new(self, scopes).over(&select.sort_by)?;
+        Walk::new(self, scopes).over(&select.having)?;
+        Walk::new(self, scopes).over(&select.named_window)?;
+        Walk::new(self, scopes).over(&select.qualify)?;
+        order.map_or(Ok(()), |order| Walk::new(self, scopes).over(order))
+    }
+
+    /// Conditions of joins and arguments of table functions: both see the tables beside them.
+    fn joins(&mut self, tree: &TableWithJoins, scopes: &mut Vec<Scope>) -> Result<(), SqlError> {
+        for factor in std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation)) {
+            match factor {
+                TableFactor::Table { args: Some(args), .. } => Walk::new(self, scopes).over(&args.args)?,
+                TableFactor::Function { args, .. } => Walk::new(self, scopes).over(args)?,
+                TableFactor::UNNEST { array_exprs, .. } => Walk::new(self, scopes).over(array_exprs)?,
+                TableFactor::NestedJoin { table_with_joins, .. } => self.joins(table_with_joins, scopes)?,
+                _ => {}
+            }
+        }
+        for join in &tree.joins {
+            if let Some(JoinConstraint::On(condition)) = constraint(join) {
+                Walk::new(self, scopes).over(condition)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tree(&mut self, tree: &TableWithJoins, scope: &mut Scope, outer: &mut Vec<Scope>) -> Result<(), SqlError> {
+        self.factor(&tree.relation, scope, outer)?;
+        for join in &tree.joins {
+            self.factor(&join.relation, scope, outer)?;
+            match constraint(join) {
+                Some(JoinConstraint::Using(names)) => {
+                    scope.merged.extend(names.iter().filter_map(last).map(|name| name.value.to_lowercase()));
+                }
+                Some(JoinConstraint::Natural) => scope.natural = true,
+                Some(JoinConstraint::On(_) | JoinConstraint::None) => {}
+                None => scope.open = true,
+            }
+        }
+        Ok(())
+    }
+
+    fn factor(&mut self, factor: &TableFactor, scope: &mut Scope, outer: &mut Vec<Scope>) -> Result<(), SqlError> {
+        match factor {
+            TableFactor::Table { name, alias, args, .. } => {
+                let columns = self.relation(name, args.is_some())?;
+                let name = alias.as_ref().map_or_else(|| last(name).cloned(), |alias| Some(alias.name.clone()));
+                let columns = renamed(columns, alias.as_ref());
+                scope.sources.push(Source { name: name.map(|name| name.value), columns });
+            }
+            TableFactor::Derived { lateral, subquery, alias, .. } => {
+                let columns = if *lateral {
+                    outer.push(std::mem::take(scope));
+                    let columns = self.query(subquery, outer);
+                    *scope = outer.pop().unwrap_or_default();
+                    columns?
+                } else {
+                    self.query(subquery, outer)?
+                };
+                self.subqueries.push(subquery.to_string());
+                let name = alias.as_ref().map(|alias| alias.name.value.clone());
+                scope.sources.push(Source { name, columns: renamed(columns, alias.as_ref()) });
+            }
+            TableFactor::NestedJoin { table_with_joins, alias } => {
+                self.tree(table_with_joins, scope, outer)?;
+                if let Some(alias) = alias {
+                    scope.open = true;
+                    scope.sources.push(Source { name: Some(alias.name.value.clone()), columns: None });
+                }
+            }
+            _ => scope.open = true,
+        }
+        Ok(())
+    }
+
+    /// The columns of what stands in FROM by name.
+    fn relation(&mut self, name: &ObjectName, is_call: bool) -> Result<Columns, SqlError> {
+        let (Some(ident), parts) = (last(name), name.0.len()) else {
+            return Ok(None);
+        };
+        let plain = ident.value.as_str();
+        if parts == 1 {
+            if let Some((_, columns)) = self.ctes.iter().rev().find(|(cte, _)| same(cte, plain)) {
+                return Ok(columns.clone());
+            }
+            if let Some(relation) = self.relations.iter().find(|relation| same(&relation.name, plain)) {
+                self.tasks.insert(relation.name.clone());
+                let columns = relation.columns.iter().map(|column| Output::named(&column.name)).collect::<Vec<_>>();
+                return Ok((!columns.is_empty()).then_some(columns));
+            }
+        }
+        let catalog = self.catalog;
+        if let Some(table) = catalog.table(plain) {
+            self.tables.insert(table.name.clone());
+            return Ok((!is_call && !is_virtual(table)).then(|| columns_of(table)));
+        }
+        if is_call || TABLE_FUNCTIONS.iter().any(|function| same(function, plain)) {
+            return Ok(None);
+        }
+        let known = catalog.tables.iter().map(|table| table.name.as_str());
+        let known = known.chain(self.relations.iter().map(|relation| relation.name.as_str()));
+        let near = nearest(plain, known.chain(self.ctes.iter().map(|(name, _)| name.as_str())));
+        let shown =
+            name.0.iter().filter_map(|part| part.as_ident()).map(|i| i.value.as_str()).collect::<Vec<_>>().join(".");
+        Err(place::unknown_table(ident, &shown, near, self.places))
+    }
+
+    fn outputs(&self, select: &Select, scope: &Scope) -> Columns {
+        let mut outputs = Vec::new();
+        for item in &select.projection {
+            match item {
+                SelectItem::UnnamedExpr(expr) => {
+                    let origin = origin(expr, scope);
+                    let name = column_name(expr).map(|name| name.value.clone());
+                    // Only here is it known what the engine calls a computed column: as its text, which no plain name is.
+                    if name.is_none() && !self.is_sqlite() {
+                        return None;
+                    }
+                    outputs.push(Output { name, origin });
+                }
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    outputs.push(Output { name: Some(alias.value.clone()), origin: origin(expr, scope) });
+                }
+                SelectItem::Wildcard(options) if is_plain(options) && !scope.open => {
+                    for source in &scope.sources {
+                        outputs.extend(source.columns.as_ref()?.iter().cloned());
+                    }
+                }
+                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options)
+                    if is_plain(options) =>
+                {
+                    outputs.extend(scope.source(&last(name)?.value)?.columns.as_ref()?.iter().cloned());
+                }
+                _ => return None,
+            }
+        }
+        Some(outputs)
+    }
+}
+
+fn columns_of(table: &Table) -> Vec<Output> {
+    let output = |name: &String| Output {
+        name: Some(name.clone()),
+        origin: Some(Origin { table: table.name.clone(), column: name.clone() }),
+    };
+    table.columns.iter().map(|column| output(&column.name)).collect()
+}
+
+/// A virtual table has columns that no catalog lists, such as a rank.
+fn is_virtual(table: &Table) -> bool {
+    table.extra.iter().any(|(key, value)| key == "kind" && value == "\"virtual\"")
+}
+
+fn is_plain(options: &WildcardAdditionalOptions) -> bool {
+    options.opt_ilike.is_none()
+        && options.opt_exclude.is_none()
+        && options.opt_except.is_none()
+        && options.opt_replace.is_none()
+        && options.opt_rename.is_none()
+        && options.opt_alias.is_none()
+}
+
+fn last(name: &ObjectName) -> Option<&Ident> {
+    name.0.last().and_then(|part| part.as_ident())
+}
+
+fn constraint(join: &Join) -> Option<&JoinConstraint> {
+    match &join.join_operator {
+        JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint)
+        | JoinOperator::CrossJoin(constraint)
+        | JoinOperator::StraightJoin(constraint) => Some(constraint),
+        _ => None,
+    }
+}
+
+fn aliases(item: &SelectItem) -> HashSet<String> {
+    match item {
+        SelectItem::ExprWithAlias { alias, .. } => HashSet::from([alias.value.to_lowercase()]),
+        SelectItem::ExprWithAliases { aliases, .. } => aliases.iter().map(|alias| alias.value.to_lowercase()).collect(),
+        _ => HashSet::new(),
+    }
+}
+
+/// The columns that an alias declares, when it declares any.
+fn declared(alias: Option<&TableAlias>) -> Columns {
+    let columns = &alias?.columns;
+    (!columns.is_empty()).then(|| columns.iter().map(|column| Output::named(&column.name.value)).collect())
+}
+
+/// Columns under the names that an alias gives them.
+fn renamed(columns: Columns, alias: Option<&TableAlias>) -> Columns {
+    let Some(names) = declared(alias) else {
+        return columns;
+    };
+    let Some(mut columns) = columns else {
+        return Some(names);
+    };
+    for (column, name) in columns.iter_mut().zip(names) {
+        column.name = name.name;
+    }
+    Some(columns)
+}
+
+/// The name that a column keeps in a result, when the expression is just a column.
+pub(super) fn column_name(expr: &Expr) -> Option<&Ident> {
+    match expr {
+        Expr::Identifier(name) => Some(name),
+        Expr::CompoundIdentifier(names) => names.last(),
+        Expr::Nested(inner) => column_name(inner),
+        _ => None,
+    }
+}
+
+fn origin(expr: &Expr, scope: &Scope) -> Option<Origin> {
+    match expr {
+        Expr::Nested(inner) => origin(inner, scope),
+        Expr::Identifier(name) => match scope.find(&name.value) {
+            super::scope::Found::Column(origin) => origin,
+            _ => None,
+        },
+        Expr::CompoundIdentifier(names) => {
+            let [.., source, name] = names.as_slice() else {
+                return None;
+            };
+            let columns = scope.source(&source.value)?.columns.as_ref()?;
+            columns.iter().find(|column| column.is(&name.value))?.origin.clone()
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,115 @@
+//! What names may mean at one place of a statement.
+
+use std::collections::HashSet;
+
+/// A column of the catalog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) table: String,
+    pub(super) column: String,
+}
+
+/// A column of something that stands in FROM; `name` is none for a computed column that nothing names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Output {
+    pub(super) name: Option<String>,
+    pub(super) origin: Option<Origin>,
+}
+
+impl Output {
+    pub(super) fn named(name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), origin: None }
+    }
+
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.name.as_ref().is_some_and(|own| same(own, name))
+    }
+}
+
+/// Columns, or none where they cannot be told.
+pub(super) type Columns = Option<Vec<Output>>;
+
+/// Something that stands in FROM.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    /// The name that qualifies its columns.
+    pub(super) name: Option<String>,
+    pub(super) columns: Columns,
+}
+
+/// The names of one SELECT.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    pub(super) sources: Vec<Source>,
+    /// Names given in the list of results.
+    pub(super) aliases: HashSet<String>,
+    /// Columns that joins merge, lower case.
+    pub(super) merged: HashSet<String>,
+    /// Whether a NATURAL join merges columns.
+    pub(super) natural: bool,
+    /// Whether it may hold names that nothing here tells.
+    pub(super) open: bool,
+}
+
+/// What a name comes to.
+pub(super) enum Found {
+    /// Certainly this.
+    Column(Option<Origin>),
+    /// Certainly several.
+    Many(Vec<String>),
+    /// Perhaps something.
+    Perhaps,
+    /// Certainly nothing.
+    Nothing,
+}
+
+impl Scope {
+    /// What a name without qualifier means here.
+    pub(super) fn find(&self, name: &str) -> Found {
+        let hits: Vec<(&Source, &Output)> = self
+            .sources
+            .iter()
+            .filter_map(|source| {
+                let column = source.columns.as_ref()?.iter().find(|column| column.is(name))?;
+                Some((source, column))
+            })
+            .collect();
+        let merged = self.natural || self.open || self.merged.contains(&name.to_lowercase());
+        match hits.as_slice() {
+            [] if self.is_uncertain() || self.has_alias(name) || self.source(name).is_some() => Found::Perhaps,
+            [] => Found::Nothing,
+            [_, _, ..] if !merged && !self.has_alias(name) => Found::Many(
+                hits.iter()
+                    .map(|(source, _)| source.name.as_ref().map_or(name.to_owned(), |s| format!("{s}.{name}")))
+                    .collect(),
+            ),
+            [(_, column), ..] => Found::Column(column.origin.clone()),
+        }
+    }
+
+    pub(super) fn source(&self, name: &str) -> Option<&Source> {
+        self.sources.iter().find(|source| source.name.as_ref().is_some_and(|own| same(own, name)))
+    }
+
+    pub(super) fn is_uncertain(&self) -> bool {
+        self.open || self.sources.iter().any(|source| source.columns.is_none())
+    }
+
+    fn has_alias(&self, name: &str) -> bool {
+        self.aliases.contains(&name.to_lowercase())
+    }
+
+    /// All names of its columns.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.sources
+            .iter()
+            .filter_map(|source| source.columns.as_deref())
+            .flatten()
+            .filter_map(|column| column.name.as_deref())
+    }
+}
+
+/// Whether two names are the same, letter case aside.
+pub(super) fn same(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
+}

@@ -1,0 +1,14 @@
+//! What every engine's guard shares: a linear pre-lexer, the resolution of names against a catalog, and the splicing of finished
+//! tasks into a statement. It reads text and values and does no I/O; whether a statement may run is for the engine's own guard
+//! to say.
+
+mod facts;
+mod lex;
+mod prelex;
+mod splice;
+mod verb;
+
+pub use facts::{Unresolved, facts};
+pub use lex::{Kind, LexError, Token, lex};
+pub use prelex::{Bounds, prelex};
+pub use splice::{Spliced, compose, splice};

@@ -1,0 +1,64 @@
+//! What a database is opened with.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use syrch_core::Limits;
+use syrch_core::ports::DatabaseError;
+
+/// How to open a SQLite database.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SqliteConfig {
+    /// The file.
+    pub path: PathBuf,
+    /// Patterns of the tables and views that may be seen, letter case aside; empty: all.
+    pub tables: Vec<String>,
+    /// Deadline, caps and concurrency of statements.
+    pub limits: Limits,
+    /// Bytes of memory that the engine may take while a statement runs.
+    pub memory: usize,
+    /// How long to wait for somebody else's lock.
+    pub busy: Duration,
+    /// Whether the catalog shows comments of the declarations: text that whoever made the file wrote.
+    pub comments: bool,
+}
+
+impl SqliteConfig {
+    /// A database with all of its tables and the default limits.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            tables: Vec::new(),
+            limits: Limits::default(),
+            memory: 256 << 20,
+            busy: Duration::from_secs(1),
+            comments: false,
+        }
+    }
+
+    /// The path as messages show it.
+    pub(crate) fn shown(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The patterns, compiled; none when all tables are granted.
+    pub(crate) fn globs(&self) -> Result<Option<GlobSet>, DatabaseError> {
+        if self.tables.is_empty() {
+            return Ok(None);
+        }
+        let mut set = GlobSetBuilder::new();
+        for pattern in &self.tables {
+            let glob = GlobBuilder::new(pattern).case_insensitive(true).literal_separator(false).build();
+            set.add(
+                glob.map_err(|error| self.unavailable(format!("pattern `{pattern}` for tables: {}", error.kind())))?,
+            );
+        }
+        set.build().map(Some).map_err(|error| self.unavailable(error.to_string()))
+    }
+
+    pub(crate) fn unavailable(&self, reason: impl Into<String>) -> DatabaseError {
+        DatabaseError::Unavailable { path: self.shown(), reason: reason.into() }
+    }
+}

@@ -1,0 +1,205 @@
+//! Opening: what the path names is found out before the engine touches it, nothing is ever created, and every connection is hardened
+//! before it sees a statement.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use syrch_core::ports::DatabaseError;
+use syrch_core::text::nearest;
+
+use crate::config::SqliteConfig;
+use crate::guard::Sentry;
+use crate::state::FileState;
+
+const MAGIC: &[u8] = b"SQLite format 3\0";
+/// Other files that people take for a database, by how they begin.
+const OTHERS: [(&[u8], &str); 6] = [
+    (b"PAR1", "it is a Parquet file"),
+    (b"PK\x03\x04", "it is a ZIP archive"),
+    (b"\x1f\x8b", "it is a gzip file"),
+    (b"\0asm", "it is a WebAssembly module"),
+    (b"PGDMP", "it is a PostgreSQL dump"),
+    (b"-- ", "it is an SQL script"),
+];
+
+/// Columns of one result, and of one table where no table is wider.
+pub(crate) const COLUMNS: i32 = 500;
+
+/// The file behind a path, once it is certain that it is a database.
+///
+/// # Errors
+/// Every [`DatabaseError`] but `Corrupt` and `Locked`, which only the engine can tell.
+pub(crate) fn locate(config: &SqliteConfig) -> Result<PathBuf, DatabaseError> {
+    let not_a = |reason: &str| DatabaseError::NotADatabase { path: config.shown(), reason: reason.to_owned() };
+    let path = fs::canonicalize(&config.path).map_err(|error| unreachable_path(config, &error))?;
+    let metadata = fs::metadata(&path).map_err(|error| unreachable_path(config, &error))?;
+    if metadata.is_dir() {
+        return Err(not_a("it is a folder"));
+    }
+    // Opening a FIFO would wait for a writer.
+    if !metadata.is_file() {
+        return Err(not_a("it is a special file, such as a pipe or a device"));
+    }
+    let mut head = Vec::new();
+    File::open(&path)
+        .and_then(|file| file.take(100).read_to_end(&mut head))
+        .map_err(|error| unreachable_path(config, &error))?;
+    if head.is_empty() {
+        return Err(not_a("the file is empty"));
+    }
+    if !head.starts_with(MAGIC) {
+        let known = OTHERS.iter().find(|(magic, _)| head.starts_with(magic));
+        let duck = head.get(8..12) == Some(b"DUCK".as_slice());
+        return Err(not_a(match known {
+            Some((_, what)) => what,
+            None if duck => "it is a DuckDB database",
+            None => "it does not begin like a SQLite file (it may be encrypted)",
+        }));
+    }
+    Ok(path)
+}
+
+fn unreachable_path(config: &SqliteConfig, error: &std::io::Error) -> DatabaseError {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            DatabaseError::Missing { path: config.shown(), similar: similar(&config.path) }
+        }
+        ErrorKind::PermissionDenied => config.unavailable("no permission to read it"),
+        _ => config.unavailable(error.to_string()),
+    }
+}
+
+/// Names in the same folder that nearly match.
+fn similar(path: &Path) -> Vec<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let Some(wanted) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return Vec::new();
+    };
+    let names: Vec<String> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    nearest(&wanted, names.iter().map(String::as_str))
+}
+
+/// A hardened connection to a located file. `columns` is the widest table's width.
+///
+/// # Errors
+/// What the engine says; see [`opening_error`].
+pub(crate) fn connect(
+    path: &Path,
+    state: &FileState,
+    config: &SqliteConfig,
+    columns: i32,
+    sentry: &Sentry,
+) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = if state.is_at_rest() {
+        // Reading in WAL mode would make a log and its index beside the file. Nobody uses it now, so its content is all in
+        // it; that it stays so is checked after every statement.
+        Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?
+    } else {
+        // The path is absolute, so the engine cannot take it for a URI, and without links, so nobody can redirect it.
+        Connection::open_with_flags(path, flags)?
+    };
+    connection.busy_timeout(config.busy)?;
+    harden(&connection)?;
+    limit(&connection, columns)?;
+    read_schema(&connection)?;
+    let sentry = sentry.clone();
+    connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| sentry.judge(&context)))?;
+    Ok(connection)
+}
+
+/// The file as a URI of our own making.
+fn immutable(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => uri.push(char::from(*byte)),
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri + "?immutable=1"
+}
+
+fn harden(connection: &Connection) -> rusqlite::Result<()> {
+    for (setting, value) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+        (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
+    ] {
+        connection.set_db_config(setting, value)?;
+    }
+    connection.execute_batch(
+        "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cell_size_check = 1; \
+         PRAGMA cache_size = -8192;",
+    )
+}
+
+fn limit(connection: &Connection, columns: i32) -> rusqlite::Result<()> {
+    for (limit, value) in [
+        (Limit::SQLITE_LIMIT_LENGTH, 8_000_000),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, 64 << 10),
+        // The limit holds for the schema too: a wide table would make all of it unreadable.
+        (Limit::SQLITE_LIMIT_COLUMN, columns.max(COLUMNS)),
+        (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
+        (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50),
+        (Limit::SQLITE_LIMIT_VDBE_OP, 50_000),
+        (Limit::SQLITE_LIMIT_FUNCTION_ARG, 32),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
+        (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 1_000),
+        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+    ] {
+        connection.set_limit(limit, value)?;
+    }
+    Ok(())
+}
+
+/// Reads the schema and connects the virtual tables, whose modules then run statements of their own: later, while a guest's is being
+/// compiled, the authorizer could not tell these from the guest's.
+pub(crate) fn read_schema(connection: &Connection) -> rusqlite::Result<()> {
+    let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage = 0")?;
+    let names = tables.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    for name in names {
+        // One that cannot be connected, for want of its module or because it is damaged, cannot be read later either.
+        let _ = connection.prepare(&format!("SELECT 1 FROM {} LIMIT 0", quoted(&name)));
+    }
+    Ok(())
+}
+
+/// A name as SQL writes it.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// What an engine's error at opening means.
+pub(crate) fn opening_error(error: &rusqlite::Error, config: &SqliteConfig) -> DatabaseError {
+    let reason = crate::error::message(error);
+    match crate::error::code(error) {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+            DatabaseError::Locked { path: config.shown() }
+        }
+        Some(ErrorCode::NotADatabase) => DatabaseError::NotADatabase { path: config.shown(), reason },
+        Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path: config.shown(), reason },
+        Some(ErrorCode::Unknown) if reason.starts_with("malformed") => {
+            DatabaseError::Corrupt { path: config.shown(), reason }
+        }
+        Some(ErrorCode::ReadOnly) => config.unavailable(
+            "a change was interrupted and must be taken back first: open it once with a program that may write to it",
+        ),
+        _ => config.unavailable(reason),
+    }
+}

@@ -1,0 +1,294 @@
+//! The database as the rest of the house sees it: each call takes a permit and a pooled connection, works on a thread that may block, and
+//! is interrupted when its future is dropped.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use syrch_core::ports::{
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Query, Sample,
+};
+use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind};
+use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
+use tokio::sync::Semaphore;
+
+use crate::cells::{self, Index};
+use crate::config::SqliteConfig;
+use crate::connect;
+use crate::execute::Composed;
+use crate::guard::Sentry;
+use crate::session::{self, Cancel, Ends, Session};
+use crate::state::{self, FileState};
+use crate::watch::{Pulse, Snapshot, Watch};
+
+/// How much longer than its deadline a statement may take before its thread is left to itself.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How often a statement is run again because the file changed under it.
+const RETRIES: usize = 3;
+
+/// Time to build the index of values; half of a statement's deadline when that is shorter.
+const INDEXING: Duration = Duration::from_secs(10);
+
+/// A SQLite database, opened read-only.
+pub struct SqliteDatabase(Arc<Inner>);
+
+struct Inner {
+    config: SqliteConfig,
+    path: PathBuf,
+    name: String,
+    watch: Mutex<Watch>,
+    idle: Mutex<Vec<Session>>,
+    permits: Arc<Semaphore>,
+    index: Mutex<Option<(Pulse, Arc<Index>)>>,
+}
+
+impl SqliteDatabase {
+    /// Opens a file and reads its catalog. Nothing is created, whatever the path.
+    ///
+    /// # Errors
+    /// Every [`DatabaseError`].
+    pub fn open(config: SqliteConfig) -> Result<Self, DatabaseError> {
+        let path = connect::locate(&config)?;
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut watch = Watch::open(&path, &config)?;
+        watch.snapshot(&path, &name, &config)?;
+        let permits = Arc::new(Semaphore::new(config.limits.sql_in_flight.max(1)));
+        let (watch, idle, index) = (Mutex::new(watch), Mutex::new(Vec::new()), Mutex::new(None));
+        Ok(Self(Arc::new(Inner { config, path, name, watch, idle, permits, index })))
+    }
+
+    /// A digest of the file's place and state: equal, in every process, as long as the content cannot have changed.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn identity(&self) -> Result<String, DatabaseError> {
+        state::identity(&self.0.path, &self.0.config)
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { bytes: self.0.config.limits.sql_bytes, ..Bounds::default() }
+    }
+
+    fn composed(&self, query: &Query) -> Result<Spliced, SqlError> {
+        let bounds = self.bounds();
+        prelex(&query.text, &Dialect::Sqlite, &bounds)?;
+        splice(&query.text, &query.relations, &Dialect::Sqlite, &bounds)
+    }
+
+    /// Works with a connection, off the async threads.
+    async fn with_session<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + 'static,
+    ) -> Result<T, SqlError> {
+        let closed = || SqlError::new(SqlErrorKind::Unavailable, "the database is closed");
+        let permit = Arc::clone(&self.0.permits).acquire_owned().await.map_err(|_| closed())?;
+        let (inner, cancel) = (Arc::clone(&self.0), Arc::new(Cancel::default()));
+        let guard = CancelOnDrop(Arc::clone(&cancel));
+        let deadline = self.0.config.limits.sql_deadline;
+        let job = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            inner.work(&cancel, &work)
+        });
+        let result = tokio::time::timeout(deadline + GRACE, job).await;
+        drop(guard);
+        match result {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => Err(SqlError::new(SqlErrorKind::Other, "the statement's thread failed")),
+            Err(_) => Err(session::deadline(deadline)),
+        }
+    }
+
+    /// As [`Self::with_session`], for the ports that have errors of their own.
+    async fn with_table<T: Send + 'static>(
+        &self,
+        table: &str,
+        columns: &[String],
+        work: impl Fn(&Session, &Snapshot, &str, &[String]) -> Result<T, SqlError> + Send + 'static,
+    ) -> Result<T, PortError> {
+        let snapshot = self.snapshot().await.map_err(|error| PortError::Unavailable(error.to_string()))?;
+        let found = snapshot.catalog.table(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
+        let name = |column: &String| {
+            found
+                .column(column)
+                .map(|column| column.name.clone())
+                .ok_or_else(|| PortError::UnknownName(format!("{table}.{column}")))
+        };
+        let columns = columns.iter().map(name).collect::<Result<Vec<_>, PortError>>()?;
+        let table = found.name.clone();
+        self.with_session(move |_, session, snapshot| work(session, snapshot, &table, &columns))
+            .await
+            .map_err(port_error)
+    }
+
+    async fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
+        let inner = Arc::clone(&self.0);
+        let failed = self.0.config.unavailable("the thread that reads the catalog failed");
+        tokio::task::spawn_blocking(move || inner.snapshot()).await.unwrap_or(Err(failed))
+    }
+}
+
+fn port_error(error: SqlError) -> PortError {
+    match error.kind {
+        SqlErrorKind::Denied | SqlErrorKind::FunctionRefused => PortError::Denied(error.message),
+        SqlErrorKind::Unavailable | SqlErrorKind::Timeout | SqlErrorKind::Cancelled => {
+            PortError::Unavailable(error.message)
+        }
+        _ => PortError::Other(error.message),
+    }
+}
+
+fn unavailable(reason: String) -> SqlError {
+    SqlError::new(SqlErrorKind::Unavailable, reason)
+}
+
+struct CancelOnDrop(Arc<Cancel>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Inner {
+    fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
+        lock(&self.watch).snapshot(&self.path, &self.name, &self.config)
+    }
+
+    /// Works until the result is one of a file that stayed as it was.
+    fn work<T>(
+        &self,
+        cancel: &Arc<Cancel>,
+        work: &impl Fn(&Self, &Session, &Snapshot) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        for _ in 0..RETRIES {
+            let snapshot = self.snapshot().map_err(|error| unavailable(error.to_string()))?;
+            let mut session = self.session(&snapshot).map_err(|error| unavailable(crate::error::message(&error)))?;
+            let ends = Ends { deadline: self.config.limits.sql_deadline, memory: self.config.memory };
+            let result = session.within(ends, cancel, |session| work(self, session, &snapshot));
+            lock(&self.idle).push(session);
+            let file = snapshot.pulse.file;
+            // Only a file at rest is read without locks.
+            if !file.is_at_rest() || FileState::read(&self.path, &self.config).is_ok_and(|now| now == file) {
+                return result;
+            }
+        }
+        Err(unavailable("the file changes all the time".to_owned()))
+    }
+
+    /// An idle connection that still fits the database, or a new one.
+    fn session(&self, snapshot: &Snapshot) -> rusqlite::Result<Session> {
+        let idle = {
+            let mut idle = lock(&self.idle);
+            idle.retain(|session| session.pulse.is_same_file(&snapshot.pulse));
+            idle.pop()
+        };
+        let mut session = match idle {
+            Some(session) => session,
+            None => {
+                let sentry = Sentry::new();
+                let connection =
+                    connect::connect(&self.path, &snapshot.pulse.file, &self.config, snapshot.columns, &sentry)?;
+                return Ok(Session { connection, sentry, pulse: snapshot.pulse });
+            }
+        };
+        if !session.pulse.is_same_schema(&snapshot.pulse) {
+            connect::read_schema(&session.connection)?;
+        }
+        session.pulse = snapshot.pulse;
+        Ok(session)
+    }
+
+    /// The index of values of this state of the database, built on first use.
+    fn index(&self, session: &Session, snapshot: &Snapshot) -> Result<Arc<Index>, SqlError> {
+        let mut index = lock(&self.index);
+        if let Some((_, index)) = index.as_ref().filter(|(pulse, _)| *pulse == snapshot.pulse) {
+            return Ok(Arc::clone(index));
+        }
+        let built = Arc::new(Index::build(session, snapshot, self.config.limits.sql_deadline.min(INDEXING * 2) / 2)?);
+        *index = Some((snapshot.pulse, Arc::clone(&built)));
+        Ok(built)
+    }
+}
+
+#[async_trait]
+impl Database for SqliteDatabase {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
+        Ok(Arc::clone(&self.snapshot().await?.catalog))
+    }
+
+    fn compose(&self, query: &Query) -> Result<String, SqlError> {
+        self.composed(query).map(|spliced| spliced.text)
+    }
+
+    async fn check(&self, query: &Query) -> Result<Facts, SqlError> {
+        let (spliced, query) = (self.composed(query)?, query.clone());
+        self.with_session(move |_, session, snapshot| {
+            let composed = Composed { query: &query, spliced: &spliced };
+            // The engine's verdict counts; the guard's facts say more than the engine does.
+            drop(composed.compile(session, snapshot)?);
+            let seen = session.sentry.seen();
+            match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
+                Ok(facts) => Ok(facts),
+                Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => Ok(seen.facts(&query.text)),
+            }
+        })
+        .await
+    }
+
+    async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
+        let (spliced, query) = (self.composed(query)?, query.clone());
+        self.with_session(move |_, session, snapshot| {
+            Composed { query: &query, spliced: &spliced }.plan(session, snapshot)
+        })
+        .await
+    }
+
+    async fn run(&self, query: &Query) -> Result<ResultSet, SqlError> {
+        let (spliced, query) = (self.composed(query)?, query.clone());
+        self.with_session(move |inner, session, snapshot| {
+            Composed { query: &query, spliced: &spliced }.run(session, snapshot, &inner.config.limits)
+        })
+        .await
+    }
+
+    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        self.with_table(table, columns, cells::column_stats).await
+    }
+}
+
+#[async_trait]
+impl CellIndex for SqliteDatabase {
+    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+        self.with_table(table, columns, move |session, snapshot, table, columns| {
+            cells::samples(session, snapshot, table, columns, limit)
+        })
+        .await
+    }
+
+    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        if !matches!(how, Match::Exact | Match::Ngram | Match::Fuzzy) {
+            return Err(PortError::Unsupported);
+        }
+        let phrases = phrases.to_vec();
+        self.with_session(move |inner, session, snapshot| {
+            let index = inner.index(session, snapshot)?;
+            Ok(phrases.iter().map(|phrase| index.find(phrase, &how, limit as usize)).collect())
+        })
+        .await
+        .map_err(port_error)
+    }
+}

@@ -1,0 +1,139 @@
+//! The engine's errors in the contract's kinds, with what a model needs to repair the statement and without text of cells.
+
+use rusqlite::{Error, ErrorCode};
+use syrch_core::ports::Query;
+use syrch_core::text::nearest;
+use syrch_core::{Catalog, SqlError, SqlErrorKind};
+use syrch_guard::{Spliced, Unresolved};
+
+use crate::functions;
+
+/// What a statement was when it failed.
+pub(crate) struct Context<'a> {
+    pub(crate) query: &'a Query,
+    pub(crate) spliced: &'a Spliced,
+    pub(crate) catalog: &'a Catalog,
+}
+
+/// The engine's own words.
+pub(crate) fn message(error: &Error) -> String {
+    match error {
+        Error::SqliteFailure(_, Some(message)) => message.clone(),
+        Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The engine's code, whichever way the error came.
+pub(crate) fn code(error: &Error) -> Option<ErrorCode> {
+    match error {
+        Error::SqliteFailure(error, _) | Error::SqlInputError { error, .. } => Some(error.code),
+        _ => None,
+    }
+}
+
+/// Errors of limits, by a part of the engine's message.
+const LIMITS: [(&str, &str); 12] = [
+    ("Expression tree is too large", "expression-depth"),
+    ("too many terms in compound SELECT", "compound-select"),
+    ("too many columns", "columns"),
+    ("at most 64 tables in a join", "joined-tables"),
+    ("too many FROM clause terms", "joined-tables"),
+    ("too many arguments on function", "function-arguments"),
+    ("parser stack overflow", "expression-depth"),
+    ("Recursion limit", "expression-depth"),
+    ("LIKE or GLOB pattern too complex", "like-pattern"),
+    ("string or blob too big", "length"),
+    ("too many terms in", "columns"),
+    ("query aborted", "statement-size"),
+];
+
+/// An error while a statement is compiled.
+pub(crate) fn compiling(error: &Error, context: &Context<'_>) -> SqlError {
+    let mut classified = classify(error, true);
+    if let Error::SqlInputError { offset, .. } = error {
+        classified.position = usize::try_from(*offset).ok().and_then(|offset| context.spliced.original(offset));
+    }
+    let is_name =
+        |kind| matches!(kind, SqlErrorKind::UnknownTable | SqlErrorKind::UnknownColumn | SqlErrorKind::AmbiguousName);
+    if !is_name(classified.kind) {
+        return classified;
+    }
+    // The guard knows the scopes, so its suggestions are better wherever it found the same fault.
+    match syrch_guard::facts(&context.query.text, &context.query.relations, context.catalog) {
+        Err(Unresolved::Refused(better)) if better.kind == classified.kind => better,
+        _ => with_nearest(classified, context.catalog),
+    }
+}
+
+/// An error while it runs. Messages of functions may quote their arguments, which are cells: only the words before are kept.
+pub(crate) fn running(error: &Error) -> SqlError {
+    let mut classified = classify(error, false);
+    if matches!(classified.kind, SqlErrorKind::Other) {
+        let words = classified.message.split([':', '"', '\'']).next().unwrap_or_default().trim_end();
+        classified.message = words.to_owned();
+    }
+    classified
+}
+
+fn classify(error: &Error, compiling: bool) -> SqlError {
+    use SqlErrorKind::{Denied, Other, TooLarge, TypeMismatch, Unavailable, WriteRefused};
+    let text = message(error);
+    let Some(code) = self::code(error) else {
+        return SqlError::new(Other, text);
+    };
+    if let Some((_, rule)) = LIMITS.iter().find(|(part, _)| text.contains(part)) {
+        return SqlError::new(TooLarge, text).rule(*rule);
+    }
+    match code {
+        ErrorCode::TooBig => SqlError::new(TooLarge, text).rule("length"),
+        ErrorCode::OutOfMemory => SqlError::new(TooLarge, "the engine ran out of memory").rule("memory"),
+        ErrorCode::AuthorizationForStatementDenied => SqlError::new(Denied, text).rule("read-only"),
+        ErrorCode::ReadOnly => SqlError::new(WriteRefused, text).rule("read-only"),
+        ErrorCode::TypeMismatch => SqlError::new(TypeMismatch, text),
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+            SqlError::new(Unavailable, "the database is locked by somebody else")
+        }
+        ErrorCode::DatabaseCorrupt => SqlError::new(Unavailable, format!("the database is damaged: {text}")),
+        ErrorCode::Unknown if compiling => by_message(text),
+        ErrorCode::Unknown | ErrorCode::ConstraintViolation => SqlError::new(Other, text),
+        _ => SqlError::new(Unavailable, text),
+    }
+}
+
+/// Errors that only their words tell apart.
+fn by_message(text: String) -> SqlError {
+    let kind = if text.starts_with("no such table")
+        || text.starts_with("no such module")
+        || text.contains("is not a function")
+    {
+        SqlErrorKind::UnknownTable
+    } else if text.starts_with("no such column") || text.starts_with("cannot join using column") {
+        SqlErrorKind::UnknownColumn
+    } else if text.starts_with("ambiguous column name") {
+        SqlErrorKind::AmbiguousName
+    } else if let Some(name) = text.strip_prefix("no such function: ") {
+        let near = nearest(name, functions::LISTED.iter().copied());
+        return SqlError::new(SqlErrorKind::FunctionRefused, text).suggest(near).rule("function");
+    } else if text.starts_with("unsafe use of") {
+        return SqlError::new(SqlErrorKind::Denied, text).rule("trusted-schema");
+    } else if text.starts_with("no such") || text.contains("malformed database schema") {
+        SqlErrorKind::Other
+    } else {
+        SqlErrorKind::Syntax
+    };
+    SqlError::new(kind, text)
+}
+
+fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
+    let name =
+        error.message.rsplit([' ', '.']).next().unwrap_or_default().trim_matches(|c| matches!(c, '"' | '\'' | '`'));
+    let near = match error.kind {
+        SqlErrorKind::UnknownTable => nearest(name, catalog.tables.iter().map(|table| table.name.as_str())),
+        _ => {
+            let columns = catalog.tables.iter().flat_map(|table| &table.columns);
+            nearest(name, columns.map(|column| column.name.as_str()))
+        }
+    };
+    error.suggest(near)
+}

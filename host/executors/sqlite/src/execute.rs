@@ -1,0 +1,167 @@
+//! Running one compiled statement into a result, within its caps.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema};
+use rusqlite::{Row, Statement};
+use syrch_core::ports::{Plan, Query};
+use syrch_core::result_set::SQL_TYPE;
+use syrch_core::{Limits, ResultSet, SqlError, SqlErrorKind};
+use syrch_guard::Spliced;
+
+use crate::error::Context;
+use crate::session::Session;
+use crate::value::{ColumnBuilder, size};
+use crate::watch::Snapshot;
+
+/// A composed statement that the pre-lexer let through.
+pub(crate) struct Composed<'a> {
+    pub(crate) query: &'a Query,
+    pub(crate) spliced: &'a Spliced,
+}
+
+impl Composed<'_> {
+    pub(crate) fn compile<'s>(&self, session: &'s Session, snapshot: &Snapshot) -> Result<Statement<'s>, SqlError> {
+        self.compile_as(&self.spliced.text, session, snapshot)
+    }
+
+    fn compile_as<'s>(&self, sql: &str, session: &'s Session, snapshot: &Snapshot) -> Result<Statement<'s>, SqlError> {
+        let context = Context { query: self.query, spliced: self.spliced, catalog: &snapshot.catalog };
+        session.compile(sql, &snapshot.grant, &context)
+    }
+
+    /// The engine's plan, as an indented tree.
+    pub(crate) fn plan(&self, session: &Session, snapshot: &Snapshot) -> Result<Plan, SqlError> {
+        drop(self.compile(session, snapshot)?);
+        let sql = format!("EXPLAIN QUERY PLAN {}", self.spliced.text);
+        let mut statement = self.compile_as(&sql, session, snapshot)?;
+        let mut rows = statement.raw_query();
+        let (mut text, mut depths) = (String::new(), HashMap::<i64, usize>::new());
+        while let Some(row) = rows.next().map_err(|error| session.step_error(&error))? {
+            let (id, parent, detail) = plan_line(row).map_err(|error| session.step_error(&error))?;
+            let depth = depths.get(&parent).map_or(0, |depth| depth + 1);
+            depths.insert(id, depth);
+            let _ = writeln!(text, "{}{detail}", "  ".repeat(depth));
+        }
+        Ok(Plan { format: "sqlite-eqp".to_owned(), text, cost: None, rows: None })
+    }
+
+    /// The result, cut at the caps.
+    pub(crate) fn run(&self, session: &Session, snapshot: &Snapshot, limits: &Limits) -> Result<ResultSet, SqlError> {
+        let mut statement = self.compile(session, snapshot)?;
+        let names: Vec<(String, Option<String>)> = statement
+            .columns()
+            .map(|column| (column.name().to_owned(), column.decl_type().map(str::to_owned)))
+            .collect();
+        let mut fetch = Fetch::new(names.len(), limits);
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(|error| session.step_error(&error))? {
+            if !fetch.push(row).map_err(|error| error.into_sql(session))? {
+                break;
+            }
+        }
+        fetch.finish(names, self.spliced.text.clone())
+    }
+}
+
+fn plan_line(row: &Row<'_>) -> rusqlite::Result<(i64, i64, String)> {
+    Ok((row.get(0)?, row.get(1)?, row.get(3)?))
+}
+
+/// Why a row was not taken.
+enum RowError {
+    Engine(rusqlite::Error),
+    Cap(SqlError),
+}
+
+impl RowError {
+    fn into_sql(self, session: &Session) -> SqlError {
+        match self {
+            Self::Engine(error) => session.step_error(&error),
+            Self::Cap(error) => error,
+        }
+    }
+}
+
+/// A result under construction.
+struct Fetch<'a> {
+    columns: Vec<ColumnBuilder>,
+    limits: &'a Limits,
+    rows: u64,
+    bytes: usize,
+    warnings: Vec<String>,
+    truncated: bool,
+}
+
+impl<'a> Fetch<'a> {
+    fn new(width: usize, limits: &'a Limits) -> Self {
+        let columns = (0..width).map(|_| ColumnBuilder::new()).collect();
+        Self { columns, limits, rows: 0, bytes: 0, warnings: Vec::new(), truncated: false }
+    }
+
+    /// Takes a row; false when a cap cuts the result before it.
+    fn push(&mut self, row: &Row<'_>) -> Result<bool, RowError> {
+        if self.rows >= self.limits.rows {
+            self.cut(format!("only the first {} rows were kept", self.limits.rows));
+            return Ok(false);
+        }
+        let mut bytes = 0;
+        for column in 0..self.columns.len() {
+            let cell = size(row.get_ref(column).map_err(RowError::Engine)?);
+            if cell > self.limits.cell_bytes {
+                return Err(RowError::Cap(self.too_large(cell)));
+            }
+            bytes += cell;
+        }
+        // A column's text is addressed with 32 bits.
+        let most = self.limits.result_bytes.min(1 << 30);
+        if self.bytes + bytes > most {
+            self.cut(format!("only the first {} rows were kept: the result has more than {most} bytes", self.rows));
+            return Ok(false);
+        }
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            column.push(row.get_ref(index).map_err(RowError::Engine)?);
+        }
+        self.bytes += bytes;
+        self.rows += 1;
+        Ok(true)
+    }
+
+    fn cut(&mut self, warning: String) {
+        self.truncated = true;
+        self.warnings.push(warning);
+    }
+
+    fn too_large(&self, bytes: usize) -> SqlError {
+        let message = format!("a cell of {bytes} bytes; one may have {}", self.limits.cell_bytes);
+        SqlError::new(SqlErrorKind::TooLarge, message).rule("cell-bytes")
+    }
+
+    fn finish(mut self, names: Vec<(String, Option<String>)>, sql: String) -> Result<ResultSet, SqlError> {
+        let replaced: u64 = self.columns.iter().map(|column| column.replaced).sum();
+        if replaced > 0 {
+            self.warnings.push(format!("{replaced} cells held text that is not UTF-8; the broken bytes were replaced"));
+        }
+        let arrays: Vec<ArrayRef> = self.columns.into_iter().map(ColumnBuilder::finish).collect();
+        let fields: Vec<Field> = names
+            .into_iter()
+            .zip(&arrays)
+            .map(|((name, declared), array)| {
+                let field = Field::new(name, array.data_type().clone(), true);
+                match declared {
+                    Some(declared) => field.with_metadata(HashMap::from([(SQL_TYPE.to_owned(), declared)])),
+                    None => field,
+                }
+            })
+            .collect();
+        let schema = Arc::new(Schema::new(fields));
+        let options = RecordBatchOptions::new().with_row_count(usize::try_from(self.rows).ok());
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
+            .map_err(|error| SqlError::new(SqlErrorKind::Other, error.to_string()))?;
+        let batches = if self.rows == 0 { Vec::new() } else { vec![batch] };
+        Ok(ResultSet::new(schema, batches, self.truncated, self.warnings, sql))
+    }
+}

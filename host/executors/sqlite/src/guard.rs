@@ -1,0 +1,208 @@
+//! The allow-list authorizer: the engine asks it about everything that a statement would do, view by view and column by column, and
+//! what it does not list is refused.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use syrch_core::ports::Facts;
+use syrch_core::text::nearest;
+use syrch_core::{SqlError, SqlErrorKind};
+
+use crate::functions;
+
+/// What may be read; all names lower case.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Grant {
+    /// Tables and views, with their spelling.
+    pub(crate) tables: HashSet<String>,
+    /// What granted virtual tables keep their content in: only they may read it.
+    pub(crate) shadows: HashSet<String>,
+    /// All other names that mean something to the engine: ungranted tables, views and modules.
+    pub(crate) others: HashSet<String>,
+}
+
+/// Whose statement the engine asks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Our own.
+    Own,
+    /// A guest's, being compiled.
+    Compile,
+    /// A guest's, being run: virtual tables now compile statements of their own.
+    Step,
+}
+
+#[derive(Debug)]
+struct State {
+    grant: Arc<Grant>,
+    phase: Phase,
+    refusal: Option<Refusal>,
+    seen: Seen,
+}
+
+/// What the authorizer has against a statement.
+#[derive(Debug, Clone)]
+pub(crate) struct Refusal {
+    /// The name that it is about, to find it in the text.
+    pub(crate) token: String,
+    pub(crate) error: SqlError,
+}
+
+/// What a statement was seen to use.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    tables: BTreeSet<String>,
+    columns: BTreeSet<String>,
+    functions: BTreeSet<String>,
+}
+
+impl Seen {
+    /// Facts for a statement that only the engine understands.
+    pub(crate) fn facts(self, text: &str) -> Facts {
+        Facts {
+            tables: self.tables.into_iter().collect(),
+            columns: self.columns.into_iter().collect(),
+            functions: self.functions.into_iter().collect(),
+            normalized: text.to_owned(),
+            skeleton: text.to_owned(),
+            ..Facts::default()
+        }
+    }
+}
+
+/// The authorizer of one connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Sentry(Arc<Mutex<State>>);
+
+impl Sentry {
+    pub(crate) fn new() -> Self {
+        let grant = Arc::new(Grant::default());
+        Self(Arc::new(Mutex::new(State { grant, phase: Phase::Own, refusal: None, seen: Seen::default() })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The engine's question.
+    pub(crate) fn judge(&self, context: &AuthContext<'_>) -> Authorization {
+        self.state().judge(context)
+    }
+
+    /// From here on the connection compiles a guest's statement.
+    pub(crate) fn compile(&self, grant: &Arc<Grant>) {
+        let mut state = self.state();
+        *state = State { grant: Arc::clone(grant), phase: Phase::Compile, refusal: None, seen: Seen::default() };
+    }
+
+    /// From here on it runs that statement.
+    pub(crate) fn step(&self) {
+        self.state().phase = Phase::Step;
+    }
+
+    /// From here on the connection serves us.
+    pub(crate) fn own(&self) {
+        self.state().phase = Phase::Own;
+    }
+
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        self.state().refusal.take()
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        std::mem::take(&mut self.state().seen)
+    }
+}
+
+impl State {
+    fn judge(&mut self, context: &AuthContext<'_>) -> Authorization {
+        if self.phase == Phase::Own {
+            return Authorization::Allow;
+        }
+        match context.action {
+            AuthAction::Select | AuthAction::Recursive => Authorization::Allow,
+            AuthAction::Read { table_name, column_name } => self.read(table_name, column_name, context),
+            AuthAction::Function { function_name } => self.function(function_name),
+            // FTS5 looks whether somebody else wrote.
+            AuthAction::Pragma { pragma_name: "data_version", pragma_value: None } if self.phase == Phase::Step => {
+                Authorization::Allow
+            }
+            other => {
+                let (kind, what) = describe(&other);
+                let message = format!("`{what}` is refused: a statement may only read");
+                self.refuse(&what, SqlError::new(kind, message).rule("read-only"))
+            }
+        }
+    }
+
+    fn read(&mut self, table: &str, column: &str, context: &AuthContext<'_>) -> Authorization {
+        let name = table.to_lowercase();
+        let is_main = matches!(context.database_name, None | Some("main"));
+        if is_main && self.grant.tables.contains(&name) {
+            if self.phase == Phase::Compile {
+                self.seen.tables.insert(table.to_owned());
+                if !column.is_empty() {
+                    self.seen.columns.insert(format!("{table}.{column}"));
+                }
+            }
+            return Authorization::Allow;
+        }
+        if self.phase == Phase::Step && self.grant.shadows.contains(&name) {
+            return Authorization::Allow;
+        }
+        if functions::TABLES.contains(&name.as_str()) && !self.grant.others.contains(&name) {
+            return Authorization::Allow;
+        }
+        // A common table expression or subquery of which no column is used: the engine asks about its name alone.
+        if column.is_empty() && !self.is_known(&name) {
+            return Authorization::Allow;
+        }
+        let through = context.accessor.map(|view| format!(", which `{view}` reads,")).unwrap_or_default();
+        let message = format!("table `{table}`{through} is not granted");
+        let near = nearest(table, self.grant.tables.iter().map(String::as_str));
+        let token = context.accessor.unwrap_or(table).to_owned();
+        self.refuse(&token, SqlError::new(SqlErrorKind::Denied, message).suggest(near).rule("granted-tables"))
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        self.grant.others.contains(name)
+            || self.grant.shadows.contains(name)
+            || name.starts_with("sqlite_")
+            || name.starts_with("pragma_")
+    }
+
+    fn function(&mut self, name: &str) -> Authorization {
+        if functions::is_listed(name) {
+            if self.phase == Phase::Compile {
+                self.seen.functions.insert(name.to_ascii_lowercase());
+            }
+            return Authorization::Allow;
+        }
+        let near = nearest(name, functions::LISTED.iter().copied());
+        let error = SqlError::new(SqlErrorKind::FunctionRefused, format!("function `{name}` is not listed"));
+        self.refuse(name, error.suggest(near).rule("function"))
+    }
+
+    fn refuse(&mut self, token: &str, error: SqlError) -> Authorization {
+        self.refusal.get_or_insert_with(|| Refusal { token: token.to_owned(), error });
+        Authorization::Deny
+    }
+}
+
+/// What an action is called in a message.
+fn describe(action: &AuthAction<'_>) -> (SqlErrorKind, String) {
+    let (kind, what) = match action {
+        AuthAction::Pragma { pragma_name, .. } => (SqlErrorKind::Denied, format!("PRAGMA {pragma_name}")),
+        AuthAction::Attach { .. } => (SqlErrorKind::Denied, "ATTACH".to_owned()),
+        AuthAction::Detach { .. } => (SqlErrorKind::Denied, "DETACH".to_owned()),
+        AuthAction::Transaction { .. } | AuthAction::Savepoint { .. } => {
+            (SqlErrorKind::Denied, "a transaction".to_owned())
+        }
+        AuthAction::Insert { table_name } => (SqlErrorKind::WriteRefused, format!("INSERT INTO {table_name}")),
+        AuthAction::Delete { table_name } => (SqlErrorKind::WriteRefused, format!("DELETE FROM {table_name}")),
+        AuthAction::Update { table_name, .. } => (SqlErrorKind::WriteRefused, format!("UPDATE {table_name}")),
+        _ => (SqlErrorKind::WriteRefused, "a change of the schema".to_owned()),
+    };
+    (kind, what)
+}

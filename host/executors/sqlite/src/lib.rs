@@ -1,0 +1,20 @@
+//! The SQLite executor: a file that is only ever read, by statements that an allow-list authorizer let through, within a deadline and
+//! caps, and its catalog, plans, statistics and values.
+
+mod cells;
+mod comments;
+mod config;
+mod connect;
+mod database;
+mod error;
+mod execute;
+mod functions;
+mod guard;
+mod introspect;
+mod session;
+mod state;
+mod value;
+mod watch;
+
+pub use config::SqliteConfig;
+pub use database::SqliteDatabase;

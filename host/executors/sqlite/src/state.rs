@@ -1,0 +1,89 @@
+//! The state of the file as the file system tells it: which file it is, how it must be opened, and an identity for caches.
+
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use syrch_core::ports::DatabaseError;
+
+use crate::config::SqliteConfig;
+
+/// Equal as long as connections to the file stay good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileState {
+    device: u64,
+    inode: u64,
+    /// For a file in WAL mode that nobody uses: when it was changed last, its size and its header's counter of changes.
+    at_rest: Option<(i64, i64, u64, u32)>,
+}
+
+impl FileState {
+    /// The state now.
+    ///
+    /// # Errors
+    /// When the file is gone or cannot be read, or when its log needs what only a writer may do.
+    pub(crate) fn read(path: &Path, config: &SqliteConfig) -> Result<Self, DatabaseError> {
+        let metadata = metadata(path, config)?;
+        let head = head(path, config)?;
+        // Byte 18 is 2 in WAL mode, bytes 24 to 27 count changes.
+        let is_wal = head.get(18) == Some(&2);
+        let log = std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.size() > 0);
+        if is_wal && log && !beside(path, "-shm").is_file() {
+            return Err(config.unavailable(
+                "it is in WAL mode and has a log (-wal) without the index (-shm) that reading it needs; \
+                 open it once with a program that may write to it, or copy all of its files while nobody uses it",
+            ));
+        }
+        let changes = head.get(24..28).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_be_bytes);
+        let at_rest = (is_wal && !log).then(|| (metadata.mtime(), metadata.mtime_nsec(), metadata.size(), changes));
+        Ok(Self { device: metadata.dev(), inode: metadata.ino(), at_rest })
+    }
+
+    /// Whether it is in WAL mode, and nobody uses it.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.at_rest.is_some()
+    }
+}
+
+fn metadata(path: &Path, config: &SqliteConfig) -> Result<Metadata, DatabaseError> {
+    std::fs::metadata(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => DatabaseError::Missing { path: config.shown(), similar: Vec::new() },
+        _ => config.unavailable(error.to_string()),
+    })
+}
+
+fn head(path: &Path, config: &SqliteConfig) -> Result<Vec<u8>, DatabaseError> {
+    let mut head = Vec::with_capacity(100);
+    File::open(path)
+        .and_then(|file| file.take(100).read_to_end(&mut head))
+        .map_err(|error| config.unavailable(error.to_string()))?;
+    Ok(head)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// A digest that changes whenever the content may have changed, equal in every process: path, file, size, time, and the counters of the
+/// header; and the log beside it, where commits in WAL mode go first.
+pub(crate) fn identity(path: &Path, config: &SqliteConfig) -> Result<String, DatabaseError> {
+    let mut hasher = Sha256::new();
+    hasher.update(path.as_os_str().as_encoded_bytes());
+    let mut add = |metadata: &Metadata| {
+        for number in [metadata.dev(), metadata.ino(), metadata.size()] {
+            hasher.update(number.to_le_bytes());
+        }
+        hasher.update(metadata.mtime().to_le_bytes());
+        hasher.update(metadata.mtime_nsec().to_le_bytes());
+    };
+    add(&metadata(path, config)?);
+    if let Some(log) = std::fs::metadata(beside(path, "-wal")).ok().filter(|log| log.size() > 0) {
+        add(&log);
+    }
+    hasher.update(head(path, config)?);
+    Ok(hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,112 @@
+//! The corpus of hostile and benign statements: every hostile one is refused or stopped without effect, no benign one is refused.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may fail loudly")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{Fixture, data, hasty, runtime};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+use syrch_core::SqlError;
+use syrch_core::ports::{Database, Query};
+use syrch_sqlite::SqliteDatabase;
+
+fn lines(file: &Path) -> Vec<Json> {
+    let text = std::fs::read_to_string(file).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str::<Json>(line).unwrap())
+        .filter(|line| line["engine"] == "sqlite")
+        .collect()
+}
+
+/// The statement's text; long ones are given by how they are made.
+fn text(line: &Json) -> String {
+    let Some(parts) = line["sql_gen"].as_array() else {
+        return line["sql"].as_str().unwrap().to_owned();
+    };
+    let part = |part: &Json| match part {
+        Json::String(text) => text.clone(),
+        Json::Array(pair) => pair[0].as_str().unwrap().repeat(pair[1].as_u64().unwrap() as usize),
+        other => {
+            let join = other["join"].as_array().unwrap();
+            let (template, separator) = (join[0].as_str().unwrap(), join[2].as_str().unwrap());
+            let items = (0..join[1].as_u64().unwrap()).map(|i| template.replace("{i}", &i.to_string()));
+            items.collect::<Vec<_>>().join(separator)
+        }
+    };
+    parts.iter().map(part).collect()
+}
+
+fn digest(path: &Path) -> Vec<u8> {
+    Sha256::digest(std::fs::read(path).unwrap()).to_vec()
+}
+
+/// Everything that a hostile statement may come to: refused, stopped, or cut short.
+fn verdicts(database: &SqliteDatabase, lines: &[Json]) -> Vec<(String, String, Result<bool, SqlError>)> {
+    let runtime = runtime();
+    let run = |line: &Json| {
+        let sql = text(line);
+        let verdict = runtime.block_on(database.run(&Query::new(sql.as_str())));
+        let id = line["id"].as_str().unwrap().to_owned();
+        (id, sql, verdict.map(|result| result.truncated()))
+    };
+    std::thread::scope(|scope| {
+        let chunks: Vec<Vec<&Json>> = (0..8).map(|n| lines.iter().skip(n).step_by(8).collect()).collect();
+        let threads: Vec<_> = chunks
+            .into_iter()
+            .map(|chunk| scope.spawn(move || chunk.into_iter().map(run).collect::<Vec<_>>()))
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn hostile_statements_have_no_effect_and_benign_ones_run() {
+    let Some(data) = data() else { return };
+    let data = data.join("sql-guard");
+    let fixture = Fixture::new(&std::fs::read_to_string(data.join("schema_sqlite.sql")).unwrap());
+    let mut config = hasty(&fixture);
+    config.limits.sql_in_flight = 8;
+    config.tables =
+        ["customers", "products", "order*", "employees", "events", "canary", "notes_fts", "v_revenue", "trig_t"]
+            .map(str::to_owned)
+            .to_vec();
+    let before = (digest(&fixture.path), fixture.names());
+
+    let database = SqliteDatabase::open(config.clone()).unwrap();
+    let mut wrong = Vec::new();
+    let hostile = lines(&data.join("hostile.jsonl"));
+    for (id, sql, verdict) in verdicts(&database, &hostile) {
+        let line = hostile.iter().find(|line| line["id"] == id.as_str()).unwrap();
+        let refused = match (&verdict, line["stop"].as_str().unwrap()) {
+            (Err(error), "static" | "policy") => {
+                // Refused for what it is, never for the time it took.
+                !matches!(error.rule.as_deref(), Some("deadline" | "memory")) && !error.message.is_empty()
+            }
+            (Err(_) | Ok(true), "limit") => true,
+            // Some heavy ones are light for an engine that computes a constant once: harmless within the limits.
+            (Ok(false), "limit") => line["class"] == "dos_time",
+            _ => false,
+        };
+        if !refused {
+            wrong.push(format!("{id} {verdict:?}: {}", syrch_core::text::clip(&sql, 200)));
+        }
+    }
+    // The benign ones run on the connections that the hostile ones left behind.
+    let benign = lines(&data.join("benign.jsonl"));
+    for (id, sql, verdict) in verdicts(&database, &benign) {
+        if let Err(error) = verdict {
+            wrong.push(format!("{id} {error:?}: {sql}"));
+        }
+        let checked = runtime().block_on(database.check(&Query::new(sql.as_str())));
+        if let Err(error) = checked {
+            wrong.push(format!("{id} check {error:?}: {sql}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(hostile.len() > 100 && benign.len() > 50);
+
+    drop(database);
+    assert_eq!((digest(&fixture.path), fixture.names()), before);
+}

@@ -1,0 +1,168 @@
+//! Opening: what is wrong with a path is said, and nothing is ever created.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may fail loudly")]
+
+mod common;
+
+use std::io::Write;
+use std::path::Path;
+
+use common::{Fixture, hasty, refusal, rows, runtime};
+use syrch_core::ports::{Database, DatabaseError};
+use syrch_core::{SqlErrorKind, Value};
+use syrch_sqlite::{SqliteConfig, SqliteDatabase};
+
+const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Anna');
+    CREATE TABLE secrets(token TEXT); CREATE VIEW v AS SELECT name FROM customers; CREATE VIEW leak AS SELECT * FROM secrets;";
+
+fn failure(path: &Path) -> DatabaseError {
+    SqliteDatabase::open(SqliteConfig::new(path)).err().unwrap()
+}
+
+#[test]
+fn a_missing_file_stays_missing_and_similar_names_are_offered() {
+    let fixture = Fixture::new(SHOP);
+    let error = failure(&fixture.folder.path().join("shp.sqlite"));
+    let DatabaseError::Missing { similar, .. } = error else { panic!("{error:?}") };
+    assert_eq!(similar, ["shop.sqlite"]);
+    assert_eq!(fixture.names(), ["shop.sqlite"]);
+    assert!(matches!(failure(&fixture.path.join("inside")), DatabaseError::Missing { .. }));
+    assert!(matches!(failure(Path::new("file:x?mode=memory")), DatabaseError::Missing { .. }));
+}
+
+#[test]
+fn what_is_no_database_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::File::create(&path).unwrap().write_all(content).unwrap();
+        path
+    };
+    for (path, what) in [
+        (folder.path().to_owned(), "folder"),
+        (file("empty.db", b""), "empty"),
+        (file("a.parquet", b"PAR1xxxx"), "Parquet"),
+        (file("text.db", b"id,name\n1,Anna\n"), "does not begin like"),
+    ] {
+        let error = failure(&path);
+        let DatabaseError::NotADatabase { reason, .. } = &error else { panic!("{error:?}") };
+        assert!(reason.contains(what), "{reason}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_without_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe.db");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    if !made.is_ok_and(|status| status.success()) {
+        println!("skipped: no mkfifo");
+        return;
+    }
+    assert!(matches!(failure(&path), DatabaseError::NotADatabase { .. }));
+}
+
+#[test]
+fn damage_is_told_at_opening_or_when_it_is_met() {
+    let fixture = Fixture::new(&format!(
+        "{SHOP} WITH RECURSIVE r(i) AS (SELECT 2 UNION ALL SELECT i+1 FROM r WHERE i<5000)
+        INSERT INTO customers SELECT i, 'name'||i FROM r;"
+    ));
+    let mut bytes = std::fs::read(&fixture.path).unwrap();
+    let body = 4096 * 4;
+    bytes[body..].fill(0xAA);
+    let inner = fixture.folder.path().join("inner.sqlite");
+    std::fs::write(&inner, &bytes).unwrap();
+    let error = match SqliteDatabase::open(SqliteConfig::new(&inner)) {
+        Ok(database) => refusal(&database, "SELECT count(*), max(name) FROM customers"),
+        Err(error) => panic!("{error:?}"),
+    };
+    assert_eq!(error.kind, SqlErrorKind::Unavailable, "{error:?}");
+    assert!(error.message.contains("damaged"), "{error:?}");
+
+    bytes[100..4096].fill(0xAA);
+    let outer = fixture.folder.path().join("outer.sqlite");
+    std::fs::write(&outer, &bytes).unwrap();
+    assert!(matches!(failure(&outer), DatabaseError::Corrupt { .. }), "{:?}", failure(&outer));
+}
+
+#[test]
+fn a_lock_of_somebody_else_is_told() {
+    let fixture = Fixture::new(SHOP);
+    let database = SqliteDatabase::open(hasty(&fixture)).unwrap();
+    let writer = fixture.writer();
+    writer.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let mut config = fixture.config();
+    config.busy = std::time::Duration::from_millis(20);
+    assert!(matches!(SqliteDatabase::open(config).err(), Some(DatabaseError::Locked { .. })));
+    assert_eq!(refusal(&database, "SELECT 1 FROM customers").kind, SqlErrorKind::Unavailable);
+    writer.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(rows(&database, "SELECT name FROM customers"), [[Value::Text("Anna".into())]]);
+}
+
+#[test]
+fn a_database_in_wal_mode_is_read_and_left_as_it_was() {
+    let fixture = Fixture::new(&format!("PRAGMA journal_mode = WAL; {SHOP}"));
+    let before = (std::fs::read(&fixture.path).unwrap(), fixture.names());
+    assert_eq!(before.1, ["shop.sqlite"]);
+    let database = fixture.open();
+    assert_eq!(rows(&database, "SELECT name FROM customers").len(), 1);
+    assert_eq!((std::fs::read(&fixture.path).unwrap(), fixture.names()), before);
+
+    // Somebody begins to write, stays, ends, and begins again: each state is seen.
+    let writer = fixture.writer();
+    writer.execute_batch("INSERT INTO customers VALUES (2, 'Bert')").unwrap();
+    assert_eq!(rows(&database, "SELECT name FROM customers").len(), 2);
+    writer.execute_batch("INSERT INTO customers VALUES (3, 'Cleo'); CREATE TABLE later(a)").unwrap();
+    assert_eq!(rows(&database, "SELECT name FROM customers, (SELECT count(*) FROM later)").len(), 3);
+    drop(database);
+    drop(writer);
+    let database = fixture.open();
+    fixture.writer().execute_batch("INSERT INTO customers VALUES (4, 'Dora')").unwrap();
+    assert_eq!(rows(&database, "SELECT name FROM customers").len(), 4);
+    drop(database);
+    assert_eq!(fixture.names(), ["shop.sqlite"]);
+}
+
+#[test]
+fn a_log_without_its_index_is_told_and_nothing_is_made() {
+    let fixture = Fixture::new(&format!("PRAGMA journal_mode = WAL; {SHOP}"));
+    let writer = fixture.writer();
+    writer.execute_batch("INSERT INTO customers VALUES (2, 'Bert')").unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["shop.sqlite", "shop.sqlite-wal"] {
+        std::fs::copy(fixture.folder.path().join(name), copy.path().join(name)).unwrap();
+    }
+    let error = failure(&copy.path().join("shop.sqlite"));
+    assert!(matches!(&error, DatabaseError::Unavailable { reason, .. } if reason.contains("WAL mode")), "{error:?}");
+    assert_eq!(std::fs::read_dir(copy.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn the_grant_limits_the_catalog() {
+    let fixture = Fixture::new(SHOP);
+    let mut config = fixture.config();
+    config.tables = vec!["CUST*".into(), "v".into(), "leak".into()];
+    let database = SqliteDatabase::open(config.clone()).unwrap();
+    let catalog = runtime().block_on(database.catalog()).unwrap();
+    let names: Vec<&str> = catalog.tables.iter().map(|table| table.name.as_str()).collect();
+    assert_eq!(names, ["customers", "v"]);
+
+    config.tables = vec!["zzz*".into()];
+    let error = SqliteDatabase::open(config.clone()).err().unwrap();
+    let DatabaseError::NothingGranted { tables, .. } = error else { panic!("{error:?}") };
+    assert_eq!(tables, ["customers", "secrets", "v", "leak"]);
+    config.tables = vec!["[".into()];
+    assert!(matches!(SqliteDatabase::open(config).err(), Some(DatabaseError::Unavailable { .. })));
+}
+
+#[test]
+fn the_identity_follows_the_content() {
+    let fixture = Fixture::new(SHOP);
+    let (one, two) = (fixture.open(), fixture.open());
+    let first = one.identity().unwrap();
+    assert_eq!(first, two.identity().unwrap());
+    fixture.writer().execute_batch("INSERT INTO customers VALUES (7, 'Zoe')").unwrap();
+    assert_ne!(first, one.identity().unwrap());
+    assert_ne!(Fixture::new(SHOP).open().identity().unwrap(), first);
+}

@@ -1,0 +1,248 @@
+//! Statements: results, caps, deadlines, refusals, errors and plans.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may fail loudly")]
+
+mod common;
+
+use std::time::Duration;
+
+use arrow_schema::DataType;
+use common::{Fixture, hasty, refusal, rows, run, runtime};
+use syrch_core::ports::{Database, Query, Relation};
+use syrch_core::{SqlErrorKind, Value};
+use syrch_sqlite::SqliteDatabase;
+
+const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country VARCHAR(2), born DATE);
+    INSERT INTO customers VALUES (1, 'Anna', 'DE', '1990-01-02'), (2, 'Bert', NULL, NULL);
+    CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers, total REAL);
+    INSERT INTO orders VALUES (1, 1, 9.5), (2, 1, 3), (3, 2, 1);
+    CREATE TABLE odd(x, y); INSERT INTO odd VALUES (1, '006'), (2.5, 'a'), (NULL, x'00ff');
+    CREATE TABLE secrets(token TEXT); INSERT INTO secrets VALUES ('sk-1');
+    CREATE VIEW leak AS SELECT token FROM secrets;
+    CREATE VIEW broken AS SELECT lost FROM nowhere;
+    CREATE VIRTUAL TABLE notes USING fts5(title, body); INSERT INTO notes VALUES ('a', 'the quick fox');";
+
+fn granted(fixture: &Fixture) -> SqliteDatabase {
+    let mut config = hasty(fixture);
+    config.tables = ["customers", "orders", "odd", "notes", "leak", "broken"].map(str::to_owned).to_vec();
+    SqliteDatabase::open(config).unwrap()
+}
+
+#[test]
+fn results_keep_types_and_names() {
+    let fixture = Fixture::new(SHOP);
+    let database = fixture.open();
+    let result =
+        run(&database, "SELECT id, name, country AS name, born, id + 0.5, x'01', NULL FROM customers ORDER BY id")
+            .unwrap();
+    let types: Vec<DataType> = result.schema().fields().iter().map(|field| field.data_type().clone()).collect();
+    use DataType::{Binary, Float64, Int64, Null, Utf8};
+    assert_eq!(types, [Int64, Utf8, Utf8, Utf8, Float64, Binary, Null]);
+    let columns = result.columns();
+    assert_eq!(columns[1].name, columns[2].name);
+    let declared: Vec<&str> = columns.iter().map(|column| column.sql_type.as_str()).collect();
+    assert_eq!(declared, ["INTEGER", "TEXT", "VARCHAR(2)", "DATE", "", "", ""]);
+    assert_eq!(result.rows(1, 1)[0][2], Value::Null);
+    assert_eq!(result.sql, "SELECT id, name, country AS name, born, id + 0.5, x'01', NULL FROM customers ORDER BY id");
+
+    let mixed = rows(&database, "SELECT x, y FROM odd");
+    assert_eq!(mixed[0], [Value::Real(1.0), Value::Text("006".into())]);
+    assert_eq!(mixed[2], [Value::Null, Value::Text("X'00FF'".into())]);
+    let none = run(&database, "SELECT id FROM customers WHERE 0").unwrap();
+    assert_eq!((none.row_count(), none.columns().len()), (0, 1));
+}
+
+#[test]
+fn broken_text_is_mended_with_a_warning() {
+    let fixture = Fixture::new("CREATE TABLE t(a TEXT); INSERT INTO t VALUES (CAST(x'61ff62' AS TEXT));");
+    let result = run(&fixture.open(), "SELECT a FROM t").unwrap();
+    assert_eq!(result.rows(0, 1), [[Value::Text("a\u{fffd}b".into())]]);
+    assert_eq!(result.profile().warnings.len(), 1);
+}
+
+#[test]
+fn caps_cut_and_say_so() {
+    let fixture = Fixture::new(SHOP);
+    let mut config = fixture.config();
+    config.limits.rows = 2;
+    let result = run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM orders").unwrap();
+    assert_eq!((result.row_count(), result.truncated(), result.profile().warnings.len()), (2, true, 1));
+    let exact = run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM customers").unwrap();
+    assert!(!exact.truncated());
+
+    config.limits.rows = 1_000;
+    config.limits.result_bytes = 20;
+    let result = run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM orders").unwrap();
+    assert_eq!((result.row_count(), result.truncated()), (2, true));
+
+    config.limits.cell_bytes = 100;
+    let error = refusal(&SqliteDatabase::open(config).unwrap(), "SELECT hex(zeroblob(200))");
+    assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("cell-bytes")));
+}
+
+#[test]
+fn refusals_name_rule_and_token() {
+    let fixture = Fixture::new(SHOP);
+    let database = granted(&fixture);
+    use SqlErrorKind::{Denied, FunctionRefused, Syntax, TooLarge, WriteRefused};
+    let deep = format!("SELECT {}1", "1+".repeat(300));
+    let wide = format!("SELECT {}1", "1,".repeat(600));
+    let many = format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(60));
+    for (text, kind, rule, token) in [
+        ("DELETE FROM orders", WriteRefused, "read-only", "DELETE"),
+        ("SELECT 1; SELECT 2", Denied, "single-statement", "SELECT"),
+        ("SELECT token FROM secrets", Denied, "granted-tables", "secrets"),
+        ("SELECT 1 FROM secrets", Denied, "granted-tables", "secrets"),
+        ("SELECT * FROM leak", Denied, "granted-tables", "leak"),
+        ("SELECT count(*) FROM sqlite_master", Denied, "granted-tables", "sqlite_master"),
+        ("SELECT * FROM pragma_database_list", Denied, "granted-tables", "pragma_database_list"),
+        ("SELECT count(*) FROM dbstat", Denied, "granted-tables", "dbstat"),
+        ("SELECT block FROM notes_data", Denied, "granted-tables", "notes_data"),
+        ("SELECT load_extension('x')", FunctionRefused, "function", "load_extension"),
+        ("SELECT sqlite_version()", FunctionRefused, "function", "sqlite_version"),
+        ("SELECT lenght(name) FROM customers", FunctionRefused, "function", "lenght"),
+        ("SELECT ?", Denied, "parameters", "?"),
+        ("SELECT 'a", Syntax, "unterminated", "string"),
+        (&deep, TooLarge, "expression-depth", "depth"),
+        (&wide, TooLarge, "columns", "columns"),
+        (&many, TooLarge, "compound-select", "compound"),
+    ] {
+        let error = refusal(&database, text);
+        assert_eq!((error.kind, error.rule.as_deref()), (kind, Some(rule)), "{text}: {error:?}");
+        assert!(error.message.contains(token), "{text}: {error:?}");
+        let checked = runtime().block_on(database.check(&Query::new(text))).unwrap_err();
+        assert_eq!((checked.kind, checked.rule.as_deref()), (kind, Some(rule)), "{text}: {checked:?}");
+    }
+    assert!(refusal(&database, "SELECT lenght(name) FROM customers").suggestions.contains(&"length".to_owned()));
+    // A common table expression may have any name of its own, and hides nothing.
+    assert_eq!(rows(&database, "WITH extra AS (SELECT 1) SELECT count(*) FROM extra"), [[Value::Integer(1)]]);
+    let hidden = refusal(&database, "WITH secrets AS (SELECT 1 AS a) SELECT count(*) FROM main.secrets");
+    assert_eq!(hidden.rule.as_deref(), Some("granted-tables"));
+}
+
+#[test]
+fn errors_have_kinds_places_and_suggestions() {
+    let fixture = Fixture::new(SHOP);
+    let database = fixture.open();
+    use SqlErrorKind::{AmbiguousName, Syntax, UnknownColumn, UnknownTable};
+    for (text, kind, at, near) in [
+        ("SELECT * FROM costumers", UnknownTable, Some("costumers"), Some("customers")),
+        ("SELECT nme FROM customers", UnknownColumn, Some("nme"), Some("name")),
+        ("SELECT total FROM customers", UnknownColumn, Some("total"), Some("orders.total")),
+        ("SELECT id FROM customers, orders", AmbiguousName, Some("id"), Some("orders.id")),
+        ("SELECT id FORM customers WHERE", Syntax, None, None),
+        ("SELECT count(*) FROM orders WHERE sum(total) > 1", Syntax, None, None),
+    ] {
+        let error = refusal(&database, text);
+        assert_eq!(error.kind, kind, "{text}: {error:?}");
+        if let Some(at) = at {
+            assert_eq!(error.position, text.find(at).map(|at| at as u32), "{text}: {error:?}");
+        }
+        if let Some(near) = near {
+            assert!(error.suggestions.contains(&near.to_owned()), "{text}: {error:?}");
+        }
+    }
+    let error = refusal(&database, "SELECT json_extract('{}', '$' || token) FROM secrets");
+    assert!(!error.message.contains("sk-1"), "{error:?}");
+}
+
+#[test]
+fn deadlines_and_memory_end_a_statement() {
+    let fixture = Fixture::new(SHOP);
+    let mut config = hasty(&fixture);
+    config.limits.sql_deadline = Duration::from_millis(200);
+    let database = SqliteDatabase::open(config.clone()).unwrap();
+    let endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r";
+    let error = refusal(&database, endless);
+    assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")));
+    assert_eq!(rows(&database, "SELECT 1"), [[Value::Integer(1)]]);
+
+    config.limits.sql_deadline = Duration::from_secs(60);
+    config.memory = 8 << 20;
+    let bomb = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(DISTINCT hex(randomblob(1000))) FROM r";
+    let error = refusal(&SqliteDatabase::open(config).unwrap(), bomb);
+    assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("memory")));
+}
+
+#[test]
+fn dropping_the_future_frees_the_connection() {
+    let fixture = Fixture::new(SHOP);
+    let mut config = fixture.config();
+    config.limits.sql_in_flight = 1;
+    config.limits.sql_deadline = Duration::from_secs(3_600);
+    let database = SqliteDatabase::open(config).unwrap();
+    runtime().block_on(async {
+        let endless =
+            Query::new("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r");
+        let cut = tokio::time::timeout(Duration::from_millis(100), database.run(&endless)).await;
+        assert!(cut.is_err());
+        // The only permit comes back because the statement was interrupted.
+        assert_eq!(database.run(&Query::new("SELECT 1")).await.unwrap().row_count(), 1);
+    });
+}
+
+#[test]
+fn finished_tasks_stand_in_from() {
+    let fixture = Fixture::new(SHOP);
+    let database = fixture.open();
+    let relation = |name: &str, sql: &str, columns: &[&str]| Relation {
+        name: name.into(),
+        sql: sql.into(),
+        columns: columns.iter().map(|name| syrch_core::Column { name: (*name).into(), ..Default::default() }).collect(),
+    };
+    let query = Query {
+        text: "SELECT t.name, s.spent FROM task_b AS s JOIN customers AS t ON t.id = s.customer_id ORDER BY 2; -- done"
+            .into(),
+        relations: vec![
+            relation("task_a", "SELECT customer_id, total FROM orders -- all\n;", &["customer_id", "total"]),
+            relation(
+                "task_b",
+                "SELECT customer_id, sum(total) AS spent FROM task_a GROUP BY 1",
+                &["customer_id", "spent"],
+            ),
+            relation("task_c", "SELECT 1", &["1"]),
+        ],
+    };
+    let result = runtime().block_on(database.run(&query)).unwrap();
+    assert_eq!(result.row_count(), 2);
+    assert!(result.sql.starts_with("WITH task_a AS (") && !result.sql.contains("task_c"), "{}", result.sql);
+    assert_eq!(result.sql, database.compose(&query).unwrap());
+    assert_eq!(rows(&database, &result.sql), result.rows(0, 10));
+    let facts = runtime().block_on(database.check(&query)).unwrap();
+    assert_eq!((facts.tasks, facts.tables), (vec!["task_b".to_owned()], vec!["customers".to_owned()]));
+
+    let wrong = Query { text: query.text.replace("s.spent", "s.spend"), ..query };
+    let error = runtime().block_on(database.run(&wrong)).unwrap_err();
+    assert_eq!(
+        (error.kind, error.suggestions.first().map(String::as_str)),
+        (SqlErrorKind::UnknownColumn, Some("s.spent"))
+    );
+    assert_eq!(error.position, wrong.text.find("spend").map(|at| at as u32));
+}
+
+#[test]
+fn what_only_the_engine_parses_is_checked_by_it() {
+    let fixture = Fixture::new(SHOP);
+    let database = fixture.open();
+    for text in [
+        "SELECT name FROM customers WHERE name IN secrets",
+        "SELECT name FROM customers NOT INDEXED WHERE country ISNULL",
+        "SELECT name FROM customers WHERE name = \"Anna\"",
+        "SELECT title, rank FROM notes WHERE notes MATCH 'quick' ORDER BY rank",
+        "SELECT rowid, bm25(notes) FROM notes('fox')",
+    ] {
+        let facts = runtime().block_on(database.check(&Query::new(text)));
+        assert!(facts.is_ok_and(|facts| !facts.tables.is_empty()), "{text}");
+        run(&database, text).unwrap();
+    }
+}
+
+#[test]
+fn plans_are_trees() {
+    let fixture = Fixture::new(SHOP);
+    let database = fixture.open();
+    let query = Query::new("SELECT name FROM customers WHERE id = 1 UNION SELECT name FROM customers");
+    let plan = runtime().block_on(database.explain(&query)).unwrap();
+    assert_eq!(plan.format, "sqlite-eqp");
+    assert!(plan.text.contains("\n  ") && plan.text.contains("USING INTEGER PRIMARY KEY"), "{}", plan.text);
+    assert!(runtime().block_on(database.explain(&Query::new("DELETE FROM orders"))).is_err());
+}

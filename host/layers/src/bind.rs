@@ -1,0 +1,134 @@
+//! What one role call sees of the backends: the model with the call's problem and task, the database with its finished tasks.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch_core::ports::{
+    ColumnStats, Facts, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan, PortError, Query, Relation,
+    Reply, Request, SqlPort,
+};
+use syrch_core::{Catalog, Problem, ResultSet, SqlError, Task};
+
+use crate::Memo;
+
+/// The port `llm` of one role call.
+#[derive(Clone)]
+pub struct ModelPort {
+    /// Where its requests go; a [`crate::BudgetedModel`].
+    pub provider: Arc<dyn ModelProvider>,
+    /// The problem under search.
+    pub problem: Arc<Problem>,
+    /// The task that the role works on.
+    pub task: Option<Arc<Task>>,
+    /// The catalog that the role sees.
+    pub catalog: Arc<Catalog>,
+}
+
+#[async_trait]
+impl LlmPort for ModelPort {
+    fn models(&self) -> Vec<String> {
+        self.provider.models()
+    }
+
+    async fn complete(&self, request: Request) -> Result<Reply, LlmError> {
+        let call = ModelCall {
+            request,
+            problem: Arc::clone(&self.problem),
+            task: self.task.clone(),
+            catalog: Arc::clone(&self.catalog),
+        };
+        self.provider.complete(&call).await.result
+    }
+}
+
+/// The ports `sql` and `inspect` of one role call.
+#[derive(Clone)]
+pub struct SqlBinding {
+    memo: Arc<Memo>,
+    relations: Vec<Relation>,
+    salt: u64,
+}
+
+impl SqlBinding {
+    /// A view of the memo's database in which these finished tasks may stand in FROM, each after those that it uses itself. The
+    /// salt is the run's, so that fingerprints of different role calls can be compared.
+    #[must_use]
+    pub fn new(memo: Arc<Memo>, relations: Vec<Relation>, salt: u64) -> Self {
+        Self { memo, relations, salt }
+    }
+
+    /// The statement with what it may name.
+    #[must_use]
+    pub fn query(&self, text: &str) -> Query {
+        Query { text: text.to_owned(), relations: self.relations.clone() }
+    }
+
+    /// The result of a statement that has already run in this search; nothing runs.
+    #[must_use]
+    pub fn peek(&self, text: &str) -> Option<Arc<ResultSet>> {
+        self.memo.peek(&self.query(text))
+    }
+}
+
+#[async_trait]
+impl SqlPort for SqlBinding {
+    async fn run(&self, text: &str) -> Result<Arc<ResultSet>, SqlError> {
+        self.memo.run(&self.query(text)).await
+    }
+
+    fn salt(&self) -> u64 {
+        self.salt
+    }
+}
+
+#[async_trait]
+impl InspectPort for SqlBinding {
+    async fn check(&self, text: &str) -> Result<Facts, SqlError> {
+        self.memo.database().check(&self.query(text)).await
+    }
+
+    async fn explain(&self, text: &str) -> Result<Plan, SqlError> {
+        self.memo.database().explain(&self.query(text)).await
+    }
+
+    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        self.memo.database().column_stats(table, columns).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fakes::{FakeDatabase, FakeModel, call, request};
+
+    #[tokio::test]
+    async fn a_request_goes_out_with_what_the_host_knows() {
+        let provider = Arc::new(FakeModel::using(1, 1));
+        let ModelCall { problem, catalog, .. } = call("x");
+        let task = Some(Arc::new(Task { id: "A".into(), ..Task::default() }));
+        let port = ModelPort { provider: Arc::clone(&provider) as _, problem, task, catalog };
+        assert_eq!(port.models(), ["fake"]);
+        assert!(port.complete(request("hello")).await.is_ok());
+        let seen = provider.last().unwrap();
+        assert_eq!((seen.request.messages[0].text.as_str(), seen.task.unwrap().id.as_str()), ("hello", "A"));
+        assert_eq!(seen.problem.question, "q");
+    }
+
+    #[tokio::test]
+    async fn statements_carry_the_finished_tasks() {
+        let database = Arc::new(FakeDatabase::default());
+        let relation = Relation { name: "task_a".into(), sql: "SELECT 1 AS n".into(), columns: Vec::new() };
+        let memo = Memo::new(Arc::clone(&database) as _);
+        let one = SqlBinding::new(Arc::clone(&memo), vec![relation], 7);
+        let two = SqlBinding::new(memo, Vec::new(), 7);
+        let text = "SELECT n FROM task_a";
+        let results = one.run(text).await.unwrap();
+        assert_eq!((results.sql.as_str(), one.salt()), ("WITH task_a AS (SELECT 1 AS n) SELECT n FROM task_a", 7));
+        assert!(Arc::ptr_eq(&one.run(text).await.unwrap(), &results));
+        assert_eq!(two.run(text).await.unwrap().sql, text);
+        assert_eq!(one.check(text).await.unwrap().tasks, ["task_a"]);
+        assert!(two.check(text).await.unwrap().tasks.is_empty());
+        assert_eq!(one.explain(text).await.unwrap().text, "WITH task_a AS (SELECT 1 AS n) SELECT n FROM task_a");
+        assert_eq!(two.column_stats("nothing", &[]).await, Err(PortError::UnknownName("nothing".into())));
+    }
+}

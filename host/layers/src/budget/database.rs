@@ -1,0 +1,121 @@
+//! Statements under the search's ledger.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch_core::ports::{
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Query, Sample,
+};
+use syrch_core::{Catalog, Dialect, Hit, Ledger, Limits, ResultSet, SqlError, SqlErrorKind};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// A database that charges each statement it runs or explains, with as many under way as the limits allow. What needs no statement
+/// of the guest's (the catalog, checks, statistics, the index) is not charged; port calls as such are counted elsewhere.
+pub struct BudgetedDatabase {
+    inner: Arc<dyn Database>,
+    ledger: Arc<Ledger>,
+    slots: Semaphore,
+}
+
+impl BudgetedDatabase {
+    /// A database that charges this ledger.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Database>, ledger: Arc<Ledger>, limits: &Limits) -> Self {
+        let slots = Semaphore::new(limits.sql_in_flight.clamp(1, Semaphore::MAX_PERMITS));
+        Self { inner, ledger, slots }
+    }
+
+    /// Waits for a slot and charges the statement, so that one cancelled while it waits costs nothing.
+    async fn charge(&self) -> Result<SemaphorePermit<'_>, SqlError> {
+        let cancelled = |_| SqlError::new(SqlErrorKind::Cancelled, "cancelled");
+        let slot = self.slots.acquire().await.map_err(cancelled)?;
+        self.ledger.charge_sql_run().map_err(|_| {
+            let most = self.ledger.budgets().sql_runs;
+            SqlError::new(SqlErrorKind::Budget, format!("this search has run all of its {most} statements"))
+                .rule("sql-runs")
+        })?;
+        Ok(slot)
+    }
+
+    async fn slot(&self) -> Result<SemaphorePermit<'_>, PortError> {
+        self.slots.acquire().await.map_err(|_| PortError::Unavailable("cancelled".into()))
+    }
+}
+
+#[async_trait]
+impl CellIndex for BudgetedDatabase {
+    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+        let _slot = self.slot().await?;
+        self.inner.samples(table, columns, limit).await
+    }
+
+    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        let _slot = self.slot().await?;
+        self.inner.find(phrases, how, limit).await
+    }
+}
+
+#[async_trait]
+impl Database for BudgetedDatabase {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
+        self.inner.catalog().await
+    }
+
+    fn compose(&self, query: &Query) -> Result<String, SqlError> {
+        self.inner.compose(query)
+    }
+
+    async fn check(&self, query: &Query) -> Result<Facts, SqlError> {
+        self.inner.check(query).await
+    }
+
+    async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
+        let _slot = self.charge().await?;
+        self.inner.explain(query).await
+    }
+
+    async fn run(&self, query: &Query) -> Result<ResultSet, SqlError> {
+        let _slot = self.charge().await?;
+        self.inner.run(query).await
+    }
+
+    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        let _slot = self.slot().await?;
+        self.inner.column_stats(table, columns).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::future::join_all;
+    use syrch_core::ledger::Budgets;
+
+    use super::*;
+    use crate::fakes::FakeDatabase;
+
+    #[tokio::test]
+    async fn statements_end_with_their_budget() {
+        let ledger = Ledger::new(Budgets { sql_runs: 5, ..Budgets::default() });
+        let inner = Arc::new(FakeDatabase::default());
+        let limits = Limits { sql_in_flight: 2, ..Limits::default() };
+        let database = BudgetedDatabase::new(Arc::clone(&inner) as _, Arc::clone(&ledger), &limits);
+        assert!(database.explain(&Query::new("SELECT 0")).await.is_ok());
+        let queries: Vec<Query> = (0..9).map(|n| Query::new(format!("SELECT {n}"))).collect();
+        let results = join_all(queries.iter().map(|query| database.run(query))).await;
+        let refused: Vec<&SqlError> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+        assert_eq!(refused.len(), 5);
+        assert!(
+            refused.iter().all(|error| error.kind == SqlErrorKind::Budget && error.rule.as_deref() == Some("sql-runs"))
+        );
+        assert_eq!((inner.runs(), inner.peak(), ledger.spent().sql_runs), (4, 2, 5));
+        assert!(database.check(&queries[0]).await.is_ok() && database.catalog().await.is_ok());
+    }
+}

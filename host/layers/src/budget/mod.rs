@@ -1,0 +1,8 @@
+//! What a search may spend, enforced before anything is sent: one ledger for model calls and statements.
+
+mod clamp;
+mod database;
+mod model;
+
+pub use database::BudgetedDatabase;
+pub use model::BudgetedModel;

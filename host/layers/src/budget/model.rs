@@ -1,0 +1,285 @@
+//! Model calls under the search's ledger: reserved before they are sent, settled after.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use syrch_core::ledger::{Exhausted, Reservation};
+use syrch_core::ports::{LlmError, ModelCall, ModelOutcome, ModelProvider, Usage};
+use syrch_core::{Ledger, Limits};
+use tokio::sync::{Notify, Semaphore};
+
+use super::clamp::{clamp, prompt_bytes};
+
+/// Bytes to one token at most: no tokenizer in use packs English, SQL or JSON denser, so a report below it is not true.
+const DENSEST: usize = 8;
+/// Bytes to one token as providers reserve them; what an unreported call is charged by.
+const USUAL: usize = 3;
+/// Output tokens below which a shortened call is not worth its price.
+const LEAST_OUTPUT: u64 = 64;
+
+/// A provider whose every call is charged to a search.
+///
+/// A call waits for a free slot, then for its reservation. Where the budget does not hold its estimate, it waits for calls under way
+/// to settle (they reserve more than they use); when none is, its `max_tokens` shrinks to what is left, and when that is too little,
+/// the budget is used up.
+pub struct BudgetedModel {
+    inner: Arc<dyn ModelProvider>,
+    ledger: Arc<Ledger>,
+    limits: Limits,
+    slots: Semaphore,
+    /// Held while a reservation is weighed, so that two calls never count on the same tokens.
+    turn: Mutex<()>,
+    under_way: Arc<UnderWay>,
+}
+
+#[derive(Default)]
+struct UnderWay {
+    calls: AtomicUsize,
+    settled: Notify,
+}
+
+/// A reservation, counted as under way until it is settled or dropped. The fields drop in this order: whoever waits for the end
+/// finds the ledger up to date.
+struct Held {
+    reservation: Reservation,
+    tokens: u64,
+    _mark: Mark,
+}
+
+struct Mark(Arc<UnderWay>);
+
+impl Mark {
+    fn new(under_way: &Arc<UnderWay>) -> Self {
+        under_way.calls.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(under_way))
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Ordering::SeqCst);
+        self.0.settled.notify_waiters();
+    }
+}
+
+impl BudgetedModel {
+    /// A provider that charges this ledger, with as many calls under way as the limits allow.
+    #[must_use]
+    pub fn new(inner: Arc<dyn ModelProvider>, ledger: Arc<Ledger>, limits: Limits) -> Self {
+        let slots = Semaphore::new(limits.llm_in_flight.clamp(1, Semaphore::MAX_PERMITS));
+        Self { inner, ledger, limits, slots, turn: Mutex::default(), under_way: Arc::default() }
+    }
+
+    /// Waits until the ledger holds the call.
+    async fn reserve(&self, call: &mut ModelCall) -> Result<Held, Exhausted> {
+        let asked = call.request.max_tokens;
+        loop {
+            let settled = self.under_way.settled.notified();
+            tokio::pin!(settled);
+            // From here on no settlement goes unnoticed, also one before the wait.
+            settled.as_mut().enable();
+            call.request.max_tokens = asked;
+            if let Some(held) = self.try_reserve(call)? {
+                return Ok(held);
+            }
+            settled.await;
+        }
+    }
+
+    /// Reserves now; none when it must wait for calls under way.
+    fn try_reserve(&self, call: &mut ModelCall) -> Result<Option<Held>, Exhausted> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = self.ledger.budgets().tokens.saturating_sub(self.ledger.spent().tokens_charged);
+        if self.inner.estimate(call) > left {
+            if self.under_way.calls.load(Ordering::SeqCst) > 0 {
+                return Ok(None);
+            }
+            self.shrink(call, left);
+        }
+        let tokens = self.inner.estimate(call);
+        let reservation = self.ledger.reserve_call(&call.request.purpose, tokens)?;
+        Ok(Some(Held { reservation, tokens, _mark: Mark::new(&self.under_way) }))
+    }
+
+    /// Lowers the output limit to what is left, unless that is too little to be of use.
+    fn shrink(&self, call: &mut ModelCall, left: u64) {
+        let asked = call.request.max_tokens.replace(1);
+        let output = (left + 1).saturating_sub(self.inner.estimate(call));
+        let is_useful = output >= LEAST_OUTPUT || asked.is_some_and(|asked| output >= u64::from(asked));
+        let tokens = u32::try_from(output).unwrap_or(u32::MAX);
+        call.request.max_tokens = if is_useful { Some(asked.map_or(tokens, |asked| asked.min(tokens))) } else { asked };
+    }
+
+    /// Charges what the call used and makes the outcome say the same.
+    ///
+    /// Reported usage counts where it is at least a token for every eight bytes that were exchanged; a call that reports none is
+    /// charged a token for every three bytes; one that failed after it was sent, without a report, all that it reserved. A
+    /// provider that reserved nothing is free and stays so.
+    fn settle(&self, call: &ModelCall, held: Held, mut outcome: ModelOutcome) -> ModelOutcome {
+        if !outcome.sent && outcome.result.is_err() {
+            held.reservation.release();
+            return outcome;
+        }
+        let input = prompt_bytes(&call.request);
+        let output = match &outcome.result {
+            Ok(reply) => reply.text.len(),
+            Err(LlmError::Malformed(beginning)) => beginning.len(),
+            Err(_) => 0,
+        };
+        let bound = |bytes: usize, density: usize| u32::try_from((bytes / density) as u64).unwrap_or(u32::MAX);
+        let is_free = held.tokens == 0;
+        let usage = match (&outcome.usage, &outcome.result) {
+            (Some(usage), _) if is_free => Some(usage.clone()),
+            (Some(usage), _) => Some(Usage {
+                input_tokens: usage.input_tokens.max(bound(input, DENSEST)),
+                output_tokens: usage.output_tokens.max(bound(output, DENSEST)),
+                ..usage.clone()
+            }),
+            (None, Ok(reply)) if is_free => Some(reply.usage.clone()),
+            (None, Ok(reply)) => Some(Usage {
+                input_tokens: bound(input, USUAL),
+                output_tokens: bound(output, USUAL),
+                ..reply.usage.clone()
+            }),
+            (None, Err(_)) => None,
+        };
+        held.reservation.settle(usage.as_ref());
+        if let (Ok(reply), Some(usage)) = (&mut outcome.result, &usage) {
+            reply.usage = usage.clone();
+        }
+        outcome.usage = usage;
+        outcome
+    }
+}
+
+#[async_trait]
+impl ModelProvider for BudgetedModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.inner.models()
+    }
+
+    fn estimate(&self, call: &ModelCall) -> u64 {
+        self.inner.estimate(call)
+    }
+
+    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        let mut call = call.clone();
+        if let Err(error) = clamp(&mut call.request, &self.inner.models(), &self.limits) {
+            return ModelOutcome::unsent(error);
+        }
+        let Ok(_slot) = self.slots.acquire().await else { return ModelOutcome::unsent(LlmError::Cancelled) };
+        let Ok(held) = self.reserve(&mut call).await else { return ModelOutcome::unsent(LlmError::Budget) };
+        let outcome = self.inner.complete(&call).await;
+        let mut outcome = self.settle(&call, held, outcome);
+        if outcome.result.as_ref().is_ok_and(|reply| reply.text.len() > self.limits.reply_bytes) {
+            outcome.result = Err(LlmError::TooLarge);
+        }
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::future::join_all;
+    use syrch_core::ledger::Budgets;
+    use syrch_core::ports::Purpose;
+
+    use super::*;
+    use crate::fakes::{FakeModel, call};
+
+    fn budgeted(model: FakeModel, budgets: Budgets, limits: Limits) -> (Arc<FakeModel>, Arc<Ledger>, BudgetedModel) {
+        let (model, ledger) = (Arc::new(model), Ledger::new(budgets));
+        let budgeted = BudgetedModel::new(Arc::clone(&model) as _, Arc::clone(&ledger), limits);
+        (model, ledger, budgeted)
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn concurrent_calls_never_overspend() {
+        let budgets = Budgets { tokens: 10_000, llm_calls: 1_000, ..Budgets::default() };
+        let (model, ledger, budgeted) = budgeted(FakeModel::using(100, 100), budgets, Limits::default());
+        let budgeted = Arc::new(budgeted);
+        let running = (0..200).map(|_| {
+            let budgeted = Arc::clone(&budgeted);
+            tokio::spawn(async move { budgeted.complete(&call("x")).await })
+        });
+        let outcomes: Vec<ModelOutcome> = join_all(running).await.into_iter().map(Result::unwrap).collect();
+        let answered = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
+        let refused = outcomes.iter().filter(|outcome| outcome.result == Err(LlmError::Budget)).count();
+        assert_eq!((answered, refused), (100, 100));
+        assert_eq!((ledger.spent().tokens_charged, model.calls()), (10_000, 100));
+        assert!(model.peak() <= Limits::default().llm_in_flight, "{}", model.peak());
+    }
+
+    #[tokio::test]
+    async fn calls_wait_for_what_others_give_back() {
+        let budgets = Budgets { tokens: 250, ..Budgets::default() };
+        let (model, ledger, budgeted) = budgeted(FakeModel::using(200, 20), budgets, Limits::default());
+        let call = call("x");
+        let outcomes = join_all((0..3).map(|_| budgeted.complete(&call))).await;
+        assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()), "{outcomes:?}");
+        assert_eq!((ledger.spent().tokens_charged, model.peak()), (60, 1));
+        assert_eq!(ledger.spent().exhausted, []);
+    }
+
+    #[tokio::test]
+    async fn the_last_call_is_shortened_to_what_is_left() {
+        let budgets = Budgets { tokens: 150, ..Budgets::default() };
+        let (model, ledger, budgeted) = budgeted(FakeModel::by_output(50, 1_000), budgets, Limits::default());
+        assert!(budgeted.complete(&call("x")).await.result.is_ok());
+        assert_eq!(model.last_max_tokens(), Some(100));
+        assert_eq!(ledger.spent().tokens_charged, 150);
+        assert_eq!(budgeted.complete(&call("x")).await.result, Err(LlmError::Budget));
+        assert_eq!((model.calls(), ledger.spent().exhausted), (1, vec![Exhausted::Tokens]));
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_call_stays_charged_and_an_unsent_one_does_not() {
+        let (_, ledger, budgeted_model) = budgeted(FakeModel::hanging(40), Budgets::default(), Limits::default());
+        let call = call("x");
+        {
+            let mut running = std::pin::pin!(budgeted_model.complete(&call));
+            assert!(futures::poll!(running.as_mut()).is_pending());
+        }
+        assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (1, 40));
+        let (_, ledger, budgeted) = budgeted(FakeModel::unreachable(40), Budgets::default(), Limits::default());
+        assert!(matches!(budgeted.complete(&call).await.result, Err(LlmError::Unavailable(_))));
+        assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn usage_is_at_least_what_the_bytes_show() {
+        let charged = async |model: FakeModel| {
+            let (_, ledger, budgeted) = budgeted(model, Budgets::default(), Limits::default());
+            let outcome = budgeted.complete(&call(&"x".repeat(800))).await;
+            let said = outcome.usage.map(|usage| u64::from(usage.input_tokens + usage.output_tokens));
+            if let Ok(reply) = &outcome.result {
+                assert_eq!(said, Some(u64::from(reply.usage.input_tokens + reply.usage.output_tokens)));
+            }
+            (said, ledger.spent().tokens_charged)
+        };
+        // 800 bytes of prompt, 80 of reply: at an eighth where the report is lower, at a third without one.
+        assert_eq!(charged(FakeModel::using(900, 500)).await, (Some(600), 600));
+        assert_eq!(charged(FakeModel::using(900, 1).saying(80)).await, (Some(110), 110));
+        assert_eq!(charged(FakeModel::silent(900).saying(80)).await, (Some(292), 292));
+        assert_eq!(charged(FakeModel::failing(900)).await, (None, 900));
+        assert_eq!(charged(FakeModel::using(0, 0)).await, (Some(0), 0));
+    }
+
+    #[tokio::test]
+    async fn what_may_not_be_sent_is_refused_before_it_costs() {
+        let limits = Limits { prompt_bytes: 8, reply_bytes: 8, ..Limits::default() };
+        let (model, ledger, budgeted) = budgeted(FakeModel::using(10, 10).saying(9), Budgets::default(), limits);
+        assert_eq!(budgeted.complete(&call("too long a prompt")).await.result, Err(LlmError::TooLarge));
+        let mut named = call("x");
+        named.request.model = Some("another".into());
+        assert!(matches!(budgeted.complete(&named).await.result, Err(LlmError::Denied(_))));
+        assert_eq!((model.calls(), ledger.spent().calls), (0, 0));
+        assert_eq!(budgeted.complete(&call("x")).await.result, Err(LlmError::TooLarge));
+        assert_eq!(ledger.spent().by_purpose[Purpose::Generate.name()].calls, 1);
+    }
+}

@@ -1,0 +1,328 @@
+//! Who may see cells: the user's `--rows`, and ports that a role does not have.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch_core::ports::{
+    CellIndex, CellsPort, ColumnStats, EvaluatePort, Facts, InspectPort, LlmError, LlmPort, Match, Page, Plan,
+    PortError, Reply, Request, RowsGrant, RowsPort, Sample, SqlPort,
+};
+use syrch_core::text::clip;
+use syrch_core::{Candidate, Hit, ResultSet, Signals, SqlError, SqlErrorKind, Value, Verdict};
+
+/// Rows of one page.
+const PAGE_ROWS: u64 = 1_000;
+/// Bytes of one page's cells.
+const PAGE_BYTES: usize = 1 << 20;
+/// Values or hits that one call of the port `cells` may ask for.
+const MAX_CELLS: u32 = 1_000;
+
+/// The port `rows` under the user's grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GrantedRows(pub RowsGrant);
+
+impl RowsPort for GrantedRows {
+    fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError> {
+        let shown = match self.0 {
+            RowsGrant::None | RowsGrant::Aggregates => return Err(refusal(self.0)),
+            RowsGrant::Sample(rows) => u64::from(rows),
+            RowsGrant::Full => u64::MAX,
+        };
+        let wanted = u64::from(limit).min(results.row_count().saturating_sub(offset));
+        let allowed = wanted.min(shown.saturating_sub(offset)).min(PAGE_ROWS);
+        let rows = fitting(results.rows(offset, allowed));
+        let clipped = (rows.len() as u64) < wanted;
+        let columns = results.schema().fields().iter().map(|field| field.name().clone()).collect();
+        Ok(Page { columns, rows, clipped })
+    }
+}
+
+fn refusal(grant: RowsGrant) -> PortError {
+    PortError::Denied(format!("cells are not granted (--rows {grant})"))
+}
+
+/// The rows that fit a page. Of a first row that alone is larger, long cells are cut: a page without a row would never get on.
+fn fitting(mut rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+    let mut left = PAGE_BYTES;
+    let fit = rows.iter().position(|row| {
+        let size: usize = row.iter().map(size).sum();
+        let is_over = size > left;
+        left = left.saturating_sub(size);
+        is_over
+    });
+    if let Some(first) = rows.first_mut().filter(|_| fit == Some(0)) {
+        let share = PAGE_BYTES / first.len().max(1);
+        first.iter_mut().for_each(|value| cut(value, share));
+    }
+    rows.truncate(fit.map_or(rows.len(), |fit| fit.max(1)));
+    rows
+}
+
+/// Bytes of a cell, with what it costs besides its text.
+fn size(value: &Value) -> usize {
+    8 + match value {
+        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        Value::Null | Value::Boolean(_) | Value::Integer(_) | Value::Real(_) => 0,
+    }
+}
+
+fn cut(value: &mut Value, most: usize) {
+    let most = most.saturating_sub(8);
+    match value {
+        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => {
+            *text = clip(text, most).to_owned();
+        }
+        Value::Bytes(bytes) => bytes.truncate(most),
+        Value::Null | Value::Boolean(_) | Value::Integer(_) | Value::Real(_) => {}
+    }
+}
+
+/// Samples as the grant shows them.
+async fn samples(
+    index: &dyn CellIndex,
+    grant: RowsGrant,
+    table: &str,
+    columns: &[String],
+    limit: u32,
+) -> Result<Vec<Sample>, PortError> {
+    match grant {
+        RowsGrant::None => Err(refusal(grant)),
+        RowsGrant::Aggregates => {
+            let mut samples = index.samples(table, columns, 0).await?;
+            samples.iter_mut().for_each(|sample| sample.frequent.clear());
+            Ok(samples)
+        }
+        RowsGrant::Sample(_) | RowsGrant::Full => index.samples(table, columns, limit.min(MAX_CELLS)).await,
+    }
+}
+
+/// The port `cells` under the user's grant.
+#[derive(Clone)]
+pub struct GrantedCells {
+    /// The database's index.
+    pub index: Arc<dyn CellIndex>,
+    /// The user's grant.
+    pub grant: RowsGrant,
+}
+
+#[async_trait]
+impl CellsPort for GrantedCells {
+    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+        samples(self.index.as_ref(), self.grant, table, columns, limit).await
+    }
+
+    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        match self.grant {
+            RowsGrant::None | RowsGrant::Aggregates => Err(refusal(self.grant)),
+            RowsGrant::Sample(_) | RowsGrant::Full => self.index.find(phrases, how, limit.min(MAX_CELLS)).await,
+        }
+    }
+}
+
+/// An index for the host's own providers, under the user's grant. It finds nothing where the port would answer `denied`: what a
+/// provider writes into a statement reaches a guest too.
+#[derive(Clone)]
+pub struct GrantedIndex {
+    /// The database's index.
+    pub index: Arc<dyn CellIndex>,
+    /// The user's grant.
+    pub grant: RowsGrant,
+}
+
+#[async_trait]
+impl CellIndex for GrantedIndex {
+    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+        if self.grant == RowsGrant::None {
+            return Ok(Vec::new());
+        }
+        samples(self.index.as_ref(), self.grant, table, columns, limit).await
+    }
+
+    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        match self.grant {
+            RowsGrant::None | RowsGrant::Aggregates => Ok(vec![Vec::new(); phrases.len()]),
+            RowsGrant::Sample(_) | RowsGrant::Full => self.index.find(phrases, how, limit).await,
+        }
+    }
+}
+
+/// Every port that a role does not have: all of them answer `denied`, with the reason.
+#[derive(Debug, Clone)]
+pub struct Denied(String);
+
+/// Ports that answer `denied`, because of `reason`, such as "a calibrator may not do this".
+#[must_use]
+pub fn denied(reason: impl Into<String>) -> Arc<Denied> {
+    Arc::new(Denied(reason.into()))
+}
+
+impl Denied {
+    fn port<T>(&self) -> Result<T, PortError> {
+        Err(PortError::Denied(self.0.clone()))
+    }
+
+    fn sql<T>(&self) -> Result<T, SqlError> {
+        Err(SqlError::new(SqlErrorKind::Denied, self.0.clone()).rule("role"))
+    }
+}
+
+#[async_trait]
+impl LlmPort for Denied {
+    fn models(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    async fn complete(&self, _: Request) -> Result<Reply, LlmError> {
+        Err(LlmError::Denied(self.0.clone()))
+    }
+}
+
+#[async_trait]
+impl SqlPort for Denied {
+    async fn run(&self, _: &str) -> Result<Arc<ResultSet>, SqlError> {
+        self.sql()
+    }
+
+    fn salt(&self) -> u64 {
+        0
+    }
+}
+
+#[async_trait]
+impl InspectPort for Denied {
+    async fn check(&self, _: &str) -> Result<Facts, SqlError> {
+        self.sql()
+    }
+
+    async fn explain(&self, _: &str) -> Result<Plan, SqlError> {
+        self.sql()
+    }
+
+    async fn column_stats(&self, _: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        self.port()
+    }
+}
+
+impl RowsPort for Denied {
+    fn read(&self, _: &ResultSet, _: u64, _: u32) -> Result<Page, PortError> {
+        self.port()
+    }
+}
+
+#[async_trait]
+impl CellsPort for Denied {
+    async fn samples(&self, _: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        self.port()
+    }
+
+    async fn find(&self, _: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        self.port()
+    }
+}
+
+#[async_trait]
+impl EvaluatePort for Denied {
+    async fn calibrate(&self, _: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
+        self.port()
+    }
+
+    async fn reward(&self, _: Vec<Candidate>) -> Result<Vec<Verdict>, PortError> {
+        self.port()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fakes::{FakeDatabase, numbers, request, texts};
+
+    fn first(page: &Page) -> Vec<&Value> {
+        page.rows.iter().map(|row| &row[0]).collect()
+    }
+
+    #[test]
+    fn a_sample_shows_the_first_rows_of_a_result_and_no_others() {
+        let results = numbers(10);
+        let three = GrantedRows(RowsGrant::Sample(3));
+        let page = three.read(&results, 0, 100).unwrap();
+        assert_eq!((page.rows.len(), page.clipped, page.columns), (3, true, vec!["n".to_owned()]));
+        let page = three.read(&results, 1, 2).unwrap();
+        assert_eq!((first(&page), page.clipped), (vec![&Value::Integer(1), &Value::Integer(2)], false));
+        let page = three.read(&results, 3, 1).unwrap();
+        assert_eq!((page.rows.len(), page.clipped), (0, true));
+        let page = GrantedRows(RowsGrant::Sample(30)).read(&results, 8, 100).unwrap();
+        assert_eq!((page.rows.len(), page.clipped), (2, false));
+    }
+
+    #[test]
+    fn without_the_grant_no_row_is_shown() {
+        for grant in [RowsGrant::None, RowsGrant::Aggregates] {
+            assert!(matches!(GrantedRows(grant).read(&numbers(1), 0, 1), Err(PortError::Denied(_))));
+        }
+    }
+
+    #[test]
+    fn pages_have_a_size() {
+        let full = GrantedRows(RowsGrant::Full);
+        let page = full.read(&numbers(3_000), 0, u32::MAX).unwrap();
+        assert_eq!((page.rows.len(), page.clipped), (1_000, true));
+        let page = full.read(&texts(&["x".repeat(600 << 10), "y".repeat(600 << 10)]), 0, 2).unwrap();
+        assert_eq!((page.rows.len(), page.clipped), (1, true));
+        let page = full.read(&texts(&["é".repeat(1 << 20)]), 0, 1).unwrap();
+        let Value::Text(text) = first(&page)[0] else { panic!("{page:?}") };
+        assert!(text.len() <= PAGE_BYTES && text.len() > PAGE_BYTES - 16);
+    }
+
+    proptest! {
+        #[test]
+        fn no_page_goes_beyond_the_grant(rows in 0..50_i64, sample in 1..60_u32, offset in 0..80_u64, limit in 0..80_u32) {
+            let page = GrantedRows(RowsGrant::Sample(sample)).read(&numbers(rows), offset, limit).unwrap();
+            for value in first(&page) {
+                prop_assert!(matches!(value, Value::Integer(n) if *n < i64::from(sample)));
+            }
+            let whole = u64::from(limit).min((rows as u64).saturating_sub(offset));
+            prop_assert_eq!(page.clipped, (page.rows.len() as u64) < whole);
+        }
+    }
+
+    #[tokio::test]
+    async fn cells_follow_the_grant() {
+        let index: Arc<dyn CellIndex> = Arc::new(FakeDatabase::default());
+        let columns = ["n".to_owned()];
+        let phrases = ["a".to_owned(), "b".to_owned()];
+        for (grant, frequent, hits) in [
+            (RowsGrant::None, None, None),
+            (RowsGrant::Aggregates, Some(0), None),
+            (RowsGrant::Sample(3), Some(2), Some(1)),
+            (RowsGrant::Full, Some(2), Some(1)),
+        ] {
+            let cells = GrantedCells { index: Arc::clone(&index), grant };
+            let samples = cells.samples("t", &columns, 2).await;
+            assert_eq!(samples.as_ref().ok().map(|samples| samples[0].frequent.len()), frequent, "{grant}");
+            let found = cells.find(&phrases, Match::Exact, 1).await;
+            assert_eq!(found.as_ref().ok().map(|found| found[0].len()), hits, "{grant}");
+            let own = GrantedIndex { index: Arc::clone(&index), grant };
+            let samples = own.samples("t", &columns, 2).await.unwrap();
+            assert_eq!(samples.first().map(|sample| sample.frequent.len()), frequent, "{grant}");
+            let found = own.find(&phrases, Match::Exact, 1).await.unwrap();
+            assert_eq!((found.len(), found[0].len()), (2, hits.unwrap_or(0)), "{grant}");
+        }
+    }
+
+    #[tokio::test]
+    async fn denied_ports_say_why() {
+        let denied = denied("a calibrator asks nobody");
+        let port = PortError::Denied("a calibrator asks nobody".into());
+        assert_eq!(denied.complete(request("x")).await, Err(LlmError::Denied("a calibrator asks nobody".into())));
+        assert_eq!(SqlPort::run(denied.as_ref(), "SELECT 1").await.unwrap_err().kind, SqlErrorKind::Denied);
+        assert_eq!(denied.check("SELECT 1").await.unwrap_err().kind, SqlErrorKind::Denied);
+        assert_eq!(denied.read(&numbers(1), 0, 1), Err(port.clone()));
+        assert_eq!(CellsPort::samples(denied.as_ref(), "t", &[], 1).await, Err(port.clone()));
+        assert_eq!(denied.calibrate(Vec::new()).await, Err(port.clone()));
+        assert_eq!(denied.reward(Vec::new()).await, Err(port));
+        assert!(LlmPort::models(denied.as_ref()).is_empty());
+    }
+}

@@ -1,0 +1,12 @@
+//! Language models: the providers that answer a role's prompts, and the check of what they answer.
+//!
+//! Each provider implements [`syrch_core::ports::ModelProvider`]; policy (budgets, grants, caches) stands around it in
+//! `syrch-layers` and is not repeated here.
+
+pub mod offline;
+pub mod openai;
+pub mod shape;
+mod statement;
+
+pub use offline::{OfflineConfig, OfflineProvider};
+pub use openai::{OpenAiConfig, OpenAiError, OpenAiProvider};

@@ -1,0 +1,177 @@
+//! Conditions together: alternatives, intersections, and what must not be there.
+
+use super::Assembler;
+use crate::offline::cues::Cue;
+use crate::offline::draft::{Draft, Filter};
+use crate::offline::items::What;
+use crate::offline::joins;
+use crate::offline::query::{Condition, Expression, Function, Operand, Operator, Query};
+use crate::offline::schema::ColumnRef;
+
+impl Assembler<'_> {
+    /// Counting rows that belong to the best row: the best row is found in a subquery.
+    pub(super) fn rows_of_best(&self, column: ColumnRef, up: bool, query: &mut Query) {
+        let extreme = Query {
+            select: vec![Expression::Aggregate(if up { Function::Max } else { Function::Min }, column)],
+            ..Query::default()
+        };
+        query.filters.push(vec![Condition {
+            column,
+            operator: Operator::Equal,
+            operand: Operand::Query(Box::new(extreme)),
+            year: false,
+        }]);
+    }
+
+    pub(super) fn filters(&self, draft: &Draft, main: usize, query: &mut Query) {
+        let valued = self.value_asked(draft, query);
+        let excluded: Vec<usize> =
+            draft.named.iter().filter(|n| n.negated && n.table != main).map(|n| n.table).collect();
+        let apart = |filter: &&Filter| filter.negated && filter.condition.column.table != main;
+        let inside: Vec<Condition> = draft.filters.iter().filter(apart).map(|f| positive(&f.condition)).collect();
+        if !excluded.is_empty() || !inside.is_empty() {
+            query.filters.extend(self.exclusion(main, valued, &excluded, inside));
+        }
+        let own: Vec<Filter> = draft.filters.iter().filter(|filter| !apart(filter)).map(turned).collect();
+        self.combine(draft, &own.iter().collect::<Vec<_>>(), query);
+    }
+
+    /// The one column asked for when no table is named before the negation: then its values are meant, not rows.
+    pub(super) fn value_asked(&self, draft: &Draft, query: &Query) -> Option<ColumnRef> {
+        let not = draft.not?;
+        let [Expression::Column(only)] = query.select.as_slice() else { return None };
+        let view = &self.schema.tables[only.table];
+        let own = view.key == Some(only.column) || view.labels.contains(&only.column);
+        let named = draft.named.iter().any(|named| named.item < not && named.table == only.table);
+        (!own && !named).then_some(*only)
+    }
+
+    /// `main` rows that have nothing among these tables under these conditions.
+    pub(super) fn exclusion(
+        &self,
+        main: usize,
+        valued: Option<ColumnRef>,
+        tables: &[usize],
+        conditions: Vec<Condition>,
+    ) -> Option<Vec<Condition>> {
+        let mut wanted = vec![main];
+        wanted.extend(conditions.iter().map(|condition| condition.column.table));
+        wanted.extend(tables);
+        let tree = joins::tree(self.schema, &wanted, self.bias)?;
+        let edge = tree.iter().find_map(|(_, edge)| *edge)?;
+        let on_main = if edge.left.table == main { edge.left } else { edge.right };
+        let key = self.schema.tables[main].key.map_or(on_main, |column| ColumnRef { table: main, column });
+        let column = valued.filter(|valued| valued.table == main).unwrap_or(key);
+        let inner = Query {
+            select: vec![Expression::Column(column)],
+            tables: wanted,
+            filters: conditions.into_iter().map(|condition| vec![condition]).collect(),
+            ..Query::default()
+        };
+        Some(vec![Condition {
+            column,
+            operator: Operator::NotIn,
+            operand: Operand::Query(Box::new(inner)),
+            year: false,
+        }])
+    }
+
+    /// Joins conditions: `or` makes alternatives, two values of one column after `both` an intersection.
+    pub(super) fn combine(&self, draft: &Draft, filters: &[&Filter], query: &mut Query) {
+        let mut groups: Vec<Vec<&Filter>> = Vec::new();
+        for filter in filters {
+            let previous = groups.last_mut();
+            match previous {
+                Some(group) if group.last().is_some_and(|last| self.alternatives(draft, last, filter)) => {
+                    group.push(filter)
+                }
+                _ => groups.push(vec![filter]),
+            }
+        }
+        let twice = Self::intersects(&groups);
+        let base = query.filters.clone();
+        for (at, group) in groups.iter().enumerate() {
+            if twice.is_none_or(|(_, second)| second != at) {
+                query.filters.push(group.iter().map(|filter| filter.condition.clone()).collect());
+            }
+        }
+        if let Some((first, _)) = twice {
+            let mut other = Query { intersect: None, order: Vec::new(), limit: None, ..query.clone() };
+            other.filters = base;
+            let rest = groups.iter().enumerate().filter(|(at, _)| *at != first);
+            other.filters.extend(rest.map(|(_, group)| group.iter().map(|filter| filter.condition.clone()).collect()));
+            query.intersect = Some(Box::new(other));
+        }
+    }
+
+    pub(super) fn alternatives(&self, draft: &Draft, first: &Filter, second: &Filter) -> bool {
+        let between = &self.reading.items[first.item..=second.item];
+        let or = between.iter().any(|item| matches!(item.what, What::Cue(Cue::Or)));
+        let same = first.condition.column == second.condition.column;
+        let equal = first.condition.operator == Operator::Equal && second.condition.operator == Operator::Equal;
+        let listed = between.iter().all(|item| {
+            matches!(
+                item.what,
+                What::Cue(Cue::And | Cue::Comma | Cue::Or) | What::Cell(_) | What::Text(_) | What::Number(_)
+            )
+        });
+        // `dogs, cats or birds`: the comma is an `or` as well.
+        let comma = same && equal && listed && !draft.both;
+        if self.choice.sets && same && equal { !or } else { or || (comma && self.any_or(second.item)) }
+    }
+
+    pub(super) fn any_or(&self, from: usize) -> bool {
+        self.reading.items[from..].iter().take(4).any(|item| matches!(item.what, What::Cue(Cue::Or)))
+    }
+
+    /// Two single conditions that no row can fulfil together.
+    pub(super) fn intersects(groups: &[Vec<&Filter>]) -> Option<(usize, usize)> {
+        let single: Vec<(usize, &Condition)> = groups
+            .iter()
+            .enumerate()
+            .filter_map(|(at, group)| if let [only] = group.as_slice() { Some((at, &only.condition)) } else { None })
+            .collect();
+        for (i, (first, a)) in single.iter().enumerate() {
+            for (second, b) in &single[i + 1..] {
+                let same = a.column == b.column && a.operand != b.operand;
+                let values = a.operator == Operator::Equal && b.operator == Operator::Equal;
+                if same && (values || apart(a, b)) {
+                    return Some((*first, *second));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Whether no number fulfils both: above 40 and below 30.
+fn apart(a: &Condition, b: &Condition) -> bool {
+    let number = |condition: &Condition| match &condition.operand {
+        Operand::Number(number) => number.parse::<f64>().ok(),
+        _ => None,
+    };
+    let (Some(x), Some(y)) = (number(a), number(b)) else { return false };
+    let above = |operator: Operator| matches!(operator, Operator::Greater | Operator::AtLeast);
+    let below = |operator: Operator| matches!(operator, Operator::Less | Operator::AtMost);
+    (above(a.operator) && below(b.operator) && x >= y) || (below(a.operator) && above(b.operator) && x <= y)
+}
+
+/// A comparison within a negated clause says the opposite.
+fn turned(filter: &Filter) -> Filter {
+    let mut filter = filter.clone();
+    let compares =
+        !matches!(filter.condition.operator, Operator::Equal | Operator::NotEqual | Operator::Like | Operator::NotLike);
+    if filter.negated && compares {
+        filter.condition.operator = filter.condition.operator.negated();
+    }
+    filter
+}
+
+fn positive(condition: &Condition) -> Condition {
+    let operator = match condition.operator {
+        Operator::NotEqual => Operator::Equal,
+        Operator::NotLike => Operator::Like,
+        other => other,
+    };
+    Condition { operator, ..condition.clone() }
+}

@@ -1,0 +1,161 @@
+//! From what the walk gathered to one query: what is selected, grouped, excluded and ordered.
+
+mod filters;
+mod groups;
+
+use super::draft::{Asked, Draft, Key, Measure};
+use super::items::Reading;
+use super::joins;
+use super::query::{Expression, Query};
+use super::resolve::{Choice, Resolver};
+use super::schema::{ColumnRef, Edge, Holds, Schema};
+
+pub(crate) struct Assembler<'a> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) reading: &'a Reading,
+    pub(crate) resolver: &'a Resolver<'a>,
+    pub(crate) choice: Choice,
+    pub(crate) bias: &'a dyn Fn(&Edge) -> f64,
+}
+
+impl Assembler<'_> {
+    /// The query; none when nothing says what to select.
+    pub(crate) fn query(&self, draft: &Draft) -> Option<Query> {
+        let main = self.main(draft)?;
+        let mut query = Query { distinct: draft.distinct != self.choice.distinct, ..Query::default() };
+        let asked = self.asked(draft);
+        query.tables = self.tables(draft, main);
+        self.select(draft, &asked, main, &mut query);
+        self.group(draft, &asked, main, &mut query);
+        self.order(draft, &mut query);
+        self.filters(draft, main, &mut query);
+        if query.select.is_empty() {
+            self.labels(main).for_each(|label| query.select.push(Expression::Column(label)));
+        }
+        if query.distinct && query.select == [Expression::CountRows] {
+            query.distinct = false;
+        }
+        Some(query)
+    }
+
+    /// The table whose rows the question is about.
+    fn main(&self, draft: &Draft) -> Option<usize> {
+        let counted = |table: usize| draft.counted.iter().any(|counted| counted.table == Some(table));
+        let named = draft.named.iter().filter(|named| !named.negated);
+        let by_name = named.clone().find(|named| named.head && !counted(named.table)).map(|named| named.table);
+        let before_not =
+            draft.not.and_then(|not| named.clone().rfind(|named| named.item < not).map(|named| named.table));
+        let by_column = draft.asked.iter().find(|asked| asked.head).and_then(|asked| column_of(&asked.expression));
+        let by_count = draft.counted.iter().find_map(|counted| counted.table);
+        let by_key = draft.keys.first().map(|key| match key {
+            Key::Table(table) => *table,
+            Key::Column(column) => column.table,
+        });
+        before_not
+            .or(by_name)
+            .or(by_key)
+            .or(by_column.map(|column| column.table))
+            .or(by_count)
+            .or_else(|| draft.filters.first().map(|filter| filter.condition.column.table))
+            .or_else(|| draft.named.first().map(|named| named.table))
+            .or_else(|| draft.asked.first().and_then(|asked| column_of(&asked.expression)).map(|column| column.table))
+            .or_else(|| self.resolver.main())
+    }
+
+    /// What is asked for: what stands in the head, or everything when nothing does.
+    fn asked(&self, draft: &Draft) -> Vec<Asked> {
+        let head: Vec<Asked> = draft.asked.iter().filter(|asked| asked.head).cloned().collect();
+        let other = draft.counted.iter().any(|counted| counted.head)
+            || draft.everything
+            || draft.named.iter().any(|named| named.head);
+        if head.is_empty() && !other { draft.asked.clone() } else { head }
+    }
+
+    fn labels(&self, table: usize) -> impl Iterator<Item = ColumnRef> {
+        self.schema.tables[table].labels.iter().map(move |column| ColumnRef { table, column: *column })
+    }
+
+    /// Tables that the question names and that can be reached; those behind a negation are left to their own subquery.
+    fn tables(&self, draft: &Draft, main: usize) -> Vec<usize> {
+        let mut tables = Vec::new();
+        let far = joins::distances(self.schema, main);
+        for named in draft.named.iter().filter(|named| !named.negated) {
+            let reached = far[named.table].is_finite();
+            let sure = self.reading.items[named.item].score > 0.6;
+            if reached && sure && !tables.contains(&named.table) {
+                tables.push(named.table);
+            }
+        }
+        tables
+    }
+
+    fn select(&self, draft: &Draft, asked: &[Asked], main: usize, query: &mut Query) {
+        if draft.everything {
+            query.select.push(Expression::AllColumns(main));
+            return;
+        }
+        let mut parts: Vec<(usize, Expression)> =
+            asked.iter().map(|asked| (asked.item, asked.expression.clone())).collect();
+        // A count in a condition is asked for only when nothing else is.
+        let only = parts.is_empty() && draft.named.iter().all(|named| !named.head);
+        for counted in draft.counted.iter().filter(|counted| counted.head || only) {
+            parts.push((counted.item, self.count(counted.table, counted.distinct)));
+        }
+        parts.sort_by_key(|(item, _)| *item);
+        for (_, expression) in parts {
+            if !query.select.contains(&expression) {
+                query.select.push(expression);
+            }
+        }
+    }
+
+    fn order(&self, draft: &Draft, query: &mut Query) {
+        if let Some((measure, up)) = draft.best {
+            let counts = query.select == [Expression::CountRows];
+            if counts && let Measure::Column(column) = measure {
+                return self.rows_of_best(column, up, query);
+            }
+            query.order.push((self.measure(measure), up));
+            if !draft.wants_order || draft.limit.is_some() {
+                query.limit = Some(draft.limit.unwrap_or(1));
+            }
+            return;
+        }
+        let down = draft.direction.unwrap_or(false);
+        for order in &draft.orders {
+            query.order.push((self.measure(*order), down));
+        }
+        if draft.wants_order && draft.orders.is_empty() {
+            let first = query.select.iter().find(|item| matches!(item, Expression::Column(_))).cloned();
+            let counted = query.select.iter().find(|item| !matches!(item, Expression::Column(_))).cloned();
+            let by = if draft.direction == Some(true) { counted.or(first) } else { first };
+            query.order.extend(by.map(|by| (by, down)));
+        }
+        if draft.frequent.is_none() && draft.limit.is_some() {
+            self.top(draft, query);
+        }
+    }
+
+    /// `top 3` without a superlative: by what is aggregated, or by what is ordered by.
+    fn top(&self, draft: &Draft, query: &mut Query) {
+        query.limit = draft.limit;
+        if query.order.is_empty() {
+            let aggregate = query.select.iter().find(|item| !matches!(item, Expression::Column(_))).cloned();
+            let numeric = query.select.iter().rev().find(
+                |item| matches!(item, Expression::Column(column) if self.schema.column(*column).holds == Holds::Number),
+            );
+            query.order.extend(aggregate.or_else(|| numeric.cloned()).map(|by| (by, true)));
+        } else if draft.direction.is_none() {
+            query.order.iter_mut().for_each(|(_, down)| *down = true);
+        }
+    }
+}
+
+fn column_of(expression: &Expression) -> Option<ColumnRef> {
+    match expression {
+        Expression::Column(column) | Expression::Aggregate(_, column) | Expression::CountDistinct(column) => {
+            Some(*column)
+        }
+        Expression::AllColumns(_) | Expression::CountRows => None,
+    }
+}

@@ -1,0 +1,362 @@
+//! Cues: the words that say what is to be done with what is named — count, compare, group, order, exclude.
+
+use super::lexicon::{self, Scale};
+use super::query::{Function, Operator};
+use super::words::{Kind, Token};
+
+/// Where a text is sought within a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Within,
+    Beginning,
+    End,
+}
+
+/// What a few words of the question ask for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Cue {
+    /// How many.
+    Count,
+    /// Average, total.
+    Aggregate(Function),
+    /// How old, how tall: a column by what it measures.
+    Measure(&'static [&'static str]),
+    /// Different, distinct.
+    Distinct,
+    /// Highest, oldest.
+    Superlative(Scale),
+    /// Most number of.
+    MostRows(bool),
+    /// Most common.
+    Frequent(bool),
+    /// More than, older than, after.
+    Compare(Operator, Scale),
+    /// `3 or more`, after the number.
+    OrMore(Operator),
+    Between,
+    /// Each, every, per.
+    Each,
+    /// By, which groups after an aggregate.
+    By,
+    /// Ordered by.
+    OrderBy,
+    /// Ascending, descending; true is greatest first.
+    Direction(bool),
+    Not,
+    Both,
+    Or,
+    And,
+    Like(Part),
+    /// Top 3.
+    Top(u64),
+    /// All the information.
+    Everything,
+    /// A word that opens a condition.
+    Trigger,
+    /// A verb that opens a request, or the end of a sentence.
+    Request,
+    /// A comma.
+    Comma,
+}
+
+/// A cue and the tokens it covers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct At {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) cue: Cue,
+}
+
+const ANY: Scale = Scale { up: true, of: &[] };
+
+/// The cues of a question, in order. Tokens for which `taken` holds belong to a name.
+pub(crate) fn cues(tokens: &[Token], taken: &[bool]) -> Vec<At> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        if taken[at] {
+            at += 1;
+            continue;
+        }
+        let reader = Reader { tokens, taken, at };
+        match reader.cue() {
+            Some((length, cue)) => {
+                out.push(At { from: at, to: at + length, cue });
+                at += length;
+            }
+            None => at += 1,
+        }
+    }
+    out
+}
+
+struct Reader<'a> {
+    tokens: &'a [Token],
+    taken: &'a [bool],
+    at: usize,
+}
+
+impl Reader<'_> {
+    /// The word so many tokens on; empty when it is not a free word.
+    fn word(&self, ahead: usize) -> &str {
+        let at = self.at + ahead;
+        match self.tokens.get(at) {
+            Some(token) if !self.taken[at] && token.kind == Kind::Word => &token.lower,
+            _ => "",
+        }
+    }
+
+    fn is(&self, words: &str) -> Option<usize> {
+        let mut length = 0;
+        for word in words.split(' ') {
+            if self.word(length) != word {
+                return None;
+            }
+            length += 1;
+        }
+        Some(length)
+    }
+
+    fn any(&self, phrases: &[&str]) -> Option<usize> {
+        phrases.iter().find_map(|words| self.is(words))
+    }
+
+    /// Whether a request may begin here: a sentence does, or a part of one.
+    fn begins(&self) -> bool {
+        let Some(before) = self.at.checked_sub(1).map(|at| &self.tokens[at]) else { return true };
+        before.kind == Kind::Break || matches!(before.lower.as_str(), "and" | "then" | "please" | "only" | "also")
+    }
+
+    fn number(&self, ahead: usize) -> Option<&str> {
+        let token = self.tokens.get(self.at + ahead)?;
+        (token.kind == Kind::Number).then_some(token.lower.as_str())
+    }
+
+    /// The cue here and how many tokens it covers. The order matters: longer phrases first.
+    fn cue(&self) -> Option<(usize, Cue)> {
+        let token = &self.tokens[self.at];
+        if token.kind == Kind::Break {
+            return Some((1, if token.ends_sentence() { Cue::Request } else { Cue::Comma }));
+        }
+        if token.kind != Kind::Word {
+            return None;
+        }
+        self.order()
+            .or_else(|| self.amount())
+            .or_else(|| self.degree())
+            .or_else(|| self.comparison())
+            .or_else(|| self.connective())
+    }
+
+    fn order(&self) -> Option<(usize, Cue)> {
+        if matches!(self.word(0), "sort" | "order" | "rank") && self.at == 0 && self.word(1) != "by" {
+            return Some((1, Cue::Request));
+        }
+        const BY: &[&str] =
+            &["by", "in", "according", "based", "from", "them", "the", "alphabetically", "ascending", "descending"];
+        if matches!(
+            self.word(0),
+            "order" | "ordered" | "sort" | "sorted" | "arranged" | "rank" | "ranked" | "ordering" | "sorting"
+        ) && (BY.contains(&self.word(1)) || matches!(self.word(0), "sort" | "sorted" | "ordered"))
+        {
+            let by = self.any(&[
+                "order by",
+                "ordered by",
+                "sort by",
+                "sorted by",
+                "ranked by",
+                "arranged by",
+                "ordered by the",
+            ]);
+            return Some((by.unwrap_or(1), Cue::OrderBy));
+        }
+        if let Some(length) = self.any(&["order of", "order for", "order according to"]) {
+            return Some((length, Cue::OrderBy));
+        }
+        let plain = |word: &str| match word {
+            "high" | "large" | "big" | "old" | "most" | "z" => Some(true),
+            "low" | "small" | "young" | "least" | "a" => Some(false),
+            other => lexicon::superlative(other).map(|scale| scale.up),
+        };
+        let from = usize::from(self.word(0) == "from");
+        let second = |at: usize| if self.word(at) == "the" { self.word(at + 1) } else { self.word(at) };
+        let first = from + usize::from(from == 1 && self.word(1) == "the");
+        if self.word(first + 1) == "to"
+            && let (Some(down), Some(up)) = (plain(self.word(first)), plain(second(first + 2)))
+            && down != up
+        {
+            let the = usize::from(self.word(first + 2) == "the");
+            return Some((first + 3 + the, Cue::Direction(down)));
+        }
+        let alphabet = &["in alphabetical order", "alphabetical order", "alphabetically", "in lexicographical order"];
+        if let Some(length) = self.any(alphabet) {
+            // `in alphabetical order of name` goes on to say what is ordered.
+            return Some((
+                length,
+                if self.word(length) == "of" || self.word(length) == "by" {
+                    Cue::OrderBy
+                } else {
+                    Cue::Direction(false)
+                },
+            ));
+        }
+        match self.word(0) {
+            "ascending" | "increasing" | "alphabetical" | "lexicographically" | "chronological" => {
+                Some((1, Cue::Direction(false)))
+            }
+            "descending" | "decreasing" | "reverse" => Some((1, Cue::Direction(true))),
+            _ => None,
+        }
+    }
+
+    fn amount(&self) -> Option<(usize, Cue)> {
+        let rows = ["number of", "numbers of", "amount of", "count of"];
+        if let Some(scale) = lexicon::superlative(self.word(0)).filter(|scale| scale.of.is_empty()) {
+            let the = self.any(&["most of"]).map(|length| (length, Cue::MostRows(true)));
+            let ahead = Reader { at: self.at + 1, ..*self };
+            let counted = ahead.any(&rows).map(|length| (length + 1, Cue::MostRows(scale.up)));
+            if let Some(found) = counted.filter(|_| ahead.is("amount of").is_none()).or(the) {
+                return Some(found);
+            }
+            if lexicon::FREQUENT.contains(&self.word(1)) {
+                return Some((2, Cue::Frequent(scale.up)));
+            }
+        }
+        let measured = lexicon::measure(self.word(1));
+        if self.word(0) == "how" && !measured.is_empty() {
+            return Some((2, Cue::Measure(measured)));
+        }
+        let counts = [
+            "how many times",
+            "how many",
+            "total number of",
+            "total count of",
+            "number of",
+            "numbers of",
+            "count of",
+            "count the number of",
+            "the number",
+            "the count",
+            "count",
+        ];
+        if let Some(length) = self.any(&counts) {
+            return Some((length, Cue::Count));
+        }
+        if let Some(length) = self.any(&[
+            "all the information",
+            "all information",
+            "all the details",
+            "all details",
+            "all the data",
+            "all attributes",
+            "all columns",
+            "everything",
+        ]) {
+            return Some((length, Cue::Everything));
+        }
+        if self.word(0) == "top" && self.number(1).is_some() {
+            return self.number(1)?.parse().ok().map(|count| (2, Cue::Top(count)));
+        }
+        match self.word(0) {
+            "average" | "mean" | "avg" => Some((1, Cue::Aggregate(Function::Avg))),
+            "total" | "sum" | "combined" | "overall" => {
+                Some((self.any(&["total amount of", "sum of", "total"]).unwrap_or(1), Cue::Aggregate(Function::Sum)))
+            }
+            "different" | "distinct" | "unique" | "distinctive" => Some((1, Cue::Distinct)),
+            _ => None,
+        }
+    }
+
+    fn degree(&self) -> Option<(usize, Cue)> {
+        if matches!(self.word(0), "most" | "least") {
+            let next = lexicon::superlative(self.word(1)).filter(|scale| !scale.of.is_empty());
+            if let Some(scale) = next {
+                return Some((2, Cue::Superlative(Scale { up: scale.up == (self.word(0) == "most"), ..scale })));
+            }
+        }
+        if matches!(self.word(0), "recent" | "recently" | "expensive") {
+            return None;
+        }
+        lexicon::superlative(self.word(0)).map(|scale| (1, Cue::Superlative(scale)))
+    }
+
+    fn comparison(&self) -> Option<(usize, Cue)> {
+        let fixed: &[(&str, Operator)] = &[
+            ("at least", Operator::AtLeast),
+            ("at most", Operator::AtMost),
+            ("no less than", Operator::AtLeast),
+            ("no fewer than", Operator::AtLeast),
+            ("not less than", Operator::AtLeast),
+            ("no more than", Operator::AtMost),
+            ("not more than", Operator::AtMost),
+            ("up to", Operator::AtMost),
+            ("greater than or equal to", Operator::AtLeast),
+            ("more than or equal to", Operator::AtLeast),
+            ("less than or equal to", Operator::AtMost),
+            ("a minimum of", Operator::AtLeast),
+        ];
+        if let Some((length, operator)) = fixed.iter().find_map(|(words, op)| Some((self.is(words)?, *op))) {
+            return Some((length, Cue::Compare(operator, ANY)));
+        }
+        if self.word(0) == "since"
+            && (self.number(1).is_some() || self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Date))
+        {
+            return Some((1, Cue::Compare(Operator::AtLeast, Scale { up: true, of: lexicon::TIME_WORDS })));
+        }
+        if self.word(0) == "or" {
+            let scale = lexicon::comparative(self.word(1)).filter(|_| self.number(2).is_none());
+            let after_number = self.at > 0 && self.tokens[self.at - 1].kind == Kind::Number;
+            let than = self.word(2) == "than";
+            if let Some(scale) = scale.filter(|_| after_number && !than) {
+                return Some((2, Cue::OrMore(if scale.up { Operator::AtLeast } else { Operator::AtMost })));
+            }
+        }
+        if self.word(0) == "between" {
+            return Some((1, Cue::Between));
+        }
+        let scale = lexicon::comparative(self.word(0))?;
+        let alone = matches!(
+            self.word(0),
+            "above" | "over" | "exceeding" | "exceeds" | "exceed" | "below" | "under" | "after" | "before"
+        );
+        let than = self.word(1) == "than";
+        let gap = (2..=4).any(|ahead| {
+            self.word(ahead) == "than" || self.tokens.get(self.at + ahead).is_some_and(|t| t.lower == "than")
+        });
+        let operator = if scale.up { Operator::Greater } else { Operator::Less };
+        match () {
+            () if than => Some((2, Cue::Compare(operator, scale))),
+            () if alone || gap => Some((1, Cue::Compare(operator, scale))),
+            () => None,
+        }
+    }
+
+    fn connective(&self) -> Option<(usize, Cue)> {
+        let begins =
+            self.any(&["start with", "starts with", "starting with", "begin with", "begins with", "beginning with"]);
+        if let Some(length) = begins {
+            return Some((length, Cue::Like(Part::Beginning)));
+        }
+        if let Some(length) = self.any(&["end with", "ends with", "ending with", "ending in"]) {
+            return Some((length, Cue::Like(Part::End)));
+        }
+        let cue = match self.word(0) {
+            "contain" | "contains" | "containing" | "substring" | "letter" | "letters" | "word" | "phrase"
+            | "include" | "includes" | "including" => Cue::Like(Part::Within),
+            "not" | "never" | "without" | "no" | "don't" | "doesn't" | "didn't" | "isn't" | "aren't" | "haven't"
+            | "hasn't" | "wasn't" | "weren't" | "except" | "excluding" | "neither" | "nor" | "cannot" => Cue::Not,
+            "both" => Cue::Both,
+            "or" | "either" => Cue::Or,
+            "and" => Cue::And,
+            "each" | "every" | "per" => Cue::Each,
+            "by" if matches!(self.tokens[0].lower.as_str(), "sort" | "order" | "rank") => Cue::OrderBy,
+            "by" => Cue::By,
+            "what" | "how" => Cue::Request,
+            word if lexicon::REQUESTS.contains(&word) && self.begins() => Cue::Request,
+            "which" if self.begins() || self.at == 1 => Cue::Request,
+            word if lexicon::TRIGGERS.contains(&word) => Cue::Trigger,
+            _ => return None,
+        };
+        Some((1, cue))
+    }
+}

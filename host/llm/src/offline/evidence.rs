@@ -1,0 +1,76 @@
+//! What the user added to the question: terms that are defined, and answers to what was asked back.
+
+use syrch_core::Problem;
+
+/// The question with defined terms written out, and with the answers so far behind it.
+pub(crate) fn explained(question: &str, problem: &Problem) -> String {
+    let mut text = question.to_owned();
+    for (term, meaning) in definitions(problem.evidence.as_deref().unwrap_or_default()) {
+        text = replaced(&text, term, meaning);
+    }
+    for (_, answer) in &problem.answers {
+        text = format!("{} ({})", text.trim_end(), answer.trim());
+    }
+    text
+}
+
+/// `TERM = meaning` and `TERM (meaning) = formula`: one short term, and a meaning in words.
+fn definitions(evidence: &str) -> Vec<(&str, &str)> {
+    let sentences = evidence.split(['\n', ';']).flat_map(|line| line.split(". "));
+    sentences.filter_map(definition).collect()
+}
+
+fn definition(sentence: &str) -> Option<(&str, &str)> {
+    let (left, right) = sentence.split_once('=')?;
+    let (term, long) = match left.split_once('(') {
+        Some((term, long)) => (term.trim(), Some(long.trim().trim_end_matches(')'))),
+        None => (left.trim(), None),
+    };
+    // A term is an abbreviation: one word with at least two capital letters.
+    let short = !term.contains(' ') && term.chars().filter(|c| c.is_uppercase()).count() >= 2;
+    let meaning = long.unwrap_or(right).trim().trim_end_matches('.');
+    let words = meaning.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | ',' | '\''));
+    (short && words && !meaning.is_empty()).then_some((term, meaning))
+}
+
+/// The text with a whole word replaced.
+fn replaced(text: &str, term: &str, meaning: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(term) {
+        let (before, after) = (&rest[..at], &rest[at + term.len()..]);
+        let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+        let whole = edge(before.chars().next_back()) && edge(after.chars().next());
+        out += before;
+        out += if whole { meaning } else { term };
+        rest = after;
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(evidence: &str) -> Problem {
+        Problem { evidence: Some(evidence.to_owned()), ..Problem::default() }
+    }
+
+    #[test]
+    fn defined_terms_are_written_out() {
+        let evidence = "ALD = average loan days. Filter names with LIKE.\nNB (number of books) = count(*)";
+        let asked = explained("What are ALD and NB per member, NBA aside?", &problem(evidence));
+        assert_eq!(asked, "What are average loan days and number of books per member, NBA aside?");
+    }
+
+    #[test]
+    fn formulas_are_not_words() {
+        assert_eq!(explained("What is the TR?", &problem("TR = (a + b) / 2")), "What is the TR?");
+    }
+
+    #[test]
+    fn answers_follow_the_question() {
+        let problem = Problem { answers: vec![("Which?".to_owned(), "the oldest".to_owned())], ..Problem::default() };
+        assert_eq!(explained("List the member", &problem), "List the member (the oldest)");
+    }
+}

@@ -1,0 +1,134 @@
+//! A library to test on: members borrow books, books have authors.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch_core::ports::{CellIndex, Match, PortError, Sample};
+use syrch_core::{Catalog, Column, Corpus, Dialect, ForeignKey, Hit, Table};
+
+fn table(name: &str, columns: &[(&str, &str)], key: &str, references: &[(&str, &str, &str)]) -> Table {
+    let column = |(name, sql_type): &(&str, &str)| Column {
+        name: (*name).to_owned(),
+        sql_type: (*sql_type).to_owned(),
+        nullable: true,
+        ..Column::default()
+    };
+    Table {
+        name: name.to_owned(),
+        columns: columns.iter().map(column).collect(),
+        primary_key: vec![key.to_owned()],
+        foreign_keys: references
+            .iter()
+            .map(|(column, table, target)| ForeignKey {
+                columns: vec![(*column).to_owned()],
+                ref_table: (*table).to_owned(),
+                ref_columns: vec![(*target).to_owned()],
+            })
+            .collect(),
+        ..Table::default()
+    }
+}
+
+/// The catalog.
+pub(crate) fn library() -> Catalog {
+    Catalog {
+        database: "library".to_owned(),
+        dialect: Dialect::Sqlite,
+        tables: vec![
+            table(
+                "author",
+                &[("author_id", "INTEGER"), ("name", "TEXT"), ("country", "TEXT"), ("birth_year", "INTEGER")],
+                "author_id",
+                &[],
+            ),
+            table(
+                "book",
+                &[
+                    ("book_id", "INTEGER"),
+                    ("title", "TEXT"),
+                    ("genre", "TEXT"),
+                    ("pages", "INTEGER"),
+                    ("published", "DATE"),
+                    ("author_id", "INTEGER"),
+                ],
+                "book_id",
+                &[("author_id", "author", "author_id")],
+            ),
+            table(
+                "member",
+                &[
+                    ("member_id", "INTEGER"),
+                    ("name", "TEXT"),
+                    ("age", "INTEGER"),
+                    ("city", "TEXT"),
+                    ("group", "INTEGER"),
+                ],
+                "member_id",
+                &[],
+            ),
+            table(
+                "loan",
+                &[("loan_id", "INTEGER"), ("member_id", "INTEGER"), ("book_id", "INTEGER"), ("days", "INTEGER")],
+                "loan_id",
+                &[("member_id", "member", "member_id"), ("book_id", "book", "book_id")],
+            ),
+        ],
+    }
+}
+
+/// Some of its cells.
+pub(crate) fn cells() -> Arc<dyn CellIndex> {
+    Arc::new(Cells)
+}
+
+struct Cells;
+
+const CELLS: &[(&str, &str, &str)] = &[
+    ("author", "country", "France"),
+    ("author", "country", "Japan"),
+    ("author", "name", "Ana Vidal"),
+    ("book", "genre", "Poetry"),
+    ("book", "genre", "Crime"),
+    ("book", "title", "The Long Shore"),
+    ("member", "city", "Bergen"),
+    ("member", "city", "Oslo"),
+];
+
+#[async_trait]
+impl CellIndex for Cells {
+    async fn samples(&self, _: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        Err(PortError::Unsupported)
+    }
+
+    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        if how != Match::Exact {
+            return Err(PortError::Unsupported);
+        }
+        let hit = |(table, column, text): &(&str, &str, &str)| Hit {
+            corpus: Corpus::Cells,
+            id: format!("{table}.{column}.{text}"),
+            path: format!("{table}.{column}"),
+            table: Some((*table).to_owned()),
+            column: Some((*column).to_owned()),
+            snippet: Some((*text).to_owned()),
+            payload: None,
+            score: 1.0,
+        };
+        let find = |phrase: &String| {
+            let equal = CELLS.iter().filter(|(_, _, text)| text.eq_ignore_ascii_case(phrase));
+            equal.take(limit as usize).map(hit).collect()
+        };
+        Ok(phrases.iter().map(find).collect())
+    }
+}
+
+/// The result of a future that waits for nothing but this fixture.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        if let std::task::Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! From a question to its interpretations, the likeliest first.
+
+use syrch_core::Catalog;
+use syrch_core::ports::CellIndex;
+
+use super::assemble::Assembler;
+use super::confidence;
+use super::items::{self, Reading, What};
+use super::lexicon;
+use super::query::Writer;
+use super::resolve::{Choice, Resolver};
+use super::schema::{ColumnRef, Edge, Schema};
+use super::{values, walk, words};
+
+/// The most words that are read: no question of this length is understood, and the work must end.
+const WORDS: usize = 300;
+/// The most choices that are made otherwise.
+const CHOICES: usize = 24;
+
+/// One way to read the question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Interpretation {
+    /// The statement.
+    pub(crate) sql: String,
+    /// How likely it is right, 0 to 1, by how much of the question it accounts for.
+    pub(crate) confidence: f64,
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Interpretations {
+    /// Different statements, the likeliest first; empty when none can be made.
+    pub(crate) list: Vec<Interpretation>,
+    /// Words that no statement accounts for.
+    pub(crate) unknown: Vec<String>,
+}
+
+/// Reads a question over a catalog.
+pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&dyn CellIndex>) -> Interpretations {
+    let schema = Schema::new(catalog);
+    let mut tokens = words::tokens(question);
+    tokens.truncate(WORDS);
+    let found = match index {
+        Some(index) => values::find(question, &tokens, &schema, index).await,
+        None => Vec::new(),
+    };
+    let reading = items::read(tokens, &schema, found);
+    let bias = |edge: &Edge| bias(&schema, &reading, edge);
+    let mut list: Vec<Interpretation> = Vec::new();
+    for (rank, choice) in choices(&reading).into_iter().enumerate() {
+        let resolver = Resolver::new(&schema, &reading, choice);
+        let draft = walk::walk(&schema, &reading, &resolver);
+        let assembler = Assembler { schema: &schema, reading: &reading, resolver: &resolver, choice, bias: &bias };
+        let Some(query) = assembler.query(&draft) else { continue };
+        let Some(sql) = (Writer { schema: &schema, bias: &bias }).text(&query) else { continue };
+        if list.iter().any(|other| other.sql == sql) {
+            continue;
+        }
+        let sure = confidence::of(&reading, &resolver, &draft, &query);
+        // Every choice against the likeliest costs, the more the clearer the likeliest is.
+        let discount =
+            if rank == 0 { 1.0 } else { 0.75 - 0.3 * choice.item.map_or(0.3, |(item, _)| resolver.margin(item)) };
+        list.push(Interpretation { sql, confidence: sure * discount });
+    }
+    // The likeliest choice stays first, whatever the others' confidence.
+    if let Some((_, rest)) = list.split_first_mut() {
+        rest.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    }
+    let unknown = reading.unknown.iter().map(|at| reading.tokens[*at].text.clone()).collect();
+    Interpretations { list, unknown }
+}
+
+/// The likeliest choice, then those that decide one open point otherwise.
+fn choices(reading: &Reading) -> Vec<Choice> {
+    let mut choices = vec![Choice::default()];
+    for (at, item) in reading.items.iter().enumerate() {
+        let others = match &item.what {
+            What::Column(candidates) => candidates.len(),
+            What::Cell(cells) => cells.len(),
+            _ => 0,
+        };
+        choices.extend((1..others.min(4)).map(|nth| Choice { item: Some((at, nth)), ..Choice::default() }));
+    }
+    choices.truncate(CHOICES);
+    choices.push(Choice { distinct: true, ..Choice::default() });
+    choices.push(Choice { sets: true, ..Choice::default() });
+    choices
+}
+
+/// Words of the question that speak for one of several references between two tables: `depart` for the source.
+fn bias(schema: &Schema, reading: &Reading, edge: &Edge) -> f64 {
+    let said = |at: ColumnRef| {
+        schema.column(at).required.iter().filter(|stem| *stem != "id").any(|stem| {
+            let alike =
+                |word: &str| word == stem.as_str() || lexicon::synonyms(word).any(|other| other == stem.as_str());
+            reading.tokens.iter().any(|token| alike(&token.stem))
+        })
+    };
+    if said(edge.left) { -0.2 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::offline::fixture::{self, block_on};
+
+    fn best(question: &str) -> String {
+        let cells = fixture::cells();
+        let found = block_on(interpret(question, &fixture::library(), Some(cells.as_ref())));
+        found.list.into_iter().next().map(|one| one.sql).unwrap_or_default()
+    }
+
+    #[test]
+    fn questions_become_statements() {
+        let expected = [
+            ("How many members are there?", "SELECT COUNT(*) FROM member".to_owned()),
+            ("List the title and pages of all books.", "SELECT title, pages FROM book".to_owned()),
+            ("What are the different genres of books?", "SELECT DISTINCT genre FROM book".to_owned()),
+            ("How many different genres are there?", "SELECT COUNT(DISTINCT genre) FROM book".to_owned()),
+            ("What is the average and maximum age of members?", "SELECT AVG(age), MAX(age) FROM member".to_owned()),
+            ("Show the names of members older than 30.", "SELECT name FROM member WHERE age > 30".to_owned()),
+            ("Which authors are not from Japan?", "SELECT name FROM author WHERE country <> 'Japan'".to_owned()),
+            ("What is the name of the oldest member?", "SELECT name FROM member ORDER BY age DESC LIMIT 1".to_owned()),
+            (
+                "Give the title of the book with the most pages",
+                "SELECT title FROM book ORDER BY pages DESC LIMIT 1".to_owned(),
+            ),
+            (
+                "Names of members from Oslo or Bergen",
+                "SELECT name FROM member WHERE (city = 'Oslo' OR city = 'Bergen')".to_owned(),
+            ),
+            ("How many members live in each city?", "SELECT city, COUNT(*) FROM member GROUP BY city".to_owned()),
+            (
+                "List the names of French authors in alphabetical order",
+                "SELECT name FROM author WHERE country = 'France' ORDER BY name".to_owned(),
+            ),
+            (
+                "Which genre is the most common?",
+                "SELECT genre FROM book GROUP BY genre ORDER BY COUNT(*) DESC LIMIT 1".to_owned(),
+            ),
+            (
+                "Show titles of books whose title contains 'Shore'",
+                "SELECT title FROM book WHERE title LIKE '%Shore%'".to_owned(),
+            ),
+            (
+                "What are the names of members who have no loans?",
+                format!(
+                    "SELECT name FROM member WHERE member_id NOT IN (SELECT member.member_id FROM {})",
+                    "member JOIN loan ON loan.member_id = member.member_id"
+                ),
+            ),
+            (
+                "Which books have between 100 and 200 pages?",
+                "SELECT title FROM book WHERE pages BETWEEN 100 AND 200".to_owned(),
+            ),
+            (
+                "Names of members whose age is above the average",
+                "SELECT name FROM member WHERE age > (SELECT AVG(age) FROM member)".to_owned(),
+            ),
+            ("What is the total of days of all loans?", "SELECT SUM(days) FROM loan".to_owned()),
+            (
+                "What is the group of each member?",
+                "SELECT \"group\" FROM member".to_owned(),
+            ),
+            (
+                "How many loans does each member have?",
+                "SELECT member.name, COUNT(*) FROM member JOIN loan ON loan.member_id = member.member_id GROUP BY member.member_id".to_owned(),
+            ),
+            (
+                "Show the names of members with at least 3 loans",
+                "SELECT member.name FROM member JOIN loan ON loan.member_id = member.member_id GROUP BY member.member_id HAVING COUNT(*) >= 3".to_owned(),
+            ),
+            (
+                "Which titles did members from both Oslo and Bergen borrow?",
+                "SELECT book.title FROM book JOIN loan ON loan.book_id = book.book_id JOIN member ON loan.member_id = member.member_id WHERE member.city = 'Oslo' INTERSECT SELECT book.title FROM book JOIN loan ON loan.book_id = book.book_id JOIN member ON loan.member_id = member.member_id WHERE member.city = 'Bergen'".to_owned(),
+            ),
+            (
+                "How many books were published between 2001 and 2009?",
+                "SELECT COUNT(*) FROM book WHERE CAST(strftime('%Y', published) AS INTEGER) BETWEEN 2001 AND 2009".to_owned(),
+            ),
+            (
+                "How many books were published after 2001?",
+                "SELECT COUNT(*) FROM book WHERE CAST(strftime('%Y', published) AS INTEGER) > 2001".to_owned(),
+            ),
+        ];
+        for (question, sql) in expected {
+            assert_eq!(best(question), sql, "{question}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The question as a row of items: cues, tables, columns, cells, numbers, texts — what the composer walks over.
+
+use super::cues::{self, Cue};
+use super::link::{self, Mention};
+use super::schema::{ColumnRef, Schema};
+use super::values::{Found, is_stop};
+use super::words::{Kind, Token};
+
+/// What an item is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum What {
+    Cue(Cue),
+    Table(usize),
+    Column(Vec<(ColumnRef, f64)>),
+    Cell(Vec<Found>),
+    Number(String),
+    /// A quoted text that stands in no column, or the word after `contains`.
+    Text(String),
+    Date(String),
+}
+
+/// One item and the tokens it covers. `head` tells that it stands where things are asked for, not in a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Item {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) what: What,
+    pub(crate) head: bool,
+    /// How well the words fit the name.
+    pub(crate) score: f64,
+}
+
+/// A question that was read: its words, its items, and the words that nothing accounts for.
+#[derive(Debug, Clone)]
+pub(crate) struct Reading {
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) items: Vec<Item>,
+    /// Words of meaning that no item covers.
+    pub(crate) unknown: Vec<usize>,
+}
+
+/// Reads a question.
+pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Reading {
+    // Words that ask for something are cues first; only whole names of several words may swallow them.
+    let alone = cues::cues(&tokens, &vec![false; tokens.len()]);
+    let cue_at = |at: usize| {
+        alone.iter().any(|cue| (cue.from..cue.to).contains(&at) && !matches!(cue.cue, Cue::Trigger | Cue::Request))
+    };
+    let mut mentions = link::link(&tokens, schema, found);
+    mentions.retain(|mention| {
+        let cued = (mention.from..mention.to).filter(|at| cue_at(*at)).count();
+        let whole = mention.words > 1 && mention.table_score().max(mention.column_score()) > 0.78;
+        // A cell that is one such word, as `average`, must be quoted to be meant.
+        let cell = !mention.cells.is_empty() && (mention.words > 1 || tokens[mention.from].kind == Kind::Quoted);
+        cued == 0 || whole || cell
+    });
+    let mut taken = vec![false; tokens.len()];
+    for mention in &mentions {
+        taken[mention.from..mention.to].fill(true);
+    }
+    let mut items: Vec<Item> = Vec::new();
+    for at in cues::cues(&tokens, &taken) {
+        items.push(Item { from: at.from, to: at.to, what: What::Cue(at.cue), head: false, score: 1.0 });
+        taken[at.from..at.to].fill(true);
+    }
+    let sought: Vec<usize> =
+        items.iter().filter(|item| matches!(item.what, What::Cue(Cue::Like(_)))).map(|item| item.to).collect();
+    for mention in mentions {
+        items.extend(item(&tokens, mention, &sought));
+    }
+    for (at, token) in tokens.iter().enumerate() {
+        let what = match token.kind {
+            _ if taken[at] => continue,
+            Kind::Number => What::Number(token.lower.clone()),
+            Kind::Quoted => What::Text(token.text.clone()),
+            Kind::Date => What::Date(token.text.clone()),
+            Kind::Word if is_sought(&tokens, at, &sought) => What::Text(token.text.clone()),
+            Kind::Word | Kind::Break => continue,
+        };
+        items.push(Item { from: at, to: at + 1, what, head: false, score: 1.0 });
+        taken[at] = true;
+    }
+    items.sort_by_key(|item| item.from);
+    mark_heads(&tokens, &mut items);
+    let means = |at: &usize| !taken[*at] && tokens[*at].kind == Kind::Word && !is_stop(&tokens[*at]);
+    Reading { unknown: (0..tokens.len()).filter(means).collect(), tokens, items }
+}
+
+/// Whether a word is what `contains` or `starts with` speaks of; `the letter` may stand between.
+fn is_sought(tokens: &[Token], at: usize, sought: &[usize]) -> bool {
+    let small = |token: &Token| matches!(token.lower.as_str(), "the" | "a" | "an" | "of");
+    sought.iter().any(|from| *from <= at && tokens[*from..at].iter().all(small)) && !small(&tokens[at])
+}
+
+fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
+    let (table, column) = (mention.table_score(), mention.column_score());
+    let named = table.max(column);
+    let first = &tokens[mention.from];
+    let exact = mention.cells.iter().any(|cell| cell.weight > 0.9);
+    let quoted = first.kind == Kind::Quoted;
+    let proper = first.is_capitalised() && mention.from > 0 && exact && named < 0.99;
+    let (from, to) = (mention.from, mention.to);
+    let make = |what: What, score: f64| Some(Item { from, to, what, head: false, score });
+    if quoted && is_sought(tokens, from, sought) {
+        return make(What::Text(first.text.clone()), 1.0);
+    }
+    if !mention.cells.is_empty() && (quoted || named == 0.0 || proper || (exact && named < 0.8)) {
+        return make(What::Cell(mention.cells), 1.0);
+    }
+    if table >= column && table > 0.0 {
+        make(What::Table(mention.tables[0].0), table)
+    } else {
+        make(What::Column(mention.columns), column)
+    }
+}
+
+/// Marks the items that stand where things are asked for: from the beginning, a verb such as `list`, or `and how many` on, until a
+/// word that opens a condition.
+fn mark_heads(tokens: &[Token], items: &mut [Item]) {
+    let mut head = true;
+    for at in 0..items.len() {
+        let before = items[at].from.checked_sub(1).map(|i| tokens[i].lower.as_str()).unwrap_or_default();
+        match &items[at].what {
+            What::Cue(Cue::Request | Cue::Measure(_)) => head = true,
+            // `books borrowed by`: what follows says which books.
+            What::Column(_)
+                if items[at].to == items[at].from + 1
+                    && items[at].score < 0.95
+                    && tokens[items[at].from].is_participle() =>
+            {
+                head = false;
+            }
+            What::Cue(Cue::Count) if at > 0 && matches!(items[at - 1].what, What::Cue(Cue::And | Cue::Comma)) => {
+                head = true
+            }
+            What::Cue(Cue::Trigger) if before == "along" || before == "together" => head = true,
+            What::Cue(Cue::Trigger | Cue::By | Cue::Compare(..) | Cue::Like(_) | Cue::Not | Cue::OrderBy) => {
+                head = false
+            }
+            What::Cue(Cue::And)
+                if matches!(
+                    tokens.get(items[at].to).map(|t| t.lower.as_str()),
+                    Some("its" | "their" | "the" | "his" | "her")
+                ) =>
+            {
+                // `and its name`, after a condition has been given, asks for something again.
+                let next = items.get(at + 1).map(|item| &item.what);
+                let possessive = tokens[items[at].to].lower != "the";
+                head |= possessive && matches!(next, Some(What::Column(_)));
+            }
+            _ => {}
+        }
+        items[at].head = head;
+    }
+}

@@ -1,0 +1,24 @@
+//! A provider without a model: rules that turn a question into SQL, and abstain where they do not understand it.
+
+mod assemble;
+mod confidence;
+mod cues;
+mod draft;
+mod evidence;
+mod interpret;
+mod items;
+mod joins;
+mod lexicon;
+mod link;
+mod provider;
+mod query;
+mod resolve;
+mod schema;
+mod values;
+mod walk;
+mod words;
+
+#[cfg(test)]
+mod fixture;
+
+pub use provider::{OfflineConfig, OfflineProvider};

@@ -1,0 +1,357 @@
+//! A query as parts, and its text in the dialect of the catalog.
+
+use std::collections::BTreeSet;
+
+use syrch_core::Dialect;
+
+use super::joins;
+use super::schema::{ColumnRef, Edge, Schema};
+
+/// Aggregates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Function {
+    Avg,
+    Min,
+    Max,
+    Sum,
+}
+
+/// What stands in SELECT, HAVING and ORDER BY.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Expression {
+    Column(ColumnRef),
+    Aggregate(Function, ColumnRef),
+    CountDistinct(ColumnRef),
+    CountRows,
+    AllColumns(usize),
+}
+
+/// Comparisons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Equal,
+    NotEqual,
+    Greater,
+    AtLeast,
+    Less,
+    AtMost,
+    Like,
+    NotLike,
+    In,
+    NotIn,
+    Between,
+}
+
+impl Operator {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::NotEqual => "<>",
+            Self::Greater => ">",
+            Self::AtLeast => ">=",
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::Like => "LIKE",
+            Self::NotLike => "NOT LIKE",
+            Self::In => "IN",
+            Self::NotIn => "NOT IN",
+            Self::Between => "BETWEEN",
+        }
+    }
+
+    /// The operator that says the opposite.
+    pub(crate) fn negated(self) -> Self {
+        match self {
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::Greater => Self::AtMost,
+            Self::AtLeast => Self::Less,
+            Self::Less => Self::AtLeast,
+            Self::AtMost => Self::Greater,
+            Self::Like => Self::NotLike,
+            Self::NotLike => Self::Like,
+            Self::In => Self::NotIn,
+            Self::NotIn => Self::In,
+            Self::Between => Self::Between,
+        }
+    }
+}
+
+/// The right side of a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Operand {
+    Text(String),
+    Number(String),
+    Range(Box<Operand>, Box<Operand>),
+    Query(Box<Query>),
+}
+
+/// One condition; `year` compares the year of a date.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Condition {
+    pub(crate) column: ColumnRef,
+    pub(crate) operator: Operator,
+    pub(crate) operand: Operand,
+    pub(crate) year: bool,
+}
+
+/// One SELECT. `filters` hold together; within one of them any condition suffices.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Query {
+    pub(crate) distinct: bool,
+    pub(crate) select: Vec<Expression>,
+    /// Tables that must be joined although no column of theirs is named.
+    pub(crate) tables: Vec<usize>,
+    pub(crate) filters: Vec<Vec<Condition>>,
+    pub(crate) group: Vec<ColumnRef>,
+    pub(crate) having: Option<(Expression, Operator, String)>,
+    pub(crate) order: Vec<(Expression, bool)>,
+    pub(crate) limit: Option<u64>,
+    /// A further SELECT whose rows must be among these as well.
+    pub(crate) intersect: Option<Box<Query>>,
+}
+
+impl Query {
+    /// The tables that it reads, those that it names first.
+    pub(crate) fn all_tables(&self) -> Vec<usize> {
+        let of = |expression: &Expression| match expression {
+            Expression::Column(at) | Expression::Aggregate(_, at) | Expression::CountDistinct(at) => Some(at.table),
+            Expression::AllColumns(table) => Some(*table),
+            Expression::CountRows => None,
+        };
+        let mut seen = BTreeSet::new();
+        let select = self.select.iter().filter_map(of);
+        let filters = self.filters.iter().flatten().map(|condition| condition.column.table);
+        let order = self.order.iter().filter_map(|(expression, _)| of(expression));
+        let having = self.having.iter().filter_map(|(expression, ..)| of(expression));
+        select
+            .chain(self.tables.iter().copied())
+            .chain(filters)
+            .chain(self.group.iter().map(|at| at.table))
+            .chain(having)
+            .chain(order)
+            .filter(|table| seen.insert(*table))
+            .collect()
+    }
+}
+
+/// Writes queries as SQL text.
+pub(crate) struct Writer<'a> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) bias: &'a dyn Fn(&Edge) -> f64,
+}
+
+impl Writer<'_> {
+    /// The text; none when its tables cannot be joined or it selects nothing.
+    pub(crate) fn text(&self, query: &Query) -> Option<String> {
+        let tables = query.all_tables();
+        let tree = joins::tree(self.schema, &tables, self.bias)?;
+        let single = tree.len() == 1;
+        let mut out = String::from(if query.distinct { "SELECT DISTINCT " } else { "SELECT " });
+        out += &self.list(query.select.iter().map(|item| self.expression(item, single)))?;
+        out += " FROM ";
+        for (table, edge) in &tree {
+            match edge {
+                None => out += &self.table(*table),
+                Some(edge) => {
+                    let (left, right) = (self.name(edge.left, false), self.name(edge.right, false));
+                    out += &format!(" JOIN {} ON {left} = {right}", self.table(*table));
+                }
+            }
+        }
+        if !query.filters.is_empty() {
+            let filters: Option<Vec<String>> = query.filters.iter().map(|any| self.any_of(any, single)).collect();
+            out += &format!(" WHERE {}", filters?.join(" AND "));
+        }
+        if let Some(group) = self.list(query.group.iter().map(|at| self.name(*at, single))) {
+            out += &format!(" GROUP BY {group}");
+        }
+        if let Some((expression, operator, number)) = &query.having {
+            out += &format!(" HAVING {} {} {number}", self.expression(expression, single), operator.text());
+        }
+        if let Some(other) = &query.intersect {
+            out += &format!(" INTERSECT {}", self.text(other)?);
+        }
+        let direction = |down: bool| if down { " DESC" } else { "" };
+        let order = query.order.iter().map(|(item, down)| self.expression(item, single) + direction(*down));
+        if let Some(order) = self.list(order) {
+            out += &format!(" ORDER BY {order}");
+        }
+        if let Some(limit) = query.limit {
+            out += &format!(" LIMIT {limit}");
+        }
+        Some(out)
+    }
+
+    fn list(&self, parts: impl Iterator<Item = String>) -> Option<String> {
+        let parts: Vec<String> = parts.collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    fn any_of(&self, conditions: &[Condition], single: bool) -> Option<String> {
+        let parts: Option<Vec<String>> = conditions.iter().map(|one| self.condition(one, single)).collect();
+        let parts = parts?;
+        Some(if parts.len() == 1 { parts.concat() } else { format!("({})", parts.join(" OR ")) })
+    }
+
+    fn condition(&self, condition: &Condition, single: bool) -> Option<String> {
+        let name = self.name(condition.column, single);
+        let name = if condition.year { self.year(&name) } else { name };
+        let operator = condition.operator.text();
+        Some(match &condition.operand {
+            Operand::Range(low, high) => {
+                format!("{name} {operator} {} AND {}", self.operand(low)?, self.operand(high)?)
+            }
+            other => format!("{name} {operator} {}", self.operand(other)?),
+        })
+    }
+
+    fn operand(&self, operand: &Operand) -> Option<String> {
+        Some(match operand {
+            Operand::Text(text) => format!("'{}'", text.replace('\'', "''")),
+            Operand::Number(number) => number.clone(),
+            Operand::Query(query) => format!("({})", self.text(query)?),
+            Operand::Range(..) => return None,
+        })
+    }
+
+    fn year(&self, name: &str) -> String {
+        match self.schema.dialect {
+            Dialect::Sqlite => format!("CAST(strftime('%Y', {name}) AS INTEGER)"),
+            _ => format!("EXTRACT(YEAR FROM {name})"),
+        }
+    }
+
+    fn expression(&self, expression: &Expression, single: bool) -> String {
+        match expression {
+            Expression::Column(at) => self.name(*at, single),
+            Expression::Aggregate(function, at) => {
+                let function = match function {
+                    Function::Avg => "AVG",
+                    Function::Min => "MIN",
+                    Function::Max => "MAX",
+                    Function::Sum => "SUM",
+                };
+                format!("{function}({})", self.name(*at, single))
+            }
+            Expression::CountDistinct(at) => format!("COUNT(DISTINCT {})", self.name(*at, single)),
+            Expression::CountRows => "COUNT(*)".to_owned(),
+            Expression::AllColumns(_) if single => "*".to_owned(),
+            Expression::AllColumns(table) => format!("{}.*", self.quote(&self.schema.tables[*table].name)),
+        }
+    }
+
+    fn table(&self, table: usize) -> String {
+        let view = &self.schema.tables[table];
+        let name = self.quote(&view.name);
+        view.schema.as_ref().map_or_else(|| name.clone(), |schema| format!("{}.{name}", self.quote(schema)))
+    }
+
+    fn name(&self, at: ColumnRef, single: bool) -> String {
+        let column = self.quote(&self.schema.column(at).name);
+        if single { column } else { format!("{}.{column}", self.quote(&self.schema.tables[at.table].name)) }
+    }
+
+    /// The identifier as the dialect needs it: quoted unless it is a plain word that no grammar reserves.
+    fn quote(&self, name: &str) -> String {
+        let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !RESERVED.contains(&name.to_ascii_lowercase().as_str());
+        let folds = self.schema.dialect == Dialect::Postgres && name.chars().any(|c| c.is_ascii_uppercase());
+        match self.schema.dialect {
+            _ if plain && !folds => name.to_owned(),
+            Dialect::Mysql | Dialect::Databricks | Dialect::Spark => format!("`{}`", name.replace('`', "``")),
+            _ => format!("\"{}\"", name.replace('"', "\"\"")),
+        }
+    }
+}
+
+const RESERVED: &[&str] = &[
+    "add",
+    "all",
+    "alter",
+    "and",
+    "as",
+    "asc",
+    "between",
+    "by",
+    "case",
+    "check",
+    "collate",
+    "column",
+    "commit",
+    "constraint",
+    "create",
+    "cross",
+    "current",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "database",
+    "default",
+    "delete",
+    "desc",
+    "distinct",
+    "drop",
+    "else",
+    "end",
+    "escape",
+    "except",
+    "exists",
+    "false",
+    "for",
+    "foreign",
+    "from",
+    "full",
+    "function",
+    "grant",
+    "group",
+    "having",
+    "if",
+    "in",
+    "index",
+    "inner",
+    "insert",
+    "intersect",
+    "interval",
+    "into",
+    "is",
+    "join",
+    "key",
+    "left",
+    "like",
+    "limit",
+    "natural",
+    "not",
+    "null",
+    "offset",
+    "on",
+    "or",
+    "order",
+    "outer",
+    "over",
+    "partition",
+    "primary",
+    "references",
+    "right",
+    "row",
+    "rows",
+    "select",
+    "set",
+    "table",
+    "then",
+    "to",
+    "trigger",
+    "true",
+    "union",
+    "unique",
+    "update",
+    "user",
+    "using",
+    "values",
+    "view",
+    "when",
+    "where",
+    "window",
+    "with",
+];

@@ -1,0 +1,231 @@
+//! Which of several columns or cells a name means, judged by the tables that the question speaks of.
+
+use super::cues::Cue;
+use super::items::{Reading, What};
+use super::joins;
+use super::lexicon::Scale;
+use super::schema::{ColumnRef, Schema};
+use super::values::Found;
+
+/// One way to decide what is open; the default is the likeliest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Choice {
+    /// Takes that item's n-th best meaning.
+    pub(crate) item: Option<(usize, usize)>,
+    /// DISTINCT where the question does not ask for it, and none where it does.
+    pub(crate) distinct: bool,
+    /// Alternatives where both are read, and both where alternatives are.
+    pub(crate) sets: bool,
+}
+
+pub(crate) struct Resolver<'a> {
+    schema: &'a Schema,
+    reading: &'a Reading,
+    choice: Choice,
+    /// How much each table is spoken of.
+    weights: Vec<f64>,
+    /// How far each table is from the one spoken of most.
+    far: Vec<f64>,
+}
+
+impl<'a> Resolver<'a> {
+    pub(crate) fn new(schema: &'a Schema, reading: &'a Reading, choice: Choice) -> Self {
+        let weights = weights(schema, reading);
+        let far = heaviest(&weights).map_or_else(|| vec![0.0; weights.len()], |main| joins::distances(schema, main));
+        Self { schema, reading, choice, weights, far }
+    }
+
+    /// The column that an item means; none when the item is none.
+    pub(crate) fn column(&self, at: usize) -> Option<ColumnRef> {
+        self.ranked(at).into_iter().nth(self.nth(at)).map(|(column, _)| column)
+    }
+
+    /// By how much the first meaning of a column or a cell is ahead of the second; 1 when there is no second.
+    pub(crate) fn margin(&self, at: usize) -> f64 {
+        let scores: Vec<f64> = match &self.reading.items[at].what {
+            What::Column(_) => self.ranked(at).into_iter().map(|(_, score)| score).collect(),
+            What::Cell(_) => self.ranked_cells(at).into_iter().map(|(_, score)| score).collect(),
+            _ => Vec::new(),
+        };
+        match scores.as_slice() {
+            [first, second, ..] => (first - second).clamp(0.0, 1.0),
+            _ => 1.0,
+        }
+    }
+
+    /// The cell that an item means.
+    pub(crate) fn cell(&self, at: usize) -> Option<Found> {
+        self.ranked_cells(at).into_iter().nth(self.nth(at)).map(|(cell, _)| cell)
+    }
+
+    /// The column of a table near the item that measures what the scale says, and whether it measures the other way round.
+    pub(crate) fn measured(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
+        self.near(at).into_iter().find_map(|table| self.schema.measured(table, scale.of))
+    }
+
+    /// A column of dates or years of a table near the item.
+    pub(crate) fn time(&self, at: usize) -> Option<ColumnRef> {
+        self.near(at).into_iter().find_map(|table| self.schema.time(table))
+    }
+
+    /// The column that names the rows of the nearest table.
+    pub(crate) fn label(&self, at: usize) -> Option<ColumnRef> {
+        let table = *self.near(at).first()?;
+        self.schema.tables[table].labels.first().map(|column| ColumnRef { table, column: *column })
+    }
+
+    /// The table that is spoken of most.
+    pub(crate) fn main(&self) -> Option<usize> {
+        heaviest(&self.weights)
+    }
+
+    fn nth(&self, at: usize) -> usize {
+        self.choice.item.filter(|(item, _)| *item == at).map_or(0, |(_, nth)| nth)
+    }
+
+    fn ranked(&self, at: usize) -> Vec<(ColumnRef, f64)> {
+        let Some(What::Column(candidates)) = self.reading.items.get(at).map(|item| &item.what) else {
+            return Vec::new();
+        };
+        let mut scored: Vec<(ColumnRef, f64)> =
+            candidates.iter().map(|(column, score)| (*column, score + self.context(at, *column))).collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        scored
+    }
+
+    fn ranked_cells(&self, at: usize) -> Vec<(Found, f64)> {
+        let Some(What::Cell(cells)) = self.reading.items.get(at).map(|item| &item.what) else { return Vec::new() };
+        let mut scored: Vec<(Found, f64)> = cells
+            .iter()
+            .map(|cell| {
+                let named = self.names(at.checked_sub(1), cell.column).max(self.names(Some(at + 1), cell.column));
+                let label = self.schema.tables[cell.column.table].labels.contains(&cell.column.column);
+                let bonus = if label { 0.08 } else { 0.0 };
+                // A reference is a worse place for a cell than the table that it refers to.
+                let key = if self.schema.column(cell.column).is_key { 0.05 } else { 0.0 };
+                (cell.clone(), cell.weight + named + bonus - key + self.context(at, cell.column))
+            })
+            .collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.column.cmp(&b.0.column)).then(a.0.text.cmp(&b.0.text)));
+        scored
+    }
+
+    /// What it counts that a neighbouring item may mean this column.
+    fn names(&self, neighbour: Option<usize>, column: ColumnRef) -> f64 {
+        let Some(item) = neighbour.and_then(|at| self.reading.items.get(at)) else { return 0.0 };
+        match &item.what {
+            What::Column(candidates) => {
+                candidates.iter().find(|(other, _)| *other == column).map_or(0.0, |(_, score)| 0.5 * score)
+            }
+            What::Table(table) if *table == column.table => 0.3,
+            _ => 0.0,
+        }
+    }
+
+    /// What the surroundings say for a column of that table at that item.
+    fn context(&self, at: usize, column: ColumnRef) -> f64 {
+        let mut score = self.weights[column.table];
+        if self.table_after(at) == Some(column.table) {
+            score += 0.3;
+        }
+        if self.table_before(at) == Some(column.table) {
+            score += 0.4;
+        }
+        score -= 0.04 * self.far[column.table].min(6.0);
+        score
+    }
+
+    /// The table of `name of the T`, `name and age for each T`.
+    fn table_after(&self, at: usize) -> Option<usize> {
+        for item in &self.reading.items[at + 1..] {
+            match &item.what {
+                What::Table(table) => return Some(*table),
+                What::Cue(Cue::And | Cue::Comma | Cue::Distinct | Cue::Each | Cue::Superlative(_))
+                | What::Column(_)
+                | What::Cell(_) => {}
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The table of `T name`.
+    fn table_before(&self, at: usize) -> Option<usize> {
+        let previous = &self.reading.items[at.checked_sub(1)?];
+        match previous.what {
+            What::Table(table) if previous.to == self.reading.items[at].from => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Tables by nearness to the item: the one just after, the last one before, then by weight.
+    fn near(&self, at: usize) -> Vec<usize> {
+        let table = |item: &super::items::Item| match item.what {
+            What::Table(table) => Some(table),
+            _ => None,
+        };
+        let close = self.reading.items.get(at + 1).and_then(table);
+        let before = self.reading.items[..at].iter().rev().find_map(table);
+        let cell = self.cell(at + 1).map(|cell| cell.column.table);
+        let mut order: Vec<usize> = close.into_iter().chain(cell).chain(before).chain(self.main()).collect();
+        let mut rest: Vec<usize> = (0..self.weights.len()).filter(|table| self.weights[*table] > 0.0).collect();
+        rest.sort_by(|a, b| self.weights[*b].total_cmp(&self.weights[*a]).then(a.cmp(b)));
+        order.extend(rest);
+        // Neighbours of the table spoken of most may hold what is measured.
+        let mut close: Vec<usize> = (0..self.far.len()).filter(|table| self.far[*table] < 2.0).collect();
+        close.sort_by(|a, b| self.far[*a].total_cmp(&self.far[*b]).then(a.cmp(b)));
+        order.extend(close);
+        let mut seen = Vec::new();
+        order.retain(|table| {
+            !seen.contains(table) && {
+                seen.push(*table);
+                true
+            }
+        });
+        order
+    }
+}
+
+/// The table of the greatest weight, if any has one.
+fn heaviest(weights: &[f64]) -> Option<usize> {
+    let best = weights.iter().copied().fold(0.0, f64::max);
+    weights.iter().position(|weight| *weight == best && best > 0.0)
+}
+
+/// How much each table is spoken of: named itself, most where things are asked for; named through its columns; through its cells.
+fn weights(schema: &Schema, reading: &Reading) -> Vec<f64> {
+    let mut weights = vec![0.0; schema.tables.len()];
+    let mut best = |table: usize, weight: f64| weights[table] = f64::max(weights[table], weight);
+    let mut main = false;
+    for (at, item) in reading.items.iter().enumerate() {
+        if let What::Table(table) = item.what {
+            let counted = at > 0 && matches!(reading.items[at - 1].what, What::Cue(Cue::Count));
+            let first = item.head && !main && !counted;
+            main |= first;
+            best(table, if first { 0.4 } else { 0.3 } * item.score.max(0.6));
+        }
+    }
+    let columns: Vec<&Vec<(ColumnRef, f64)>> = reading
+        .items
+        .iter()
+        .filter_map(|item| if let What::Column(candidates) = &item.what { Some(candidates) } else { None })
+        .collect();
+    for (table, weight) in weights.iter_mut().enumerate() {
+        let fit = |list: &&Vec<(ColumnRef, f64)>| {
+            let own = list.iter().filter(|(column, _)| column.table == table).map(|(_, score)| *score);
+            own.fold(0.0, f64::max)
+        };
+        let covered: f64 = columns.iter().map(fit).sum();
+        *weight += 0.25 * covered / columns.len().max(1) as f64;
+    }
+    for item in &reading.items {
+        if let What::Cell(cells) = &item.what {
+            let mut tables: Vec<usize> = cells.iter().map(|cell| cell.column.table).collect();
+            tables.dedup();
+            if let [only] = tables.as_slice() {
+                weights[*only] += 0.05;
+            }
+        }
+    }
+    weights
+}

@@ -1,0 +1,112 @@
+//! What a column becomes: asked for, aggregated, a key of groups, an order, or the measure of the best rows.
+
+use super::Walk;
+use crate::offline::cues::Cue;
+use crate::offline::draft::{Asked, Counted, Key, Measure};
+use crate::offline::items::What;
+use crate::offline::lexicon::Scale;
+use crate::offline::query::{Expression, Function};
+use crate::offline::schema::{ColumnRef, Holds};
+use crate::offline::words::Kind;
+
+impl Walk<'_> {
+    pub(super) fn column(&mut self, at: usize, column: ColumnRef) {
+        if std::mem::take(&mut self.pending.each) {
+            self.draft.keys.push(Key::Column(column));
+        } else if self.pending.ordering {
+            self.order(column);
+        } else if let Some((operator, _)) = self.pending.compare {
+            if let Some(function) = self.pending.functions.pop() {
+                let left = self.pending.compared.or_else(|| self.before_compare(at)).unwrap_or(column);
+                self.compare_with(at, left, operator, function, column);
+            } else {
+                self.pending.compared = Some(column);
+            }
+        } else if let Some(up) = self.pending.most_rows.take() {
+            let numeric = self.schema.column(column).holds == Holds::Number && !self.schema.column(column).is_key;
+            self.draft.best = Some((if numeric { Measure::Column(column) } else { Measure::Rows(None) }, up));
+        } else if let Some(scale) = self.pending.superlative.take() {
+            self.extreme(at, column, scale);
+        } else if !self.pending.functions.is_empty() {
+            self.aggregated(at, column);
+        } else if self.pending.count.take().is_some() {
+            self.counted_column(at, column);
+        } else if self.continues_count(at) {
+            self.ask(at, Expression::CountDistinct(column));
+        } else {
+            self.draft.distinct |= std::mem::take(&mut self.pending.distinct) && self.item(at).head;
+            self.ask(at, Expression::Column(column));
+        }
+    }
+
+    pub(super) fn order(&mut self, column: ColumnRef) {
+        let function = self.pending.functions.pop().or_else(|| {
+            let scale = self.pending.superlative.take()?;
+            self.draft.direction.get_or_insert(scale.up);
+            None
+        });
+        self.pending.count = None;
+        self.draft.orders.push(function.map_or(Measure::Column(column), |f| Measure::Aggregate(f, column)));
+    }
+
+    /// `the highest age`: the value itself where it is asked for, else the row that has it.
+    pub(super) fn extreme(&mut self, at: usize, column: ColumnRef, scale: Scale) {
+        if self.item(at).head && self.draft.limit.is_none() && self.asks_extreme(at) {
+            self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
+            self.aggregated(at, column);
+        } else if let Some(function) = self.pending.functions.pop() {
+            self.draft.best = Some((Measure::Aggregate(function, column), scale.up));
+        } else {
+            self.draft.best = Some((Measure::Column(column), scale.up));
+        }
+    }
+
+    /// Whether an extreme value is asked for itself: not where the sentence has already said whose it is (`which author has the
+    /// highest`), unless by a word of mathematics.
+    pub(super) fn asks_extreme(&self, at: usize) -> bool {
+        let begin = (0..at).rev().find(|i| {
+            matches!(self.item(*i).what, What::Cue(Cue::Request))
+                && self.reading.tokens[self.item(*i).from].kind == Kind::Break
+        });
+        let before = begin.unwrap_or(0)..at;
+        let formal = |word: &str| matches!(word, "maximum" | "minimum" | "max" | "min");
+        let said = self.reading.items[before].iter().any(|item| matches!(item.what, What::Table(_) | What::Column(_)));
+        let word = self.item(at).from.checked_sub(1).map(|i| self.reading.tokens[i].lower.as_str()).unwrap_or_default();
+        !said || formal(word) || !self.draft.keys.is_empty()
+    }
+
+    pub(super) fn aggregated(&mut self, at: usize, column: ColumnRef) {
+        self.pending.count = None;
+        for function in std::mem::take(&mut self.pending.functions) {
+            self.ask(at, Expression::Aggregate(function, column));
+        }
+    }
+
+    pub(super) fn counted_column(&mut self, at: usize, column: ColumnRef) {
+        let view = self.schema.column(column);
+        let distinct = std::mem::take(&mut self.pending.distinct);
+        if view.holds == Holds::Number && !view.is_key && !distinct {
+            self.ask(at, Expression::Column(column));
+        } else if view.is_key && !distinct {
+            let head = self.item(at).head;
+            self.draft.counted.push(Counted { item: at, table: Some(column.table), distinct, head });
+        } else {
+            self.ask(at, Expression::CountDistinct(column));
+        }
+    }
+
+    /// `the number of different names and colours` counts both.
+    pub(super) fn continues_count(&self, at: usize) -> bool {
+        let Some(last) = self.draft.asked.last() else { return false };
+        let and = self.reading.items[last.item + 1..at]
+            .iter()
+            .all(|item| matches!(item.what, What::Cue(Cue::And | Cue::Distinct)));
+        let different = (0..last.item).rev().take(2).any(|i| matches!(self.item(i).what, What::Cue(Cue::Distinct)));
+        and && different && matches!(last.expression, Expression::CountDistinct(_))
+    }
+
+    pub(super) fn ask(&mut self, item: usize, expression: Expression) {
+        let head = self.item(item).head;
+        self.draft.asked.push(Asked { item, head, expression });
+    }
+}

@@ -1,0 +1,266 @@
+//! The walk over the items: what each cue does with the name, the cell or the number that follows or precedes it.
+
+mod columns;
+mod conditions;
+mod numbers;
+
+use super::cues::{Cue, Part};
+use super::draft::{Counted, Draft, Key, Measure, Named};
+use super::items::{Item, Reading, What};
+use super::lexicon::Scale;
+use super::query::{Expression, Function, Operand, Operator};
+use super::resolve::Resolver;
+use super::schema::{ColumnRef, Schema};
+
+/// What has been announced and waits for its object.
+#[derive(Debug, Default)]
+struct Pending {
+    functions: Vec<Function>,
+    count: Option<usize>,
+    distinct: bool,
+    superlative: Option<Scale>,
+    most_rows: Option<bool>,
+    compare: Option<(Operator, Scale)>,
+    /// A column between `greater` and `than`.
+    compared: Option<ColumnRef>,
+    between: bool,
+    low: Option<Operand>,
+    each: bool,
+    ordering: bool,
+    not: bool,
+    like: Option<Part>,
+}
+
+pub(crate) struct Walk<'a> {
+    schema: &'a Schema,
+    reading: &'a Reading,
+    resolver: &'a Resolver<'a>,
+    pending: Pending,
+    draft: Draft,
+    /// Items that a neighbour has used up.
+    used: Vec<bool>,
+}
+
+/// Walks over a question that was read.
+pub(crate) fn walk(schema: &Schema, reading: &Reading, resolver: &Resolver<'_>) -> Draft {
+    let used = vec![false; reading.items.len()];
+    let mut walk = Walk { schema, reading, resolver, pending: Pending::default(), draft: Draft::default(), used };
+    for at in 0..reading.items.len() {
+        if !walk.used[at] {
+            walk.step(at);
+        }
+    }
+    walk.finish();
+    walk.draft
+}
+
+impl Walk<'_> {
+    fn item(&self, at: usize) -> &Item {
+        &self.reading.items[at]
+    }
+
+    fn what(&self, at: usize) -> Option<&What> {
+        self.reading.items.get(at).map(|item| &item.what)
+    }
+
+    fn step(&mut self, at: usize) {
+        match self.item(at).what.clone() {
+            What::Cue(cue) => self.cue(at, cue),
+            What::Table(table) => self.table(at, table),
+            What::Column(_) => {
+                if let Some(column) = self.resolver.column(at) {
+                    self.column(at, column);
+                }
+            }
+            What::Cell(_) => self.cell(at),
+            What::Number(number) => self.number(at, number),
+            What::Text(text) => self.text(at, text),
+            What::Date(date) => self.date(at, date),
+        }
+    }
+
+    fn cue(&mut self, at: usize, cue: Cue) {
+        // `not higher than` turns the comparison around; a `not` further away speaks of the whole clause.
+        let adjacent = at > 0
+            && matches!(self.item(at - 1).what, What::Cue(Cue::Not))
+            && self.item(at - 1).to == self.item(at).from;
+        let by_groups = cue == Cue::By && self.groups_by(at);
+        let pending = &mut self.pending;
+        match cue {
+            Cue::Count => pending.count = Some(at),
+            Cue::Aggregate(function) => self.aggregate(at, function),
+            Cue::Measure(of) => {
+                let scale = Scale { up: true, of };
+                if let Some((column, _)) = self.resolver.measured(at, scale) {
+                    self.ask(at, Expression::Column(column));
+                }
+            }
+            Cue::Distinct => pending.distinct = true,
+            Cue::Superlative(scale) => self.superlative(at, scale),
+            Cue::MostRows(up) => pending.most_rows = Some(up),
+            Cue::Frequent(up) => self.draft.frequent = Some(up),
+            Cue::Compare(operator, scale) => {
+                pending.compare = Some((if adjacent { operator.negated() } else { operator }, scale));
+                pending.not &= !adjacent;
+                pending.compared = None;
+            }
+            Cue::Between => pending.between = true,
+            Cue::Each => pending.each = true,
+            Cue::By => pending.each |= by_groups,
+            Cue::OrderBy => {
+                pending.ordering = true;
+                self.draft.wants_order = true;
+            }
+            Cue::Direction(down) => {
+                self.draft.direction = Some(down);
+                self.draft.wants_order = true;
+            }
+            Cue::Not => {
+                pending.not = true;
+                self.draft.not.get_or_insert(at);
+            }
+            Cue::Both => self.draft.both = true,
+            Cue::Like(part) => pending.like = Some(part),
+            Cue::Top(count) => self.draft.limit = Some(count),
+            Cue::Everything => self.draft.everything = true,
+            Cue::Request => {
+                let ordering = pending.ordering;
+                *pending = Pending { ordering, ..Pending::default() };
+                // `sort by age and list the names`: what follows the second verb is asked for.
+                self.pending.ordering &= self.draft.orders.is_empty();
+            }
+            Cue::Or | Cue::And | Cue::OrMore(_) | Cue::Trigger | Cue::Comma => {}
+        }
+    }
+
+    /// `by` groups when something is aggregated and a name follows at once.
+    fn groups_by(&self, at: usize) -> bool {
+        let aggregated = !self.draft.counted.is_empty()
+            || self.pending.count.is_some()
+            || self.draft.asked.iter().any(|asked| matches!(asked.expression, Expression::Aggregate(..)));
+        let near = self.reading.items.get(at + 1).is_some_and(|next| next.from <= self.item(at).to + 1);
+        let verb =
+            self.item(at).from.checked_sub(1).is_some_and(|before| self.reading.tokens[before].lower.ends_with("ed"));
+        let grouped = self.item(at).from.checked_sub(1).is_some_and(|b| self.reading.tokens[b].lower == "grouped");
+        aggregated && near && (!verb || grouped) && matches!(self.what(at + 1), Some(What::Column(_) | What::Table(_)))
+    }
+
+    fn aggregate(&mut self, at: usize, function: Function) {
+        self.settle_superlative();
+        self.pending.functions.push(function);
+        let Some((operator, scale)) = self.pending.compare else { return };
+        // `older than the average`, without saying of what again.
+        if !self.follows_column(at) {
+            let left = self
+                .pending
+                .compared
+                .or_else(|| self.before(at))
+                .or_else(|| Some(self.resolver.measured(at, scale)?.0));
+            if let Some(column) = left {
+                self.compare_with(at, column, operator, function, column);
+            }
+        }
+    }
+
+    fn follows_column(&self, at: usize) -> bool {
+        (at + 1..at + 4)
+            .map_while(|next| self.what(next))
+            .find(|what| {
+                !matches!(what, What::Cue(Cue::And | Cue::Comma | Cue::Aggregate(_) | Cue::Distinct) | What::Table(_))
+            })
+            .is_some_and(|what| matches!(what, What::Column(_)))
+    }
+
+    /// A superlative that a second one or an aggregate follows was an aggregate: `minimum and maximum age`.
+    fn settle_superlative(&mut self) {
+        if let Some(scale) = self.pending.superlative.take().filter(|scale| scale.of.is_empty()) {
+            self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
+        }
+    }
+
+    fn superlative(&mut self, at: usize, scale: Scale) {
+        if self.pending.compare.is_some() {
+            self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
+            return;
+        }
+        self.settle_superlative();
+        if scale.of.is_empty() {
+            // `whose price is the highest`: the column stands before.
+            let last = !matches!(
+                self.what(at + 1),
+                Some(What::Column(_) | What::Table(_) | What::Cell(_) | What::Cue(Cue::And | Cue::Aggregate(_)))
+            );
+            match last.then(|| self.before(at)).flatten() {
+                Some(column) => self.draft.best = Some((Measure::Column(column), scale.up)),
+                None => self.pending.superlative = Some(scale),
+            }
+            return;
+        }
+        match self.resolver.measured(at, scale) {
+            Some((column, turned)) => {
+                self.draft.best = Some((Measure::Column(column), scale.up != turned));
+                // `the earliest year`: the column that is named is the measure itself.
+                if matches!(self.what(at + 1), Some(What::Column(_))) && self.resolver.column(at + 1) == Some(column) {
+                    self.used[at + 1] = !self.item(at + 1).head;
+                }
+            }
+            None => self.pending.superlative = Some(Scale { of: &[], ..scale }),
+        }
+    }
+
+    fn table(&mut self, at: usize, table: usize) {
+        let (head, negated) = (self.item(at).head, self.pending.not);
+        self.draft.named.push(Named { item: at, table, head, negated });
+        let qualifies = self.names_column_of(at, table);
+        let pending = &mut self.pending;
+        if std::mem::take(&mut pending.each) {
+            self.draft.keys.push(Key::Table(table));
+        } else if let Some(up) = pending.most_rows.take() {
+            self.draft.best = Some((Measure::Rows(Some(table)), up));
+        } else if pending.count.is_some() && pending.ordering {
+            pending.count = None;
+            self.draft.orders.push(Measure::Rows(Some(table)));
+        } else if pending.count.is_some() && !qualifies {
+            pending.count = None;
+            let distinct = std::mem::take(&mut pending.distinct);
+            self.draft.counted.push(Counted { item: at, table: Some(table), distinct, head });
+        } else if let Some(scale) = pending.superlative
+            && !qualifies
+        {
+            self.pending.superlative = None;
+            self.draft.best = Some((Measure::Rows(Some(table)), scale.up));
+        } else if head && !negated && !qualifies && self.is_listed(at) {
+            // `names of authors and the books that they wrote`.
+            for column in &self.schema.tables[table].labels {
+                self.ask(at, Expression::Column(ColumnRef { table, column: *column }));
+            }
+        }
+    }
+
+    /// Whether the item is a further member of a list of what is asked for.
+    fn is_listed(&self, at: usize) -> bool {
+        let after_and = at > 0
+            && matches!(self.item(at - 1).what, What::Cue(Cue::And))
+            && self.item(at).from <= self.item(at - 1).to + 1;
+        let other = self.draft.named.iter().rev().nth(1).is_some_and(|named| named.head);
+        after_and && other && !self.draft.asked.is_empty() && self.pending.functions.is_empty()
+    }
+
+    /// Whether a column of that table follows directly: `employee age`.
+    fn names_column_of(&self, at: usize, table: usize) -> bool {
+        let near = self.reading.items.get(at + 1).is_some_and(|next| next.from == self.item(at).to);
+        near && matches!(self.what(at + 1), Some(What::Column(_)))
+            && self.resolver.column(at + 1).is_some_and(|column| column.table == table)
+    }
+
+    /// What was announced and never came.
+    fn finish(&mut self) {
+        if let Some(item) = self.pending.count.take() {
+            let head = self.item(item).head;
+            self.draft.counted.push(Counted { item, table: None, distinct: false, head });
+        }
+        if let Some(up) = self.pending.most_rows.take() {
+            self.draft.best = Some((Measure::Rows(None), up));
+        }
+    }
+}

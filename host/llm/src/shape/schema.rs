@@ -1,0 +1,172 @@
+//! JSON schemas as guests write them: compiled by `jsonschema`, after a check that validation stays cheap.
+//!
+//! A schema is a small program. References that lead back to themselves, or that fan out, can keep a validator busy for ever or
+//! overflow its stack, so references are local, without circles, and the schema's size with every reference written out is bounded.
+
+use std::collections::HashMap;
+
+use jsonschema::{Draft, PatternOptions, Validator};
+use serde_json::Value;
+use syrch_core::Limits;
+use syrch_core::ports::LlmError;
+
+use super::document::strict;
+
+/// Nodes of a schema with its references written out.
+const MAX_NODES: u64 = 4_096;
+/// Nesting of a schema with its references written out.
+const MAX_DEPTH: usize = 128;
+/// Nodes of the schema times nodes of the document.
+const MAX_WORK: u64 = 20_000_000;
+/// Bytes that one compiled pattern may take.
+const PATTERN_BYTES: usize = 1 << 20;
+/// Keywords that let a reference mean something else than a place in this document.
+const FOREIGN: [&str; 7] =
+    ["$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef", "$vocabulary"];
+
+/// A schema that is safe to run.
+#[derive(Debug)]
+pub(super) struct Schema {
+    validator: Validator,
+    nodes: u64,
+}
+
+impl Schema {
+    /// Reads and compiles a schema, as draft 2020-12 whatever it claims.
+    pub(super) fn compile(text: &str, limits: &Limits) -> Result<Self, LlmError> {
+        let refuse = |reason: String| LlmError::Unsupported(format!("the JSON schema: {reason}"));
+        if text.len() > limits.json_bytes {
+            return Err(refuse("it is too large".into()));
+        }
+        let mut schema = strict(text, limits.json_depth).ok_or_else(|| refuse("it is not a JSON document".into()))?;
+        if let Value::Object(map) = &mut schema {
+            map.shift_remove("$schema");
+        }
+        let nodes = Measure { root: &schema, targets: HashMap::new() }.node(&schema, 0).map_err(refuse)?;
+        let validator = jsonschema::options()
+            .with_draft(Draft::Draft202012)
+            .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES))
+            .build(&schema)
+            .map_err(|error| refuse(syrch_core::text::clip(&error.to_string(), 200).to_owned()))?;
+        Ok(Self { validator, nodes })
+    }
+
+    /// Whether the document matches.
+    pub(super) fn accepts(&self, document: &Value) -> bool {
+        self.nodes.saturating_mul(count(document)) <= MAX_WORK && self.validator.is_valid(document)
+    }
+}
+
+/// The nodes of a document.
+fn count(value: &Value) -> u64 {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(count).sum::<u64>(),
+        Value::Object(map) => 1 + map.values().map(count).sum::<u64>(),
+        _ => 1,
+    }
+}
+
+/// Measures a schema. A reference's target is `None` while it is being measured: meeting it again is a circle.
+struct Measure<'a> {
+    root: &'a Value,
+    targets: HashMap<&'a str, Option<(u64, usize)>>,
+}
+
+impl<'a> Measure<'a> {
+    fn node(&mut self, value: &'a Value, depth: usize) -> Result<u64, String> {
+        if depth > MAX_DEPTH {
+            return Err("its references nest too deep".into());
+        }
+        let mut nodes = 1_u64;
+        match value {
+            Value::Array(items) => {
+                for item in items {
+                    nodes = nodes.saturating_add(self.node(item, depth + 1)?);
+                }
+            }
+            Value::Object(map) => {
+                for (key, item) in map {
+                    if item.is_string() && (FOREIGN.contains(&key.as_str()) || key == "$schema") {
+                        return Err(format!("`{key}` is not allowed here"));
+                    }
+                    let below = match item {
+                        Value::String(target) if key == "$ref" => self.target(target, depth)?,
+                        _ => self.node(item, depth + 1)?,
+                    };
+                    nodes = nodes.saturating_add(below);
+                }
+            }
+            _ => {}
+        }
+        if nodes > MAX_NODES { Err(format!("it is larger than {MAX_NODES} nodes")) } else { Ok(nodes) }
+    }
+
+    fn target(&mut self, target: &'a str, depth: usize) -> Result<u64, String> {
+        match self.targets.get(target) {
+            Some(None) => return Err(format!("`{target}` leads back to itself")),
+            // Measured at another depth: what lies below it must fit here too.
+            Some(Some((nodes, measured))) if depth <= *measured => return Ok(*nodes),
+            _ => {}
+        }
+        let place = target.strip_prefix('#').filter(|place| place.starts_with('/'));
+        let value = place
+            .and_then(|place| self.root.pointer(place))
+            .ok_or_else(|| format!("`{target}` is no place in this schema"))?;
+        self.targets.insert(target, None);
+        let nodes = self.node(value, depth + 1)?;
+        self.targets.insert(target, Some((nodes, depth)));
+        Ok(nodes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn compile(schema: Value) -> Result<Schema, LlmError> {
+        Schema::compile(&schema.to_string(), &Limits::default())
+    }
+
+    #[test]
+    fn ordinary_schemas_compile_and_judge() {
+        let schema = compile(json!({
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/a"}},
+            "$defs": {"a": {"type": "string", "pattern": "^x+$"}}
+        }))
+        .unwrap();
+        assert!(schema.accepts(&json!({"a": "xx"})));
+        assert!(!schema.accepts(&json!({"a": "y"})) && !schema.accepts(&json!({})));
+    }
+
+    #[test]
+    fn schemas_that_could_run_away_are_refused() {
+        let doubling: serde_json::Map<String, Value> = (0..40)
+            .map(|i| {
+                let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
+                (format!("d{i}"), json!({"allOf": [next.clone(), next]}))
+            })
+            .chain([("d40".to_owned(), json!(true))])
+            .collect();
+        let chain: serde_json::Map<String, Value> = (0..1_000)
+            .map(|i| (format!("d{i}"), json!({"$ref": format!("#/$defs/d{}", i + 1)})))
+            .chain([("d1000".to_owned(), json!(true))])
+            .collect();
+        for schema in [
+            json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}),
+            json!({"$ref": "#"}),
+            json!({"$ref": "https://example.org/x.json"}),
+            json!({"$dynamicRef": "#x"}),
+            json!({"properties": {"a": {"$id": "https://example.org/", "type": "string"}}}),
+            json!({"$ref": "#/$defs/d0", "$defs": doubling}),
+            json!({"$ref": "#/$defs/d0", "$defs": chain}),
+            json!({"pattern": "(x{1000}){1000}"}),
+            json!({"type": "nothing"}),
+            json!([]),
+        ] {
+            assert!(matches!(compile(schema.clone()), Err(LlmError::Unsupported(_))), "{}", schema.to_string());
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The OpenAI provider against an endpoint that speaks the documented protocol, well and badly.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails where it unwraps or panics")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use syrch_core::ports::{LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Purpose, Request, Shape, Speaker};
+use syrch_core::{Catalog, Dialect, Limits, Problem};
+use syrch_kit::{MockEndpoint, Reply, Script, Usage};
+use syrch_llm::{OpenAiConfig, OpenAiProvider};
+
+const KEY: &str = "sk-sesame-0123456789";
+const SCHEMA: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}"#;
+
+fn call(prompt: &str, expect: Shape) -> ModelCall {
+    let request = Request {
+        purpose: Purpose::Generate,
+        messages: vec![Message { speaker: Speaker::User, text: prompt.into() }],
+        expect,
+        model: None,
+        subjects: vec!["SELECT never_sent".into()],
+        temperature: None,
+        top_p: None,
+        max_tokens: None,
+        stop: Vec::new(),
+        logprobs: false,
+        sample: 0,
+    };
+    let catalog = Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+    ModelCall { request, problem: Arc::new(Problem::new("q")), task: None, catalog: Arc::new(catalog) }
+}
+
+fn config(endpoint: &MockEndpoint) -> OpenAiConfig {
+    OpenAiConfig { timeout: Duration::from_secs(20), ..OpenAiConfig::new(endpoint.url(), "small") }
+}
+
+async fn ask(endpoint: &MockEndpoint, expect: Shape) -> ModelOutcome {
+    OpenAiProvider::new(config(endpoint)).unwrap().complete(&call("q", expect)).await
+}
+
+fn unavailable(outcome: &ModelOutcome) -> &str {
+    match &outcome.result {
+        Err(LlmError::Unavailable(text)) => text,
+        other => panic!("expected an outage: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn what_is_configured_and_asked_reaches_the_wire() {
+    let endpoint =
+        MockEndpoint::start(Script::always(Reply::sql("SELECT 1", 0.9).logprobs([-0.5, -0.25])).requires_key(KEY));
+    let mut config = config(&endpoint);
+    config.api_key = Some(KEY.to_owned().into());
+    config.temperature = Some(0.7);
+    config.models = vec!["large".into()];
+    config.max_tokens = 100;
+    let provider = OpenAiProvider::new(config).unwrap();
+    assert_eq!((provider.name(), provider.models()), ("openai", vec!["small".to_owned(), "large".to_owned()]));
+    let mut call = call("count it", Shape::Sql);
+    call.request.messages.insert(0, Message { speaker: Speaker::System, text: "rules".into() });
+    call.request.model = Some("large".into());
+    call.request.top_p = Some(0.5);
+    call.request.stop = vec!["END".into()];
+    call.request.logprobs = true;
+    call.request.sample = 2;
+    let outcome = provider.complete(&call).await;
+    let reply = outcome.result.unwrap();
+    assert_eq!(reply.parsed.as_deref(), Some("{\"sql\":\"SELECT 1\",\"confidence\":0.9}"));
+    assert_eq!((reply.logprob, reply.truncated), (Some(-0.75), false));
+    assert_eq!(outcome.usage.unwrap().model, "large");
+    let request = &endpoint.requests()[0];
+    assert_eq!(request.authorization(), Some(format!("Bearer {KEY}").as_str()));
+    let expected = json!({
+        "model": "large", "messages": [{"role": "system", "content": "rules"}, {"role": "user", "content": "count it"}],
+        "max_tokens": 100, "temperature": 0.7, "top_p": 0.5, "seed": 2, "stop": ["END"], "logprobs": true, "stream": false
+    });
+    assert_eq!(request.body, expected);
+}
+
+#[tokio::test]
+async fn a_keyless_endpoint_gets_no_authorization() {
+    let endpoint = MockEndpoint::start(Script::always(Reply::text("hello")));
+    for key in [None, Some(" ")] {
+        let mut config = config(&endpoint);
+        config.api_key = key.map(|key| key.to_owned().into());
+        let outcome = OpenAiProvider::new(config).unwrap().complete(&call("q", Shape::Text)).await;
+        assert_eq!(outcome.result.unwrap().text, "hello");
+    }
+    assert!(endpoint.requests().iter().all(|request| request.authorization().is_none()));
+}
+
+#[tokio::test]
+async fn a_schema_is_asked_for_and_its_refusal_remembered() {
+    let reply = || Reply::text("```json\n{\"n\": 7}\n```");
+    let shape = || Shape::Json(SCHEMA.into());
+    let formats = |endpoint: &MockEndpoint| -> Vec<Value> {
+        endpoint.requests().iter().map(|request| request.body["response_format"]["type"].clone()).collect()
+    };
+    let endpoint = MockEndpoint::start(Script::always(reply()));
+    assert_eq!(ask(&endpoint, shape()).await.result.unwrap().parsed.as_deref(), Some("{\"n\":7}"));
+    assert_eq!(formats(&endpoint), [json!("json_schema")]);
+
+    for (script, expected) in [
+        (
+            Script::always(reply()).without_json_schema(),
+            vec![json!("json_schema"), json!("json_object"), json!("json_object")],
+        ),
+        (
+            Script::always(reply()).without_response_format(),
+            vec![json!("json_schema"), json!("json_object"), Value::Null, Value::Null],
+        ),
+    ] {
+        let endpoint = MockEndpoint::start(script);
+        let provider = OpenAiProvider::new(config(&endpoint)).unwrap();
+        for _ in 0..2 {
+            assert_eq!(
+                provider.complete(&call("q", shape())).await.result.unwrap().parsed.as_deref(),
+                Some("{\"n\":7}")
+            );
+        }
+        assert_eq!(formats(&endpoint), expected);
+        assert!(endpoint.requests().last().unwrap().prompt().ends_with(SCHEMA));
+    }
+}
+
+#[tokio::test]
+async fn renamed_and_refused_parameters_are_learnt() {
+    let script = Script::always(Reply::text("x")).wants_completion_tokens().refuses("temperature").refuses("seed");
+    let endpoint = MockEndpoint::start(script);
+    let mut config = config(&endpoint);
+    config.temperature = Some(0.7);
+    let provider = OpenAiProvider::new(config).unwrap();
+    for _ in 0..2 {
+        assert_eq!(provider.complete(&call("q", Shape::Text)).await.result.unwrap().text, "x");
+    }
+    assert_eq!(endpoint.count(), 5);
+    let body = &endpoint.requests()[4].body;
+    assert!(body.get("temperature").is_none() && body["max_completion_tokens"] == json!(4_096), "{body}");
+}
+
+#[tokio::test]
+async fn statuses_name_themselves_and_what_to_check() {
+    for (status, words) in [
+        (401, "an API key, and none is set"),
+        (404, "check the model `small` and the base URL"),
+        (429, "rate limit"),
+        (500, "the endpoint failed"),
+        (302, "redirects"),
+    ] {
+        let endpoint =
+            MockEndpoint::start(Script::always(Reply::status(status, &format!("because {}", "x".repeat(900)))));
+        let outcome = ask(&endpoint, Shape::Text).await;
+        let text = unavailable(&outcome);
+        assert!(text.contains(&status.to_string()) && text.contains(words) && text.contains("because xxx"), "{text}");
+        assert!(text.len() < 500 && outcome.sent && endpoint.count() == 1, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_never_shown() {
+    let endpoint = MockEndpoint::start(Script::always(Reply::text("x")).requires_key("another"));
+    let mut config = config(&endpoint);
+    config.api_key = Some(KEY.to_owned().into());
+    let provider = OpenAiProvider::new(config).unwrap();
+    let outcome = provider.complete(&call("q", Shape::Text)).await;
+    let text = unavailable(&outcome);
+    assert!(text.contains("401") && text.contains("check the API key"), "{text}");
+    assert!(!text.contains("sesame") && !format!("{provider:?}").contains("sesame"), "{text} {provider:?}");
+}
+
+#[tokio::test]
+async fn an_endpoint_that_sends_the_key_back_does_not_leak_it() {
+    let echo = |request: &syrch_kit::Recorded, _| Some(Reply::text(request.authorization().unwrap_or_default()));
+    let endpoint = MockEndpoint::start(Script::new().with(echo));
+    let mut config = config(&endpoint);
+    config.api_key = Some(KEY.to_owned().into());
+    let outcome = OpenAiProvider::new(config).unwrap().complete(&call("q", Shape::Text)).await;
+    assert_eq!(outcome.result.unwrap().text, "Bearer ***");
+}
+
+#[tokio::test]
+async fn broken_exchanges_are_outages_that_were_sent() {
+    for (reply, words) in [
+        (Reply::garbage(), "is no JSON"),
+        (Reply::half_json(), "is no JSON"),
+        (Reply::cut_stream(), "broke off"),
+        (Reply::raw(200, "{\"choices\":[]}"), "check the base URL"),
+        (Reply::raw(200, "{\"error\":{\"message\":\"overloaded\"}}"), "overloaded"),
+        (Reply::raw(200, "[]"), "check the base URL"),
+    ] {
+        let endpoint = MockEndpoint::start(Script::always(reply));
+        let outcome = ask(&endpoint, Shape::Sql).await;
+        assert!(unavailable(&outcome).contains(words), "{outcome:?}");
+        assert!(outcome.sent && outcome.usage.is_none());
+    }
+}
+
+#[tokio::test]
+async fn the_timeout_ends_a_hanging_call() {
+    let endpoint = MockEndpoint::start(Script::always(Reply::hang()));
+    let config = OpenAiConfig { timeout: Duration::from_millis(200), ..config(&endpoint) };
+    let outcome = OpenAiProvider::new(config).unwrap().complete(&call("q", Shape::Text)).await;
+    assert!(unavailable(&outcome).contains("within 0.2 s"), "{outcome:?}");
+    assert!(outcome.sent);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_down_was_sent_nothing() {
+    let base = MockEndpoint::start(Script::new()).url();
+    let provider = OpenAiProvider::new(OpenAiConfig::new(base.clone(), "small")).unwrap();
+    let outcome = provider.complete(&call("q", Shape::Text)).await;
+    let text = unavailable(&outcome);
+    assert!(text.contains(&base) && text.contains("is the server running"), "{text}");
+    assert!(!outcome.sent);
+}
+
+#[tokio::test]
+async fn replies_over_the_limit_are_cut_off() {
+    let endpoint = MockEndpoint::start(Script::always(Reply::flood(64 << 20)));
+    assert_eq!(ask(&endpoint, Shape::Text).await.result, Err(LlmError::TooLarge));
+    let endpoint = MockEndpoint::start(Script::always(Reply::text("x".repeat(300 << 10))));
+    let outcome = ask(&endpoint, Shape::Text).await;
+    assert_eq!(outcome.result, Err(LlmError::TooLarge));
+    assert!(outcome.usage.is_some());
+}
+
+#[tokio::test]
+async fn replies_without_an_answer_keep_their_usage() {
+    for (reply, expected) in [
+        (Reply::text("I do not know."), LlmError::Malformed("I do not know.".into())),
+        (Reply::text(" "), LlmError::Malformed("(empty)".into())),
+        (Reply::refusal("I must not"), LlmError::Refused("I must not".into())),
+        (
+            Reply::tool_call("run_sql"),
+            LlmError::Malformed("(no text: the model called a tool, and none was offered)".into()),
+        ),
+        (
+            Reply::text("").field("reasoning_content", "SELECT 1").finish("length"),
+            LlmError::Malformed("(no text: the model reached its length limit before it answered)".into()),
+        ),
+    ] {
+        let endpoint = MockEndpoint::start(Script::always(reply.usage(Usage::Tokens(11, 5))));
+        let outcome = ask(&endpoint, Shape::Sql).await;
+        assert_eq!(outcome.result, Err(expected));
+        assert_eq!(outcome.usage.map(|usage| (usage.input_tokens, usage.output_tokens)), Some((11, 5)));
+    }
+    let endpoint = MockEndpoint::start(Script::always(Reply::text("half an ans").finish("length")));
+    assert!(ask(&endpoint, Shape::Text).await.result.unwrap().truncated);
+}
+
+#[tokio::test]
+async fn usage_lies_are_no_usage() {
+    for lie in [Usage::Missing, Usage::Zero, Usage::Negative, Usage::Words] {
+        let endpoint = MockEndpoint::start(Script::always(Reply::sql("SELECT 1", 0.5).usage(lie.clone())));
+        let outcome = ask(&endpoint, Shape::Sql).await;
+        assert_eq!((outcome.result.unwrap().usage.model.as_str(), outcome.usage), ("small", None), "{lie:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_must_not_be_sent_is_not() {
+    let endpoint = MockEndpoint::start(Script::always(Reply::text("x")));
+    let provider = OpenAiProvider::new(config(&endpoint)).unwrap();
+    let mut foreign = call("q", Shape::Text);
+    foreign.request.model = Some("gpt-secret".into());
+    let mut silent = call("q", Shape::Text);
+    silent.request.messages.clear();
+    let large = call(&"x".repeat(Limits::default().prompt_bytes + 1), Shape::Text);
+    let odd = call("q", Shape::Other("xml".into()));
+    let endless = call("q", Shape::Json("{\"$ref\":\"#\"}".into()));
+    for call in [foreign, silent, large, odd, endless] {
+        let outcome = provider.complete(&call).await;
+        assert!(outcome.result.is_err() && !outcome.sent, "{outcome:?}");
+    }
+    assert_eq!(endpoint.count(), 0);
+}
+
+#[test]
+fn estimates_are_upper_bounds_by_bytes() {
+    let provider = OpenAiProvider::new(OpenAiConfig::new("http://localhost:1/v1", "m")).unwrap();
+    let mut call = call(&"x".repeat(300), Shape::Text);
+    call.request.max_tokens = Some(50);
+    assert_eq!(provider.estimate(&call), 100 + 16 + 50);
+    call.request.max_tokens = None;
+    assert_eq!(provider.estimate(&call), 100 + 16 + 4_096);
+}
+
+#[test]
+fn https_endpoints_need_no_further_set_up() {
+    // A machine without any CA certificate cannot speak HTTPS, and is told so.
+    match OpenAiProvider::new(OpenAiConfig::new("https://localhost:1/v1", "m")) {
+        Ok(provider) => assert_eq!(provider.models(), ["m"]),
+        Err(error) => assert!(matches!(error, syrch_llm::OpenAiError::Client(_)), "{error}"),
+    }
+}

@@ -1,0 +1,202 @@
+//! What makes a sound graph. A planner's first graph is checked here, and again every graph that edits and subtasks make of it.
+
+use std::collections::BTreeSet;
+
+use syrch_core::{Graph, Join, Limits, Operation, Task, text};
+
+use crate::shape;
+
+/// What is wrong with a graph. Ids stand in it escaped and clipped, since they may come from anybody.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the fields are the words of the messages")]
+pub enum GraphError {
+    /// No tasks.
+    #[error("the graph has no tasks")]
+    Empty,
+    /// Too many tasks.
+    #[error("the graph has {tasks} tasks, over the limit of {limit}")]
+    TooManyTasks { tasks: usize, limit: usize },
+    /// Too many dependencies.
+    #[error("the graph has {edges} edges, over the limit of {limit}")]
+    TooManyEdges { edges: usize, limit: usize },
+    /// An id that is no id.
+    #[error("task id `{id}` is not 1 to {limit} of A-Z a-z 0-9 _ . -")]
+    BadId { id: String, limit: usize },
+    /// An id for two tasks.
+    #[error("task id `{id}` is used twice")]
+    DuplicateId { id: String },
+    /// An operation that the host does not know.
+    #[error("`{task}` has the unknown operation `{operation}`")]
+    UnknownOperation { task: String, operation: String },
+    /// A choice from nothing.
+    #[error("`{task}` chooses, but has no dependencies to choose from")]
+    NothingToChoose { task: String },
+    /// A join that could never be satisfied, or always is.
+    #[error("`{task}` waits for at least {wanted} of its dependencies, not for 1 to {dependencies}")]
+    BadJoin { task: String, wanted: u32, dependencies: usize },
+    /// A priority that cannot be compared.
+    #[error("`{task}` has the priority {priority}, which is not finite")]
+    BadPriority { task: String, priority: f64 },
+    /// A confidence that is none.
+    #[error("`{task}` has the confidence {confidence}, not 0 to 1")]
+    BadConfidence { task: String, confidence: f64 },
+    /// The answer is no task.
+    #[error("the answer `{id}` is not a task of the graph")]
+    UnknownAnswer { id: String },
+    /// A dependency is no task.
+    #[error("`{task}` depends on `{dependency}`, which is not a task of the graph")]
+    UnknownDependency { task: String, dependency: String },
+    /// A dependency is named twice.
+    #[error("`{task}` depends on `{dependency}` twice")]
+    DuplicateDependency { task: String, dependency: String },
+    /// A task waits for itself.
+    #[error("`{task}` depends on itself")]
+    SelfDependency { task: String },
+    /// A parent is no task.
+    #[error("`{task}` was made from `{parent}`, which is not a task of the graph")]
+    UnknownParent { task: String, parent: String },
+    /// Tasks wait for each other: each depends on the one after it, and the last on the first.
+    #[error("tasks depend on each other in a cycle: {}", chain(.tasks))]
+    Cycle { tasks: Vec<String> },
+    /// Tasks were made from each other, in the same order.
+    #[error("tasks are made from each other in a cycle: {}", chain(.tasks))]
+    ParentCycle { tasks: Vec<String> },
+    /// A chain of dependencies is too long.
+    #[error("the chain of dependencies that ends in `{task}` has {depth} tasks, over the limit of {limit}")]
+    TooDeep { task: String, depth: usize, limit: usize },
+    /// A chain of parents is too long.
+    #[error("the chain of parents that ends in `{task}` has {depth} tasks, over the limit of {limit}")]
+    ParentsTooDeep { task: String, depth: usize, limit: usize },
+}
+
+/// At most this many names of a cycle stand in its message; the error's field has all.
+const SHOWN: usize = 16;
+
+fn chain(tasks: &[String]) -> String {
+    let first = tasks.first().map_or("", String::as_str);
+    if tasks.len() > SHOWN {
+        format!("{} -> … -> {first} ({} tasks)", tasks[..SHOWN].join(" -> "), tasks.len())
+    } else {
+        format!("{} -> {first}", tasks.join(" -> "))
+    }
+}
+
+/// A name from outside, fit to stand in a message.
+pub(crate) fn shown(name: &str) -> String {
+    text::clip(name, 64).escape_default().to_string()
+}
+
+/// Refuses a graph that cannot be run: see [`GraphError`].
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(graph: &Graph, limits: &Limits) -> Result<(), GraphError> {
+    sizes(graph, limits)?;
+    ids(&graph.tasks, limits)?;
+    graph.tasks.iter().try_for_each(fields)?;
+    references(graph)?;
+    chains(graph, limits)
+}
+
+fn sizes(graph: &Graph, limits: &Limits) -> Result<(), GraphError> {
+    let tasks = graph.tasks.len();
+    let edges = graph.tasks.iter().map(|task| task.depends_on.len()).sum();
+    if tasks == 0 {
+        return Err(GraphError::Empty);
+    }
+    if tasks > limits.tasks {
+        return Err(GraphError::TooManyTasks { tasks, limit: limits.tasks });
+    }
+    if edges > limits.edges {
+        return Err(GraphError::TooManyEdges { edges, limit: limits.edges });
+    }
+    Ok(())
+}
+
+fn ids(tasks: &[Task], limits: &Limits) -> Result<(), GraphError> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    let mut known = BTreeSet::new();
+    for Task { id, .. } in tasks {
+        if id.is_empty() || id.len() > limits.id_bytes || !id.bytes().all(allowed) {
+            return Err(GraphError::BadId { id: shown(id), limit: limits.id_bytes });
+        }
+        if !known.insert(id.as_str()) {
+            return Err(GraphError::DuplicateId { id: shown(id) });
+        }
+    }
+    Ok(())
+}
+
+fn fields(task: &Task) -> Result<(), GraphError> {
+    let name = || shown(&task.id);
+    let dependencies = task.depends_on.len();
+    match &task.operation {
+        Operation::Solve => {}
+        Operation::Choose if dependencies == 0 => return Err(GraphError::NothingToChoose { task: name() }),
+        Operation::Choose => {}
+        Operation::Other(operation) => {
+            return Err(GraphError::UnknownOperation { task: name(), operation: shown(operation) });
+        }
+    }
+    match task.join {
+        Join::AtLeast(wanted) if wanted == 0 || usize::try_from(wanted).is_ok_and(|wanted| wanted > dependencies) => {
+            return Err(GraphError::BadJoin { task: name(), wanted, dependencies });
+        }
+        Join::AllOf | Join::AnyOf | Join::AtLeast(_) => {}
+    }
+    if !task.priority.is_finite() {
+        return Err(GraphError::BadPriority { task: name(), priority: task.priority });
+    }
+    match task.confidence {
+        // A NaN is in no range.
+        Some(confidence) if !(0.0..=1.0).contains(&confidence) => {
+            Err(GraphError::BadConfidence { task: name(), confidence })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn references(graph: &Graph) -> Result<(), GraphError> {
+    let known = shape::positions(&graph.tasks);
+    for task in &graph.tasks {
+        let mut named = BTreeSet::new();
+        for dependency in &task.depends_on {
+            if dependency == &task.id {
+                return Err(GraphError::SelfDependency { task: shown(&task.id) });
+            }
+            if !known.contains_key(dependency.as_str()) {
+                return Err(GraphError::UnknownDependency { task: shown(&task.id), dependency: shown(dependency) });
+            }
+            if !named.insert(dependency) {
+                return Err(GraphError::DuplicateDependency { task: shown(&task.id), dependency: shown(dependency) });
+            }
+        }
+        if let Some(parent) = task.parent.as_ref().filter(|parent| !known.contains_key(parent.as_str())) {
+            return Err(GraphError::UnknownParent { task: shown(&task.id), parent: shown(parent) });
+        }
+    }
+    if known.contains_key(graph.answer.as_str()) {
+        Ok(())
+    } else {
+        Err(GraphError::UnknownAnswer { id: shown(&graph.answer) })
+    }
+}
+
+fn chains(graph: &Graph, limits: &Limits) -> Result<(), GraphError> {
+    let limit = limits.depth;
+    let name = |position: usize| shown(&graph.tasks[position].id);
+    let names = |cycle: Vec<usize>| cycle.into_iter().map(name).collect();
+    let deepest = |depths: Vec<usize>| depths.into_iter().enumerate().find(|(_, depth)| *depth > limit);
+
+    let depths =
+        shape::depths(&shape::dependencies(graph)).map_err(|cycle| GraphError::Cycle { tasks: names(cycle) })?;
+    if let Some((position, depth)) = deepest(depths) {
+        return Err(GraphError::TooDeep { task: name(position), depth, limit });
+    }
+    let depths =
+        shape::depths(&shape::parents(graph)).map_err(|cycle| GraphError::ParentCycle { tasks: names(cycle) })?;
+    match deepest(depths) {
+        Some((position, depth)) => Err(GraphError::ParentsTooDeep { task: name(position), depth, limit }),
+        None => Ok(()),
+    }
+}

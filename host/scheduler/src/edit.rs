@@ -1,0 +1,91 @@
+//! The planner's edits: applied in order to a copy of the graph, and taken or refused as a whole.
+
+use std::collections::BTreeSet;
+
+use syrch_core::{Edit, Graph, Limits, Step, Task, TaskId};
+
+use crate::check::{GraphError, check, shown};
+
+/// How far a task has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It has not started.
+    Open,
+    /// It started.
+    Begun,
+    /// It ended, whether it started or not.
+    Ended,
+}
+
+/// Why a step is refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("the update of `{0}` comes too late: it has started")]
+    Begun(String),
+    #[error("the update of `{0}` comes too late: it has ended")]
+    Ended(String),
+    #[error("`{0}` is not a task of the graph")]
+    Unknown(String),
+    #[error("the answer `{0}` would be cancelled")]
+    AnswerCancelled(String),
+    #[error("the edit `{0}` is unknown")]
+    UnknownEdit(String),
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+}
+
+/// What a sound step comes to.
+#[derive(Debug)]
+pub(crate) struct Edited {
+    /// The graph afterwards: old tasks where they were, new ones last.
+    pub(crate) graph: Graph,
+    /// Tasks to cancel.
+    pub(crate) cancelled: BTreeSet<TaskId>,
+    /// Whether nothing more is to be done.
+    pub(crate) finished: bool,
+}
+
+/// Applies a step to a copy of `graph`; `standing` tells of its tasks.
+///
+/// # Errors
+/// Why the whole step is refused.
+pub(crate) fn apply(
+    graph: &Graph,
+    step: &Step,
+    limits: &Limits,
+    standing: impl Fn(&str) -> Standing,
+) -> Result<Edited, Refusal> {
+    let mut edited = Edited { graph: graph.clone(), cancelled: BTreeSet::new(), finished: false };
+    for edit in &step.edits {
+        match edit {
+            Edit::Add(task) => edited.graph.tasks.push(task.clone()),
+            Edit::Update(task) => update(&mut edited.graph, task, &standing)?,
+            Edit::Cancel(id) if edited.graph.task(id).is_none() => return Err(Refusal::Unknown(shown(id))),
+            // It may have ended while the planner was thinking: then there is nothing left to cancel.
+            Edit::Cancel(id) if standing(id) == Standing::Ended => {}
+            Edit::Cancel(id) => drop(edited.cancelled.insert(id.clone())),
+            Edit::Answer(id) => edited.graph.answer.clone_from(id),
+            Edit::Finish => edited.finished = true,
+            Edit::Other(name) => return Err(Refusal::UnknownEdit(shown(name))),
+        }
+    }
+    if edited.cancelled.contains(&edited.graph.answer) {
+        return Err(Refusal::AnswerCancelled(shown(&edited.graph.answer)));
+    }
+    if step.memo.is_some() {
+        edited.graph.memo.clone_from(&step.memo);
+    }
+    check(&edited.graph, limits)?;
+    Ok(edited)
+}
+
+fn update(graph: &mut Graph, task: &Task, standing: impl Fn(&str) -> Standing) -> Result<(), Refusal> {
+    match standing(&task.id) {
+        Standing::Begun => return Err(Refusal::Begun(shown(&task.id))),
+        Standing::Ended => return Err(Refusal::Ended(shown(&task.id))),
+        Standing::Open => {}
+    }
+    let old = graph.tasks.iter_mut().find(|old| old.id == task.id);
+    old.ok_or_else(|| Refusal::Unknown(shown(&task.id)))?.clone_from(task);
+    Ok(())
+}

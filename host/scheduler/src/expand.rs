@@ -1,0 +1,71 @@
+//! Subtasks: a solver may answer with smaller tasks instead of candidates, and they take the task's place.
+
+use std::collections::BTreeMap;
+
+use syrch_core::{Graph, Join, Limits, Operation, Task, TaskId};
+
+use crate::check::{GraphError, check, shown};
+
+/// The graph with `subtasks` in the place of the task at `position`, and the subtasks as they stand in it, last in the graph. The
+/// task itself becomes a choice of the last one.
+///
+/// # Errors
+/// What is wrong with the subtasks among themselves, or with the whole graph.
+pub(crate) fn expand(
+    graph: &Graph,
+    position: usize,
+    subtasks: &[Task],
+    limits: &Limits,
+) -> Result<(Graph, Vec<Task>), GraphError> {
+    let mut graph = graph.clone();
+    let names = names(&graph, position, subtasks)?;
+    let task = &graph.tasks[position];
+    let placed = subtasks.iter().map(|subtask| place(task, subtask, &names)).collect::<Result<Vec<_>, _>>()?;
+
+    let last = placed.last().map(|subtask| subtask.id.clone());
+    let task = &mut graph.tasks[position];
+    task.operation = Operation::Choose;
+    task.depends_on = last.into_iter().collect();
+    task.join = Join::AllOf;
+    task.tolerant = false;
+    graph.tasks.extend(placed.iter().cloned());
+    check(&graph, limits)?;
+    Ok((graph, placed))
+}
+
+/// The subtasks' ids in the graph: prefixed by the task's, and numbered where that is taken.
+fn names<'a>(graph: &Graph, position: usize, subtasks: &'a [Task]) -> Result<BTreeMap<&'a str, TaskId>, GraphError> {
+    let mut names = BTreeMap::new();
+    for subtask in subtasks {
+        let plain = format!("{}.{}", graph.tasks[position].id, subtask.id);
+        let taken = |id: &TaskId| graph.task(id).is_some() || names.values().any(|name| name == id);
+        let mut numbered = (2_usize..).map(|number| format!("{plain}-{number}"));
+        let name = if taken(&plain) { numbered.find(|name| !taken(name)).unwrap_or_default() } else { plain };
+        if names.insert(subtask.id.as_str(), name).is_some() {
+            return Err(GraphError::DuplicateId { id: shown(&subtask.id) });
+        }
+    }
+    Ok(names)
+}
+
+/// A subtask under its new name. One without dependencies starts where the task would have: with the task's own.
+fn place(task: &Task, subtask: &Task, names: &BTreeMap<&str, TaskId>) -> Result<Task, GraphError> {
+    let unknown =
+        |dependency: &str| GraphError::UnknownDependency { task: shown(&subtask.id), dependency: shown(dependency) };
+    let siblings = subtask.depends_on.iter().map(|id| names.get(id.as_str()).cloned().ok_or_else(|| unknown(id)));
+    let siblings = siblings.collect::<Result<Vec<_>, _>>()?;
+    let parent = subtask.parent.as_deref().and_then(|parent| names.get(parent)).unwrap_or(&task.id);
+    let mut placed = Task {
+        id: names.get(subtask.id.as_str()).cloned().unwrap_or_default(),
+        parent: Some(parent.clone()),
+        database: subtask.database.clone().or_else(|| task.database.clone()),
+        depends_on: siblings,
+        ..subtask.clone()
+    };
+    if placed.depends_on.is_empty() {
+        placed.depends_on.clone_from(&task.depends_on);
+        placed.join = task.join;
+        placed.tolerant |= task.tolerant;
+    }
+    Ok(placed)
+}

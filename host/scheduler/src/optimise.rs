@@ -1,0 +1,136 @@
+//! The passes over a checked graph: leave out what the answer does not need, and run equal tasks once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use syrch_core::{Graph, Join, Operation, Task, TaskId};
+
+use crate::shape;
+
+/// A graph after the passes, and what they left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Optimised {
+    /// What is left; still sound.
+    pub graph: Graph,
+    /// Tasks from which the answer cannot be reached, in graph order.
+    pub dropped: Vec<TaskId>,
+    /// Tasks left out for an equal one, as (left out, kept).
+    pub merged: Vec<(TaskId, TaskId)>,
+}
+
+/// Runs the passes over a sound graph (see [`crate::check()`]). The answer's result stays what it was.
+#[must_use]
+pub fn optimise(mut graph: Graph) -> Optimised {
+    let dropped = drop_unreachable(&mut graph);
+    let merged = merge_equal(&mut graph);
+    Optimised { graph, dropped, merged }
+}
+
+fn drop_unreachable(graph: &mut Graph) -> Vec<TaskId> {
+    let Some(answer) = graph.tasks.iter().position(|task| task.id == graph.answer) else { return Vec::new() };
+    let needed = shape::leading_to(&shape::dependencies(graph), answer);
+    let parents = parents(&graph.tasks);
+    let (mut kept, mut dropped) = (Vec::new(), Vec::new());
+    for (position, task) in std::mem::take(&mut graph.tasks).into_iter().enumerate() {
+        if needed.contains(&position) {
+            kept.push(task);
+        } else {
+            dropped.push(task.id);
+        }
+    }
+    graph.tasks = kept;
+    adopt(&mut graph.tasks, &parents, &dropped.iter().map(String::as_str).collect());
+    dropped
+}
+
+/// The answer itself is never merged: whatever is left leads to it, and an equal of it would have to lead to itself.
+fn merge_equal(graph: &mut Graph) -> Vec<(TaskId, TaskId)> {
+    let Ok(depths) = shape::depths(&shape::dependencies(graph)) else { return Vec::new() };
+    // Equal tasks have the same dependencies and so the same depth: by then everything before them has been merged.
+    let mut order: Vec<usize> = (0..graph.tasks.len()).collect();
+    order.sort_by_key(|position| (depths[*position], *position));
+
+    let parents = parents(&graph.tasks);
+    let mut kept: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+    let mut merged: Vec<(TaskId, TaskId)> = Vec::new();
+    for position in order {
+        let equals = kept.entry(Key::of(&graph.tasks[position])).or_default();
+        match equals.iter().find(|other| !counted_apart(&graph.tasks, **other, position)) {
+            Some(other) => merged.push(fold(graph, position, *other)),
+            None => equals.push(position),
+        }
+    }
+
+    let gone: BTreeSet<&str> = merged.iter().map(|(from, _)| from.as_str()).collect();
+    graph.tasks.retain(|task| !gone.contains(task.id.as_str()));
+    adopt(&mut graph.tasks, &parents, &gone);
+    merged
+}
+
+/// What makes two tasks equal. The order of dependencies matters to a choice alone, where it breaks ties.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    text: String,
+    chooses: bool,
+    depends_on: Vec<TaskId>,
+    join: (u8, u32),
+    tolerant: bool,
+    expected: Option<String>,
+    database: Option<String>,
+    context: Option<String>,
+}
+
+impl Key {
+    fn of(task: &Task) -> Self {
+        let chooses = task.operation == Operation::Choose;
+        let mut depends_on = task.depends_on.clone();
+        if !chooses {
+            depends_on.sort();
+        }
+        let join = match task.join {
+            Join::AllOf => (0, 0),
+            Join::AnyOf => (1, 0),
+            Join::AtLeast(wanted) => (2, wanted),
+        };
+        Self {
+            text: task.text.clone(),
+            chooses,
+            depends_on,
+            join,
+            tolerant: task.tolerant,
+            expected: task.expected.clone(),
+            database: task.database.clone(),
+            context: task.context.clone(),
+        }
+    }
+}
+
+/// Whether some task counts both: "two of these three" means something else once two of them are one.
+fn counted_apart(tasks: &[Task], one: usize, other: usize) -> bool {
+    let names = |task: &Task, position: usize| task.depends_on.contains(&tasks[position].id);
+    tasks.iter().any(|task| matches!(task.join, Join::AtLeast(_)) && names(task, one) && names(task, other))
+}
+
+/// Lets `to` stand for `from` everywhere.
+fn fold(graph: &mut Graph, from: usize, to: usize) -> (TaskId, TaskId) {
+    let (old, new) = (graph.tasks[from].id.clone(), graph.tasks[to].id.clone());
+    for task in graph.tasks.iter_mut().filter(|task| task.depends_on.contains(&old)) {
+        task.depends_on.iter_mut().filter(|id| **id == old).for_each(|id| id.clone_from(&new));
+        // Who named both now names one twice; the first place counts, since order breaks a choice's ties.
+        let mut named = BTreeSet::new();
+        task.depends_on.retain(|id| named.insert(id.clone()));
+    }
+    graph.tasks[to].priority = graph.tasks[to].priority.max(graph.tasks[from].priority);
+    (old, new)
+}
+
+fn parents(tasks: &[Task]) -> BTreeMap<TaskId, TaskId> {
+    tasks.iter().filter_map(|task| Some((task.id.clone(), task.parent.clone()?))).collect()
+}
+
+/// Gives each task its nearest ancestor that is left, also where its parent was merged: then no chain of parents grows or closes.
+fn adopt(tasks: &mut [Task], parents: &BTreeMap<TaskId, TaskId>, gone: &BTreeSet<&str>) {
+    for task in tasks {
+        let mut ancestors = std::iter::successors(task.parent.take(), |id| parents.get(id).cloned());
+        task.parent = ancestors.find(|id| !gone.contains(id.as_str()));
+    }
+}

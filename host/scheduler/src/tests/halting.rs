@@ -1,0 +1,86 @@
+//! Ends from outside: a stop, a deadline, and a run that is dropped.
+
+use super::*;
+use crate::End;
+
+fn chain() -> Scene {
+    let tasks = vec![task("a", &[]), task("b", &["a"]), task("c", &[]), task("z", &["b", "c"])];
+    Scene::new(tasks).takes(&[("a", 10), ("b", 10), ("c", 100)])
+}
+
+fn halted(played: &Played, end: End, at: u64) {
+    assert_eq!(played.run.end, end);
+    assert_eq!(*played.ending("a"), Ending::Solved);
+    for id in ["b", "c", "z"] {
+        assert_eq!(*played.ending(id), Ending::Cancelled, "{id}");
+        assert_eq!(played.ended(id), Some(at), "{id}");
+    }
+    assert_eq!(played.started("z"), None);
+    // What was under way is gone before the run is over.
+    let last: Vec<_> =
+        played.log.all().into_iter().filter(|(_, what)| what.starts_with("drop") || what == "over").collect();
+    assert_eq!(last.len(), 3, "{last:?}");
+    assert_eq!(last[2], (at, "over".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_returns_what_is_done() {
+    let scene = chain();
+    let stop = scene.stop.clone();
+    let trigger = async {
+        sleep(Duration::from_millis(15)).await;
+        stop.trigger();
+    };
+    let (played, ()) = futures::future::join(scene.play(), trigger).await;
+    halted(&played, End::Stopped, 15);
+    assert!(stop.is_triggered());
+    stop.triggered().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_returns_what_is_done() {
+    let mut scene = chain();
+    scene.options.deadline = Some(Instant::now() + Duration::from_millis(15));
+    halted(&scene.play().await, End::Deadline, 15);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_stopped_before_it_begins_starts_nothing() {
+    let scene = chain();
+    scene.stop.trigger();
+    let played = scene.play().await;
+    assert_eq!(played.run.end, End::Stopped);
+    assert_eq!(played.log.of("start"), []);
+    assert_eq!(played.seen().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_does_not_wait_for_the_planner() {
+    let scene = chain().plan(1_000_000, |_, _, _| edits(vec![Edit::Finish]));
+    let stop = scene.stop.clone();
+    let trigger = async {
+        sleep(Duration::from_millis(15)).await;
+        stop.trigger();
+    };
+    let (played, ()) = futures::future::join(scene.play(), trigger).await;
+    assert_eq!(played.log.of("next"), [(10, "0+a".to_owned())]);
+    halted(&played, End::Stopped, 15);
+}
+
+#[tokio::test]
+async fn a_run_may_be_spawned() {
+    let played = tokio::spawn(chain().plan(0, |_, _, _| edits(vec![])).play()).await.unwrap();
+    assert_eq!(*played.ending("z"), Ending::Solved);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_the_run_drops_what_is_under_way() {
+    let scene = chain();
+    let log = scene.log.clone();
+    assert!(tokio::time::timeout(Duration::from_millis(15), scene.play()).await.is_err());
+    sleep(Duration::from_millis(1)).await;
+    let dropped: Vec<String> = log.of("drop").into_iter().map(|(_, id)| id).collect();
+    assert_eq!(dropped.len(), 2, "{dropped:?}");
+    sleep(Duration::from_millis(1_000)).await;
+    assert_eq!(log.of("enter").len(), 3);
+}

@@ -1,0 +1,140 @@
+//! The clarifier against scripted observations.
+
+use syrch_plugin::fakes::FakeHost;
+use syrch_plugin::prelude::*;
+
+use crate::{AmbiguityClarifier, Doubt};
+
+fn catalog() -> Catalog {
+    let column = |name: &str| Column { name: name.into(), ..Column::default() };
+    let table = Table {
+        name: "customers".into(),
+        columns: vec![column("id"), column("customer_region"), column("total")],
+        ..Table::default()
+    };
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] }
+}
+
+fn graph() -> Graph {
+    let choice = Task { operation: Operation::Choose, ..Task::new("answer", "the question") };
+    Graph {
+        tasks: vec![Task::new("A", "regions of buyers"), Task::new("B", "their totals"), choice],
+        answer: "answer".into(),
+        memo: None,
+    }
+}
+
+fn seen(task: &str, ending: Ending, confidences: &[f64]) -> Observation {
+    let candidate = |confidence: &f64| Candidate { confidence: Some(*confidence), ..Candidate::default() };
+    Observation {
+        task: task.into(),
+        ending,
+        candidates: confidences.iter().map(candidate).collect(),
+        profile: None,
+        fingerprint: None,
+        hits: Vec::new(),
+        subtasks: Vec::new(),
+        memo: None,
+    }
+}
+
+fn failed(kind: FailureKind, message: &str) -> Ending {
+    Ending::Failed(failure(kind, message))
+}
+
+fn assess(host: &FakeHost, seen: &[Observation]) -> Vec<Question> {
+    let plugin = AmbiguityClarifier::new(Doubt::default());
+    plugin.assess(host, &Problem::new("Where do buyers live?"), &catalog(), &graph(), seen).unwrap()
+}
+
+#[test]
+fn a_clear_search_asks_nothing() {
+    let host = FakeHost::default();
+    assert!(assess(&host, &[seen("A", Ending::Solved, &[0.9])]).is_empty());
+    assert!(assess(&host, &[seen("A", Ending::Empty, &[0.5])]).is_empty());
+    assert!(assess(&host, &[]).is_empty());
+    assert!(host.model.requests().is_empty());
+}
+
+#[test]
+fn the_worst_task_is_asked_about() {
+    let host = FakeHost::default();
+    let questions = assess(
+        &host,
+        &[
+            seen("A", failed(FailureKind::Input, "weak"), &[0.3]),
+            seen("B", failed(FailureKind::Input, "no statement did"), &[]),
+            seen("answer", failed(FailureKind::Input, "nothing to choose from"), &[]),
+        ],
+    );
+    assert_eq!(questions.len(), 1);
+    assert_eq!(questions[0].ambiguity, 1.0);
+    assert!(questions[0].text.contains("\"their totals\" (no statement did)"), "{}", questions[0].text);
+}
+
+#[test]
+fn an_unknown_name_is_named_with_near_ones_to_choose() {
+    let mut lost = seen("A", failed(FailureKind::Input, "no candidate"), &[]);
+    lost.memo = Some(r#"{"reason":"no column `Regions`; `customers` has others"}"#.into());
+    let questions = assess(&FakeHost::default(), &[lost]);
+    assert_eq!(
+        questions[0].text,
+        "What do you mean by \"Regions\" in \"regions of buyers\"? The database has nothing of that name."
+    );
+    assert_eq!(questions[0].choices, ["customer_region"]);
+}
+
+#[test]
+fn what_a_provider_did_not_understand_is_asked_about() {
+    let why = "the model would not answer: not understood: regional, moons";
+    let questions = assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
+    assert!(questions[0].text.starts_with("What do you mean by \"regional, moons\" in \"regions of buyers\"?"));
+}
+
+#[test]
+fn a_model_may_word_the_question() {
+    let mut host = FakeHost::default();
+    host.model.reply_text(&Purpose::Clarify, "Home\nor billing address?");
+    let questions = assess(&host, &[seen("A", failed(FailureKind::Input, "unclear"), &[])]);
+    assert_eq!(questions[0].text, "Home or billing address?");
+    assert!(host.model.prompt(0).contains("What happened: unclear"));
+}
+
+#[test]
+fn a_model_that_is_down_or_silent_leaves_the_rule() {
+    for answer in [Err(LlmError::Unavailable("down".into())), Ok(syrch_plugin::fakes::reply("  ", None))] {
+        let mut host = FakeHost::default();
+        host.model.script(&Purpose::Clarify, answer);
+        assert!(assess(&host, &[seen("A", failed(FailureKind::Input, "unclear"), &[])])[0].text.contains("(unclear)"));
+    }
+}
+
+#[test]
+fn what_a_user_cannot_mend_is_not_asked() {
+    let host = FakeHost::default();
+    let down = Ending::Failed(Failure { kind: FailureKind::Model, message: "down".into(), retryable: true });
+    for ending in
+        [failed(FailureKind::Budget, "spent"), failed(FailureKind::Database, "locked"), down, Ending::Cancelled]
+    {
+        assert!(assess(&host, &[seen("A", ending, &[])]).is_empty());
+    }
+    assert!(assess(&host, &[seen("B", Ending::Skipped("A".into()), &[])]).is_empty());
+}
+
+#[test]
+fn the_same_question_is_not_asked_twice() {
+    let host = FakeHost::default();
+    let lost = [seen("A", failed(FailureKind::Input, "unclear"), &[])];
+    let asked = assess(&host, &lost).remove(0).text;
+    let problem = Problem { answers: vec![(asked, "no idea".into())], ..Problem::new("Where do buyers live?") };
+    let plugin = AmbiguityClarifier::new(Doubt::default());
+    assert!(plugin.assess(&host, &problem, &catalog(), &graph(), &lost).unwrap().is_empty());
+}
+
+#[test]
+fn the_threshold_is_the_users() {
+    let plugin = AmbiguityClarifier::new(Doubt::read(r#"{"threshold": 0.01, "ask_model": false}"#).unwrap());
+    let doubtful = [seen("A", Ending::Solved, &[0.9])];
+    let questions = plugin.assess(&FakeHost::default(), &Problem::new("q"), &catalog(), &graph(), &doubtful).unwrap();
+    assert_eq!(questions[0].text, "I am not sure what \"regions of buyers\" asks for. Can you say it more exactly?");
+}

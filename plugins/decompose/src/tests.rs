@@ -1,0 +1,341 @@
+//! The planner against scripted models; among them every founding bug that concerns planning.
+
+use serde_json::{Value as JsonValue, json};
+use syrch_plugin::fakes::FakeHost;
+use syrch_plugin::prelude::*;
+use syrch_plugin::replies::join_keys_of;
+
+use crate::{Decompose, Limits};
+
+fn catalog() -> Catalog {
+    let table = |name: &str| Table {
+        name: name.into(),
+        columns: vec![Column { name: "id".into(), ..Column::default() }],
+        ..Table::default()
+    };
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table("orders"), table("select")] }
+}
+
+fn problem() -> Problem {
+    Problem { answers: vec![("Which year?".into(), "2024".into())], ..Problem::new("Who buys most?") }
+}
+
+fn plan_with(host: &FakeHost) -> Graph {
+    Decompose::new(Limits::default()).plan(host, &problem(), &catalog()).unwrap()
+}
+
+fn planned(plans: &[JsonValue]) -> (Graph, FakeHost) {
+    let mut host = FakeHost::default();
+    for plan in plans {
+        host.model.reply_plan(plan);
+    }
+    (plan_with(&host), host)
+}
+
+fn ids(graph: &Graph) -> Vec<&str> {
+    graph.tasks.iter().map(|task| task.id.as_str()).collect()
+}
+
+fn depends<'a>(graph: &'a Graph, id: &str) -> &'a [String] {
+    &graph.task(id).unwrap().depends_on
+}
+
+fn atom(id: &str, on: &[&str]) -> JsonValue {
+    json!({ "id": id, "description": format!("find {id}"), "depends_on": on, "is_atomic": true })
+}
+
+fn compound(id: &str, on: &[&str]) -> JsonValue {
+    json!({ "id": id, "description": format!("find {id}"), "depends_on": on, "is_atomic": false })
+}
+
+fn subtasks(list: &[JsonValue]) -> JsonValue {
+    json!({ "subtasks": list })
+}
+
+fn assert_is_direct(graph: &Graph) {
+    assert_eq!(graph.tasks.len(), 1);
+    assert_eq!(graph.tasks[0].text, "Who buys most?");
+    assert_eq!(graph.answer, graph.tasks[0].id);
+}
+
+#[test]
+fn the_prompt_shows_all_tables_the_question_and_what_was_clarified() {
+    let (_, host) = planned(&[subtasks(&[atom("A", &[])])]);
+    let prompt = host.model.prompt(0);
+    for part in
+        ["Table orders", "Table \"select\"", "Who buys most?", "Clarified: Which year? Answer: 2024", "join_keys"]
+    {
+        assert!(prompt.contains(part), "{part} is missing in {prompt}");
+    }
+    assert!(
+        matches!(&host.model.requests()[0].expect, Shape::Json(schema) if schema.contains("\"title\":\"syrch-plan\""))
+    );
+}
+
+#[test]
+fn a_chain_ends_in_its_last_task() {
+    let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
+    assert_eq!(ids(&graph), ["A", "B"]);
+    assert_eq!(graph.answer, "B");
+    assert_eq!(depends(&graph, "B"), ["A"]);
+}
+
+#[test]
+fn several_leaves_meet_in_a_tolerant_choice_that_carries_the_join_keys() {
+    let key = json!({ "left": "answer", "left_col": "id", "right": "B", "right_col": "customer_id", "how": "left" });
+    let mut first = atom("answer", &[]);
+    first["join_keys"] = json!([key]);
+    let (graph, _) = planned(&[subtasks(&[first, atom("B", &[])])]);
+    assert_eq!(graph.answer, "answer2");
+    let choice = graph.task("answer2").unwrap();
+    assert_eq!(choice.operation, Operation::Choose);
+    assert_eq!(choice.join, Join::AllOf);
+    assert!(choice.tolerant);
+    assert_eq!(choice.depends_on, ["answer", "B"]);
+    assert_eq!(join_keys_of(choice)[0].right_col, "customer_id");
+}
+
+// Founding bug 12: a dependency named twice kept its task from ever running.
+#[test]
+fn a_dependency_named_twice_counts_once() {
+    let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A", "A"])])]);
+    assert_eq!(depends(&graph, "B"), ["A"]);
+}
+
+// Founding bug 11: expanded tasks lost the parent's dependencies, and sub-tasks listed before their dependency were dropped.
+#[test]
+fn a_sub_plan_inherits_dependencies_and_may_list_its_tasks_in_any_order() {
+    let top = subtasks(&[atom("A", &[]), compound("B", &["A"]), atom("C", &["B"])]);
+    let sub = subtasks(&[atom("Y", &["X"]), atom("X", &[]), atom("Z", &["X"])]);
+    let (graph, _) = planned(&[top, sub]);
+    assert_eq!(ids(&graph), ["A", "B.Y", "B.X", "B.Z", "C"]);
+    assert_eq!(depends(&graph, "B.X"), ["A"]);
+    assert_eq!(depends(&graph, "B.Y"), ["B.X"]);
+    assert_eq!(depends(&graph, "C"), ["B.Y", "B.Z"]);
+    assert_eq!(graph.answer, "C");
+}
+
+#[test]
+fn join_keys_follow_a_task_to_its_only_leaf() {
+    let key = json!([{ "left": "A", "left_col": "id", "right": "B", "right_col": "id", "how": "inner" }]);
+    let mut top = vec![compound("A", &[]), atom("B", &[])];
+    top[1]["join_keys"] = key;
+    let (graph, _) = planned(&[subtasks(&top), subtasks(&[atom("X", &[]), atom("Y", &["X"])])]);
+    let keys = join_keys_of(graph.task(&graph.answer).unwrap());
+    assert_eq!((keys[0].left.as_str(), keys[0].right.as_str()), ("A.Y", "B"));
+}
+
+#[test]
+fn recursion_ends_at_the_depth_that_the_user_allows() {
+    let deep = subtasks(&[compound("X", &[]), atom("Y", &["X"])]);
+    let mut host = FakeHost::default();
+    (0..9).for_each(|_| {
+        host.model.reply_plan(&deep);
+    });
+    let graph = plan_with(&host);
+    assert_eq!(ids(&graph), ["X.X.X", "X.X.Y", "X.Y", "Y"]);
+    assert_eq!(host.model.requests().len(), 3);
+
+    let mut host = FakeHost::default();
+    host.policy.max_depth = 1;
+    host.model.reply_plan(&deep);
+    assert_eq!(ids(&plan_with(&host)), ["X", "Y"]);
+}
+
+#[test]
+fn a_graph_never_grows_beyond_its_limits() {
+    let wide: Vec<JsonValue> = ["A", "B", "C", "D", "E", "F", "G", "H"].iter().map(|id| compound(id, &[])).collect();
+    let mut host = FakeHost::default();
+    (0..20).for_each(|_| {
+        host.model.reply_plan(&subtasks(&wide));
+    });
+    let graph = plan_with(&host);
+    assert_eq!(graph.tasks.len(), 12);
+    assert!(graph.tasks.iter().any(|task| task.id == "A.F"));
+    assert!(graph.tasks.iter().all(|task| !task.id.contains('G')));
+}
+
+#[test]
+fn a_sub_plan_of_one_task_changes_nothing() {
+    let (graph, _) = planned(&[subtasks(&[compound("A", &[])]), subtasks(&[atom("X", &[])])]);
+    assert_eq!(ids(&graph), ["A"]);
+}
+
+#[test]
+fn a_broken_sub_plan_leaves_the_task_whole() {
+    let (graph, host) = planned(&[subtasks(&[compound("A", &[]), atom("B", &["A"])]), subtasks(&[atom("X", &["Q"])])]);
+    assert_eq!(ids(&graph), ["A", "B"]);
+    assert_eq!(host.trace.notes(), ["A is not divided: `X` depends on `Q`, which is not a subtask"]);
+}
+
+// Founding bug 25: a plan with a circle or an unknown dependency was a traceback.
+#[test]
+fn a_plan_that_contradicts_itself_is_asked_for_once_more() {
+    let circle = subtasks(&[atom("A", &["B"]), atom("B", &["A"])]);
+    let (graph, host) = planned(&[circle.clone(), subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
+    assert_eq!(graph.answer, "B");
+    assert!(host.model.prompt(1).contains("cannot be used: these subtasks depend on each other in a circle: A, B"));
+
+    let (graph, host) = planned(&[circle.clone(), circle]);
+    assert_is_direct(&graph);
+    assert_eq!(host.model.requests().len(), 2);
+}
+
+// Founding bug 25: `"subtasks": null`, a dict or a list were tracebacks.
+#[test]
+fn nonsense_becomes_one_task() {
+    for nonsense in [json!({ "subtasks": null }), json!({ "subtasks": {} }), json!([]), json!("x")] {
+        let (graph, _) = planned(&[nonsense]);
+        assert_is_direct(&graph);
+    }
+}
+
+#[test]
+fn a_model_that_abstains_or_mumbles_gives_one_task() {
+    for error in [
+        LlmError::Refused("no model".into()),
+        LlmError::Unsupported("plan".into()),
+        LlmError::Malformed("Sure!".into()),
+        LlmError::TooLarge,
+    ] {
+        let mut host = FakeHost::default();
+        host.model.script(&Purpose::Plan, Err(error));
+        assert_is_direct(&plan_with(&host));
+    }
+}
+
+#[test]
+fn an_outage_and_a_spent_budget_reach_the_user() {
+    for (error, kind) in [
+        (LlmError::Unavailable("connection refused".into()), FailureKind::Model),
+        (LlmError::Budget, FailureKind::Budget),
+    ] {
+        let mut host = FakeHost::default();
+        host.model.script(&Purpose::Plan, Err(error));
+        let failure = Decompose::new(Limits::default()).plan(&host, &problem(), &catalog()).unwrap_err();
+        assert_eq!(failure.kind, kind);
+    }
+}
+
+fn observed(task: &str, ending: Ending) -> Observation {
+    Observation {
+        task: task.into(),
+        ending,
+        candidates: Vec::new(),
+        profile: None,
+        fingerprint: None,
+        hits: Vec::new(),
+        subtasks: Vec::new(),
+        memo: None,
+    }
+}
+
+fn failed(kind: FailureKind) -> Ending {
+    Ending::Failed(failure(kind, "no"))
+}
+
+fn next(limits: Limits, graph: &Graph, seen: &[Observation]) -> Step {
+    let host = FakeHost::default();
+    Decompose::new(limits).next(&host, &problem(), &catalog(), graph, seen, 0).unwrap()
+}
+
+#[test]
+fn a_plan_that_came_to_nothing_falls_back_to_the_question_once() {
+    let (mut graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
+    let lost = [observed("A", failed(FailureKind::Model)), observed("B", Ending::Skipped("A".into()))];
+    assert!(next(Limits::default(), &graph, &lost[..1]).edits.is_empty());
+
+    let step = next(Limits::default(), &graph, &lost);
+    assert!(matches!(&step.edits[0], Edit::Add(task) if task.id == "direct" && task.text == "Who buys most?"));
+    assert_eq!(step.edits[1], Edit::Answer("direct".into()));
+
+    let off = Limits { fallback: false, ..Limits::default() };
+    assert!(next(off, &graph, &lost).edits.is_empty());
+
+    graph.memo = step.memo;
+    assert!(next(Limits::default(), &graph, &lost).edits.is_empty());
+}
+
+#[test]
+fn nothing_is_added_when_it_could_not_run_or_would_be_the_same() {
+    let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
+    let spent = [observed("A", failed(FailureKind::Budget)), observed("B", Ending::Skipped("A".into()))];
+    assert!(next(Limits::default(), &graph, &spent).edits.is_empty());
+    assert!(next(Limits::default(), &graph, &[observed("B", Ending::Empty)]).edits.is_empty());
+
+    let (single, _) = planned(&[subtasks(&[atom("A", &[])])]);
+    assert!(next(Limits::default(), &single, &[observed("A", failed(FailureKind::Input))]).edits.is_empty());
+}
+
+fn is_id(id: &str) -> bool {
+    (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+}
+
+/// Everything that the host refuses a graph for.
+fn assert_is_sound(graph: &Graph) {
+    assert!((1..=12).contains(&graph.tasks.len()));
+    assert!(graph.task(&graph.answer).is_some());
+    let mut ended: Vec<&str> = Vec::new();
+    for task in &graph.tasks {
+        assert!(is_id(&task.id), "{}", task.id);
+        assert_eq!(graph.tasks.iter().filter(|other| other.id == task.id).count(), 1, "{} is there twice", task.id);
+        for (index, id) in task.depends_on.iter().enumerate() {
+            assert!(graph.task(id).is_some(), "{} depends on {id}", task.id);
+            assert!(!task.depends_on[..index].contains(id), "{} depends on {id} twice", task.id);
+        }
+    }
+    while ended.len() < graph.tasks.len() {
+        let is_ready = |task: &&Task| {
+            !ended.contains(&task.id.as_str()) && task.depends_on.iter().all(|id| ended.contains(&id.as_str()))
+        };
+        let ready: Vec<&str> = graph.tasks.iter().filter(is_ready).map(|task| task.id.as_str()).collect();
+        assert!(!ready.is_empty(), "a circle among {:?}", graph.tasks);
+        ended.extend(ready);
+    }
+}
+
+mod properties {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_plan() -> impl Strategy<Value = JsonValue> {
+        let id =
+            prop_oneof![Just("A"), Just("B"), Just("a"), Just("B-1"), Just("B.1"), Just("answer"), Just("größe 7!")];
+        let subtask = (id.clone(), proptest::collection::vec(id.clone(), 0..3), any::<bool>(), id).prop_map(
+            |(id, on, is_atomic, other)| {
+                let key = json!({ "left": id, "left_col": "x", "right": other, "right_col": "y" });
+                json!({ "id": id, "description": "d", "depends_on": on, "is_atomic": is_atomic, "join_keys": [key] })
+            },
+        );
+        proptest::collection::vec(subtask, 0..8).prop_map(|list| subtasks(&list))
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_model_plans_the_graph_is_sound(plans in proptest::collection::vec(any_plan(), 1..8), max_depth in 1_u32..6) {
+            let mut host = FakeHost::default();
+            host.policy.max_depth = max_depth;
+            for plan in &plans {
+                host.model.reply_plan(plan);
+            }
+            assert_is_sound(&plan_with(&host));
+        }
+
+        #[test]
+        fn plans_without_contradiction_too(edges in proptest::collection::vec(any::<u16>(), 1..9), nested in any::<u16>()) {
+            let plan = |edges: &[u16]| {
+                let list: Vec<JsonValue> = edges.iter().enumerate().map(|(index, mask)| {
+                    let on: Vec<String> = (0..index).filter(|bit| mask >> bit & 1 == 1).map(|bit| format!("T{bit}")).collect();
+                    json!({ "id": format!("T{index}"), "description": "d", "depends_on": on, "is_atomic": mask >> 15 == 0 })
+                }).rev().collect();
+                subtasks(&list)
+            };
+            let mut host = FakeHost::default();
+            host.model.reply_plan(&plan(&edges));
+            for shift in 0..12 {
+                host.model.reply_plan(&plan(&[nested, nested.rotate_left(shift), nested.rotate_left(2 * shift)]));
+            }
+            assert_is_sound(&plan_with(&host));
+        }
+    }
+}

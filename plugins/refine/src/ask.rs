@@ -1,0 +1,151 @@
+//! The prompts for statements and their repairs.
+
+use syrch_plugin::names::quote_if_odd;
+use syrch_plugin::prelude::*;
+use syrch_plugin::replies::join_keys_of;
+use syrch_plugin::{prompt, text};
+
+use crate::Habits;
+
+// Enough to repair by, and a bound on what a hostile reply can put into the next prompt.
+const STATEMENT: usize = 4000;
+
+/// A statement that did not do, and why.
+#[derive(Debug, Clone)]
+pub(crate) struct Tried {
+    pub(crate) sql: String,
+    pub(crate) wrong: String,
+}
+
+/// All that stays the same in the prompts of one task.
+pub(crate) struct Brief<'a> {
+    catalog: &'a Catalog,
+    catalog_bytes: usize,
+    task: String,
+}
+
+impl<'a> Brief<'a> {
+    /// Gathers the task, the question around it, and what its dependencies found.
+    pub(crate) fn new(
+        host: &impl SolverHost,
+        habits: &Habits,
+        problem: &Problem,
+        catalog: &'a Catalog,
+        task: &Task,
+        parents: &[Parent],
+    ) -> Self {
+        let mut out = prompt::problem(problem);
+        if task.text.trim() != problem.question.trim() {
+            out += &format!("The question above is the setting. Your task is this part of it: {}\n", task.text.trim());
+        }
+        if let Some(expected) = &task.expected {
+            out += &format!("The result should be: {}\n", text::line(expected, 400));
+        }
+        for parent in parents {
+            out += &found(host, habits, &catalog.dialect, parent);
+        }
+        out += &join_hints(&catalog.dialect, task, parents);
+        Self { catalog, catalog_bytes: habits.catalog_bytes as usize, task: out }
+    }
+
+    /// Makes the prompts half as long where they can be; false when that is no more use.
+    pub(crate) fn shorten(&mut self) -> bool {
+        self.catalog_bytes /= 2;
+        self.catalog_bytes >= 500
+    }
+
+    /// The request for the next statement. Once there is one, it is a repair that carries all earlier ones and what was wrong.
+    pub(crate) fn request(&self, tried: &[Tried], sample: u32) -> Request {
+        let subjects: Vec<String> = tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
+        let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
+        let tables = prompt::catalog(self.catalog, self.catalog_bytes);
+        let user = format!("Tables:\n{tables}\n{}{}", self.task, feedback(tried));
+        Ask::new(purpose).system(self.instructions()).user(user).subjects(subjects).sample(sample).sql()
+    }
+
+    fn instructions(&self) -> String {
+        format!(
+            "You answer questions with one {} SELECT statement (WITH is fine). Nothing may be changed.\n\
+             - Use only the tables, columns and task results that are listed, and quote names as they are written there.\n\
+             - Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n\
+             - Give computed columns short names.\n\
+             Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right.",
+            self.catalog.dialect.name()
+        )
+    }
+}
+
+fn found(host: &impl SolverHost, habits: &Habits, dialect: &Dialect, parent: &Parent) -> String {
+    let told = text::line(&parent.task.text, 300);
+    match &parent.output {
+        Output::Relation(relation) => relation_text(host, habits, dialect, relation, &told),
+        Output::Hits(hits) => {
+            let paths: Vec<String> = hits.iter().take(20).map(|hit| text::line(&hit.path, 120)).collect();
+            format!("Found for \"{told}\": {}\n", paths.join(", "))
+        }
+        Output::Failed(failure) => {
+            format!("There is no result for \"{told}\": {}\n", text::line(&failure.message, 300))
+        }
+        Output::Other(_) => String::new(),
+    }
+}
+
+fn relation_text(
+    host: &impl SolverHost,
+    habits: &Habits,
+    dialect: &Dialect,
+    relation: &Relation,
+    told: &str,
+) -> String {
+    let profile = relation.results.profile();
+    let columns: Vec<String> =
+        profile.columns.iter().map(|column| quote_if_odd(dialect, &column.column.name)).collect();
+    let mut out = format!(
+        "The result of \"{told}\" can stand in FROM as {} ({}), {}.\n",
+        quote_if_odd(dialect, &relation.name),
+        columns.join(", "),
+        text::count(profile.rows, "row")
+    );
+    if habits.parent_rows > 0 && profile.rows > 0 {
+        // Without the grant the shape has to do.
+        if let Ok(page) = host.read(&relation.results, 0, habits.parent_rows) {
+            out += &format!("Its first rows:\n{}", prompt::rows(&page));
+        }
+    }
+    out
+}
+
+fn join_hints(dialect: &Dialect, task: &Task, parents: &[Parent]) -> String {
+    let name = |id: &str| {
+        parents.iter().find(|parent| parent.task.id == id).and_then(|parent| match &parent.output {
+            Output::Relation(relation) => Some(quote_if_odd(dialect, &relation.name)),
+            _ => None,
+        })
+    };
+    let column = |column: &str| quote_if_odd(dialect, column);
+    let mut out = String::new();
+    for key in join_keys_of(task) {
+        let (left_col, right_col) = (column(&key.left_col), column(&key.right_col));
+        match (name(&key.left), name(&key.right)) {
+            (Some(left), Some(right)) => {
+                out += &format!("Join hint: {left}.{left_col} = {right}.{right_col} ({})\n", key.how.name());
+            }
+            (Some(left), None) => out += &format!("Join hint: {left}.{left_col} matches {right_col}\n"),
+            (None, Some(right)) => out += &format!("Join hint: {right}.{right_col} matches {left_col}\n"),
+            (None, None) => {}
+        }
+    }
+    out
+}
+
+fn feedback(tried: &[Tried]) -> String {
+    if tried.is_empty() {
+        return String::new();
+    }
+    let mut out = "\nEarlier attempts, none of which did. Do not repeat them.\n".to_owned();
+    for (index, tried) in tried.iter().enumerate() {
+        let sql = if tried.sql.is_empty() { "(no statement)" } else { text::clip(&tried.sql, STATEMENT) };
+        out += &format!("Attempt {}:\n{sql}\nWhat was wrong: {}\n", index + 1, tried.wrong);
+    }
+    out
+}

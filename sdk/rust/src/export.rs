@@ -1,0 +1,186 @@
+//! The line that turns a plugin type into a component.
+
+use crate::bindings::about::Identity;
+use crate::bindings::types::Failure;
+use crate::failure::failure;
+use crate::roles::Plugin;
+use crate::settings::Settings as _;
+
+/// What `about.describe` answers for a plugin.
+#[must_use]
+pub fn describe<P: Plugin>(version: &str) -> Identity {
+    Identity {
+        name: P::NAME.to_owned(),
+        version: version.to_owned(),
+        summary: P::SUMMARY.to_owned(),
+        config_schema: P::Settings::schema().to_string(),
+    }
+}
+
+/// A plugin made from the user's settings; an empty text stands for the defaults.
+///
+/// # Errors
+/// Of kind `input`, when the settings are not what [`describe`] says.
+pub fn fresh<P: Plugin>(config: &str) -> Result<P, Failure> {
+    P::Settings::read(config)
+        .map(P::new)
+        .map_err(|message| failure(crate::bindings::types::FailureKind::Input, format!("{}: {message}", P::NAME)))
+}
+
+/// Exports a plugin type under its roles: `export!(MyPlugin: planner)`, or several, `export!(MyPlugin: reward, calibrator)`.
+///
+/// In a native build nothing is exported; that the type plays its roles is checked all the same.
+#[macro_export]
+macro_rules! export {
+    ($plugin:ty: $($role:ident),+ $(,)?) => {
+        $($crate::__check_role!($role, $plugin);)+
+
+        #[cfg(target_arch = "wasm32")]
+        #[allow(unsafe_code, unreachable_pub, reason = "the component's entry points")]
+        const _: () = {
+            struct Component;
+
+            ::std::thread_local! {
+                static CONFIG: ::std::cell::RefCell<::std::string::String> =
+                    const { ::std::cell::RefCell::new(::std::string::String::new()) };
+            }
+
+            // The host has already checked the settings in `configure`; a failure here can only repeat what was said there.
+            fn plugin() -> ::std::result::Result<$plugin, $crate::bindings::types::Failure> {
+                CONFIG.with_borrow(|config| $crate::fresh::<$plugin>(config))
+            }
+
+            impl $crate::bindings::about::Guest for Component {
+                fn describe() -> $crate::bindings::about::Identity {
+                    $crate::describe::<$plugin>(env!("CARGO_PKG_VERSION"))
+                }
+                fn configure(config: ::std::string::String) -> ::std::result::Result<(), $crate::bindings::types::Failure> {
+                    $crate::fresh::<$plugin>(&config)?;
+                    CONFIG.set(config);
+                    Ok(())
+                }
+            }
+            $crate::bindings::about::export_about!(Component with_types_in $crate::bindings::about);
+            $($crate::__export_role!($role, Component);)+
+        };
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __check_role {
+    (planner, $plugin:ty) => { $crate::__check_role!(@ PlannerRole, $plugin); };
+    (solver, $plugin:ty) => { $crate::__check_role!(@ SolverRole, $plugin); };
+    (calibrator, $plugin:ty) => { $crate::__check_role!(@ CalibratorRole, $plugin); };
+    (reward, $plugin:ty) => { $crate::__check_role!(@ RewardRole, $plugin); };
+    (clarifier, $plugin:ty) => { $crate::__check_role!(@ ClarifierRole, $plugin); };
+    (aggregator, $plugin:ty) => { $crate::__check_role!(@ AggregatorRole, $plugin); };
+    (@ $role:ident, $plugin:ty) => {
+        const _: () = {
+            const fn plays<P: $crate::roles::$role>() {}
+            plays::<$plugin>();
+        };
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __export_role {
+    (planner, $component:ident) => {
+        impl $crate::bindings::planner::Guest for $component {
+            fn plan(
+                problem: $crate::bindings::types::Problem,
+                catalog: $crate::bindings::types::Catalog,
+            ) -> ::std::result::Result<$crate::bindings::types::Graph, $crate::bindings::types::Failure> {
+                $crate::roles::PlannerRole::plan(&plugin()?, &$crate::Host, &problem, &catalog)
+            }
+            fn next(
+                problem: $crate::bindings::types::Problem,
+                catalog: $crate::bindings::types::Catalog,
+                graph: $crate::bindings::types::Graph,
+                seen: ::std::vec::Vec<$crate::bindings::types::Observation>,
+                fresh: u32,
+            ) -> ::std::result::Result<$crate::roles::Step, $crate::bindings::types::Failure> {
+                let fresh = (fresh as usize).min(seen.len());
+                $crate::roles::PlannerRole::next(&plugin()?, &$crate::Host, &problem, &catalog, &graph, &seen, fresh)
+            }
+        }
+        $crate::bindings::planner::export_planner!($component with_types_in $crate::bindings::planner);
+    };
+    (solver, $component:ident) => {
+        impl $crate::bindings::solver::Guest for $component {
+            fn solve(
+                problem: $crate::bindings::types::Problem,
+                catalog: $crate::bindings::types::Catalog,
+                task: $crate::bindings::types::Task,
+                parents: ::std::vec::Vec<$crate::bindings::solver::Parent>,
+            ) -> ::std::result::Result<$crate::roles::Outcome, $crate::bindings::types::Failure> {
+                let parents: ::std::vec::Vec<$crate::roles::Parent> = parents.into_iter().map(Into::into).collect();
+                $crate::roles::SolverRole::solve(&plugin()?, &$crate::Host, &problem, &catalog, &task, &parents)
+            }
+        }
+        $crate::bindings::solver::export_solver!($component with_types_in $crate::bindings::solver);
+    };
+    (calibrator, $component:ident) => {
+        impl $crate::bindings::calibrator::Guest for $component {
+            fn calibrate(
+                claims: ::std::vec::Vec<(f64, $crate::bindings::types::Signals)>,
+            ) -> ::std::vec::Vec<f64> {
+                // The role cannot fail, and its settings were checked: without them there is no number to give,
+                // and the host refuses a list that is too short.
+                plugin().map(|plugin| $crate::roles::CalibratorRole::calibrate(&plugin, &claims)).unwrap_or_default()
+            }
+        }
+        $crate::bindings::calibrator::export_calibrator!($component with_types_in $crate::bindings::calibrator);
+    };
+    (reward, $component:ident) => {
+        impl $crate::bindings::reward::Guest for $component {
+            fn judge(
+                problem: $crate::bindings::types::Problem,
+                catalog: $crate::bindings::types::Catalog,
+                task: $crate::bindings::types::Task,
+                rivals: ::std::vec::Vec<$crate::bindings::reward::Rival>,
+            ) -> ::std::result::Result<
+                ::std::vec::Vec<$crate::bindings::types::Verdict>,
+                $crate::bindings::types::Failure,
+            > {
+                let rivals: ::std::vec::Vec<$crate::roles::Rival> = rivals.into_iter().map(Into::into).collect();
+                $crate::roles::RewardRole::judge(&plugin()?, &$crate::Host, &problem, &catalog, &task, &rivals)
+            }
+        }
+        $crate::bindings::reward::export_reward!($component with_types_in $crate::bindings::reward);
+    };
+    (clarifier, $component:ident) => {
+        impl $crate::bindings::clarifier::Guest for $component {
+            fn assess(
+                problem: $crate::bindings::types::Problem,
+                catalog: $crate::bindings::types::Catalog,
+                graph: $crate::bindings::types::Graph,
+                seen: ::std::vec::Vec<$crate::bindings::types::Observation>,
+            ) -> ::std::result::Result<
+                ::std::vec::Vec<$crate::bindings::types::Question>,
+                $crate::bindings::types::Failure,
+            > {
+                $crate::roles::ClarifierRole::assess(&plugin()?, &$crate::Host, &problem, &catalog, &graph, &seen)
+            }
+        }
+        $crate::bindings::clarifier::export_clarifier!($component with_types_in $crate::bindings::clarifier);
+    };
+    (aggregator, $component:ident) => {
+        impl $crate::bindings::aggregator::Guest for $component {
+            fn aggregate(
+                problem: $crate::bindings::types::Problem,
+                graph: $crate::bindings::types::Graph,
+                finished: ::std::vec::Vec<$crate::bindings::aggregator::Finished>,
+                seen: ::std::vec::Vec<$crate::bindings::types::Observation>,
+            ) -> ::std::result::Result<
+                ::std::option::Option<$crate::roles::Answer>,
+                $crate::bindings::types::Failure,
+            > {
+                let finished: ::std::vec::Vec<$crate::roles::Finished> = finished.into_iter().map(Into::into).collect();
+                $crate::roles::AggregatorRole::aggregate(&plugin()?, &$crate::Host, &problem, &graph, &finished, &seen)
+            }
+        }
+        $crate::bindings::aggregator::export_aggregator!($component with_types_in $crate::bindings::aggregator);
+    };
+}

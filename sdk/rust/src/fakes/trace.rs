@@ -1,0 +1,67 @@
+//! A trace that tests can read.
+
+use std::cell::RefCell;
+
+use serde_json::Value;
+
+use crate::bindings::trace::Level;
+use crate::bindings::types::Candidate;
+
+/// One thing that was told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Traced {
+    /// A line.
+    Note(Level, String),
+    /// A candidate exists.
+    Proposed(Candidate),
+    /// It was kept, and why.
+    Kept(String, String),
+    /// It was dropped, and why.
+    Discarded(String, String),
+    /// A step of the strategy's own.
+    Event(Option<String>, String, Value),
+}
+
+/// All that was told, in order.
+#[derive(Debug, Default)]
+pub struct FakeTrace(RefCell<Vec<Traced>>);
+
+impl FakeTrace {
+    /// All lines so far.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Traced> {
+        self.0.borrow().clone()
+    }
+
+    /// The texts of all notes so far.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let note = |line: &Traced| match line {
+            Traced::Note(_, text) => Some(text.clone()),
+            _ => None,
+        };
+        self.0.borrow().iter().filter_map(note).collect()
+    }
+
+    /// Why a candidate was dropped, when it was.
+    #[must_use]
+    pub fn discarded(&self, id: &str) -> Option<String> {
+        self.0.borrow().iter().find_map(|line| match line {
+            Traced::Discarded(candidate, reason) if candidate == id => Some(reason.clone()),
+            _ => None,
+        })
+    }
+
+    /// Why a candidate was kept, when it was.
+    #[must_use]
+    pub fn kept(&self, id: &str) -> Option<String> {
+        self.0.borrow().iter().find_map(|line| match line {
+            Traced::Kept(candidate, reason) if candidate == id => Some(reason.clone()),
+            _ => None,
+        })
+    }
+
+    pub(super) fn record(&self, line: Traced) {
+        self.0.borrow_mut().push(line);
+    }
+}

@@ -1,0 +1,157 @@
+//! The ports as traits, and for each role the trait that lends exactly its ports.
+//!
+//! The prose of each function is the contract's own, in `wit/ports.wit`; here stands what a Rust author sees differently.
+
+pub use crate::bindings::cells::{Match, Sample};
+pub use crate::bindings::inspect::{ColumnStats, Facts, Literal, Plan};
+pub use crate::bindings::rows::Page;
+pub use crate::bindings::run::{Budget, Policy, TimeLeft};
+pub use crate::bindings::sql::Equality;
+
+use serde_json::Value as JsonValue;
+
+use crate::bindings::llm::{LlmError, Reply, Request};
+use crate::bindings::trace::Level;
+use crate::bindings::types::{Candidate, Hit, PortError, Signals, SqlError, Verdict};
+use crate::handles::{Judging, PendingReply, ResultSet, RunningStatement};
+
+/// The run's fixed facts.
+pub trait Run {
+    /// What the user asked for, clamped by the host.
+    fn policy(&self) -> Policy;
+    /// A further setting of the user's, by name; none when it was not given or is no JSON.
+    fn setting(&self, name: &str) -> Option<JsonValue>;
+    /// What the search may still spend.
+    fn remaining(&self) -> Budget;
+    /// The source for shuffles and samples: the same run gives the same number.
+    fn seed(&self) -> u64;
+}
+
+/// Waiting for any mix of calls under way.
+pub trait Wait {
+    /// The tickets that are ready, in the given order; waits until one is.
+    fn any(&self, tickets: &[u32]) -> Vec<u32>;
+}
+
+/// Language models.
+pub trait Llm {
+    /// The names that a request may hold.
+    fn models(&self) -> Vec<String>;
+    /// Waits for the reply.
+    ///
+    /// # Errors
+    /// As [`LlmError`] tells; [`crate::failure::llm_failure`] makes a role's failure of it.
+    fn complete(&self, request: &Request) -> Result<Reply, LlmError>;
+    /// All at once; the replies are in the order of the requests.
+    fn complete_all(&self, requests: &[Request]) -> Vec<Result<Reply, LlmError>>;
+    /// Starts a call and returns at once.
+    fn start_reply(&self, request: &Request) -> PendingReply;
+}
+
+/// Syntax, catalog facts, plans and statistics: no row, no cell, no run.
+pub trait Inspect {
+    /// Parses one statement and resolves its names. Nothing runs.
+    ///
+    /// # Errors
+    /// What is wrong with the text, with the nearest names.
+    fn check(&self, text: &str) -> Result<Facts, SqlError>;
+    /// The engine's plan without running the statement.
+    ///
+    /// # Errors
+    /// As [`Inspect::check`], or what the engine says.
+    fn explain(&self, text: &str) -> Result<Plan, SqlError>;
+    /// Statistics of a table's columns.
+    ///
+    /// # Errors
+    /// Unknown names, or an engine that cannot tell.
+    fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError>;
+}
+
+/// Running statements.
+pub trait Sql {
+    /// Runs one read-only statement under the guard, the deadline and the caps.
+    ///
+    /// # Errors
+    /// What the guard, the engine or a limit said.
+    fn run(&self, text: &str) -> Result<ResultSet, SqlError>;
+    /// All at once; the results are in the order of the texts.
+    fn run_all(&self, texts: &[String]) -> Vec<Result<ResultSet, SqlError>>;
+    /// Starts a statement and returns at once.
+    fn start_statement(&self, text: &str) -> RunningStatement;
+}
+
+/// Cells of a result, under the user's grant.
+pub trait Rows {
+    /// Rows from `offset`, at most `limit` and at most what the grant shows.
+    ///
+    /// # Errors
+    /// `denied` without the grant.
+    fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError>;
+}
+
+/// Cells of the tables, under the same grant.
+pub trait Cells {
+    /// Least, greatest and frequent values of columns.
+    ///
+    /// # Errors
+    /// `denied` without the grant; unknown names.
+    fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError>;
+    /// Where phrases occur: one list for each phrase, best first.
+    ///
+    /// # Errors
+    /// `denied` without the grant; `unsupported` for a match that the engine's index lacks.
+    fn find(&self, phrases: &[String], how: &Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError>;
+}
+
+/// The other roles of this search.
+pub trait Evaluate {
+    /// The calibrated confidence of each (raw confidence, signals).
+    ///
+    /// # Errors
+    /// When no calibrator answers.
+    fn calibrate(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, PortError>;
+    /// One verdict for each candidate, judged together.
+    ///
+    /// # Errors
+    /// When no reward answers.
+    fn reward(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError>;
+    /// Starts a judgement and returns at once.
+    fn start_reward(&self, candidates: &[Candidate]) -> Judging;
+}
+
+/// What people see of the search. Nothing here fails.
+pub trait Trace {
+    /// A line for people.
+    fn note(&self, level: Level, message: &str);
+    /// A candidate exists, whatever becomes of it.
+    fn propose(&self, candidate: &Candidate);
+    /// It was kept.
+    fn keep(&self, candidate: &str, reason: &str);
+    /// It was dropped.
+    fn discard(&self, candidate: &str, reason: &str);
+    /// A step of the strategy's own, shown under its candidate.
+    fn event(&self, candidate: Option<&str>, name: &str, data: &JsonValue);
+}
+
+macro_rules! role_hosts {
+    ($($(#[doc = $doc:literal])+ $name:ident: $first:ident $(+ $port:ident)*;)+) => {
+        $(
+            $(#[doc = $doc])+
+            pub trait $name: $first $(+ $port)* {}
+            impl<H: $first $(+ $port)*> $name for H {}
+        )+
+    };
+}
+
+role_hosts! {
+    /// What a planner may reach.
+    PlannerHost: Run + Wait + Llm + Inspect + Trace;
+    /// What a solver may reach.
+    SolverHost: Run + Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Trace;
+    /// What a reward may reach.
+    RewardHost: Run + Wait + Llm + Inspect + Sql + Rows + Cells + Trace;
+    /// What a clarifier may reach.
+    ClarifierHost: Run + Wait + Llm + Trace;
+    /// What an aggregator may reach.
+    AggregatorHost: Run + Wait + Llm + Sql + Rows + Trace;
+}

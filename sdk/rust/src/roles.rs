@@ -1,0 +1,208 @@
+//! The roles as traits, and the values of theirs that hold a result.
+
+pub use crate::bindings::aggregator::Answer;
+pub use crate::bindings::planner::{Edit, Step};
+pub use crate::bindings::solver::Outcome;
+
+use crate::bindings::types::{
+    Candidate, Catalog, Failure, Graph, Hit, Observation, Problem, Question, Signals, Task, Verdict,
+};
+use crate::bindings::{aggregator, reward, solver};
+use crate::handles::ResultSet;
+use crate::ports::{AggregatorHost, ClarifierHost, PlannerHost, RewardHost, SolverHost};
+use crate::settings::Settings;
+
+/// What every plugin says of itself. The value is made anew for each role call, from the user's settings.
+pub trait Plugin: Sized + 'static {
+    /// Its name in output.
+    const NAME: &'static str;
+    /// What it does, in one line.
+    const SUMMARY: &'static str;
+    /// What the user may set; see [`crate::settings!`].
+    type Settings: Settings;
+
+    /// Made before each role call.
+    fn new(settings: Self::Settings) -> Self;
+}
+
+/// A finished dependency that has rows.
+#[derive(Debug)]
+pub struct Relation {
+    /// May stand in FROM.
+    pub name: String,
+    /// The candidate that was kept.
+    pub candidate: Candidate,
+    /// Its rows.
+    pub results: ResultSet,
+}
+
+/// What came of a dependency.
+#[derive(Debug)]
+pub enum Output {
+    /// Rows.
+    Relation(Box<Relation>),
+    /// Hits of retrieval.
+    Hits(Vec<Hit>),
+    /// It failed, and this task runs all the same.
+    Failed(Failure),
+    /// Something that this version does not know, by name.
+    Other(String),
+}
+
+/// A finished dependency.
+#[derive(Debug)]
+pub struct Parent {
+    /// The task.
+    pub task: Task,
+    /// What came of it.
+    pub output: Output,
+    /// Its solver's memory.
+    pub memo: Option<String>,
+}
+
+/// A candidate with its rows.
+#[derive(Debug)]
+pub struct Rival {
+    /// The candidate.
+    pub candidate: Candidate,
+    /// Its rows.
+    pub results: ResultSet,
+}
+
+/// A finished task with its rows.
+#[derive(Debug)]
+pub struct Finished {
+    /// May stand in FROM of the answer's SQL.
+    pub name: String,
+    /// The task.
+    pub task: Task,
+    /// The candidate that was kept.
+    pub candidate: Candidate,
+    /// The others, best first.
+    pub others: Vec<Candidate>,
+    /// The kept one's rows.
+    pub results: ResultSet,
+}
+
+/// Compiles a question into a graph of tasks.
+pub trait PlannerRole: Plugin {
+    /// The first graph.
+    ///
+    /// # Errors
+    /// The role's own failure, shown to the user.
+    fn plan(&self, host: &impl PlannerHost, problem: &Problem, catalog: &Catalog) -> Result<Graph, Failure>;
+
+    /// Called after each observation; `seen[fresh..]` are new. Without an implementation the graph stays as it is.
+    ///
+    /// # Errors
+    /// The role's own failure, shown to the user.
+    fn next(
+        &self,
+        host: &impl PlannerHost,
+        problem: &Problem,
+        catalog: &Catalog,
+        graph: &Graph,
+        seen: &[Observation],
+        fresh: usize,
+    ) -> Result<Step, Failure> {
+        let _ = (host, problem, catalog, seen, fresh);
+        Ok(Step { edits: Vec::new(), memo: graph.memo.clone() })
+    }
+}
+
+/// Finds statements that solve one task.
+pub trait SolverRole: Plugin {
+    /// Candidates, best first; none is an honest answer.
+    ///
+    /// # Errors
+    /// The role's own failure, shown to the user.
+    fn solve(
+        &self,
+        host: &impl SolverHost,
+        problem: &Problem,
+        catalog: &Catalog,
+        task: &Task,
+        parents: &[Parent],
+    ) -> Result<Outcome, Failure>;
+}
+
+/// Turns claims into probabilities. It reaches no port.
+pub trait CalibratorRole: Plugin {
+    /// One number of 0 to 1 for each (raw confidence, signals), in order.
+    fn calibrate(&self, claims: &[(f64, Signals)]) -> Vec<f64>;
+}
+
+/// Judges all rivals of one task at once.
+pub trait RewardRole: Plugin {
+    /// One verdict for each rival, in order.
+    ///
+    /// # Errors
+    /// The role's own failure, shown to the user.
+    fn judge(
+        &self,
+        host: &impl RewardHost,
+        problem: &Problem,
+        catalog: &Catalog,
+        task: &Task,
+        rivals: &[Rival],
+    ) -> Result<Vec<Verdict>, Failure>;
+}
+
+/// Decides whether the user must be asked.
+pub trait ClarifierRole: Plugin {
+    /// Questions worth asking, the most useful first.
+    ///
+    /// # Errors
+    /// The role's own failure, shown to the user.
+    fn assess(
+        &self,
+        host: &impl ClarifierHost,
+        problem: &Problem,
+        catalog: &Catalog,
+        graph: &Graph,
+        seen: &[Observation],
+    ) -> Result<Vec<Question>, Failure>;
+}
+
+/// Makes the answer from the finished tasks.
+pub trait AggregatorRole: Plugin {
+    /// The answer; none when nothing here answers the question.
+    ///
+    /// # Errors
+    /// The role's own failure, shown to the user.
+    fn aggregate(
+        &self,
+        host: &impl AggregatorHost,
+        problem: &Problem,
+        graph: &Graph,
+        finished: &[Finished],
+        seen: &[Observation],
+    ) -> Result<Option<Answer>, Failure>;
+}
+
+impl From<solver::Parent> for Parent {
+    fn from(parent: solver::Parent) -> Self {
+        let output = match parent.output {
+            solver::Output::Relation(solver::Relation { name, candidate, results }) => {
+                Output::Relation(Box::new(Relation { name, candidate, results: ResultSet::lent(results) }))
+            }
+            solver::Output::Hits(hits) => Output::Hits(hits),
+            solver::Output::Failed(failure) => Output::Failed(failure),
+            solver::Output::Other(name) => Output::Other(name),
+        };
+        Self { task: parent.task, output, memo: parent.memo }
+    }
+}
+
+impl From<reward::Rival> for Rival {
+    fn from(rival: reward::Rival) -> Self {
+        Self { candidate: rival.candidate, results: ResultSet::lent(rival.results) }
+    }
+}
+
+impl From<aggregator::Finished> for Finished {
+    fn from(finished: aggregator::Finished) -> Self {
+        let aggregator::Finished { name, task, candidate, others, results } = finished;
+        Self { name, task, candidate, others, results: ResultSet::lent(results) }
+    }
+}

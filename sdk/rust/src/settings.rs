@@ -1,0 +1,260 @@
+//! A plugin's settings: one declaration gives the type, its defaults, its JSON schema and its reader.
+
+use serde_json::{Map, Value, json};
+
+/// What the user may set of a plugin. [`crate::settings!`] writes it.
+pub trait Settings: Sized + Default {
+    /// The JSON schema (draft 2020-12) of the settings, with defaults and ranges.
+    fn schema() -> Value;
+
+    /// Reads settings; what is not given has its default, and an empty text gives all defaults.
+    ///
+    /// # Errors
+    /// What is wrong, in words: not a JSON object, an unknown name, a wrong type, a number out of its range.
+    fn read(config: &str) -> Result<Self, String>;
+}
+
+/// For a plugin without settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NoSettings {}
+
+impl Settings for NoSettings {
+    fn schema() -> Value {
+        schema_of(Map::new())
+    }
+
+    fn read(config: &str) -> Result<Self, String> {
+        let mut given = object(config)?;
+        finish(&mut given, &[])?;
+        Ok(Self {})
+    }
+}
+
+/// A type that a setting may have.
+pub trait Setting: Sized {
+    /// Its name in JSON Schema.
+    const TYPE: &'static str;
+    /// Reads a value; none for another type.
+    fn from_json(value: &Value) -> Option<Self>;
+    /// The value in JSON.
+    fn to_json(&self) -> Value;
+}
+
+macro_rules! setting_types {
+    ($($rust:ty, $name:literal, $read:expr;)+) => {
+        $(impl Setting for $rust {
+            const TYPE: &'static str = $name;
+            fn from_json(value: &Value) -> Option<Self> {
+                $read(value)
+            }
+            fn to_json(&self) -> Value {
+                json!(self)
+            }
+        })+
+    };
+}
+
+setting_types! {
+    bool, "boolean", Value::as_bool;
+    f64, "number", Value::as_f64;
+    u64, "integer", Value::as_u64;
+    u32, "integer", |value: &Value| value.as_u64().and_then(|number| u32::try_from(number).ok());
+    String, "string", |value: &Value| value.as_str().map(str::to_owned);
+}
+
+/// Declares a plugin's settings: each with its documentation, type, default and, for numbers, its range.
+///
+/// ```
+/// syrch_plugin::settings! {
+///     /// How strict the plugin is.
+///     pub struct Strictness {
+///         /// Rows above this number count as too many.
+///         overflow_rows: u64 = 1000, 1 ..= 1_000_000_000;
+///         /// Whether to ask the model.
+///         ask: bool = false;
+///     }
+/// }
+/// use syrch_plugin::settings::Settings as _;
+/// assert_eq!(Strictness::default().overflow_rows, 1000);
+/// assert_eq!(Strictness::schema()["properties"]["overflow_rows"]["minimum"], 1);
+/// assert!(Strictness::read(r#"{"overflow_rows": 0}"#).is_err());
+/// ```
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$outer:meta])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident: $type:ty = $default:expr $(, $least:literal ..= $greatest:literal)?;
+            )+
+        }
+    ) => {
+        $(#[$outer])*
+        #[derive(Debug, Clone, PartialEq)]
+        $vis struct $name {
+            $($(#[doc = $doc])+ pub $field: $type,)+
+        }
+
+        impl ::std::default::Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        impl $crate::settings::Settings for $name {
+            fn schema() -> $crate::serde_json::Value {
+                let defaults = Self::default();
+                let mut properties = $crate::serde_json::Map::new();
+                $(
+                    properties.insert(
+                        stringify!($field).to_owned(),
+                        $crate::settings::property(
+                            concat!($($doc),+),
+                            &defaults.$field,
+                            $crate::settings!(@range $($least, $greatest)?),
+                        ),
+                    );
+                )+
+                $crate::settings::schema_of(properties)
+            }
+
+            fn read(config: &str) -> ::std::result::Result<Self, ::std::string::String> {
+                let mut given = $crate::settings::object(config)?;
+                let mut settings = Self::default();
+                $(
+                    $crate::settings::take(
+                        &mut given,
+                        stringify!($field),
+                        &mut settings.$field,
+                        $crate::settings!(@range $($least, $greatest)?),
+                    )?;
+                )+
+                $crate::settings::finish(&mut given, &[$(stringify!($field)),+])?;
+                Ok(settings)
+            }
+        }
+    };
+    (@range) => { ::std::option::Option::None };
+    (@range $least:literal, $greatest:literal) => {
+        ::std::option::Option::Some((
+            $crate::serde_json::json!($least),
+            $crate::serde_json::json!($greatest),
+        ))
+    };
+}
+
+/// A range as JSON numbers, so that whole numbers stay whole in the schema.
+#[doc(hidden)]
+pub type Range = Option<(Value, Value)>;
+
+#[doc(hidden)]
+pub fn property<S: Setting>(description: &str, default: &S, range: Range) -> Value {
+    let mut property = Map::new();
+    property.insert("type".to_owned(), json!(S::TYPE));
+    property.insert("description".to_owned(), json!(description.trim()));
+    property.insert("default".to_owned(), default.to_json());
+    if let Some((least, greatest)) = range {
+        property.insert("minimum".to_owned(), least);
+        property.insert("maximum".to_owned(), greatest);
+    }
+    Value::Object(property)
+}
+
+#[doc(hidden)]
+#[must_use]
+pub fn schema_of(properties: Map<String, Value>) -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+#[doc(hidden)]
+pub fn object(config: &str) -> Result<Map<String, Value>, String> {
+    if config.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_str(config) {
+        Ok(Value::Object(given)) => Ok(given),
+        Ok(_) => Err("settings must be a JSON object".to_owned()),
+        Err(error) => Err(format!("settings are not JSON: {error}")),
+    }
+}
+
+#[doc(hidden)]
+pub fn take<S: Setting>(given: &mut Map<String, Value>, name: &str, slot: &mut S, range: Range) -> Result<(), String> {
+    let Some(value) = given.remove(name) else { return Ok(()) };
+    *slot = S::from_json(&value).ok_or_else(|| format!("`{name}` must be of type {}, not {value}", S::TYPE))?;
+    if let (Some((least, greatest)), Some(number)) = (range, value.as_f64()) {
+        let inside = least.as_f64().is_none_or(|least| number >= least)
+            && greatest.as_f64().is_none_or(|greatest| number <= greatest);
+        if !inside {
+            return Err(format!("`{name}` must be from {least} to {greatest}, not {value}"));
+        }
+    }
+    Ok(())
+}
+
+#[doc(hidden)]
+pub fn finish(given: &mut Map<String, Value>, known: &[&str]) -> Result<(), String> {
+    match given.keys().next() {
+        None => Ok(()),
+        Some(name) if known.is_empty() => Err(format!("unknown setting `{name}`: there are none")),
+        Some(name) => Err(format!("unknown setting `{name}`; known are {}", known.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::settings! {
+        /// Two of each kind that matters.
+        struct Sample {
+            /// A share.
+            share: f64 = 0.5, 0.0 ..= 1.0;
+            /// A count,
+            /// told in two lines.
+            count: u32 = 3, 1 ..= 9;
+            /// A switch.
+            switch: bool = true;
+            /// A word.
+            word: String = "x".to_owned();
+        }
+    }
+
+    #[test]
+    fn schema_has_defaults_ranges_and_words() {
+        let schema = Sample::schema();
+        assert_eq!(schema["additionalProperties"], false);
+        assert_eq!(
+            schema["properties"]["count"],
+            json!({"type": "integer", "description": "A count, told in two lines.", "default": 3, "minimum": 1, "maximum": 9})
+        );
+        assert_eq!(
+            schema["properties"]["switch"],
+            json!({"type": "boolean", "description": "A switch.", "default": true})
+        );
+    }
+
+    #[test]
+    fn reads_what_is_given_and_keeps_the_rest() {
+        assert_eq!(Sample::read(""), Ok(Sample::default()));
+        let sample = Sample::read(r#"{"share": 1, "word": "y"}"#).unwrap();
+        assert_eq!(sample, Sample { share: 1.0, word: "y".to_owned(), ..Sample::default() });
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        let said = |config: &str| Sample::read(config).unwrap_err();
+        assert_eq!(said("[]"), "settings must be a JSON object");
+        assert_eq!(said(r#"{"share": 2}"#), "`share` must be from 0.0 to 1.0, not 2");
+        assert_eq!(said(r#"{"switch": "false"}"#), "`switch` must be of type boolean, not \"false\"");
+        assert_eq!(said(r#"{"shares": 1}"#), "unknown setting `shares`; known are share, count, switch, word");
+        assert!(said("{").starts_with("settings are not JSON"));
+        assert_eq!(NoSettings::read(r#"{"a":1}"#).unwrap_err(), "unknown setting `a`: there are none");
+    }
+}

@@ -1,0 +1,72 @@
+//! Small rules about text that goes into prompts and to people.
+
+/// One line of at most `limit` characters: white space and control characters become single spaces, and an ellipsis tells
+/// that something was cut. Text from a database or a model passes here before it stands in a prompt.
+#[must_use]
+pub fn line(text: &str, limit: usize) -> String {
+    let mut out = String::new();
+    let mut length = 0;
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if length > 0 {
+            out.push(' ');
+            length += 1;
+        }
+        for c in word.chars() {
+            if length + 1 >= limit && limit > 0 {
+                out.push('…');
+                return out;
+            }
+            out.push(c);
+            length += 1;
+        }
+    }
+    out
+}
+
+/// At most `bytes` of a text, cut at a character's edge.
+#[must_use]
+pub fn clip(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    &text[..end]
+}
+
+/// `1 row`, `2 rows`.
+#[must_use]
+pub fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// A number between 0 and 1; not-a-number becomes 0.
+#[must_use]
+pub fn clamp01(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_is_one_line_and_bounded() {
+        assert_eq!(line("a\n\u{1b}[31m  b\t", 80), "a [31m b");
+        assert_eq!(line("abcdef", 4), "abc…");
+        assert_eq!(line("ééé", 2), "é…");
+        assert_eq!(line("", 4), "");
+    }
+
+    #[test]
+    fn clip_keeps_characters_whole() {
+        assert_eq!(clip("aé", 2), "a");
+        assert_eq!(clip("aé", 3), "aé");
+    }
+
+    #[test]
+    fn clamp01_swallows_nonsense() {
+        assert_eq!(clamp01(f64::NAN), 0.0);
+        assert_eq!(clamp01(f64::INFINITY), 1.0);
+        assert_eq!(clamp01(-3.0), 0.0);
+    }
+}

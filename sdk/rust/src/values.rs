@@ -1,0 +1,126 @@
+//! Defaults and short makers for the contract's values.
+
+use crate::bindings::planner::Step;
+use crate::bindings::solver::Outcome;
+use crate::bindings::types::{
+    Candidate, Column, Dialect, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table, Task,
+    Verdict,
+};
+
+/// An accepting verdict.
+#[must_use]
+pub fn accepted(score: f64, reason: impl Into<String>) -> Verdict {
+    Verdict::Accepted(Opinion { score, reason: reason.into(), checks: Vec::new() })
+}
+
+/// A rejecting verdict.
+#[must_use]
+pub fn rejected(score: f64, reason: impl Into<String>) -> Verdict {
+    Verdict::Rejected(Opinion { score, reason: reason.into(), checks: Vec::new() })
+}
+
+impl Problem {
+    /// A problem that is just a question.
+    #[must_use]
+    pub fn new(question: impl Into<String>) -> Self {
+        Self { question: question.into(), ..Self::default() }
+    }
+}
+
+impl Task {
+    /// A task for the solver, without dependencies.
+    #[must_use]
+    pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { id: id.into(), text: text.into(), ..Self::default() }
+    }
+}
+
+impl Graph {
+    /// A graph of one task, which gives the answer.
+    #[must_use]
+    pub fn single(task: Task) -> Self {
+        Self { answer: task.id.clone(), tasks: vec![task], memo: None }
+    }
+
+    /// The task of that id.
+    #[must_use]
+    pub fn task(&self, id: &str) -> Option<&Task> {
+        self.tasks.iter().find(|task| task.id == id)
+    }
+}
+
+impl Observation {
+    /// Whether the task has a result.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        matches!(self.ending, crate::bindings::types::Ending::Solved | crate::bindings::types::Ending::Empty)
+    }
+}
+
+impl Candidate {
+    /// How sure one may be: the calibrated confidence, else what the model claimed, else nothing.
+    #[must_use]
+    pub fn sureness(&self) -> f64 {
+        self.confidence.or(self.raw_confidence).filter(|value| value.is_finite()).unwrap_or(0.0)
+    }
+
+    /// The tokens that the statement cost, as its solver reported them under `tokens`; 0 when it did not.
+    #[must_use]
+    pub fn tokens(&self) -> f64 {
+        self.signals.extra.iter().find(|(name, _)| name == "tokens").map_or(0.0, |(_, tokens)| *tokens)
+    }
+}
+
+impl Dialect {
+    /// The dialect's name in prompts.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+            Self::Mysql => "MySQL",
+            Self::Duckdb => "DuckDB",
+            Self::Databricks => "Databricks SQL",
+            Self::Spark => "Spark SQL",
+            Self::Ansi => "standard SQL",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl Default for Operation {
+    fn default() -> Self {
+        Self::Solve
+    }
+}
+
+impl Default for Join {
+    fn default() -> Self {
+        Self::AllOf
+    }
+}
+
+macro_rules! defaults {
+    ($($type:ident { $($field:ident),+ $(,)? })+) => {
+        $(impl Default for $type {
+            fn default() -> Self {
+                Self { $($field: Default::default()),+ }
+            }
+        })+
+    };
+}
+
+defaults! {
+    Problem { question, evidence, goal, answers, hints, extra }
+    Task { id, parent, text, operation, depends_on, join, tolerant, priority, confidence, expected, database, context }
+    Candidate { id, parents, origin, sql, raw_confidence, confidence, score, rationale, signals, extra }
+    Signals {
+        attempts, max_attempts, syntax_errors, schema_errors, execution_errors, empty_result, null_columns, overflow, samples,
+        agreeing, logprob, reward, extra,
+    }
+    Profile { rows, truncated, columns, warnings }
+    Column { name, sql_type, nullable, comment, extra }
+    Table { schema_name, name, columns, primary_key, foreign_keys, indexes, row_estimate, comment, extra }
+    Step { edits, memo }
+    Outcome { candidates, subtasks, ask, memo }
+}

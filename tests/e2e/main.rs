@@ -1,0 +1,62 @@
+//! Tests of the whole house, through the binary as a user runs it. One file a subject; each is a module here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it measured"
+)]
+
+mod house;
+mod offline_figures;
+mod zoo;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The binary, as a stranger's first run finds it: no configuration, no key; compiled plugins are shared between tests.
+fn host() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_syrch-host"));
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("SYRCH_") || name.starts_with("OPENAI_") {
+            command.env_remove(&*name);
+        }
+    }
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home");
+    std::fs::create_dir_all(&home).unwrap();
+    command.env("HOME", &home).env("SYRCH_CACHE_DIR", home.join("cache")).current_dir(&home);
+    command
+}
+
+/// A small shop with three tables.
+fn shop(folder: &Path) -> PathBuf {
+    let path = folder.join("shop.sqlite");
+    if path.exists() {
+        return path;
+    }
+    syrch_kit::sqlite(
+        path,
+        "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+         CREATE TABLE products(id INTEGER PRIMARY KEY, name TEXT, price REAL);
+         CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id),
+                             product_id INTEGER REFERENCES products(id), quantity INTEGER, ordered TEXT);
+         INSERT INTO customers VALUES (1,'Ada','France'),(2,'Ben','Spain'),(3,'Cleo','France'),(4,'Dora','Italy');
+         INSERT INTO products VALUES (1,'lamp',20.0),(2,'desk',150.0),(3,'chair',75.5);
+         INSERT INTO orders VALUES (1,1,1,2,'2024-01-05'),(2,1,2,1,'2024-02-11'),(3,2,3,4,'2024-02-20'),(4,3,1,1,'2024-03-02');",
+    )
+}
+
+/// Every file here is a module of this program: none is forgotten.
+#[test]
+fn no_test_file_is_forgotten() {
+    let folder = syrch_kit::repository().join("tests/e2e");
+    let main = std::fs::read_to_string(folder.join("main.rs")).unwrap();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") {
+            assert!(main.contains(&format!("\nmod {module};")), "tests/e2e/{name} is not run");
+        }
+    }
+}

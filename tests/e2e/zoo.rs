@@ -1,0 +1,144 @@
+//! Hostile plugins through the binary: each must come to its end, with a typed error that names the limit, and without effect.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+use syrch_kit::zoo;
+
+use crate::{host, shop};
+
+/// Asks one question of a tiny shop with the hostile plugin in one role.
+fn misbehave(role: &str, habit: &str, folder: &Path) -> Output {
+    let database = shop(folder);
+    host()
+        .args(["--llm", "offline", "--format", "json", "-q", "How many customers are there?", "--db"])
+        .arg(&database)
+        .arg(format!("--{role}"))
+        .arg(zoo::hostile())
+        .args(["-P", &format!("{role}.habit={habit}")])
+        .output()
+        .unwrap()
+}
+
+/// The end of a habit: the exit code, and words that the error must hold.
+fn ends(role: &str, habit: &str, code: i32, words: &[&str]) {
+    let folder = syrch_kit::scratch();
+    let output = misbehave(role, habit, folder.path());
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{role}.{habit}\nstdout: {stdout}\nstderr: {stderr}");
+    for word in words {
+        assert!(
+            stderr.contains(word) || stdout.contains(word),
+            "{role}.{habit} does not say `{word}`:\n{stdout}\n{stderr}"
+        );
+    }
+    assert!(!stdout.contains("CANARY") && !stderr.contains("CANARY-in"), "{role}.{habit} leaks the guest's words");
+    assert!(!stdout.contains('\u{1b}') && !stderr.contains('\u{202e}'), "{role}.{habit} writes control characters");
+    serde_json::from_str::<Value>(&stdout).unwrap_or_else(|error| panic!("{role}.{habit}: {error}\n{stdout}"));
+}
+
+#[test]
+fn a_planner_that_eats_everything_is_stopped() {
+    ends("planner", "spin", 14, &["cpu-per-call"]);
+    ends("planner", "memory", 14, &["memory"]);
+    ends("planner", "recursion", 14, &["wasm-stack"]);
+    ends("planner", "call-flood", 14, &["host-calls"]);
+    ends("planner", "huge-return", 14, &["planner.plan"]);
+}
+
+#[test]
+fn a_plugin_that_spins_while_it_is_set_up_is_refused() {
+    ends("planner", "spin-in-configure", 13, &["cpu-per-call"]);
+    let output = host().args(["plugin", "inspect"]).arg(zoo::mute()).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(13), "{stderr}");
+    assert!(stderr.contains("cpu-per-call"), "{stderr}");
+}
+
+#[test]
+fn a_trap_is_told_without_the_guests_words() {
+    ends("planner", "trap", 14, &["trapped", "planner.plan"]);
+    ends("solver", "solver-trap", 14, &["trapped", "solver.solve"]);
+}
+
+#[test]
+fn a_graph_that_is_none_never_starts() {
+    ends("planner", "cycle", 14, &["cycle", "A", "B"]);
+    ends("planner", "self-edge", 14, &["A"]);
+    ends("planner", "unknown-id", 14, &["ghost"]);
+    ends("planner", "unknown-answer", 14, &["ghost"]);
+    ends("planner", "twice", 14, &["twice"]);
+    ends("planner", "bad-id", 14, &["task.id"]);
+    ends("planner", "empty", 14, &["planner.plan"]);
+    ends("planner", "many-tasks", 14, &["256"]);
+    ends("planner", "nan-priority", 14, &["task.priority"]);
+}
+
+#[test]
+fn numbers_that_are_none_are_refused() {
+    ends("solver", "nan", 14, &["raw-confidence"]);
+    ends("solver", "over-one", 14, &["raw-confidence"]);
+    ends("solver", "same-candidate", 14, &["twice"]);
+    ends("calibrator", "nan-calibration", 14, &["calibrat"]);
+    ends("calibrator", "short-calibration", 14, &["calibrat"]);
+    ends("reward", "infinite-score", 14, &["opinion.score"]);
+    ends("aggregator", "nan-answer", 14, &["answer.confidence"]);
+    ends("aggregator", "ghost-answer", 14, &["answer.task"]);
+}
+
+#[test]
+fn floods_end_at_their_limit() {
+    ends("planner", "log-flood", 0, &["over the quota"]);
+    ends("planner", "print-flood", 0, &["answer"]);
+    ends("solver", "sql-flood", 16, &["SQL runs"]);
+    ends("solver", "llm-flood", 16, &["model calls"]);
+    ends("solver", "llm-parallel", 16, &["model calls"]);
+    ends("solver", "prompt-bomb", 3, &["BOMB: refused"]);
+    ends("solver", "handle-leak", 14, &["handles"]);
+}
+
+#[test]
+fn the_sandbox_has_nothing_in_it() {
+    ends("planner", "probe", 3, &["PROBE: nothing"]);
+}
+
+#[test]
+fn escape_codes_reach_no_terminal() {
+    ends("planner", "escape-codes", 0, &["answer"]);
+}
+
+#[test]
+fn a_statement_that_writes_changes_nothing() {
+    let folder = syrch_kit::scratch();
+    let before = std::fs::read(shop(folder.path())).unwrap();
+    for (role, habit, code) in [("solver", "write", 3), ("aggregator", "write-answer", 0)] {
+        let output = misbehave(role, habit, folder.path());
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(before == std::fs::read(folder.path().join("shop.sqlite")).unwrap(), "the database changed");
+}
+
+#[test]
+fn a_reward_that_rejects_all_leaves_no_answer() {
+    ends("reward", "reject-all", 3, &["not good enough"]);
+}
+
+#[test]
+fn the_next_search_is_as_good_as_before() {
+    let folder = syrch_kit::scratch();
+    let good = || -> Value {
+        let output = misbehave("solver", "none", folder.path());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for changing in ["run", "time_ms", "plugins"] {
+            document.as_object_mut().unwrap().remove(changing);
+        }
+        document
+    };
+    let before = good();
+    misbehave("planner", "memory", folder.path());
+    misbehave("solver", "solver-trap", folder.path());
+    assert_eq!(before, good());
+}

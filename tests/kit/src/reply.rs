@@ -1,0 +1,219 @@
+//! What the mock endpoint answers: good replies, and every way in which an endpoint can fail.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// The usage that a reply reports.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Usage {
+    /// A quarter of the bytes of prompt and reply: what an honest endpoint would say.
+    Honest,
+    /// These input and output tokens.
+    Tokens(u32, u32),
+    /// No usage at all.
+    Missing,
+    /// Zeros.
+    Zero,
+    /// Negative counts.
+    Negative,
+    /// Words in place of numbers.
+    Words,
+}
+
+/// How the bytes of a reply come.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Manner {
+    /// As the protocol says.
+    Whole,
+    /// Headers never come.
+    Hang,
+    /// Not JSON at all.
+    Garbage,
+    /// A JSON body that ends in the middle, though the exchange is complete.
+    HalfJson,
+    /// A chunked body whose connection breaks in the middle.
+    CutStream,
+    /// A body of that many bytes.
+    Flood(usize),
+}
+
+/// One answer of the endpoint. Make one with [`Reply::text`], [`Reply::sql`] or one of the faults, and change it with the methods.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Option<String>,
+    pub(crate) manner: Manner,
+    pub(crate) delay: Duration,
+    message: Value,
+    finish: &'static str,
+    usage: Usage,
+    logprobs: Vec<f64>,
+}
+
+impl Reply {
+    /// The model says this, word for word.
+    #[must_use]
+    pub fn text(content: impl Into<String>) -> Self {
+        Self::message(json!({"role": "assistant", "content": content.into()}))
+    }
+
+    /// The model says this statement in a fence, with a confidence after it.
+    #[must_use]
+    pub fn sql(sql: &str, confidence: f64) -> Self {
+        Self::text(format!("```sql\n{sql}\n```\nConfidence: {confidence}"))
+    }
+
+    /// The statement in the middle of prose, without a fence.
+    #[must_use]
+    pub fn sql_in_prose(sql: &str, confidence: f64) -> Self {
+        Self::text(format!(
+            "With the tables at hand, this isn't hard.\n\n{sql};\n\nIt reads no more than it must.\n**Confidence:** {confidence}"
+        ))
+    }
+
+    /// The model says this JSON document, and nothing else.
+    #[must_use]
+    pub fn json(document: &Value) -> Self {
+        Self::text(document.to_string())
+    }
+
+    /// The model would not answer.
+    #[must_use]
+    pub fn refusal(reason: &str) -> Self {
+        Self::message(json!({"role": "assistant", "content": null, "refusal": reason}))
+    }
+
+    /// The model calls a tool that nobody offered, and says nothing.
+    #[must_use]
+    pub fn tool_call(name: &str) -> Self {
+        let call = json!({"id": "call_1", "type": "function", "function": {"name": name, "arguments": "{}"}});
+        Self {
+            finish: "tool_calls",
+            ..Self::message(json!({"role": "assistant", "content": null, "tool_calls": [call]}))
+        }
+    }
+
+    /// An assistant's message, as the protocol has it.
+    #[must_use]
+    pub fn message(message: Value) -> Self {
+        Self {
+            status: 200,
+            body: None,
+            manner: Manner::Whole,
+            delay: Duration::ZERO,
+            message,
+            finish: "stop",
+            usage: Usage::Honest,
+            logprobs: Vec::new(),
+        }
+    }
+
+    /// An error of that status, in the protocol's form.
+    #[must_use]
+    pub fn status(status: u16, message: &str) -> Self {
+        Self::raw(
+            status,
+            json!({"error": {"message": message, "type": "error", "param": null, "code": null}}).to_string(),
+        )
+    }
+
+    /// That status with this body, whatever it is; a redirect carries a `Location` that leads nowhere.
+    #[must_use]
+    pub fn raw(status: u16, body: impl Into<String>) -> Self {
+        Self { status, body: Some(body.into()), ..Self::message(Value::Null) }
+    }
+
+    /// Nothing ever comes.
+    #[must_use]
+    pub fn hang() -> Self {
+        Self { manner: Manner::Hang, ..Self::text("") }
+    }
+
+    /// Bytes that are no JSON, with a good status.
+    #[must_use]
+    pub fn garbage() -> Self {
+        Self { manner: Manner::Garbage, ..Self::text("") }
+    }
+
+    /// A good status and the first half of a good body.
+    #[must_use]
+    pub fn half_json() -> Self {
+        Self { manner: Manner::HalfJson, ..Self::sql("SELECT 1", 0.9) }
+    }
+
+    /// A good status and a body whose connection breaks in the middle.
+    #[must_use]
+    pub fn cut_stream() -> Self {
+        Self { manner: Manner::CutStream, ..Self::sql("SELECT 1", 0.9) }
+    }
+
+    /// A good status and a body of that many bytes.
+    #[must_use]
+    pub fn flood(bytes: usize) -> Self {
+        Self { manner: Manner::Flood(bytes), ..Self::text("") }
+    }
+
+    /// Answers no sooner than after that many milliseconds.
+    #[must_use]
+    pub fn delay_ms(mut self, milliseconds: u64) -> Self {
+        self.delay = Duration::from_millis(milliseconds);
+        self
+    }
+
+    /// Reports this usage instead of an honest one.
+    #[must_use]
+    pub fn usage(mut self, usage: Usage) -> Self {
+        self.usage = usage;
+        self
+    }
+
+    /// Stopped for that reason, such as `length` or `content_filter`.
+    #[must_use]
+    pub fn finish(mut self, reason: &'static str) -> Self {
+        self.finish = reason;
+        self
+    }
+
+    /// With these log probabilities, one for each token.
+    #[must_use]
+    pub fn logprobs(mut self, logprobs: impl Into<Vec<f64>>) -> Self {
+        self.logprobs = logprobs.into();
+        self
+    }
+
+    /// With a field of the message's own beside `content`, such as `reasoning_content`.
+    #[must_use]
+    pub fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.message[name] = value.into();
+        self
+    }
+
+    /// The body of a good reply to a prompt of that many bytes.
+    pub(crate) fn body(&self, model: &str, prompt_bytes: usize, id: usize) -> String {
+        if let Some(body) = &self.body {
+            return body.clone();
+        }
+        let said = self.message["content"].as_str().map_or(0, str::len);
+        let tokens = |bytes: usize| json!(bytes.div_ceil(4));
+        let usage = match self.usage {
+            Usage::Honest => json!({"prompt_tokens": tokens(prompt_bytes), "completion_tokens": tokens(said)}),
+            Usage::Tokens(input, output) => json!({"prompt_tokens": input, "completion_tokens": output}),
+            Usage::Missing => Value::Null,
+            Usage::Zero => json!({"prompt_tokens": 0, "completion_tokens": 0}),
+            Usage::Negative => json!({"prompt_tokens": -10, "completion_tokens": -1}),
+            Usage::Words => json!({"prompt_tokens": "some", "completion_tokens": "few"}),
+        };
+        let tokens: Vec<Value> =
+            self.logprobs.iter().map(|logprob| json!({"token": "x", "logprob": logprob})).collect();
+        let logprobs = if tokens.is_empty() { Value::Null } else { json!({"content": tokens}) };
+        let choice = json!({"index": 0, "message": self.message, "finish_reason": self.finish, "logprobs": logprobs});
+        let mut body = json!({
+            "id": format!("chatcmpl-{id}"), "object": "chat.completion", "created": 0, "model": model, "choices": [choice]
+        });
+        if !usage.is_null() {
+            body["usage"] = usage;
+        }
+        body.to_string()
+    }
+}

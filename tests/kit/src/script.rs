@@ -1,0 +1,175 @@
+//! How the mock endpoint chooses what to answer, and what it remembers of each request.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::Reply;
+
+/// One request as it came.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// The path, such as `/v1/chat/completions`.
+    pub path: String,
+    /// The headers, names in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// The body; null when it was no JSON.
+    pub body: Value,
+}
+
+impl Recorded {
+    /// All messages' texts, joined by lines.
+    #[must_use]
+    pub fn prompt(&self) -> String {
+        let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
+        messages.iter().filter_map(|message| message["content"].as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The `Authorization` header.
+    #[must_use]
+    pub fn authorization(&self) -> Option<&str> {
+        self.headers.get("authorization").map(String::as_str)
+    }
+}
+
+type Choose = Arc<dyn Fn(&Recorded, usize) -> Option<Reply> + Send + Sync>;
+
+enum Rule {
+    /// All of these stand in the prompt, letter case aside; at most that many times.
+    Words(Vec<String>, Reply, usize),
+    /// Whatever the closure says.
+    Closure(Choose),
+}
+
+/// What the endpoint answers, and what it does not support. Rules are tried in the order in which they were added; the first that
+/// fits answers. A request that no rule fits gets status 418 and the prompt's beginning, so that a test sees what is missing.
+#[derive(Default)]
+pub struct Script {
+    rules: Vec<Rule>,
+    key: Option<String>,
+    without_json_schema: bool,
+    without_json_object: bool,
+    wants_completion_tokens: bool,
+    refused: Vec<String>,
+}
+
+impl Script {
+    /// A script without rules.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A script that always answers the same.
+    #[must_use]
+    pub fn always(reply: Reply) -> Self {
+        Self::new().on([""], reply)
+    }
+
+    /// Answers so when all these words stand in the prompt (letter case aside).
+    #[must_use]
+    pub fn on<const N: usize>(self, words: [&str; N], reply: Reply) -> Self {
+        self.times(usize::MAX, words, reply)
+    }
+
+    /// As [`Script::on`], but only the first time; afterwards later rules are tried.
+    #[must_use]
+    pub fn once<const N: usize>(self, words: [&str; N], reply: Reply) -> Self {
+        self.times(1, words, reply)
+    }
+
+    /// As [`Script::on`], but only that many times.
+    #[must_use]
+    pub fn times<const N: usize>(mut self, most: usize, words: [&str; N], reply: Reply) -> Self {
+        let words = words.map(str::to_lowercase).to_vec();
+        self.rules.push(Rule::Words(words, reply, most));
+        self
+    }
+
+    /// Asks the closure, which gets the request and how many came before it; none: later rules are tried.
+    #[must_use]
+    pub fn with(mut self, choose: impl Fn(&Recorded, usize) -> Option<Reply> + Send + Sync + 'static) -> Self {
+        self.rules.push(Rule::Closure(Arc::new(choose)));
+        self
+    }
+
+    /// Answers 401 to requests without `Authorization: Bearer KEY`; the error quotes what came instead, as some endpoints do.
+    #[must_use]
+    pub fn requires_key(mut self, key: &str) -> Self {
+        self.key = Some(key.to_owned());
+        self
+    }
+
+    /// Answers 400 to a `response_format` of the type `json_schema`.
+    #[must_use]
+    pub fn without_json_schema(mut self) -> Self {
+        self.without_json_schema = true;
+        self
+    }
+
+    /// Answers 400 to any `response_format`.
+    #[must_use]
+    pub fn without_response_format(mut self) -> Self {
+        self.without_json_object = true;
+        self.without_json_schema = true;
+        self
+    }
+
+    /// Answers 400 to `max_tokens`, as newer models do.
+    #[must_use]
+    pub fn wants_completion_tokens(mut self) -> Self {
+        self.wants_completion_tokens = true;
+        self
+    }
+
+    /// Answers 400 to requests with this parameter.
+    #[must_use]
+    pub fn refuses(mut self, parameter: &str) -> Self {
+        self.refused.push(parameter.to_owned());
+        self
+    }
+
+    /// What the endpoint does not support of a request.
+    fn objection(&self, request: &Recorded) -> Option<Reply> {
+        if let Some(key) = &self.key {
+            let sent = request.authorization().unwrap_or("nothing");
+            if sent != format!("Bearer {key}") {
+                return Some(Reply::status(401, &format!("Incorrect API key provided: {sent}")));
+            }
+        }
+        let has = |name: &str| request.body.get(name).is_some();
+        let format = request.body["response_format"]["type"].as_str().unwrap_or_default();
+        if self.without_json_schema && format == "json_schema" {
+            return Some(Reply::status(400, "'response_format.type' must be 'json_object' or 'text'"));
+        }
+        if self.without_json_object && has("response_format") {
+            return Some(Reply::status(400, "Unrecognized request argument supplied: response_format"));
+        }
+        if self.wants_completion_tokens && has("max_tokens") {
+            let text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+            return Some(Reply::status(400, text));
+        }
+        let refused = self.refused.iter().find(|name| has(name))?;
+        Some(Reply::status(400, &format!("Unsupported value: '{refused}' is not supported with this model.")))
+    }
+
+    /// The answer to a request after `before` others.
+    pub(crate) fn answer(&mut self, request: &Recorded, before: usize) -> Reply {
+        if let Some(objection) = self.objection(request) {
+            return objection;
+        }
+        let prompt = request.prompt();
+        let lower = prompt.to_lowercase();
+        let fits = |rule: &mut Rule| match rule {
+            Rule::Words(_, _, 0) => None,
+            Rule::Words(words, reply, left) => words.iter().all(|word| lower.contains(word.as_str())).then(|| {
+                *left = left.saturating_sub(1);
+                reply.clone()
+            }),
+            Rule::Closure(choose) => choose(request, before),
+        };
+        let begins: String = prompt.chars().take(300).collect();
+        self.rules.iter_mut().find_map(fits).unwrap_or_else(|| Reply::status(418, &format!("no rule fits: {begins}")))
+    }
+}

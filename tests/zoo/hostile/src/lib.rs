@@ -1,0 +1,291 @@
+//! One plugin with every bad habit; the setting `habit` names the one to show. `tests/e2e/tests/zoo.rs` holds the end that each must come to.
+//!
+//! With the habit `none` it behaves: one task, one statement, certain of itself.
+#![allow(clippy::panic, clippy::disallowed_methods, clippy::print_stderr)] // Misbehaving is its job.
+
+use syrch_plugin::prelude::*;
+
+syrch_plugin::settings! {
+    /// What the plugin does wrong.
+    pub struct Habits {
+        /// The habit's name.
+        habit: String = "none".to_owned();
+    }
+}
+
+/// The plugin.
+pub struct Hostile {
+    habit: String,
+}
+
+impl Plugin for Hostile {
+    const NAME: &'static str = "hostile";
+    const SUMMARY: &'static str = "misbehaves as told";
+    type Settings = Habits;
+
+    fn new(settings: Habits) -> Self {
+        if settings.habit == "spin-in-configure" {
+            spin();
+        }
+        Self { habit: settings.habit }
+    }
+}
+
+fn spin() -> ! {
+    let mut number = 0_u64;
+    loop {
+        number = std::hint::black_box(number.wrapping_add(1));
+    }
+}
+
+fn recurse(depth: u64) -> u64 {
+    if std::hint::black_box(depth) == u64::MAX { 0 } else { recurse(depth + 1) + 1 }
+}
+
+fn task(id: &str, depends_on: &[&str]) -> Task {
+    Task {
+        id: id.to_owned(),
+        parent: None,
+        text: format!("task {id}"),
+        operation: Operation::Solve,
+        depends_on: depends_on.iter().map(|id| (*id).to_owned()).collect(),
+        join: Join::AllOf,
+        tolerant: false,
+        priority: 0.0,
+        confidence: None,
+        expected: None,
+        database: None,
+        context: None,
+    }
+}
+
+fn graph(tasks: Vec<Task>, answer: &str) -> Graph {
+    Graph { tasks, answer: answer.to_owned(), memo: None }
+}
+
+fn request(text: String) -> Request {
+    Request {
+        purpose: Purpose::Generate,
+        messages: vec![Message { speaker: Speaker::User, text }],
+        expect: Shape::Sql,
+        model: None,
+        subjects: Vec::new(),
+        temperature: Some(9e9),
+        top_p: None,
+        max_tokens: Some(u32::MAX),
+        stop: Vec::new(),
+        logprobs: false,
+        sample: 0,
+    }
+}
+
+fn candidate(id: &str, sql: &str, confidence: f64) -> Candidate {
+    Candidate {
+        id: id.to_owned(),
+        parents: Vec::new(),
+        origin: "hostile".to_owned(),
+        sql: sql.to_owned(),
+        raw_confidence: Some(confidence),
+        confidence: Some(1.0),
+        score: None,
+        rationale: None,
+        signals: Signals {
+            attempts: 1,
+            max_attempts: 1,
+            syntax_errors: 0,
+            schema_errors: 0,
+            execution_errors: 0,
+            empty_result: false,
+            null_columns: 0,
+            overflow: false,
+            samples: 0,
+            agreeing: 0,
+            logprob: None,
+            reward: None,
+            extra: Vec::new(),
+        },
+        extra: Vec::new(),
+    }
+}
+
+impl PlannerRole for Hostile {
+    fn plan(&self, host: &impl PlannerHost, problem: &Problem, _: &Catalog) -> Result<Graph, Failure> {
+        let one = || graph(vec![Task { text: problem.question.clone(), ..task("A", &[]) }], "A");
+        match self.habit.as_str() {
+            "spin" => spin(),
+            "memory" => {
+                let mut kept: Vec<Vec<u8>> = Vec::new();
+                loop {
+                    kept.push(std::hint::black_box(vec![1; 1 << 20]));
+                }
+            }
+            "recursion" => Err(failure(FailureKind::Internal, recurse(0).to_string())),
+            "trap" => panic!("CANARY-in-a-panic"),
+            "cycle" => Ok(graph(vec![task("A", &["B"]), task("B", &["A"])], "A")),
+            "self-edge" => Ok(graph(vec![task("A", &["A"])], "A")),
+            "unknown-id" => Ok(graph(vec![task("A", &["ghost"])], "A")),
+            "unknown-answer" => Ok(graph(vec![task("A", &[])], "ghost")),
+            "twice" => Ok(graph(vec![task("A", &[]), task("A", &[])], "A")),
+            "bad-id" => Ok(graph(vec![task("\u{202e}A\u{1b}[2J", &[])], "A")),
+            "empty" => Ok(graph(Vec::new(), "A")),
+            "many-tasks" => Ok(graph((0..10_000).map(|n| task(&format!("T{n}"), &[])).collect(), "T0")),
+            "nan-priority" => {
+                let task = Task { priority: f64::NAN, ..task("A", &[]) };
+                Ok(graph(vec![task], "A"))
+            }
+            "huge-return" => {
+                let task = Task { text: "x".repeat(100 << 20), ..task("A", &[]) };
+                Ok(graph(vec![task], "A"))
+            }
+            "call-flood" => loop {
+                let _ = host.seed();
+            },
+            "log-flood" => {
+                for _ in 0..10_000 {
+                    host.note(Level::Info, &"x".repeat(1_000));
+                }
+                Ok(one())
+            }
+            "print-flood" => {
+                for _ in 0..10_000 {
+                    eprintln!("{}", "x".repeat(1_000));
+                }
+                Ok(one())
+            }
+            "escape-codes" => {
+                host.note(Level::Warn, "\u{1b}]52;c;Q0FOQVJZ\u{7}\u{1b}[2J\r\u{202e}gone");
+                Ok(one())
+            }
+            "probe" => Err(failure(FailureKind::Internal, probe())),
+            _ => Ok(one()),
+        }
+    }
+}
+
+/// What the sandbox lets through: every line should say no.
+fn probe() -> String {
+    let mut found = Vec::new();
+    if std::env::vars().count() > 0 || std::env::args().count() > 0 {
+        found.push("environment");
+    }
+    if std::fs::read_dir("/").is_ok() || std::fs::read("/proc/self/environ").is_ok() || std::fs::write("/canary", "x").is_ok() {
+        found.push("files");
+    }
+    if std::net::TcpStream::connect("127.0.0.1:80").is_ok() || std::net::UdpSocket::bind("127.0.0.1:0").is_ok() {
+        found.push("network");
+    }
+    if std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).is_ok_and(|now| now.as_secs() > 0) {
+        found.push("clock");
+    }
+    let started = std::time::Instant::now();
+    (0..1_000_000_u64).for_each(|number| {
+        std::hint::black_box(number);
+    });
+    if started.elapsed() > std::time::Duration::ZERO {
+        found.push("stopwatch");
+    }
+    if found.is_empty() { "PROBE: nothing".to_owned() } else { format!("PROBE: {}", found.join(", ")) }
+}
+
+impl SolverRole for Hostile {
+    fn solve(
+        &self,
+        host: &impl SolverHost,
+        _: &Problem,
+        _: &Catalog,
+        _: &Task,
+        _: &[Parent],
+    ) -> Result<Outcome, Failure> {
+        let outcome = |candidates| Ok(Outcome { candidates, subtasks: Vec::new(), ask: None, memo: None });
+        match self.habit.as_str() {
+            "solver-trap" => panic!("CANARY-in-a-panic"),
+            "nan" => outcome(vec![candidate("A.1", "SELECT 1", f64::NAN)]),
+            "over-one" => outcome(vec![candidate("A.1", "SELECT 1", 1.000_000_1)]),
+            "same-candidate" => outcome(vec![candidate("A.1", "SELECT 1", 0.5), candidate("A.1", "SELECT 2", 0.5)]),
+            "write" => outcome(vec![candidate("A.1", "WITH x AS (SELECT 1) DELETE FROM customers", 1.0)]),
+            "llm-flood" => {
+                let errors = (0..10_000).filter_map(|_| host.complete(&request("again".to_owned())).err()).count();
+                Err(failure(FailureKind::Internal, format!("FLOOD: {errors} refused")))
+            }
+            "llm-parallel" => {
+                let requests: Vec<Request> = (0..1_000).map(|_| request("again".to_owned())).collect();
+                let errors = host.complete_all(&requests).iter().filter(|reply| reply.is_err()).count();
+                Err(failure(FailureKind::Internal, format!("FLOOD: {errors} refused")))
+            }
+            "prompt-bomb" => match host.complete(&request("x".repeat(1 << 20))) {
+                Err(LlmError::TooLarge) => Err(failure(FailureKind::Internal, "BOMB: refused")),
+                other => Err(failure(FailureKind::Internal, format!("BOMB: {other:?}"))),
+            },
+            "sql-flood" => {
+                let errors = (0..10_000).filter_map(|n| host.run(&format!("SELECT {n}")).err()).count();
+                Err(failure(FailureKind::Internal, format!("FLOOD: {errors} refused")))
+            }
+            "handle-leak" => {
+                for _ in 0..1_000_000 {
+                    std::mem::forget(host.run("SELECT 1"));
+                }
+                outcome(Vec::new())
+            }
+            _ => outcome(vec![candidate("A.1", "SELECT count(*) FROM customers", 1.0)]),
+        }
+    }
+}
+
+impl CalibratorRole for Hostile {
+    fn calibrate(&self, claims: &[(f64, Signals)]) -> Vec<f64> {
+        match self.habit.as_str() {
+            "nan-calibration" => claims.iter().map(|_| f64::NAN).collect(),
+            "short-calibration" => Vec::new(),
+            _ => claims.iter().map(|(raw, _)| *raw).collect(),
+        }
+    }
+}
+
+impl RewardRole for Hostile {
+    fn judge(
+        &self,
+        _: &impl RewardHost,
+        _: &Problem,
+        _: &Catalog,
+        _: &Task,
+        rivals: &[Rival],
+    ) -> Result<Vec<Verdict>, Failure> {
+        match self.habit.as_str() {
+            "reject-all" => Ok(rivals.iter().map(|_| rejected(0.0, "not good enough")).collect()),
+            "infinite-score" => Ok(rivals.iter().map(|_| accepted(f64::INFINITY, "sure")).collect()),
+            _ => Ok(rivals.iter().map(|_| accepted(1.0, "fine")).collect()),
+        }
+    }
+}
+
+impl AggregatorRole for Hostile {
+    fn aggregate(
+        &self,
+        _: &impl AggregatorHost,
+        _: &Problem,
+        _: &Graph,
+        finished: &[Finished],
+        _: &[Observation],
+    ) -> Result<Option<Answer>, Failure> {
+        let Some(first) = finished.first() else { return Ok(None) };
+        let answer = |task: &str, confidence| Answer {
+            text: "trust me".to_owned(),
+            task: task.to_owned(),
+            candidate: None,
+            sql: None,
+            confidence,
+            basis: Vec::new(),
+            caveats: Vec::new(),
+        };
+        Ok(Some(match self.habit.as_str() {
+            "ghost-answer" => answer("ghost", 1.0),
+            "nan-answer" => answer(&first.task.id, f64::NAN),
+            "write-answer" => {
+                Answer { sql: Some("DELETE FROM customers".to_owned()), ..answer(&first.task.id, 0.9) }
+            }
+            _ => answer(&first.task.id, 0.9),
+        }))
+    }
+}
+
+syrch_plugin::export!(Hostile: planner, solver, calibrator, reward, aggregator);
