@@ -286,7 +286,7 @@ impl CellIndex for SqliteDatabase {
         let phrases = phrases.to_vec();
         self.with_session(move |inner, session, snapshot| {
             let index = inner.index(session, snapshot)?;
-            Ok(phrases.iter().map(|phrase| index.find(phrase, &how, limit as usize)).collect())
+            Ok(index.find(&phrases, &how, limit as usize))
         })
         .await
         .map_err(port_error)

@@ -108,9 +108,11 @@ impl<'a> Fetch<'a> {
             self.cut(format!("only the first {} rows were kept", self.limits.rows));
             return Ok(false);
         }
+        // Asked for once: the engine works for each look at a cell.
+        let cells = (0..self.columns.len()).map(|column| row.get_ref(column)).collect::<rusqlite::Result<Vec<_>>>();
+        let cells = cells.map_err(RowError::Engine)?;
         let mut bytes = 0;
-        for column in 0..self.columns.len() {
-            let cell = size(row.get_ref(column).map_err(RowError::Engine)?);
+        for cell in cells.iter().map(|cell| size(*cell)) {
             if cell > self.limits.cell_bytes {
                 return Err(RowError::Cap(self.too_large(cell)));
             }
@@ -122,8 +124,8 @@ impl<'a> Fetch<'a> {
             self.cut(format!("only the first {} rows were kept: the result has more than {most} bytes", self.rows));
             return Ok(false);
         }
-        for (index, column) in self.columns.iter_mut().enumerate() {
-            column.push(row.get_ref(index).map_err(RowError::Engine)?);
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            column.push(cell);
         }
         self.bytes += bytes;
         self.rows += 1;

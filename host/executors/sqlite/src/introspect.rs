@@ -9,6 +9,7 @@ use syrch_guard::Kind;
 
 use crate::comments;
 use crate::connect::quoted;
+use crate::functions;
 use crate::guard::Grant;
 
 /// What stands in a database.
@@ -73,9 +74,16 @@ fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
     connection.prepare(sql)?.query_map([], entry)?.collect()
 }
 
+/// Modules of virtual tables, which can be read by their own names; those that read only their arguments left out.
 fn modules(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let name = |row: &Row<'_>| text(row, 0).map(|name| name.to_lowercase());
-    connection.prepare("SELECT name FROM pragma_module_list()")?.query_map([], name)?.collect()
+    let mut names: Vec<String> = connection
+        .prepare("SELECT name FROM pragma_module_list()")?
+        .query_map([], name)?
+        .collect::<rusqlite::Result<_>>()?;
+    // The engine registers these on first use.
+    names.retain(|name| !functions::TABLES.contains(&name.as_str()));
+    Ok(names)
 }
 
 fn widest(connection: &Connection) -> rusqlite::Result<i32> {

@@ -95,6 +95,20 @@ fn changes_by_others_are_seen() {
     assert_eq!(catalog(&database).tables.len(), 1);
 }
 
+#[test]
+fn functions_in_from_stay_readable() {
+    let fixture = Fixture::new(
+        "CREATE TABLE t(a); INSERT INTO t VALUES ('[1, 2]');
+        CREATE VIEW parts AS SELECT e.value AS part FROM t, json_each(t.a) AS e;",
+    );
+    let database = fixture.open();
+    for _ in 0..2 {
+        assert_eq!(rows(&database, "SELECT part FROM parts").len(), 2);
+        assert_eq!(rows(&database, "SELECT count(*) FROM t, json_tree(t.a)"), [[Value::Integer(3)]]);
+        fixture.writer().execute_batch("CREATE TABLE IF NOT EXISTS other(a); DELETE FROM other").unwrap();
+    }
+}
+
 fn find(database: &SqliteDatabase, phrase: &str, how: Match) -> Vec<Hit> {
     runtime().block_on(database.find(&[phrase.to_owned()], how, 5)).unwrap().remove(0)
 }

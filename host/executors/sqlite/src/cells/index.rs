@@ -28,6 +28,8 @@ const COLUMNS: usize = 100;
 /// The least score that is a match by groups, and by edit distance.
 const NGRAM_FLOOR: f64 = 0.3;
 const FUZZY_FLOOR: f64 = 0.6;
+/// Cells whose edit distance is measured.
+const MEASURED: usize = 200;
 
 /// The values of one state of a database.
 pub(crate) struct Index {
@@ -131,50 +133,56 @@ impl Index {
         self.cells.push(Cell { place, groups: u32::try_from(groups.len()).unwrap_or(u32::MAX), text: text.into() });
     }
 
-    /// Cells that match a phrase, best first.
-    pub(crate) fn find(&self, phrase: &str, how: &Match, limit: usize) -> Vec<Hit> {
-        let mut scored = match how {
-            Match::Exact => self.exact.get(&normal(phrase)).into_iter().flatten().map(|id| (1.0, *id)).collect(),
-            Match::Ngram => self.by_groups(phrase),
-            Match::Fuzzy => self.by_distance(phrase),
-            Match::Vector | Match::Other(_) => Vec::new(),
+    /// Cells that match each phrase, best first.
+    pub(crate) fn find(&self, phrases: &[String], how: &Match, limit: usize) -> Vec<Vec<Hit>> {
+        let mut shared = Shared { counts: vec![0; self.cells.len()], touched: Vec::new() };
+        let mut find = |phrase: &String| {
+            let scored = match how {
+                Match::Exact => self.exact.get(&normal(phrase)).into_iter().flatten().map(|id| (1.0, *id)).collect(),
+                Match::Ngram => self.by_groups(phrase, &mut shared),
+                Match::Fuzzy => self.by_distance(phrase, &mut shared),
+                Match::Vector | Match::Other(_) => Vec::new(),
+            };
+            let best = self.best(scored, phrase, limit);
+            best.into_iter().filter_map(|(score, id)| self.hit(score, id)).collect()
         };
-        // Equal scores: the text that is spelled like the phrase first, then in the catalog's order.
-        let text = |id: u32| self.cells.get(id as usize).map_or("", |cell| &*cell.text);
-        scored.sort_by(|a, b| {
-            b.0.total_cmp(&a.0).then_with(|| (text(a.1) != phrase).cmp(&(text(b.1) != phrase))).then(a.1.cmp(&b.1))
-        });
-        scored.into_iter().take(limit).filter_map(|(score, id)| self.hit(score, id)).collect()
+        phrases.iter().map(&mut find).collect()
     }
 
-    /// How many groups each cell shares with the phrase, for cells that share any.
-    fn shared(&self, groups: &[Trigram]) -> HashMap<u32, u32> {
-        let mut shared = HashMap::new();
-        for id in groups.iter().filter_map(|group| self.groups.get(group)).flatten() {
-            *shared.entry(*id).or_insert(0) += 1;
+    /// The best of them in order. Equal scores: the text that is spelled like the phrase first, then in the catalog's order.
+    fn best(&self, mut scored: Vec<(f64, u32)>, phrase: &str, limit: usize) -> Vec<(f64, u32)> {
+        let differs = |id: u32| self.cells.get(id as usize).is_none_or(|cell| &*cell.text != phrase);
+        let order = |a: &(f64, u32), b: &(f64, u32)| {
+            b.0.total_cmp(&a.0).then_with(|| differs(a.1).cmp(&differs(b.1))).then(a.1.cmp(&b.1))
+        };
+        if scored.len() > limit {
+            scored.select_nth_unstable_by(limit, order);
+            scored.truncate(limit);
         }
-        shared
+        scored.sort_unstable_by(order);
+        scored
     }
 
-    /// Dice's coefficient of the groups.
-    fn by_groups(&self, phrase: &str) -> Vec<(f64, u32)> {
+    /// Dice's coefficient of the groups of cells that share enough of them with the phrase.
+    fn by_groups(&self, phrase: &str, shared: &mut Shared) -> Vec<(f64, u32)> {
         let groups = trigrams(phrase);
         let score = |(id, shared): (u32, u32)| {
             let all = groups.len() as f64 + f64::from(self.cells.get(id as usize)?.groups);
             Some((2.0 * f64::from(shared) / all, id))
         };
-        self.shared(&groups).into_iter().filter_map(score).filter(|(score, _)| *score >= NGRAM_FLOOR).collect()
+        let postings = groups.iter().filter_map(|group| self.groups.get(group));
+        shared.count(postings).filter_map(score).filter(|(score, _)| *score >= NGRAM_FLOOR).collect()
     }
 
-    /// Edit distance in proportion to length, for cells that share a group.
-    fn by_distance(&self, phrase: &str) -> Vec<(f64, u32)> {
+    /// Edit distance in proportion to length, of those that share most groups.
+    fn by_distance(&self, phrase: &str, shared: &mut Shared) -> Vec<(f64, u32)> {
         let wanted = normal(phrase);
-        let score = |id: u32| {
+        let score = |(_, id): (f64, u32)| {
             let text = &self.cells.get(id as usize)?.text;
             Some((normalized_damerau_levenshtein(&wanted, &normal(text)), id))
         };
-        let near = self.shared(&trigrams(phrase)).into_keys().filter_map(score);
-        near.filter(|(score, _)| *score >= FUZZY_FLOOR).collect()
+        let near = self.best(self.by_groups(phrase, shared), phrase, MEASURED);
+        near.into_iter().filter_map(score).filter(|(score, _)| *score >= FUZZY_FLOOR).collect()
     }
 
     fn hit(&self, score: f64, id: u32) -> Option<Hit> {
@@ -191,6 +199,28 @@ impl Index {
             payload: None,
             score,
         })
+    }
+}
+
+/// How many groups each cell shares with a phrase.
+struct Shared {
+    counts: Vec<u32>,
+    touched: Vec<u32>,
+}
+
+impl Shared {
+    /// Counts anew, over the lists of cells of a phrase's groups.
+    fn count<'p>(&mut self, postings: impl Iterator<Item = &'p Vec<u32>>) -> impl Iterator<Item = (u32, u32)> {
+        for id in postings.flatten() {
+            if let Some(count) = self.counts.get_mut(*id as usize) {
+                if *count == 0 {
+                    self.touched.push(*id);
+                }
+                *count += 1;
+            }
+        }
+        let counts = &mut self.counts;
+        self.touched.drain(..).filter_map(|id| Some((id, std::mem::take(counts.get_mut(id as usize)?))))
     }
 }
 
