@@ -1,7 +1,7 @@
 # What a newcomer needs: `make demo` answers questions, `make test` runs every test.
 
 CARGO ?= cargo
-PLUGINS := decompose refine signals execution ambiguity evidence
+PLUGINS := $(patsubst plugins/%/Cargo.toml,%,$(wildcard plugins/*/Cargo.toml))
 HOST := target/debug/syrch-host
 SHOP := examples/shop.sqlite
 # The demo never spends anything: no model, whatever keys are in the environment.

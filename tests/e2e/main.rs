@@ -8,8 +8,14 @@
     reason = "a test fails by panicking, and says what it measured"
 )]
 
+mod clarify;
+mod endpoint;
+mod bad_input;
 mod house;
 mod offline_figures;
+mod output;
+mod readme;
+mod statements;
 mod zoo;
 
 use std::path::{Path, PathBuf};

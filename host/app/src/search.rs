@@ -250,9 +250,9 @@ async fn aggregate(
     let aggregating =
         context.cast.aggregator.aggregate(prepared.call.clone(), &context.problem, &run.graph, &finished, &run.seen);
     let answer = match run.end {
-        End::Stopped | End::Deadline => tokio::time::timeout(LAST_WORDS, aggregating)
-            .await
-            .unwrap_or_else(|_| Err(RoleError::Deadline)),
+        End::Stopped | End::Deadline => {
+            tokio::time::timeout(LAST_WORDS, aggregating).await.unwrap_or(Err(RoleError::Deadline))
+        }
         End::Complete | End::Finished => aggregating.await,
     };
     let answer = answer.map_err(|error| role_failed(context, Role::Aggregator, error))?;

@@ -50,7 +50,7 @@ pub(crate) struct Global {
     /// Colour on standard error
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,
-    /// Log to standard error: -v information, -vv debugging, -vvv everything
+    /// Log to standard error: -v information, -vv debugging, -vvv that of all parts
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
     /// The config file, instead of ~/.syrch/config.yml and ./syrch.yml

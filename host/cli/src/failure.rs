@@ -1,8 +1,8 @@
 //! An error as the user meets it: what happened, the exit code, and what to do next.
 
-use syrch::Error;
 use syrch::syrch_core::ports::DatabaseError;
 use syrch::syrch_core::{RoleError, SqlError, SqlErrorKind};
+use syrch::{Error, LoadError};
 
 use crate::exit::Exit;
 
@@ -78,9 +78,7 @@ impl From<Error> for Failure {
                 .hint(did_you_mean(&similar).unwrap_or_else(|| {
                     "`syrch-host plugin list` shows the built-in ones; a path ends in .wasm".into()
                 })),
-            Error::PluginRejected { plugin, .. } => {
-                of(Exit::PluginRejected).hint(format!("`syrch-host plugin inspect {plugin}` shows what it wants"))
-            }
+            Error::PluginRejected { plugin, source } => rejection(message, &plugin, &source),
             Error::PluginFailed(error) => role_failure(&error),
             Error::Strategy { .. } => of(Exit::NoAnswer).hint("-v shows what the search did"),
             Error::Sql(error) => error.into(),
@@ -89,6 +87,32 @@ impl From<Error> for Failure {
             Error::Interrupted => of(Exit::Interrupted),
             Error::Internal(_) => of(Exit::Unexpected),
         }
+    }
+}
+
+fn rejection(message: String, plugin: &str, why: &LoadError) -> Failure {
+    let of = |exit: Exit, hint: String| Failure::new(exit, message.clone()).hint(hint);
+    let rejected = |hint: &str| of(Exit::PluginRejected, hint.to_owned());
+    match why {
+        LoadError::Config(_) => of(
+            Exit::Config,
+            format!("`syrch-host plugin inspect {plugin}` shows the settings that -P and the config file may give it"),
+        ),
+        LoadError::WrongRole { .. } => {
+            of(Exit::PluginRejected, format!("`syrch-host plugin inspect {plugin}` shows the roles that it plays"))
+        }
+        LoadError::Missing { similar, .. } => rejected(
+            &did_you_mean(similar)
+                .unwrap_or_else(|| "`syrch-host plugin list` shows the built-in ones, which need no path".into()),
+        ),
+        LoadError::NotAComponent { .. } | LoadError::Broken(_) => {
+            rejected("build it for the target wasm32-wasip2, which makes components, and copy the whole file")
+        }
+        LoadError::Version { .. } | LoadError::Import { .. } | LoadError::Export { .. } | LoadError::NoRole { .. } => {
+            rejected("build it against the contract of this host, the files in `wit/`")
+        }
+        LoadError::Unreadable(_) => rejected("check that the path is a file that you may read"),
+        _ => Failure::new(Exit::PluginRejected, message),
     }
 }
 
@@ -164,6 +188,14 @@ mod tests {
         assert_eq!(document["schema"], "syrch.error/1");
         assert_eq!(document["error"]["class"], "configuration");
         assert_eq!((&document["error"]["hint"], &document["exit_code"]), (&"good".into(), &10.into()));
+    }
+
+    #[test]
+    fn a_wrong_setting_is_configuration_and_a_wrong_file_is_not() {
+        let rejected = |source| Failure::from(Error::PluginRejected { plugin: "p.wasm".into(), source });
+        assert_eq!(rejected(LoadError::Config("bad".into())).exit, Exit::Config);
+        let missing = rejected(LoadError::Missing { path: "p.wasm".into(), similar: vec!["pp.wasm".into()] });
+        assert_eq!((missing.exit, missing.hint.as_deref()), (Exit::PluginRejected, Some("did you mean `pp.wasm`?")));
     }
 
     #[test]

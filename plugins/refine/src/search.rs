@@ -77,8 +77,8 @@ impl<'a, H: SolverHost> Search<'a, H> {
                 )
             }
         };
-        self.host.note(Level::Info, &format!("{}: {why}", self.task.id));
-        // The clarifier reads why there is nothing.
+        // The host tells the user the last warning when a task comes to nothing; the clarifier reads the memo.
+        self.host.note(Level::Warn, &why);
         Ok(Outcome { memo: Some(json!({ "reason": line(&why, 600) }).to_string()), ..Outcome::default() })
     }
 

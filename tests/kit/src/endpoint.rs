@@ -194,7 +194,8 @@ async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {
     let status = StatusCode::from_u16(reply.status).expect("a script's statuses are statuses");
     let mut response = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
     if status.is_redirection() {
-        response = response.header(header::LOCATION, "http://127.0.0.1:9/elsewhere");
+        let nowhere = "http://127.0.0.1:9/elsewhere";
+        response = response.header(header::LOCATION, reply.location.as_deref().unwrap_or(nowhere));
     }
     response.body(body).expect("a response can be built")
 }

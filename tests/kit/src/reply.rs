@@ -45,6 +45,7 @@ pub struct Reply {
     pub(crate) body: Option<String>,
     pub(crate) manner: Manner,
     pub(crate) delay: Duration,
+    pub(crate) location: Option<String>,
     message: Value,
     finish: &'static str,
     usage: Usage,
@@ -102,6 +103,7 @@ impl Reply {
             body: None,
             manner: Manner::Whole,
             delay: Duration::ZERO,
+            location: None,
             message,
             finish: "stop",
             usage: Usage::Honest,
@@ -122,6 +124,12 @@ impl Reply {
     #[must_use]
     pub fn raw(status: u16, body: impl Into<String>) -> Self {
         Self { status, body: Some(body.into()), ..Self::message(Value::Null) }
+    }
+
+    /// A redirect of that status to that address.
+    #[must_use]
+    pub fn redirect(status: u16, to: &str) -> Self {
+        Self { location: Some(to.to_owned()), ..Self::raw(status, "") }
     }
 
     /// Nothing ever comes.

@@ -37,7 +37,7 @@ type Choose = Arc<dyn Fn(&Recorded, usize) -> Option<Reply> + Send + Sync>;
 
 enum Rule {
     /// All of these stand in the prompt, letter case aside; at most that many times.
-    Words(Vec<String>, Reply, usize),
+    Words(Vec<String>, Box<Reply>, usize),
     /// Whatever the closure says.
     Closure(Choose),
 }
@@ -83,7 +83,7 @@ impl Script {
     #[must_use]
     pub fn times<const N: usize>(mut self, most: usize, words: [&str; N], reply: Reply) -> Self {
         let words = words.map(str::to_lowercase).to_vec();
-        self.rules.push(Rule::Words(words, reply, most));
+        self.rules.push(Rule::Words(words, Box::new(reply), most));
         self
     }
 
@@ -165,7 +165,7 @@ impl Script {
             Rule::Words(_, _, 0) => None,
             Rule::Words(words, reply, left) => words.iter().all(|word| lower.contains(word.as_str())).then(|| {
                 *left = left.saturating_sub(1);
-                reply.clone()
+                reply.as_ref().clone()
             }),
             Rule::Closure(choose) => choose(request, before),
         };

@@ -106,7 +106,8 @@ fn agreement(kept: &CandidateReport, all: &[CandidateReport]) -> Option<String> 
 fn cost(document: &AnswerDocument) -> String {
     let cost = &document.cost;
     let money = match cost.usd {
-        Some(usd) => format!("${usd:.4}"),
+        Some(usd) if usd > 0.0 => format!("${usd:.4}"),
+        Some(_) => "no cost".to_owned(),
         None if cost.calls == 0 => "no cost".to_owned(),
         None => "cost unknown".to_owned(),
     };

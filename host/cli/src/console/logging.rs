@@ -12,14 +12,15 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::Console;
 
-/// Starts the log: warnings of this program, with one `-v` its information, with two its debugging, with three everything.
+/// Starts the log: warnings of this program, with one `-v` its information, with two its debugging, with three
+/// that of all parts.
 pub(crate) fn start(console: &Arc<Console>, verbosity: u8, quiet: bool) {
     let filter = match verbosity {
         _ if quiet => "off",
         0 => "off,syrch=warn",
         1 => "warn,syrch=info",
         2 => "warn,syrch=debug",
-        _ => "trace",
+        _ => "debug,syrch=trace",
     };
     let console = Arc::clone(console);
     let subscriber = tracing_subscriber::fmt()

@@ -53,13 +53,15 @@ pub(crate) struct Console {
     /// Whether the line of progress may be drawn.
     draws: bool,
     bar: Mutex<Option<ProgressBar>>,
+    /// What was warned of, without who said it.
+    warned: Mutex<Vec<String>>,
 }
 
 impl Console {
     /// One that writes notes unless `quiet`, and draws progress where the terminal can.
     pub(crate) fn new(quiet: bool, dumb: bool, scrubber: Scrubber) -> Self {
         let draws = !quiet && !dumb && std::io::stderr().is_terminal();
-        Self { quiet, scrubber, draws, bar: Mutex::new(None) }
+        Self { quiet, scrubber, draws, bar: Mutex::new(None), warned: Mutex::default() }
     }
 
     fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
@@ -92,11 +94,15 @@ impl Console {
         }
     }
 
-    /// Something that the user should know.
+    /// Something that the user should know; said once, although the plugin and then the search's report say it.
     pub(crate) fn warn(&self, text: &str) {
-        if !self.quiet {
-            self.write(YELLOW, "warning", text);
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.quiet || warned.iter().any(|earlier| text.ends_with(earlier.as_str())) {
+            return;
         }
+        warned.push(text.split_once(": ").map_or(text, |(_, what)| what).to_owned());
+        drop(warned);
+        self.write(YELLOW, "warning", text);
     }
 
     /// Something that the user may like to know.

@@ -7,6 +7,9 @@ use syrch::{Observer, SearchEvent};
 
 use super::Console;
 
+/// The name that a search's events have in the log.
+const LOG: &str = "syrch.search";
+
 /// Tells the console what a search does.
 pub(crate) struct Watch {
     console: Arc<Console>,
@@ -47,17 +50,19 @@ impl Observer for Watch {
         match event {
             SearchEvent::Compiling { plugin } => self.console.note(&format!("compiling {plugin} (once)")),
             SearchEvent::Planned { tasks } => {
-                tracing::info!("planned {tasks} tasks");
+                tracing::info!(target: LOG, "planned {tasks} tasks");
                 self.update(|state| state.tasks = *tasks);
             }
             SearchEvent::TaskStarted { id, text } => {
-                tracing::info!("task {id} started: {text}");
+                tracing::info!(target: LOG, "task {id} started: {text}");
                 self.update(|state| state.running.push((id.clone(), text.clone())));
             }
             SearchEvent::TaskEnded { id, ending, confidence } => {
                 match confidence {
-                    Some(confidence) => tracing::info!("task {id} ended: {ending}, confidence {confidence:.2}"),
-                    None => tracing::info!("task {id} ended: {ending}"),
+                    Some(confidence) => {
+                        tracing::info!(target: LOG, "task {id} ended: {ending}, confidence {confidence:.2}")
+                    }
+                    None => tracing::info!(target: LOG, "task {id} ended: {ending}"),
                 }
                 self.update(|state| {
                     state.running.retain(|(running, _)| running != id);
@@ -65,12 +70,12 @@ impl Observer for Watch {
                 });
             }
             SearchEvent::Note { call, level, message } => match level {
-                Level::Debug => tracing::debug!("{call}: {message}"),
-                Level::Info => tracing::info!("{call}: {message}"),
+                Level::Debug => tracing::debug!(target: LOG, "{call}: {message}"),
+                Level::Info => tracing::info!(target: LOG, "{call}: {message}"),
                 Level::Warn => self.console.warn(&format!("{call}: {message}")),
             },
             SearchEvent::Refined { round } => {
-                tracing::info!("starting over with the answer to question {round}");
+                tracing::info!(target: LOG, "starting over with the answer to question {round}");
                 self.update(|state| *state = State::default());
             }
         }
