@@ -23,6 +23,8 @@ pub struct Limits {
     pub wasm_stack: usize,
     /// CPU time of one role call.
     pub cpu_per_call: Duration,
+    /// How long a guest may neither run nor wait in a port.
+    pub idle: Duration,
     /// CPU time of all role calls of one search.
     pub cpu_per_search: Duration,
     /// Bytes lifted and lowered in one call.
@@ -85,6 +87,7 @@ impl Default for Limits {
             table_elements: 100_000,
             wasm_stack: 512 << 10,
             cpu_per_call: Duration::from_secs(5),
+            idle: Duration::from_secs(5),
             cpu_per_search: Duration::from_secs(60),
             hostcall_bytes: 16 << 20,
             handles: 4_096,

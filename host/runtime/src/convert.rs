@@ -106,16 +106,55 @@ variant_to!(port::PortError => wit::types::PortError { Unsupported, Budget ; Den
 record_to!(core::ColumnProfile => wit::types::ColumnProfile { column, nulls, distinct });
 record_to!(core::Profile => wit::types::Profile { rows, truncated, columns, warnings });
 variant_to!(core::Value => wit::types::Value { Null ; Boolean, Integer, Real, Decimal, Text, Temporal, Bytes, Other });
-record!(core::Signals = wit::types::Signals {
-    attempts, max_attempts, syntax_errors, schema_errors, execution_errors, empty_result, null_columns, overflow, samples, agreeing, logprob,
-    reward, extra
-});
-record!(core::Candidate = wit::types::Candidate { id, parents, origin, sql, raw_confidence, confidence, score, rationale, signals, extra });
+record!(
+    core::Signals = wit::types::Signals {
+        attempts,
+        max_attempts,
+        syntax_errors,
+        schema_errors,
+        execution_errors,
+        empty_result,
+        null_columns,
+        overflow,
+        samples,
+        agreeing,
+        logprob,
+        reward,
+        extra
+    }
+);
+record!(
+    core::Candidate = wit::types::Candidate {
+        id,
+        parents,
+        origin,
+        sql,
+        raw_confidence,
+        confidence,
+        score,
+        rationale,
+        signals,
+        extra
+    }
+);
 variant!(core::Join = wit::types::Join { AllOf, AnyOf ; AtLeast });
 variant!(core::Operation = wit::types::Operation { Solve, Choose ; Other });
-record!(core::Task = wit::types::Task {
-    id, parent, text, operation, depends_on, join, tolerant, priority, confidence, expected, database, context
-});
+record!(
+    core::Task = wit::types::Task {
+        id,
+        parent,
+        text,
+        operation,
+        depends_on,
+        join,
+        tolerant,
+        priority,
+        confidence,
+        expected,
+        database,
+        context
+    }
+);
 record!(core::Graph = wit::types::Graph { tasks, answer, memo });
 record!(core::Question = wit::types::Question { text, choices, ambiguity });
 variant_to!(core::Ending => wit::types::Ending { Solved, Empty, Cancelled ; Failed, Skipped, Other });

@@ -12,6 +12,7 @@ mod limiter;
 mod load;
 mod plugin;
 mod ports;
+mod pulse;
 mod read;
 mod roles;
 mod state;

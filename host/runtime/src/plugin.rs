@@ -13,6 +13,7 @@ use crate::LoadError;
 use crate::bindings::exports::syrch::plugin as export;
 use crate::convert::Conv;
 use crate::error::role_error;
+use crate::pulse::Pulse;
 use crate::state::State;
 use crate::wasi::{Printed, deny_all};
 
@@ -69,8 +70,12 @@ impl Plugin {
     /// Who it says it is.
     #[must_use]
     pub fn identity(&self) -> Identity {
-        let nobody =
-            || Identity { name: String::new(), version: String::new(), summary: String::new(), config_schema: serde_json::Value::Null };
+        let nobody = || Identity {
+            name: String::new(),
+            version: String::new(),
+            summary: String::new(),
+            config_schema: serde_json::Value::Null,
+        };
         self.inner.identity.get().cloned().unwrap_or_else(nobody)
     }
 
@@ -114,7 +119,8 @@ impl Plugin {
         let config = serde_json::Value::Object(config.clone());
         check_config(&self.identity().config_schema, &config)?;
         let config = config.to_string();
-        let mut session = Session::open(&self.inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
+        let mut session =
+            Session::open(&self.inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
         session.configure(&config).await.map_err(|error| LoadError::Config(error.to_string()))?;
         Ok(Configured { plugin: self.clone(), role, config: config.into(), used: Arc::default() })
     }
@@ -247,7 +253,8 @@ impl Session {
             store.data_mut().charge_cpu()?;
             Ok(UpdateDeadline::Yield(1))
         });
-        let started = inner.pre.instantiate_async(&mut store).await;
+        let pulse = store.data().pulse.clone();
+        let started = pulse.guard(inner.limits.idle, inner.pre.instantiate_async(&mut store)).await;
         let fail = |error: &wasmtime::Error, store: &Store<State>| {
             role_error(&inner.label, "instantiate", error, &store.data().limiter)
         };
@@ -274,20 +281,29 @@ impl Session {
                 Role::Aggregator => export::aggregator::GuestIndices::new(&inner.pre)
                     .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
             };
-            loaded.map_err(|error| LoadError::Export { export: role.name().to_owned(), detail: format!("{error:#}") })?;
+            loaded
+                .map_err(|error| LoadError::Export { export: role.name().to_owned(), detail: format!("{error:#}") })?;
         }
         Ok(())
     }
 
     async fn describe(&mut self) -> Result<export::about::Identity, RoleError> {
-        let described = self.about.call_describe(&mut self.store).await;
+        let (pulse, patience) = self.pulse();
+        let described = pulse.guard(patience, self.about.call_describe(&mut self.store)).await;
         self.told("describe", described)
     }
 
     async fn configure(&mut self, config: &str) -> Result<(), RoleError> {
-        let configured = self.about.call_configure(&mut self.store, &config.to_owned()).await;
+        let (pulse, patience) = self.pulse();
+        let config = config.to_owned();
+        let configured = pulse.guard(patience, self.about.call_configure(&mut self.store, &config)).await;
         let configured = self.told("configure", configured)?;
         configured.map_err(|failure| self.failed(failure.conv()))
+    }
+
+    /// What watches a call in this store, and how long it lets the guest be silent.
+    pub(crate) fn pulse(&self) -> (Pulse, Duration) {
+        (self.store.data().pulse.clone(), self.store.data().limits.idle)
     }
 
     /// Tells a call's failure in the words of `core`.

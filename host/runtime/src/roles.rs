@@ -7,9 +7,7 @@ use syrch_core::roles::{
     Aggregator, Answer, Calibrator, Call, Clarifier, Finished, Outcome, Output, Parent, Planner, Reward, Rival, Solver,
 };
 use syrch_core::validate::{self, Invalid};
-use syrch_core::{
-    Catalog, Graph, Observation, Problem, Question, ResultSet, RoleError, Signals, Step, Task, Verdict,
-};
+use syrch_core::{Catalog, Graph, Observation, Problem, Question, ResultSet, RoleError, Signals, Step, Task, Verdict};
 use wasmtime::component::Resource;
 
 use crate::bindings::exports::syrch::plugin as export;
@@ -58,7 +56,8 @@ impl Planner for Configured {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, planner);
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
-        let returned = guest.call_plan(&mut session.store, &problem, &catalog).await;
+        let (pulse, patience) = session.pulse();
+        let returned = pulse.guard(patience, guest.call_plan(&mut session.store, &problem, &catalog)).await;
         session.returned("planner.plan", returned, |graph| validate::graph(graph, self.limits()))
     }
 
@@ -76,7 +75,9 @@ impl Planner for Configured {
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
         let (graph, seen) = (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
         let fresh = u32::try_from(fresh).unwrap_or(u32::MAX);
-        let returned = guest.call_next(&mut session.store, &problem, &catalog, &graph, &seen, fresh).await;
+        let (pulse, patience) = session.pulse();
+        let returned =
+            pulse.guard(patience, guest.call_next(&mut session.store, &problem, &catalog, &graph, &seen, fresh)).await;
         session.returned("planner.next", returned, |step| validate::step(step, self.limits()))
     }
 }
@@ -99,7 +100,11 @@ impl Solver for Configured {
             let output = match output {
                 Output::Relation { name, candidate, results } => {
                     let results = session.lend(EXPORT, &results)?;
-                    export::solver::Output::Relation(export::solver::Relation { name, candidate: candidate.conv(), results })
+                    export::solver::Output::Relation(export::solver::Relation {
+                        name,
+                        candidate: candidate.conv(),
+                        results,
+                    })
                 }
                 Output::Hits(hits) => export::solver::Output::Hits(hits.conv()),
                 Output::Failed(failure) => export::solver::Output::Failed(failure.conv()),
@@ -107,7 +112,9 @@ impl Solver for Configured {
             lent.push(export::solver::Parent { task: task.conv(), output, memo });
         }
         let (problem, catalog, task) = (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
-        let returned = guest.call_solve(&mut session.store, &problem, &catalog, &task, &lent).await;
+        let (pulse, patience) = session.pulse();
+        let returned =
+            pulse.guard(patience, guest.call_solve(&mut session.store, &problem, &catalog, &task, &lent)).await;
         session.returned(EXPORT, returned, |outcome| validate::outcome(outcome, self.limits()))
     }
 }
@@ -119,7 +126,8 @@ impl Calibrator for Configured {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, calibrator);
         let lent: Vec<(f64, wit::Signals)> = claims.to_vec().conv();
-        let returned = guest.call_calibrate(&mut session.store, &lent).await;
+        let (pulse, patience) = session.pulse();
+        let returned = pulse.guard(patience, guest.call_calibrate(&mut session.store, &lent)).await;
         let values = session.told(EXPORT, returned)?;
         validate::calibrated(&values, claims.len()).map_err(|invalid| session.invalid(EXPORT, invalid))?;
         Ok(values)
@@ -145,7 +153,9 @@ impl Reward for Configured {
             lent.push(export::reward::Rival { candidate: rival.candidate.clone().conv(), results });
         }
         let (problem, catalog, task) = (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
-        let returned = guest.call_judge(&mut session.store, &problem, &catalog, &task, &lent).await;
+        let (pulse, patience) = session.pulse();
+        let returned =
+            pulse.guard(patience, guest.call_judge(&mut session.store, &problem, &catalog, &task, &lent)).await;
         session.returned(EXPORT, returned, |verdicts: &Vec<Verdict>| {
             validate::verdicts(verdicts, rivals.len(), self.limits())
         })
@@ -166,7 +176,9 @@ impl Clarifier for Configured {
         let guest = guest!(self, session, clarifier);
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
         let (graph, seen) = (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
-        let returned = guest.call_assess(&mut session.store, &problem, &catalog, &graph, &seen).await;
+        let (pulse, patience) = session.pulse();
+        let returned =
+            pulse.guard(patience, guest.call_assess(&mut session.store, &problem, &catalog, &graph, &seen)).await;
         session.returned("clarifier.assess", returned, |questions: &Vec<Question>| {
             validate::questions(questions, self.limits())
         })
@@ -195,7 +207,9 @@ impl Aggregator for Configured {
         let known: Vec<&str> = finished.iter().map(|each| each.task.id.as_str()).collect();
         let (problem, graph) = (problem.clone().conv(), graph.clone().conv());
         let seen: Vec<wit::Observation> = seen.to_vec().conv();
-        let returned = guest.call_aggregate(&mut session.store, &problem, &graph, &lent, &seen).await;
+        let (pulse, patience) = session.pulse();
+        let returned =
+            pulse.guard(patience, guest.call_aggregate(&mut session.store, &problem, &graph, &lent, &seen)).await;
         session.returned(EXPORT, returned, |answer: &Option<Answer>| {
             answer.as_ref().map_or(Ok(()), |answer| validate::answer(answer, &known, self.limits()))
         })

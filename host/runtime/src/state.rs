@@ -15,6 +15,7 @@ use crate::contract::{Port, ports_of};
 use crate::engine::TICK;
 use crate::flight::Flight;
 use crate::limiter::SumLimiter;
+use crate::pulse::Pulse;
 use crate::wasi::Printed;
 
 // The generated bindings re-export these four, so they are `pub` in a private module.
@@ -46,6 +47,7 @@ pub(crate) struct State {
     pub(crate) limiter: SumLimiter,
     pub(crate) limits: Arc<Limits>,
     pub(crate) printed: Printed,
+    pub(crate) pulse: Pulse,
     /// The role call; none while the plugin says who it is.
     pub(crate) call: Option<(Role, Call)>,
     tickets: BTreeMap<u32, watch::Receiver<bool>>,
@@ -64,6 +66,7 @@ impl State {
             limiter: SumLimiter::new(&limits),
             limits,
             printed,
+            pulse: Pulse::new(),
             call,
             tickets: BTreeMap::new(),
             next_ticket: 1,
@@ -81,6 +84,7 @@ impl State {
     pub(crate) fn charge_cpu(&mut self) -> wasmtime::Result<()> {
         let spent = self.mark.elapsed().min(TICK);
         self.mark = Instant::now();
+        self.pulse.beat();
         self.cpu += spent;
         if self.cpu > self.limits.cpu_per_call {
             return hit("cpu-per-call", format!("{} s", self.limits.cpu_per_call.as_secs_f64()));
@@ -97,7 +101,10 @@ impl State {
     pub(crate) fn enter(&mut self, port: Port) -> wasmtime::Result<Result<Call, String>> {
         self.charge_cpu()?;
         let Some((role, call)) = &self.call else {
-            return Ok(Err(format!("port `{}` is not lent while a plugin describes or configures itself", port.name())));
+            return Ok(Err(format!(
+                "port `{}` is not lent while a plugin describes or configures itself",
+                port.name()
+            )));
         };
         if call.ledger.charge_host_call().is_err() {
             return hit("host-calls", format!("{} a search", call.ledger.budgets().host_calls));
@@ -117,9 +124,13 @@ impl State {
         }
     }
 
-    /// Called after a wait: that time was not the guest's.
-    pub(crate) fn resume(&mut self) {
+    /// Waits for what has a deadline of its own: that time is not the guest's.
+    pub(crate) async fn waiting<T>(&mut self, work: impl Future<Output = T>) -> T {
+        self.pulse.waits(true);
+        let result = work.await;
+        self.pulse.waits(false);
         self.mark = Instant::now();
+        result
     }
 
     pub(crate) fn ticket(&mut self) -> u32 {

@@ -14,11 +14,15 @@ impl wit::Host for State {
         columns: Vec<String>,
         limit: u32,
     ) -> wasmtime::Result<Result<Vec<wit::Sample>, wit::PortError>> {
-        let samples = match self.enter(Port::Cells)? {
-            Ok(call) => call.ports.cells.samples(&table, &columns, limit).await,
-            Err(reason) => Err(PortError::Denied(reason)),
-        };
-        self.resume();
+        let entered = self.enter(Port::Cells)?;
+        let samples = self
+            .waiting(async {
+                match entered {
+                    Ok(call) => call.ports.cells.samples(&table, &columns, limit).await,
+                    Err(reason) => Err(PortError::Denied(reason)),
+                }
+            })
+            .await;
         Ok(samples.conv())
     }
 
@@ -28,11 +32,15 @@ impl wit::Host for State {
         how: wit::Match,
         limit: u32,
     ) -> wasmtime::Result<Result<Vec<Vec<wit::Hit>>, wit::PortError>> {
-        let hits = match self.enter(Port::Cells)? {
-            Ok(call) => call.ports.cells.find(&phrases, how.conv(), limit).await,
-            Err(reason) => Err(PortError::Denied(reason)),
-        };
-        self.resume();
+        let entered = self.enter(Port::Cells)?;
+        let hits = self
+            .waiting(async {
+                match entered {
+                    Ok(call) => call.ports.cells.find(&phrases, how.conv(), limit).await,
+                    Err(reason) => Err(PortError::Denied(reason)),
+                }
+            })
+            .await;
         Ok(hits.conv())
     }
 }

@@ -34,18 +34,21 @@ impl wit::Host for State {
         let call = self.enter(Port::Evaluate)?;
         let claims: Vec<(f64, syrch_core::Signals)> = claims.conv();
         validate::claims(&claims, &self.limits)?;
-        let calibrated = match call {
-            Ok(call) => call.ports.evaluate.calibrate(claims).await,
-            Err(reason) => Err(PortError::Denied(reason)),
-        };
-        self.resume();
+        let calibrated = self
+            .waiting(async {
+                match call {
+                    Ok(call) => call.ports.evaluate.calibrate(claims).await,
+                    Err(reason) => Err(PortError::Denied(reason)),
+                }
+            })
+            .await;
         Ok(calibrated.conv())
     }
 
     async fn reward(&mut self, candidates: Vec<wit::Candidate>) -> wasmtime::Result<WitVerdicts> {
         let call = self.enter(Port::Evaluate)?;
-        let verdicts = reward(call, checked(candidates, &self.limits)?).await;
-        self.resume();
+        let candidates = checked(candidates, &self.limits)?;
+        let verdicts = self.waiting(reward(call, candidates)).await;
         Ok(verdicts.conv())
     }
 

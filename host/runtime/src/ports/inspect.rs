@@ -10,20 +10,28 @@ use crate::state::State;
 
 impl wit::Host for State {
     async fn check(&mut self, text: String) -> wasmtime::Result<Result<wit::Facts, wit::SqlError>> {
-        let facts = match self.enter(Port::Inspect)? {
-            Ok(call) => call.ports.inspect.check(&text).await,
-            Err(reason) => Err(SqlError::new(SqlErrorKind::Denied, reason)),
-        };
-        self.resume();
+        let entered = self.enter(Port::Inspect)?;
+        let facts = self
+            .waiting(async {
+                match entered {
+                    Ok(call) => call.ports.inspect.check(&text).await,
+                    Err(reason) => Err(SqlError::new(SqlErrorKind::Denied, reason)),
+                }
+            })
+            .await;
         Ok(facts.conv())
     }
 
     async fn explain(&mut self, text: String) -> wasmtime::Result<Result<wit::Plan, wit::SqlError>> {
-        let plan = match self.enter(Port::Inspect)? {
-            Ok(call) => call.ports.inspect.explain(&text).await,
-            Err(reason) => Err(SqlError::new(SqlErrorKind::Denied, reason)),
-        };
-        self.resume();
+        let entered = self.enter(Port::Inspect)?;
+        let plan = self
+            .waiting(async {
+                match entered {
+                    Ok(call) => call.ports.inspect.explain(&text).await,
+                    Err(reason) => Err(SqlError::new(SqlErrorKind::Denied, reason)),
+                }
+            })
+            .await;
         Ok(plan.conv())
     }
 
@@ -32,11 +40,15 @@ impl wit::Host for State {
         table: String,
         columns: Vec<String>,
     ) -> wasmtime::Result<Result<Vec<wit::ColumnStats>, wit::PortError>> {
-        let stats = match self.enter(Port::Inspect)? {
-            Ok(call) => call.ports.inspect.column_stats(&table, &columns).await,
-            Err(reason) => Err(PortError::Denied(reason)),
-        };
-        self.resume();
+        let entered = self.enter(Port::Inspect)?;
+        let stats = self
+            .waiting(async {
+                match entered {
+                    Ok(call) => call.ports.inspect.column_stats(&table, &columns).await,
+                    Err(reason) => Err(PortError::Denied(reason)),
+                }
+            })
+            .await;
         Ok(stats.conv())
     }
 }

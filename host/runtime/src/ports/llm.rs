@@ -27,8 +27,7 @@ impl wit::Host for State {
 
     async fn complete(&mut self, request: wit::Request) -> wasmtime::Result<WitReply> {
         let call = self.enter(Port::Llm)?;
-        let reply = complete(call, request).await;
-        self.resume();
+        let reply = self.waiting(complete(call, request)).await;
         Ok(reply.conv())
     }
 
@@ -37,8 +36,7 @@ impl wit::Host for State {
         for request in requests {
             flights.push(complete(self.enter(Port::Llm)?, request));
         }
-        let replies = join_all(flights).await;
-        self.resume();
+        let replies = self.waiting(join_all(flights)).await;
         Ok(replies.conv())
     }
 

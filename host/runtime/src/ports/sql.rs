@@ -35,8 +35,7 @@ impl State {
 impl wit::Host for State {
     async fn run(&mut self, text: String) -> wasmtime::Result<WitResult> {
         let call = self.enter(Port::Sql)?;
-        let result = run(call, text).await;
-        self.resume();
+        let result = self.waiting(run(call, text)).await;
         self.hand_over(result)
     }
 
@@ -45,8 +44,7 @@ impl wit::Host for State {
         for text in texts {
             flights.push(run(self.enter(Port::Sql)?, text));
         }
-        let results = join_all(flights).await;
-        self.resume();
+        let results = self.waiting(join_all(flights)).await;
         results.into_iter().map(|result| self.hand_over(result)).collect()
     }
 
@@ -64,11 +62,7 @@ impl wit::HostResultSet for State {
         Ok(self.table.get(&rows)?.0.profile().conv())
     }
 
-    async fn fingerprint(
-        &mut self,
-        rows: Resource<Rows>,
-        under: wit::Equality,
-    ) -> wasmtime::Result<Option<String>> {
+    async fn fingerprint(&mut self, rows: Resource<Rows>, under: wit::Equality) -> wasmtime::Result<Option<String>> {
         let call = self.enter_or_stop(Port::Sql)?;
         Ok(self.table.get(&rows)?.0.fingerprint(&under.conv(), call.ports.sql.salt()))
     }

@@ -23,8 +23,8 @@ impl Host for State {
                 let _ = done.wait_for(|done| *done).await;
             })
         });
-        select_all(waits.collect::<Vec<_>>()).await;
-        self.resume();
+        let waits: Vec<_> = waits.collect();
+        self.waiting(select_all(waits)).await;
         Ok(ready(self))
     }
 }

@@ -113,6 +113,10 @@ impl PlannerRole for Hostile {
         let one = || graph(vec![Task { text: problem.question.clone(), ..task("A", &[]) }], "A");
         match self.habit.as_str() {
             "spin" => spin(),
+            "sleep" => {
+                std::thread::sleep(std::time::Duration::from_secs(3_600));
+                Ok(one())
+            }
             "memory" => {
                 let mut kept: Vec<Vec<u8>> = Vec::new();
                 loop {

@@ -1,0 +1,64 @@
+//! Whether a guest is alive: running, or waiting in a port of ours. One that does neither (it sleeps in WASI, say) is stopped, since
+//! epochs cannot interrupt a wait inside a host call.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::state::hit;
+
+/// A guest's pulse, shared between its store and who watches it.
+#[derive(Clone)]
+pub(crate) struct Pulse(Arc<Beat>);
+
+struct Beat {
+    start: Instant,
+    /// Milliseconds from `start` to when the guest was last seen.
+    seen: AtomicU64,
+    waiting: AtomicBool,
+}
+
+impl Pulse {
+    pub(crate) fn new() -> Self {
+        let beat = Beat { start: Instant::now(), seen: AtomicU64::new(0), waiting: AtomicBool::new(false) };
+        Self(Arc::new(beat))
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.0.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The guest was seen running.
+    pub(crate) fn beat(&self) {
+        self.0.seen.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// The guest waits in a port that has a deadline of its own, or no longer does.
+    pub(crate) fn waits(&self, waiting: bool) {
+        self.0.waiting.store(waiting, Ordering::Relaxed);
+        self.beat();
+    }
+
+    /// Runs a call of the guest; ends it when the guest has been neither running nor waiting in a port for `patience`.
+    pub(crate) async fn guard<T>(
+        self,
+        patience: Duration,
+        call: impl Future<Output = wasmtime::Result<T>>,
+    ) -> wasmtime::Result<T> {
+        self.beat();
+        let stalled = async {
+            loop {
+                tokio::time::sleep(patience / 4).await;
+                let silent = Duration::from_millis(self.now().saturating_sub(self.0.seen.load(Ordering::Relaxed)));
+                if !self.0.waiting.load(Ordering::Relaxed) && silent > patience {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            result = call => result,
+            () = stalled => hit("idle", format!("{} s without running or calling a port", patience.as_secs_f64())),
+        }
+    }
+}
