@@ -8,9 +8,9 @@
     reason = "a test fails by panicking, and says what it measured"
 )]
 
+mod bad_input;
 mod clarify;
 mod endpoint;
-mod bad_input;
 mod house;
 mod offline_figures;
 mod output;

@@ -2,22 +2,58 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    Budget, CellsPort, Database, LlmError, ModelCall, ModelOutcome, ModelProvider, Policy, Ports, Relation, RunPort, TimeLeft,
+    Budget, CellsPort, Database, LlmError, ModelCall, ModelOutcome, ModelProvider, Policy, Ports, Relation, RunPort,
+    TimeLeft,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Role};
 use syrch_core::{Catalog, Json, Problem, Question, RoleError, Task, TaskId, Verdict};
 use syrch_layers::{BudgetedDatabase, BudgetedModel, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding};
+use syrch_scheduler::Stop;
 
 use crate::evaluate::EvaluateOfTask;
 use crate::host::{Cast, Host};
 use crate::trace::{Trace, TraceOfCall};
 use crate::{Error, Settings};
+
+/// How much time a search has: until the user stops it, or its deadline passes.
+#[derive(Clone)]
+pub(crate) struct Clock {
+    pub(crate) started: Instant,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) stop: Stop,
+}
+
+impl Clock {
+    /// When the time is over at the latest.
+    pub(crate) fn deadline(&self) -> Option<tokio::time::Instant> {
+        self.started.checked_add(self.deadline?).map(tokio::time::Instant::from_std)
+    }
+
+    /// Ends when the time is over.
+    pub(crate) async fn over(&self) {
+        let late = async {
+            match self.deadline() {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.stop.triggered() => {}
+            () = late => {}
+        }
+    }
+
+    /// Whether the time is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.stop.is_triggered() || self.deadline.is_some_and(|all| self.started.elapsed() >= all)
+    }
+}
 
 /// One search from one wording of the problem.
 pub(crate) struct Context {
@@ -28,7 +64,7 @@ pub(crate) struct Context {
     pub(crate) problem: Arc<Problem>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) memo: Arc<Memo>,
-    pub(crate) started: Instant,
+    pub(crate) clock: Clock,
     pub(crate) salt: u64,
     model: Arc<ModelWatch>,
     cells: Arc<dyn CellsPort>,
@@ -66,14 +102,14 @@ impl Context {
         problem: Problem,
         ledger: Arc<Ledger>,
         trace: Arc<Trace>,
-        started: Instant,
+        clock: Clock,
         salt: u64,
     ) -> Result<Arc<Self>, Error> {
         let limits = &host.settings.limits;
         let catalog = host.database.catalog().await?;
         let budgeted: Arc<dyn ModelProvider> =
             Arc::new(BudgetedModel::new(Arc::clone(&host.model), Arc::clone(&ledger), limits.clone()));
-        let model = Arc::new(ModelWatch { inner: budgeted, last: Mutex::default() });
+        let model = Arc::new(ModelWatch { inner: budgeted, clock: clock.clone(), last: Mutex::default() });
         let database: Arc<dyn Database> =
             Arc::new(BudgetedDatabase::new(Arc::clone(&host.database), Arc::clone(&ledger), limits));
         Ok(Arc::new(Self {
@@ -85,7 +121,7 @@ impl Context {
             catalog,
             cells: Arc::new(GrantedCells { index: Arc::clone(&database) as _, grant: host.settings.rows }),
             memo: Memo::new(database),
-            started,
+            clock,
             salt,
             model,
             shared: Mutex::default(),
@@ -97,7 +133,12 @@ impl Context {
     }
 
     /// Puts a role call together. `relations` are the finished tasks that its SQL may name.
-    pub(crate) fn prepare(self: &Arc<Self>, role: Role, task: Option<&Arc<Task>>, relations: Vec<Relation>) -> Prepared {
+    pub(crate) fn prepare(
+        self: &Arc<Self>,
+        role: Role,
+        task: Option<&Arc<Task>>,
+        relations: Vec<Relation>,
+    ) -> Prepared {
         let task_id = task.map(|task| task.id.clone()).unwrap_or_default();
         let label = if task_id.is_empty() { role.name().to_owned() } else { format!("{role}({task_id})") };
         let number = self.shared(|shared| {
@@ -203,7 +244,7 @@ impl RunPort for RunOfCall {
         let (budgets, spent) = (self.context.ledger.budgets(), self.context.ledger.spent());
         let time = match self.context.settings.deadline {
             None => TimeLeft::Plenty,
-            Some(all) => match all.checked_sub(self.context.started.elapsed()) {
+            Some(all) => match all.checked_sub(self.context.clock.started.elapsed()) {
                 None => TimeLeft::Over,
                 Some(left) if left > all / 5 => TimeLeft::Plenty,
                 Some(_) => TimeLeft::Little,
@@ -223,9 +264,11 @@ impl RunPort for RunOfCall {
     }
 }
 
-/// Remembers why the endpoint could not be used: without an answer, that is what the user must hear.
+/// Remembers why the endpoint could not be used: without an answer, that is what the user must hear. When the search's time is over it
+/// cancels calls, so that whoever waits for one can go on with what there is.
 struct ModelWatch {
     inner: Arc<dyn ModelProvider>,
+    clock: Clock,
     last: Mutex<Option<String>>,
 }
 
@@ -244,7 +287,13 @@ impl ModelProvider for ModelWatch {
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
-        let outcome = self.inner.complete(call).await;
+        if self.clock.is_over() {
+            return ModelOutcome::unsent(LlmError::Cancelled);
+        }
+        let outcome = tokio::select! {
+            outcome = self.inner.complete(call) => outcome,
+            () = self.clock.over() => ModelOutcome { result: Err(LlmError::Cancelled), usage: None, sent: true },
+        };
         if let Err(LlmError::Unavailable(message)) = &outcome.result {
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(message.clone());
         }

@@ -269,3 +269,33 @@ impl syrch_scheduler::Watch for WatchTasks {
         self.context.trace.event(&SearchEvent::Note { call, level, message });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::Schema;
+
+    use super::*;
+
+    fn solved(name: &str, parents: &[&Solved]) -> Solved {
+        let results = ResultSet::new(Arc::new(Schema::empty()), Vec::new(), false, Vec::new(), String::new());
+        Solved {
+            name: name.to_owned(),
+            candidate: Candidate { sql: format!("SELECT '{name}'"), ..Candidate::default() },
+            others: Vec::new(),
+            results: Arc::new(results),
+            relations: relations_of(parents.iter().copied()),
+        }
+    }
+
+    #[test]
+    fn a_relation_comes_once_and_after_those_that_it_uses() {
+        let a = solved("a", &[]);
+        let (b, c) = (solved("b", &[&a]), solved("c", &[&a]));
+        let d = solved("d", &[&b, &c]);
+        let names = |solved: &[&Solved]| -> Vec<String> {
+            relations_of(solved.iter().copied()).into_iter().map(|relation| relation.name).collect()
+        };
+        assert_eq!(names(&[&d]), ["a", "b", "c", "d"]);
+        assert_eq!(names(&[&c, &b]), ["a", "c", "b"]);
+    }
+}

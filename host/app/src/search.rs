@@ -11,13 +11,13 @@ use syrch_core::{Ending, FailureKind, Graph, Observation, Problem, Question, Rol
 use syrch_scheduler::{End, Options, Run, Stop, execute};
 
 use crate::answer::{Grounded, Times, document};
-use crate::context::Context;
+use crate::context::{Clock, Context};
 use crate::host::Host;
 use crate::runner::{PlannerSteps, Runner, Solved, WatchTasks, relations_of};
 use crate::trace::Trace;
 use crate::{Ask, Error, Observer, Outcome, SearchEvent, SearchReport};
 
-/// How long making the answer may take once the user or the deadline has stopped the search.
+/// How long making the answer, or a question to the user, may take once the user or the deadline has stopped the search.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 pub(crate) async fn search(
@@ -37,19 +37,31 @@ pub(crate) async fn search(
     let salt = digest64(&[&run, "salt"]);
     let mut round = 0;
     loop {
-        let context = Context::new(host, problem.clone(), Arc::clone(&ledger), Arc::clone(&trace), started, salt).await?;
-        let attempt = Attempt::make(&context, host.database.as_ref(), stop).await?;
+        let clock = Clock { started, deadline: host.settings.deadline, stop: stop.clone() };
+        let context = Context::new(host, problem.clone(), Arc::clone(&ledger), Arc::clone(&trace), clock, salt).await?;
+        let attempt = Attempt::make(&context, host.database.as_ref(), stop).await;
+        // Whatever goes wrong after Ctrl-C, the user wanted an end and gets it.
+        let attempt = attempt.map_err(|error| if stop.is_triggered() { Error::Interrupted } else { error })?;
         if let (Some(question), Some(ask)) = (&attempt.question, ask)
             && round < host.settings.max_questions
-            && !stop.is_triggered()
-            && let Some(answer) = ask.ask(question).await
+            && let Some(answer) = answer_of(ask, question, stop).await
         {
             problem.answers.push((question.text.clone(), answer));
             round += 1;
+            trace.restart(round);
             trace.event(&SearchEvent::Refined { round });
             continue;
         }
         return attempt.report(&run, &question, &context, stop);
+    }
+}
+
+/// The user's answer; none when there is none or the user ends the search instead.
+async fn answer_of(ask: &dyn Ask, question: &Question, stop: &Stop) -> Option<String> {
+    tokio::select! {
+        biased;
+        () = stop.triggered() => None,
+        answer = ask.ask(question) => answer,
     }
 }
 
@@ -75,24 +87,34 @@ struct Attempt {
 
 impl Attempt {
     async fn make(context: &Arc<Context>, database: &dyn Database, stop: &Stop) -> Result<Self, Error> {
-        let deadline = context.settings.deadline.map(|all| tokio::time::Instant::from_std(context.started + all));
         let clock = Instant::now();
-        let graph = plan(context, stop, deadline).await?;
+        let graph = plan(context).await?;
         let plan_time = clock.elapsed();
         context.trace.event(&SearchEvent::Planned { tasks: graph.tasks.len() });
-        let run = solve(context, graph, stop, deadline).await?;
+        let run = solve(context, graph, stop).await?;
         let solve_time = clock.elapsed() - plan_time;
         let mut warnings = Vec::new();
-        let grounded = aggregate(context, database, &run, &mut warnings).await?;
-        let question = clarify(context, &run, grounded.as_ref()).await?;
+        let grounded = tokio::select! {
+            grounded = aggregate(context, database, &run, &mut warnings) => grounded?,
+            () = last_words(context) => return Err(over(context)),
+        };
+        let question = tokio::select! {
+            question = clarify(context, &run, grounded.as_ref()) => question?,
+            () = last_words(context) => None,
+        };
         let times = Times {
-            total: context.started.elapsed(),
+            total: context.clock.started.elapsed(),
             plan: plan_time,
             solve: solve_time,
             aggregate: clock.elapsed() - plan_time - solve_time,
         };
         let any_result = run.ended.values().any(|ended| ended.output.is_some());
-        Ok(Self { grounded, question, any_result, end: run.end, seen: run.seen, times, warnings })
+        let end = match run.end {
+            End::Complete | End::Finished if stop.is_triggered() => End::Stopped,
+            End::Complete | End::Finished if context.clock.is_over() => End::Deadline,
+            end => end,
+        };
+        Ok(Self { grounded, question, any_result, end, seen: run.seen, times, warnings })
     }
 
     /// What the caller hears: an answer, a question, nothing acceptable, or the error that is to blame.
@@ -145,7 +167,9 @@ impl Attempt {
         for observation in &self.seen {
             match &observation.ending {
                 Ending::Failed(failure) => self.warnings.push(format!("task {} failed: {failure}", observation.task)),
-                Ending::Skipped(reason) => self.warnings.push(format!("task {} was skipped: {reason}", observation.task)),
+                Ending::Skipped(reason) => {
+                    self.warnings.push(format!("task {} was skipped: {reason}", observation.task))
+                }
                 _ => {}
             }
         }
@@ -167,21 +191,27 @@ fn exhausted(context: &Context) -> Option<Exhausted> {
 }
 
 /// The planner's graph. Ctrl-C and the deadline end the wait for it.
-async fn plan(context: &Arc<Context>, stop: &Stop, deadline: Option<tokio::time::Instant>) -> Result<Graph, Error> {
+async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
     let call = context.prepare(Role::Planner, None, Vec::new()).call;
-    let planning = context.cast.planner.plan(call, &context.problem, &context.catalog);
-    let over = async {
-        match deadline {
-            Some(deadline) => tokio::time::sleep_until(deadline).await,
-            None => std::future::pending().await,
-        }
-    };
     let planned = tokio::select! {
-        planned = planning => planned,
-        () = stop.triggered() => return Err(Error::Interrupted),
-        () = over => return Err(Error::Deadline(context.settings.deadline.unwrap_or_default().as_secs_f64())),
+        planned = context.cast.planner.plan(call, &context.problem, &context.catalog) => planned,
+        () = context.clock.over() => return Err(over(context)),
     };
     planned.map_err(|error| role_failed(context, Role::Planner, error))
+}
+
+/// Ends a while after the search's time is over.
+async fn last_words(context: &Context) {
+    context.clock.over().await;
+    tokio::time::sleep(LAST_WORDS).await;
+}
+
+/// The error of a search whose time is over before there is an answer.
+fn over(context: &Context) -> Error {
+    match context.settings.deadline {
+        Some(deadline) if !context.clock.stop.is_triggered() => Error::Deadline(deadline.as_secs_f64()),
+        _ => Error::Interrupted,
+    }
 }
 
 /// A role without which there is no search has failed: who is to blame?
@@ -198,17 +228,12 @@ fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     }
 }
 
-async fn solve(
-    context: &Arc<Context>,
-    graph: Graph,
-    stop: &Stop,
-    deadline: Option<tokio::time::Instant>,
-) -> Result<Run<Solved>, Error> {
+async fn solve(context: &Arc<Context>, graph: Graph, stop: &Stop) -> Result<Run<Solved>, Error> {
     let policy = &context.settings.policy;
     let options = Options {
         max_parallel: policy.max_parallel as usize,
         max_rounds: policy.max_rounds,
-        deadline,
+        deadline: context.clock.deadline(),
         limits: context.settings.limits.clone(),
     };
     let runner = Arc::new(Runner { context: Arc::clone(context) });
@@ -247,14 +272,8 @@ async fn aggregate(
         .collect();
     let relations = relations_of(solved.iter().map(|(_, solved)| *solved));
     let prepared = context.prepare(Role::Aggregator, None, relations);
-    let aggregating =
-        context.cast.aggregator.aggregate(prepared.call.clone(), &context.problem, &run.graph, &finished, &run.seen);
-    let answer = match run.end {
-        End::Stopped | End::Deadline => {
-            tokio::time::timeout(LAST_WORDS, aggregating).await.unwrap_or(Err(RoleError::Deadline))
-        }
-        End::Complete | End::Finished => aggregating.await,
-    };
+    let call = prepared.call.clone();
+    let answer = context.cast.aggregator.aggregate(call, &context.problem, &run.graph, &finished, &run.seen).await;
     let answer = answer.map_err(|error| role_failed(context, Role::Aggregator, error))?;
     let Some(answer) = answer else { return Ok(None) };
     if let Some(sql) = &answer.sql {
@@ -276,8 +295,12 @@ async fn aggregate(
 }
 
 /// What the user should be asked: the solver's own question first, then the clarifier's. A sure answer needs none.
-async fn clarify(context: &Arc<Context>, run: &Run<Solved>, grounded: Option<&Grounded>) -> Result<Option<Question>, Error> {
-    let stopped = matches!(run.end, End::Stopped | End::Deadline);
+async fn clarify(
+    context: &Arc<Context>,
+    run: &Run<Solved>,
+    grounded: Option<&Grounded>,
+) -> Result<Option<Question>, Error> {
+    let stopped = matches!(run.end, End::Stopped | End::Deadline) || context.clock.is_over();
     let sure = grounded.is_some_and(|grounded| grounded.answer.confidence >= context.settings.policy.high_confidence);
     // Asking the user does not mend a plugin, an endpoint or an empty purse.
     let broken = !context.faults().is_empty() || context.model_error().is_some() || exhausted(context).is_some();

@@ -163,3 +163,22 @@ impl Default for Strategy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_from_a_name() {
+        for path in ["plugins/chase.wasm", "chase.wasm", "./chase", "CHASE.WASM"] {
+            assert_eq!(PluginSource::parse(path), PluginSource::File(path.into()));
+        }
+        assert_eq!(PluginSource::parse("chase"), PluginSource::Builtin("chase".into()));
+    }
+
+    #[test]
+    fn the_founding_strategy_casts_every_role() {
+        let strategy = Strategy::default();
+        assert!(Role::ALL.iter().all(|role| strategy.roles.contains_key(role)));
+    }
+}

@@ -1,5 +1,6 @@
 //! What people see of a search: the trace of its candidates, and the port through which plugins write it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use syrch_core::ports::{Level, TracePort};
@@ -11,11 +12,13 @@ use crate::{CandidateReport, CandidateStatus, Observer, SearchEvent};
 pub(crate) struct Trace {
     observer: Arc<dyn Observer>,
     candidates: Mutex<Vec<CandidateReport>>,
+    /// How many of them come from before the last clarification.
+    earlier: AtomicUsize,
 }
 
 impl Trace {
     pub(crate) fn new(observer: Arc<dyn Observer>) -> Arc<Self> {
-        Arc::new(Self { observer, candidates: Mutex::default() })
+        Arc::new(Self { observer, candidates: Mutex::default(), earlier: AtomicUsize::new(0) })
     }
 
     pub(crate) fn event(&self, event: &SearchEvent) {
@@ -29,6 +32,19 @@ impl Trace {
     /// The candidates so far, in the order in which they were proposed.
     pub(crate) fn candidates(&self) -> Vec<CandidateReport> {
         self.lock().clone()
+    }
+
+    /// A clarification starts the search over, for that time. What was found before is told, but is no candidate any more; its tasks
+    /// and ids get a name that none of the new ones can have, so that both stay apart.
+    pub(crate) fn restart(&self, round: u32) {
+        let mut candidates = self.lock();
+        let earlier = self.earlier.swap(candidates.len(), Ordering::Relaxed);
+        for known in candidates.iter_mut().skip(earlier) {
+            known.id = format!("round{round}:{}", known.id);
+            known.task = format!("round{round}:{}", known.task);
+            known.status = CandidateStatus::Dropped;
+            known.reason = format!("from before the clarification: {}", known.reason);
+        }
     }
 
     /// Notes a candidate of a task, or what is newly known about it.

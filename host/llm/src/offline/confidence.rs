@@ -1,36 +1,101 @@
 //! How sure an interpretation is: by how much of the question it accounts for and how much it had to guess.
 
-use super::draft::Draft;
+use super::draft::{Draft, Key};
 use super::items::{Reading, What};
 use super::lexicon;
-use super::query::Query;
+use super::query::{Expression, Operator, Query};
 use super::resolve::Resolver;
 use super::values::is_stop;
 use super::words::Kind;
 
 /// The confidence, 0 to 1.
 pub(crate) fn of(reading: &Reading, resolver: &Resolver<'_>, draft: &Draft, query: &Query) -> f64 {
+    let score = coverage(reading, draft, query).powf(1.5)
+        * (0.5 + 0.5 * fit(reading))
+        * (0.7 + 0.3 * clearness(reading, resolver))
+        * simplicity(reading, draft, query).powf(0.7)
+        * doubt(reading, draft, query);
+    score.clamp(0.01, 0.99)
+}
+
+/// The part of the words of meaning that the query makes use of.
+fn coverage(reading: &Reading, draft: &Draft, query: &Query) -> f64 {
     let meant = reading.tokens.iter().filter(|token| token.kind != Kind::Break && !is_stop(token)).count().max(1);
-    let coverage = 1.0 - (reading.unknown.len() + draft.loose.len()) as f64 / meant as f64;
-    let names =
-        reading.items.iter().filter(|item| matches!(item.what, What::Table(_) | What::Column(_) | What::Cell(_)));
-    let fit = mean(names.map(|item| item.score));
-    let open = (0..reading.items.len()).filter(|at| matches!(reading.items[*at].what, What::Column(_) | What::Cell(_)));
-    let margin = mean(open.map(|at| (resolver.margin(at) / 0.3).min(1.0)));
+    let lost = reading.unknown.len() + draft.loose.len() + idle(draft, query);
+    (1.0 - lost as f64 / meant as f64).max(0.0)
+}
+
+/// How many names that were understood have no part in the query.
+fn idle(draft: &Draft, query: &Query) -> usize {
+    let columns = draft.asked.iter().filter(|asked| match asked.expression {
+        Expression::Column(at) | Expression::Aggregate(_, at) | Expression::CountDistinct(at) => !query.names(at),
+        Expression::CountRows | Expression::AllColumns(_) => false,
+    });
+    let tables = draft.named.iter().filter(|named| !query.reads(named.table));
+    let keys = draft.keys.iter().filter(|key| matches!(key, Key::Column(column) if !query.names(*column)));
+    columns.count() + tables.count() + keys.count()
+}
+
+/// How well the words fit the names that they were taken for.
+fn fit(reading: &Reading) -> f64 {
+    let named = |what: &What| matches!(what, What::Table(_) | What::Column(_) | What::Cell(_));
+    mean(reading.items.iter().filter(|item| named(&item.what)).map(|item| item.score))
+}
+
+/// How far the meanings that were chosen are ahead of others.
+fn clearness(reading: &Reading, resolver: &Resolver<'_>) -> f64 {
+    let open = |at: &usize| matches!(reading.items[*at].what, What::Column(_) | What::Cell(_));
+    mean((0..reading.items.len()).filter(open).map(|at| (resolver.margin(at) / 0.3).min(1.0)))
+}
+
+/// Less for every table, every part and a long question.
+fn simplicity(reading: &Reading, draft: &Draft, query: &Query) -> f64 {
     let tables = query.all_tables().len();
     let parts = draft.filters.len()
         + draft.keys.len()
         + usize::from(draft.best.is_some())
         + usize::from(draft.having.is_some());
     let length = reading.tokens.len();
-    let simple =
-        1.0 / (1.0 + 0.25 * (tables.max(1) - 1) as f64 + 0.08 * parts as f64 + 0.03 * length.saturating_sub(10) as f64);
-    let guessed = draft.asked.iter().any(|asked| !asked.head) || (query.select.len() > 3);
-    let score = coverage.powf(1.5) * (0.5 + 0.5 * fit) * (0.7 + 0.3 * margin) * simple.powf(0.7);
+    1.0 / (1.0 + 0.25 * (tables.max(1) - 1) as f64 + 0.08 * parts as f64 + 0.03 * length.saturating_sub(10) as f64)
+}
+
+/// A factor for what makes the statement likely wrong, however well the rest fits.
+fn doubt(reading: &Reading, draft: &Draft, query: &Query) -> f64 {
+    let mut factor = 1.0;
+    if draft.asked.iter().any(|asked| !asked.head) || query.select.len() > 3 {
+        factor *= 0.85;
+    }
     // What the rules cannot express is not answered by what they can.
-    let beyond = reading.unknown.iter().any(|at| lexicon::BEYOND.contains(&reading.tokens[*at].lower.as_str()));
-    let score = if beyond { score * 0.5 } else { score };
-    (if guessed { score * 0.85 } else { score }).clamp(0.01, 0.99)
+    if reading.unknown.iter().any(|at| lexicon::BEYOND.contains(&reading.tokens[*at].lower.as_str())) {
+        factor *= 0.5;
+    }
+    // Without its negation a question asks for the opposite.
+    if draft.negations.iter().any(|negation| is_lost(*negation, draft, query)) {
+        factor *= 0.3;
+    }
+    // Joining drops the rows that have nothing at all, which are fewer than any number.
+    if matches!(draft.having, Some((_, Operator::Less | Operator::AtMost, _))) {
+        factor *= 0.8;
+    }
+    if claims_all(draft, query) {
+        factor *= 0.5;
+    }
+    factor * 0.6_f64.powi(i32::try_from(draft.unmet).unwrap_or(i32::MAX))
+}
+
+/// Whether nothing in the query says what a negation says.
+fn is_lost(negation: usize, draft: &Draft, query: &Query) -> bool {
+    let filtered = draft.filters.iter().any(|filter| filter.negated == Some(negation));
+    let excluded =
+        draft.named.iter().any(|named| named.negated == Some(negation) && query.excludes(named.table));
+    !(filtered || excluded || draft.settled.contains(&negation))
+}
+
+/// Whether `every` speaks of all rows of another table (`who visited every museum`), which joining does not say.
+fn claims_all(draft: &Draft, query: &Query) -> bool {
+    let main = query.all_tables().first().copied();
+    let other = |key: &Key| matches!(key, Key::Table(table) if Some(*table) != main);
+    query.group.is_empty() && draft.keys.iter().any(other)
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {

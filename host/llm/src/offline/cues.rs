@@ -43,6 +43,8 @@ pub(crate) enum Cue {
     /// Ascending, descending; true is greatest first.
     Direction(bool),
     Not,
+    /// Only, of a condition: nothing else may be so, which no rule expresses.
+    Only,
     Both,
     Or,
     And,
@@ -152,13 +154,7 @@ impl Reader<'_> {
         if matches!(self.word(0), "sort" | "order" | "rank") && self.at == 0 && self.word(1) != "by" {
             return Some((1, Cue::Request));
         }
-        const BY: &[&str] =
-            &["by", "in", "according", "based", "from", "them", "the", "alphabetically", "ascending", "descending"];
-        if matches!(
-            self.word(0),
-            "order" | "ordered" | "sort" | "sorted" | "arranged" | "rank" | "ranked" | "ordering" | "sorting"
-        ) && (BY.contains(&self.word(1)) || matches!(self.word(0), "sort" | "sorted" | "ordered"))
-        {
+        if self.sorts() {
             let by = self.any(&[
                 "order by",
                 "ordered by",
@@ -207,6 +203,40 @@ impl Reader<'_> {
             "descending" | "decreasing" | "reverse" => Some((1, Cue::Direction(true))),
             _ => None,
         }
+    }
+
+    /// Whether the word here asks for an order of rows.
+    fn sorts(&self) -> bool {
+        const BY: &[&str] =
+            &["by", "in", "according", "based", "from", "them", "the", "alphabetically", "ascending", "descending"];
+        match self.word(0) {
+            "sort" | "sorted" => true,
+            "ordered" => self.orders_rows(),
+            "order" | "arranged" | "rank" | "ranked" | "ordering" | "sorting" => BY.contains(&self.word(1)),
+            _ => false,
+        }
+    }
+
+    /// Whether `ordered` speaks of rows: somebody may have ordered something as well.
+    fn orders_rows(&self) -> bool {
+        let before = self.at.checked_sub(1).map_or("", |at| self.tokens[at].lower.as_str());
+        let passive = matches!(before, "was" | "were" | "been" | "ever") || self.any_before(lexicon::NEGATIONS);
+        let told = match self.word(1) {
+            "by" | "according" | "based" => true,
+            _ => (1..6).any(|ahead| lexicon::directed(self.word(ahead))),
+        };
+        told && !passive
+    }
+
+    /// Whether the word before is one of these.
+    fn any_before(&self, words: &[&str]) -> bool {
+        let before = self.at.checked_sub(1).map(|at| self.tokens[at].lower.as_str());
+        before.is_some_and(|before| words.contains(&before) || before.ends_with("n't"))
+    }
+
+    /// Whether `only` restricts what a condition says; after a verb that asks, it restricts nothing.
+    fn restricts(&self) -> bool {
+        !self.begins() && !self.any_before(lexicon::REQUESTS) && !lexicon::REQUESTS.contains(&self.word(1))
     }
 
     fn amount(&self) -> Option<(usize, Cue)> {
@@ -298,6 +328,9 @@ impl Reader<'_> {
         if let Some((length, operator)) = fixed.iter().find_map(|(words, op)| Some((self.is(words)?, *op))) {
             return Some((length, Cue::Compare(operator, ANY)));
         }
+        if matches!(self.word(0), "exactly" | "precisely") && self.number(1).is_some() {
+            return Some((1, Cue::Compare(Operator::Equal, ANY)));
+        }
         if self.word(0) == "since"
             && (self.number(1).is_some() || self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Date))
         {
@@ -340,14 +373,17 @@ impl Reader<'_> {
         if let Some(length) = self.any(&["end with", "ends with", "ending with", "ending in"]) {
             return Some((length, Cue::Like(Part::End)));
         }
+        if let Some(length) = self.any(lexicon::NEGATIONS) {
+            return Some((length, Cue::Not));
+        }
         let cue = match self.word(0) {
             "contain" | "contains" | "containing" | "substring" | "letter" | "letters" | "word" | "phrase"
             | "include" | "includes" | "including" => Cue::Like(Part::Within),
-            "not" | "never" | "without" | "no" | "don't" | "doesn't" | "didn't" | "isn't" | "aren't" | "haven't"
-            | "hasn't" | "wasn't" | "weren't" | "except" | "excluding" | "neither" | "nor" | "cannot" => Cue::Not,
+            word if word.ends_with("n't") => Cue::Not,
+            "only" if self.restricts() => Cue::Only,
             "both" => Cue::Both,
             "or" | "either" => Cue::Or,
-            "and" => Cue::And,
+            "and" | "but" => Cue::And,
             "each" | "every" | "per" => Cue::Each,
             "by" if matches!(self.tokens[0].lower.as_str(), "sort" | "order" | "rank") => Cue::OrderBy,
             "by" => Cue::By,

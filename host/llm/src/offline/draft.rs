@@ -25,7 +25,8 @@ pub(crate) struct Counted {
 pub(crate) struct Filter {
     pub(crate) item: usize,
     pub(crate) condition: Condition,
-    pub(crate) negated: bool,
+    /// The item of the negation that reaches it.
+    pub(crate) negated: Option<usize>,
 }
 
 /// What groups are made of.
@@ -49,7 +50,8 @@ pub(crate) struct Named {
     pub(crate) item: usize,
     pub(crate) table: usize,
     pub(crate) head: bool,
-    pub(crate) negated: bool,
+    /// The item of the negation that reaches it.
+    pub(crate) negated: Option<usize>,
 }
 
 /// All that the walk found.
@@ -72,6 +74,12 @@ pub(crate) struct Draft {
     pub(crate) named: Vec<Named>,
     /// The item of the first negation.
     pub(crate) not: Option<usize>,
+    /// The items of all negations.
+    pub(crate) negations: Vec<usize>,
+    /// Those of them that have turned a comparison around or asked for a missing value.
+    pub(crate) settled: Vec<usize>,
+    /// How many cues announced something that never came, or say what no rule expresses.
+    pub(crate) unmet: usize,
     /// Items whose part in the question remained unclear.
     pub(crate) loose: Vec<usize>,
 }

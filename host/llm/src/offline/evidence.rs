@@ -2,16 +2,42 @@
 
 use syrch_core::Problem;
 
-/// The question with defined terms written out, and with the answers so far behind it.
+/// The question with defined terms written out, and with the answers so far in the place of what they explain, else behind it.
 pub(crate) fn explained(question: &str, problem: &Problem) -> String {
     let mut text = question.to_owned();
     for (term, meaning) in definitions(problem.evidence.as_deref().unwrap_or_default()) {
         text = replaced(&text, term, meaning);
     }
-    for (_, answer) in &problem.answers {
-        text = format!("{} ({})", text.trim_end(), answer.trim());
+    for (asked, answer) in &problem.answers {
+        text = match term_in_doubt(asked, &text) {
+            Some(term) => replaced(&text, &term, meaning(answer, &term)),
+            None => format!("{} ({})", text.trim_end(), answer.trim()),
+        };
     }
     text
+}
+
+/// What a question back asks the meaning of: the first words that it quotes, when they are a proper part of the user's question.
+fn term_in_doubt(asked: &str, question: &str) -> Option<String> {
+    let quoted = asked.split('"').nth(1)?.trim();
+    let at = question.to_ascii_lowercase().find(&quoted.to_ascii_lowercase())?;
+    let term = &question[at..at + quoted.len()];
+    (!term.is_empty() && replaced(question, term, "") != question && term.len() < question.trim().len())
+        .then(|| term.to_owned())
+}
+
+/// The meaning without the words that only introduce it: of `zorblats are customers` and `I mean customers`, `customers`.
+fn meaning<'a>(answer: &'a str, term: &str) -> &'a str {
+    let after = |text: &'a str, start: &str| {
+        let head = text.get(..start.len())?;
+        let rest = text[start.len()..].trim_start();
+        head.eq_ignore_ascii_case(start).then_some(rest).filter(|rest| !rest.is_empty())
+    };
+    let answer = answer.trim().trim_end_matches(['.', '!']);
+    let defined = after(answer, term).and_then(|rest| {
+        ["=", ":", "is ", "are ", "means ", "mean "].into_iter().find_map(|verb| after(rest, verb))
+    });
+    defined.or_else(|| after(answer, "I mean ")).unwrap_or(answer)
 }
 
 /// `TERM = meaning` and `TERM (meaning) = formula`: one short term, and a meaning in words.
@@ -66,6 +92,22 @@ mod tests {
     #[test]
     fn formulas_are_not_words() {
         assert_eq!(explained("What is the TR?", &problem("TR = (a + b) / 2")), "What is the TR?");
+    }
+
+    #[test]
+    fn an_answer_stands_in_the_place_of_the_words_that_were_in_doubt() {
+        let explained = |question: &str, answer: &str| {
+            let asked = "What do you mean by \"zorblats\" in \"How many Zorblats?\"? The database has nothing of that name.";
+            let answers = vec![(asked.to_owned(), answer.to_owned())];
+            explained(question, &Problem { answers, ..Problem::default() })
+        };
+        for answer in ["customers", " Customers.", "zorblats are customers", "Zorblats: customers", "I mean customers"] {
+            assert_eq!(explained("How many Zorblats?", answer).to_lowercase(), "how many customers?");
+        }
+        // Only whole words, and never the whole question.
+        assert_eq!(explained("How many zorblatsies?", "x"), "How many zorblatsies? (x)");
+        assert_eq!(explained("zorblats", "x"), "zorblats (x)");
+        assert_eq!(explained("Zürich zorblats", ""), "Zürich ");
     }
 
     #[test]

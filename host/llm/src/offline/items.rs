@@ -114,6 +114,18 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
     }
 }
 
+/// Whether a word is the past of a verb, as `lent` is not and `loaned` is, rather than a noun that ends like one (`breed`).
+fn is_verb(token: &Token) -> bool {
+    token.is_participle() && token.lower.ends_with("ed") && !token.stem.ends_with("ed")
+}
+
+/// Whether a sentence begins here with `who is` or `who are`.
+fn asks_who(tokens: &[Token], at: usize) -> bool {
+    let begins = at == 0 || tokens[at - 1].ends_sentence();
+    let verb = tokens.get(at + 1).is_some_and(|next| matches!(next.lower.as_str(), "is" | "are" | "was" | "were"));
+    begins && verb && tokens[at].lower == "who"
+}
+
 /// Marks the items that stand where things are asked for: from the beginning, a verb such as `list`, or `and how many` on, until a
 /// word that opens a condition.
 fn mark_heads(tokens: &[Token], items: &mut [Item]) {
@@ -130,9 +142,12 @@ fn mark_heads(tokens: &[Token], items: &mut [Item]) {
             {
                 head = false;
             }
+            What::Table(_) if items[at].to == items[at].from + 1 && is_verb(&tokens[items[at].from]) => head = false,
             What::Cue(Cue::Count) if at > 0 && matches!(items[at - 1].what, What::Cue(Cue::And | Cue::Comma)) => {
                 head = true
             }
+            // `who are the readers`, at the beginning, asks for them.
+            What::Cue(Cue::Trigger) if asks_who(tokens, items[at].from) => head = true,
             What::Cue(Cue::Trigger) if before == "along" || before == "together" => head = true,
             What::Cue(Cue::Trigger | Cue::By | Cue::Compare(..) | Cue::Like(_) | Cue::Not | Cue::OrderBy) => {
                 head = false

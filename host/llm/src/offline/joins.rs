@@ -54,7 +54,8 @@ fn nearest(
     let mut cost = vec![f64::INFINITY; count];
     let mut came: Vec<Option<Edge>> = vec![None; count];
     let mut done = vec![false; count];
-    known.iter().for_each(|table| cost[*table] = 0.0);
+    // What was named last is closest to what is named next: of equal ways the one from there is meant.
+    known.iter().rev().enumerate().for_each(|(back, table)| cost[*table] = 0.001 * back as f64);
     loop {
         let open = (0..count).filter(|table| !done[*table] && cost[*table].is_finite());
         let here = open.min_by(|a, b| cost[*a].total_cmp(&cost[*b]).then(a.cmp(b)))?;

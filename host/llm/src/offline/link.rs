@@ -56,6 +56,8 @@ struct Word<'a> {
 /// Which tables and columns have a stem, so that a span is compared only with names that share one with it.
 #[derive(Default)]
 struct Index<'a> {
+    /// Every stem once.
+    stems: Vec<&'a str>,
     tables: BTreeMap<&'a str, Vec<usize>>,
     columns: BTreeMap<&'a str, Vec<ColumnRef>>,
 }
@@ -73,6 +75,9 @@ impl<'a> Index<'a> {
                 index.columns.entry(stem).or_default().push(at);
             }
         }
+        index.stems = index.tables.keys().chain(index.columns.keys()).copied().collect();
+        index.stems.sort_unstable();
+        index.stems.dedup();
         index
     }
 
@@ -80,8 +85,9 @@ impl<'a> Index<'a> {
         // A form of a verb says what happens; its noun's synonyms are about something else.
         let others: Vec<&str> =
             if token.is_participle() { Vec::new() } else { lexicon::synonyms(&token.stem).collect() };
-        let stems: BTreeSet<&str> = self.tables.keys().chain(self.columns.keys()).copied().collect();
-        let scored = stems.into_iter().map(|stem| (stem, alike(&token.stem, &others, stem)));
+        // What is no part of a name is compared with none.
+        let stems: &[&str] = if token.kind == Kind::Word && !silent(token) { &self.stems } else { &[] };
+        let scored = stems.iter().map(|stem| (*stem, alike(&token.stem, &others, stem)));
         Word { stem: &token.stem, near: scored.filter(|(_, score)| *score > 0.0).collect() }
     }
 
@@ -132,6 +138,16 @@ fn disjoint(mut mentions: Vec<Mention>) -> Vec<Mention> {
     kept
 }
 
+/// Whether a word may stand for a whole name although it is a stop word.
+fn soft(token: &Token) -> bool {
+    lexicon::SOFT.contains(&token.lower.as_str())
+}
+
+/// Whether a word is never a part of a name.
+fn silent(token: &Token) -> bool {
+    is_stop(token) && !soft(token)
+}
+
 fn mention(
     tokens: &[Token],
     all: &[Word<'_>],
@@ -140,8 +156,6 @@ fn mention(
     to: usize,
 ) -> Option<Mention> {
     let span = &tokens[from..to];
-    let soft = |token: &Token| lexicon::SOFT.contains(&token.lower.as_str());
-    let silent = |token: &Token| is_stop(token) && !soft(token);
     let edge = |token: &Token| token.kind == Kind::Word && !silent(token);
     let fits = edge(&span[0]) && edge(&span[span.len() - 1]) && span.iter().all(|token| token.kind == Kind::Word);
     if !fits {
@@ -256,7 +270,10 @@ fn alike(own: &str, others: &[&str], stem: &str) -> f64 {
     if shared >= 4 && shared + 1 >= short && long <= shared + 3 {
         return 0.72;
     }
-    if short >= 5 && long - short <= 1 && strsim::damerau_levenshtein(own, stem) == 1 {
+    // Counting edits is costly: only words that differ in one place are compared letter by letter.
+    let same_end = || own.bytes().rev().zip(stem.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let one_place = short >= 5 && long - short <= 1 && shared + same_end() + 2 >= long;
+    if one_place && strsim::damerau_levenshtein(own, stem) == 1 {
         return 0.66;
     }
     0.0

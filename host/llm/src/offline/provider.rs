@@ -157,7 +157,11 @@ fn why(found: &Interpretations) -> String {
     match found.unknown.as_slice() {
         [] if found.list.is_empty() => "nothing in the question names a table or a column".to_owned(),
         [] => "the question was not understood well enough".to_owned(),
-        words => format!("not understood: {}", words.join(", ")),
+        words => {
+            let is_first = |(at, word): &(usize, &String)| !words[..*at].contains(word);
+            let once: Vec<&str> = words.iter().enumerate().filter(is_first).map(|(_, word)| word.as_str()).collect();
+            format!("not understood: {}", once.join(", "))
+        }
     }
 }
 

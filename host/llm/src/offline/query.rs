@@ -40,6 +40,7 @@ pub(crate) enum Operator {
     In,
     NotIn,
     Between,
+    NotBetween,
 }
 
 impl Operator {
@@ -56,6 +57,7 @@ impl Operator {
             Self::In => "IN",
             Self::NotIn => "NOT IN",
             Self::Between => "BETWEEN",
+            Self::NotBetween => "NOT BETWEEN",
         }
     }
 
@@ -72,7 +74,8 @@ impl Operator {
             Self::NotLike => Self::Like,
             Self::In => Self::NotIn,
             Self::NotIn => Self::In,
-            Self::Between => Self::Between,
+            Self::Between => Self::NotBetween,
+            Self::NotBetween => Self::Between,
         }
     }
 }
@@ -84,6 +87,8 @@ pub(crate) enum Operand {
     Number(String),
     Range(Box<Operand>, Box<Operand>),
     Query(Box<Query>),
+    /// No value: equal to it is `IS NULL`.
+    Null,
 }
 
 /// One condition; `year` compares the year of a date.
@@ -132,6 +137,44 @@ impl Query {
             .chain(order)
             .filter(|table| seen.insert(*table))
             .collect()
+    }
+}
+
+impl Query {
+    /// Whether it or a query within it reads that table.
+    pub(crate) fn reads(&self, table: usize) -> bool {
+        self.all_tables().contains(&table) || self.inner().any(|query| query.reads(table))
+    }
+
+    /// Whether it or a query within it names that column.
+    pub(crate) fn names(&self, column: ColumnRef) -> bool {
+        let is = |expression: &Expression| match expression {
+            Expression::Column(at) | Expression::Aggregate(_, at) | Expression::CountDistinct(at) => *at == column,
+            Expression::AllColumns(table) => *table == column.table,
+            Expression::CountRows => false,
+        };
+        self.select.iter().any(is)
+            || self.order.iter().any(|(expression, _)| is(expression))
+            || self.having.iter().any(|(expression, ..)| is(expression))
+            || self.group.contains(&column)
+            || self.filters.iter().flatten().any(|condition| condition.column == column)
+            || self.inner().any(|query| query.names(column))
+    }
+
+    /// Whether rows that have something in that table are excluded.
+    pub(crate) fn excludes(&self, table: usize) -> bool {
+        self.filters.iter().flatten().any(|condition| match &condition.operand {
+            Operand::Query(query) => condition.operator == Operator::NotIn && query.reads(table),
+            _ => false,
+        })
+    }
+
+    fn inner(&self) -> impl Iterator<Item = &Query> {
+        let operands = self.filters.iter().flatten().filter_map(|condition| match &condition.operand {
+            Operand::Query(query) => Some(query.as_ref()),
+            _ => None,
+        });
+        operands.chain(self.intersect.as_deref())
     }
 }
 
@@ -202,6 +245,8 @@ impl Writer<'_> {
             Operand::Range(low, high) => {
                 format!("{name} {operator} {} AND {}", self.operand(low)?, self.operand(high)?)
             }
+            Operand::Null if condition.operator == Operator::Equal => format!("{name} IS NULL"),
+            Operand::Null => format!("{name} IS NOT NULL"),
             other => format!("{name} {operator} {}", self.operand(other)?),
         })
     }
@@ -211,7 +256,7 @@ impl Writer<'_> {
             Operand::Text(text) => format!("'{}'", text.replace('\'', "''")),
             Operand::Number(number) => number.clone(),
             Operand::Query(query) => format!("({})", self.text(query)?),
-            Operand::Range(..) => return None,
+            Operand::Range(..) | Operand::Null => return None,
         })
     }
 

@@ -1,5 +1,7 @@
 //! The catalog as words: what each table and column is called in English, what it holds, and which columns join.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use syrch_core::{Catalog, Column, Dialect, Table};
 
 use super::{lexicon, words};
@@ -31,6 +33,7 @@ pub(crate) struct ColumnView {
     /// All words written together, stemmed: as they are, and with abbreviations written out.
     pub(crate) joined: [String; 2],
     pub(crate) holds: Holds,
+    pub(crate) nullable: bool,
     /// An identifier: a primary key, a foreign key or named like one.
     pub(crate) is_key: bool,
 }
@@ -159,6 +162,7 @@ fn column_view(table: &Table, column: &Column, cut: usize, table_stems: &[String
     ColumnView {
         joined: [words::stem(&name[cut..].replace(['_', ' '], "")), words::stem(&parts.concat())],
         holds: holds(column, &required),
+        nullable: column.nullable,
         name: column.name.clone(),
         is_key: foreign || primary || like_id,
         required,
@@ -249,23 +253,54 @@ fn declared(catalog: &Catalog) -> Vec<Edge> {
 
 /// Joins by the names of columns, between tables of which at least one declares none.
 fn inferred(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
-    let linked = |table: usize| declared.iter().any(|edge| edge.left.table == table || edge.right.table == table);
-    let mut edges = Vec::new();
-    for left in 0..tables.len() {
-        for right in left + 1..tables.len() {
-            if linked(left) && linked(right) {
-                continue;
-            }
-            for (i, a) in tables[left].columns.iter().enumerate() {
-                for (j, b) in tables[right].columns.iter().enumerate() {
-                    let found = same(tables, (left, i, a), (right, j, b));
-                    let sides = (ColumnRef { table: left, column: i }, ColumnRef { table: right, column: j });
-                    edges.extend(found.map(|cost| Edge { left: sides.0, right: sides.1, cost }));
-                }
+    let mut linked = vec![false; tables.len()];
+    for edge in declared {
+        linked[edge.left.table] = true;
+        linked[edge.right.table] = true;
+    }
+    let open = |(left, right): &(ColumnRef, ColumnRef)| !(linked[left.table] && linked[right.table]);
+    let sides = |at: ColumnRef| (at.table, at.column, &tables[at.table].columns[at.column]);
+    let pairs = alike_pairs(tables).into_iter().filter(open);
+    pairs
+        .filter_map(|(left, right)| {
+            same(tables, sides(left), sides(right)).map(|cost| Edge { left, right, cost })
+        })
+        .collect()
+}
+
+/// The pairs of columns of different tables that may join at all, in catalog order: those of the same name, and those that share a
+/// word with the table whose key the other is. Comparing every column with every other would not do for hundreds of tables.
+fn alike_pairs(tables: &[TableView]) -> BTreeSet<(ColumnRef, ColumnRef)> {
+    let mut by_name: BTreeMap<String, Vec<ColumnRef>> = BTreeMap::new();
+    let mut by_stem: BTreeMap<&str, Vec<ColumnRef>> = BTreeMap::new();
+    for (table, view) in tables.iter().enumerate() {
+        for (column, view) in view.columns.iter().enumerate() {
+            let at = ColumnRef { table, column };
+            by_name.entry(view.name.to_ascii_lowercase()).or_default().push(at);
+            let refers = view.holds == Holds::Number || view.required.iter().any(|stem| stem == "id");
+            for stem in view.required.iter().filter(|stem| refers && *stem != "id") {
+                by_stem.entry(stem).or_default().push(at);
             }
         }
     }
-    edges
+    let mut pairs = BTreeSet::new();
+    let mut pair = |a: ColumnRef, b: ColumnRef| {
+        if a.table != b.table {
+            pairs.insert((a.min(b), a.max(b)));
+        }
+    };
+    for same in by_name.values() {
+        same.iter().enumerate().for_each(|(at, a)| same[at + 1..].iter().for_each(|b| pair(*a, *b)));
+    }
+    for (table, view) in tables.iter().enumerate() {
+        let Some(column) = view.key else { continue };
+        // A reference may name its table by the beginning of a word.
+        let beginnings = view.stems.iter().flat_map(|stem| stem.char_indices().map(|(at, c)| &stem[..at + c.len_utf8()]));
+        for found in beginnings.filter_map(|beginning| by_stem.get(beginning)).flatten() {
+            pair(ColumnRef { table, column }, *found);
+        }
+    }
+    pairs
 }
 
 /// What it costs to join two columns because of their names, if it makes sense at all.

@@ -131,13 +131,14 @@ fn word(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
     };
     let end = (at..).find(|i| !is_part(*i)).unwrap_or(chars.len());
     let text: String = chars[at..end].iter().collect();
-    let bare = text.strip_suffix("'s").or_else(|| text.strip_suffix("’s")).unwrap_or(&text);
+    let text = text.replace('’', "'");
+    let bare = text.strip_suffix("'s").unwrap_or(&text);
     let lower = bare.to_lowercase();
     // `the one with`, `each one` stand for a thing.
     let thing = lower == "one"
         && out
             .last()
-            .is_some_and(|last| matches!(last.lower.as_str(), "the" | "each" | "this" | "that" | "which" | "every"));
+            .is_some_and(|last| matches!(last.lower.as_str(), "the" | "each" | "this" | "that" | "which" | "every" | "no"));
     match lexicon::number_word(&lower).filter(|_| !thing) {
         Some(digits) => out.push(Token { lower: digits.to_owned(), ..Token::new(bare, Kind::Number, at..end) }),
         None => {

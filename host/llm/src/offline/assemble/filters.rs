@@ -25,12 +25,17 @@ impl Assembler<'_> {
 
     pub(super) fn filters(&self, draft: &Draft, main: usize, query: &mut Query) {
         let valued = self.value_asked(draft, query);
-        let excluded: Vec<usize> =
-            draft.named.iter().filter(|n| n.negated && n.table != main).map(|n| n.table).collect();
-        let apart = |filter: &&Filter| filter.negated && filter.condition.column.table != main;
-        let inside: Vec<Condition> = draft.filters.iter().filter(apart).map(|f| positive(&f.condition)).collect();
-        if !excluded.is_empty() || !inside.is_empty() {
-            query.filters.extend(self.exclusion(main, valued, &excluded, inside));
+        let apart = |filter: &&Filter| filter.negated.is_some() && filter.condition.column.table != main;
+        // Each negation excludes for itself: no loans and no visits is not: no loans with visits.
+        for negation in &draft.negations {
+            let reached = |negated: Option<usize>| negated == Some(*negation);
+            let tables = draft.named.iter().filter(|named| reached(named.negated) && named.table != main);
+            let tables: Vec<usize> = tables.map(|named| named.table).collect();
+            let inside = draft.filters.iter().filter(|filter| apart(filter) && reached(filter.negated));
+            let inside: Vec<Condition> = inside.map(|filter| positive(&filter.condition)).collect();
+            if !tables.is_empty() || !inside.is_empty() {
+                query.filters.extend(self.exclusion(main, valued, &tables, inside));
+            }
         }
         let own: Vec<Filter> = draft.filters.iter().filter(|filter| !apart(filter)).map(turned).collect();
         self.combine(draft, &own.iter().collect::<Vec<_>>(), query);
@@ -159,9 +164,12 @@ fn apart(a: &Condition, b: &Condition) -> bool {
 /// A comparison within a negated clause says the opposite.
 fn turned(filter: &Filter) -> Filter {
     let mut filter = filter.clone();
-    let compares =
-        !matches!(filter.condition.operator, Operator::Equal | Operator::NotEqual | Operator::Like | Operator::NotLike);
-    if filter.negated && compares {
+    // Cells and texts were turned around where they were read.
+    let compares = !matches!(
+        filter.condition.operator,
+        Operator::Equal | Operator::NotEqual | Operator::Like | Operator::NotLike
+    ) || matches!(filter.condition.operand, Operand::Number(_));
+    if filter.negated.is_some() && compares {
         filter.condition.operator = filter.condition.operator.negated();
     }
     filter

@@ -41,10 +41,14 @@ impl Assembler<'_> {
     /// The table whose rows the question is about.
     fn main(&self, draft: &Draft) -> Option<usize> {
         let counted = |table: usize| draft.counted.iter().any(|counted| counted.table == Some(table));
-        let named = draft.named.iter().filter(|named| !named.negated);
+        let named = draft.named.iter().filter(|named| named.negated.is_none());
         let by_name = named.clone().find(|named| named.head && !counted(named.table)).map(|named| named.table);
-        let before_not =
-            draft.not.and_then(|not| named.clone().rfind(|named| named.item < not).map(|named| named.table));
+        let before_not = draft.not.and_then(|not| {
+            let mut before = named.clone().filter(|named| named.item < not);
+            // `products ordered by no reader` speaks of products.
+            let head = before.clone().rfind(|named| named.head);
+            head.or_else(|| before.next_back()).map(|named| named.table)
+        });
         let by_column = draft.asked.iter().find(|asked| asked.head).and_then(|asked| column_of(&asked.expression));
         let by_count = draft.counted.iter().find_map(|counted| counted.table);
         let by_key = draft.keys.first().map(|key| match key {
@@ -79,7 +83,7 @@ impl Assembler<'_> {
     fn tables(&self, draft: &Draft, main: usize) -> Vec<usize> {
         let mut tables = Vec::new();
         let far = joins::distances(self.schema, main);
-        for named in draft.named.iter().filter(|named| !named.negated) {
+        for named in draft.named.iter().filter(|named| named.negated.is_none()) {
             let reached = far[named.table].is_finite();
             let sure = self.reading.items[named.item].score > 0.6;
             if reached && sure && !tables.contains(&named.table) {

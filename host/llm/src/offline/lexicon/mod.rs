@@ -1,10 +1,12 @@
 //! General English and the usual words of schemas, as tables. Nothing here knows any particular database.
 
+mod negations;
 mod scales;
 mod spellings;
 
 use std::sync::LazyLock;
 
+pub(crate) use negations::{NEGATIONS, directed, lacks, opens_clause};
 pub(crate) use scales::{Scale, comparative, measure, superlative};
 pub(crate) use spellings::spellings;
 
@@ -432,6 +434,18 @@ pub(crate) const BEYOND: &[&str] = &[
     "same",
     "correlation",
     "cumulative",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "next",
+    "previous",
+    "consecutive",
+    "unless",
+    "exactly",
+    "nearly",
+    "almost",
+    "approximately",
 ];
 
 /// Words that say that a column of dates or years is meant.

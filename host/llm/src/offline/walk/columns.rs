@@ -2,16 +2,19 @@
 
 use super::Walk;
 use crate::offline::cues::Cue;
-use crate::offline::draft::{Asked, Counted, Key, Measure};
+use crate::offline::draft::{Asked, Counted, Filter, Key, Measure};
 use crate::offline::items::What;
-use crate::offline::lexicon::Scale;
-use crate::offline::query::{Expression, Function};
+use crate::offline::lexicon::{self, Scale};
+use crate::offline::query::{Condition, Expression, Function, Operand, Operator};
 use crate::offline::schema::{ColumnRef, Holds};
+use crate::offline::values::is_stop;
 use crate::offline::words::Kind;
 
 impl Walk<'_> {
     pub(super) fn column(&mut self, at: usize, column: ColumnRef) {
-        if std::mem::take(&mut self.pending.each) {
+        if let Some(negation) = self.lacking(at) {
+            self.missing(at, column, negation);
+        } else if std::mem::take(&mut self.pending.each) {
             self.draft.keys.push(Key::Column(column));
         } else if self.pending.ordering {
             self.order(column);
@@ -37,6 +40,37 @@ impl Walk<'_> {
             self.draft.distinct |= std::mem::take(&mut self.pending.distinct) && self.item(at).head;
             self.ask(at, Expression::Column(column));
         }
+    }
+
+    /// The negation that says that rows have none of the column's values: `no email`, `do not have an email`.
+    fn lacking(&self, at: usize) -> Option<usize> {
+        let negation = self.pending.not?;
+        let word = |at: usize| self.reading.tokens[at].lower.as_str();
+        let mut between = self.item(negation).from..self.item(at).from;
+        let before = self.item(negation).from.checked_sub(1).map_or("", word);
+        let said = between.clone().any(|at| lexicon::lacks(word(at))) || matches!(before, "has" | "have" | "had");
+        let near = self.reading.items[negation + 1..at].iter().all(|item| matches!(item.what, What::Cue(Cue::Trigger)));
+        let silent = between.all(|at| {
+            at < self.item(negation).to || is_stop(&self.reading.tokens[at]) || lexicon::lacks(word(at))
+        });
+        let compared = self.reading.items.get(at + 1).is_some_and(|next| {
+            let joins = matches!(next.what, What::Cue(Cue::And | Cue::Or | Cue::Comma | Cue::Request));
+            !joins && next.from <= self.item(at).to + 3
+        });
+        (said && near && silent && !compared).then_some(negation)
+    }
+
+    /// Rows without a value: NULL, or where the column allows none, what stands for nothing.
+    fn missing(&mut self, item: usize, column: ColumnRef, negation: usize) {
+        let view = self.schema.column(column);
+        let operand = match view.holds {
+            _ if view.nullable => Operand::Null,
+            Holds::Number | Holds::Flag => Operand::Number("0".to_owned()),
+            Holds::Text | Holds::Time => Operand::Text(String::new()),
+        };
+        let condition = Condition { column, operator: Operator::Equal, operand, year: false };
+        self.draft.filters.push(Filter { item, condition, negated: None });
+        self.draft.settled.push(negation);
     }
 
     pub(super) fn order(&mut self, column: ColumnRef) {

@@ -90,7 +90,7 @@ impl Walk<'_> {
             self.used[at + 1] = true;
         }
         self.pending.like = None;
-        let operator = if self.pending.not { Operator::NotEqual } else { Operator::Equal };
+        let operator = if self.pending.not.is_some() { Operator::NotEqual } else { Operator::Equal };
         self.filter(at, column, operator, Operand::Text(cell.text));
     }
 
@@ -118,7 +118,7 @@ impl Walk<'_> {
             None => text,
         };
         let operator = if like.is_some() { Operator::Like } else { Operator::Equal };
-        let operator = if self.pending.not { operator.negated() } else { operator };
+        let operator = if self.pending.not.is_some() { operator.negated() } else { operator };
         if like.is_none() {
             self.draft.loose.push(at);
         }
@@ -142,6 +142,10 @@ impl Walk<'_> {
             return;
         }
         let operator = self.pending.compare.map_or(Operator::Equal, |(operator, _)| operator);
+        let operator = match operator {
+            Operator::Equal if self.pending.not.is_some() => Operator::NotEqual,
+            other => other,
+        };
         match self.before(at).or_else(|| self.resolver.time(at)) {
             Some(column) => self.filter(at, column, operator, Operand::Text(date)),
             None => self.draft.loose.push(at),

@@ -7,7 +7,7 @@ mod numbers;
 use super::cues::{Cue, Part};
 use super::draft::{Counted, Draft, Key, Measure, Named};
 use super::items::{Item, Reading, What};
-use super::lexicon::Scale;
+use super::lexicon::{self, Scale};
 use super::query::{Expression, Function, Operand, Operator};
 use super::resolve::Resolver;
 use super::schema::{ColumnRef, Schema};
@@ -27,7 +27,8 @@ struct Pending {
     low: Option<Operand>,
     each: bool,
     ordering: bool,
-    not: bool,
+    /// The item of the negation whose reach has not ended.
+    not: Option<usize>,
     like: Option<Part>,
 }
 
@@ -85,6 +86,7 @@ impl Walk<'_> {
             && matches!(self.item(at - 1).what, What::Cue(Cue::Not))
             && self.item(at - 1).to == self.item(at).from;
         let by_groups = cue == Cue::By && self.groups_by(at);
+        let opens_clause = cue == Cue::And && self.opens_clause(at);
         let pending = &mut self.pending;
         match cue {
             Cue::Count => pending.count = Some(at),
@@ -100,8 +102,11 @@ impl Walk<'_> {
             Cue::MostRows(up) => pending.most_rows = Some(up),
             Cue::Frequent(up) => self.draft.frequent = Some(up),
             Cue::Compare(operator, scale) => {
+                self.draft.unmet += usize::from(pending.compare.is_some());
                 pending.compare = Some((if adjacent { operator.negated() } else { operator }, scale));
-                pending.not &= !adjacent;
+                if adjacent {
+                    self.draft.settled.extend(pending.not.take());
+                }
                 pending.compared = None;
             }
             Cue::Between => pending.between = true,
@@ -116,7 +121,8 @@ impl Walk<'_> {
                 self.draft.wants_order = true;
             }
             Cue::Not => {
-                pending.not = true;
+                pending.not = Some(at);
+                self.draft.negations.push(at);
                 self.draft.not.get_or_insert(at);
             }
             Cue::Both => self.draft.both = true,
@@ -124,11 +130,14 @@ impl Walk<'_> {
             Cue::Top(count) => self.draft.limit = Some(count),
             Cue::Everything => self.draft.everything = true,
             Cue::Request => {
-                let ordering = pending.ordering;
-                *pending = Pending { ordering, ..Pending::default() };
+                self.count_unmet();
+                let ordering = self.pending.ordering;
+                self.pending = Pending { ordering, ..Pending::default() };
                 // `sort by age and list the names`: what follows the second verb is asked for.
                 self.pending.ordering &= self.draft.orders.is_empty();
             }
+            Cue::Only => self.draft.unmet += 1,
+            Cue::And if opens_clause => pending.not = None,
             Cue::Or | Cue::And | Cue::OrMore(_) | Cue::Trigger | Cue::Comma => {}
         }
     }
@@ -229,7 +238,7 @@ impl Walk<'_> {
         {
             self.pending.superlative = None;
             self.draft.best = Some((Measure::Rows(Some(table)), scale.up));
-        } else if head && !negated && !qualifies && self.is_listed(at) {
+        } else if head && negated.is_none() && !qualifies && self.is_listed(at) {
             // `names of authors and the books that they wrote`.
             for column in &self.schema.tables[table].labels {
                 self.ask(at, Expression::Column(ColumnRef { table, column: *column }));
@@ -253,8 +262,23 @@ impl Walk<'_> {
             && self.resolver.column(at + 1).is_some_and(|column| column.table == table)
     }
 
-    /// What was announced and never came.
+    /// Whether what follows `and` or `but` says something of its own.
+    fn opens_clause(&self, at: usize) -> bool {
+        let next = self.reading.tokens.get(self.item(at).to);
+        next.is_some_and(|token| lexicon::opens_clause(&token.lower))
+    }
+
+    /// Counts what was announced and never came.
+    fn count_unmet(&mut self) {
+        let pending = &self.pending;
+        let waiting =
+            [pending.compare.is_some(), pending.superlative.is_some(), pending.between, !pending.functions.is_empty()];
+        self.draft.unmet += waiting.into_iter().filter(|waits| *waits).count();
+    }
+
+    /// Settles what was announced and never came.
     fn finish(&mut self) {
+        self.count_unmet();
         if let Some(item) = self.pending.count.take() {
             let head = self.item(item).head;
             self.draft.counted.push(Counted { item, table: None, distinct: false, head });

@@ -68,10 +68,15 @@ impl Walk<'_> {
         })
     }
 
-    /// `32 or 33`: the column of the condition before.
+    /// `32 or 33`, `more than 32 but less than 40`: the column of the condition before.
     pub(super) fn alternative(&self, at: usize) -> Option<ColumnRef> {
         let last = self.draft.filters.last()?;
-        let only = |item: &Item| matches!(item.what, What::Cue(Cue::Or | Cue::And | Cue::Comma | Cue::Both));
+        let number = matches!(last.condition.operand, Operand::Number(_));
+        let only = |item: &Item| match item.what {
+            What::Cue(Cue::Or | Cue::And | Cue::Comma | Cue::Both) => true,
+            What::Cue(Cue::Compare(_, scale)) => number && scale.of.is_empty(),
+            _ => false,
+        };
         self.reading.items[last.item + 1..at].iter().all(only).then_some(last.condition.column)
     }
 

@@ -1,0 +1,117 @@
+//! Databases that are missing, something else, damaged, locked or closed, and tables that are not there.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use super::{Place, finish, refused, said};
+
+/// All commands that open a database meet the same wall.
+fn no_database(place: &Place, database: &str, words: &[&str]) {
+    for command in [
+        &mut place.words(&format!("schema {database}")),
+        &mut place.words(&format!("sql SELECT --db {database}")),
+        &mut place.words(&format!("--llm offline -q how_many? --db {database}")),
+    ] {
+        refused(command, 11, words);
+    }
+}
+
+#[test]
+fn a_mistyped_database_is_not_created_and_its_neighbour_is_named() {
+    let place = Place::new();
+    let before = place.names();
+    no_database(&place, "shpo.sqlite", &["`shpo.sqlite` does not exist", "did you mean `shop.sqlite`"]);
+    no_database(&place, "sqlite:shpo.sqlite", &["does not exist", "did you mean `shop.sqlite`"]);
+    no_database(&place, "no/such/folder.db", &["does not exist", "nothing was created"]);
+    no_database(&place, "shop.sqlite/x.db", &["does not exist"]);
+    assert_eq!(place.names(), before);
+    refused(&mut place.words("schema postgres://localhost/shop"), 10, &["postgres", "sqlite:PATH"]);
+    refused(&mut place.words("schema"), 2, &["no database", "--db"]);
+}
+
+#[test]
+fn what_is_no_database_is_told_by_its_kind() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("folder")).unwrap();
+    place.file("text.txt", "id,name\n1,Ada\n");
+    place.file("empty.sqlite", "");
+    place.file("data.parquet", "PAR1 and so on");
+    assert!(Command::new("mkfifo").arg(place.path().join("pipe")).status().unwrap().success());
+    no_database(&place, "folder", &["`folder` is not a database", "it is a folder"]);
+    no_database(&place, "text.txt", &["does not begin like a SQLite file"]);
+    no_database(&place, "empty.sqlite", &["the file is empty"]);
+    no_database(&place, "data.parquet", &["it is a Parquet file"]);
+    no_database(&place, "pipe", &["special file"]);
+}
+
+#[test]
+fn a_damaged_database_is_told_apart_and_left_alone() {
+    let place = Place::new();
+    let good = fs::read(place.path().join("shop.sqlite")).unwrap();
+    let mut scratched = good.clone();
+    scratched[100..700].fill(0xff);
+    place.file("scratched.sqlite", &scratched);
+    place.file("cut.sqlite", &good[..good.len() / 2]);
+    place.file("header.sqlite", &good[..16]);
+    let before = place.names();
+    no_database(&place, "scratched.sqlite", &["is damaged", ".recover"]);
+    no_database(&place, "cut.sqlite", &["is damaged", ".recover"]);
+    refused(&mut place.words("schema header.sqlite"), 11, &["header.sqlite"]);
+    assert_eq!(place.names(), before);
+    assert_eq!(fs::read(place.path().join("scratched.sqlite")).unwrap(), scratched);
+}
+
+#[test]
+fn a_locked_database_is_told_and_read_when_it_is_free_again() {
+    let place = Place::new();
+    let writer = rusqlite::Connection::open(place.path().join("shop.sqlite")).unwrap();
+    writer.execute_batch("BEGIN EXCLUSIVE; INSERT INTO customers VALUES (9, 'Zoe', 'Chad')").unwrap();
+    no_database(&place, "shop.sqlite", &["is locked", "try again"]);
+    writer.execute_batch("COMMIT").unwrap();
+    let (stdout, _) = said(&finish(&mut place.words("sql --db shop.sqlite SELECT(count(*))FROM(customers)"), ""));
+    assert!(stdout.contains('5'), "{stdout}");
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_told() {
+    let place = Place::new();
+    for path in ["", "shop.sqlite"] {
+        fs::set_permissions(place.path().join(path), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let closed = |name: &str, content: &[u8]| {
+        let path = place.file(name, content);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+    };
+    closed("closed.sqlite", b"SQLite format 3\0");
+    closed("closed.wasm", b"\0asm");
+    closed("closed.yml", b"llm: {}");
+    // The superuser may read everything, so it plays somebody else.
+    let is_superuser = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let as_somebody = |mut command: Command| {
+        if is_superuser {
+            command.uid(65_534);
+        }
+        command
+    };
+    if is_superuser && as_somebody(place.words("--version")).output().is_err() {
+        println!("skipped: the superuser reads everything, and nobody else may run the program here");
+        return;
+    }
+    refused(&mut as_somebody(place.words("schema closed.sqlite")), 11, &["closed.sqlite", "no permission"]);
+    refused(&mut as_somebody(place.search("--planner closed.wasm")), 13, &["closed.wasm", "denied"]);
+    refused(&mut as_somebody(place.words("config --config closed.yml")), 10, &["closed.yml", "denied"]);
+}
+
+#[test]
+fn a_table_that_is_not_there_is_told_with_its_neighbours() {
+    let place = Place::new();
+    refused(&mut place.words("schema shop.sqlite -t custmers"), 11, &["`custmers`", "did you mean `customers`?"]);
+    refused(&mut place.words("schema shop.sqlite -t xyzzy"), 11, &["`xyzzy`", "shows all"]);
+    for command in [&mut place.words("schema shop.sqlite --tables foo*"), &mut place.search("--tables foo*")] {
+        refused(command, 11, &["foo*", "`customers`", "`orders`"]);
+    }
+    refused(&mut place.words("schema shop.sqlite --tables ["), 11, &["pattern `[`"]);
+    refused(&mut place.words("schema shop.sqlite --tables orders -t customers"), 11, &["`customers`"]);
+}

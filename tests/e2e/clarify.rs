@@ -1,0 +1,242 @@
+//! Questions back to the user, and honest silence: what happens when no answer is good enough.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Reply, Script};
+
+use crate::endpoint::{KEY, PLAN, Said, WRITE, ask, candidates, search, whole};
+use crate::{host, shop};
+
+const QUESTION: &str = "Who are the important customers?";
+/// What only a prompt for a question to the user says.
+const CLARIFY: &str = "could not tell what the user means";
+const EMPTY: &str = "SELECT name FROM customers WHERE country = 'Important'";
+
+/// A model that is unsure and finds nothing, until the user's answer is in the prompt.
+fn unsure_until(answer: &str) -> Script {
+    Script::new()
+        .on([PLAN], whole())
+        .on(
+            [WRITE, &format!("Answer: {answer}")],
+            Reply::sql("SELECT name FROM customers WHERE country = 'France'", 0.95),
+        )
+        .on([WRITE], Reply::sql(EMPTY, 0.1))
+        .on([CLARIFY], Reply::text("What makes a customer important?"))
+}
+
+/// Asks interactively; `lines` are what the user types.
+fn converse(endpoint: &MockEndpoint, database: &Path, flags: &[&str], lines: &str) -> Said {
+    let mut command = search(&endpoint.url(), database);
+    command.args(["--interactive", "--format", "json", "-q", QUESTION]).args(flags);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    Said::of(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_doubtful_answer_is_a_question_instead() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(unsure_until("never"));
+    let said = ask(&endpoint, &shop(folder.path()), QUESTION, &[]);
+    let document = said.document(4);
+    assert_eq!(document["schema"], "syrch.answer/1");
+    assert_eq!(document["clarify"]["question"], "What makes a customer important?");
+    assert!(document["clarify"]["ambiguity"].as_f64().unwrap() > 0.35, "{document:#}");
+    for held_back in ["answer", "sql", "confidence"] {
+        assert_eq!(document[held_back], Value::Null, "{held_back}");
+    }
+    assert!(said.stderr.contains("What makes a customer important?") && said.stderr.contains("--interactive"));
+    assert_eq!(document["cost"]["by_purpose"]["clarify"]["calls"], 1);
+    // What it found is told all the same, but as no answer.
+    assert!(candidates(&document).iter().all(|(_, status, _)| status != "answer"), "{document:#}");
+    assert!(!document["candidates"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn people_read_the_question_and_no_answer() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(unsure_until("never"));
+    let mut command = search(&endpoint.url(), &shop(folder.path()));
+    let said = Said::of(command.args(["-q", QUESTION]).output().unwrap());
+    assert_eq!((said.code, said.stdout.as_str()), (4, ""), "{}", said.all());
+    assert!(said.stderr.contains("What makes a customer important?"), "{}", said.stderr);
+}
+
+#[test]
+fn doubt_is_a_matter_of_settings() {
+    let folder = syrch_kit::scratch();
+    let script = || {
+        Script::new()
+            .on([PLAN], whole())
+            .on([WRITE], Reply::sql("SELECT name FROM customers", 0.6))
+            .on([CLARIFY], Reply::text("Which ones?"))
+    };
+    let endpoint = MockEndpoint::start(script());
+    let document = ask(&endpoint, &shop(folder.path()), QUESTION, &[]).document(0);
+    assert_eq!((document["answer"]["row_count"].as_u64(), &document["clarify"]), (Some(4), &Value::Null));
+    assert_eq!(endpoint.count_of(CLARIFY), 0);
+    let endpoint = MockEndpoint::start(script());
+    ask(&endpoint, &shop(folder.path()), QUESTION, &["-P", "clarifier.threshold=0.1"]).document(4);
+    // A sure answer is never questioned.
+    let endpoint = MockEndpoint::start(script());
+    ask(&endpoint, &shop(folder.path()), QUESTION, &["-P", "threshold=0.1", "--high-conf", "0.5"]).document(0);
+}
+
+#[test]
+fn the_users_answer_is_in_the_next_prompts() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(unsure_until("those from France"));
+    let said = converse(&endpoint, &shop(folder.path()), &[], "those from France\n");
+    let document = said.document(0);
+    assert_eq!(document["answer"]["rows"], json!([["Ada"], ["Cleo"]]));
+    assert_eq!((&document["question"], &document["clarify"]), (&json!(QUESTION), &Value::Null));
+    assert!(said.stderr.contains("What makes a customer important?"), "{}", said.stderr);
+    let requests = endpoint.requests();
+    let plans: Vec<String> =
+        requests.iter().map(syrch_kit::Recorded::prompt).filter(|prompt| prompt.contains(PLAN)).collect();
+    assert_eq!(plans.len(), 2);
+    assert!(!plans[0].contains("Clarified:"));
+    assert!(plans[1].contains("Clarified: What makes a customer important? Answer: those from France"), "{}", plans[1]);
+    assert!(requests.last().unwrap().prompt().contains("Answer: those from France"));
+    assert_eq!(document["cost"]["calls"], requests.len(), "both rounds are paid from one purse");
+}
+
+#[test]
+fn every_candidate_of_every_round_is_told() {
+    let folder = syrch_kit::scratch();
+    let script = Script::new()
+        .on([PLAN], whole())
+        .once([WRITE, "Answer: the French"], Reply::sql("SELECT nam FROM customers", 0.9))
+        .on([WRITE, "Answer: the French"], Reply::sql("SELECT name FROM customers WHERE country = 'France'", 0.95))
+        .on([WRITE], Reply::sql(EMPTY, 0.1))
+        .on([CLARIFY], Reply::text("Which ones?"));
+    let endpoint = MockEndpoint::start(script);
+    let document = converse(&endpoint, &shop(folder.path()), &[], "the French\n").document(0);
+    let known = document["candidates"].as_array().unwrap();
+    let of = |sql: &str| known.iter().find(|one| one["sql"] == sql).unwrap_or_else(|| panic!("{sql}: {document:#}"));
+    let before = of(EMPTY);
+    assert_eq!(before["status"], "dropped", "{before}");
+    assert!(before["reason"].as_str().unwrap().contains("clarification"), "{before}");
+    let wrong = of("SELECT nam FROM customers");
+    assert_eq!(
+        (&wrong["status"], &wrong["cluster"], &wrong["confidence"]),
+        (&json!("dropped"), &Value::Null, &Value::Null)
+    );
+    assert_eq!(of("SELECT name FROM customers WHERE country = 'France'")["status"], "answer");
+    let mut ids: Vec<&str> = known.iter().map(|one| one["id"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    let all = ids.len();
+    ids.dedup();
+    assert_eq!((all, ids.len()), (3, 3), "ids are unique: {document:#}");
+}
+
+/// A model that asks something new each time, and is never content.
+fn never_content() -> Script {
+    Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(EMPTY, 0.1)).with(|request, before| {
+        request.prompt().contains(CLARIFY).then(|| Reply::text(format!("Question number {before}?")))
+    })
+}
+
+#[test]
+fn at_most_two_questions_are_asked() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(never_content());
+    let said = converse(&endpoint, &shop(folder.path()), &[], "one\ntwo\nthree\nfour\n");
+    let document = said.document(4);
+    assert_eq!(document["answer"], Value::Null);
+    assert_eq!(said.stderr.matches("Your answer").count(), 2, "{}", said.stderr);
+    assert_eq!(endpoint.count_of(PLAN), 3);
+    let last = endpoint.requests().iter().rfind(|request| request.prompt().contains(PLAN)).unwrap().prompt();
+    assert!(last.contains("Answer: one") && last.contains("Answer: two") && !last.contains("Answer: three"), "{last}");
+    let endpoint = MockEndpoint::start(never_content());
+    let said = converse(&endpoint, &shop(folder.path()), &["--max-questions", "1"], "one\ntwo\n");
+    said.document(4);
+    assert_eq!(said.stderr.matches("Your answer").count(), 1, "{}", said.stderr);
+}
+
+#[test]
+fn a_user_who_does_not_answer_gets_the_question_in_the_document() {
+    let folder = syrch_kit::scratch();
+    for lines in ["\n", ""] {
+        let endpoint = MockEndpoint::start(unsure_until("never"));
+        let document = converse(&endpoint, &shop(folder.path()), &[], lines).document(4);
+        assert_eq!(document["clarify"]["question"], "What makes a customer important?");
+        assert_eq!(endpoint.count_of(PLAN), 1);
+    }
+}
+
+#[test]
+fn a_clarification_that_the_model_cannot_word_is_worded_by_rule() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(
+        Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(EMPTY, 0.1)).on([CLARIFY], Reply::text("")),
+    );
+    let document = ask(&endpoint, &shop(folder.path()), QUESTION, &[]).document(4);
+    assert!(document["clarify"]["question"].as_str().unwrap().contains("Nothing fits"), "{document:#}");
+}
+
+/// No acceptable candidate: nothing that could be taken for an answer, in any format.
+#[test]
+fn nothing_acceptable_is_no_answer() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let script = || Script::new().on([PLAN], whole()).on([""], Reply::sql("SELECT zilch FROM nowhere", 0.99));
+    for format in ["auto", "table", "csv", "jsonl", "markdown"] {
+        let endpoint = MockEndpoint::start(script());
+        let mut command = search(&endpoint.url(), &database);
+        let said = Said::of(command.args(["--format", format, "-q", QUESTION]).output().unwrap());
+        assert_eq!((said.code, said.stdout.as_str()), (3, ""), "{format}: {}", said.all());
+        assert!(
+            said.stderr.contains("no acceptable answer was found") && said.stderr.contains("nowhere"),
+            "{}",
+            said.stderr
+        );
+    }
+    let endpoint = MockEndpoint::start(script());
+    let document = ask(&endpoint, &database, QUESTION, &[]).document(3);
+    for held_back in ["answer", "sql", "confidence", "clarify"] {
+        assert_eq!(document[held_back], Value::Null, "{held_back}");
+    }
+    let known = candidates(&document);
+    assert!(known.iter().all(|(_, status, reason)| status == "dropped" && reason.contains("nowhere")), "{known:?}");
+}
+
+#[test]
+fn the_offline_rules_abstain_from_nonsense() {
+    let folder = syrch_kit::scratch();
+    for nonsense in ["Why is the moon jealous of my umbrella?", "asdf qwer zxcv", "?"] {
+        let mut command = host();
+        command.env("SYRCH_API_KEY", KEY).args(["--llm", "offline", "--format", "json", "-q", nonsense, "--db"]);
+        let said = Said::of(command.arg(shop(folder.path())).output().unwrap());
+        let document = said.document(3);
+        assert_eq!((&document["answer"], &document["sql"]), (&Value::Null, &Value::Null), "{nonsense}");
+        assert!(said.stderr.contains("no acceptable answer was found"), "{}", said.stderr);
+    }
+}
+
+/// Offline the question back says what was not understood, and the answer helps.
+#[test]
+fn the_offline_rules_ask_for_what_they_do_not_know() {
+    let folder = syrch_kit::scratch();
+    let mut command = host();
+    command.args([
+        "--llm",
+        "offline",
+        "--interactive",
+        "--format",
+        "json",
+        "-q",
+        "How many zorblats are there?",
+        "--db",
+    ]);
+    command.arg(shop(folder.path())).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"customers\n").unwrap();
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert!(said.stderr.contains("zorblats") && said.stderr.contains("Your answer"), "{}", said.all());
+    let document = said.document(0);
+    assert_eq!(document["answer"]["rows"], json!([[4]]));
+}

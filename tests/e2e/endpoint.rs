@@ -1,0 +1,109 @@
+//! Searches with a model: the binary against an endpoint of our own on loopback. What every module here shares.
+
+mod budgets;
+mod faults;
+mod forms;
+#[cfg(unix)]
+mod interrupt;
+mod privacy;
+mod searches;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Recorded, Reply};
+
+use crate::host;
+
+/// The key of every search here. No output may hold it.
+pub(crate) const KEY: &str = "sesame-open-4711";
+/// What only a prompt for a plan says.
+pub(crate) const PLAN: &str = "You plan how to answer";
+/// What only a prompt for a statement says.
+pub(crate) const WRITE: &str = "You answer questions with one";
+/// What only a prompt after a failed attempt says.
+pub(crate) const REPAIR: &str = "Earlier attempts";
+
+/// A search over the database with that endpoint, to be asked `-q` and more.
+pub(crate) fn search(url: &str, database: &Path) -> Command {
+    let mut command = host();
+    command.env("SYRCH_API_KEY", KEY).args(["--llm", "openai", "--model", "mock", "--base-url", url, "--db"]);
+    command.arg(database);
+    command
+}
+
+/// What a search said.
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Said {
+    /// Reads what came out, and looks for the key in it.
+    pub(crate) fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let code = output.status.code().expect("no signal ended it");
+        let said = Self { code, stdout: text(output.stdout), stderr: text(output.stderr) };
+        assert!(!said.stdout.contains(KEY) && !said.stderr.contains(KEY), "the key is shown:\n{}", said.all());
+        said
+    }
+
+    /// Both streams, for messages of assertions.
+    pub(crate) fn all(&self) -> String {
+        format!("exit {}\nstdout: {}\nstderr: {}", self.code, self.stdout, self.stderr)
+    }
+
+    /// The document on standard output, after an end with that code.
+    pub(crate) fn document(&self, code: i32) -> Value {
+        assert_eq!(self.code, code, "{}", self.all());
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{}", self.all()))
+    }
+}
+
+/// Asks one question, for JSON.
+pub(crate) fn ask(endpoint: &MockEndpoint, database: &Path, question: &str, flags: &[&str]) -> Said {
+    let mut command = search(&endpoint.url(), database);
+    Said::of(command.args(["--format", "json", "-q", question]).args(flags).output().unwrap())
+}
+
+/// One subtask of a plan.
+pub(crate) fn subtask(id: &str, description: &str, depends_on: &[&str]) -> Value {
+    json!({"id": id, "description": description, "depends_on": depends_on, "is_atomic": true})
+}
+
+/// A plan of those subtasks.
+pub(crate) fn plan(subtasks: &[Value]) -> Reply {
+    Reply::json(&json!({ "subtasks": subtasks }))
+}
+
+/// The plan that leaves the question whole.
+pub(crate) fn whole() -> Reply {
+    plan(&[subtask("A", "the whole question", &[])])
+}
+
+/// What only prompts for that subtask say.
+pub(crate) fn for_task(description: &str) -> String {
+    format!("Your task is this part of it: {description}\n")
+}
+
+/// The requests for statements, without those for plans.
+pub(crate) fn statements(endpoint: &MockEndpoint) -> Vec<Recorded> {
+    endpoint.requests().into_iter().filter(|request| request.prompt().contains(WRITE)).collect()
+}
+
+/// The candidates as `(id, status, reason)`.
+pub(crate) fn candidates(document: &Value) -> Vec<(String, String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let candidates = document["candidates"].as_array().unwrap();
+    candidates.iter().map(|known| (text(&known["id"]), text(&known["status"]), text(&known["reason"]))).collect()
+}
+
+/// The rows that a statement gives when the command `sql` runs it alone.
+pub(crate) fn rows_alone(database: &Path, sql: &Value) -> Value {
+    let mut command = host();
+    let output = command.args(["--format", "json", "sql", "--db"]).arg(database).arg(sql.as_str().unwrap()).output();
+    let document = Said::of(output.unwrap()).document(0);
+    document["rows"].clone()
+}

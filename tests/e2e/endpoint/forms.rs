@@ -1,0 +1,141 @@
+//! Replies as models really write them, and endpoints that support less than the protocol has.
+
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Reply, Script, Usage};
+
+use super::{PLAN, REPAIR, WRITE, ask, plan, statements, subtask, whole};
+use crate::shop;
+
+const COUNT: &str = "SELECT COUNT(*) AS n FROM customers";
+
+fn answered(script: Script) -> (MockEndpoint, Value) {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(script);
+    let document = ask(&endpoint, &shop(folder.path()), "How many customers are there?", &[]).document(0);
+    assert_eq!(document["answer"]["rows"], json!([[4]]), "{document:#}");
+    (endpoint, document)
+}
+
+#[test]
+fn a_statement_is_found_in_whatever_stands_around_it() {
+    let fence = |language: &str| format!("```{language}\n{COUNT};\n```\nConfidence: 0.95");
+    let thinking = format!("<think>Perhaps SELECT 0 AS n? No:\n```sql\nSELECT 1 AS n\n```\n</think>\n{}", fence("sql"));
+    let twice = format!("First I thought of\n```sql\nSELECT 1 AS n\n```\nbut the right one is\n{}", fence("sql"));
+    let replies = [
+        Reply::text(fence("sql")),
+        Reply::text(fence("sqlite")),
+        Reply::text(fence("")),
+        Reply::text(thinking),
+        Reply::text(twice),
+        Reply::text(format!("{COUNT}\nConfidence: 95%")),
+        Reply::text(json!({"sql": COUNT, "confidence": 0.95}).to_string()),
+        Reply::text(format!("Sure!\n```json\n{}\n```", json!({"query": COUNT, "confidence": "95%"}))),
+        Reply::sql_in_prose(COUNT, 0.95),
+        Reply::sql(COUNT, 0.95).field("reasoning_content", "SELECT 1 AS n is no good"),
+    ];
+    for reply in replies {
+        let shown = format!("{reply:?}");
+        let (endpoint, document) = answered(Script::new().on([PLAN], whole()).on([""], reply));
+        assert_eq!(endpoint.count(), 2, "{shown}");
+        assert_eq!(document["confidence"]["raw"], 0.95, "{shown}");
+        assert_eq!(document["sql"], COUNT, "{shown}");
+    }
+}
+
+#[test]
+fn a_plan_is_found_in_prose_fences_and_thinking() {
+    let tasks = json!({"subtasks": [subtask("A", "count them", &[]), subtask("B", "take it over", &["A"])]});
+    for text in [
+        format!("Here is my plan:\n\n{tasks}\n\nI hope it helps!"),
+        format!("```json\n{tasks:#}\n```"),
+        format!("<think>{{\"subtasks\": []}} would be wrong</think>\n{tasks}"),
+    ] {
+        let script = Script::new()
+            .on([PLAN], Reply::text(&text))
+            .on(["task_A"], Reply::sql("SELECT n FROM task_A", 0.95))
+            .on([""], Reply::sql(COUNT, 0.95));
+        let (endpoint, document) = answered(script);
+        assert_eq!((endpoint.count(), &document["cost"]["by_purpose"]["plan"]["calls"]), (3, &json!(1)), "{text}");
+    }
+}
+
+#[test]
+fn a_reply_that_is_no_plan_leaves_the_question_whole() {
+    for text in ["I would first count the customers.", "{\"steps\": [1, 2]}", "{\"subtasks\": []}", "[]"] {
+        let (endpoint, _) = answered(Script::new().on([PLAN], Reply::text(text)).on([""], Reply::sql(COUNT, 0.95)));
+        assert_eq!(endpoint.count(), 2, "{text}");
+    }
+}
+
+#[test]
+fn a_reply_without_a_statement_is_asked_for_again() {
+    let script = Script::new()
+        .on([PLAN], whole())
+        .once([WRITE], Reply::text("That is a good question."))
+        .once([WRITE], Reply::text(""))
+        .on([WRITE], Reply::sql(COUNT, 0.95));
+    let (endpoint, document) = answered(script);
+    let asked = statements(&endpoint);
+    assert_eq!(asked.len(), 3);
+    assert!(asked[1].prompt().contains(REPAIR) && asked[1].prompt().contains("That is a good question."));
+    assert_eq!(document["cost"]["calls"], 4);
+}
+
+#[test]
+fn an_endpoint_without_structured_output_is_asked_in_words() {
+    let script = || Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95));
+    for (script, format) in [
+        (script(), json!("json_schema")),
+        (script().without_json_schema(), json!("json_object")),
+        (script().without_response_format(), Value::Null),
+    ] {
+        let (endpoint, document) = answered(script);
+        let plans: Vec<_> = endpoint.requests().into_iter().filter(|sent| sent.prompt().contains(PLAN)).collect();
+        let last = plans.last().unwrap();
+        assert_eq!(last.body["response_format"]["type"], format);
+        assert_eq!(last.prompt().contains("matches this JSON schema"), format != "json_schema");
+        assert_eq!(document["cost"]["by_purpose"]["plan"]["calls"], 1, "refusals of a parameter are no calls");
+    }
+}
+
+#[test]
+fn an_endpoint_that_refuses_parameters_is_asked_without_them() {
+    let script = Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95));
+    let (endpoint, _) = answered(script.wants_completion_tokens().refuses("temperature"));
+    let last = statements(&endpoint).pop().unwrap().body;
+    assert!(last.get("max_tokens").is_none() && last.get("temperature").is_none(), "{last}");
+    assert_eq!(last["max_completion_tokens"], 4_096);
+    assert_eq!(endpoint.count(), 4, "what was refused once is not tried again");
+}
+
+#[test]
+fn usage_that_is_missing_or_untrue_is_estimated_and_never_free() {
+    for usage in [Usage::Missing, Usage::Zero, Usage::Negative, Usage::Words] {
+        let script = Script::new()
+            .on([PLAN], plan(&[subtask("A", "count", &[])]).usage(usage.clone()))
+            .on([""], Reply::sql(COUNT, 0.95).usage(usage.clone()));
+        let (endpoint, document) = answered(script);
+        let bytes: usize = endpoint.requests().iter().map(|request| request.prompt().len()).sum();
+        let input = document["cost"]["input_tokens"].as_u64().unwrap();
+        let output = document["cost"]["output_tokens"].as_u64().unwrap();
+        assert!(input >= bytes as u64 / 8 && input <= bytes as u64, "{usage:?}: {input} for {bytes} bytes");
+        assert!(output > 0, "{usage:?}");
+    }
+}
+
+#[test]
+fn settings_reach_the_wire() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95)));
+    let flags = ["--temperature", "0.3", "--max-tokens", "77"];
+    ask(&endpoint, &shop(folder.path()), "How many customers are there?", &flags).document(0);
+    assert_eq!(endpoint.count(), 2);
+    for request in endpoint.requests() {
+        assert_eq!(request.path, "/v1/chat/completions");
+        assert_eq!(request.body["temperature"], 0.3);
+        assert_eq!(request.body["max_tokens"], 77);
+        assert_eq!(request.body["model"], "mock");
+        assert_eq!(request.body["stream"], false);
+        assert_eq!(request.authorization(), Some(format!("Bearer {}", super::KEY).as_str()));
+    }
+}

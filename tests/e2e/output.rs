@@ -1,0 +1,71 @@
+//! What is written where: formats and their escapes on hostile cells, the two streams, files, terminals and readers that go away.
+
+mod formats;
+mod streams;
+
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::bad_input::{Place, finish, said};
+
+/// A place with a database of one table, `cells(id, cell)`, whose texts are the worst that a database can hold.
+fn hostile() -> Place {
+    let place = Place::new();
+    syrch_kit::sqlite(
+        place.path().join("cells.sqlite"),
+        "CREATE TABLE cells(id INTEGER PRIMARY KEY, cell TEXT);
+         INSERT INTO cells(cell) VALUES
+           ('a' || char(27) || ']52;c;ZWNobw==' || char(7) || 'b'), ('abc' || char(0x202e) || 'txt'),
+           ('one' || char(13) || 'two'), ('x' || char(0) || 'y'), ('=HYPERLINK(\"http://e.example\",\"x\")'),
+           ('<script>alert(1)</script>'), ('a|b'), ('a' || char(10) || 'b'), ('006'), ('say \"hi\", you'), (NULL),
+           (char(0x9b) || '2J'), ('-2+3'), ('[x](javascript:0)'), ('naïve 漢字');
+         CREATE TABLE long(cell TEXT);
+         INSERT INTO long VALUES (replace(hex(zeroblob(50000)), '0', 'é'));
+         CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT);
+         INSERT INTO names(name) SELECT cell FROM cells WHERE id < 9;",
+    );
+    place
+}
+
+fn sql(place: &Place, format: &str, statement: &str) -> Output {
+    finish(place.words(&format!("sql --db cells.sqlite --format {format}")).arg(statement), "")
+}
+
+/// The standard output of a statement that runs without a word on standard error.
+fn printed(place: &Place, format: &str, statement: &str) -> String {
+    let output = sql(place, format, statement);
+    let (stdout, stderr) = said(&output);
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{stdout}");
+    stdout
+}
+
+const CELLS: &str = "SELECT * FROM cells";
+
+/// The values as they are in the database.
+fn cells() -> Vec<Value> {
+    [
+        json!("a\u{1b}]52;c;ZWNobw==\u{7}b"),
+        json!("abc\u{202e}txt"),
+        json!("one\rtwo"),
+        json!("x\0y"),
+        json!("=HYPERLINK(\"http://e.example\",\"x\")"),
+        json!("<script>alert(1)</script>"),
+        json!("a|b"),
+        json!("a\nb"),
+        json!("006"),
+        json!("say \"hi\", you"),
+        json!(null),
+        json!("\u{9b}2J"),
+        json!("-2+3"),
+        json!("[x](javascript:0)"),
+        json!("naïve 漢字"),
+    ]
+    .to_vec()
+}
+
+/// Whether a terminal would obey something in the text.
+fn obeyed(text: &str) -> bool {
+    text.chars()
+        .any(|c| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+}
