@@ -142,8 +142,10 @@ fn the_plugin_of_the_guide_works() {
     assert!(listed.len() >= 4, "{listed:?}");
     let shop = syrch_kit::repository().join("examples/shop.sqlite");
     for command in listed {
-        let command = command
-            .replace("-q \"…\" --db shop.sqlite", &format!("-q 'How many customers are there?' --db {}", shop.display()));
+        let command = command.replace(
+            "-q \"…\" --db shop.sqlite",
+            &format!("-q 'How many customers are there?' --db {}", shop.display()),
+        );
         passes(&format!("cd {} && {command}", folder.display()), home.path());
     }
 }

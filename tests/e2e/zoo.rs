@@ -87,6 +87,7 @@ fn numbers_that_are_none_are_refused() {
     ends("reward", "infinite-score", 14, &["opinion.score"]);
     ends("aggregator", "nan-answer", 14, &["answer.confidence"]);
     ends("aggregator", "ghost-answer", 14, &["answer.task"]);
+    ends("aggregator", "ghost-candidate", 14, &["answer.candidate"]);
 }
 
 #[test]
@@ -98,6 +99,9 @@ fn floods_end_at_their_limit() {
     ends("solver", "llm-parallel", 16, &["model calls"]);
     ends("solver", "prompt-bomb", 3, &["BOMB: refused"]);
     ends("solver", "handle-leak", 14, &["handles"]);
+    ends("solver", "held-bytes", 14, &["held-bytes"]);
+    ends("solver", "wait-flood", 14, &["handles"]);
+    ends("solver", "propose-flood", 0, &["more candidates were proposed"]);
 }
 
 #[test]
@@ -124,6 +128,16 @@ fn a_statement_that_writes_changes_nothing() {
 #[test]
 fn a_reward_that_rejects_all_leaves_no_answer() {
     ends("reward", "reject-all", 3, &["not good enough"]);
+}
+
+#[test]
+fn an_aggregator_cannot_be_surer_than_the_calibrator() {
+    let folder = syrch_kit::scratch();
+    let output = misbehave("aggregator", "sure", folder.path());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let calibrated = document["candidates"][0]["confidence"].as_f64().unwrap();
+    assert!(calibrated < 1.0);
+    assert_eq!(document["confidence"]["calibrated"].as_f64(), Some(calibrated), "{document}");
 }
 
 #[test]

@@ -1,25 +1,17 @@
 //! The document `syrch.answer/1`, put together from what a search left behind.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use syrch_core::ledger::Spent;
 use syrch_core::roles::Answer;
-use syrch_core::{Candidate, Question, ResultSet, Value};
+use syrch_core::{Question, ResultSet, Value};
 use syrch_runtime::Configured;
 
 use crate::context::Context;
+use crate::ground::Grounded;
 use crate::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateStatus, ClarifyReport, Confidence, CostReport, PluginReport, TimeReport,
 };
-
-/// An answer with the rows that are its ground.
-pub(crate) struct Grounded {
-    pub(crate) answer: Answer,
-    /// The candidate whose rows they are; none when a statement of the aggregator's own gave them.
-    pub(crate) candidate: Option<Candidate>,
-    pub(crate) results: Arc<ResultSet>,
-}
 
 /// How long the parts of a search took.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,8 +33,8 @@ pub(crate) fn document(
     mut warnings: Vec<String>,
 ) -> AnswerDocument {
     if let Some(grounded) = grounded {
-        if let Some(candidate) = &grounded.candidate {
-            context.trace.settle(&grounded.answer.task, &candidate.id, |known| known.status = CandidateStatus::Answer);
+        if let Some((task, candidate)) = &grounded.candidate {
+            context.trace.settle(task, &candidate.id, |known| known.status = CandidateStatus::Answer);
         }
         warnings.extend(grounded.answer.caveats.iter().cloned());
         warnings.extend(grounded.results.profile().warnings);
@@ -50,6 +42,10 @@ pub(crate) fn document(
     let spent = context.ledger.spent();
     if spent.log_dropped > 0 {
         warnings.push(format!("{} bytes of plugins' remarks went over the quota and were dropped", spent.log_dropped));
+    }
+    let untold = context.trace.untold();
+    if untold > 0 {
+        warnings.push(format!("{untold} more candidates were proposed than are told of"));
     }
     AnswerDocument {
         schema: ANSWER_SCHEMA.to_owned(),
@@ -59,7 +55,7 @@ pub(crate) fn document(
         sql: grounded.map(|grounded| grounded.results.sql.clone()),
         dialect: context.catalog.dialect.name().to_owned(),
         confidence: grounded.map(|grounded| Confidence {
-            raw: grounded.candidate.as_ref().and_then(|candidate| candidate.raw_confidence),
+            raw: grounded.candidate.as_ref().and_then(|(_, candidate)| candidate.raw_confidence),
             calibrated: grounded.answer.confidence,
         }),
         candidates: context.trace.candidates(),

@@ -15,6 +15,7 @@ use syrch_core::roles::{Call, Role};
 use syrch_core::{Catalog, Json, Problem, Question, RoleError, Task, TaskId, Verdict};
 use syrch_layers::{BudgetedDatabase, BudgetedModel, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding};
 use syrch_scheduler::Stop;
+use tokio::sync::Semaphore;
 
 use crate::evaluate::EvaluateOfTask;
 use crate::host::{Cast, Host};
@@ -68,6 +69,8 @@ pub(crate) struct Context {
     pub(crate) salt: u64,
     model: Arc<ModelWatch>,
     cells: Arc<dyn CellsPort>,
+    /// Slots for role calls that other roles wait for, apart from those of their callers.
+    pub(crate) nested: Semaphore,
     shared: Mutex<Shared>,
 }
 
@@ -124,6 +127,7 @@ impl Context {
             clock,
             salt,
             model,
+            nested: Semaphore::new(limits.nested),
             shared: Mutex::default(),
         }))
     }

@@ -19,6 +19,7 @@ pub(crate) struct EvaluateOfTask {
 impl EvaluateOfTask {
     /// The calibrator's values. A fault of its is noted.
     pub(crate) async fn calibrated(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, RoleError> {
+        let _slot = self.context.nested.acquire().await;
         let prepared = self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new());
         let calibrated = self.context.cast.calibrator.calibrate(prepared.call, claims).await;
         calibrated.inspect_err(|error| self.context.fault(error))
@@ -43,6 +44,7 @@ impl EvaluateOfTask {
             return Ok(verdicts);
         }
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
+        let _slot = self.context.nested.acquire().await;
         let judged = self.context.cast.reward.judge(prepared.call, problem, catalog, task, &rivals).await;
         let judged = judged.inspect_err(|error| self.context.fault(error))?;
         for ((place, rival), verdict) in places.into_iter().zip(&rivals).zip(judged) {

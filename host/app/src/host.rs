@@ -7,6 +7,7 @@ use syrch_core::ports::{Database, ModelProvider};
 use syrch_core::roles::Role;
 use syrch_runtime::{Configured, Runtime};
 use syrch_scheduler::Stop;
+use tokio::sync::Semaphore;
 
 use crate::open::{open_database, open_model};
 use crate::{Ask, Error, Observer, SearchReport, Settings, plugins, search};
@@ -17,6 +18,7 @@ pub struct Host {
     pub(crate) database: Arc<dyn Database>,
     pub(crate) model: Arc<dyn ModelProvider>,
     pub(crate) cast: Cast,
+    searches: Semaphore,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
     _runtime: Runtime,
 }
@@ -55,7 +57,8 @@ impl Host {
             clarifier: configured(&runtime, Role::Clarifier, &settings, observer).await?,
             aggregator: configured(&runtime, Role::Aggregator, &settings, observer).await?,
         };
-        Ok(Self { settings, database, model, cast, _runtime: runtime })
+        let searches = Semaphore::new(settings.limits.searches);
+        Ok(Self { settings, database, model, cast, searches, _runtime: runtime })
     }
 
     /// The database, under the guard.
@@ -76,6 +79,7 @@ impl Host {
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Result<SearchReport, Error> {
+        let _slot = self.searches.acquire().await;
         search::search(self, problem, observer, ask, stop).await
     }
 }

@@ -20,6 +20,7 @@ mod builtin;
 mod context;
 mod error;
 mod evaluate;
+mod ground;
 mod host;
 mod open;
 pub mod plugins;

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use syrch_core::ports::{Relation, SqlPort};
 use syrch_core::roles::{Call, Output, Parent, Planner, Role, Solver};
 use syrch_core::{
-    Candidate, Ending, Equality, Failure, FailureKind, Graph, Observation, ResultSet, RoleError, Step, Task, Verdict,
+    Candidate, Ending, Equality, Failure, FailureKind, Graph, Observation, ResultSet, RoleError, Step, Task, TaskId,
+    Verdict,
 };
 use syrch_scheduler::{Ended, Replanner, TaskRunner};
 
@@ -20,6 +21,8 @@ const UNSTATED_CONFIDENCE: f64 = 0.7;
 /// A solved task's result.
 #[derive(Clone)]
 pub(crate) struct Solved {
+    /// The task that its candidates were made for; a `choose` task takes over another's.
+    pub(crate) task: TaskId,
     /// The name by which it stands in FROM.
     pub(crate) name: String,
     pub(crate) candidate: Candidate,
@@ -130,19 +133,22 @@ impl Runner {
                 }
             }
         }
-        self.calibrate(prepared, &mut usable).await?;
         let mut kept: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
-        for (candidate, results) in usable {
-            self.context.trace.propose(&task.id, &candidate);
-            match self.verdict(task, prepared, &candidate).await? {
+        for (mut candidate, results) in usable {
+            candidate.signals.reward = match self.verdict(task, prepared, &candidate).await? {
                 Verdict::Rejected(opinion) => {
                     let reason = format!("rejected: {}", opinion.reason);
                     self.drop_candidate(task, &candidate, &reason);
                     why = Some(reason);
+                    continue;
                 }
-                Verdict::Accepted(_) | Verdict::Unavailable(_) => kept.push((candidate, results)),
-            }
+                Verdict::Accepted(opinion) => Some(opinion.score),
+                Verdict::Unavailable(_) => None,
+            };
+            kept.push((candidate, results));
         }
+        self.calibrate(prepared, &mut kept).await?;
+        kept.iter().for_each(|(candidate, _)| self.context.trace.propose(&task.id, candidate));
         observation.candidates = kept.iter().map(|(candidate, _)| candidate.clone()).collect();
         let mut kept = kept.into_iter();
         let Some((candidate, results)) = kept.next() else {
@@ -157,7 +163,7 @@ impl Runner {
         self.context.trace.settle(&task.id, &candidate.id, |known| known.status = CandidateStatus::Kept);
         let name = self.context.relation_name(&task.id);
         let others = kept.map(|(candidate, _)| candidate).collect();
-        Ok(Some(Solved { name, candidate, others, results, relations }))
+        Ok(Some(Solved { task: task.id.clone(), name, candidate, others, results, relations }))
     }
 
     fn drop_candidate(&self, task: &Task, candidate: &Candidate, reason: &str) {
@@ -279,6 +285,7 @@ mod tests {
     fn solved(name: &str, parents: &[&Solved]) -> Solved {
         let results = ResultSet::new(Arc::new(Schema::empty()), Vec::new(), false, Vec::new(), String::new());
         Solved {
+            task: name.to_owned(),
             name: name.to_owned(),
             candidate: Candidate { sql: format!("SELECT '{name}'"), ..Candidate::default() },
             others: Vec::new(),

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use syrch_core::ledger::{Exhausted, Ledger};
-use syrch_core::ports::{Database, SqlPort};
 use syrch_core::result_set::digest64;
-use syrch_core::roles::{Aggregator, Clarifier, Finished, Planner, Role};
+use syrch_core::roles::{Clarifier, Planner, Role};
 use syrch_core::{Ending, FailureKind, Graph, Observation, Problem, Question, RoleError};
 use syrch_scheduler::{End, Options, Run, Stop, execute};
 
-use crate::answer::{Grounded, Times, document};
+use crate::answer::{Times, document};
 use crate::context::{Clock, Context};
+use crate::ground::{Grounded, aggregate};
 use crate::host::Host;
-use crate::runner::{PlannerSteps, Runner, Solved, WatchTasks, relations_of};
+use crate::runner::{PlannerSteps, Runner, Solved, WatchTasks};
 use crate::trace::Trace;
 use crate::{Ask, Error, Observer, Outcome, SearchEvent, SearchReport};
 
@@ -33,13 +33,13 @@ pub(crate) async fn search(
         return Err(Error::Config("the question is empty".to_owned()));
     }
     let ledger = Ledger::new(host.settings.budgets.clone());
-    let trace = Trace::new(observer);
+    let trace = Trace::new(observer, host.settings.limits.traced);
     let salt = digest64(&[&run, "salt"]);
     let mut round = 0;
     loop {
         let clock = Clock { started, deadline: host.settings.deadline, stop: stop.clone() };
         let context = Context::new(host, problem.clone(), Arc::clone(&ledger), Arc::clone(&trace), clock, salt).await?;
-        let attempt = Attempt::make(&context, host.database.as_ref(), stop).await;
+        let attempt = Attempt::make(&context, stop).await;
         // Whatever goes wrong after Ctrl-C, the user wanted an end and gets it.
         let attempt = attempt.map_err(|error| if stop.is_triggered() { Error::Interrupted } else { error })?;
         if let (Some(question), Some(ask)) = (&attempt.question, ask)
@@ -86,7 +86,7 @@ struct Attempt {
 }
 
 impl Attempt {
-    async fn make(context: &Arc<Context>, database: &dyn Database, stop: &Stop) -> Result<Self, Error> {
+    async fn make(context: &Arc<Context>, stop: &Stop) -> Result<Self, Error> {
         let clock = Instant::now();
         let graph = plan(context).await?;
         let plan_time = clock.elapsed();
@@ -95,7 +95,9 @@ impl Attempt {
         let solve_time = clock.elapsed() - plan_time;
         let mut warnings = Vec::new();
         let grounded = tokio::select! {
-            grounded = aggregate(context, database, &run, &mut warnings) => grounded?,
+            grounded = aggregate(context, &run, &mut warnings) => {
+                grounded.map_err(|error| role_failed(context, Role::Aggregator, error))?
+            }
             () = last_words(context) => return Err(over(context)),
         };
         let question = tokio::select! {
@@ -246,52 +248,6 @@ async fn solve(context: &Arc<Context>, graph: Graph, stop: &Stop) -> Result<Run<
             detail: error.to_string(),
         })
     })
-}
-
-/// Lets the aggregator make the answer, and finds the rows that it rests on.
-async fn aggregate(
-    context: &Arc<Context>,
-    database: &dyn Database,
-    run: &Run<Solved>,
-    warnings: &mut Vec<String>,
-) -> Result<Option<Grounded>, Error> {
-    let solved: Vec<(&syrch_core::Task, &Solved)> =
-        run.ended.values().filter_map(|ended| Some((&ended.task, ended.output.as_ref()?))).collect();
-    if solved.is_empty() {
-        return Ok(None);
-    }
-    let finished: Vec<Finished> = solved
-        .iter()
-        .map(|(task, solved)| Finished {
-            name: solved.name.clone(),
-            task: (*task).clone(),
-            candidate: solved.candidate.clone(),
-            others: solved.others.clone(),
-            results: Arc::clone(&solved.results),
-        })
-        .collect();
-    let relations = relations_of(solved.iter().map(|(_, solved)| *solved));
-    let prepared = context.prepare(Role::Aggregator, None, relations);
-    let call = prepared.call.clone();
-    let answer = context.cast.aggregator.aggregate(call, &context.problem, &run.graph, &finished, &run.seen).await;
-    let answer = answer.map_err(|error| role_failed(context, Role::Aggregator, error))?;
-    let Some(answer) = answer else { return Ok(None) };
-    if let Some(sql) = &answer.sql {
-        match prepared.sql.run(sql).await {
-            Ok(results) => return Ok(Some(Grounded { answer, candidate: None, results })),
-            Err(error) => warnings.push(format!(
-                "the tasks' results could not be joined on {} ({error}); the answer is that of task {} alone",
-                database.name(),
-                answer.task
-            )),
-        }
-    }
-    let ground = solved.iter().find(|(task, _)| task.id == answer.task);
-    Ok(ground.map(|(_, solved)| Grounded {
-        candidate: Some(solved.candidate.clone()),
-        results: Arc::clone(&solved.results),
-        answer,
-    }))
 }
 
 /// What the user should be asked: the solver's own question first, then the clarifier's. A sure answer needs none.

@@ -12,13 +12,17 @@ use crate::{CandidateReport, CandidateStatus, Observer, SearchEvent};
 pub(crate) struct Trace {
     observer: Arc<dyn Observer>,
     candidates: Mutex<Vec<CandidateReport>>,
+    most: usize,
+    untold: AtomicUsize,
     /// How many of them come from before the last clarification.
     earlier: AtomicUsize,
 }
 
 impl Trace {
-    pub(crate) fn new(observer: Arc<dyn Observer>) -> Arc<Self> {
-        Arc::new(Self { observer, candidates: Mutex::default(), earlier: AtomicUsize::new(0) })
+    /// A trace that tells of at most `most` candidates.
+    pub(crate) fn new(observer: Arc<dyn Observer>, most: usize) -> Arc<Self> {
+        let (earlier, untold) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Arc::new(Self { observer, candidates: Mutex::default(), most, untold, earlier })
     }
 
     pub(crate) fn event(&self, event: &SearchEvent) {
@@ -47,14 +51,23 @@ impl Trace {
         }
     }
 
+    /// How many candidates were proposed over the bound, and are not told of.
+    pub(crate) fn untold(&self) -> usize {
+        self.untold.load(Ordering::Relaxed)
+    }
+
     /// Notes a candidate of a task, or what is newly known about it.
     pub(crate) fn propose(&self, task: &str, candidate: &Candidate) {
         let mut candidates = self.lock();
-        let known = candidates.iter_mut().find(|known| known.id == candidate.id && known.task == task);
+        let full = candidates.len() >= self.most;
+        let known = candidates.iter_mut().rev().find(|known| known.id == candidate.id && known.task == task);
         match known {
             Some(known) => {
                 known.sql.clone_from(&candidate.sql);
                 known.confidence = candidate.confidence.or(known.confidence);
+            }
+            None if full => {
+                self.untold.fetch_add(1, Ordering::Relaxed);
             }
             None => candidates.push(CandidateReport {
                 id: candidate.id.clone(),

@@ -93,13 +93,16 @@ pub(crate) enum Command {
     #[command(after_help = Exit::help())]
     Search(Box<SearchArgs>),
     /// Show tables, views, columns and keys of a database
+    #[command(after_help = Exit::help())]
     Schema(SchemaArgs),
     /// Show the configuration in force
+    #[command(after_help = Exit::help())]
     Config(ConfigArgs),
     /// Run or check statements under the guard and the limits of a search
+    #[command(after_help = Exit::help())]
     Sql(SqlArgs),
     /// Show the plugins
-    #[command(subcommand)]
+    #[command(subcommand, after_help = Exit::help())]
     Plugin(PluginCommand),
 }
 
@@ -137,7 +140,7 @@ pub(crate) struct SqlArgs {
     /// Check the statement without running it
     #[arg(long)]
     pub(crate) check: bool,
-    /// Read lines {"id", "sql"} from standard input; each gives one line {"id", "ok", "rows"} or {"id", "ok", "error"}
+    /// Read lines {"id", "sql"} from standard input; each gives one line {"id", "ok", "rows"} or {"id", "ok", "error"}; with --check without "rows"
     #[arg(long)]
     pub(crate) stdin_jsonl: bool,
     /// The options.
@@ -149,8 +152,10 @@ pub(crate) struct SqlArgs {
 #[derive(Subcommand)]
 pub(crate) enum PluginCommand {
     /// List the built-in plugins
+    #[command(after_help = Exit::help())]
     List,
     /// Show what a plugin is, wants and plays
+    #[command(after_help = Exit::help())]
     Inspect {
         /// The path of a component, or a built-in's name
         #[arg(value_name = "PATH|NAME")]

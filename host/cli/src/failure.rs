@@ -111,6 +111,9 @@ fn rejection(message: String, plugin: &str, why: &LoadError) -> Failure {
         LoadError::Version { .. } | LoadError::Import { .. } | LoadError::Export { .. } | LoadError::NoRole { .. } => {
             rejected("build it against the contract of this host, the files in `wit/`")
         }
+        LoadError::TooLarge { .. } => rejected(
+            "build it with --release and without debug information: `strip = true` in the profile, or `wasm-tools strip`",
+        ),
         LoadError::Unreadable(_) => rejected("check that the path is a file that you may read"),
         _ => Failure::new(Exit::PluginRejected, message),
     }
@@ -163,8 +166,25 @@ impl From<SqlError> for Failure {
         match (did_you_mean(&error.suggestions), exit) {
             (Some(hint), _) => failure.hint(hint),
             (None, Exit::Denied) => failure.hint("only statements that read granted tables are run"),
-            _ => failure,
+            (None, _) => match next_step(error.kind) {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            },
         }
+    }
+}
+
+/// What to do about a statement that failed by its own fault.
+fn next_step(kind: SqlErrorKind) -> Option<&'static str> {
+    match kind {
+        SqlErrorKind::Syntax => Some("write one statement that begins with SELECT, VALUES or WITH"),
+        SqlErrorKind::UnknownTable | SqlErrorKind::UnknownColumn => {
+            Some("`syrch-host schema DB` shows all tables and columns")
+        }
+        SqlErrorKind::AmbiguousName => Some("write the table before the column, as in `orders.id`"),
+        SqlErrorKind::TooLarge => Some("ask for less: fewer rows, columns or steps, or a shorter statement"),
+        SqlErrorKind::Timeout => Some("ask for less: narrow the rows by WHERE, or check how the tables are joined"),
+        _ => None,
     }
 }
 

@@ -12,15 +12,16 @@ mod scrub;
 mod sink;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde_json::json;
+use syrch::PluginSource;
 use syrch::secrecy::SecretString;
 
-use args::{Cli, Command, SchemaArgs};
+use args::{Cli, Command, PluginCommand, SchemaArgs};
 use commands::Context;
 use config::{Config, Given};
 use console::interrupt::Interrupt;
@@ -127,6 +128,7 @@ fn database_flags(schema: &SchemaArgs) -> config::flags::Flags<false> {
 
 fn run(cli: Cli, config: Config, console: &Arc<Console>, scrubber: &Scrubber) -> Outcome {
     let output = Output::open(cli.global.output.as_deref())?;
+    output.spares(&inputs(&cli, &config))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -146,6 +148,25 @@ fn run(cli: Cli, config: Config, console: &Arc<Console>, scrubber: &Scrubber) ->
     // A read of standard input cannot be cancelled; do not wait for it.
     runtime.shutdown_background();
     result
+}
+
+/// The files that a command reads, which `-o` must not replace.
+fn inputs(cli: &Cli, config: &Config) -> Vec<(&'static str, PathBuf)> {
+    let settings = &config.effective.settings;
+    let named = match &cli.command {
+        Some(Command::Plugin(PluginCommand::Inspect { plugin })) => Some(PluginSource::parse(plugin)),
+        _ => None,
+    };
+    let plugins = settings.strategy.roles.values().chain(&named).filter_map(|source| match source {
+        PluginSource::File(path) => Some(path.clone()),
+        PluginSource::Builtin(_) => None,
+    });
+    output::database_files(&settings.database)
+        .into_iter()
+        .map(|path| ("the database", path))
+        .chain(config.files.iter().map(|path| ("the config file in use", path.clone())))
+        .chain(plugins.map(|path| ("a plugin in use", path)))
+        .collect()
 }
 
 async fn dispatch(context: Context, command: Command) -> Outcome {

@@ -1,5 +1,6 @@
 //! Where the answer goes: standard output, or the file of `-o`, which is replaced only once the whole answer is there.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -42,6 +43,16 @@ impl Output {
         }
     }
 
+    /// Refuses to write over a file that this very command reads; `inputs` are what they are, and where. Found out before any work.
+    pub(crate) fn spares(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
+        let (Self::File(path) | Self::Device(path)) = self else { return Ok(()) };
+        match inputs.iter().find(|(_, input)| is_same(path, input)) {
+            None => Ok(()),
+            Some((what, _)) => Err(Failure::usage(format!("-o `{}`: is {what}", path.display()))
+                .hint("-o replaces what the file holds; give another path")),
+        }
+    }
+
     /// Whether a terminal shows it.
     fn is_terminal(&self) -> bool {
         matches!(self, Self::Stdout) && io::stdout().is_terminal()
@@ -79,6 +90,46 @@ impl Output {
         };
         Ok(Stream { writer, replaces, terminal: self.is_terminal(), closed: false })
     }
+}
+
+/// Whether two paths lead to one file, by whatever links. Files that do not exist are told by their place.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::canonicalize(path).or_else(|_| Ok(fs::canonicalize(folder)?.join(path.file_name().unwrap_or_default())))
+    };
+    let places: (io::Result<PathBuf>, io::Result<PathBuf>) = (place(one), place(other));
+    matches!(places, (Ok(one), Ok(other)) if one == other) || is_same_inode(one, other)
+}
+
+#[cfg(unix)]
+fn is_same_inode(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity =
+        |path: &Path| fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|data| (data.dev(), data.ino()));
+    identity(one).is_some_and(|found| identity(other) == Some(found))
+}
+
+#[cfg(not(unix))]
+fn is_same_inode(_: &Path, _: &Path) -> bool {
+    false
+}
+
+/// The files of a SQLite database: its own, and those that the engine keeps beside it.
+pub(crate) fn database_files(url: &str) -> Vec<PathBuf> {
+    let url = url.trim();
+    let path = url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path));
+    if path.is_empty() {
+        return Vec::new();
+    }
+    // The engine finds its files beside the file itself, not beside a link to it.
+    let real = fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+    let with = |ending: &str| {
+        let mut name = OsString::from(&real);
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    ["", "-wal", "-shm", "-journal"].map(with).to_vec()
 }
 
 fn beside(path: &Path) -> PathBuf {
@@ -153,6 +204,33 @@ mod tests {
         output.write("new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_read_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("x.sqlite"), "data").unwrap();
+        fs::create_dir(path("sub")).unwrap();
+        let mut names = vec!["x.sqlite", "sub/../x.sqlite", "x.sqlite-wal", "x.sqlite-journal"];
+        #[cfg(unix)]
+        {
+            fs::hard_link(path("x.sqlite"), path("hard")).unwrap();
+            std::os::unix::fs::symlink("x.sqlite", path("soft")).unwrap();
+            names.extend(["hard", "soft"]);
+        }
+        for url in ["x.sqlite", "sub/../x.sqlite"] {
+            let url = format!("sqlite://{}", path(url).display());
+            let inputs: Vec<_> = database_files(&url).into_iter().map(|file| ("the database", file)).collect();
+            for name in &names {
+                let failure = Output::open(Some(&path(name))).unwrap().spares(&inputs).unwrap_err();
+                assert_eq!(failure.exit, Exit::Usage);
+                assert!(failure.message.ends_with("is the database"), "{}", failure.message);
+            }
+            assert_eq!(Output::open(Some(&path("y.csv"))).unwrap().spares(&inputs), Ok(()));
+            assert_eq!(Output::Stdout.spares(&inputs), Ok(()));
+        }
+        assert!(database_files(" ").is_empty() && database_files("sqlite:").is_empty());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The limits that hold from the first call; the defaults are the table of `host/README.md`.
+//! The limits of single things, which hold from the first call. What a whole search may spend is in [`crate::ledger::Budgets`]. The defaults
+//! of both are the table of `host/README.md`.
 
 use std::time::Duration;
 
@@ -25,16 +26,12 @@ pub struct Limits {
     pub cpu_per_call: Duration,
     /// How long a guest may neither run nor wait in a port.
     pub idle: Duration,
-    /// CPU time of all role calls of one search.
-    pub cpu_per_search: Duration,
     /// Bytes lifted and lowered in one call.
     pub hostcall_bytes: usize,
     /// Resource handles of one store.
     pub handles: usize,
-    /// Port calls of one search.
-    pub host_calls: u64,
-    /// Log bytes of one search.
-    pub log_bytes: usize,
+    /// Bytes of results and requests that the handles of one store hold in the host, summed.
+    pub held_bytes: usize,
     /// Bytes of one log line.
     pub log_line: usize,
     /// Bytes of one prompt, all messages together.
@@ -63,6 +60,12 @@ pub struct Limits {
     pub depth: usize,
     /// Candidates that one solver call may return.
     pub candidates: usize,
+    /// Candidates that the trace of one search tells of.
+    pub traced: usize,
+    /// Role calls that other roles wait for, under way at once in one search.
+    pub nested: usize,
+    /// Searches under way at once on one host.
+    pub searches: usize,
     /// Questions that one clarifier call may return.
     pub questions: usize,
     /// Bytes of one id.
@@ -88,11 +91,9 @@ impl Default for Limits {
             wasm_stack: 512 << 10,
             cpu_per_call: Duration::from_secs(5),
             idle: Duration::from_secs(5),
-            cpu_per_search: Duration::from_secs(60),
             hostcall_bytes: 16 << 20,
             handles: 4_096,
-            host_calls: 50_000,
-            log_bytes: 1 << 20,
+            held_bytes: 256 << 20,
             log_line: 2 << 10,
             prompt_bytes: 256 << 10,
             reply_bytes: 256 << 10,
@@ -107,6 +108,9 @@ impl Default for Limits {
             edges: 2_048,
             depth: 16,
             candidates: 256,
+            traced: 2_048,
+            nested: 16,
+            searches: 64,
             questions: 16,
             id_bytes: 64,
             text_bytes: 64 << 10,

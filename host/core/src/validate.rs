@@ -130,6 +130,9 @@ pub fn task(task: &Task, limits: &Limits) -> Checked {
     words("task.text", &task.text, limits)?;
     size("task.depends-on", task.depends_on.len(), limits.edges, "entries")?;
     task.depends_on.iter().try_for_each(|dependency| id("task.depends-on", dependency, limits))?;
+    if let crate::Operation::Other(name) = &task.operation {
+        return refuse("task.operation", format!("`{}` is unknown", text::clip(name, 32).escape_default()));
+    }
     finite("task.priority", task.priority)?;
     optional(task.confidence, |value| share("task.confidence", value))?;
     optional(task.expected.as_deref(), |value| words("task.expected", value, limits))?;
@@ -255,7 +258,11 @@ pub fn answer(answer: &Answer, known: &[&str], limits: &Limits) -> Checked {
 #[must_use]
 pub fn failure(failure: Failure, limits: &Limits) -> Failure {
     let message = text::clip(&failure.message, limits.log_line).to_owned();
-    Failure { message, ..failure }
+    let kind = match failure.kind {
+        crate::FailureKind::Other(name) => crate::FailureKind::Other(text::clip(&name, limits.id_bytes).to_owned()),
+        kind => kind,
+    };
+    Failure { kind, message, ..failure }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, Metadata, OpenOptions};
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -21,21 +21,26 @@ pub(crate) struct CompiledCache {
 impl CompiledCache {
     /// Opens or makes the folder. None when it cannot be had or others may write to it: then every start compiles anew.
     pub(crate) fn open(path: &Path) -> Option<Self> {
+        std::fs::create_dir_all(path).ok()?;
         let path = path.join("compiled");
-        std::fs::create_dir_all(&path).ok()?;
+        make_private(&path)?;
         let dir = Dir::open_ambient_dir(&path, ambient_authority()).ok()?;
         private(&dir).then_some(Self { dir })
     }
 
     /// The compiled form of a component, if it is there and whole.
     pub(crate) fn get(&self, engine: &Engine, digest: &str) -> Option<Component> {
+        let mut opened = self.dir.open(name(engine, digest)).ok()?;
+        if !own(&self.dir, &opened.metadata().ok()?) {
+            return None;
+        }
         let mut file = Vec::new();
-        self.dir.open(name(engine, digest)).ok()?.read_to_end(&mut file).ok()?;
+        opened.read_to_end(&mut file).ok()?;
         let (head, code) = file.split_at_checked(DIGEST)?;
         if head != &Sha256::digest(code)[..] || Engine::detect_precompiled(code).is_none() {
             return None;
         }
-        // SAFETY: the bytes are what this host's `put` wrote: the folder is the user's alone, the name holds the engine's own
+        // SAFETY: the bytes are what this host's `put` wrote: folder and file are the user's own and nobody else's to write, the name holds the engine's own
         // compatibility hash, and the digest at the head matches. wasmtime checks version and settings once more.
         #[allow(unsafe_code)]
         unsafe { Component::deserialize(engine, code) }.ok()
@@ -67,13 +72,44 @@ fn name(engine: &Engine, digest: &str) -> String {
 }
 
 #[cfg(unix)]
+fn make_private(path: &Path) -> Option<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    match std::fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => None,
+        _ => Some(()),
+    }
+}
+
+/// Whether the folder is this user's, and nobody else may write to it. One that is not is left alone: what lies in it may be anybody's.
+#[cfg(unix)]
 fn private(dir: &Dir) -> bool {
-    use cap_std::fs::PermissionsExt;
-    let tighten = || dir.set_permissions(".", cap_std::fs::Permissions::from_mode(0o700)).is_ok();
-    dir.dir_metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o022 == 0 || tighten())
+    use cap_std::fs::MetadataExt;
+    let probe = format!("owner.{}", std::process::id());
+    // A file that this process makes belongs to the user that it runs as.
+    let made = dir.create(&probe).and_then(|file| file.metadata());
+    let _ = dir.remove_file(&probe);
+    let (Ok(made), Ok(folder)) = (made, dir.dir_metadata()) else { return false };
+    folder.uid() == made.uid() && folder.mode() & 0o022 == 0
+}
+
+/// Whether a file has the folder's owner, and nobody else may write to it.
+#[cfg(unix)]
+fn own(dir: &Dir, file: &Metadata) -> bool {
+    use cap_std::fs::MetadataExt;
+    file.is_file() && file.mode() & 0o022 == 0 && dir.dir_metadata().is_ok_and(|folder| folder.uid() == file.uid())
+}
+
+#[cfg(not(unix))]
+fn make_private(path: &Path) -> Option<()> {
+    std::fs::create_dir_all(path).ok()
 }
 
 #[cfg(not(unix))]
 fn private(_: &Dir) -> bool {
     true
+}
+
+#[cfg(not(unix))]
+fn own(_: &Dir, file: &Metadata) -> bool {
+    file.is_file()
 }

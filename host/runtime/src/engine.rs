@@ -10,7 +10,7 @@ use wasmtime::{Config, Engine};
 /// How often CPU limits are looked at.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 
-/// Builds the engine. Only what components need is on; whatever could run guest code unmetered or differ between machines is off.
+/// Builds the engine. Proposals that guests of the usual languages do without are off, as is what could differ between machines.
 pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
     let mut config = Config::new();
     config
@@ -21,7 +21,9 @@ pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
         .async_stack_size(limits.wasm_stack.saturating_mul(4))
         .parallel_compilation(true)
         .wasm_memory64(false)
-        .relaxed_simd_deterministic(true)
+        .wasm_relaxed_simd(false)
+        .wasm_multi_memory(false)
+        .wasm_tail_call(false)
         .cranelift_nan_canonicalization(true)
         .generate_address_map(false)
         .wasm_backtrace_max_frames(None);

@@ -121,7 +121,10 @@ impl Plugin {
         let config = config.to_string();
         let mut session =
             Session::open(&self.inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
-        session.configure(&config).await.map_err(|error| LoadError::Config(error.to_string()))?;
+        session.configure(&config).await.map_err(|error| match error.is_fault() {
+            true => LoadError::About(error.to_string()),
+            false => LoadError::Config(error.to_string()),
+        })?;
         Ok(Configured { plugin: self.clone(), role, config: config.into(), used: Arc::default() })
     }
 }
@@ -134,35 +137,57 @@ fn identity_of(described: export::about::Identity, limits: &Limits) -> Result<Id
     }
     validate::json("config-schema", &config_schema, limits).map_err(|error| unusable(error.0))?;
     let config_schema = serde_json::from_str(&config_schema).map_err(|error| unusable(error.to_string()))?;
-    // A schema that refers elsewhere would make the host fetch it.
-    if external_reference(&config_schema) || jsonschema::draft202012::new(&config_schema).is_err() {
-        return Err(unusable("`config-schema` is not a JSON Schema that stands alone".to_owned()));
+    if refers(&config_schema) {
+        return Err(unusable("`config-schema` refers to other places; write the settings out".to_owned()));
     }
+    validator(&config_schema).map_err(|error| unusable(format!("`config-schema`: {error}")))?;
     let summary = text::clip(&summary, limits.log_line).to_owned();
     Ok(Identity { name, version, summary, config_schema })
 }
 
-fn external_reference(schema: &serde_json::Value) -> bool {
+/// Whether a schema refers to other places, in itself or elsewhere. Settings are flat: without references a schema fetches nothing, and
+/// checking against it costs no more than its size.
+fn refers(schema: &serde_json::Value) -> bool {
+    const REFERENCES: [&str; 6] = ["$ref", "$dynamicRef", "$recursiveRef", "$id", "$anchor", "$dynamicAnchor"];
     match schema {
-        serde_json::Value::Object(map) => map.iter().any(|(key, value)| {
-            let elsewhere = key == "$ref" && !value.as_str().is_some_and(|reference| reference.starts_with('#'));
-            elsewhere || external_reference(value)
-        }),
-        serde_json::Value::Array(items) => items.iter().any(external_reference),
+        serde_json::Value::Object(map) => {
+            map.iter().any(|(key, value)| REFERENCES.contains(&key.as_str()) || refers(value))
+        }
+        serde_json::Value::Array(items) => items.iter().any(refers),
         _ => false,
     }
 }
 
+/// Draft 2020-12, with patterns that take linear time.
+fn validator(schema: &serde_json::Value) -> Result<jsonschema::Validator, String> {
+    const PATTERN_BYTES: usize = 1 << 20;
+    let mut schema = schema.clone();
+    if let Some(map) = schema.as_object_mut() {
+        map.shift_remove("$schema");
+    }
+    let patterns = jsonschema::PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
+    jsonschema::options()
+        .with_draft(jsonschema::Draft::Draft202012)
+        .with_pattern_options(patterns)
+        .build(&schema)
+        .map_err(|error| text::clip(&error.to_string(), 200).to_owned())
+}
+
 fn check_config(schema: &serde_json::Value, config: &serde_json::Value) -> Result<(), LoadError> {
-    let validator = jsonschema::draft202012::new(schema).map_err(|error| LoadError::Config(error.to_string()))?;
+    const SHOWN: usize = 8;
+    let validator = validator(schema).map_err(LoadError::Config)?;
+    if validator.is_valid(config) {
+        return Ok(());
+    }
     let errors: Vec<String> = validator
         .iter_errors(config)
+        .take(SHOWN)
         .map(|error| {
             let place = error.instance_path().to_string();
             if place.is_empty() { error.to_string() } else { format!("{}: {error}", place.trim_start_matches('/')) }
         })
         .collect();
-    if errors.is_empty() { Ok(()) } else { Err(LoadError::Config(errors.join("; "))) }
+    Err(LoadError::Config(errors.join("; ")))
 }
 
 /// What a plugin used, over all calls of one role.

@@ -45,7 +45,7 @@ impl Session {
 
     /// Hands rows to the guest.
     fn lend(&mut self, export: &str, results: &Arc<ResultSet>) -> Result<Resource<Rows>, RoleError> {
-        let pushed = self.store.data_mut().push(Rows(Arc::clone(results)));
+        let pushed = self.store.data_mut().push_rows(Arc::clone(results));
         self.told(export, pushed)
     }
 }

@@ -21,16 +21,16 @@ use crate::wasi::Printed;
 // The generated bindings re-export these four, so they are `pub` in a private module.
 /// A model call under way.
 #[allow(unreachable_pub)]
-pub struct Pending(pub(crate) Flight<Result<Reply, LlmError>>);
+pub struct Pending(pub(crate) Flight<Result<Reply, LlmError>>, pub(crate) usize);
 /// A result set that a guest holds.
 #[allow(unreachable_pub)]
 pub struct Rows(pub(crate) Arc<ResultSet>);
 /// A statement under way.
 #[allow(unreachable_pub)]
-pub struct Running(pub(crate) Flight<Result<Arc<ResultSet>, SqlError>>);
+pub struct Running(pub(crate) Flight<Result<Arc<ResultSet>, SqlError>>, pub(crate) usize);
 /// A judgement under way.
 #[allow(unreachable_pub)]
-pub struct Judging(pub(crate) Flight<Result<Vec<Verdict>, PortError>>);
+pub struct Judging(pub(crate) Flight<Result<Vec<Verdict>, PortError>>, pub(crate) usize);
 
 /// A limit that ended a call, as wasmtime carries it out of the guest.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +52,7 @@ pub(crate) struct State {
     pub(crate) call: Option<(Role, Call)>,
     tickets: BTreeMap<u32, watch::Receiver<bool>>,
     next_ticket: u32,
+    held: usize,
     cpu: Duration,
     mark: Instant,
 }
@@ -70,6 +71,7 @@ impl State {
             call,
             tickets: BTreeMap::new(),
             next_ticket: 1,
+            held: 0,
             cpu: Duration::ZERO,
             mark: Instant::now(),
         }
@@ -151,6 +153,26 @@ impl State {
         self.tickets.get(&ticket).cloned()
     }
 
+    /// Counts bytes that a handle of the guest holds in the host.
+    pub(crate) fn hold(&mut self, bytes: usize) -> wasmtime::Result<()> {
+        self.held = self.held.saturating_add(bytes);
+        if self.held > self.limits.held_bytes {
+            return hit("held-bytes", format!("{} behind the handles of one call", self.limits.held_bytes));
+        }
+        Ok(())
+    }
+
+    /// Gives back what a dropped handle held.
+    pub(crate) fn release(&mut self, bytes: usize) {
+        self.held = self.held.saturating_sub(bytes);
+    }
+
+    /// Hands rows to the guest.
+    pub(crate) fn push_rows(&mut self, rows: Arc<ResultSet>) -> wasmtime::Result<Resource<Rows>> {
+        self.hold(bytes_of(&rows))?;
+        self.push(Rows(rows))
+    }
+
     /// Hands a host value to the guest.
     pub(crate) fn push<T: Send + 'static>(&mut self, value: T) -> wasmtime::Result<Resource<T>> {
         match self.table.push(value) {
@@ -164,6 +186,11 @@ impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
     }
+}
+
+/// The memory of a result.
+pub(crate) fn bytes_of(rows: &ResultSet) -> usize {
+    rows.batches().iter().map(|batch| batch.get_array_memory_size()).sum()
 }
 
 pub(crate) fn hit<T>(limit: &'static str, detail: String) -> wasmtime::Result<T> {

@@ -112,6 +112,6 @@ fn a_table_that_is_not_there_is_told_with_its_neighbours() {
     for command in [&mut place.words("schema shop.sqlite --tables foo*"), &mut place.search("--tables foo*")] {
         refused(command, 11, &["foo*", "`customers`", "`orders`"]);
     }
-    refused(&mut place.words("schema shop.sqlite --tables ["), 11, &["pattern `[`"]);
+    refused(&mut place.words("schema shop.sqlite --tables ["), 2, &["--tables", "pattern `[`"]);
     refused(&mut place.words("schema shop.sqlite --tables orders -t customers"), 11, &["`customers`"]);
 }

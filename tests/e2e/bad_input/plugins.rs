@@ -94,6 +94,7 @@ fn wrong_settings_of_a_plugin_are_named() {
     let place = Place::new();
     let message = |words: &str, code: i32, parts: &[&str]| refused(&mut place.search(words), code, parts);
     message("-P solver.nope=1", 10, &["`refine`", "nope", "plugin inspect refine"]);
+    message("-P clarifier.threshhold=0.5", 10, &["did you mean `clarifier.threshold`?", "plugin inspect ambiguity"]);
     message("-P clarifier.threshold=5", 10, &["`ambiguity`", "threshold", "5"]);
     message("-P clarifier.threshold=high", 10, &["`ambiguity`", "threshold", "number"]);
     message("-P clarifier.threshold=null", 10, &["`ambiguity`", "threshold"]);

@@ -20,7 +20,7 @@ fn an_endpoint_that_refuses_is_told_without_the_key() {
     refused(
         &mut place.words("-q how_many? --db shop.sqlite --base-url not-a-url"),
         10,
-        &["base URL", "config --origin"],
+        &["base URL", "`not-a-url`", "--base-url", "config --origin"],
     );
 }
 

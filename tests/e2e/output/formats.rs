@@ -41,7 +41,7 @@ fn csv_is_safe_to_open_and_reads_back() {
         printed(&place, "csv", CELLS),
         "id,cell\n\
          1,a\\u{1b}]52;c;ZWNobw==\\u{7}b\n\
-         2,abc\u{202e}txt\n\
+         2,abc\\u{202e}txt\n\
          3,\"one\rtwo\"\n\
          4,x\\u{0}y\n\
          5,\"'=HYPERLINK(\"\"http://e.example\"\",\"\"x\"\")\"\n\

@@ -112,6 +112,29 @@ fn the_output_never_replaces_the_database() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Nor is what else the command reads: its config file, its plugins, and the engine's files beside the database.
+#[test]
+fn the_output_replaces_nothing_that_is_read() {
+    let place = hostile();
+    place.file("own.yml", "execution: {max_depth: 2}\n");
+    place.file("mine.wasm", "");
+    place.file("cells.sqlite-wal", "");
+    for (command, name) in [
+        ("config --config own.yml", "own.yml"),
+        ("config --planner mine.wasm", "./mine.wasm"),
+        ("plugin inspect mine.wasm", "mine.wasm"),
+        ("schema cells.sqlite", "cells.sqlite-wal"),
+        ("schema cells.sqlite", "cells.sqlite-journal"),
+    ] {
+        let before = fs::read(place.path().join(name)).ok();
+        let output = finish(&mut place.words(&format!("{command} -o {name}")), "");
+        let stderr = said(&output).1;
+        assert_eq!(output.status.code(), Some(2), "`{command} -o {name}`: {stderr}");
+        assert!(stderr.contains(name) && stderr.contains("another path"), "{stderr}");
+        assert_eq!(fs::read(place.path().join(name)).ok(), before, "`{command} -o {name}`");
+    }
+}
+
 #[test]
 fn nothing_that_is_piped_has_escape_codes() {
     let place = hostile();

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod config;
+mod lines;
 pub(crate) mod plugin;
 pub(crate) mod schema;
 pub(crate) mod search;

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use syrch::plugins;
 use syrch::syrch_core::Problem;
-use syrch::{Host, Outcome as Ending, Stop};
+use syrch::syrch_core::text::nearest;
+use syrch::{Host, LoadError, Outcome as Ending, PluginSource, Provider, Settings, Stop};
 
 use super::{Context, answer};
 use crate::args::SearchArgs;
-use crate::config::Origin;
 use crate::config::parameter::{Parameter, Target};
+use crate::config::{Config, Origin};
 use crate::console::progress::Watch;
 use crate::console::prompt::Prompt;
 use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, alternatives};
 
 /// Searches and prints the answer.
 pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
@@ -25,8 +26,13 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let interrupt = context.interrupt.clone();
     let opened = async {
+        check_base_url(&context.config)?;
         settle_parameters(&mut context, &watch).await?;
-        Host::open(context.config.effective.settings.clone(), watch.as_ref()).await.map_err(Failure::from)
+        let settings = &context.config.effective.settings;
+        match Host::open(settings.clone(), watch.as_ref()).await {
+            Ok(host) => Ok(host),
+            Err(error) => Err(with_near_setting(error, settings, &watch).await),
+        }
     };
     let host = tokio::select! {
         host = opened => host?,
@@ -63,6 +69,52 @@ async fn search(context: &Context, host: &Host, problem: Problem, watch: Arc<Wat
     Ok(report?)
 }
 
+/// Names a base URL that is none. One that may hold a secret is left to the library, which never shows it.
+fn check_base_url(config: &Config) -> Outcome<()> {
+    let model = &config.effective.settings.model;
+    let url = model.base_url.trim();
+    let is_http = ["http://", "https://"]
+        .iter()
+        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    if model.provider != Provider::Openai || is_http || url.contains(['@', '?', '#']) {
+        return Ok(());
+    }
+    let origin = config.origin("llm.base_url");
+    Err(Failure::config(format!("the base URL `{url}` ({origin}) does not begin with http:// or https://")).hint(
+        "give it as in http://localhost:11434/v1; `syrch-host config --origin` shows where each setting comes from",
+    ))
+}
+
+/// The failure; when a plugin does not know one of its settings, with those that are nearly called so.
+async fn with_near_setting(error: syrch::Error, settings: &Settings, watch: &Watch) -> Failure {
+    let plugin = match &error {
+        syrch::Error::PluginRejected { plugin, source: LoadError::Config(_) } => plugin.clone(),
+        _ => return error.into(),
+    };
+    let mut failure = Failure::from(error);
+    let mut near = Vec::new();
+    for (role, source) in settings.strategy.roles.iter().filter(|(_, source)| source.to_string() == plugin) {
+        let Some(given) = settings.strategy.config.get(role) else { continue };
+        let Ok(known) = keys(source, settings, watch).await else { continue };
+        let unknown = given.keys().filter(|key| !known.contains(key));
+        near.extend(
+            unknown.flat_map(|key| nearest(key, known.iter().map(String::as_str))).map(|key| format!("{role}.{key}")),
+        );
+    }
+    if let Some(names) = alternatives(&near) {
+        let rest = failure.hint.take().unwrap_or_default();
+        failure = failure.hint(format!("did you mean {names}? {rest}"));
+    }
+    failure
+}
+
+/// The settings that a plugin knows.
+async fn keys(source: &PluginSource, settings: &Settings, watch: &Watch) -> Outcome<Vec<String>> {
+    let inspection = plugins::inspect(source, settings, watch).await?;
+    let keys = inspection.config_schema.get("properties").and_then(|keys| keys.as_object());
+    Ok(keys.into_iter().flat_map(|keys| keys.keys().cloned()).collect())
+}
+
 /// Finds the plugin that each `-P KEY=VALUE` is for: the one of the strategy whose config has that key.
 async fn settle_parameters(context: &mut Context, watch: &Watch) -> Outcome<()> {
     let open = std::mem::take(&mut context.config.open);
@@ -72,10 +124,7 @@ async fn settle_parameters(context: &mut Context, watch: &Watch) -> Outcome<()> 
     let settings = context.config.effective.settings.clone();
     let mut known = Vec::new();
     for (role, source) in &settings.strategy.roles {
-        let inspection = plugins::inspect(source, &settings, watch).await?;
-        let keys = inspection.config_schema.get("properties").and_then(|keys| keys.as_object());
-        let keys: Vec<String> = keys.into_iter().flat_map(|keys| keys.keys().cloned()).collect();
-        known.push((Target::Role(*role), keys));
+        known.push((Target::Role(*role), keys(source, &settings, watch).await?));
     }
     for parameter in open {
         let target = owner(&parameter, &known)?;
@@ -93,17 +142,17 @@ fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Targ
         [] => {
             let all: Vec<(Target, &String)> =
                 known.iter().flat_map(|(target, keys)| keys.iter().map(|key| (*target, key))).collect();
-            let similar = syrch::syrch_core::text::nearest(key, all.iter().map(|(_, key)| key.as_str()));
+            let similar = nearest(key, all.iter().map(|(_, key)| key.as_str()));
             let near: Vec<String> = all.into_iter().filter(|(_, key)| similar.contains(key)).map(named).collect();
             let failure = Failure::usage(format!("-P {key}: no plugin of the strategy has the setting `{key}`"));
-            Err(match crate::failure::alternatives(&near) {
+            Err(match alternatives(&near) {
                 Some(names) => failure.hint(format!("did you mean {names}?")),
                 None => failure.hint("`syrch-host plugin inspect NAME` shows a plugin's settings"),
             })
         }
         several => {
             let names: Vec<String> = several.iter().map(|target| named((*target, key))).collect();
-            let names = crate::failure::alternatives(&names).unwrap_or_default();
+            let names = alternatives(&names).unwrap_or_default();
             Err(Failure::usage(format!("-P {key}: several plugins have the setting `{key}`"))
                 .hint(format!("say which: {names}")))
         }

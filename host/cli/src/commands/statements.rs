@@ -1,6 +1,5 @@
 //! `sql --stdin-jsonl`: lines `{"id", "sql"}` in, in order one line each out, whatever a line holds or does. Empty lines are passed over.
 
-use std::io::BufRead;
 use std::pin::pin;
 
 use futures::{StreamExt, future, stream};
@@ -8,21 +7,12 @@ use serde_json::{Value, json};
 use syrch::syrch_core::ports::{Database, Query};
 use syrch::syrch_core::{SqlError, SqlErrorKind};
 
+use super::lines::{LONGEST, Line, next};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, alternatives};
 use crate::output::Output;
 use crate::scrub::Scrubber;
 use crate::sink::json as sink;
-
-/// Bytes of a line at most: the longest statement, all its characters escaped, and room for the rest.
-const LONGEST: usize = 1 << 20;
-
-/// A line as it was read.
-#[derive(Debug, PartialEq)]
-enum Line {
-    Text(Vec<u8>),
-    TooLong,
-}
 
 /// Statements under way at once; the executor has a limit of its own.
 const IN_FLIGHT: usize = 4;
@@ -65,40 +55,6 @@ fn lines() -> tokio::sync::mpsc::Receiver<std::io::Result<Line>> {
     receiver
 }
 
-/// The next line without its end; a line that is too long is read to its end and forgotten.
-fn next(input: &mut impl BufRead) -> std::io::Result<Option<Line>> {
-    let (mut bytes, mut seen, mut long) = (Vec::new(), false, false);
-    loop {
-        let buffer = match input.fill_buf() {
-            Ok(buffer) => buffer,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if buffer.is_empty() {
-            break;
-        }
-        seen = true;
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let part = &buffer[..end.unwrap_or(buffer.len())];
-        long = long || bytes.len() + part.len() > LONGEST;
-        if long {
-            bytes = Vec::new();
-        } else {
-            bytes.extend_from_slice(part);
-        }
-        let used = end.map_or(buffer.len(), |end| end + 1);
-        input.consume(used);
-        if end.is_some() {
-            break;
-        }
-    }
-    Ok(match (seen, long) {
-        (false, _) => None,
-        (true, true) => Some(Line::TooLong),
-        (true, false) => Some(Line::Text(bytes)),
-    })
-}
-
 async fn reply(database: &dyn Database, check: bool, line: &Line) -> Value {
     let (id, sql) = match parse(line) {
         Ok(parsed) => parsed,
@@ -106,12 +62,14 @@ async fn reply(database: &dyn Database, check: bool, line: &Line) -> Value {
     };
     let query = Query::new(sql);
     let rows = if check {
-        database.check(&query).await.map(|_| Value::Null)
+        database.check(&query).await.map(|_| None)
     } else {
-        database.run(&query).await.map(|result| json!(result.row_count()))
+        database.run(&query).await.map(|result| Some(result.row_count()))
     };
     match rows {
-        Ok(rows) => json!({"id": id, "ok": true, "rows": rows}),
+        Ok(Some(rows)) => json!({"id": id, "ok": true, "rows": rows}),
+        // A check ran nothing, so there are no rows to count.
+        Ok(None) => json!({"id": id, "ok": true}),
         Err(error) => refusal(&id, &error),
     }
 }
@@ -124,9 +82,12 @@ fn refusal(id: &Value, error: &SqlError) -> Value {
 
 fn parse(line: &Line) -> Result<(Value, String), Box<(Value, SqlError)>> {
     let wrong = |kind, rule: &str, message: String| SqlError::new(kind, message).rule(rule);
-    let Line::Text(bytes) = line else {
-        let message = format!("the line is longer than {LONGEST} bytes");
-        return Err(Box::new((Value::Null, wrong(SqlErrorKind::TooLarge, "line-bytes", message))));
+    let bytes = match line {
+        Line::Text(bytes) => bytes,
+        Line::TooLong(id) => {
+            let message = format!("the line is longer than {LONGEST} bytes");
+            return Err(Box::new((id.clone(), wrong(SqlErrorKind::TooLarge, "statement-size", message))));
+        }
     };
     let mut value: Value = serde_json::from_slice(bytes).map_err(|error| {
         Box::new((Value::Null, wrong(SqlErrorKind::Other, "json-line", format!("the line is not JSON: {error}"))))
@@ -140,24 +101,9 @@ fn parse(line: &Line) -> Result<(Value, String), Box<(Value, SqlError)>> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Cursor;
-
     use proptest::prelude::*;
 
     use super::*;
-
-    fn all(text: &[u8]) -> Vec<Line> {
-        let mut input = Cursor::new(text);
-        std::iter::from_fn(|| next(&mut input).unwrap()).collect()
-    }
-
-    #[test]
-    fn lines_are_read_whatever_their_length() {
-        let long = [vec![b'x'; LONGEST + 1], b"\nend".to_vec()].concat();
-        assert_eq!(all(&long), [Line::TooLong, Line::Text(b"end".to_vec())]);
-        assert_eq!(all(b"a\n\nb\n"), [Line::Text(b"a".to_vec()), Line::Text(vec![]), Line::Text(b"b".to_vec())]);
-        assert_eq!(all(b""), []);
-    }
 
     #[test]
     fn wrong_lines_keep_their_id_where_they_have_one() {
@@ -169,6 +115,8 @@ mod tests {
         assert_eq!(parsed("[1]").unwrap_err().0, Value::Null);
         assert_eq!(parsed(&"[".repeat(10_000)).unwrap_err().1.kind, SqlErrorKind::Other);
         assert_eq!(parse(&Line::Text(vec![0xff])).unwrap_err().0, Value::Null);
+        let (id, long) = *parse(&Line::TooLong(json!("b"))).unwrap_err();
+        assert_eq!((id, long.kind, long.rule.as_deref()), (json!("b"), SqlErrorKind::TooLarge, Some("statement-size")));
         let reply = refusal(&json!("a"), &error);
         assert_eq!(
             reply.to_string(),
@@ -179,9 +127,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_line_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            for line in all(&bytes) {
-                let _ = parse(&line);
-            }
+            let _ = parse(&Line::Text(bytes));
         }
     }
 }

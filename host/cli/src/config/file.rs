@@ -1,11 +1,10 @@
 //! Config files: YAML, each wrong key and value reported with its place, and the rules for files that are a stranger's.
 
-use std::fmt;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use serde_saphyr::{Location, Spanned};
 use syrch::PluginSource;
 use syrch::syrch_core::roles::Role;
@@ -13,6 +12,7 @@ use syrch::syrch_core::text::nearest;
 
 use super::parameter::Target;
 use super::spec::{self, SPECS, Spec, Stranger};
+use super::yaml::{self, Pair, Tree};
 use super::{Effective, Origin};
 use crate::failure::{Failure, Outcome};
 
@@ -38,20 +38,29 @@ pub(crate) enum Entry {
 
 /// Reads a file; `name` is what the user calls it.
 pub(crate) fn read(path: &Path, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
-    let text = text_of(path).map_err(|why| {
+    let text = text_of(path, trust).map_err(|why| {
         Failure::config(format!("config file `{name}`: {why}"))
             .hint("check the path; `syrch-host config` shows what is in force")
     })?;
     entries(&text, name, trust)
 }
 
-fn text_of(path: &Path) -> Result<String, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    if file.metadata().is_ok_and(|data| data.is_dir()) {
-        return Err("is a folder".to_owned());
-    }
+fn text_of(path: &Path, trust: Trust) -> Result<String, String> {
+    let fits = |data: Metadata| match data.is_dir() {
+        true => Err("is a folder".to_owned()),
+        // Opening a pipe waits for a writer, and a device may never end. The user may name one, such as `<(…)` of a shell; a
+        // stranger may not.
+        false if trust == Trust::Stranger && !data.is_file() => {
+            Err("is a special file, such as a pipe or a device".to_owned())
+        }
+        false => Ok(()),
+    };
+    let told = |error: std::io::Error| error.to_string();
+    std::fs::metadata(path).map_err(told).and_then(fits)?;
+    let file = File::open(path).map_err(told)?;
+    file.metadata().map_err(told).and_then(fits)?;
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(told)?;
     if bytes.len() as u64 > LARGEST {
         return Err(format!("is larger than {} KiB", LARGEST >> 10));
     }
@@ -62,13 +71,9 @@ fn entries(text: &str, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Ok(Vec::new());
     }
-    let options = serde_saphyr::options! {
-        with_snippet: false,
-        budget: serde_saphyr::budget! { max_events: 20_000, max_nodes: 10_000, max_depth: 32, max_aliases: 100 },
-    };
-    let tree: Spanned<Tree> = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let message = error.without_snippet().to_string();
-        Failure::config(format!("{}: {}", place(name, error.location()), without_place(&message)))
+    let tree = yaml::read(text).map_err(|(at, why)| {
+        Failure::config(format!("{}: {why}", place(name, at)))
+            .hint("correct the file at that place: a line is `key: value`, and the keys of a section stand below it, indented by two spaces")
     })?;
     let mut reader = Reader { name, trust, defaults: Effective::default(), entries: Vec::new(), problems: Vec::new() };
     reader.document(tree);
@@ -91,84 +96,6 @@ fn place(name: &str, location: Option<Location>) -> String {
     }
 }
 
-/// The parser says the place in words at the end; it already stands at the head.
-fn without_place(message: &str) -> &str {
-    message.split_once(" at line ").map_or(message, |(head, _)| head)
-}
-
-/// Any YAML, with the places of its keys and values.
-enum Tree {
-    Leaf(Value),
-    Map(Vec<(Spanned<String>, Spanned<Tree>)>),
-}
-
-impl Tree {
-    fn value(self) -> Value {
-        match self {
-            Self::Leaf(value) => value,
-            Self::Map(pairs) => {
-                pairs.into_iter().map(|(key, tree)| (key.value, tree.value.value())).collect::<Map<_, _>>().into()
-            }
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Tree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TreeVisitor)
-    }
-}
-
-struct TreeVisitor;
-
-impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Tree;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Leaf(Value::Null))
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
-        Ok(Tree::Leaf(value.into()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
-        Ok(Tree::Leaf(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
-        Ok(Tree::Leaf(value.into()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
-        Ok(Tree::Leaf(value.into()))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
-        Ok(Tree::Leaf(value.into()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element::<Tree>()? {
-            list.push(item.value());
-        }
-        Ok(Tree::Leaf(list.into()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
-        let mut pairs = Vec::new();
-        while let Some(pair) = map.next_entry()? {
-            pairs.push(pair);
-        }
-        Ok(Tree::Map(pairs))
-    }
-}
-
 const SECTIONS: [&str; 4] = ["llm", "execution", "plugins", "settings"];
 
 /// Walks a document and keeps what it sets and what is wrong with it.
@@ -179,8 +106,6 @@ struct Reader<'a> {
     entries: Vec<Entry>,
     problems: Vec<String>,
 }
-
-type Pair = (Spanned<String>, Spanned<Tree>);
 
 impl Reader<'_> {
     fn problem(&mut self, at: Location, message: String) {

@@ -18,8 +18,8 @@ pub(crate) enum Kind {
     Boolean,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Texts; in a word separated by commas.
-    List,
+    /// Patterns of names; in a word separated by commas.
+    Globs,
     /// A grant of rows.
     Rows,
 }
@@ -37,11 +37,14 @@ impl Kind {
                 "false" | "no" | "off" | "0" => json!(false),
                 _ => return Err(self.wrong(&quote(word))),
             },
-            Self::List => word.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>().into(),
+            Self::Globs => word.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>().into(),
             Self::Text | Self::Secret | Self::Choice(_) | Self::Rows => json!(word),
         };
-        // The word as it was written says more than the value that was read from it.
-        self.check(value).map_err(|why| if matches!(self, Self::Secret) { why } else { self.wrong(&quote(word)) })
+        // The word as it was written says more than the value that was read from it, but for a part of it or a secret.
+        self.check(value).map_err(|why| match self {
+            Self::Secret | Self::Globs => why,
+            _ => self.wrong(&quote(word)),
+        })
     }
 
     /// Checks a value that has a type already.
@@ -55,8 +58,9 @@ impl Kind {
             }
             (Self::Boolean, Value::Bool(_)) => true,
             (Self::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
-            (Self::List, Value::Array(items)) => {
-                items.iter().all(|item| item.as_str().is_some_and(|text| !text.trim().is_empty()))
+            (Self::Globs, Value::Array(items)) => {
+                let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+                texts.as_deref().map(patterns).transpose()?.is_some()
             }
             (Self::Rows, Value::String(text)) => text.parse::<RowsGrant>().is_ok(),
             _ => false,
@@ -79,10 +83,19 @@ impl Kind {
             Self::Number { min, inclusive: false, max } => format!("a number above {min}, at most {max}"),
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
-            Self::List => "a list of texts".to_owned(),
+            Self::Globs => "a list of patterns".to_owned(),
             Self::Rows => "one of none, aggregates, sample:N (N at least 1), full".to_owned(),
         }
     }
+}
+
+/// Checks patterns as whoever opens the database will read them.
+fn patterns(texts: &[&str]) -> Result<(), String> {
+    texts.iter().try_for_each(|text| match globset::Glob::new(text) {
+        _ if text.trim().is_empty() => Err("a pattern is empty".to_owned()),
+        Err(error) => Err(format!("the pattern `{text}` is wrong: {}", error.kind())),
+        Ok(_) => Ok(()),
+    })
 }
 
 fn quote(word: &str) -> String {
@@ -128,7 +141,9 @@ mod tests {
     #[test]
     fn words_become_values() {
         assert_eq!(Kind::Boolean.parse("Yes"), Ok(json!(true)));
-        assert_eq!(Kind::List.parse("a*, b,"), Ok(json!(["a*", "b"])));
+        assert_eq!(Kind::Globs.parse("a*, b,"), Ok(json!(["a*", "b"])));
+        assert!(Kind::Globs.parse("a, [").unwrap_err().starts_with("the pattern `[` is wrong: "));
+        assert!(Kind::Globs.check(json!(["a", " "])).is_err() && Kind::Globs.check(json!([1])).is_err());
         assert_eq!(Kind::Rows.parse("sample:5"), Ok(json!("sample:5")));
         assert!(Kind::Rows.parse("sample:0").is_err() && Kind::Choice(&["a"]).parse("b").is_err());
     }
@@ -141,7 +156,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_word_is_read_or_refused(word in any::<String>()) {
-            for kind in [Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, Kind::Boolean, Kind::List] {
+            for kind in [Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, Kind::Boolean, Kind::Globs] {
                 if let Ok(value) = kind.parse(&word) {
                     prop_assert!(kind.check(value).is_ok());
                 }

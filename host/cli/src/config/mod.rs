@@ -5,6 +5,7 @@ pub(crate) mod flags;
 pub(crate) mod kind;
 pub(crate) mod parameter;
 pub(crate) mod spec;
+mod yaml;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -78,6 +79,8 @@ pub(crate) struct Config {
     pub(crate) parameters: BTreeMap<(Target, String), Origin>,
     /// `-P KEY=VALUE` whose plugin is not yet known.
     pub(crate) open: Vec<Parameter>,
+    /// The files that were read.
+    pub(crate) files: Vec<PathBuf>,
     /// What the user should know.
     pub(crate) warnings: Vec<String>,
 }
@@ -114,6 +117,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
         if trust == Trust::Stranger && !entries.is_empty() {
             config.warnings.push(format!("some settings come from `{name}` in this folder"));
         }
+        config.files.push(path);
         for entry in entries {
             match entry {
                 Entry::Option(spec, value, origin) => config.set(spec, &value, origin),
@@ -187,7 +191,11 @@ fn variables(environment: &Environment, warnings: &mut Vec<String>) -> Outcome<V
             warnings.push(format!("environment variable {name} is unknown and has no effect; did you mean {names}?"));
         }
     }
-    if problems.is_empty() { Ok(found) } else { Err(Failure::config(problems.join("\n"))) }
+    if problems.is_empty() {
+        return Ok(found);
+    }
+    Err(Failure::config(problems.join("\n"))
+        .hint("correct or unset what the environment sets; a flag or a config file can set it, too"))
 }
 
 /// All names share a prefix that must not count as nearness.

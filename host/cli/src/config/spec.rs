@@ -152,7 +152,9 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.model.model = text(v);
     })
     .flag("model", "NAME")
-    .env(&["SYRCH_MODEL"]),
+    .env(&["SYRCH_MODEL"])
+    // A dearer model is the user's to choose.
+    .stranger(Stranger::Never),
     Spec::new("llm.api_key", Kind::Secret, "The endpoint's key; better in SYRCH_API_KEY, since other users may see a command line. OPENAI_API_KEY serves the provider openai when no other key is set", |e| if e.settings.model.api_key.is_some() { json!("set") } else { Value::Null }, |e, v| {
         e.settings.model.api_key = Some(text(v).into());
     })
@@ -174,7 +176,8 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.model.max_tokens = small(v);
     })
     .flag("max-tokens", "N")
-    .env(&["SYRCH_MAX_TOKENS", "SYRCH_MAX_TOKENS_PER_CALL"]),
+    .env(&["SYRCH_MAX_TOKENS", "SYRCH_MAX_TOKENS_PER_CALL"])
+    .stranger(Stranger::Lowers),
     Spec::new("llm.timeout_seconds", TIME, "Seconds that one model call may take", |e| shown_seconds(e.settings.model.timeout), |e, v| {
         e.settings.model.timeout = seconds(v);
     })
@@ -191,7 +194,7 @@ pub(crate) static SPECS: &[Spec] = &[
     .env(&["SYRCH_DB", "SYRCH_DB_PATH"])
     .stranger(Stranger::Never)
     .database(),
-    Spec::new("execution.tables", Kind::List, "Tables that may be seen, as globs separated by commas [default: all]", |e| json!(e.settings.tables), |e, v| {
+    Spec::new("execution.tables", Kind::Globs, "Tables that may be seen, as globs separated by commas [default: all]", |e| json!(e.settings.tables), |e, v| {
         e.settings.tables = v.as_array().into_iter().flatten().map(text).collect();
     })
     .flag("tables", "GLOBS")
@@ -325,7 +328,7 @@ mod tests {
                 Kind::Number { .. } => json!(0.5),
                 Kind::Boolean => json!(true),
                 Kind::Choice(words) => json!(words[0]),
-                Kind::List => json!(["a", "b*"]),
+                Kind::Globs => json!(["a", "b*"]),
                 Kind::Rows => json!("aggregates"),
                 Kind::Text | Kind::Secret => json!("set"),
             };

@@ -94,13 +94,18 @@ impl Console {
         }
     }
 
-    /// Something that the user should know; said once, although the plugin and then the search's report say it.
+    /// Something that the user should know. Why a task failed is said once, although its plugin says it first; nothing else that a
+    /// plugin says can keep a warning back.
     pub(crate) fn warn(&self, text: &str) {
-        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.quiet || warned.iter().any(|earlier| text.ends_with(earlier.as_str())) {
+        if self.quiet {
             return;
         }
-        warned.push(text.split_once(": ").map_or(text, |(_, what)| what).to_owned());
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = text.strip_prefix("task ").and_then(|rest| rest.split_once(" failed: "));
+        if failed.is_some_and(|(_, why)| warned.iter().any(|earlier| earlier == why)) {
+            return;
+        }
+        warned.extend(text.split_once(": ").map(|(_, what)| what.to_owned()));
         drop(warned);
         self.write(YELLOW, "warning", text);
     }

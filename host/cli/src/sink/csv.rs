@@ -2,7 +2,8 @@
 //!
 //! A text cell (or a column name) that begins with `=`, `+`, `-`, `@`, a tab or a line break, or with the full-width form of one of the
 //! signs, gets a leading `'`, unless it is a plain number such as `-5`: a spreadsheet would take the rest for a formula. Number cells
-//! stay as they are. Control characters other than tab and line breaks are shown as on a terminal. JSON keeps every value unchanged.
+//! stay as they are. Characters that a terminal would obey, and those that turn or hide the text around them, are shown as on a
+//! terminal, but for tab and line breaks, which CSV can hold. JSON keeps every value unchanged.
 
 use std::borrow::Cow;
 
@@ -61,7 +62,7 @@ fn is_number(text: &str) -> bool {
 }
 
 fn visible(text: &str) -> Cow<'_, str> {
-    let hidden = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    let hidden = |c: char| terminal::is_dangerous(c) && !matches!(c, '\t' | '\n' | '\r');
     if !text.chars().any(hidden) {
         return Cow::Borrowed(text);
     }
@@ -103,6 +104,7 @@ mod tests {
         assert_eq!(one(json!("say \"hi\", you")), "\"say \"\"hi\"\", you\"");
         assert_eq!(one(json!(null)), "\"\"");
         assert_eq!(one(json!("a\0b\u{1b}c")), "a\\u{0}b\\u{1b}c");
+        assert_eq!(one(json!("abc\u{202e}txt\u{200b}")), "abc\\u{202e}txt\\u{200b}");
     }
 
     /// A reader of RFC 4180, to read back what was written.
@@ -132,6 +134,7 @@ mod tests {
             prop_assert_eq!(rows.len(), 2);
             for (cell, read) in cells.iter().zip(&rows[1]) {
                 prop_assert!(!is_formula(read));
+                prop_assert!(!read.chars().any(|c| terminal::is_dangerous(c) && !"\t\n\r".contains(c)));
                 let bare = read.strip_prefix('\'').filter(|_| is_formula(cell)).unwrap_or(read);
                 prop_assert_eq!(bare, visible(cell));
             }

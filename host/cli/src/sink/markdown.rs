@@ -1,5 +1,7 @@
 //! GitHub's Markdown, for reports and issues. Nothing in a cell becomes a link, an image, HTML or a new row.
 
+use serde_json::Value;
+
 use super::{Grid, plain, terminal};
 
 /// A table.
@@ -11,21 +13,28 @@ pub(crate) fn table(grid: &Grid) -> String {
     let mut out = row(grid.columns.iter().map(|name| text(name)).collect());
     let numeric = |column: usize| {
         let mut cells = grid.rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_null()).peekable();
-        cells.peek().is_some() && cells.all(serde_json::Value::is_number)
+        cells.peek().is_some() && cells.all(Value::is_number)
     };
     let rule = |column| if numeric(column) { "---:" } else { "---" }.to_owned();
     out += &row((0..grid.columns.len()).map(rule).collect());
     for cells in &grid.rows {
-        out += &row(cells.iter().map(|cell| text(&plain(cell))).collect());
+        out += &row(cells.iter().map(cell).collect());
     }
     out
+}
+
+/// A number has no character of Markdown's that would mean something there, and is read by programs, too.
+fn cell(value: &Value) -> String {
+    if value.is_number() { plain(value) } else { text(&plain(value)) }
 }
 
 /// A text on one line, without markup; line breaks become `<br>`.
 pub(crate) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let text = text.replace("\r\n", "\n");
-    for c in text.chars() {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_word = chars.peek().is_none_or(|next| next.is_whitespace());
         match c {
             '\n' => out.push_str("<br>"),
             '&' => out.push_str("&amp;"),
@@ -40,7 +49,12 @@ pub(crate) fn text(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            '.' if is_address(&out) || is_list(&out) => out.push_str("\\."),
+            // `1.` and `1)` begin a list; `1.5` does not.
+            '.' | ')' if ends_word && is_list(&out) => {
+                out.push('\\');
+                out.push(c);
+            }
+            '.' if is_address(&out) => out.push_str("\\."),
             c => out.push_str(&terminal::line(c.encode_utf8(&mut [0; 4]))),
         }
     }
@@ -76,6 +90,8 @@ mod tests {
         assert_eq!(text("[x](https://e.example)"), "\\[x\\](https\\://e.example)");
         assert_eq!(text("see www.e.example"), "see www\\.e.example");
         assert_eq!(text("1. a"), "1\\. a");
+        assert_eq!((text("2) a").as_str(), text("7.").as_str()), ("2\\) a", "7\\."));
+        assert_eq!(text("315.0"), "315.0");
         assert_eq!(text("\u{1b}[0m 3.5"), "\\u{1b}\\[0m 3.5");
     }
 
@@ -86,6 +102,12 @@ mod tests {
             rows: vec![vec![json!("x"), json!(1)], vec![json!("y"), json!(null)]],
         };
         assert_eq!(table(&grid), "| a | n |\n| --- | ---: |\n| x | 1 |\n| y |  |\n");
+    }
+
+    #[test]
+    fn numbers_stay_bare() {
+        let grid = Grid { columns: vec!["n".into(); 3], rows: vec![vec![json!(315.0), json!(-5), json!("-5")]] };
+        assert!(table(&grid).ends_with("| 315.0 | -5 | \\-5 |\n"));
     }
 
     #[test]

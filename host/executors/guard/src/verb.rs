@@ -1,6 +1,7 @@
 //! Which verbs a statement may have: it is refused here, by name, before a parser or an engine sees it. The engine's guard decides
 //! again on what the statement really does.
 
+use syrch_core::text::nearest;
 use syrch_core::{SqlError, SqlErrorKind};
 
 use crate::{Kind, Token};
@@ -82,7 +83,8 @@ pub(crate) fn check(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
     }
     if first.kind != Kind::Word || !QUERIES.contains(&word.as_str()) {
         let message = format!("a statement begins with SELECT, VALUES or WITH, not with `{}`", shown(text, first));
-        return Err(SqlError::new(SqlErrorKind::Syntax, message).at(position(first)).rule("read-only"));
+        let near = nearest(&word, ["SELECT", "VALUES", "WITH"]);
+        return Err(SqlError::new(SqlErrorKind::Syntax, message).at(position(first)).rule("read-only").suggest(near));
     }
     if word == "WITH" {
         return check_main(text, tokens);

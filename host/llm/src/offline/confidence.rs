@@ -86,8 +86,7 @@ fn doubt(reading: &Reading, draft: &Draft, query: &Query) -> f64 {
 /// Whether nothing in the query says what a negation says.
 fn is_lost(negation: usize, draft: &Draft, query: &Query) -> bool {
     let filtered = draft.filters.iter().any(|filter| filter.negated == Some(negation));
-    let excluded =
-        draft.named.iter().any(|named| named.negated == Some(negation) && query.excludes(named.table));
+    let excluded = draft.named.iter().any(|named| named.negated == Some(negation) && query.excludes(named.table));
     !(filtered || excluded || draft.settled.contains(&negation))
 }
 
@@ -101,4 +100,71 @@ fn claims_all(draft: &Draft, query: &Query) -> bool {
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
     if count == 0 { 1.0 } else { sum / f64::from(count) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::offline::fixture::{self, block_on};
+    use crate::offline::interpret::interpret;
+
+    fn sure(question: &str) -> f64 {
+        let cells = fixture::cells();
+        let found = block_on(interpret(question, &fixture::library(), Some(cells.as_ref())));
+        found.list.first().map_or(0.0, |best| best.confidence)
+    }
+
+    #[test]
+    fn it_is_high_when_every_word_is_accounted_for() {
+        for question in [
+            "How many members are there?",
+            "List the title and pages of all books.",
+            "Which books were never loaned?",
+            "Return only the names of members.",
+        ] {
+            assert!(sure(question) > 0.9, "{question}: {}", sure(question));
+        }
+    }
+
+    #[test]
+    fn it_falls_with_every_word_that_is_not_understood() {
+        let asked = [
+            "Show the names of members",
+            "Show the names of zealous members",
+            "Show the names of zealous tardy members",
+        ];
+        let sure = asked.map(sure);
+        assert!(sure[0] > sure[1] && sure[1] > sure[2], "{sure:?}");
+    }
+
+    #[test]
+    fn it_falls_when_a_quantifier_was_not_expressed() {
+        for (plain, quantified) in [
+            ("Which members loaned books?", "Which members loaned every book?"),
+            ("Which members loaned books?", "Which members loaned only books?"),
+            ("Which members have at least 2 loans?", "Which members have at most 2 loans?"),
+            ("Which member is the oldest?", "Which member is the second oldest?"),
+        ] {
+            let (sure, unsure) = (sure(plain), sure(quantified));
+            assert!(unsure < 0.85 * sure, "{plain} {sure}; {quantified} {unsure}");
+        }
+    }
+
+    #[test]
+    fn a_lost_negation_is_below_what_is_answered() {
+        for question in ["Which members are not members?", "Which book titles never sleep?"] {
+            assert!(sure(question) < 0.35, "{question}: {}", sure(question));
+        }
+    }
+
+    #[test]
+    fn it_falls_when_a_comparison_found_nothing_to_compare_with() {
+        let (plain, compared) =
+            (sure("List the age of members"), sure("List the age of members younger than their friends"));
+        assert!(compared < 0.5 * plain, "{compared} {plain}");
+    }
+
+    #[test]
+    fn every_as_another_word_for_all_costs_nothing() {
+        assert!(sure("What is the age of every member?") > 0.9);
+    }
 }

@@ -34,9 +34,8 @@ fn meaning<'a>(answer: &'a str, term: &str) -> &'a str {
         head.eq_ignore_ascii_case(start).then_some(rest).filter(|rest| !rest.is_empty())
     };
     let answer = answer.trim().trim_end_matches(['.', '!']);
-    let defined = after(answer, term).and_then(|rest| {
-        ["=", ":", "is ", "are ", "means ", "mean "].into_iter().find_map(|verb| after(rest, verb))
-    });
+    let defined = after(answer, term)
+        .and_then(|rest| ["=", ":", "is ", "are ", "means ", "mean "].into_iter().find_map(|verb| after(rest, verb)));
     defined.or_else(|| after(answer, "I mean ")).unwrap_or(answer)
 }
 
@@ -97,11 +96,13 @@ mod tests {
     #[test]
     fn an_answer_stands_in_the_place_of_the_words_that_were_in_doubt() {
         let explained = |question: &str, answer: &str| {
-            let asked = "What do you mean by \"zorblats\" in \"How many Zorblats?\"? The database has nothing of that name.";
+            let asked =
+                "What do you mean by \"zorblats\" in \"How many Zorblats?\"? The database has nothing of that name.";
             let answers = vec![(asked.to_owned(), answer.to_owned())];
             explained(question, &Problem { answers, ..Problem::default() })
         };
-        for answer in ["customers", " Customers.", "zorblats are customers", "Zorblats: customers", "I mean customers"] {
+        for answer in ["customers", " Customers.", "zorblats are customers", "Zorblats: customers", "I mean customers"]
+        {
             assert_eq!(explained("How many Zorblats?", answer).to_lowercase(), "how many customers?");
         }
         // Only whole words, and never the whole question.

@@ -8,7 +8,7 @@ use super::confidence;
 use super::items::{self, Reading, What};
 use super::lexicon;
 use super::query::Writer;
-use super::resolve::{Choice, Resolver};
+use super::resolve::{Choice, Ranks, Resolver};
 use super::schema::{ColumnRef, Edge, Schema};
 use super::{values, walk, words};
 
@@ -46,9 +46,10 @@ pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&
     };
     let reading = items::read(tokens, &schema, found);
     let bias = |edge: &Edge| bias(&schema, &reading, edge);
+    let ranks = Ranks::new(&schema, &reading);
     let mut list: Vec<Interpretation> = Vec::new();
     for (rank, choice) in choices(&reading).into_iter().enumerate() {
-        let resolver = Resolver::new(&schema, &reading, choice);
+        let resolver = Resolver::new(&schema, &reading, &ranks, choice);
         let draft = walk::walk(&schema, &reading, &resolver);
         let assembler = Assembler { schema: &schema, reading: &reading, resolver: &resolver, choice, bias: &bias };
         let Some(query) = assembler.query(&draft) else { continue };
@@ -96,7 +97,7 @@ fn bias(schema: &Schema, reading: &Reading, edge: &Edge) -> f64 {
             reading.tokens.iter().any(|token| alike(&token.stem))
         })
     };
-    if said(edge.left) { -0.2 } else { 0.0 }
+    if edge.rival && said(edge.left) { -0.2 } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -186,5 +187,122 @@ mod tests {
         for (question, sql) in expected {
             assert_eq!(best(question), sql, "{question}");
         }
+    }
+
+    /// The best reading where the table of loans has another name.
+    fn best_where(name: &str, question: &str) -> String {
+        let mut catalog = fixture::library();
+        catalog.tables[3].name = name.to_owned();
+        let cells = fixture::cells();
+        let found = block_on(interpret(question, &catalog, Some(cells.as_ref())));
+        found.list.into_iter().next().map(|one| one.sql).unwrap_or_default()
+    }
+
+    fn none_in(table: &str) -> String {
+        format!(
+            "SELECT title FROM book WHERE book_id NOT IN (SELECT book.book_id FROM book JOIN {table} ON {table}.book_id = book.book_id)"
+        )
+    }
+
+    #[test]
+    fn the_verb_of_a_table_denied_excludes_its_rows() {
+        for question in [
+            "Which books were never loaned?",
+            "Which books did nobody loan?",
+            "Which books haven't been loaned?",
+            "Which books haven’t been loaned?",
+            "Books that no one loaned",
+            "Which books are without any loans?",
+            "Which books have no loan?",
+        ] {
+            assert_eq!(best(question), none_in("loan"), "{question}");
+        }
+    }
+
+    #[test]
+    fn ordering_things_is_not_ordering_rows() {
+        assert_eq!(best_where("orders", "Which books were never ordered?"), none_in("orders"));
+        assert_eq!(
+            best_where("orders", "List the titles of books ordered by pages"),
+            "SELECT title FROM book ORDER BY pages"
+        );
+        let joined = "SELECT book.title FROM book JOIN orders ON orders.book_id = book.book_id JOIN member ON orders.member_id = member.member_id WHERE member.city = 'Oslo'";
+        assert_eq!(best_where("orders", "Which books were ordered by members from Oslo?"), joined);
+    }
+
+    #[test]
+    fn what_is_lacking_is_null_or_where_it_cannot_be_nothing() {
+        for question in ["Which members have no city?", "Members without a city", "Which members don't have a city?"] {
+            assert_eq!(best(question), "SELECT name FROM member WHERE city IS NULL", "{question}");
+        }
+        let mut catalog = fixture::library();
+        catalog.tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| column.nullable = false);
+        let sql = |question: &str| block_on(interpret(question, &catalog, None)).list.remove(0).sql;
+        assert_eq!(sql("Which books have no pages?"), "SELECT title FROM book WHERE pages = 0");
+        assert_eq!(sql("Which books have no genre?"), "SELECT title FROM book WHERE genre = ''");
+        // What follows says which city is meant: nothing is lacking.
+        assert_eq!(best("Which members do not have the city Oslo?"), "SELECT name FROM member WHERE city <> 'Oslo'");
+    }
+
+    #[test]
+    fn a_denial_of_alternatives_denies_each() {
+        for question in ["Which members are not from Oslo or Bergen?", "Members from neither Oslo nor Bergen"] {
+            assert_eq!(
+                best(question),
+                "SELECT name FROM member WHERE city <> 'Oslo' AND city <> 'Bergen'",
+                "{question}"
+            );
+        }
+        let inside = best("Which books have no members from Oslo or Bergen?");
+        assert!(inside.ends_with("WHERE (member.city = 'Oslo' OR member.city = 'Bergen'))"), "{inside}");
+    }
+
+    #[test]
+    fn a_denial_ends_with_its_clause() {
+        let sql = best("Which members are not from Oslo and are older than 30?");
+        assert_eq!(sql, "SELECT name FROM member WHERE city <> 'Oslo' AND age > 30");
+        let sql = best("Which books have loans but are not about Crime?");
+        assert!(sql.contains("JOIN loan") && sql.ends_with("WHERE book.genre <> 'Crime'"), "{sql}");
+    }
+
+    #[test]
+    fn each_denial_excludes_for_itself() {
+        let sql = best_where("orders", "Which members have no orders and no books?");
+        assert_eq!(sql.matches("NOT IN").count(), 2, "{sql}");
+    }
+
+    #[test]
+    fn numbers_and_years_are_denied() {
+        let year = "CAST(strftime('%Y', published) AS INTEGER)";
+        assert_eq!(
+            best("Which books were not published in 2001?"),
+            format!("SELECT title FROM book WHERE {year} <> 2001")
+        );
+        let range = best("Which books were not published between 2001 and 2009?");
+        assert_eq!(range, format!("SELECT title FROM book WHERE {year} NOT BETWEEN 2001 AND 2009"));
+    }
+
+    #[test]
+    fn a_second_comparison_is_of_the_same_column() {
+        let sql = best("Which members have an age above 30 but below 50?");
+        assert_eq!(sql, "SELECT name FROM member WHERE age > 30 AND age < 50");
+    }
+
+    #[test]
+    fn an_exact_count_of_rows_is_a_condition_on_groups() {
+        assert!(best("List members with exactly 3 loans").ends_with("GROUP BY member.member_id HAVING COUNT(*) = 3"));
+    }
+
+    #[test]
+    fn who_are_asks_for_those_named_next() {
+        let sql = best("Who are the members whose city is not Oslo?");
+        assert_eq!(sql, "SELECT name FROM member WHERE city <> 'Oslo'");
+    }
+
+    #[test]
+    fn values_of_both_years_are_an_intersection() {
+        let found =
+            block_on(interpret("Which authors have books published in both 2001 and 2009?", &fixture::library(), None));
+        assert!(found.list[0].sql.contains(" INTERSECT "), "{:#?}", found.list);
     }
 }

@@ -114,11 +114,6 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
     }
 }
 
-/// Whether a word is the past of a verb, as `lent` is not and `loaned` is, rather than a noun that ends like one (`breed`).
-fn is_verb(token: &Token) -> bool {
-    token.is_participle() && token.lower.ends_with("ed") && !token.stem.ends_with("ed")
-}
-
 /// Whether a sentence begins here with `who is` or `who are`.
 fn asks_who(tokens: &[Token], at: usize) -> bool {
     let begins = at == 0 || tokens[at - 1].ends_sentence();
@@ -142,7 +137,7 @@ fn mark_heads(tokens: &[Token], items: &mut [Item]) {
             {
                 head = false;
             }
-            What::Table(_) if items[at].to == items[at].from + 1 && is_verb(&tokens[items[at].from]) => head = false,
+            What::Table(_) if items[at].to == items[at].from + 1 && tokens[items[at].from].is_past() => head = false,
             What::Cue(Cue::Count) if at > 0 && matches!(items[at - 1].what, What::Cue(Cue::And | Cue::Comma)) => {
                 head = true
             }

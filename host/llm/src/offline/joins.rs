@@ -1,7 +1,5 @@
 //! The cheapest way to join a set of tables over the edges of the schema.
 
-use std::collections::BTreeSet;
-
 use super::schema::{Edge, Schema};
 
 /// The tables in the order in which they are joined, each with the edge that joins it to the ones before; the first has none.
@@ -13,12 +11,12 @@ pub(crate) fn tree(
 ) -> Option<Vec<(usize, Option<Edge>)>> {
     let first = *wanted.first()?;
     let mut order = vec![(first, None)];
-    let mut missing: BTreeSet<usize> = wanted.iter().copied().filter(|table| *table != first).collect();
+    let mut missing: Vec<usize> = wanted.iter().copied().filter(|table| *table != first).collect();
     while !missing.is_empty() {
         let known: Vec<usize> = order.iter().map(|(table, _)| *table).collect();
         for edge in nearest(schema, &known, &missing, bias)? {
             let joined = if order.iter().any(|(table, _)| *table == edge.left.table) { edge.right } else { edge.left };
-            missing.remove(&joined.table);
+            missing.retain(|table| *table != joined.table);
             order.push((joined.table, Some(edge)));
         }
     }
@@ -27,52 +25,65 @@ pub(crate) fn tree(
 
 /// How much it costs to get from one table to each; infinite where there is no way.
 pub(crate) fn distances(schema: &Schema, from: usize) -> Vec<f64> {
-    let mut cost = vec![f64::INFINITY; schema.tables.len()];
-    cost[from] = 0.0;
-    // Costs only fall, and a way has fewer edges than there are tables (Bellman and Ford).
+    let mut search = Search::new(schema, &[from]);
+    while let Some(here) = search.nearest(|_| 0) {
+        search.go_on(here, &|_| 0.0);
+    }
+    search.cost
+}
+
+/// The edges from the known tables to the nearest wanted one; of equally near ones to the one wanted first.
+fn nearest(schema: &Schema, known: &[usize], wanted: &[usize], bias: &dyn Fn(&Edge) -> f64) -> Option<Vec<Edge>> {
+    let rank = |table: usize| wanted.iter().position(|other| *other == table).unwrap_or(wanted.len());
+    let mut search = Search::new(schema, known);
     loop {
-        let before = cost.clone();
-        for edge in &schema.edges {
-            let (left, right) = (edge.left.table, edge.right.table);
-            cost[left] = cost[left].min(cost[right] + edge.cost);
-            cost[right] = cost[right].min(cost[left] + edge.cost);
+        let here = search.nearest(rank)?;
+        if wanted.contains(&here) {
+            return Some(walk_back(&search.came, here));
         }
-        if cost == before {
-            return cost;
-        }
+        search.go_on(here, bias);
     }
 }
 
-/// The edges from the known tables to the nearest wanted one (Dijkstra; there are few tables, so the frontier is a plain list).
-fn nearest(
-    schema: &Schema,
-    known: &[usize],
-    wanted: &BTreeSet<usize>,
-    bias: &dyn Fn(&Edge) -> f64,
-) -> Option<Vec<Edge>> {
-    let count = schema.tables.len();
-    let mut cost = vec![f64::INFINITY; count];
-    let mut came: Vec<Option<Edge>> = vec![None; count];
-    let mut done = vec![false; count];
-    // What was named last is closest to what is named next: of equal ways the one from there is meant.
-    known.iter().rev().enumerate().for_each(|(back, table)| cost[*table] = 0.001 * back as f64);
-    loop {
-        let open = (0..count).filter(|table| !done[*table] && cost[*table].is_finite());
-        let here = open.min_by(|a, b| cost[*a].total_cmp(&cost[*b]).then(a.cmp(b)))?;
-        done[here] = true;
-        if wanted.contains(&here) {
-            return Some(walk_back(&came, here));
-        }
-        for edge in &schema.edges {
-            let there = match (edge.left.table, edge.right.table) {
-                (left, right) if left == here => right,
-                (left, right) if right == here => left,
-                _ => continue,
-            };
-            let total = cost[here] + edge.cost + bias(edge);
-            if !done[there] && total < cost[there] {
-                cost[there] = total;
-                came[there] = Some(*edge);
+/// A search for the cheapest ways from a few tables (Dijkstra; few tables are open at a time, so they are a plain list).
+struct Search<'a> {
+    schema: &'a Schema,
+    cost: Vec<f64>,
+    came: Vec<Option<Edge>>,
+    done: Vec<bool>,
+    open: Vec<usize>,
+}
+
+impl<'a> Search<'a> {
+    fn new(schema: &'a Schema, known: &[usize]) -> Self {
+        let count = schema.tables.len();
+        let mut cost = vec![f64::INFINITY; count];
+        // What was named last is closest to what is named next: of equal ways the one from there is meant.
+        known.iter().rev().enumerate().for_each(|(back, table)| cost[*table] = 0.001 * back as f64);
+        Self { schema, cost, came: vec![None; count], done: vec![false; count], open: known.to_vec() }
+    }
+
+    /// Takes the nearest open table, of equally near ones that of the lowest rank.
+    fn nearest(&mut self, rank: impl Fn(usize) -> usize) -> Option<usize> {
+        let key = |table: &usize| (rank(*table), *table);
+        let order = |a: &usize, b: &usize| self.cost[*a].total_cmp(&self.cost[*b]).then_with(|| key(a).cmp(&key(b)));
+        let at = (0..self.open.len()).min_by(|a, b| order(&self.open[*a], &self.open[*b]))?;
+        let here = self.open.swap_remove(at);
+        self.done[here] = true;
+        Some(here)
+    }
+
+    /// Opens the neighbours of a table.
+    fn go_on(&mut self, here: usize, bias: &dyn Fn(&Edge) -> f64) {
+        for edge in self.schema.edges_of(here) {
+            let there = edge.across(here);
+            let total = self.cost[here] + edge.cost + bias(edge);
+            if !self.done[there] && total < self.cost[there] {
+                if self.cost[there].is_infinite() {
+                    self.open.push(there);
+                }
+                self.cost[there] = total;
+                self.came[there] = Some(*edge);
             }
         }
     }
@@ -83,7 +94,7 @@ fn walk_back(came: &[Option<Edge>], end: usize) -> Vec<Edge> {
     let mut here = end;
     while let Some(edge) = came[here] {
         path.push(edge);
-        here = if edge.left.table == here { edge.right.table } else { edge.left.table };
+        here = edge.across(here);
     }
     path.reverse();
     path
@@ -102,6 +113,32 @@ mod tests {
         let names: Vec<&str> = tree.iter().map(|(table, _)| schema.tables[*table].name.as_str()).collect();
         assert_eq!(names, ["member", "loan", "book"]);
         assert!(distances(&schema, table("member"))[table("book")] > 1.0);
+    }
+
+    #[test]
+    fn of_equal_ways_the_one_from_the_table_named_last_is_taken() {
+        // Authors and members both lead to the new table; each is one step away.
+        let mut catalog = fixture::library();
+        let mut visit = catalog.tables[3].clone();
+        visit.name = "visit".to_owned();
+        visit.columns[2].name = "author_id".to_owned();
+        visit.foreign_keys[1].columns = vec!["author_id".to_owned()];
+        visit.foreign_keys[1].ref_table = "author".to_owned();
+        visit.foreign_keys[1].ref_columns = vec!["author_id".to_owned()];
+        catalog.tables.push(visit);
+        let schema = Schema::new(&catalog);
+        for (first, last) in [(0, 2), (2, 0)] {
+            let mut search = Search::new(&schema, &[first, last]);
+            let mut reached = None;
+            while let Some(here) = search.nearest(|_| 0) {
+                if here == 4 {
+                    reached = search.came[4];
+                    break;
+                }
+                search.go_on(here, &|_| 0.0);
+            }
+            assert_eq!(reached.map(|edge| edge.across(4)), Some(last));
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Which of several columns or cells a name means, judged by the tables that the question speaks of.
 
+use std::collections::BTreeMap;
+
 use super::cues::Cue;
 use super::items::{Reading, What};
 use super::joins;
@@ -18,44 +20,57 @@ pub(crate) struct Choice {
     pub(crate) sets: bool,
 }
 
-pub(crate) struct Resolver<'a> {
-    schema: &'a Schema,
-    reading: &'a Reading,
-    choice: Choice,
+/// What every choice shares: the meanings of each item with how well each fits, best first.
+pub(crate) struct Ranks {
     /// How much each table is spoken of.
     weights: Vec<f64>,
     /// How far each table is from the one spoken of most.
     far: Vec<f64>,
+    columns: Vec<Vec<(ColumnRef, f64)>>,
+    cells: Vec<Vec<(Found, f64)>>,
+}
+
+impl Ranks {
+    pub(crate) fn new(schema: &Schema, reading: &Reading) -> Self {
+        let weights = weights(schema, reading);
+        let far = heaviest(&weights).map_or_else(|| vec![0.0; weights.len()], |main| joins::distances(schema, main));
+        let judge = Judge { schema, reading, weights: &weights, far: &far };
+        let columns = (0..reading.items.len()).map(|at| judge.columns(at)).collect();
+        let cells = (0..reading.items.len()).map(|at| judge.cells(at)).collect();
+        Self { weights, far, columns, cells }
+    }
+}
+
+pub(crate) struct Resolver<'a> {
+    schema: &'a Schema,
+    reading: &'a Reading,
+    ranks: &'a Ranks,
+    choice: Choice,
 }
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(schema: &'a Schema, reading: &'a Reading, choice: Choice) -> Self {
-        let weights = weights(schema, reading);
-        let far = heaviest(&weights).map_or_else(|| vec![0.0; weights.len()], |main| joins::distances(schema, main));
-        Self { schema, reading, choice, weights, far }
+    pub(crate) fn new(schema: &'a Schema, reading: &'a Reading, ranks: &'a Ranks, choice: Choice) -> Self {
+        Self { schema, reading, ranks, choice }
     }
 
     /// The column that an item means; none when the item is none.
     pub(crate) fn column(&self, at: usize) -> Option<ColumnRef> {
-        self.ranked(at).into_iter().nth(self.nth(at)).map(|(column, _)| column)
+        self.ranks.columns.get(at)?.get(self.nth(at)).map(|(column, _)| *column)
     }
 
     /// By how much the first meaning of a column or a cell is ahead of the second; 1 when there is no second.
     pub(crate) fn margin(&self, at: usize) -> f64 {
-        let scores: Vec<f64> = match &self.reading.items[at].what {
-            What::Column(_) => self.ranked(at).into_iter().map(|(_, score)| score).collect(),
-            What::Cell(_) => self.ranked_cells(at).into_iter().map(|(_, score)| score).collect(),
-            _ => Vec::new(),
-        };
-        match scores.as_slice() {
-            [first, second, ..] => (first - second).clamp(0.0, 1.0),
+        let ahead = |first: f64, second: f64| (first - second).clamp(0.0, 1.0);
+        match (self.ranks.columns[at].as_slice(), self.ranks.cells[at].as_slice()) {
+            ([(_, first), (_, second), ..], _) => ahead(*first, *second),
+            (_, [(_, first), (_, second), ..]) => ahead(*first, *second),
             _ => 1.0,
         }
     }
 
     /// The cell that an item means.
     pub(crate) fn cell(&self, at: usize) -> Option<Found> {
-        self.ranked_cells(at).into_iter().nth(self.nth(at)).map(|(cell, _)| cell)
+        self.ranks.cells.get(at)?.get(self.nth(at)).map(|(cell, _)| cell.clone())
     }
 
     /// The column of a table near the item that measures what the scale says, and whether it measures the other way round.
@@ -76,14 +91,47 @@ impl<'a> Resolver<'a> {
 
     /// The table that is spoken of most.
     pub(crate) fn main(&self) -> Option<usize> {
-        heaviest(&self.weights)
+        heaviest(&self.ranks.weights)
     }
 
     fn nth(&self, at: usize) -> usize {
         self.choice.item.filter(|(item, _)| *item == at).map_or(0, |(_, nth)| nth)
     }
 
-    fn ranked(&self, at: usize) -> Vec<(ColumnRef, f64)> {
+    /// Tables by nearness to the item: the one just after, the last one before, then by weight.
+    fn near(&self, at: usize) -> Vec<usize> {
+        let table = |item: &super::items::Item| match item.what {
+            What::Table(table) => Some(table),
+            _ => None,
+        };
+        let close = self.reading.items.get(at + 1).and_then(table);
+        let before = self.reading.items[..at].iter().rev().find_map(table);
+        let cell = self.cell(at + 1).map(|cell| cell.column.table);
+        let mut order: Vec<usize> = close.into_iter().chain(cell).chain(before).chain(self.main()).collect();
+        let mut rest: Vec<usize> =
+            (0..self.ranks.weights.len()).filter(|table| self.ranks.weights[*table] > 0.0).collect();
+        rest.sort_by(|a, b| self.ranks.weights[*b].total_cmp(&self.ranks.weights[*a]).then(a.cmp(b)));
+        order.extend(rest);
+        // Neighbours of the table spoken of most may hold what is measured.
+        let mut close: Vec<usize> = (0..self.ranks.far.len()).filter(|table| self.ranks.far[*table] < 2.0).collect();
+        close.sort_by(|a, b| self.ranks.far[*a].total_cmp(&self.ranks.far[*b]).then(a.cmp(b)));
+        order.extend(close);
+        let mut seen = vec![false; self.ranks.weights.len()];
+        order.retain(|table| !std::mem::replace(&mut seen[*table], true));
+        order
+    }
+}
+
+/// Judges meanings by their surroundings.
+struct Judge<'a> {
+    schema: &'a Schema,
+    reading: &'a Reading,
+    weights: &'a [f64],
+    far: &'a [f64],
+}
+
+impl Judge<'_> {
+    fn columns(&self, at: usize) -> Vec<(ColumnRef, f64)> {
         let Some(What::Column(candidates)) = self.reading.items.get(at).map(|item| &item.what) else {
             return Vec::new();
         };
@@ -93,7 +141,7 @@ impl<'a> Resolver<'a> {
         scored
     }
 
-    fn ranked_cells(&self, at: usize) -> Vec<(Found, f64)> {
+    fn cells(&self, at: usize) -> Vec<(Found, f64)> {
         let Some(What::Cell(cells)) = self.reading.items.get(at).map(|item| &item.what) else { return Vec::new() };
         let mut scored: Vec<(Found, f64)> = cells
             .iter()
@@ -157,33 +205,6 @@ impl<'a> Resolver<'a> {
             _ => None,
         }
     }
-
-    /// Tables by nearness to the item: the one just after, the last one before, then by weight.
-    fn near(&self, at: usize) -> Vec<usize> {
-        let table = |item: &super::items::Item| match item.what {
-            What::Table(table) => Some(table),
-            _ => None,
-        };
-        let close = self.reading.items.get(at + 1).and_then(table);
-        let before = self.reading.items[..at].iter().rev().find_map(table);
-        let cell = self.cell(at + 1).map(|cell| cell.column.table);
-        let mut order: Vec<usize> = close.into_iter().chain(cell).chain(before).chain(self.main()).collect();
-        let mut rest: Vec<usize> = (0..self.weights.len()).filter(|table| self.weights[*table] > 0.0).collect();
-        rest.sort_by(|a, b| self.weights[*b].total_cmp(&self.weights[*a]).then(a.cmp(b)));
-        order.extend(rest);
-        // Neighbours of the table spoken of most may hold what is measured.
-        let mut close: Vec<usize> = (0..self.far.len()).filter(|table| self.far[*table] < 2.0).collect();
-        close.sort_by(|a, b| self.far[*a].total_cmp(&self.far[*b]).then(a.cmp(b)));
-        order.extend(close);
-        let mut seen = Vec::new();
-        order.retain(|table| {
-            !seen.contains(table) && {
-                seen.push(*table);
-                true
-            }
-        });
-        order
-    }
 }
 
 /// The table of the greatest weight, if any has one.
@@ -210,13 +231,13 @@ fn weights(schema: &Schema, reading: &Reading) -> Vec<f64> {
         .iter()
         .filter_map(|item| if let What::Column(candidates) = &item.what { Some(candidates) } else { None })
         .collect();
-    for (table, weight) in weights.iter_mut().enumerate() {
-        let fit = |list: &&Vec<(ColumnRef, f64)>| {
-            let own = list.iter().filter(|(column, _)| column.table == table).map(|(_, score)| *score);
-            own.fold(0.0, f64::max)
-        };
-        let covered: f64 = columns.iter().map(fit).sum();
-        *weight += 0.25 * covered / columns.len().max(1) as f64;
+    for list in &columns {
+        let mut fits: BTreeMap<usize, f64> = BTreeMap::new();
+        for (column, score) in *list {
+            let best = fits.entry(column.table).or_default();
+            *best = best.max(*score);
+        }
+        fits.iter().for_each(|(table, fit)| weights[*table] += 0.25 * fit / columns.len() as f64);
     }
     for item in &reading.items {
         if let What::Cell(cells) = &item.what {

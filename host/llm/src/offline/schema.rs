@@ -58,6 +58,24 @@ pub(crate) struct Edge {
     pub(crate) left: ColumnRef,
     pub(crate) right: ColumnRef,
     pub(crate) cost: f64,
+    /// Whether another edge joins the same two tables.
+    pub(crate) rival: bool,
+}
+
+impl Edge {
+    fn new(left: ColumnRef, right: ColumnRef, cost: f64) -> Self {
+        Self { left, right, cost, rival: false }
+    }
+
+    fn tables(&self) -> (usize, usize) {
+        let (left, right) = (self.left.table, self.right.table);
+        (left.min(right), left.max(right))
+    }
+
+    /// The table at the other end.
+    pub(crate) fn across(&self, table: usize) -> usize {
+        if self.left.table == table { self.right.table } else { self.left.table }
+    }
 }
 
 /// The catalog in words.
@@ -66,6 +84,8 @@ pub(crate) struct Schema {
     pub(crate) dialect: Dialect,
     pub(crate) tables: Vec<TableView>,
     pub(crate) edges: Vec<Edge>,
+    /// For each table, which edges it has.
+    joins: Vec<Vec<usize>>,
 }
 
 impl Schema {
@@ -74,7 +94,20 @@ impl Schema {
         let tables: Vec<TableView> = catalog.tables.iter().map(|table| table_view(table, prefix)).collect();
         let mut edges = declared(catalog);
         edges.extend(inferred(&tables, &edges));
-        Self { dialect: catalog.dialect.clone(), tables, edges }
+        mark_rivals(&mut edges);
+        let mut joins = vec![Vec::new(); tables.len()];
+        for (at, edge) in edges.iter().enumerate() {
+            joins[edge.left.table].push(at);
+            if edge.right.table != edge.left.table {
+                joins[edge.right.table].push(at);
+            }
+        }
+        Self { dialect: catalog.dialect.clone(), tables, edges, joins }
+    }
+
+    /// The edges of a table.
+    pub(crate) fn edges_of(&self, table: usize) -> impl Iterator<Item = &Edge> {
+        self.joins[table].iter().map(|at| &self.edges[*at])
     }
 
     pub(crate) fn column(&self, at: ColumnRef) -> &ColumnView {
@@ -232,9 +265,19 @@ fn labels(columns: &[ColumnView], table_stems: &[String], key: Option<usize>) ->
         .collect()
 }
 
+fn mark_rivals(edges: &mut [Edge]) {
+    let mut count: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    edges.iter().for_each(|edge| *count.entry(edge.tables()).or_default() += 1);
+    edges.iter_mut().for_each(|edge| edge.rival = count[&edge.tables()] > 1);
+}
+
 fn declared(catalog: &Catalog) -> Vec<Edge> {
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, table) in catalog.tables.iter().enumerate() {
+        names.entry(table.name.to_ascii_lowercase()).or_insert(at);
+    }
     let place = |table: &str, column: &str| {
-        let at = catalog.tables.iter().position(|t| t.name.eq_ignore_ascii_case(table))?;
+        let at = *names.get(&table.to_ascii_lowercase())?;
         let column = catalog.tables[at].columns.iter().position(|c| c.name.eq_ignore_ascii_case(column))?;
         Some(ColumnRef { table: at, column })
     };
@@ -244,7 +287,7 @@ fn declared(catalog: &Catalog) -> Vec<Edge> {
             if let ([column], [target]) = (key.columns.as_slice(), key.ref_columns.as_slice())
                 && let (Some(left), Some(right)) = (place(&table.name, column), place(&key.ref_table, target))
             {
-                edges.push(Edge { left, right, cost: 1.0 });
+                edges.push(Edge::new(left, right, 1.0));
             }
         }
     }
@@ -258,19 +301,16 @@ fn inferred(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
         linked[edge.left.table] = true;
         linked[edge.right.table] = true;
     }
-    let open = |(left, right): &(ColumnRef, ColumnRef)| !(linked[left.table] && linked[right.table]);
     let sides = |at: ColumnRef| (at.table, at.column, &tables[at.table].columns[at.column]);
-    let pairs = alike_pairs(tables).into_iter().filter(open);
-    pairs
-        .filter_map(|(left, right)| {
-            same(tables, sides(left), sides(right)).map(|cost| Edge { left, right, cost })
-        })
+    alike_pairs(tables, &linked)
+        .into_iter()
+        .filter_map(|(left, right)| same(tables, sides(left), sides(right)).map(|cost| Edge::new(left, right, cost)))
         .collect()
 }
 
 /// The pairs of columns of different tables that may join at all, in catalog order: those of the same name, and those that share a
 /// word with the table whose key the other is. Comparing every column with every other would not do for hundreds of tables.
-fn alike_pairs(tables: &[TableView]) -> BTreeSet<(ColumnRef, ColumnRef)> {
+fn alike_pairs(tables: &[TableView], linked: &[bool]) -> BTreeSet<(ColumnRef, ColumnRef)> {
     let mut by_name: BTreeMap<String, Vec<ColumnRef>> = BTreeMap::new();
     let mut by_stem: BTreeMap<&str, Vec<ColumnRef>> = BTreeMap::new();
     for (table, view) in tables.iter().enumerate() {
@@ -285,17 +325,23 @@ fn alike_pairs(tables: &[TableView]) -> BTreeSet<(ColumnRef, ColumnRef)> {
     }
     let mut pairs = BTreeSet::new();
     let mut pair = |a: ColumnRef, b: ColumnRef| {
-        if a.table != b.table {
+        if a.table != b.table && !(linked[a.table] && linked[b.table]) {
             pairs.insert((a.min(b), a.max(b)));
         }
     };
-    for same in by_name.values() {
+    // A name such as `price` in every table joins nothing.
+    let plain = |at: &ColumnRef| {
+        let view = &tables[at.table].columns[at.column];
+        !view.is_key && view.optional.is_empty() && (view.required.len() == 1 || view.holds != Holds::Text)
+    };
+    for same in by_name.values().filter(|same| !same.iter().all(plain)) {
         same.iter().enumerate().for_each(|(at, a)| same[at + 1..].iter().for_each(|b| pair(*a, *b)));
     }
     for (table, view) in tables.iter().enumerate() {
         let Some(column) = view.key else { continue };
         // A reference may name its table by the beginning of a word.
-        let beginnings = view.stems.iter().flat_map(|stem| stem.char_indices().map(|(at, c)| &stem[..at + c.len_utf8()]));
+        let beginnings =
+            view.stems.iter().flat_map(|stem| stem.char_indices().map(|(at, c)| &stem[..at + c.len_utf8()]));
         for found in beginnings.filter_map(|beginning| by_stem.get(beginning)).flatten() {
             pair(ColumnRef { table, column }, *found);
         }
@@ -363,6 +409,28 @@ pub(crate) mod tests {
         catalog.tables.iter_mut().for_each(|table| table.foreign_keys.clear());
         let schema = Schema::new(&catalog);
         assert_eq!(schema.edges.iter().filter(|edge| edge.cost < 2.0).count(), declared, "{:?}", schema.edges);
+    }
+
+    #[test]
+    fn only_pairs_that_cannot_join_are_left_out() {
+        let mut catalog = fixture::library();
+        catalog.tables.iter_mut().for_each(|table| table.foreign_keys.clear());
+        catalog.tables[2].columns[3].name = "book".to_owned();
+        catalog.tables[2].columns[3].sql_type = "INTEGER".to_owned();
+        let schema = Schema::new(&catalog);
+        let mut all = Vec::new();
+        for (left, a) in schema.columns() {
+            for (right, b) in schema.columns().filter(|(right, _)| right.table > left.table) {
+                let cost = same(&schema.tables, (left.table, left.column, a), (right.table, right.column, b));
+                all.extend(cost.map(|cost| (left, right, cost)));
+            }
+        }
+        let mut found: Vec<_> = schema.edges.iter().map(|edge| (edge.left, edge.right, edge.cost)).collect();
+        let order = |list: &mut Vec<(ColumnRef, ColumnRef, f64)>| list.sort_by_key(|(left, right, _)| (*left, *right));
+        order(&mut all);
+        order(&mut found);
+        assert!(found.len() > 3);
+        assert_eq!(found, all);
     }
 
     #[test]

@@ -47,6 +47,11 @@ impl Token {
         self.lower.len() > 4 && (self.lower.ends_with("ed") || self.lower.ends_with("ing"))
     }
 
+    /// Whether it is the past of a regular verb, and not a noun that ends like one, such as `breed`.
+    pub(crate) fn is_past(&self) -> bool {
+        self.is_participle() && self.lower.ends_with("ed") && !self.stem.ends_with("ed")
+    }
+
     /// Whether the token begins with a capital letter.
     pub(crate) fn is_capitalised(&self) -> bool {
         self.text.chars().next().is_some_and(char::is_uppercase)
@@ -136,9 +141,9 @@ fn word(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
     let lower = bare.to_lowercase();
     // `the one with`, `each one` stand for a thing.
     let thing = lower == "one"
-        && out
-            .last()
-            .is_some_and(|last| matches!(last.lower.as_str(), "the" | "each" | "this" | "that" | "which" | "every" | "no"));
+        && out.last().is_some_and(|last| {
+            matches!(last.lower.as_str(), "the" | "each" | "this" | "that" | "which" | "every" | "no")
+        });
     match lexicon::number_word(&lower).filter(|_| !thing) {
         Some(digits) => out.push(Token { lower: digits.to_owned(), ..Token::new(bare, Kind::Number, at..end) }),
         None => {

@@ -55,9 +55,11 @@ impl wit::Host for State {
     async fn start_reward(&mut self, candidates: Vec<wit::Candidate>) -> wasmtime::Result<Resource<Judging>> {
         let call = self.enter(Port::Evaluate)?;
         let candidates = checked(candidates, &self.limits)?;
+        let bytes = candidates.iter().map(|candidate| candidate.sql.len()).sum();
+        self.hold(bytes)?;
         let flight = Flight::start(self.ticket(), reward(call, candidates));
         self.watch(flight.ticket(), flight.done());
-        self.push(Judging(flight))
+        self.push(Judging(flight, bytes))
     }
 }
 
@@ -81,6 +83,7 @@ impl wit::HostJudging for State {
     async fn drop(&mut self, judging: Resource<Judging>) -> wasmtime::Result<()> {
         let judging = self.table.delete(judging)?;
         self.forget(judging.0.ticket());
+        self.release(judging.1);
         Ok(())
     }
 }

@@ -42,9 +42,11 @@ impl wit::Host for State {
 
     async fn start(&mut self, request: wit::Request) -> wasmtime::Result<Resource<Pending>> {
         let call = self.enter(Port::Llm)?;
+        let bytes = request.messages.iter().map(|message| message.text.len()).sum();
+        self.hold(bytes)?;
         let flight = Flight::start(self.ticket(), complete(call, request));
         self.watch(flight.ticket(), flight.done());
-        self.push(Pending(flight))
+        self.push(Pending(flight, bytes))
     }
 }
 
@@ -68,6 +70,7 @@ impl wit::HostPending for State {
     async fn drop(&mut self, pending: Resource<Pending>) -> wasmtime::Result<()> {
         let pending = self.table.delete(pending)?;
         self.forget(pending.0.ticket());
+        self.release(pending.1);
         Ok(())
     }
 }

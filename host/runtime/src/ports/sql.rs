@@ -12,7 +12,7 @@ use crate::bindings::syrch::plugin::types;
 use crate::contract::Port;
 use crate::convert::Conv;
 use crate::flight::Flight;
-use crate::state::{Rows, Running, State};
+use crate::state::{Rows, Running, State, bytes_of};
 
 type WitResult = Result<Resource<Rows>, types::SqlError>;
 
@@ -26,7 +26,7 @@ async fn run(call: Result<Call, String>, text: String) -> Result<Arc<ResultSet>,
 impl State {
     fn hand_over(&mut self, result: Result<Arc<ResultSet>, SqlError>) -> wasmtime::Result<WitResult> {
         Ok(match result {
-            Ok(rows) => Ok(self.push(Rows(rows))?),
+            Ok(rows) => Ok(self.push_rows(rows)?),
             Err(error) => Err(error.conv()),
         })
     }
@@ -50,9 +50,11 @@ impl wit::Host for State {
 
     async fn start(&mut self, text: String) -> wasmtime::Result<Resource<Running>> {
         let call = self.enter(Port::Sql)?;
+        let bytes = text.len();
+        self.hold(bytes)?;
         let flight = Flight::start(self.ticket(), run(call, text));
         self.watch(flight.ticket(), flight.done());
-        self.push(Running(flight))
+        self.push(Running(flight, bytes))
     }
 }
 
@@ -68,7 +70,8 @@ impl wit::HostResultSet for State {
     }
 
     async fn drop(&mut self, rows: Resource<Rows>) -> wasmtime::Result<()> {
-        self.table.delete(rows)?;
+        let rows = self.table.delete(rows)?;
+        self.release(bytes_of(&rows.0));
         Ok(())
     }
 }
@@ -101,6 +104,7 @@ impl wit::HostRunning for State {
     async fn drop(&mut self, running: Resource<Running>) -> wasmtime::Result<()> {
         let running = self.table.delete(running)?;
         self.forget(running.0.ticket());
+        self.release(running.1);
         Ok(())
     }
 }

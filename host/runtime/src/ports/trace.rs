@@ -52,9 +52,11 @@ impl wit::Host for State {
     }
 
     async fn event(&mut self, candidate: Option<String>, name: String, data: String) -> wasmtime::Result<()> {
-        if let Some(call) = self.tracer(name.len() + data.len())? {
+        let bytes = name.len() + data.len() + candidate.as_ref().map_or(0, String::len);
+        if let Some(call) = self.tracer(bytes)? {
             let (name, data) = (self.line(&name).to_owned(), self.line(&data).to_owned());
-            call.ports.trace.event(candidate.as_deref(), &name, &data);
+            let candidate = candidate.as_deref().map(|id| text::clip(id, self.limits.id_bytes));
+            call.ports.trace.event(candidate, &name, &data);
         }
         Ok(())
     }

@@ -4,11 +4,14 @@ use futures::future::select_all;
 
 use crate::bindings::syrch::plugin::wait::Host;
 use crate::contract::Port;
-use crate::state::State;
+use crate::state::{State, hit};
 
 impl Host for State {
     async fn any(&mut self, tickets: Vec<u32>) -> wasmtime::Result<Vec<u32>> {
         self.enter_or_stop(Port::Wait)?;
+        if tickets.len() > self.limits.handles {
+            return hit("handles", format!("{} tickets at once", self.limits.handles));
+        }
         let ready = |state: &Self| -> Vec<u32> {
             let is_ready = |ticket: &u32| state.watcher(*ticket).is_none_or(|done| *done.borrow());
             tickets.iter().copied().filter(is_ready).collect()

@@ -224,6 +224,18 @@ impl SolverRole for Hostile {
                 let errors = (0..10_000).filter_map(|n| host.run(&format!("SELECT {n}")).err()).count();
                 Err(failure(FailureKind::Internal, format!("FLOOD: {errors} refused")))
             }
+            "propose-flood" => {
+                (0..5_000).for_each(|n| host.propose(&candidate(&format!("P.{n}"), "SELECT 1", 0.5)));
+                outcome(vec![candidate("A.1", "SELECT count(*) FROM customers", 1.0)])
+            }
+            "wait-flood" => Err(failure(FailureKind::Internal, format!("{:?}", host.any(&vec![7; 1_000_000])))),
+            "held-bytes" => {
+                let prompt = "x".repeat(200 << 10);
+                for _ in 0..4_000 {
+                    std::mem::forget(host.start_reply(&request(prompt.clone())));
+                }
+                outcome(Vec::new())
+            }
             "handle-leak" => {
                 for _ in 0..1_000_000 {
                     std::mem::forget(host.run("SELECT 1"));
@@ -283,6 +295,8 @@ impl AggregatorRole for Hostile {
         };
         Ok(Some(match self.habit.as_str() {
             "ghost-answer" => answer("ghost", 1.0),
+            "sure" => answer(&first.task.id, 1.0),
+            "ghost-candidate" => Answer { candidate: Some("ghost".to_owned()), ..answer(&first.task.id, 0.5) },
             "nan-answer" => answer(&first.task.id, f64::NAN),
             "write-answer" => {
                 Answer { sql: Some("DELETE FROM customers".to_owned()), ..answer(&first.task.id, 0.9) }

@@ -70,7 +70,7 @@ impl Assembler<'_> {
         let inner = Query {
             select: vec![Expression::Column(column)],
             tables: wanted,
-            filters: conditions.into_iter().map(|condition| vec![condition]).collect(),
+            filters: by_column(conditions),
             ..Query::default()
         };
         Some(vec![Condition {
@@ -110,6 +110,10 @@ impl Assembler<'_> {
     }
 
     pub(super) fn alternatives(&self, draft: &Draft, first: &Filter, second: &Filter) -> bool {
+        // Not in either is in none of them.
+        if first.negated.is_some() && first.negated == second.negated {
+            return false;
+        }
         let between = &self.reading.items[first.item..=second.item];
         let or = between.iter().any(|item| matches!(item.what, What::Cue(Cue::Or)));
         let same = first.condition.column == second.condition.column;
@@ -165,14 +169,29 @@ fn apart(a: &Condition, b: &Condition) -> bool {
 fn turned(filter: &Filter) -> Filter {
     let mut filter = filter.clone();
     // Cells and texts were turned around where they were read.
-    let compares = !matches!(
-        filter.condition.operator,
-        Operator::Equal | Operator::NotEqual | Operator::Like | Operator::NotLike
-    ) || matches!(filter.condition.operand, Operand::Number(_));
+    let compares =
+        !matches!(filter.condition.operator, Operator::Equal | Operator::NotEqual | Operator::Like | Operator::NotLike)
+            || matches!(filter.condition.operand, Operand::Number(_));
     if filter.negated.is_some() && compares {
         filter.condition.operator = filter.condition.operator.negated();
     }
     filter
+}
+
+/// Conditions that hold together; several values of one column are alternatives.
+fn by_column(conditions: Vec<Condition>) -> Vec<Vec<Condition>> {
+    let mut groups: Vec<Vec<Condition>> = Vec::new();
+    for condition in conditions {
+        let same = |other: &Condition| {
+            other.column == condition.column
+                && (other.operator, condition.operator) == (Operator::Equal, Operator::Equal)
+        };
+        match groups.iter_mut().find(|group| group.iter().all(same)) {
+            Some(group) => group.push(condition),
+            None => groups.push(vec![condition]),
+        }
+    }
+    groups
 }
 
 fn positive(condition: &Condition) -> Condition {

@@ -28,10 +28,11 @@ impl Assembler<'_> {
         self.select(draft, &asked, main, &mut query);
         self.group(draft, &asked, main, &mut query);
         self.order(draft, &mut query);
-        self.filters(draft, main, &mut query);
         if query.select.is_empty() {
             self.labels(main).for_each(|label| query.select.push(Expression::Column(label)));
         }
+        // Last, since an intersection repeats what is there.
+        self.filters(draft, main, &mut query);
         if query.distinct && query.select == [Expression::CountRows] {
             query.distinct = false;
         }

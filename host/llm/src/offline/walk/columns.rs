@@ -50,9 +50,8 @@ impl Walk<'_> {
         let before = self.item(negation).from.checked_sub(1).map_or("", word);
         let said = between.clone().any(|at| lexicon::lacks(word(at))) || matches!(before, "has" | "have" | "had");
         let near = self.reading.items[negation + 1..at].iter().all(|item| matches!(item.what, What::Cue(Cue::Trigger)));
-        let silent = between.all(|at| {
-            at < self.item(negation).to || is_stop(&self.reading.tokens[at]) || lexicon::lacks(word(at))
-        });
+        let silent = between
+            .all(|at| at < self.item(negation).to || is_stop(&self.reading.tokens[at]) || lexicon::lacks(word(at)));
         let compared = self.reading.items.get(at + 1).is_some_and(|next| {
             let joins = matches!(next.what, What::Cue(Cue::And | Cue::Or | Cue::Comma | Cue::Request));
             !joins && next.from <= self.item(at).to + 3

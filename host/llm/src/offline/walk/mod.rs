@@ -264,8 +264,10 @@ impl Walk<'_> {
 
     /// Whether what follows `and` or `but` says something of its own.
     fn opens_clause(&self, at: usize) -> bool {
-        let next = self.reading.tokens.get(self.item(at).to);
-        next.is_some_and(|token| lexicon::opens_clause(&token.lower))
+        let Some(next) = self.reading.tokens.get(self.item(at).to) else { return false };
+        // A further verb, once the denial has found what it denies: `not from here and joined in 2020`.
+        let found = self.draft.filters.last().is_some_and(|filter| filter.negated.is_some());
+        lexicon::opens_clause(&next.lower) || (found && next.is_past())
     }
 
     /// Counts what was announced and never came.
