@@ -58,7 +58,8 @@ fn build(root: &Path, names: &[String], target_dir: &Path) -> Result<(), Box<dyn
         cargo.args(["-p", name]);
     }
     // What the outer cargo set for the host's code is not for the guests'.
-    for set_by_cargo in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR"] {
+    for set_by_cargo in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR"]
+    {
         cargo.env_remove(set_by_cargo);
     }
     if cargo.status()?.success() { Ok(()) } else { Err("the built-in plugins do not build; see above".into()) }

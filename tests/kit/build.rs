@@ -15,7 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut cargo = Command::new(std::env::var("CARGO")?);
     cargo.current_dir(&root).args(["build", "--quiet", "-p", "zoo-hostile", "-p", "zoo-mute"]);
     cargo.args(["--target", "wasm32-wasip2", "--profile", "plugin", "--target-dir"]).arg(&target_dir);
-    for set_by_cargo in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR"] {
+    for set_by_cargo in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR"]
+    {
         cargo.env_remove(set_by_cargo);
     }
     if !cargo.status()?.success() {

@@ -10,7 +10,8 @@ use syrch_runtime::Configured;
 use crate::context::Context;
 use crate::ground::Grounded;
 use crate::{
-    ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateStatus, ClarifyReport, Confidence, CostReport, PluginReport, TimeReport,
+    ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateStatus, ClarifyReport, Confidence, CostReport, PluginReport,
+    TimeReport,
 };
 
 /// How long the parts of a search took.

@@ -74,7 +74,8 @@ async fn own_statement(
     let signals =
         Signals { attempts: 1, max_attempts: 1, empty_result: results.row_count() == 0, ..Signals::default() };
     let id = format!("{}.answer", task.id);
-    let candidate = Candidate { id, origin: "aggregate".to_owned(), sql: sql.to_owned(), signals, ..Candidate::default() };
+    let candidate =
+        Candidate { id, origin: "aggregate".to_owned(), sql: sql.to_owned(), signals, ..Candidate::default() };
     let verdicts = match prepared.evaluate.judged(&Arc::new(task.clone()), vec![candidate]).await {
         Err(error) if error.is_fault() => return Err(error),
         verdicts => verdicts.unwrap_or_default(),

@@ -35,8 +35,8 @@ pub use host::Host;
 pub use open::open_database;
 pub use plugins::Inspection;
 pub use report::{
-    ANSWER_SCHEMA, AnswerBody, AnswerDocument, Ask, CandidateReport, CandidateStatus, ClarifyReport, Confidence, CostReport,
-    Observer, Outcome, PluginReport, SearchEvent, SearchReport, Silent, TimeReport,
+    ANSWER_SCHEMA, AnswerBody, AnswerDocument, Ask, CandidateReport, CandidateStatus, ClarifyReport, Confidence,
+    CostReport, Observer, Outcome, PluginReport, SearchEvent, SearchReport, Silent, TimeReport,
 };
 pub use settings::{ModelSettings, PluginSource, Provider, Settings, Strategy};
 

@@ -27,7 +27,8 @@ pub async fn open_database(settings: &Settings) -> Result<Arc<dyn Database>, Err
         }
         _ => url,
     };
-    let config = SqliteConfig { tables: settings.tables.clone(), limits: settings.limits.clone(), ..SqliteConfig::new(path) };
+    let config =
+        SqliteConfig { tables: settings.tables.clone(), limits: settings.limits.clone(), ..SqliteConfig::new(path) };
     let database = tokio::task::spawn_blocking(move || SqliteDatabase::open(config))
         .await
         .map_err(|error| Error::Internal(error.to_string()))??;
@@ -39,7 +40,8 @@ pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> R
     let model = &settings.model;
     match model.provider {
         Provider::Offline => {
-            let cells: Arc<dyn CellIndex> = Arc::new(GrantedIndex { index: Arc::clone(database) as _, grant: settings.rows });
+            let cells: Arc<dyn CellIndex> =
+                Arc::new(GrantedIndex { index: Arc::clone(database) as _, grant: settings.rows });
             let mut config = OfflineConfig::default();
             if let Some(threshold) = model.offline_threshold {
                 config.threshold = threshold;

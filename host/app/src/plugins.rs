@@ -66,7 +66,8 @@ pub async fn inspect(source: &PluginSource, settings: &Settings, observer: &dyn 
 }
 
 pub(crate) fn runtime(settings: &Settings) -> Result<Runtime, Error> {
-    Runtime::new(settings.limits.clone(), settings.cache_dir.as_deref()).map_err(|error| Error::Internal(error.to_string()))
+    Runtime::new(settings.limits.clone(), settings.cache_dir.as_deref())
+        .map_err(|error| Error::Internal(error.to_string()))
 }
 
 pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dyn Observer) -> Result<Plugin, Error> {
@@ -74,7 +75,9 @@ pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dy
     let bytes = match source {
         PluginSource::Builtin(name) => match builtin::find(name) {
             Some(bytes) => bytes.to_vec(),
-            None => return Err(Error::UnknownPlugin { name: name.clone(), similar: text::nearest(name, builtin::names()) }),
+            None => {
+                return Err(Error::UnknownPlugin { name: name.clone(), similar: text::nearest(name, builtin::names()) });
+            }
         },
         PluginSource::File(path) => {
             read_component(path, runtime.limits()).map_err(|source| rejected(&label, source))?

@@ -35,11 +35,8 @@ pub(crate) struct Solved {
 impl Solved {
     /// All that a dependent may name: what this one may, and this one.
     pub(crate) fn lends(&self) -> Vec<Relation> {
-        let own = Relation {
-            name: self.name.clone(),
-            sql: self.candidate.sql.clone(),
-            columns: self.results.columns(),
-        };
+        let own =
+            Relation { name: self.name.clone(), sql: self.candidate.sql.clone(), columns: self.results.columns() };
         self.relations.iter().cloned().chain([own]).collect()
     }
 }
@@ -192,7 +189,12 @@ impl Runner {
 
     /// The reward's verdict: the one it gave while the solver worked, or a new one. A reward that fails honestly cannot judge; one that
     /// is broken ends the task.
-    async fn verdict(&self, task: &Arc<Task>, prepared: &Prepared, candidate: &Candidate) -> Result<Verdict, RoleError> {
+    async fn verdict(
+        &self,
+        task: &Arc<Task>,
+        prepared: &Prepared,
+        candidate: &Candidate,
+    ) -> Result<Verdict, RoleError> {
         if let Some(verdict) = self.context.verdict(&task.id, &candidate.sql) {
             return Ok(verdict);
         }
@@ -219,11 +221,9 @@ impl Runner {
 fn parent(ended: Ended<Solved>) -> Parent {
     let Ended { task, observation, output } = ended;
     let output = match (output, observation.ending) {
-        (Some(solved), _) => Output::Relation {
-            name: solved.name,
-            candidate: Box::new(solved.candidate),
-            results: solved.results,
-        },
+        (Some(solved), _) => {
+            Output::Relation { name: solved.name, candidate: Box::new(solved.candidate), results: solved.results }
+        }
         (None, Ending::Failed(failure)) => Output::Failed(failure),
         (None, Ending::Skipped(reason)) => Output::Failed(Failure::new(FailureKind::Cancelled, reason)),
         (None, _) => Output::Failed(Failure::new(FailureKind::Cancelled, "it did not end")),

@@ -177,7 +177,9 @@ impl From<SqlError> for Failure {
 /// What to do about a statement that failed by its own fault.
 fn next_step(kind: SqlErrorKind) -> Option<&'static str> {
     match kind {
-        SqlErrorKind::Syntax => Some("write one statement that begins with SELECT, VALUES or WITH"),
+        SqlErrorKind::Syntax => {
+            Some("check the words and the parentheses there; one whole query is run, of SELECT, VALUES or WITH")
+        }
         SqlErrorKind::UnknownTable | SqlErrorKind::UnknownColumn => {
             Some("`syrch-host schema DB` shows all tables and columns")
         }

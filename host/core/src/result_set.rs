@@ -1,6 +1,8 @@
 //! A result as the host keeps it: Arrow record batches, with the declared type of each column beside its Arrow type.
 
+use std::collections::BTreeMap;
 use std::hash::Hasher;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, SchemaRef};
@@ -20,6 +22,33 @@ pub struct ResultSet {
     warnings: Vec<String>,
     /// The one statement that ran, relations spliced in and in the engine's dialect.
     pub sql: String,
+    known: Known,
+}
+
+/// What was once computed from a result, which never changes. A copy of the result begins anew, and results are compared without it.
+#[derive(Default)]
+struct Known {
+    profile: OnceLock<Profile>,
+    /// By equality (see [`rank`]) and salt.
+    fingerprints: Mutex<BTreeMap<(u8, u64), String>>,
+}
+
+impl Clone for Known {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Known {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Debug for Known {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Known")
+    }
 }
 
 impl ResultSet {
@@ -32,7 +61,7 @@ impl ResultSet {
         warnings: Vec<String>,
         sql: String,
     ) -> Self {
-        Self { schema, batches, truncated, warnings, sql }
+        Self { schema, batches, truncated, warnings, sql, known: Known::default() }
     }
 
     /// The Arrow schema; a field's metadata holds its declared type under [`SQL_TYPE`].
@@ -77,6 +106,10 @@ impl ResultSet {
     /// Its shape. `distinct` is not counted.
     #[must_use]
     pub fn profile(&self) -> Profile {
+        self.known.profile.get_or_init(|| self.shape()).clone()
+    }
+
+    fn shape(&self) -> Profile {
         let columns = self
             .columns()
             .into_iter()
@@ -118,32 +151,43 @@ impl ResultSet {
     /// equal when their values are (1 and 1.0); everything else when it is the same. Column names do not count.
     #[must_use]
     pub fn fingerprint(&self, under: &Equality, salt: u64) -> Option<String> {
+        let key = (rank(under)?, salt);
+        let mut known = self.known.fingerprints.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(known.entry(key).or_insert_with(|| self.digest(under, salt)).clone())
+    }
+
+    fn digest(&self, under: &Equality, salt: u64) -> String {
         let mut digests: Vec<[u8; 32]> = Vec::new();
-        for row in self.rows(0, u64::MAX) {
-            let mut hasher = Sha256::new();
-            hasher.update(salt.to_le_bytes());
-            for value in &row {
-                let bytes = canonical(value);
-                hasher.update((bytes.len() as u64).to_le_bytes());
-                hasher.update(&bytes);
+        for batch in &self.batches {
+            for row in 0..batch.num_rows() {
+                let mut hasher = Sha256::new();
+                hasher.update(salt.to_le_bytes());
+                batch.columns().iter().for_each(|column| hash_cell(&mut hasher, column, row));
+                digests.push(hasher.finalize().into());
             }
-            digests.push(hasher.finalize().into());
         }
-        match under {
-            Equality::Ordered => {}
-            Equality::Bag => digests.sort_unstable(),
-            Equality::Set => {
-                digests.sort_unstable();
-                digests.dedup();
-            }
-            Equality::Other(_) => return None,
+        if *under != Equality::Ordered {
+            digests.sort_unstable();
+        }
+        if *under == Equality::Set {
+            digests.dedup();
         }
         let mut hasher = Sha256::new();
         hasher.update(salt.to_le_bytes());
         hasher.update((self.schema.fields().len() as u64).to_le_bytes());
         hasher.update([u8::from(self.truncated)]);
         digests.iter().for_each(|digest| hasher.update(digest));
-        Some(hasher.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect())
+        hasher.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The known equalities as numbers.
+fn rank(under: &Equality) -> Option<u8> {
+    match under {
+        Equality::Bag => Some(0),
+        Equality::Set => Some(1),
+        Equality::Ordered => Some(2),
+        Equality::Other(_) => None,
     }
 }
 
@@ -165,21 +209,33 @@ pub fn cell(column: &ArrayRef, row: usize) -> Value {
     .unwrap_or(Value::Null)
 }
 
-fn canonical(value: &Value) -> Vec<u8> {
-    let tagged = |tag: u8, bytes: &[u8]| [&[tag], bytes].concat();
-    match value {
-        Value::Null => vec![b'n'],
-        Value::Boolean(value) => tagged(b'i', &i64::from(*value).to_le_bytes()),
+/// Hashes a cell so that equal ones, and only these, go in as the same bytes: their length, a tag, the value. Texts and blobs are read where
+/// they lie.
+fn hash_cell(hasher: &mut Sha256, column: &ArrayRef, row: usize) {
+    let mut tagged = |tag: u8, bytes: &[u8]| {
+        hasher.update((bytes.len() as u64 + 1).to_le_bytes());
+        hasher.update([tag]);
+        hasher.update(bytes);
+    };
+    let any = column.as_any();
+    if !column.is_null(row) {
+        if let Some(texts) = any.downcast_ref::<StringArray>() {
+            return tagged(b't', texts.value(row).as_bytes());
+        }
+        if let Some(blobs) = any.downcast_ref::<BinaryArray>() {
+            return tagged(b'b', blobs.value(row));
+        }
+    }
+    match cell(column, row) {
+        Value::Boolean(value) => tagged(b'i', &i64::from(value).to_le_bytes()),
         Value::Integer(value) => tagged(b'i', &value.to_le_bytes()),
         // 2^63 is exact as f64, and every integral value below it fits i64.
         Value::Real(value) if value.fract() == 0.0 && value.abs() < 9_223_372_036_854_775_808.0 => {
-            tagged(b'i', &(*value as i64).to_le_bytes())
+            tagged(b'i', &(value as i64).to_le_bytes());
         }
         Value::Real(value) => tagged(b'r', &value.to_bits().to_le_bytes()),
-        Value::Text(text) | Value::Decimal(text) | Value::Temporal(text) | Value::Other(text) => {
-            tagged(b't', text.as_bytes())
-        }
-        Value::Bytes(bytes) => tagged(b'b', bytes),
+        // Arrow has no other type here.
+        _ => tagged(b'n', &[]),
     }
 }
 
@@ -234,6 +290,41 @@ mod tests {
         assert_eq!(print(&a, Equality::Set), print(&c, Equality::Set));
         assert_ne!(a.fingerprint(&Equality::Bag, 7), a.fingerprint(&Equality::Bag, 8));
         assert_eq!(print(&a, Equality::Other("x".into())), None);
+    }
+
+    #[test]
+    fn every_kind_of_cell_counts_as_its_value() {
+        let print = |column: ArrayRef| result(column).fingerprint(&Equality::Bag, 7).unwrap();
+        let different: Vec<String> = [
+            Arc::new(Int64Array::from(vec![None::<i64>])) as ArrayRef,
+            Arc::new(Int64Array::from(vec![0])),
+            Arc::new(Int64Array::from(vec![1])),
+            Arc::new(Float64Array::from(vec![1.5])),
+            Arc::new(Float64Array::from(vec![9_223_372_036_854_775_808.0])),
+            Arc::new(StringArray::from(vec![""])),
+            Arc::new(StringArray::from(vec!["1"])),
+            Arc::new(BinaryArray::from(vec![b"1".as_slice()])),
+        ]
+        .map(print)
+        .to_vec();
+        let set: std::collections::BTreeSet<&String> = different.iter().collect();
+        assert_eq!(set.len(), different.len());
+        assert_eq!(print(Arc::new(arrow_array::NullArray::new(1))), different[0]);
+        assert_eq!(print(Arc::new(StringArray::from(vec![None::<&str>]))), different[0]);
+        assert_eq!(print(Arc::new(BooleanArray::from(vec![true]))), different[2]);
+        assert_eq!(print(Arc::new(Float64Array::from(vec![-0.0]))), different[1]);
+    }
+
+    #[test]
+    fn what_is_known_already_is_the_same_and_does_not_count() {
+        let asked = result(Arc::new(Int64Array::from(vec![1, 2])));
+        let first = asked.fingerprint(&Equality::Set, 7);
+        let ordered = asked.fingerprint(&Equality::Ordered, 7);
+        assert_ne!(first, ordered);
+        assert_eq!((asked.fingerprint(&Equality::Set, 7), asked.profile()), (first.clone(), asked.profile()));
+        assert_eq!(asked.known.fingerprints.lock().unwrap().len(), 2);
+        let copy = asked.clone();
+        assert_eq!((copy.fingerprint(&Equality::Set, 7), &copy), (first, &asked));
     }
 
     #[test]

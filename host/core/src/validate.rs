@@ -18,7 +18,11 @@ fn refuse(field: &str, what: impl std::fmt::Display) -> Checked {
 }
 
 fn share(field: &str, value: f64) -> Checked {
-    if value.is_finite() && (0.0..=1.0).contains(&value) { Ok(()) } else { refuse(field, format!("is {value}, not 0 to 1")) }
+    if value.is_finite() && (0.0..=1.0).contains(&value) {
+        Ok(())
+    } else {
+        refuse(field, format!("is {value}, not 0 to 1"))
+    }
 }
 
 fn finite(field: &str, value: f64) -> Checked {
@@ -82,16 +86,19 @@ fn extras(field: &str, pairs: &[(String, String)], limits: &Limits) -> Checked {
 /// The first field that is not a number in its range.
 pub fn claims(claims: &[(f64, Signals)], limits: &Limits) -> Checked {
     size("claims", claims.len(), limits.candidates, "entries")?;
-    claims.iter().try_for_each(|(raw, signals)| share("raw confidence", *raw).and_then(|()| check_signals(signals, limits)))
+    claims
+        .iter()
+        .try_for_each(|(raw, signals)| share("raw confidence", *raw).and_then(|()| check_signals(signals, limits)))
 }
 
 fn check_signals(signals: &Signals, limits: &Limits) -> Checked {
     optional(signals.logprob, |value| finite("signals.logprob", value))?;
     optional(signals.reward, |value| share("signals.reward", value))?;
     size("signals.extra", signals.extra.len(), limits.candidates, "entries")?;
-    signals.extra.iter().try_for_each(|(key, value)| {
-        words("signals.extra", key, limits).and_then(|()| finite("signals.extra", *value))
-    })
+    signals
+        .extra
+        .iter()
+        .try_for_each(|(key, value)| words("signals.extra", key, limits).and_then(|()| finite("signals.extra", *value)))
 }
 
 /// Candidates of one call: bounded, ids unique, numbers in range.
@@ -170,7 +177,9 @@ pub fn step(step: &Step, limits: &Limits) -> Checked {
             Edit::Add(each) | Edit::Update(each) => task(each, limits)?,
             Edit::Cancel(each) | Edit::Answer(each) => id("edit", each, limits)?,
             Edit::Finish => {}
-            Edit::Other(name) => return refuse("edit", format!("`{}` is unknown", text::clip(name, 32).escape_default())),
+            Edit::Other(name) => {
+                return refuse("edit", format!("`{}` is unknown", text::clip(name, 32).escape_default()));
+            }
         }
     }
     memo(step.memo.as_ref(), limits)

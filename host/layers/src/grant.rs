@@ -14,8 +14,12 @@ use syrch_core::{Candidate, Hit, ResultSet, Signals, SqlError, SqlErrorKind, Val
 const PAGE_ROWS: u64 = 1_000;
 /// Bytes of one page's cells.
 const PAGE_BYTES: usize = 1 << 20;
-/// Values or hits that one call of the port `cells` may ask for.
+/// Values of a column, or hits of a phrase, that one call of the port `cells` may ask for.
 const MAX_CELLS: u32 = 1_000;
+/// Phrases of one call.
+const MAX_PHRASES: usize = 256;
+/// Hits of one call: each phrase has an equal share.
+const MAX_HITS: u32 = 10_000;
 
 /// The port `rows` under the user's grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +101,8 @@ async fn samples(
     }
 }
 
-/// The port `cells` under the user's grant.
+/// The port `cells` under the user's grant: `sample:N` shows `N` frequent values of a column and `N` cells for a phrase. One call may bring
+/// 256 phrases, and gets 10,000 cells for all of them together.
 #[derive(Clone)]
 pub struct GrantedCells {
     /// The database's index.
@@ -106,21 +111,37 @@ pub struct GrantedCells {
     pub grant: RowsGrant,
 }
 
+impl GrantedCells {
+    /// Values of a column, or hits of a phrase, at most.
+    fn most(&self, limit: u32) -> u32 {
+        match self.grant {
+            RowsGrant::Sample(rows) => limit.min(rows),
+            RowsGrant::None | RowsGrant::Aggregates | RowsGrant::Full => limit,
+        }
+    }
+}
+
 #[async_trait]
 impl CellsPort for GrantedCells {
     async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
-        samples(self.index.as_ref(), self.grant, table, columns, limit).await
+        samples(self.index.as_ref(), self.grant, table, columns, self.most(limit)).await
     }
 
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
         match self.grant {
             RowsGrant::None | RowsGrant::Aggregates => Err(refusal(self.grant)),
-            RowsGrant::Sample(_) | RowsGrant::Full => self.index.find(phrases, how, limit.min(MAX_CELLS)).await,
+            RowsGrant::Sample(_) | RowsGrant::Full if phrases.len() > MAX_PHRASES => {
+                Err(PortError::Other(format!("{} phrases; one call may have {MAX_PHRASES}", phrases.len())))
+            }
+            RowsGrant::Sample(_) | RowsGrant::Full => {
+                let share = MAX_HITS / u32::try_from(phrases.len().max(1)).unwrap_or(u32::MAX);
+                self.index.find(phrases, how, self.most(limit).min(MAX_CELLS).min(share)).await
+            }
         }
     }
 }
 
-/// An index for the host's own providers, under the user's grant. It finds nothing where the port would answer `denied`: what a
+/// An index for the host's own providers, under the user's grant; `sample:N` does not count here, since it is not for reading. It finds nothing where the port would answer `denied`: what a
 /// provider writes into a statement reaches a guest too.
 #[derive(Clone)]
 pub struct GrantedIndex {
@@ -310,6 +331,36 @@ mod tests {
             let found = own.find(&phrases, Match::Exact, 1).await.unwrap();
             assert_eq!((found.len(), found[0].len()), (2, hits.unwrap_or(0)), "{grant}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_sample_of_cells_is_as_large_as_one_of_rows() {
+        let index: Arc<dyn CellIndex> = Arc::new(FakeDatabase::default());
+        let phrases = ["a".to_owned(), "b".to_owned()];
+        for (grant, limit, shown, own) in [
+            (RowsGrant::Sample(3), 50, 3, 50),
+            (RowsGrant::Sample(3), 2, 2, 2),
+            (RowsGrant::Sample(5_000), 2_000, 1_000, 1_000),
+            (RowsGrant::Full, 50, 50, 50),
+        ] {
+            let cells = GrantedCells { index: Arc::clone(&index), grant };
+            let samples = cells.samples("t", &["n".to_owned()], limit).await.unwrap();
+            assert_eq!(samples[0].frequent.len(), shown, "{grant}");
+            let found = cells.find(&phrases, Match::Exact, limit).await.unwrap();
+            assert!(found.len() == 2 && found.iter().all(|hits| hits.len() == shown), "{grant}");
+            let host = GrantedIndex { index: Arc::clone(&index), grant };
+            assert_eq!(host.samples("t", &["n".to_owned()], limit).await.unwrap()[0].frequent.len(), own, "{grant}");
+        }
+    }
+
+    #[tokio::test]
+    async fn one_call_finds_only_so_much() {
+        let cells = GrantedCells { index: Arc::new(FakeDatabase::default()), grant: RowsGrant::Full };
+        let many = vec!["a".to_owned(); MAX_PHRASES];
+        let found = cells.find(&many, Match::Fuzzy, u32::MAX).await.unwrap();
+        assert_eq!((found.len(), found[0].len()), (256, 39));
+        let more = vec![String::new(); 500_000];
+        assert!(matches!(cells.find(&more, Match::Fuzzy, 1).await, Err(PortError::Other(_))));
     }
 
     #[tokio::test]

@@ -147,7 +147,6 @@ fn a_question_that_is_being_worded_is_given_up() {
 }
 
 #[test]
-#[ignore = "the prompt hears Ctrl-C before the search does, which then takes it for an empty answer"]
 fn a_question_to_the_user_can_be_interrupted() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(

@@ -77,7 +77,6 @@ fn without_a_grant_no_cell_is_in_any_request() {
 
 /// The greatest key of a table is a cell as well, such as a customer's number, and no count of rows.
 #[test]
-#[ignore = "the estimate of a table's rows is its greatest rowid, which is a cell where the key is an integer"]
 fn without_a_grant_no_key_is_in_any_request() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(curious());
@@ -263,5 +262,22 @@ fn an_odd_key_is_hidden_in_every_spelling() {
             assert!(!said.all().contains(spelling), "{spelling} is shown: {}", said.all());
         }
         assert!(said.all().contains("***"), "{}", said.all());
+    }
+}
+
+/// The key in OPENAI_API_KEY is OpenAI's: another endpoint that the user names gets no key at all.
+#[test]
+fn openais_key_is_handed_to_no_other_endpoint() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(Script::always(Reply::sql("SELECT count(*) FROM customers", 0.95)));
+    let mut command = crate::host();
+    command.env("OPENAI_API_KEY", KEY).args(["--llm", "openai", "--model", "mock", "--base-url", &endpoint.url()]);
+    command.args(["-q", "How many customers are there?", "--db"]).arg(crate::shop(folder.path()));
+    let said = Said::of(command.output().unwrap());
+    assert_eq!(said.code, 0, "{}", said.all());
+    let requests = endpoint.requests();
+    assert!(!requests.is_empty());
+    for request in requests {
+        assert!(request.authorization().is_none(), "a key was sent");
     }
 }

@@ -121,7 +121,7 @@ fn the_output_replaces_nothing_that_is_read() {
     place.file("cells.sqlite-wal", "");
     for (command, name) in [
         ("config --config own.yml", "own.yml"),
-        ("config --planner mine.wasm", "./mine.wasm"),
+        ("config --planner ./mine.wasm", "mine.wasm"),
         ("plugin inspect mine.wasm", "mine.wasm"),
         ("schema cells.sqlite", "cells.sqlite-wal"),
         ("schema cells.sqlite", "cells.sqlite-journal"),

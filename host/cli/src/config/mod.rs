@@ -195,7 +195,7 @@ fn variables(environment: &Environment, warnings: &mut Vec<String>) -> Outcome<V
         return Ok(found);
     }
     Err(Failure::config(problems.join("\n"))
-        .hint("correct or unset what the environment sets; a flag or a config file can set it, too"))
+        .hint("correct the value, or unset the variable; an empty one counts as unset"))
 }
 
 /// All names share a prefix that must not count as nearness.
@@ -238,8 +238,8 @@ impl Config {
         self.parameters.insert((target, key), origin);
     }
 
-    /// Without a word on it, a key or a base URL means an endpoint, and nothing means the offline rules. OPENAI_API_KEY goes to no other
-    /// provider than `openai`.
+    /// Without a word on it, a key or a base URL means an endpoint, and nothing means the offline rules. OPENAI_API_KEY is OpenAI's:
+    /// it is handed to no endpoint but theirs.
     fn choose_provider(&mut self, environment: &Environment) {
         let model = &mut self.effective.settings.model;
         let openai_key = environment.openai_key.as_deref().filter(|key| !key.trim().is_empty());
@@ -255,7 +255,8 @@ impl Config {
             self.origins.insert("llm.provider", Origin::Derived(reason));
         }
         let lacks_key = model.provider == Provider::Openai && model.api_key.is_none();
-        if let Some(key) = openai_key.filter(|_| lacks_key) {
+        let theirs = model.base_url.trim().starts_with("https://api.openai.com/");
+        if let Some(key) = openai_key.filter(|_| lacks_key && theirs) {
             model.api_key = Some(SecretString::from(key.to_owned()));
             self.origins.insert("llm.api_key", Origin::Environment("OPENAI_API_KEY".to_owned()));
         }

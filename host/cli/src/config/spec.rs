@@ -155,7 +155,7 @@ pub(crate) static SPECS: &[Spec] = &[
     .env(&["SYRCH_MODEL"])
     // A dearer model is the user's to choose.
     .stranger(Stranger::Never),
-    Spec::new("llm.api_key", Kind::Secret, "The endpoint's key; better in SYRCH_API_KEY, since other users may see a command line. OPENAI_API_KEY serves the provider openai when no other key is set", |e| if e.settings.model.api_key.is_some() { json!("set") } else { Value::Null }, |e, v| {
+    Spec::new("llm.api_key", Kind::Secret, "The endpoint's key; better in SYRCH_API_KEY, since other users may see a command line. Without another key, OPENAI_API_KEY serves https://api.openai.com and no other endpoint", |e| if e.settings.model.api_key.is_some() { json!("set") } else { Value::Null }, |e, v| {
         e.settings.model.api_key = Some(text(v).into());
     })
     .flag("api-key", "KEY")

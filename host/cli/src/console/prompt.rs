@@ -57,7 +57,8 @@ impl Ask for Prompt {
         });
         tokio::select! {
             line = tokio::task::spawn_blocking(read_line) => answer(&line.ok()??, &asked.choices),
-            () = self.interrupt.wait() => None,
+            // The search hears of Ctrl-C too and ends this wait; an answer of ours could come first and look like the user's.
+            () = self.interrupt.wait() => std::future::pending().await,
         }
     }
 }

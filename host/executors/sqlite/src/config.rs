@@ -20,8 +20,6 @@ pub struct SqliteConfig {
     pub memory: usize,
     /// How long to wait for somebody else's lock.
     pub busy: Duration,
-    /// Whether the catalog shows comments of the declarations: text that whoever made the file wrote.
-    pub comments: bool,
 }
 
 impl SqliteConfig {
@@ -34,7 +32,6 @@ impl SqliteConfig {
             limits: Limits::default(),
             memory: 256 << 20,
             busy: Duration::from_secs(1),
-            comments: false,
         }
     }
 

@@ -4,6 +4,8 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
@@ -11,6 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use syrch_core::ports::DatabaseError;
 use syrch_core::text::nearest;
 
+use crate::alarm::{self, Alarm, Ends};
 use crate::config::SqliteConfig;
 use crate::guard::Sentry;
 use crate::state::FileState;
@@ -28,6 +31,14 @@ const OTHERS: [(&[u8], &str); 6] = [
 
 /// Columns of one result, and of one table where no table is wider.
 pub(crate) const COLUMNS: i32 = 500;
+
+/// Time for one look at the schema, and for all views together.
+pub(crate) const SCHEMA: Duration = Duration::from_secs(10);
+
+/// Bytes that the engine may hold in the whole process: as much as the default number of statements may take by default. Where a view or
+/// a common table expression names another twice, and that one the next, compiling doubles with each and asks nobody: only the
+/// allocator ends it.
+const HEAP: usize = 1 << 30;
 
 /// The file behind a path, once it is certain that it is a database.
 ///
@@ -112,9 +123,9 @@ pub(crate) fn connect(
     connection.busy_timeout(config.busy)?;
     harden(&connection)?;
     limit(&connection, columns)?;
-    read_schema(&connection)?;
-    let sentry = sentry.clone();
-    connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| sentry.judge(&context)))?;
+    let judge = sentry.clone();
+    connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| judge.judge(&context)))?;
+    read_schema(&mut connection, sentry, config)?;
     Ok(connection)
 }
 
@@ -142,6 +153,7 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
     ] {
         connection.set_db_config(setting, value)?;
     }
+    connection.query_row(&format!("PRAGMA hard_heap_limit = {HEAP}"), [], |_| Ok(()))?;
     connection.execute_batch(
         "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cell_size_check = 1; \
          PRAGMA cache_size = -8192;",
@@ -170,7 +182,17 @@ fn limit(connection: &Connection, columns: i32) -> rusqlite::Result<()> {
 
 /// Reads the schema and connects the virtual tables, whose modules then run statements of their own: later, while a guest's is being
 /// compiled, the authorizer could not tell these from the guest's.
-pub(crate) fn read_schema(connection: &Connection) -> rusqlite::Result<()> {
+///
+/// Whoever made the file wrote what runs here, so that it ends like a statement does.
+pub(crate) fn read_schema(connection: &mut Connection, sentry: &Sentry, config: &SqliteConfig) -> rusqlite::Result<()> {
+    let alarm = Alarm::set(Ends { deadline: SCHEMA, memory: config.memory }, &Arc::default());
+    alarm::arm(connection, sentry, &alarm)?;
+    let result = connect_tables(connection);
+    alarm::disarm(connection, sentry)?;
+    result
+}
+
+fn connect_tables(connection: &Connection) -> rusqlite::Result<()> {
     let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage = 0")?;
     let names = tables.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
     for name in names {
@@ -196,6 +218,9 @@ pub(crate) fn opening_error(error: &rusqlite::Error, config: &SqliteConfig) -> D
         Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path: config.shown(), reason },
         Some(ErrorCode::Unknown) if reason.starts_with("malformed") => {
             DatabaseError::Corrupt { path: config.shown(), reason }
+        }
+        Some(ErrorCode::OperationInterrupted | ErrorCode::AuthorizationForStatementDenied | ErrorCode::OutOfMemory) => {
+            config.unavailable("reading its schema takes too much time or memory")
         }
         Some(ErrorCode::ReadOnly) => config.unavailable(
             "a change was interrupted and must be taken back first: open it once with a program that may write to it",

@@ -1,6 +1,7 @@
 //! The database as the rest of the house sees it: each call takes a permit and a pooled connection, works on a thread that may block, and
 //! is interrupted when its future is dropped.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,14 +12,15 @@ use syrch_core::ports::{
 };
 use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind};
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
-use tokio::sync::Semaphore;
 
-use crate::cells::{self, Index};
+use crate::alarm::{self, Cancel, Ends};
+use crate::cells::{self, Index, Phrase};
 use crate::config::SqliteConfig;
 use crate::connect;
 use crate::execute::Composed;
 use crate::guard::Sentry;
-use crate::session::{self, Cancel, Ends, Session};
+use crate::seats::{Seat, Seats};
+use crate::session::Session;
 use crate::state::{self, FileState};
 use crate::watch::{Pulse, Snapshot, Watch};
 
@@ -27,6 +29,9 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// How often a statement is run again because the file changed under it.
 const RETRIES: usize = 3;
+
+/// Columns of the widest table that the engine can make.
+const COLUMNS: usize = 32_767;
 
 /// Time to build the index of values; half of a statement's deadline when that is shorter.
 const INDEXING: Duration = Duration::from_secs(10);
@@ -40,7 +45,7 @@ struct Inner {
     name: String,
     watch: Mutex<Watch>,
     idle: Mutex<Vec<Session>>,
-    permits: Arc<Semaphore>,
+    seats: Seats,
     index: Mutex<Option<(Pulse, Arc<Index>)>>,
 }
 
@@ -54,9 +59,9 @@ impl SqliteDatabase {
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let mut watch = Watch::open(&path, &config)?;
         watch.snapshot(&path, &name, &config)?;
-        let permits = Arc::new(Semaphore::new(config.limits.sql_in_flight.max(1)));
+        let seats = Seats::new(config.limits.sql_in_flight);
         let (watch, idle, index) = (Mutex::new(watch), Mutex::new(Vec::new()), Mutex::new(None));
-        Ok(Self(Arc::new(Inner { config, path, name, watch, idle, permits, index })))
+        Ok(Self(Arc::new(Inner { config, path, name, watch, idle, seats, index })))
     }
 
     /// A digest of the file's place and state: equal, in every process, as long as the content cannot have changed.
@@ -77,18 +82,21 @@ impl SqliteDatabase {
         splice(&query.text, &query.relations, &Dialect::Sqlite, &bounds)
     }
 
-    /// Works with a connection, off the async threads.
+    /// Works with a connection, off the async threads. Waiting for its turn may take as long as a statement may run.
     async fn with_session<T: Send + 'static>(
         &self,
         work: impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<T, SqlError> {
-        let closed = || SqlError::new(SqlErrorKind::Unavailable, "the database is closed");
-        let permit = Arc::clone(&self.0.permits).acquire_owned().await.map_err(|_| closed())?;
-        let (inner, cancel) = (Arc::clone(&self.0), Arc::new(Cancel::default()));
-        let guard = CancelOnDrop(Arc::clone(&cancel));
         let deadline = self.0.config.limits.sql_deadline;
+        let seat = match tokio::time::timeout(deadline, self.0.seats.take()).await {
+            Ok(Some(seat)) => Arc::new(seat),
+            Ok(None) => return Err(unavailable("the database is closed".to_owned())),
+            Err(_) => return Err(unavailable("the database is busy with other statements".to_owned())),
+        };
+        let (inner, cancel) = (Arc::clone(&self.0), Arc::new(Cancel::default()));
+        let guard = LeaveOnDrop(Arc::clone(&cancel), Arc::clone(&seat));
         let job = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
+            let _occupied = Occupied(seat);
             inner.work(&cancel, &work)
         });
         let result = tokio::time::timeout(deadline + GRACE, job).await;
@@ -96,30 +104,34 @@ impl SqliteDatabase {
         match result {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(SqlError::new(SqlErrorKind::Other, "the statement's thread failed")),
-            Err(_) => Err(session::deadline(deadline)),
+            Err(_) => Err(alarm::deadline(deadline)),
         }
     }
 
-    /// As [`Self::with_session`], for the ports that have errors of their own.
+    /// As [`Self::with_session`], for the ports that have errors of their own. Each column is worked on once, however often it is named.
     async fn with_table<T: Send + 'static>(
         &self,
         table: &str,
         columns: &[String],
         work: impl Fn(&Session, &Snapshot, &str, &[String]) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<T, PortError> {
-        let snapshot = self.snapshot().await.map_err(|error| PortError::Unavailable(error.to_string()))?;
-        let found = snapshot.catalog.table(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
-        let name = |column: &String| {
-            found
-                .column(column)
-                .map(|column| column.name.clone())
-                .ok_or_else(|| PortError::UnknownName(format!("{table}.{column}")))
-        };
-        let columns = columns.iter().map(name).collect::<Result<Vec<_>, PortError>>()?;
-        let table = found.name.clone();
-        self.with_session(move |_, session, snapshot| work(session, snapshot, &table, &columns))
-            .await
-            .map_err(port_error)
+        let (table, wanted) = (table.to_owned(), spellings(columns)?);
+        self.with_session(move |_, session, snapshot| {
+            let Some(found) = snapshot.catalog.table(&table) else {
+                return Ok(Err(PortError::UnknownName(table.clone())));
+            };
+            let mut columns: Vec<String> = Vec::new();
+            for name in &wanted {
+                match found.column(name) {
+                    Some(column) if columns.contains(&column.name) => {}
+                    Some(column) => columns.push(column.name.clone()),
+                    None => return Ok(Err(PortError::UnknownName(format!("{table}.{name}")))),
+                }
+            }
+            work(session, snapshot, &found.name, &columns).map(Ok)
+        })
+        .await
+        .map_err(port_error)?
     }
 
     async fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
@@ -127,6 +139,17 @@ impl SqliteDatabase {
         let failed = self.0.config.unavailable("the thread that reads the catalog failed");
         tokio::task::spawn_blocking(move || inner.snapshot()).await.unwrap_or(Err(failed))
     }
+}
+
+/// The different ones of a list of columns, in order.
+fn spellings(columns: &[String]) -> Result<Vec<String>, PortError> {
+    let mut seen = HashSet::new();
+    let different = columns.iter().filter(|column| seen.insert(column.as_str())).take(COLUMNS + 1);
+    let different: Vec<String> = different.cloned().collect();
+    if different.len() > COLUMNS {
+        return Err(PortError::Other(format!("more than {COLUMNS} columns, which no table has")));
+    }
+    Ok(different)
 }
 
 fn port_error(error: SqlError) -> PortError {
@@ -143,11 +166,22 @@ fn unavailable(reason: String) -> SqlError {
     SqlError::new(SqlErrorKind::Unavailable, reason)
 }
 
-struct CancelOnDrop(Arc<Cancel>);
+/// Ends a statement that nobody waits for any more, and leaves its thread to itself.
+struct LeaveOnDrop(Arc<Cancel>, Arc<Seat>);
 
-impl Drop for CancelOnDrop {
+impl Drop for LeaveOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
+        self.1.leave();
+    }
+}
+
+/// Marks the end of a seat's thread.
+struct Occupied(Arc<Seat>);
+
+impl Drop for Occupied {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 
@@ -168,7 +202,7 @@ impl Inner {
     ) -> Result<T, SqlError> {
         for _ in 0..RETRIES {
             let snapshot = self.snapshot().map_err(|error| unavailable(error.to_string()))?;
-            let mut session = self.session(&snapshot).map_err(|error| unavailable(crate::error::message(&error)))?;
+            let mut session = self.session(&snapshot).map_err(|error| crate::error::running(&error))?;
             let ends = Ends { deadline: self.config.limits.sql_deadline, memory: self.config.memory };
             let result = session.within(ends, cancel, |session| work(self, session, &snapshot));
             lock(&self.idle).push(session);
@@ -198,7 +232,7 @@ impl Inner {
             }
         };
         if !session.pulse.is_same_schema(&snapshot.pulse) {
-            connect::read_schema(&session.connection)?;
+            connect::read_schema(&mut session.connection, &session.sentry, &self.config)?;
         }
         session.pulse = snapshot.pulse;
         Ok(session)
@@ -283,10 +317,10 @@ impl CellIndex for SqliteDatabase {
         if !matches!(how, Match::Exact | Match::Ngram | Match::Fuzzy) {
             return Err(PortError::Unsupported);
         }
-        let phrases = phrases.to_vec();
+        let phrases = Phrase::all(phrases)?;
         self.with_session(move |inner, session, snapshot| {
             let index = inner.index(session, snapshot)?;
-            Ok(index.find(&phrases, &how, limit as usize))
+            index.find(session, &phrases, &how, limit as usize)
         })
         .await
         .map_err(port_error)

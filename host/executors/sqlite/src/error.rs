@@ -32,8 +32,8 @@ pub(crate) fn code(error: &Error) -> Option<ErrorCode> {
     }
 }
 
-/// Errors of limits, by a part of the engine's message.
-const LIMITS: [(&str, &str); 12] = [
+/// Errors of limits while a statement is compiled, by a part of the engine's message.
+const LIMITS: [(&str, &str); 13] = [
     ("Expression tree is too large", "expression-depth"),
     ("too many terms in compound SELECT", "compound-select"),
     ("too many columns", "columns"),
@@ -42,6 +42,7 @@ const LIMITS: [(&str, &str); 12] = [
     ("too many arguments on function", "function-arguments"),
     ("parser stack overflow", "expression-depth"),
     ("Recursion limit", "expression-depth"),
+    ("nested too deep", "expression-depth"),
     ("LIKE or GLOB pattern too complex", "like-pattern"),
     ("string or blob too big", "length"),
     ("too many terms in", "columns"),
@@ -50,7 +51,7 @@ const LIMITS: [(&str, &str); 12] = [
 
 /// An error while a statement is compiled.
 pub(crate) fn compiling(error: &Error, context: &Context<'_>) -> SqlError {
-    let mut classified = classify(error, true);
+    let mut classified = classify(error);
     if let Error::SqlInputError { offset, .. } = error {
         classified.position = usize::try_from(*offset).ok().and_then(|offset| context.spliced.original(offset));
     }
@@ -66,18 +67,63 @@ pub(crate) fn compiling(error: &Error, context: &Context<'_>) -> SqlError {
     }
 }
 
-/// An error while it runs. Messages of functions may quote their arguments, which are cells: only the words before are kept.
+/// How the engine's messages at run time begin, where that says more than their code. What follows may quote cells and is dropped.
+const WORDS: [&str; 17] = [
+    "malformed JSON",
+    "bad JSON path",
+    "JSON cannot hold BLOB values",
+    "integer overflow",
+    "ESCAPE expression must be a single character",
+    "LIKE or GLOB pattern too complex",
+    "wrong number of arguments",
+    "sub-select returns",
+    "argument of ntile must be a positive integer",
+    "second argument to nth_value must be a positive integer",
+    "frame starting offset must be",
+    "frame ending offset must be",
+    "fts5: syntax error",
+    "malformed MATCH expression",
+    "unterminated string",
+    "unable to use function",
+    "percentile",
+];
+
+/// An error while it runs. The engine's messages may quote the arguments of functions, which are cells: every text is a fixed one.
 pub(crate) fn running(error: &Error) -> SqlError {
-    let mut classified = classify(error, false);
-    if matches!(classified.kind, SqlErrorKind::Other) {
-        let words = classified.message.split([':', '"', '\'']).next().unwrap_or_default().trim_end();
-        classified.message = words.to_owned();
+    use SqlErrorKind::{Denied, Other, TooLarge, TypeMismatch, Unavailable, WriteRefused};
+    let Some(code) = self::code(error) else {
+        return SqlError::new(Other, "a cell cannot be read");
+    };
+    match code {
+        ErrorCode::TooBig => SqlError::new(TooLarge, "a text or blob grew over the engine's limit").rule("length"),
+        ErrorCode::OutOfMemory => out_of_memory(),
+        ErrorCode::AuthorizationForStatementDenied => {
+            SqlError::new(Denied, "the statement would do what is not granted").rule("read-only")
+        }
+        ErrorCode::ReadOnly => SqlError::new(WriteRefused, "the statement would change something").rule("read-only"),
+        ErrorCode::TypeMismatch => SqlError::new(TypeMismatch, "a value has the wrong type"),
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => locked(),
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => SqlError::new(Unavailable, "the database is damaged"),
+        ErrorCode::SchemaChanged => SqlError::new(Unavailable, "the schema changes all the time"),
+        ErrorCode::Unknown | ErrorCode::ConstraintViolation => {
+            let text = message(error);
+            let words = WORDS.iter().find(|words| text.starts_with(**words));
+            SqlError::new(Other, words.map_or("the statement failed while it ran", |words| words))
+        }
+        _ => SqlError::new(Unavailable, "the database cannot be read now"),
     }
-    classified
 }
 
-fn classify(error: &Error, compiling: bool) -> SqlError {
-    use SqlErrorKind::{Denied, Other, TooLarge, TypeMismatch, Unavailable, WriteRefused};
+fn out_of_memory() -> SqlError {
+    SqlError::new(SqlErrorKind::TooLarge, "the engine ran out of memory").rule("memory")
+}
+
+fn locked() -> SqlError {
+    SqlError::new(SqlErrorKind::Unavailable, "the database is locked by somebody else")
+}
+
+fn classify(error: &Error) -> SqlError {
+    use SqlErrorKind::{Denied, Other, TooLarge, Unavailable, WriteRefused};
     let text = message(error);
     let Some(code) = self::code(error) else {
         return SqlError::new(Other, text);
@@ -87,16 +133,12 @@ fn classify(error: &Error, compiling: bool) -> SqlError {
     }
     match code {
         ErrorCode::TooBig => SqlError::new(TooLarge, text).rule("length"),
-        ErrorCode::OutOfMemory => SqlError::new(TooLarge, "the engine ran out of memory").rule("memory"),
+        ErrorCode::OutOfMemory => out_of_memory(),
         ErrorCode::AuthorizationForStatementDenied => SqlError::new(Denied, text).rule("read-only"),
         ErrorCode::ReadOnly => SqlError::new(WriteRefused, text).rule("read-only"),
-        ErrorCode::TypeMismatch => SqlError::new(TypeMismatch, text),
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
-            SqlError::new(Unavailable, "the database is locked by somebody else")
-        }
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => locked(),
         ErrorCode::DatabaseCorrupt => SqlError::new(Unavailable, format!("the database is damaged: {text}")),
-        ErrorCode::Unknown if compiling => by_message(text),
-        ErrorCode::Unknown | ErrorCode::ConstraintViolation => SqlError::new(Other, text),
+        ErrorCode::Unknown => by_message(text),
         _ => SqlError::new(Unavailable, text),
     }
 }

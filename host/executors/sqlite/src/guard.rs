@@ -9,6 +9,7 @@ use syrch_core::ports::Facts;
 use syrch_core::text::nearest;
 use syrch_core::{SqlError, SqlErrorKind};
 
+use crate::alarm::Alarm;
 use crate::functions;
 
 /// What may be read; all names lower case.
@@ -27,6 +28,8 @@ pub(crate) struct Grant {
 enum Phase {
     /// Our own.
     Own,
+    /// Our own list of the tables, for which the engine would compile every view only to count its columns: it may not.
+    List,
     /// A guest's, being compiled.
     Compile,
     /// A guest's, being run: virtual tables now compile statements of their own.
@@ -39,6 +42,7 @@ struct State {
     phase: Phase,
     refusal: Option<Refusal>,
     seen: Seen,
+    alarm: Option<Alarm>,
 }
 
 /// What the authorizer has against a statement.
@@ -78,7 +82,13 @@ pub(crate) struct Sentry(Arc<Mutex<State>>);
 impl Sentry {
     pub(crate) fn new() -> Self {
         let grant = Arc::new(Grant::default());
-        Self(Arc::new(Mutex::new(State { grant, phase: Phase::Own, refusal: None, seen: Seen::default() })))
+        Self(Arc::new(Mutex::new(State {
+            grant,
+            phase: Phase::Own,
+            refusal: None,
+            seen: Seen::default(),
+            alarm: None,
+        })))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -93,7 +103,10 @@ impl Sentry {
     /// From here on the connection compiles a guest's statement.
     pub(crate) fn compile(&self, grant: &Arc<Grant>) {
         let mut state = self.state();
-        *state = State { grant: Arc::clone(grant), phase: Phase::Compile, refusal: None, seen: Seen::default() };
+        state.grant = Arc::clone(grant);
+        state.phase = Phase::Compile;
+        state.refusal = None;
+        state.seen = Seen::default();
     }
 
     /// From here on it runs that statement.
@@ -104,6 +117,21 @@ impl Sentry {
     /// From here on the connection serves us.
     pub(crate) fn own(&self) {
         self.state().phase = Phase::Own;
+    }
+
+    /// From here on it lists the tables for us.
+    pub(crate) fn list(&self) {
+        self.state().phase = Phase::List;
+    }
+
+    /// What ends the work under way.
+    pub(crate) fn hear(&self, alarm: Option<Alarm>) {
+        self.state().alarm = alarm;
+    }
+
+    /// Whether the work under way is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state().alarm.as_ref().is_some_and(Alarm::rings)
     }
 
     pub(crate) fn refusal(&self) -> Option<Refusal> {
@@ -117,10 +145,13 @@ impl Sentry {
 
 impl State {
     fn judge(&mut self, context: &AuthContext<'_>) -> Authorization {
-        if self.phase == Phase::Own {
-            return Authorization::Allow;
+        // Compiling does not run the progress handler, and of nested views it can take long.
+        if self.alarm.as_ref().is_some_and(Alarm::rings) {
+            return Authorization::Deny;
         }
         match context.action {
+            AuthAction::Select if self.phase == Phase::List => Authorization::Deny,
+            _ if matches!(self.phase, Phase::Own | Phase::List) => Authorization::Allow,
             AuthAction::Select | AuthAction::Recursive => Authorization::Allow,
             AuthAction::Read { table_name, column_name } => self.read(table_name, column_name, context),
             AuthAction::Function { function_name } => self.function(function_name),
@@ -185,7 +216,19 @@ impl State {
     }
 
     fn refuse(&mut self, token: &str, error: SqlError) -> Authorization {
-        self.refusal.get_or_insert_with(|| Refusal { token: token.to_owned(), error });
+        let refusal = match self.phase {
+            // The text that a virtual table compiles may hold cells (FTS5's ranking function is an argument), and so may the name.
+            Phase::Step => Refusal {
+                token: String::new(),
+                error: SqlError {
+                    message: "a virtual table would do what is not granted".to_owned(),
+                    suggestions: Vec::new(),
+                    ..error
+                },
+            },
+            _ => Refusal { token: token.to_owned(), error },
+        };
+        self.refusal.get_or_insert(refusal);
         Authorization::Deny
     }
 }

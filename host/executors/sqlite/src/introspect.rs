@@ -7,32 +7,44 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use syrch_core::{Column, Dialect, ForeignKey, Index, Table};
 use syrch_guard::Kind;
 
-use crate::comments;
 use crate::connect::quoted;
 use crate::functions;
-use crate::guard::Grant;
+use crate::guard::{Grant, Sentry};
 
 /// What stands in a database.
 pub(crate) struct Schema {
     /// What is granted.
     pub(crate) tables: Vec<Table>,
     pub(crate) grant: Grant,
-    /// The width of the widest table, granted or not.
+    /// The width of the widest table, granted or not; views left out.
     pub(crate) columns: i32,
     /// Names of all tables and views that a grant could cover.
     pub(crate) names: Vec<String>,
+}
+
+impl Schema {
+    /// Takes tables or views out of the grant; names in lower case.
+    pub(crate) fn hide(&mut self, hidden: &HashSet<String>) {
+        self.tables.retain(|table| !hidden.contains(&table.name.to_lowercase()));
+        for name in hidden {
+            self.grant.tables.remove(name);
+            self.grant.others.insert(name.clone());
+        }
+    }
 }
 
 struct Entry {
     name: String,
     kind: String,
     without_rowid: bool,
-    sql: String,
+    /// Of a view none that can be relied on.
+    width: i32,
 }
 
 /// Reads the schema. Views are granted by name here; whether what they read is granted too is for the authorizer to say.
-pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>, with_comments: bool) -> rusqlite::Result<Schema> {
-    let entries = entries(connection)?;
+/// It has no columns here: the engine would have to compile it.
+pub(crate) fn read(connection: &Connection, sentry: &Sentry, globs: Option<&GlobSet>) -> rusqlite::Result<Schema> {
+    let entries = entries(connection, sentry)?;
     let is_shadow = |entry: &&Entry| entry.kind == "shadow";
     let visible: Vec<&Entry> = entries.iter().filter(|entry| !is_shadow(entry)).collect();
     let granted: Vec<&Entry> =
@@ -50,28 +62,27 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>, with_commen
     grant.shadows = entries.iter().filter(is_shadow).filter(owned).map(|entry| entry.name.to_lowercase()).collect();
 
     let statistics = statistics(connection)?;
-    let mut tables = Vec::with_capacity(granted.len());
-    for entry in &granted {
-        let mut table = table(connection, entry, &statistics)?;
-        if with_comments {
-            comments::fill(&mut table, &entry.sql);
-        }
-        tables.push(table);
-    }
+    let mut tables =
+        granted.iter().map(|entry| table(connection, entry, &statistics)).collect::<rusqlite::Result<Vec<_>>>()?;
     close_keys(&mut tables);
     let names = visible.iter().map(|entry| entry.name.clone()).collect();
-    Ok(Schema { tables, grant, columns: widest(connection)?, names })
+    let columns = entries.iter().map(|entry| entry.width).max().unwrap_or(0);
+    Ok(Schema { tables, grant, columns, names })
 }
 
 /// Tables and views in the order of their making.
-fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
-    let sql = "SELECT l.name, l.type, l.wr, coalesce(s.sql, '') FROM pragma_table_list() AS l JOIN sqlite_schema AS s \
+fn entries(connection: &Connection, sentry: &Sentry) -> rusqlite::Result<Vec<Entry>> {
+    let sql = "SELECT l.name, l.type, l.wr, l.ncol FROM pragma_table_list() AS l JOIN sqlite_schema AS s \
                ON s.name = l.name AND s.type IN ('table', 'view') \
                WHERE l.schema = 'main' AND l.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY s.rowid";
     let entry = |row: &Row<'_>| {
-        Ok(Entry { name: text(row, 0)?, kind: text(row, 1)?, without_rowid: row.get(2)?, sql: text(row, 3)? })
+        Ok(Entry { name: text(row, 0)?, kind: text(row, 1)?, without_rowid: row.get(2)?, width: row.get(3)? })
     };
-    connection.prepare(sql)?.query_map([], entry)?.collect()
+    let mut statement = connection.prepare(sql)?;
+    sentry.list();
+    let entries = statement.query_map([], entry).and_then(Iterator::collect);
+    sentry.own();
+    entries
 }
 
 /// Modules of virtual tables, which can be read by their own names; those that read only their arguments left out.
@@ -84,10 +95,6 @@ fn modules(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     // The engine registers these on first use.
     names.retain(|name| !functions::TABLES.contains(&name.as_str()));
     Ok(names)
-}
-
-fn widest(connection: &Connection) -> rusqlite::Result<i32> {
-    connection.query_row("SELECT coalesce(max(ncol), 0) FROM pragma_table_list()", [], |row| row.get(0))
 }
 
 /// Rows by table, as ANALYZE left them.
@@ -110,7 +117,8 @@ fn statistics(connection: &Connection) -> rusqlite::Result<HashMap<String, u64>>
 }
 
 fn table(connection: &Connection, entry: &Entry, statistics: &HashMap<String, u64>) -> rusqlite::Result<Table> {
-    let (columns, primary_key) = columns(connection, entry)?;
+    let is_view = entry.kind == "view";
+    let (columns, primary_key) = if is_view { Default::default() } else { columns(connection, entry)? };
     let mut table = Table { name: entry.name.clone(), columns, primary_key, ..Table::default() };
     match entry.kind.as_str() {
         "view" | "virtual" => table.extra.push(("kind".to_owned(), format!("\"{}\"", entry.kind))),
@@ -127,7 +135,19 @@ fn table(connection: &Connection, entry: &Entry, statistics: &HashMap<String, u6
     Ok(table)
 }
 
-/// Columns, and those of the primary key in its order. A view whose statement is broken has none.
+/// The text that made a view.
+pub(crate) fn declaration(connection: &Connection, view: &str) -> rusqlite::Result<String> {
+    let sql = "SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?1";
+    connection.query_row(sql, [view], |row| text(row, 0))
+}
+
+/// The columns of a view that was compiled.
+pub(crate) fn view_columns(connection: &Connection, name: &str) -> rusqlite::Result<Vec<Column>> {
+    let entry = Entry { name: name.to_owned(), kind: "view".to_owned(), without_rowid: false, width: 0 };
+    columns(connection, &entry).map(|(columns, _)| columns)
+}
+
+/// Columns, and those of the primary key in its order. A virtual table that cannot be connected has none.
 fn columns(connection: &Connection, entry: &Entry) -> rusqlite::Result<(Vec<Column>, Vec<String>)> {
     let sql =
         "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1 ORDER BY cid";
@@ -222,24 +242,13 @@ fn condition(sql: &str) -> Option<String> {
     tokens.iter().find(is_where).map(|token| sql[token.end..].trim().to_owned())
 }
 
-/// About how many rows, without reading them: the greatest rowid, or a count that gives up early.
+/// How many rows, counted as far as that is cheap. Never the greatest rowid: where the key is an integer that is a cell, and the catalog
+/// is shown without the grant of rows.
 fn estimate(connection: &Connection, entry: &Entry) -> rusqlite::Result<Option<u64>> {
     const COUNTED: u64 = 10_000;
-    let name = quoted(&entry.name);
-    if entry.without_rowid {
-        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT {})", COUNTED + 1);
-        let rows: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
-        return Ok(u64::try_from(rows).ok().filter(|rows| *rows <= COUNTED));
-    }
-    // A column may be called rowid; then one of the other names still means it.
-    let taken: HashSet<String> =
-        columns(connection, entry)?.0.into_iter().map(|column| column.name.to_lowercase()).collect();
-    let Some(rowid) = ["rowid", "_rowid_", "oid"].into_iter().find(|name| !taken.contains(*name)) else {
-        return Ok(None);
-    };
-    let sql = format!("SELECT coalesce(max({rowid}), 0) FROM {name}");
-    let greatest: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
-    Ok(u64::try_from(greatest).ok())
+    let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})", quoted(&entry.name), COUNTED + 1);
+    let rows: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
+    Ok(u64::try_from(rows).ok().filter(|rows| *rows <= COUNTED))
 }
 
 /// Text that need not be UTF-8.

@@ -1,8 +1,8 @@
 //! The SQLite executor: a file that is only ever read, by statements that an allow-list authorizer let through, within a deadline and
 //! caps, and its catalog, plans, statistics and values.
 
+mod alarm;
 mod cells;
-mod comments;
 mod config;
 mod connect;
 mod database;
@@ -11,6 +11,7 @@ mod execute;
 mod functions;
 mod guard;
 mod introspect;
+mod seats;
 mod session;
 mod state;
 mod value;

@@ -1,17 +1,23 @@
 //! The state of the file: what other processes do to it is noticed before each statement, and the catalog follows.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use syrch_core::ports::DatabaseError;
-use syrch_core::{Catalog, Dialect};
+use syrch_core::{Catalog, Column, Dialect};
 
+use crate::alarm::{self, Alarm, Ends};
 use crate::config::SqliteConfig;
 use crate::connect::{self, COLUMNS, quoted};
 use crate::guard::{Grant, Sentry};
 use crate::introspect;
 use crate::state::FileState;
+
+/// Time to compile one view. All of them together have [`connect::SCHEMA`].
+const VIEW: Duration = Duration::from_secs(1);
 
 /// Equal as long as nothing changed. `schema` and `data` are the engine's counters, the latter meaningful on one connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +53,8 @@ pub(crate) struct Watch {
     sentry: Sentry,
     file: FileState,
     snapshot: Option<Arc<Snapshot>>,
+    /// Views of the snapshot's schema that cannot be read, lower case: trying them again may take long.
+    hidden: HashSet<String>,
 }
 
 impl Watch {
@@ -56,7 +64,7 @@ impl Watch {
         let sentry = Sentry::new();
         // As wide as the engine allows: how wide the tables are is not known yet.
         let connection = connect::connect(path, &file, config, 32_767, &sentry).map_err(failed)?;
-        Ok(Self { connection, sentry, file, snapshot: None })
+        Ok(Self { connection, sentry, file, snapshot: None, hidden: HashSet::new() })
     }
 
     /// The catalog as it is now.
@@ -75,19 +83,26 @@ impl Watch {
         if let Some(snapshot) = self.snapshot.as_ref().filter(|snapshot| snapshot.pulse == pulse) {
             return Ok(Arc::clone(snapshot));
         }
+        if !self.snapshot.as_ref().is_some_and(|snapshot| snapshot.pulse.is_same_schema(&pulse)) {
+            self.hidden.clear();
+        }
         let globs = config.globs()?;
-        connect::read_schema(&self.connection).map_err(failed)?;
-        let mut schema = introspect::read(&self.connection, globs.as_ref(), config.comments).map_err(failed)?;
+        connect::read_schema(&mut self.connection, &self.sentry, config).map_err(failed)?;
+        let read = |watch: &Self| introspect::read(&watch.connection, &watch.sentry, globs.as_ref());
+        let mut schema = self.ending(connect::SCHEMA, config, read).and_then(|schema| schema).map_err(failed)?;
         if schema.tables.is_empty() && globs.is_some() {
             let (patterns, tables) = (config.tables.clone(), schema.names);
             return Err(DatabaseError::NothingGranted { path: config.shown(), patterns, tables });
         }
-        self.hide_views(&mut schema);
+        self.hidden = self.read_views(&mut schema, config).map_err(failed)?;
+        schema.hide(&self.hidden);
+        let views = schema.tables.iter().filter(|table| table.is_view()).map(|view| view.columns.len());
+        let columns = views.filter_map(|width| i32::try_from(width).ok()).fold(schema.columns, i32::max);
         let catalog = Catalog { database: name.to_owned(), dialect: Dialect::Sqlite, tables: schema.tables };
         let snapshot = Arc::new(Snapshot {
             catalog: Arc::new(catalog),
             grant: Arc::new(schema.grant),
-            columns: schema.columns.max(COLUMNS),
+            columns: columns.max(COLUMNS),
             pulse,
         });
         self.snapshot = Some(Arc::clone(&snapshot));
@@ -99,25 +114,72 @@ impl Watch {
         Ok(Pulse { file: self.file, schema: number("schema_version")?, data: number("data_version")? })
     }
 
-    /// Takes views out of the grant that read what is not granted, call what is not listed, or are broken.
-    fn hide_views(&self, schema: &mut introspect::Schema) {
-        let grant = Arc::new(schema.grant.clone());
-        let is_hidden = |table: &syrch_core::Table| {
-            self.sentry.compile(&grant);
-            let readable = self.connection.prepare(&format!("SELECT * FROM {}", quoted(&table.name))).is_ok();
-            self.sentry.own();
-            !readable
-        };
-        let hidden: Vec<String> = schema
-            .tables
-            .iter()
-            .filter(|table| table.is_view() && is_hidden(table))
-            .map(|table| table.name.to_lowercase())
-            .collect();
-        schema.tables.retain(|table| !hidden.contains(&table.name.to_lowercase()));
-        for name in hidden {
-            schema.grant.tables.remove(&name);
-            schema.grant.others.insert(name);
+    /// Does `work` with the connection, which ends like a statement does.
+    fn ending<T>(
+        &mut self,
+        deadline: Duration,
+        config: &SqliteConfig,
+        work: impl FnOnce(&Self) -> T,
+    ) -> rusqlite::Result<T> {
+        let alarm = Alarm::set(Ends { deadline, memory: config.memory }, &Arc::default());
+        alarm::arm(&mut self.connection, &self.sentry, &alarm)?;
+        let result = work(self);
+        self.sentry.own();
+        alarm::disarm(&mut self.connection, &self.sentry)?;
+        Ok(result)
+    }
+
+    /// Reads the columns of views, and tells which are to be hidden: those that read what is not granted, call what is not listed, are
+    /// broken, or take too long to compile.
+    fn read_views(
+        &mut self,
+        schema: &mut introspect::Schema,
+        config: &SqliteConfig,
+    ) -> rusqlite::Result<HashSet<String>> {
+        let (grant, until) = (Arc::new(schema.grant.clone()), Instant::now() + connect::SCHEMA);
+        let (mut hidden, mut endless) = (HashSet::new(), HashSet::new());
+        for table in schema.tables.iter_mut().filter(|table| table.is_view()) {
+            let name = table.name.to_lowercase();
+            let is_left_out = self.hidden.contains(&name) || Instant::now() >= until;
+            let columns = if is_left_out {
+                None
+            } else if !endless.is_empty() && self.names_any(&table.name, &endless) {
+                // What reads a view that takes too long takes longer.
+                endless.insert(name.clone());
+                None
+            } else {
+                let (columns, is_over) = self
+                    .ending(VIEW, config, |watch| (watch.view_columns(&table.name, &grant), watch.sentry.is_over()))?;
+                if is_over {
+                    endless.insert(name.clone());
+                }
+                columns
+            };
+            match columns {
+                Some(columns) => table.columns = columns,
+                None => {
+                    hidden.insert(name);
+                }
+            }
         }
+        Ok(hidden)
+    }
+
+    /// Whether one of these names, in lower case, stands in the declaration of a view.
+    fn names_any(&self, view: &str, names: &HashSet<String>) -> bool {
+        let sql = introspect::declaration(&self.connection, view).unwrap_or_default();
+        let tokens = syrch_guard::lex(&sql, &Dialect::Sqlite, usize::MAX).unwrap_or_default();
+        tokens.iter().any(|token| token.name(&sql).is_some_and(|name| names.contains(&name.to_lowercase())))
+    }
+
+    /// The columns of a view that can be read.
+    fn view_columns(&self, name: &str, grant: &Arc<Grant>) -> Option<Vec<Column>> {
+        self.sentry.compile(grant);
+        let readable = self.connection.prepare(&format!("SELECT * FROM {}", quoted(name))).is_ok();
+        self.sentry.own();
+        if !readable {
+            return None;
+        }
+        introspect::view_columns(&self.connection, name).ok()
     }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Fixture, rows, runtime};
+use common::{Fixture, rows, run, runtime};
 use syrch_core::ports::{CellIndex, Database, Match, PortError};
 use syrch_core::{Catalog, Hit, Table, Value};
 use syrch_sqlite::SqliteDatabase;
@@ -37,7 +37,7 @@ fn tables_views_keys_and_indexes() {
 
     let order = catalog.table("ORDER").unwrap();
     assert_eq!(names(order), ["group", "select", "a b", "total"]);
-    assert_eq!((order.primary_key.as_slice(), order.row_estimate), (["group".to_owned()].as_slice(), Some(7)));
+    assert_eq!((order.primary_key.as_slice(), order.row_estimate), (["group".to_owned()].as_slice(), Some(3)));
     let nullable: Vec<bool> = order.columns.iter().map(|column| column.nullable).collect();
     assert_eq!(nullable, [false, false, true, true]);
     assert_eq!(order.columns[3].extra, [("generated".to_owned(), "true".to_owned())]);
@@ -58,19 +58,6 @@ fn tables_views_keys_and_indexes() {
     let view = catalog.table("my view").unwrap();
     assert!(view.is_view() && names(view) == ["place"]);
     assert_eq!(names(catalog.table("notes").unwrap()), ["title"]);
-}
-
-#[test]
-fn comments_of_the_declaration_are_shown_on_request() {
-    let fixture = Fixture::new("CREATE TABLE t(a INT -- first\n, b INT /* second */)");
-    let comments = |database: &SqliteDatabase| -> Vec<Option<String>> {
-        catalog(database).tables[0].columns.iter().map(|column| column.comment.clone()).collect()
-    };
-    assert_eq!(comments(&fixture.open()), [None, None]);
-    let mut config = fixture.config();
-    config.comments = true;
-    let database = SqliteDatabase::open(config).unwrap();
-    assert_eq!(comments(&database), [Some("first".to_owned()), Some("second".to_owned())]);
 }
 
 #[test]
@@ -161,4 +148,80 @@ fn samples_and_statistics_describe_columns() {
         (stats[1].distinct, stats[1].null_fraction, stats[1].correlation),
         (Some(2.0), Some(1.0 - 2.0 / 3.0), Some(1.0))
     );
+}
+
+#[test]
+fn one_call_looks_for_only_so_much() {
+    let fixture = Fixture::new(SCRIPT);
+    let database = fixture.open();
+    let find = |phrases: &[String], how: Match| runtime().block_on(database.find(phrases, how, u32::MAX));
+    let refused = find(&vec![String::from("x"); 500_000], Match::Fuzzy).unwrap_err();
+    assert!(matches!(&refused, PortError::Other(reason) if reason.contains("500000")), "{refused:?}");
+    // Only the beginning of a phrase is compared.
+    let long = format!("  Newark{}", " x".repeat(8 << 20));
+    let hits = find(&[long.clone(), "newark".into()], Match::Ngram).unwrap();
+    assert_eq!((hits.len(), hits[1][0].snippet.as_deref()), (2, Some("Newark")));
+    assert!(find(&[long], Match::Fuzzy).unwrap()[0].is_empty());
+    assert_eq!(find(&[format!("Newark{}", " ".repeat(1 << 20))], Match::Exact).unwrap()[0].len(), 1);
+
+    let fixture = Fixture::new(
+        "CREATE TABLE t(a TEXT); WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 9000) \
+         INSERT INTO t SELECT 'name ' || i FROM r;",
+    );
+    let many = vec![String::from("name"); 256];
+    let found = runtime().block_on(fixture.open().find(&many, Match::Ngram, u32::MAX)).unwrap();
+    assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [20_000 / 256; 256]);
+}
+
+#[test]
+fn looking_for_values_ends_with_its_deadline() {
+    let fixture = Fixture::new(
+        "CREATE TABLE t(a TEXT); WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 20000) \
+         INSERT INTO t SELECT 'the same beginning of a name ' || i FROM r;",
+    );
+    let database = fixture.open();
+    assert_eq!(find(&database, "the same beginning of a name 7", Match::Exact).len(), 1);
+    let mut config = fixture.config();
+    config.limits.sql_deadline = std::time::Duration::ZERO;
+    let database = SqliteDatabase::open(config).unwrap();
+    let phrases = vec![String::from("the same beginning of a name"); 256];
+    let ended = runtime().block_on(database.find(&phrases, Match::Fuzzy, 5)).unwrap_err();
+    assert!(matches!(ended, PortError::Unavailable(_)), "{ended:?}");
+}
+
+#[test]
+fn columns_are_described_once() {
+    let fixture = Fixture::new(SCRIPT);
+    let database = fixture.open();
+    let many: Vec<String> = (0..1_000_000).map(|n| if n % 2 == 0 { "city" } else { "CITY" }.to_owned()).collect();
+    let samples = runtime().block_on(database.samples("line", &many, 3)).unwrap();
+    assert_eq!(samples.iter().map(|sample| sample.column.as_str()).collect::<Vec<_>>(), ["city"]);
+    assert_eq!(runtime().block_on(database.column_stats("line", &many)).unwrap().len(), 1);
+    let different: Vec<String> = (0..40_000).map(|n| format!("c{n}")).collect();
+    let refused = runtime().block_on(database.samples("line", &different, 3)).unwrap_err();
+    assert!(matches!(refused, PortError::Other(_)), "{refused:?}");
+}
+
+#[test]
+fn views_that_grow_without_end_are_hidden_and_the_rest_stays() {
+    let doubling: String =
+        (1..20).map(|n| format!("CREATE VIEW v{n} AS SELECT x.a FROM v{0} AS x, v{0} AS y;", n - 1)).collect();
+    let fixture = Fixture::new(&format!(
+        "CREATE TABLE t(a); INSERT INTO t VALUES (7); CREATE VIEW v0 AS SELECT a FROM t; {doubling}
+         CREATE VIEW last AS SELECT a AS b FROM t; CREATE VIEW broken AS SELECT lost FROM t;"
+    ));
+    let database = fixture.open();
+    for _ in 0..2 {
+        let catalog = catalog(&database);
+        let known = |name: &str| catalog.table(name).is_some();
+        assert!(known("t") && known("v0") && known("v3") && known("last"));
+        assert!(!known("v14") && !known("v19") && !known("broken"));
+        assert_eq!(names(catalog.table("last").unwrap()), ["b"]);
+        assert_eq!(rows(&database, "SELECT b, x.a FROM last, v2 AS x"), [[Value::Integer(7), Value::Integer(7)]]);
+        assert!(run(&database, "SELECT * FROM v19").is_err());
+        // The catalog is read again.
+        fixture.writer().execute_batch("UPDATE t SET a = a").unwrap();
+    }
+    fixture.writer().execute_batch("ALTER TABLE t ADD COLUMN lost").unwrap();
+    assert!(catalog(&database).table("broken").is_some());
 }

@@ -11,11 +11,11 @@ const STOP_BYTES: usize = 256;
 /// Messages of one prompt.
 const MAX_MESSAGES: usize = 1_024;
 
-/// Brings a request within the limits.
+/// Refuses what may not be sent.
 ///
 /// # Errors
 /// [`LlmError::TooLarge`] over a limit of size, [`LlmError::Denied`] for a model that is not among `models`.
-pub(super) fn clamp(request: &mut Request, models: &[String], limits: &Limits) -> Result<(), LlmError> {
+pub(super) fn check(request: &Request, models: &[String], limits: &Limits) -> Result<(), LlmError> {
     let subjects: usize = request.subjects.iter().map(String::len).sum();
     if prompt_bytes(request) > limits.prompt_bytes
         || subjects > limits.prompt_bytes
@@ -26,6 +26,11 @@ pub(super) fn clamp(request: &mut Request, models: &[String], limits: &Limits) -
     if let Some(name) = request.model.as_ref().filter(|name| !models.contains(name)) {
         return Err(LlmError::Denied(format!("the model `{}` is not configured", clip(name, limits.id_bytes))));
     }
+    Ok(())
+}
+
+/// Brings the rest of a request within the limits.
+pub(super) fn clamp(request: &mut Request, limits: &Limits) {
     if let Purpose::Other(name) = &mut request.purpose {
         *name = clip(name, limits.id_bytes).to_owned();
     }
@@ -34,7 +39,6 @@ pub(super) fn clamp(request: &mut Request, models: &[String], limits: &Limits) -
     request.max_tokens = request.max_tokens.map(|tokens| tokens.max(1));
     request.stop.retain(|stop| !stop.is_empty() && stop.len() <= STOP_BYTES);
     request.stop.truncate(MAX_STOPS);
-    Ok(())
 }
 
 /// Bytes that a request brings into the prompt: its messages, and what the shape adds to them.
@@ -65,19 +69,19 @@ mod tests {
     fn sizes_and_names_are_checked() {
         let limits = Limits { prompt_bytes: 10, ..Limits::default() };
         let models = ["a".to_owned()];
-        assert_eq!(clamp(&mut request(&"x".repeat(11)), &models, &limits), Err(LlmError::TooLarge));
-        assert_eq!(clamp(&mut request(&"x".repeat(10)), &models, &limits), Ok(()));
+        assert_eq!(check(&request(&"x".repeat(11)), &models, &limits), Err(LlmError::TooLarge));
+        assert_eq!(check(&request(&"x".repeat(10)), &models, &limits), Ok(()));
         let mut schema = request("x");
         schema.expect = Shape::Json("x".repeat(10));
-        assert_eq!(clamp(&mut schema, &models, &limits), Err(LlmError::TooLarge));
+        assert_eq!(check(&schema, &models, &limits), Err(LlmError::TooLarge));
         let mut subjects = request("x");
         subjects.subjects = vec!["x".repeat(11)];
-        assert_eq!(clamp(&mut subjects, &models, &limits), Err(LlmError::TooLarge));
+        assert_eq!(check(&subjects, &models, &limits), Err(LlmError::TooLarge));
         let mut named = request("x");
         named.model = Some("b".into());
-        assert!(matches!(clamp(&mut named, &models, &limits), Err(LlmError::Denied(_))));
+        assert!(matches!(check(&named, &models, &limits), Err(LlmError::Denied(_))));
         named.model = Some("a".into());
-        assert_eq!(clamp(&mut named, &models, &limits), Ok(()));
+        assert_eq!(check(&named, &models, &limits), Ok(()));
     }
 
     proptest! {
@@ -89,7 +93,7 @@ mod tests {
             request.max_tokens = Some(tokens);
             request.stop = stops;
             request.purpose = Purpose::Other("p".repeat(900));
-            clamp(&mut request, &[], &Limits::default()).unwrap();
+            clamp(&mut request, &Limits::default());
             prop_assert!(request.temperature.is_none_or(|value| (0.0..=2.0).contains(&value)));
             prop_assert!(request.top_p.is_none_or(|value| (0.0..=1.0).contains(&value)));
             prop_assert!(request.max_tokens.is_some_and(|tokens| tokens > 0));

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use syrch_core::ledger::{Exhausted, Reservation};
 use syrch_core::ports::{LlmError, ModelCall, ModelOutcome, ModelProvider, Usage};
 use syrch_core::{Ledger, Limits};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
-use super::clamp::{clamp, prompt_bytes};
+use super::clamp::{check, clamp, prompt_bytes};
 
 /// Bytes to one token at most: no tokenizer in use packs English, SQL or JSON denser, so a report below it is not true.
 const DENSEST: usize = 8;
@@ -18,9 +18,12 @@ const USUAL: usize = 3;
 /// Output tokens below which a shortened call is not worth its price.
 const LEAST_OUTPUT: u64 = 64;
 
+/// Calls that may wait for a slot.
+const WAITING: usize = 1_024;
+
 /// A provider whose every call is charged to a search.
 ///
-/// A call waits for a free slot, then for its reservation. Where the budget does not hold its estimate, it waits for calls under way
+/// A call waits for a free slot (when too many do, it is refused), then for its reservation. Where the budget does not hold its estimate, it waits for calls under way
 /// to settle (they reserve more than they use); when none is, its `max_tokens` shrinks to what is left, and when that is too little,
 /// the budget is used up.
 pub struct BudgetedModel {
@@ -28,6 +31,8 @@ pub struct BudgetedModel {
     ledger: Arc<Ledger>,
     limits: Limits,
     slots: Semaphore,
+    /// Places to wait for a slot.
+    queue: Semaphore,
     /// Held while a reservation is weighed, so that two calls never count on the same tokens.
     turn: Mutex<()>,
     under_way: Arc<UnderWay>,
@@ -68,7 +73,19 @@ impl BudgetedModel {
     #[must_use]
     pub fn new(inner: Arc<dyn ModelProvider>, ledger: Arc<Ledger>, limits: Limits) -> Self {
         let slots = Semaphore::new(limits.llm_in_flight.clamp(1, Semaphore::MAX_PERMITS));
-        Self { inner, ledger, limits, slots, turn: Mutex::default(), under_way: Arc::default() }
+        let queue = Semaphore::new(WAITING);
+        Self { inner, ledger, limits, slots, queue, turn: Mutex::default(), under_way: Arc::default() }
+    }
+
+    /// Waits for a slot; nothing of the call is copied before it has one.
+    async fn slot(&self) -> Result<SemaphorePermit<'_>, LlmError> {
+        if let Ok(slot) = self.slots.try_acquire() {
+            return Ok(slot);
+        }
+        let Ok(_place) = self.queue.try_acquire() else {
+            return Err(LlmError::Other(format!("{WAITING} model calls wait already")));
+        };
+        self.slots.acquire().await.map_err(|_| LlmError::Cancelled)
     }
 
     /// Waits until the ledger holds the call.
@@ -168,11 +185,15 @@ impl ModelProvider for BudgetedModel {
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
-        let mut call = call.clone();
-        if let Err(error) = clamp(&mut call.request, &self.inner.models(), &self.limits) {
+        if let Err(error) = check(&call.request, &self.inner.models(), &self.limits) {
             return ModelOutcome::unsent(error);
         }
-        let Ok(_slot) = self.slots.acquire().await else { return ModelOutcome::unsent(LlmError::Cancelled) };
+        let _slot = match self.slot().await {
+            Ok(slot) => slot,
+            Err(error) => return ModelOutcome::unsent(error),
+        };
+        let mut call = call.clone();
+        clamp(&mut call.request, &self.limits);
         let Ok(held) = self.reserve(&mut call).await else { return ModelOutcome::unsent(LlmError::Budget) };
         let outcome = self.inner.complete(&call).await;
         let mut outcome = self.settle(&call, held, outcome);
@@ -249,6 +270,24 @@ mod tests {
         let (_, ledger, budgeted) = budgeted(FakeModel::unreachable(40), Budgets::default(), Limits::default());
         assert!(matches!(budgeted.complete(&call).await.result, Err(LlmError::Unavailable(_))));
         assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn only_so_many_calls_wait() {
+        let limits = Limits { llm_in_flight: 1, ..Limits::default() };
+        let (model, ledger, budgeted) = budgeted(FakeModel::hanging(1), Budgets::default(), limits);
+        let call = call("x");
+        let catalog = Arc::strong_count(&call.catalog);
+        let mut waiting: Vec<_> = (0..=WAITING).map(|_| Box::pin(budgeted.complete(&call))).collect();
+        for one in &mut waiting {
+            assert!(futures::poll!(one.as_mut()).is_pending());
+        }
+        // Only the call that has the slot was copied: for itself, and by the fake.
+        assert_eq!((model.calls(), Arc::strong_count(&call.catalog) - catalog), (1, 2));
+        assert!(matches!(budgeted.complete(&call).await.result, Err(LlmError::Other(_))));
+        drop(waiting.pop());
+        assert!(futures::poll!(Box::pin(budgeted.complete(&call)).as_mut()).is_pending());
+        assert_eq!(ledger.spent().calls, 1);
     }
 
     #[tokio::test]

@@ -172,7 +172,10 @@ fn probe() -> String {
     if std::env::vars().count() > 0 || std::env::args().count() > 0 {
         found.push("environment");
     }
-    if std::fs::read_dir("/").is_ok() || std::fs::read("/proc/self/environ").is_ok() || std::fs::write("/canary", "x").is_ok() {
+    if std::fs::read_dir("/").is_ok()
+        || std::fs::read("/proc/self/environ").is_ok()
+        || std::fs::write("/canary", "x").is_ok()
+    {
         found.push("files");
     }
     if std::net::TcpStream::connect("127.0.0.1:80").is_ok() || std::net::UdpSocket::bind("127.0.0.1:0").is_ok() {
@@ -298,9 +301,7 @@ impl AggregatorRole for Hostile {
             "sure" => answer(&first.task.id, 1.0),
             "ghost-candidate" => Answer { candidate: Some("ghost".to_owned()), ..answer(&first.task.id, 0.5) },
             "nan-answer" => answer(&first.task.id, f64::NAN),
-            "write-answer" => {
-                Answer { sql: Some("DELETE FROM customers".to_owned()), ..answer(&first.task.id, 0.9) }
-            }
+            "write-answer" => Answer { sql: Some("DELETE FROM customers".to_owned()), ..answer(&first.task.id, 0.9) },
             _ => answer(&first.task.id, 0.9),
         }))
     }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::types::ValueRef;
 use strsim::normalized_damerau_levenshtein;
-use syrch_core::ports::Match;
-use syrch_core::{Corpus, Hit, SqlError, SqlErrorKind, Table};
+use syrch_core::ports::{Match, PortError};
+use syrch_core::{Corpus, Hit, SqlError, SqlErrorKind, Table, text};
 
 use super::compile;
 use super::trigram::{Trigram, trigrams};
@@ -30,6 +30,38 @@ const NGRAM_FLOOR: f64 = 0.3;
 const FUZZY_FLOOR: f64 = 0.6;
 /// Cells whose edit distance is measured.
 const MEASURED: usize = 200;
+
+/// Bytes of a phrase that are looked at: no value is longer.
+const PHRASE_BYTES: usize = CHARACTERS * 4;
+/// Phrases of one call.
+const PHRASES: usize = 256;
+/// Hits of one call: each phrase has an equal share.
+const HITS: usize = 20_000;
+
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Phrase {
+    text: String,
+    is_cut: bool,
+}
+
+impl Phrase {
+    /// The phrases of one call.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub(crate) fn all(texts: &[String]) -> Result<Vec<Self>, PortError> {
+        if texts.len() > PHRASES {
+            return Err(PortError::Other(format!("{} phrases; one call may have {PHRASES}", texts.len())));
+        }
+        let phrase = |text: &String| {
+            let text = text.trim();
+            let kept = text::clip(text, PHRASE_BYTES);
+            Self { text: kept.to_owned(), is_cut: kept.len() < text.len() }
+        };
+        Ok(texts.iter().map(phrase).collect())
+    }
+}
 
 /// The values of one state of a database.
 pub(crate) struct Index {
@@ -134,17 +166,27 @@ impl Index {
     }
 
     /// Cells that match each phrase, best first.
-    pub(crate) fn find(&self, phrases: &[String], how: &Match, limit: usize) -> Vec<Vec<Hit>> {
+    pub(crate) fn find(
+        &self,
+        session: &Session,
+        phrases: &[Phrase],
+        how: &Match,
+        limit: usize,
+    ) -> Result<Vec<Vec<Hit>>, SqlError> {
+        let limit = limit.min(HITS / phrases.len().max(1));
         let mut shared = Shared { counts: vec![0; self.cells.len()], touched: Vec::new() };
-        let mut find = |phrase: &String| {
+        let mut find = |Phrase { text: phrase, is_cut }: &Phrase| {
+            session.go_on()?;
             let scored = match how {
+                // What is longer than every value equals none.
+                Match::Exact if *is_cut => Vec::new(),
                 Match::Exact => self.exact.get(&normal(phrase)).into_iter().flatten().map(|id| (1.0, *id)).collect(),
                 Match::Ngram => self.by_groups(phrase, &mut shared),
                 Match::Fuzzy => self.by_distance(phrase, &mut shared),
                 Match::Vector | Match::Other(_) => Vec::new(),
             };
             let best = self.best(scored, phrase, limit);
-            best.into_iter().filter_map(|(score, id)| self.hit(score, id)).collect()
+            Ok(best.into_iter().filter_map(|(score, id)| self.hit(score, id)).collect())
         };
         phrases.iter().map(&mut find).collect()
     }

@@ -14,7 +14,7 @@ use crate::error::Context;
 use crate::session::Session;
 use crate::watch::Snapshot;
 
-pub(crate) use index::Index;
+pub(crate) use index::{Index, Phrase};
 pub(crate) use samples::{column_stats, samples};
 
 /// Compiles one of our own statements as if it were a guest's.

@@ -51,6 +51,7 @@ fn sample(session: &Session, snapshot: &Snapshot, table: &str, column: &str, lim
 }
 
 fn rows(session: &Session, snapshot: &Snapshot, sql: &str) -> Result<Vec<Vec<Value>>, SqlError> {
+    session.go_on()?;
     let mut statement = compile(sql, session, snapshot)?;
     let width = statement.column_count();
     let mut rows = statement.raw_query();

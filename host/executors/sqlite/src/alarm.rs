@@ -1,0 +1,130 @@
+//! What ends the engine's work from outside: a deadline, a cap on memory, or the caller who no longer waits. The progress handler looks at
+//! it while statements run, the authorizer while they are compiled, and our own loops between two statements.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, InterruptHandle};
+use syrch_core::{SqlError, SqlErrorKind};
+
+use crate::guard::Sentry;
+
+/// Virtual machine steps between two looks at the clock.
+const STEPS: i32 = 1_000;
+
+const RUNNING: u8 = 0;
+const CANCELLED: u8 = 1;
+const DEADLINE: u8 = 2;
+const MEMORY: u8 = 3;
+
+/// Ends a statement from outside. Cancelling one that has ended does nothing, not even to the connection's next statement.
+#[derive(Debug, Default)]
+pub(crate) struct Cancel {
+    why: AtomicU8,
+    handle: Mutex<Option<Handle>>,
+}
+
+struct Handle(InterruptHandle);
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Handle")
+    }
+}
+
+impl Cancel {
+    fn stop(&self, why: u8) {
+        let _ = self.why.compare_exchange(RUNNING, why, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.why.load(Ordering::Relaxed) != RUNNING
+    }
+
+    pub(crate) fn cancel(&self) {
+        self.stop(CANCELLED);
+        if let Some(Handle(handle)) = &*self.handle.lock().unwrap_or_else(PoisonError::into_inner) {
+            handle.interrupt();
+        }
+    }
+
+    /// The connection that cancelling interrupts.
+    pub(crate) fn aim(&self, handle: Option<InterruptHandle>) {
+        *self.handle.lock().unwrap_or_else(PoisonError::into_inner) = handle.map(Handle);
+    }
+}
+
+/// What work may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    pub(crate) deadline: Duration,
+    pub(crate) memory: usize,
+}
+
+/// One piece of work's end. Once it has rung it rings on.
+#[derive(Debug, Clone)]
+pub(crate) struct Alarm {
+    ends: Ends,
+    until: Instant,
+    most: usize,
+    cancel: Arc<Cancel>,
+}
+
+impl Alarm {
+    /// An alarm that counts from now.
+    pub(crate) fn set(ends: Ends, cancel: &Arc<Cancel>) -> Self {
+        let most = memory_used().saturating_add(ends.memory);
+        Self { ends, until: Instant::now() + ends.deadline, most, cancel: Arc::clone(cancel) }
+    }
+
+    /// Whether the work is over.
+    pub(crate) fn rings(&self) -> bool {
+        if Instant::now() >= self.until {
+            self.cancel.stop(DEADLINE);
+        } else if memory_used() > self.most {
+            self.cancel.stop(MEMORY);
+        }
+        self.cancel.is_stopped()
+    }
+
+    /// Why it rang.
+    pub(crate) fn reason(&self) -> SqlError {
+        match self.cancel.why.load(Ordering::Relaxed) {
+            DEADLINE => deadline(self.ends.deadline),
+            MEMORY => {
+                let message = format!("the statement took more than {} MiB of memory", self.ends.memory >> 20);
+                SqlError::new(SqlErrorKind::TooLarge, message).rule("memory")
+            }
+            _ => SqlError::new(SqlErrorKind::Cancelled, "cancelled"),
+        }
+    }
+}
+
+/// The error of a statement that took too long.
+pub(crate) fn deadline(limit: Duration) -> SqlError {
+    let message = format!("the statement ran longer than {} s", limit.as_secs_f64());
+    SqlError::new(SqlErrorKind::Timeout, message).rule("deadline")
+}
+
+/// From here on the alarm ends what the connection does.
+pub(crate) fn arm(connection: &mut Connection, sentry: &Sentry, alarm: &Alarm) -> rusqlite::Result<()> {
+    let heard = alarm.clone();
+    connection.progress_handler(STEPS, Some(move || heard.rings()))?;
+    sentry.hear(Some(alarm.clone()));
+    Ok(())
+}
+
+/// From here on nothing does.
+pub(crate) fn disarm(connection: &mut Connection, sentry: &Sentry) -> rusqlite::Result<()> {
+    sentry.hear(None);
+    connection.progress_handler(0, None::<fn() -> bool>)
+}
+
+/// Bytes that the engine holds, in the whole process: a statement may be ended for what another one takes, never the other way round.
+fn memory_used() -> usize {
+    // SAFETY: the function takes nothing and reads a counter under the engine's own mutex.
+    #[allow(unsafe_code)]
+    let bytes = unsafe { rusqlite::ffi::sqlite3_memory_used() };
+    usize::try_from(bytes).unwrap_or(0)
+}
