@@ -76,7 +76,10 @@ pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dy
         PluginSource::Builtin(name) => match builtin::find(name) {
             Some(bytes) => bytes.to_vec(),
             None => {
-                return Err(Error::UnknownPlugin { name: name.clone(), similar: text::nearest(name, builtin::names()) });
+                return Err(Error::UnknownPlugin {
+                    name: name.clone(),
+                    similar: text::nearest(name, builtin::names()),
+                });
             }
         },
         PluginSource::File(path) => {

@@ -19,7 +19,7 @@ use crate::config::SqliteConfig;
 use crate::connect;
 use crate::execute::Composed;
 use crate::guard::Sentry;
-use crate::seats::{Seat, Seats};
+use crate::seats::{LeaveOnDrop, Occupied, Seats};
 use crate::session::Session;
 use crate::state::{self, FileState};
 use crate::watch::{Pulse, Snapshot, Watch};
@@ -94,9 +94,9 @@ impl SqliteDatabase {
             Err(_) => return Err(unavailable("the database is busy with other statements".to_owned())),
         };
         let (inner, cancel) = (Arc::clone(&self.0), Arc::new(Cancel::default()));
-        let guard = LeaveOnDrop(Arc::clone(&cancel), Arc::clone(&seat));
+        let guard = LeaveOnDrop::new(&cancel, &seat);
         let job = tokio::task::spawn_blocking(move || {
-            let _occupied = Occupied(seat);
+            let _occupied = Occupied::new(seat);
             inner.work(&cancel, &work)
         });
         let result = tokio::time::timeout(deadline + GRACE, job).await;
@@ -164,25 +164,6 @@ fn port_error(error: SqlError) -> PortError {
 
 fn unavailable(reason: String) -> SqlError {
     SqlError::new(SqlErrorKind::Unavailable, reason)
-}
-
-/// Ends a statement that nobody waits for any more, and leaves its thread to itself.
-struct LeaveOnDrop(Arc<Cancel>, Arc<Seat>);
-
-impl Drop for LeaveOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-        self.1.leave();
-    }
-}
-
-/// Marks the end of a seat's thread.
-struct Occupied(Arc<Seat>);
-
-impl Drop for Occupied {
-    fn drop(&mut self) {
-        self.0.end();
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -324,5 +305,39 @@ impl CellIndex for SqliteDatabase {
         })
         .await
         .map_err(port_error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_nobody_waits_for_ends_between_its_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.sqlite");
+        let script = "CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('Anna');";
+        rusqlite::Connection::open(&path).unwrap().execute_batch(script).unwrap();
+        let SqliteDatabase(inner) = SqliteDatabase::open(SqliteConfig::new(path)).unwrap();
+        let snapshot = inner.snapshot().unwrap();
+        let mut session = inner.session(&snapshot).unwrap();
+        let ends = Ends { deadline: Duration::from_secs(3_600), memory: usize::MAX };
+        let columns = ["a".to_owned()];
+        let phrases = Phrase::all(&["Anna".to_owned()]).unwrap();
+        for is_cancelled in [false, true] {
+            let cancel = Arc::new(Cancel::default());
+            let both = |session: &Session| {
+                let index = inner.index(session, &snapshot)?;
+                if is_cancelled {
+                    cancel.cancel();
+                }
+                let found = index.find(session, &phrases, &Match::Exact, 5).map(|found| found[0].len());
+                let samples = cells::samples(session, &snapshot, "t", &columns, 5).map(|samples| samples.len());
+                assert_eq!((found.is_err(), samples.is_err()), (is_cancelled, is_cancelled));
+                found
+            };
+            let found = session.within(ends, &cancel, both).map_err(|error| error.kind);
+            assert_eq!(found, if is_cancelled { Err(SqlErrorKind::Cancelled) } else { Ok(1) });
+        }
     }
 }

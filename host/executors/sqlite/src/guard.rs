@@ -217,7 +217,7 @@ impl State {
 
     fn refuse(&mut self, token: &str, error: SqlError) -> Authorization {
         let refusal = match self.phase {
-            // The text that a virtual table compiles may hold cells (FTS5's ranking function is an argument), and so may the name.
+            // What a virtual table compiles may be made of the arguments it got, which are cells, and so may the name.
             Phase::Step => Refusal {
                 token: String::new(),
                 error: SqlError {

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::alarm::Cancel;
+
 /// Threads that may be left to themselves beside those that somebody waits for.
 const LEFT: usize = 4;
 
@@ -43,7 +45,7 @@ impl Seats {
 
 impl Seat {
     /// Nobody waits for the thread any more: somebody else may have its place, unless too many threads run on already.
-    pub(crate) fn leave(&self) {
+    fn leave(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let one_more = |left: usize| (left < LEFT).then_some(left + 1);
         if matches!(*state, State::Taken { .. })
@@ -54,11 +56,42 @@ impl Seat {
     }
 
     /// The thread has ended.
-    pub(crate) fn end(&self) {
+    fn end(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(std::mem::replace(&mut *state, State::Ended), State::Left) {
             self.left.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+}
+
+/// Ends a statement that nobody waits for any more, and leaves its thread to itself.
+pub(crate) struct LeaveOnDrop(Arc<Cancel>, Arc<Seat>);
+
+impl LeaveOnDrop {
+    pub(crate) fn new(cancel: &Arc<Cancel>, seat: &Arc<Seat>) -> Self {
+        Self(Arc::clone(cancel), Arc::clone(seat))
+    }
+}
+
+impl Drop for LeaveOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+        self.1.leave();
+    }
+}
+
+/// Marks the end of a seat's thread.
+pub(crate) struct Occupied(Arc<Seat>);
+
+impl Occupied {
+    pub(crate) fn new(seat: Arc<Seat>) -> Self {
+        Self(seat)
+    }
+}
+
+impl Drop for Occupied {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

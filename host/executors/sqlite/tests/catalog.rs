@@ -174,22 +174,6 @@ fn one_call_looks_for_only_so_much() {
 }
 
 #[test]
-fn looking_for_values_ends_with_its_deadline() {
-    let fixture = Fixture::new(
-        "CREATE TABLE t(a TEXT); WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 20000) \
-         INSERT INTO t SELECT 'the same beginning of a name ' || i FROM r;",
-    );
-    let database = fixture.open();
-    assert_eq!(find(&database, "the same beginning of a name 7", Match::Exact).len(), 1);
-    let mut config = fixture.config();
-    config.limits.sql_deadline = std::time::Duration::ZERO;
-    let database = SqliteDatabase::open(config).unwrap();
-    let phrases = vec![String::from("the same beginning of a name"); 256];
-    let ended = runtime().block_on(database.find(&phrases, Match::Fuzzy, 5)).unwrap_err();
-    assert!(matches!(ended, PortError::Unavailable(_)), "{ended:?}");
-}
-
-#[test]
 fn columns_are_described_once() {
     let fixture = Fixture::new(SCRIPT);
     let database = fixture.open();

@@ -162,7 +162,7 @@ fn no_error_tells_cells() {
             ]
         })
         .collect();
-    // FTS5 compiles the arguments of its ranking function.
+    // FTS5 takes its ranking function and that one's arguments from a text, and compiles them.
     let ranked = |inner: &str| {
         format!(
             "SELECT * FROM notes WHERE notes MATCH 'fox' AND rank MATCH (SELECT {inner} FROM secrets) ORDER BY rank"
