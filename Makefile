@@ -25,10 +25,10 @@ demo: plugins
 	$(ASK) -q "How many customers are there in each country?"
 	$(ASK) -q "What is the most expensive product?"
 
-# nextest where it is installed; it runs no documentation tests.
+# nextest where it is installed; it runs no documentation tests, so they go first.
 test: target
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		$(CARGO) nextest run --workspace && $(CARGO) test --workspace --doc; \
+		$(CARGO) test --workspace --doc && $(CARGO) nextest run --workspace; \
 	else \
 		$(CARGO) test --workspace; \
 	fi
