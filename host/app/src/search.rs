@@ -221,6 +221,10 @@ fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     let RoleError::Failure { failure, .. } = &error else {
         return Error::PluginFailed(error);
     };
+    // A call that was cancelled because the time was over is no failure of the strategy.
+    if context.clock.is_over() {
+        return over(context);
+    }
     if let Some(message) = context.model_error() {
         return Error::Model { model: context.settings.model.model.clone(), message };
     }

@@ -167,3 +167,19 @@ fn a_deadline_ends_a_search() {
     assert_eq!(said.document(16)["error"]["class"], "budget");
     assert!(said.stderr.contains("the deadline of 1.5 s passed"), "{}", said.stderr);
 }
+
+/// Whatever phase a deadline falls into, it is told as one.
+#[test]
+fn a_deadline_is_told_as_one_however_short() {
+    let folder = syrch_kit::scratch();
+    let database = crate::shop(folder.path());
+    for deadline in ["0.0001", "0.001"] {
+        let mut command = crate::host();
+        command.args(["--llm", "offline", "--deadline", deadline, "-q", "How many customers are there?", "--db"]);
+        let output = command.arg(&database).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        // A machine may be quick enough to have answered.
+        let code = output.status.code().unwrap();
+        assert!(code == 16 || (code == 0 && deadline != "0.0001"), "{deadline}: {code}\n{stderr}");
+    }
+}
