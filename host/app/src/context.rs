@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    Budget, CellsPort, Database, LlmError, ModelCall, ModelOutcome, ModelProvider, Policy, Ports, Relation, RunPort,
-    TimeLeft,
+    Budget, CellsPort, Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Policy, Ports, Preview,
+    Relation, RunPort, TimeLeft, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Role};
@@ -173,6 +173,7 @@ impl Context {
                 task: task_id,
                 complaint: Arc::clone(&complaint),
             }),
+            wait: Arc::new(Unrecorded),
         };
         Prepared { call: Call { label, ports, ledger: Arc::clone(&self.ledger) }, sql, evaluate, complaint }
     }
@@ -235,6 +236,7 @@ struct RunOfCall {
     seed: u64,
 }
 
+#[async_trait]
 impl RunPort for RunOfCall {
     fn policy(&self) -> Policy {
         self.context.settings.policy.clone()
@@ -244,7 +246,7 @@ impl RunPort for RunOfCall {
         self.context.settings.settings.get(name).cloned()
     }
 
-    fn remaining(&self) -> Budget {
+    async fn remaining(&self) -> Budget {
         let (budgets, spent) = (self.context.ledger.budgets(), self.context.ledger.spent());
         let time = match self.context.settings.deadline {
             None => TimeLeft::Plenty,
@@ -256,9 +258,9 @@ impl RunPort for RunOfCall {
         };
         Budget {
             tokens: budgets.tokens.saturating_sub(spent.tokens_charged),
-            llm_calls: budgets.llm_calls.saturating_sub(spent.calls),
+            llm_calls: budgets.llm_calls.saturating_sub(spent.calls_charged()),
             sql_runs: budgets.sql_runs.saturating_sub(spent.sql_runs),
-            cost_micros: None,
+            cost_micros: self.context.ledger.cost_left(),
             time,
         }
     }
@@ -286,8 +288,16 @@ impl ModelProvider for ModelWatch {
         self.inner.models()
     }
 
-    fn estimate(&self, call: &ModelCall) -> u64 {
+    fn identity(&self, call: &ModelCall) -> Option<String> {
+        self.inner.identity(call)
+    }
+
+    fn estimate(&self, call: &ModelCall) -> Estimate {
         self.inner.estimate(call)
+    }
+
+    fn preview(&self, call: &ModelCall) -> Option<Preview> {
+        self.inner.preview(call)
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
@@ -296,7 +306,7 @@ impl ModelProvider for ModelWatch {
         }
         let outcome = tokio::select! {
             outcome = self.inner.complete(call) => outcome,
-            () = self.clock.over() => ModelOutcome { result: Err(LlmError::Cancelled), usage: None, sent: true },
+            () = self.clock.over() => ModelOutcome::sent(Err(LlmError::Cancelled), None),
         };
         if let Err(LlmError::Unavailable(message)) = &outcome.result {
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(message.clone());

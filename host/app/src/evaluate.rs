@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{EvaluatePort, PortError, Relation, SqlPort};
+use syrch_core::ports::{EvaluatePort, Flight, PortError, Relation, SqlPort, Ticket};
 use syrch_core::roles::{Calibrator, Reward, Rival, Role};
 use syrch_core::{Candidate, RoleError, Signals, Task, Verdict};
 
 use crate::context::Context;
 
 /// The port of one role call. Nested calls have slots of their own: the caller waits for them and must not starve them.
+#[derive(Clone)]
 pub(crate) struct EvaluateOfTask {
     pub(crate) context: Arc<Context>,
     pub(crate) task: Option<Arc<Task>>,
@@ -65,10 +66,13 @@ impl EvaluatePort for EvaluateOfTask {
         self.calibrated(&claims).await.map_err(|error| unavailable(&error))
     }
 
-    async fn reward(&self, candidates: Vec<Candidate>) -> Result<Vec<Verdict>, PortError> {
-        let Some(task) = &self.task else {
-            return Err(PortError::Denied("a reward judges the candidates of a task".to_owned()));
-        };
-        self.judged(task, candidates).await.map_err(|error| unavailable(&error))
+    async fn issue_reward(&self, _: Ticket, candidates: Vec<Candidate>) -> Flight<Result<Vec<Verdict>, PortError>> {
+        let this = self.clone();
+        Box::pin(async move {
+            let Some(task) = &this.task else {
+                return Err(PortError::Denied("a reward judges the candidates of a task".to_owned()));
+            };
+            this.judged(task, candidates).await.map_err(|error| unavailable(&error))
+        })
     }
 }

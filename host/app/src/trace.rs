@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use async_trait::async_trait;
 use syrch_core::ports::{Level, TracePort};
 use syrch_core::{Candidate, Json};
 
@@ -99,8 +100,9 @@ pub(crate) struct TraceOfCall {
     pub(crate) complaint: Arc<Mutex<Option<String>>>,
 }
 
+#[async_trait]
 impl TracePort for TraceOfCall {
-    fn note(&self, level: Level, message: &str) {
+    async fn note(&self, level: Level, message: &str) {
         if level == Level::Warn {
             *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(message.to_owned());
         }
@@ -108,21 +110,26 @@ impl TracePort for TraceOfCall {
         self.trace.event(&SearchEvent::Note { call, level, message });
     }
 
-    fn propose(&self, candidate: &Candidate) {
+    async fn propose(&self, candidate: &Candidate) {
         // What a guest says of its confidence is a claim; the host's own value comes later.
         self.trace.propose(&self.task, &Candidate { confidence: None, ..candidate.clone() });
     }
 
-    fn keep(&self, candidate: &str, reason: &str) {
+    async fn keep(&self, candidate: &str, reason: &str) {
         self.trace.settle(&self.task, candidate, |known| reason.clone_into(&mut known.reason));
     }
 
-    fn discard(&self, candidate: &str, reason: &str) {
+    async fn discard(&self, candidate: &str, reason: &str) {
         self.trace.settle(&self.task, candidate, |known| reason.clone_into(&mut known.reason));
     }
 
-    fn event(&self, candidate: Option<&str>, name: &str, data: &Json) {
+    async fn event(&self, candidate: Option<&str>, name: &str, data: &Json) {
         let about = candidate.map(|id| format!(" of {id}")).unwrap_or_default();
-        self.note(Level::Debug, &format!("{name}{about}: {data}"));
+        self.note(Level::Debug, &format!("{name}{about}: {data}")).await;
+    }
+
+    fn printed(&self, line: &str) {
+        let (call, message) = (self.call.clone(), line.to_owned());
+        self.trace.event(&SearchEvent::Note { call, level: Level::Debug, message });
     }
 }

@@ -1,9 +1,12 @@
 //! How a role call can fail.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Failure;
 
 /// A role call's failure. Whatever it is, the plugin's store is gone and the host goes on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "lowercase")]
 pub enum RoleError {
     /// The plugin says honestly that it failed.
     #[error("{plugin}: {failure}")]

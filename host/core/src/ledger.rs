@@ -1,12 +1,13 @@
 //! The one ledger of a search: everything that costs money or work is reserved here before it happens and settled after.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ports::{Purpose, Usage};
+use crate::ports::{Estimate, Purpose, Usage};
 
 /// What a search may spend at most. Hard: a reservation that would exceed it is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Budgets {
     pub cpu: Duration,
     /// Bytes that guests log.
     pub log_bytes: usize,
+    /// Money, in millionths of the price table's currency; none: no limit.
+    pub cost_micros: Option<u64>,
 }
 
 impl Default for Budgets {
@@ -34,6 +37,7 @@ impl Default for Budgets {
             host_calls: 50_000,
             cpu: Duration::from_secs(60),
             log_bytes: 1 << 20,
+            cost_micros: None,
         }
     }
 }
@@ -57,29 +61,38 @@ pub enum Exhausted {
     /// CPU time.
     #[error("CPU time")]
     Cpu,
+    /// Money.
+    #[error("money")]
+    Cost,
 }
 
 /// What one purpose has spent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PurposeCost {
-    /// Calls.
+    /// Calls that were sent.
     pub calls: u32,
-    /// Tokens of prompts.
+    /// Calls that a cache answered.
+    #[serde(default)]
+    pub cached: u32,
+    /// Tokens of prompts that were sent.
     pub input_tokens: u64,
-    /// Tokens of replies.
+    /// Tokens of replies that were paid for.
     pub output_tokens: u64,
 }
 
 /// What has been spent so far, reservations under way included.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// Model calls.
+    /// Model calls that were sent, other tries of the same call included.
     pub calls: u32,
+    /// Model calls that a cache answered.
+    pub cached: u32,
     /// Tokens of prompts, settled calls only.
     pub input_tokens: u64,
     /// Tokens of replies, settled calls only.
     pub output_tokens: u64,
-    /// Tokens charged: settled at the larger of reported and estimated where nothing was reported, plus reservations.
+    /// Tokens charged: settled at the larger of reported and estimated where nothing was reported, plus reservations, plus what answers
+    /// from a cache would have used.
     pub tokens_charged: u64,
     /// Statements.
     pub sql_runs: u32,
@@ -89,12 +102,65 @@ pub struct Spent {
     pub cpu: Duration,
     /// Log bytes dropped over the quota.
     pub log_dropped: u64,
-    /// Price in millionths; none when a call's price is unknown.
+    /// Price in millionths, reservations included; none when a call's price is unknown.
     pub cost_micros: Option<u64>,
     /// Settled calls by purpose.
     pub by_purpose: BTreeMap<String, PurposeCost>,
     /// The budgets that refused something.
     pub exhausted: Vec<Exhausted>,
+}
+
+impl Spent {
+    /// Model calls that count against the budget: a search is the same search whether a cache answers or not.
+    #[must_use]
+    pub fn calls_charged(&self) -> u32 {
+        self.calls.saturating_add(self.cached)
+    }
+}
+
+/// One line of the books. A call is settled after it is reserved; besides that their order changes nothing, so a journal of them rebuilds
+/// a ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "entry")]
+pub enum Entry {
+    /// A call is about to be sent. Written before it is.
+    Reserved {
+        /// Why it is made.
+        purpose: String,
+        /// At most.
+        tokens: u64,
+        /// At most; none: unknown.
+        cost_micros: Option<u64>,
+    },
+    /// A reserved call has ended.
+    Settled {
+        /// Why it was made.
+        purpose: String,
+        /// What was reserved.
+        tokens: u64,
+        /// What was reserved.
+        cost_micros: Option<u64>,
+        /// What it used; none: nobody knows, and it is charged all that was reserved.
+        usage: Option<Usage>,
+    },
+    /// A reserved call was not sent after all.
+    Released {
+        /// What was reserved.
+        tokens: u64,
+        /// What was reserved.
+        cost_micros: Option<u64>,
+    },
+    /// A cache answered a call that had used this much when it was sent.
+    Hit {
+        /// Why it was made.
+        purpose: String,
+        /// What it would have used.
+        tokens: u64,
+    },
+    /// A statement.
+    SqlRun,
+    /// A budget refused something.
+    Refused(Exhausted),
 }
 
 #[derive(Debug, Default)]
@@ -105,22 +171,105 @@ struct State {
     cost_micros: u64,
 }
 
+impl State {
+    fn apply(&mut self, entry: &Entry) {
+        let spent = &mut self.spent;
+        match entry {
+            Entry::Reserved { tokens, cost_micros, .. } => {
+                spent.calls += 1;
+                spent.tokens_charged = spent.tokens_charged.saturating_add(*tokens);
+                self.cost_micros = self.cost_micros.saturating_add(cost_micros.unwrap_or(0));
+            }
+            Entry::Settled { purpose, tokens, cost_micros, usage } => {
+                let (input, output) =
+                    usage.as_ref().map_or((0, 0), |u| (u64::from(u.input_tokens), u64::from(u.output_tokens)));
+                let charged = if usage.is_some() { input + output } else { *tokens };
+                spent.tokens_charged = spent.tokens_charged.saturating_sub(*tokens).saturating_add(charged);
+                spent.input_tokens += input;
+                spent.output_tokens += output;
+                let price = match usage {
+                    Some(usage) => usage.cost_micros,
+                    None => *cost_micros,
+                };
+                self.unpriced |= price.is_none();
+                self.cost_micros =
+                    self.cost_micros.saturating_sub(cost_micros.unwrap_or(0)).saturating_add(price.unwrap_or(0));
+                let cost = spent.by_purpose.entry(purpose.clone()).or_default();
+                cost.calls += 1;
+                cost.input_tokens += input;
+                cost.output_tokens += output;
+            }
+            Entry::Released { tokens, cost_micros } => {
+                spent.calls = spent.calls.saturating_sub(1);
+                spent.tokens_charged = spent.tokens_charged.saturating_sub(*tokens);
+                self.cost_micros = self.cost_micros.saturating_sub(cost_micros.unwrap_or(0));
+            }
+            Entry::Hit { purpose, tokens } => {
+                spent.cached += 1;
+                spent.tokens_charged = spent.tokens_charged.saturating_add(*tokens);
+                spent.by_purpose.entry(purpose.clone()).or_default().cached += 1;
+            }
+            Entry::SqlRun => spent.sql_runs += 1,
+            Entry::Refused(which) => {
+                if !spent.exhausted.contains(which) {
+                    spent.exhausted.push(*which);
+                }
+            }
+        }
+    }
+}
+
+type Listener = Box<dyn Fn(&Entry) + Send + Sync>;
+
 /// The ledger of one search, shared by everything that spends.
-#[derive(Debug)]
 pub struct Ledger {
     budgets: Budgets,
     state: Mutex<State>,
+    listener: OnceLock<Listener>,
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ledger").field("budgets", &self.budgets).field("state", &self.state).finish_non_exhaustive()
+    }
 }
 
 impl Ledger {
     /// An empty ledger.
     #[must_use]
     pub fn new(budgets: Budgets) -> Arc<Self> {
-        Arc::new(Self { budgets, state: Mutex::default() })
+        Arc::new(Self { budgets, state: Mutex::default(), listener: OnceLock::new() })
+    }
+
+    /// Names who is told of each entry, at once and before what it stands for goes on. The first one stays.
+    pub fn listen(&self, listener: impl Fn(&Entry) + Send + Sync + 'static) {
+        let _ = self.listener.set(Box::new(listener));
+    }
+
+    /// Books an entry that a journal holds. The listener is not told.
+    pub fn restore(&self, entry: &Entry) {
+        self.state().apply(entry);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Books an entry under the lock that its condition was weighed under, then tells the listener.
+    fn book(&self, mut state: MutexGuard<'_, State>, entry: &Entry) {
+        state.apply(entry);
+        drop(state);
+        if let Some(listener) = self.listener.get() {
+            listener(entry);
+        }
+    }
+
+    fn refuse(&self, state: MutexGuard<'_, State>, which: Exhausted) -> Exhausted {
+        if state.spent.exhausted.contains(&which) {
+            return which;
+        }
+        self.book(state, &Entry::Refused(which));
+        which
     }
 
     /// What may be spent at most.
@@ -138,22 +287,51 @@ impl Ledger {
         spent
     }
 
-    /// Reserves one model call of at most `tokens`.
+    /// Money that may still be spent, in millionths; none: no limit is set.
+    #[must_use]
+    pub fn cost_left(&self) -> Option<u64> {
+        Some(self.budgets.cost_micros?.saturating_sub(self.state().cost_micros))
+    }
+
+    /// Reserves one model call of at most that much. Under a limit of money a call of unknown price is refused.
     ///
     /// # Errors
-    /// When calls or tokens would go over the budget; nothing is reserved then.
-    pub fn reserve_call(self: &Arc<Self>, purpose: &Purpose, tokens: u64) -> Result<Reservation, Exhausted> {
-        let mut state = self.state();
-        if state.spent.calls >= self.budgets.llm_calls {
-            return Err(note(&mut state, Exhausted::LlmCalls));
+    /// When calls, tokens or money would go over the budget; nothing is reserved then.
+    pub fn reserve_call(self: &Arc<Self>, purpose: &Purpose, most: &Estimate) -> Result<Reservation, Exhausted> {
+        let state = self.state();
+        if state.spent.calls_charged() >= self.budgets.llm_calls {
+            return Err(self.refuse(state, Exhausted::LlmCalls));
         }
+        let tokens = most.tokens();
         if state.spent.tokens_charged.saturating_add(tokens) > self.budgets.tokens {
-            return Err(note(&mut state, Exhausted::Tokens));
+            return Err(self.refuse(state, Exhausted::Tokens));
         }
-        state.spent.calls += 1;
-        state.spent.tokens_charged += tokens;
-        drop(state);
-        Ok(Reservation { ledger: Arc::clone(self), purpose: purpose.name().to_owned(), tokens, open: true })
+        if let Some(limit) = self.budgets.cost_micros
+            && most.cost_micros.is_none_or(|cost| state.cost_micros.saturating_add(cost) > limit)
+        {
+            return Err(self.refuse(state, Exhausted::Cost));
+        }
+        let (purpose, cost_micros) = (purpose.name().to_owned(), most.cost_micros);
+        self.book(state, &Entry::Reserved { purpose: purpose.clone(), tokens, cost_micros });
+        Ok(Reservation { ledger: Arc::clone(self), purpose, tokens, cost_micros, open: true })
+    }
+
+    /// Charges a call that a cache answered: no money, but calls and tokens as if it had been sent, so that a search takes the same way
+    /// with and without a cache.
+    ///
+    /// # Errors
+    /// When calls or tokens would go over the budget; nothing is charged then.
+    pub fn charge_hit(&self, purpose: &Purpose, usage: &Usage) -> Result<(), Exhausted> {
+        let state = self.state();
+        if state.spent.calls_charged() >= self.budgets.llm_calls {
+            return Err(self.refuse(state, Exhausted::LlmCalls));
+        }
+        let tokens = u64::from(usage.input_tokens) + u64::from(usage.output_tokens);
+        if state.spent.tokens_charged.saturating_add(tokens) > self.budgets.tokens {
+            return Err(self.refuse(state, Exhausted::Tokens));
+        }
+        self.book(state, &Entry::Hit { purpose: purpose.name().to_owned(), tokens });
+        Ok(())
     }
 
     /// Charges one statement.
@@ -161,11 +339,11 @@ impl Ledger {
     /// # Errors
     /// When the statements are used up.
     pub fn charge_sql_run(&self) -> Result<(), Exhausted> {
-        let mut state = self.state();
+        let state = self.state();
         if state.spent.sql_runs >= self.budgets.sql_runs {
-            return Err(note(&mut state, Exhausted::SqlRuns));
+            return Err(self.refuse(state, Exhausted::SqlRuns));
         }
-        state.spent.sql_runs += 1;
+        self.book(state, &Entry::SqlRun);
         Ok(())
     }
 
@@ -176,7 +354,7 @@ impl Ledger {
     pub fn charge_host_call(&self) -> Result<(), Exhausted> {
         let mut state = self.state();
         if state.spent.host_calls >= self.budgets.host_calls {
-            return Err(note(&mut state, Exhausted::HostCalls));
+            return Err(self.refuse(state, Exhausted::HostCalls));
         }
         state.spent.host_calls += 1;
         Ok(())
@@ -189,7 +367,7 @@ impl Ledger {
     pub fn charge_cpu(&self, time: Duration) -> Result<(), Exhausted> {
         let mut state = self.state();
         state.spent.cpu += time;
-        if state.spent.cpu > self.budgets.cpu { Err(note(&mut state, Exhausted::Cpu)) } else { Ok(()) }
+        if state.spent.cpu > self.budgets.cpu { Err(self.refuse(state, Exhausted::Cpu)) } else { Ok(()) }
     }
 
     /// Whether that many log bytes still fit; what does not is counted as dropped.
@@ -203,36 +381,6 @@ impl Ledger {
         }
         fits
     }
-
-    fn settle(&self, purpose: &str, reserved: u64, usage: Option<&Usage>) {
-        let mut state = self.state();
-        let (input, output) = usage.map_or((0, 0), |u| (u64::from(u.input_tokens), u64::from(u.output_tokens)));
-        let charged = if usage.is_some() { input + output } else { reserved };
-        state.spent.tokens_charged = state.spent.tokens_charged.saturating_sub(reserved) + charged;
-        state.spent.input_tokens += input;
-        state.spent.output_tokens += output;
-        match usage.and_then(|u| u.cost_micros) {
-            Some(cost) => state.cost_micros += cost,
-            None => state.unpriced = true,
-        }
-        let cost = state.spent.by_purpose.entry(purpose.to_owned()).or_default();
-        cost.calls += 1;
-        cost.input_tokens += input;
-        cost.output_tokens += output;
-    }
-
-    fn release(&self, reserved: u64) {
-        let mut state = self.state();
-        state.spent.calls = state.spent.calls.saturating_sub(1);
-        state.spent.tokens_charged = state.spent.tokens_charged.saturating_sub(reserved);
-    }
-}
-
-fn note(state: &mut State, which: Exhausted) -> Exhausted {
-    if !state.spent.exhausted.contains(&which) {
-        state.spent.exhausted.push(which);
-    }
-    which
 }
 
 /// A model call that was reserved. Dropped without [`Reservation::settle`], it stays charged in full: a cancelled call may have been
@@ -242,27 +390,35 @@ pub struct Reservation {
     ledger: Arc<Ledger>,
     purpose: String,
     tokens: u64,
+    cost_micros: Option<u64>,
     open: bool,
 }
 
 impl Reservation {
     /// Charges what was used; without usage, what was reserved.
     pub fn settle(mut self, usage: Option<&Usage>) {
-        self.open = false;
-        self.ledger.settle(&self.purpose, self.tokens, usage);
+        self.end(usage.cloned());
     }
 
     /// Gives it back: nothing was sent.
     pub fn release(mut self) {
         self.open = false;
-        self.ledger.release(self.tokens);
+        let entry = Entry::Released { tokens: self.tokens, cost_micros: self.cost_micros };
+        self.ledger.book(self.ledger.state(), &entry);
+    }
+
+    fn end(&mut self, usage: Option<Usage>) {
+        self.open = false;
+        let (tokens, cost_micros) = (self.tokens, self.cost_micros);
+        let entry = Entry::Settled { purpose: std::mem::take(&mut self.purpose), tokens, cost_micros, usage };
+        self.ledger.book(self.ledger.state(), &entry);
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
         if self.open {
-            self.ledger.settle(&self.purpose, self.tokens, None);
+            self.end(None);
         }
     }
 }
@@ -275,22 +431,26 @@ mod tests {
         Usage { input_tokens: input, output_tokens: output, cost_micros: None, model: String::new() }
     }
 
+    fn tokens(tokens: u64) -> Estimate {
+        Estimate { input_tokens: tokens, ..Estimate::default() }
+    }
+
     #[test]
     fn reservations_never_exceed_the_budget() {
         let ledger = Ledger::new(Budgets { tokens: 100, ..Budgets::default() });
-        let first = ledger.reserve_call(&Purpose::Plan, 60).unwrap();
-        assert_eq!(ledger.reserve_call(&Purpose::Plan, 60).unwrap_err(), Exhausted::Tokens);
+        let first = ledger.reserve_call(&Purpose::Plan, &tokens(60)).unwrap();
+        assert_eq!(ledger.reserve_call(&Purpose::Plan, &tokens(60)).unwrap_err(), Exhausted::Tokens);
         first.settle(Some(&usage(10, 10)));
-        assert!(ledger.reserve_call(&Purpose::Plan, 60).is_ok());
+        assert!(ledger.reserve_call(&Purpose::Plan, &tokens(60)).is_ok());
         assert_eq!(ledger.spent().exhausted, [Exhausted::Tokens]);
     }
 
     #[test]
     fn a_dropped_call_stays_charged_and_an_unsent_one_does_not() {
         let ledger = Ledger::new(Budgets::default());
-        drop(ledger.reserve_call(&Purpose::Judge, 40).unwrap());
+        drop(ledger.reserve_call(&Purpose::Judge, &tokens(40)).unwrap());
         assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (1, 40));
-        ledger.reserve_call(&Purpose::Judge, 40).unwrap().release();
+        ledger.reserve_call(&Purpose::Judge, &tokens(40)).unwrap().release();
         assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (1, 40));
         assert_eq!(ledger.spent().by_purpose["judge"].calls, 1);
     }
@@ -303,5 +463,41 @@ mod tests {
         assert!(ledger.charge_host_call().is_ok() && ledger.charge_host_call().is_err());
         assert!(ledger.charge_log(4) && !ledger.charge_log(1));
         assert_eq!(ledger.spent().log_dropped, 1);
+    }
+
+    #[test]
+    fn money_is_reserved_and_a_cache_costs_none() {
+        let ledger = Ledger::new(Budgets { cost_micros: Some(100), ..Budgets::default() });
+        let priced = |cost| Estimate { cost_micros: Some(cost), ..tokens(10) };
+        assert_eq!(ledger.reserve_call(&Purpose::Plan, &tokens(10)).unwrap_err(), Exhausted::Cost);
+        let call = ledger.reserve_call(&Purpose::Plan, &priced(80)).unwrap();
+        assert_eq!(ledger.reserve_call(&Purpose::Plan, &priced(30)).unwrap_err(), Exhausted::Cost);
+        call.settle(Some(&Usage { cost_micros: Some(30), ..usage(5, 1) }));
+        assert_eq!((ledger.cost_left(), ledger.spent().cost_micros), (Some(70), Some(30)));
+        drop(ledger.reserve_call(&Purpose::Judge, &priced(70)).unwrap());
+        assert_eq!((ledger.cost_left(), ledger.spent().cost_micros), (Some(0), Some(100)));
+        assert_eq!(ledger.charge_hit(&Purpose::Judge, &usage(7, 3)), Ok(()));
+        let spent = ledger.spent();
+        assert_eq!((spent.calls, spent.cached, spent.calls_charged(), spent.tokens_charged), (2, 1, 3, 26));
+        assert_eq!((spent.input_tokens, spent.cost_micros), (5, Some(100)));
+    }
+
+    #[test]
+    fn the_books_rebuild_the_ledger() {
+        let (ledger, books) =
+            (Ledger::new(Budgets { tokens: 100, ..Budgets::default() }), Arc::<Mutex<Vec<Entry>>>::default());
+        let written = Arc::clone(&books);
+        ledger.listen(move |entry| written.lock().unwrap().push(entry.clone()));
+        let first = ledger.reserve_call(&Purpose::Plan, &tokens(60)).unwrap();
+        let second = ledger.reserve_call(&Purpose::Judge, &tokens(40)).unwrap();
+        assert!(ledger.reserve_call(&Purpose::Judge, &tokens(40)).is_err());
+        first.settle(Some(&usage(10, 2)));
+        second.release();
+        drop(ledger.reserve_call(&Purpose::Plan, &tokens(5)).unwrap());
+        ledger.charge_sql_run().unwrap();
+        ledger.charge_hit(&Purpose::Plan, &usage(1, 1)).unwrap();
+        let forward = Ledger::new(Budgets::default());
+        books.lock().unwrap().iter().for_each(|entry| forward.restore(entry));
+        assert_eq!(forward.spent(), ledger.spent());
     }
 }

@@ -3,7 +3,8 @@
 //! Nothing here does I/O, starts a task or knows a backend: every other room speaks in these words, and the contract in `wit/`
 //! has the same ones under the same file names.
 
-pub mod error;
+pub mod encode;
+mod error;
 pub mod ledger;
 pub mod limits;
 pub mod ports;

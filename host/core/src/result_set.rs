@@ -82,6 +82,12 @@ impl ResultSet {
         self.truncated
     }
 
+    /// What the reader should know.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     /// How many rows were kept.
     #[must_use]
     pub fn row_count(&self) -> u64 {

@@ -95,7 +95,7 @@ pub enum Output {
 }
 
 /// What a solver found.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// Best first; none is an honest answer.
     pub candidates: Vec<Candidate>,
@@ -132,7 +132,7 @@ pub struct Finished {
 }
 
 /// An answer.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Answer {
     /// In words.
     pub text: String,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    ColumnStats, Facts, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan, PortError, Query, Relation,
-    Reply, Request, SqlPort,
+    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan, PortError, Query,
+    Relation, Reply, Request, SqlPort, Ticket,
 };
 use syrch_core::{Catalog, Problem, ResultSet, SqlError, Task};
 
@@ -30,14 +30,15 @@ impl LlmPort for ModelPort {
         self.provider.models()
     }
 
-    async fn complete(&self, request: Request) -> Result<Reply, LlmError> {
+    async fn issue(&self, _: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
         let call = ModelCall {
             request,
             problem: Arc::clone(&self.problem),
             task: self.task.clone(),
             catalog: Arc::clone(&self.catalog),
         };
-        self.provider.complete(&call).await.result
+        let provider = Arc::clone(&self.provider);
+        Box::pin(async move { provider.complete(&call).await.result })
     }
 }
 
@@ -72,8 +73,9 @@ impl SqlBinding {
 
 #[async_trait]
 impl SqlPort for SqlBinding {
-    async fn run(&self, text: &str) -> Result<Arc<ResultSet>, SqlError> {
-        self.memo.run(&self.query(text)).await
+    async fn issue(&self, _: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>> {
+        let (memo, query) = (Arc::clone(&self.memo), self.query(&text));
+        Box::pin(async move { memo.run(&query).await })
     }
 
     fn salt(&self) -> u64 {
@@ -108,7 +110,7 @@ mod tests {
         let task = Some(Arc::new(Task { id: "A".into(), ..Task::default() }));
         let port = ModelPort { provider: Arc::clone(&provider) as _, problem, task, catalog };
         assert_eq!(port.models(), ["fake"]);
-        assert!(port.complete(request("hello")).await.is_ok());
+        assert!(port.issue(1, request("hello")).await.await.is_ok());
         let seen = provider.last().unwrap();
         assert_eq!((seen.request.messages[0].text.as_str(), seen.task.unwrap().id.as_str()), ("hello", "A"));
         assert_eq!(seen.problem.question, "q");

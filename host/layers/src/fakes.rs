@@ -7,8 +7,9 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 use async_trait::async_trait;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, LlmError, Match, Message, ModelCall, ModelOutcome,
-    ModelProvider, Plan, PortError, Purpose, Query, Reply, Request, Sample, Shape, Speaker, Usage,
+    CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, Message, ModelCall,
+    ModelOutcome, ModelProvider, Plan, PortError, Preview, Purpose, Query, Reply, Request, Retry, Sample, Shape,
+    Speaker, Usage,
 };
 use syrch_core::{Catalog, Corpus, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Value};
 
@@ -170,8 +171,17 @@ impl ModelProvider for FakeModel {
         vec!["fake".into()]
     }
 
-    fn estimate(&self, call: &ModelCall) -> u64 {
-        self.estimate + u64::from(self.allowed(call))
+    fn identity(&self, _: &ModelCall) -> Option<String> {
+        Some("fake".into())
+    }
+
+    fn estimate(&self, call: &ModelCall) -> Estimate {
+        let output_tokens = u64::from(self.allowed(call));
+        Estimate { input_tokens: self.estimate, output_tokens, cost_micros: None }
+    }
+
+    fn preview(&self, _: &ModelCall) -> Option<Preview> {
+        None
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
@@ -191,7 +201,7 @@ impl ModelProvider for FakeModel {
             Manner::Hangs => std::future::pending().await,
             Manner::Fails => {
                 let result = Err(LlmError::Unavailable("failed".into()));
-                return ModelOutcome { result, usage: None, sent: true };
+                return ModelOutcome::sent(result, None).retry(Retry::Yes);
             }
             Manner::Unreachable => return ModelOutcome::unsent(LlmError::Unavailable("unreachable".into())),
         };
@@ -202,7 +212,7 @@ impl ModelProvider for FakeModel {
             logprob: None,
             usage: usage.clone().unwrap_or_default(),
         };
-        ModelOutcome { result: Ok(reply), usage, sent: true }
+        ModelOutcome::sent(Ok(reply), usage)
     }
 }
 
@@ -275,6 +285,10 @@ impl Database for FakeDatabase {
 
     fn dialect(&self) -> Dialect {
         Dialect::Sqlite
+    }
+
+    async fn identity(&self) -> Option<String> {
+        Some("fake".into())
     }
 
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {

@@ -1,14 +1,11 @@
-//! Who may see cells: the user's `--rows`, and ports that a role does not have.
+//! Who may see cells: the user's `--rows`.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{
-    CellIndex, CellsPort, ColumnStats, EvaluatePort, Facts, InspectPort, LlmError, LlmPort, Match, Page, Plan,
-    PortError, Reply, Request, RowsGrant, RowsPort, Sample, SqlPort,
-};
+use syrch_core::ports::{CellIndex, CellsPort, Match, Page, PortError, RowsGrant, RowsPort, Sample};
 use syrch_core::text::clip;
-use syrch_core::{Candidate, Hit, ResultSet, Signals, SqlError, SqlErrorKind, Value, Verdict};
+use syrch_core::{Hit, ResultSet, Value};
 
 /// Rows of one page.
 const PAGE_ROWS: u64 = 1_000;
@@ -25,8 +22,9 @@ const MAX_HITS: u32 = 10_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrantedRows(pub RowsGrant);
 
-impl RowsPort for GrantedRows {
-    fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError> {
+impl GrantedRows {
+    /// What the grant shows of these rows.
+    fn page(self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError> {
         let shown = match self.0 {
             RowsGrant::None | RowsGrant::Aggregates => return Err(refusal(self.0)),
             RowsGrant::Sample(rows) => u64::from(rows),
@@ -38,6 +36,13 @@ impl RowsPort for GrantedRows {
         let clipped = (rows.len() as u64) < wanted;
         let columns = results.schema().fields().iter().map(|field| field.name().clone()).collect();
         Ok(Page { columns, rows, clipped })
+    }
+}
+
+#[async_trait]
+impl RowsPort for GrantedRows {
+    async fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError> {
+        self.page(results, offset, limit)
     }
 }
 
@@ -168,97 +173,12 @@ impl CellIndex for GrantedIndex {
     }
 }
 
-/// Every port that a role does not have: all of them answer `denied`, with the reason.
-#[derive(Debug, Clone)]
-pub struct Denied(String);
-
-/// Ports that answer `denied`, because of `reason`, such as "a calibrator may not do this".
-#[must_use]
-pub fn denied(reason: impl Into<String>) -> Arc<Denied> {
-    Arc::new(Denied(reason.into()))
-}
-
-impl Denied {
-    fn port<T>(&self) -> Result<T, PortError> {
-        Err(PortError::Denied(self.0.clone()))
-    }
-
-    fn sql<T>(&self) -> Result<T, SqlError> {
-        Err(SqlError::new(SqlErrorKind::Denied, self.0.clone()).rule("role"))
-    }
-}
-
-#[async_trait]
-impl LlmPort for Denied {
-    fn models(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    async fn complete(&self, _: Request) -> Result<Reply, LlmError> {
-        Err(LlmError::Denied(self.0.clone()))
-    }
-}
-
-#[async_trait]
-impl SqlPort for Denied {
-    async fn run(&self, _: &str) -> Result<Arc<ResultSet>, SqlError> {
-        self.sql()
-    }
-
-    fn salt(&self) -> u64 {
-        0
-    }
-}
-
-#[async_trait]
-impl InspectPort for Denied {
-    async fn check(&self, _: &str) -> Result<Facts, SqlError> {
-        self.sql()
-    }
-
-    async fn explain(&self, _: &str) -> Result<Plan, SqlError> {
-        self.sql()
-    }
-
-    async fn column_stats(&self, _: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
-        self.port()
-    }
-}
-
-impl RowsPort for Denied {
-    fn read(&self, _: &ResultSet, _: u64, _: u32) -> Result<Page, PortError> {
-        self.port()
-    }
-}
-
-#[async_trait]
-impl CellsPort for Denied {
-    async fn samples(&self, _: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
-        self.port()
-    }
-
-    async fn find(&self, _: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
-        self.port()
-    }
-}
-
-#[async_trait]
-impl EvaluatePort for Denied {
-    async fn calibrate(&self, _: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
-        self.port()
-    }
-
-    async fn reward(&self, _: Vec<Candidate>) -> Result<Vec<Verdict>, PortError> {
-        self.port()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fakes::{FakeDatabase, numbers, request, texts};
+    use crate::fakes::{FakeDatabase, numbers, texts};
 
     fn first(page: &Page) -> Vec<&Value> {
         page.rows.iter().map(|row| &row[0]).collect()
@@ -268,31 +188,31 @@ mod tests {
     fn a_sample_shows_the_first_rows_of_a_result_and_no_others() {
         let results = numbers(10);
         let three = GrantedRows(RowsGrant::Sample(3));
-        let page = three.read(&results, 0, 100).unwrap();
+        let page = three.page(&results, 0, 100).unwrap();
         assert_eq!((page.rows.len(), page.clipped, page.columns), (3, true, vec!["n".to_owned()]));
-        let page = three.read(&results, 1, 2).unwrap();
+        let page = three.page(&results, 1, 2).unwrap();
         assert_eq!((first(&page), page.clipped), (vec![&Value::Integer(1), &Value::Integer(2)], false));
-        let page = three.read(&results, 3, 1).unwrap();
+        let page = three.page(&results, 3, 1).unwrap();
         assert_eq!((page.rows.len(), page.clipped), (0, true));
-        let page = GrantedRows(RowsGrant::Sample(30)).read(&results, 8, 100).unwrap();
+        let page = GrantedRows(RowsGrant::Sample(30)).page(&results, 8, 100).unwrap();
         assert_eq!((page.rows.len(), page.clipped), (2, false));
     }
 
     #[test]
     fn without_the_grant_no_row_is_shown() {
         for grant in [RowsGrant::None, RowsGrant::Aggregates] {
-            assert!(matches!(GrantedRows(grant).read(&numbers(1), 0, 1), Err(PortError::Denied(_))));
+            assert!(matches!(GrantedRows(grant).page(&numbers(1), 0, 1), Err(PortError::Denied(_))));
         }
     }
 
     #[test]
     fn pages_have_a_size() {
         let full = GrantedRows(RowsGrant::Full);
-        let page = full.read(&numbers(3_000), 0, u32::MAX).unwrap();
+        let page = full.page(&numbers(3_000), 0, u32::MAX).unwrap();
         assert_eq!((page.rows.len(), page.clipped), (1_000, true));
-        let page = full.read(&texts(&["x".repeat(600 << 10), "y".repeat(600 << 10)]), 0, 2).unwrap();
+        let page = full.page(&texts(&["x".repeat(600 << 10), "y".repeat(600 << 10)]), 0, 2).unwrap();
         assert_eq!((page.rows.len(), page.clipped), (1, true));
-        let page = full.read(&texts(&["é".repeat(1 << 20)]), 0, 1).unwrap();
+        let page = full.page(&texts(&["é".repeat(1 << 20)]), 0, 1).unwrap();
         let Value::Text(text) = first(&page)[0] else { panic!("{page:?}") };
         assert!(text.len() <= PAGE_BYTES && text.len() > PAGE_BYTES - 16);
     }
@@ -300,7 +220,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_page_goes_beyond_the_grant(rows in 0..50_i64, sample in 1..60_u32, offset in 0..80_u64, limit in 0..80_u32) {
-            let page = GrantedRows(RowsGrant::Sample(sample)).read(&numbers(rows), offset, limit).unwrap();
+            let page = GrantedRows(RowsGrant::Sample(sample)).page(&numbers(rows), offset, limit).unwrap();
             for value in first(&page) {
                 prop_assert!(matches!(value, Value::Integer(n) if *n < i64::from(sample)));
             }
@@ -361,19 +281,5 @@ mod tests {
         assert_eq!((found.len(), found[0].len()), (256, 39));
         let more = vec![String::new(); 500_000];
         assert!(matches!(cells.find(&more, Match::Fuzzy, 1).await, Err(PortError::Other(_))));
-    }
-
-    #[tokio::test]
-    async fn denied_ports_say_why() {
-        let denied = denied("a calibrator asks nobody");
-        let port = PortError::Denied("a calibrator asks nobody".into());
-        assert_eq!(denied.complete(request("x")).await, Err(LlmError::Denied("a calibrator asks nobody".into())));
-        assert_eq!(SqlPort::run(denied.as_ref(), "SELECT 1").await.unwrap_err().kind, SqlErrorKind::Denied);
-        assert_eq!(denied.check("SELECT 1").await.unwrap_err().kind, SqlErrorKind::Denied);
-        assert_eq!(denied.read(&numbers(1), 0, 1), Err(port.clone()));
-        assert_eq!(CellsPort::samples(denied.as_ref(), "t", &[], 1).await, Err(port.clone()));
-        assert_eq!(denied.calibrate(Vec::new()).await, Err(port.clone()));
-        assert_eq!(denied.reward(Vec::new()).await, Err(port));
-        assert!(LlmPort::models(denied.as_ref()).is_empty());
     }
 }

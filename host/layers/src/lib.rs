@@ -12,5 +12,5 @@ pub mod memo;
 
 pub use bind::{ModelPort, SqlBinding};
 pub use budget::{BudgetedDatabase, BudgetedModel};
-pub use grant::{Denied, GrantedCells, GrantedIndex, GrantedRows, denied};
+pub use grant::{GrantedCells, GrantedIndex, GrantedRows};
 pub use memo::Memo;

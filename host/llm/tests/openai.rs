@@ -281,9 +281,9 @@ fn estimates_are_upper_bounds_by_bytes() {
     let provider = OpenAiProvider::new(OpenAiConfig::new("http://localhost:1/v1", "m")).unwrap();
     let mut call = call(&"x".repeat(300), Shape::Text);
     call.request.max_tokens = Some(50);
-    assert_eq!(provider.estimate(&call), 100 + 16 + 50);
+    assert_eq!(provider.estimate(&call).tokens(), 100 + 16 + 50);
     call.request.max_tokens = None;
-    assert_eq!(provider.estimate(&call), 100 + 16 + 4_096);
+    assert_eq!(provider.estimate(&call).tokens(), 100 + 16 + 4_096);
 }
 
 #[test]

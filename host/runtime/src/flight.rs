@@ -3,66 +3,109 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use syrch_core::ports::{Ticket, WaitPort};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-/// A call that runs beside the guest. Dropped, it is aborted.
+/// A call that runs beside the guest. When its last handle is dropped, it is aborted.
 pub(crate) struct Flight<T> {
-    ticket: u32,
+    inner: Arc<Inner<T>>,
+}
+
+struct Inner<T> {
+    ticket: Ticket,
     value: Arc<Mutex<Option<T>>>,
     done: watch::Sender<bool>,
     task: AbortHandle,
 }
 
+impl<T> Clone for Flight<T> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
 impl<T: Send + 'static> Flight<T> {
     /// Starts `future` on the runtime that is running.
-    pub(crate) fn start(ticket: u32, future: impl Future<Output = T> + Send + 'static) -> Self {
+    pub(crate) fn start(ticket: Ticket, future: impl Future<Output = T> + Send + 'static) -> Self {
         let value = Arc::new(Mutex::new(None));
         let (done, _) = watch::channel(false);
         let (slot, signal) = (Arc::clone(&value), done.clone());
         let task = tokio::spawn(async move {
             let result = future.await;
-            settle(&slot, result);
-            signal.send_replace(true);
+            // Whoever gave it up has put something else here and said so.
+            if !*signal.borrow() {
+                lock(&slot).get_or_insert(result);
+                signal.send_replace(true);
+            }
         });
-        Self { ticket, value, done, task: task.abort_handle() }
+        Self { inner: Arc::new(Inner { ticket, value, done, task: task.abort_handle() }) }
     }
 
     /// Its number in `wait.any`.
-    pub(crate) fn ticket(&self) -> u32 {
-        self.ticket
+    pub(crate) fn ticket(&self) -> Ticket {
+        self.inner.ticket
     }
 
     /// Who tells when it is done.
     pub(crate) fn done(&self) -> watch::Receiver<bool> {
-        self.done.subscribe()
+        self.inner.done.subscribe()
     }
 
-    /// Ends it; `instead` is its result unless it had one.
-    pub(crate) fn cancel(&self, instead: T) {
-        self.task.abort();
-        settle(&self.value, instead);
-        self.done.send_replace(true);
+    /// Waits for its end.
+    async fn ended(&self) {
+        // A sender that is gone counts as done.
+        drop(self.done().wait_for(|done| *done).await);
+    }
+
+    /// Ends it; `instead` is its result unless the guest could have had one.
+    pub(crate) async fn give_up(&self, wait: &dyn WaitPort, instead: T) {
+        let is_done = *self.inner.done.borrow();
+        if wait.give_up(self.inner.ticket, is_done).await {
+            return self.ended().await;
+        }
+        self.inner.task.abort();
+        *lock(&self.inner.value) = Some(instead);
+        self.inner.done.send_replace(true);
+    }
+
+    /// Whether the guest sees it done now.
+    pub(crate) async fn is_seen_done(&self, wait: &dyn WaitPort) -> bool {
+        let ticket = self.inner.ticket;
+        match wait.recorded(&[ticket]).await {
+            Some(ended) => {
+                let is_done = ended.contains(&ticket);
+                if is_done {
+                    self.ended().await;
+                }
+                is_done
+            }
+            None => {
+                let is_done = *self.inner.done.borrow();
+                wait.found(if is_done { std::slice::from_ref(&ticket) } else { &[] }).await;
+                is_done
+            }
+        }
     }
 
     /// Takes the result, once.
     pub(crate) fn take(&self) -> Option<T> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.inner.value).take()
     }
 }
 
 impl<T: Clone> Flight<T> {
     /// The result, each time.
     pub(crate) fn get(&self) -> Option<T> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.inner.value).clone()
     }
 }
 
-fn settle<T>(slot: &Mutex<Option<T>>, result: T) {
-    slot.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(result);
+fn lock<T>(slot: &Mutex<Option<T>>) -> std::sync::MutexGuard<'_, Option<T>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<T> Drop for Flight<T> {
+impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
         self.task.abort();
     }

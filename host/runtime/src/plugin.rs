@@ -364,7 +364,7 @@ impl Drop for Session {
         for line in printed.lines().filter(|line| !line.trim().is_empty()) {
             if call.ledger.charge_log(line.len()) {
                 let line = text::clip(line, state.limits.log_line);
-                call.ports.trace.note(syrch_core::ports::Level::Debug, line);
+                call.ports.trace.printed(line);
             }
         }
     }

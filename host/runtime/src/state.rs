@@ -153,6 +153,15 @@ impl State {
         self.tickets.get(&ticket).cloned()
     }
 
+    /// The guest drops the handle of a call under way: whatever of it has not happened by now, never happens.
+    pub(crate) async fn give_up<T: Send + 'static>(&mut self, flight: &Flight<T>, instead: T) {
+        self.forget(flight.ticket());
+        if let Some((_, call)) = &self.call {
+            let wait = Arc::clone(&call.ports.wait);
+            self.waiting(flight.give_up(wait.as_ref(), instead)).await;
+        }
+    }
+
     /// Counts bytes that a handle of the guest holds in the host.
     pub(crate) fn hold(&mut self, bytes: usize) -> wasmtime::Result<()> {
         self.held = self.held.saturating_add(bytes);

@@ -1,12 +1,14 @@
 //! Cells of the tables, from an index of values.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use super::PortError;
 use crate::{Hit, Value};
 
 /// How phrases are compared with cells.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Match {
     /// Equal, letter case aside.
     Exact,
@@ -21,7 +23,7 @@ pub enum Match {
 }
 
 /// What a column holds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// The column.
     pub column: String,

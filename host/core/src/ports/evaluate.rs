@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::PortError;
+use super::{Flight, PortError, Ticket};
 use crate::{Candidate, Signals, Verdict};
 
 /// The port `evaluate` of one role call.
@@ -13,9 +13,8 @@ pub trait EvaluatePort: Send + Sync {
     /// # Errors
     /// When the calibrator fails.
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError>;
-    /// One verdict for each candidate, judged together.
-    ///
-    /// # Errors
-    /// When the reward fails.
-    async fn reward(&self, candidates: Vec<Candidate>) -> Result<Vec<Verdict>, PortError>;
+    /// Starts a judgement; what comes back waits for one verdict for each candidate, judged together, or for the reward's failure.
+    /// `ticket` is the call's number in its role call; dropping the flight ends it.
+    async fn issue_reward(&self, ticket: Ticket, candidates: Vec<Candidate>)
+    -> Flight<Result<Vec<Verdict>, PortError>>;
 }

@@ -1,10 +1,12 @@
 //! Language models: what a guest may ask, and what a provider implements.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use super::{Flight, Ticket};
 use crate::{Catalog, Json, Problem, Task};
 
 /// Who says a message.
@@ -187,11 +189,9 @@ pub enum LlmError {
 pub trait LlmPort: Send + Sync {
     /// The names that a request may hold.
     fn models(&self) -> Vec<String>;
-    /// Waits for the reply.
-    ///
-    /// # Errors
-    /// As [`LlmError`] tells.
-    async fn complete(&self, request: Request) -> Result<Reply, LlmError>;
+    /// Makes the call; what comes back waits for the reply, which is an [`LlmError`] at worst. `ticket` is the call's number in its
+    /// role call; dropping the flight ends the call.
+    async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>>;
 }
 
 /// A request with what the host knows around it, so that a provider need not read prompts.
@@ -207,7 +207,8 @@ pub struct ModelCall {
     pub catalog: Arc<Catalog>,
 }
 
-/// What came of a call. `usage` is there whenever the provider reported one, also beside an error.
+/// What came of a call. `usage` is there whenever the provider reported one, also beside an error; a call that an endpoint turned away
+/// (an error status) used nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelOutcome {
     /// The reply or the failure.
@@ -216,14 +217,72 @@ pub struct ModelOutcome {
     pub usage: Option<Usage>,
     /// Whether anything was sent, so that the call must be charged even when it failed.
     pub sent: bool,
+    /// Whether the same call may succeed later, and when.
+    pub retry: Retry,
+}
+
+/// Whether a failed call is worth another try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Retry {
+    /// It would fail again, or it did not fail.
+    #[default]
+    No,
+    /// It may succeed after a while.
+    Yes,
+    /// The endpoint said when to come back.
+    After(Duration),
 }
 
 impl ModelOutcome {
+    /// What came of a call that was sent.
+    #[must_use]
+    pub fn sent(result: Result<Reply, LlmError>, usage: Option<Usage>) -> Self {
+        Self { result, usage, sent: true, retry: Retry::No }
+    }
+
     /// A failure before anything was sent.
     #[must_use]
     pub fn unsent(error: LlmError) -> Self {
-        Self { result: Err(error), usage: None, sent: false }
+        Self { result: Err(error), usage: None, sent: false, retry: Retry::No }
     }
+
+    /// The same, with what is known about another try.
+    #[must_use]
+    pub fn retry(self, retry: Retry) -> Self {
+        Self { retry, ..self }
+    }
+}
+
+/// The most that a call will use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Estimate {
+    /// Tokens of the prompt.
+    pub input_tokens: u64,
+    /// Tokens of the reply.
+    pub output_tokens: u64,
+    /// Price in millionths; none: unknown.
+    pub cost_micros: Option<u64>,
+}
+
+impl Estimate {
+    /// Tokens, input and output together.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+/// A request on the wire as it would be sent, secrets left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Preview {
+    /// Such as `POST`.
+    pub method: String,
+    /// Where to.
+    pub url: String,
+    /// Names and values; a secret's value is `***`.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: serde_json::Value,
 }
 
 /// A backend for models.
@@ -233,8 +292,13 @@ pub trait ModelProvider: Send + Sync {
     fn name(&self) -> &str;
     /// The model names that a request may hold, the default first.
     fn models(&self) -> Vec<String>;
-    /// An upper estimate of the tokens that the call will use, input and output together.
-    fn estimate(&self, call: &ModelCall) -> u64;
+    /// Which endpoint and model would answer the call: with the request, all that a reply depends on. None: its replies are not to be
+    /// kept, since it is as quick as a cache or already one.
+    fn identity(&self, call: &ModelCall) -> Option<String>;
+    /// An upper estimate of what the call will use.
+    fn estimate(&self, call: &ModelCall) -> Estimate;
+    /// The exact exchange that [`ModelProvider::complete`] would begin, without secrets; none: nothing would be sent.
+    fn preview(&self, call: &ModelCall) -> Option<Preview>;
     /// Makes the call. Dropping the future ends it.
     async fn complete(&self, call: &ModelCall) -> ModelOutcome;
 }

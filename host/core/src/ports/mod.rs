@@ -9,22 +9,38 @@ mod rows;
 mod run;
 mod sql;
 mod trace;
+mod wait;
 
+use std::pin::Pin;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 pub use cells::{CellIndex, CellsPort, Match, Sample};
 pub use evaluate::EvaluatePort;
 pub use inspect::{ColumnStats, Facts, InspectPort, Literal, Plan};
 pub use llm::{
-    LlmError, LlmPort, Message, ModelCall, ModelOutcome, ModelProvider, Purpose, Reply, Request, Shape, Speaker, Usage,
+    Estimate, LlmError, LlmPort, Message, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Reply, Request,
+    Retry, Shape, Speaker, Usage,
 };
 pub use rows::{Page, RowsGrant, RowsPort};
 pub use run::{Budget, Policy, RunPort, TimeLeft};
 pub use sql::{Database, DatabaseError, Query, Relation, SqlPort};
 pub use trace::{Level, TracePort};
+pub use wait::{Unrecorded, WaitPort};
+
+/// The number of a call that is under way, unique within its role call, in the order in which the guest made them, from 1.
+pub type Ticket = u32;
+
+/// The ticket of what the host itself does within a role call, one thing after another.
+pub const HOST: Ticket = 0;
+
+/// A call under way.
+pub type Flight<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Errors of the ports `rows`, `cells`, `inspect` and `evaluate`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
 pub enum PortError {
     /// Not granted, or not for this role.
     #[error("denied: {0}")]
@@ -65,4 +81,6 @@ pub struct Ports {
     pub evaluate: Arc<dyn EvaluatePort>,
     /// What people see.
     pub trace: Arc<dyn TracePort>,
+    /// What order could change.
+    pub wait: Arc<dyn WaitPort>,
 }

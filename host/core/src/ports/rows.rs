@@ -1,5 +1,6 @@
 //! Cells of a result, and the grant that they need.
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::PortError;
@@ -55,7 +56,7 @@ impl std::str::FromStr for RowsGrant {
 }
 
 /// Some rows of a result.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Page {
     /// Column names, by position.
     pub columns: Vec<String>,
@@ -66,10 +67,11 @@ pub struct Page {
 }
 
 /// The port `rows` of one role call.
+#[async_trait]
 pub trait RowsPort: Send + Sync {
     /// Rows from `offset`, at most `limit` and at most what the grant shows.
     ///
     /// # Errors
     /// [`PortError::Denied`] without the grant.
-    fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError>;
+    async fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError>;
 }

@@ -1,9 +1,12 @@
 //! The run's fixed facts.
 
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
 use crate::Json;
 
 /// What the user asked for, clamped by the host.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
     /// Stop trying at or above it, 0 to 1.
     pub high_confidence: f64,
@@ -24,7 +27,8 @@ impl Default for Policy {
 }
 
 /// How much of the deadline is left, coarsely.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TimeLeft {
     /// More than a fifth.
     Plenty,
@@ -35,7 +39,7 @@ pub enum TimeLeft {
 }
 
 /// What the search may still spend.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// Tokens, input and output together.
     pub tokens: u64,
@@ -50,13 +54,14 @@ pub struct Budget {
 }
 
 /// The port `run`. Nothing here fails.
+#[async_trait]
 pub trait RunPort: Send + Sync {
     /// The user's policy.
     fn policy(&self) -> Policy;
     /// A further setting of the user's.
     fn setting(&self, name: &str) -> Option<Json>;
     /// What may still be spent.
-    fn remaining(&self) -> Budget;
+    async fn remaining(&self) -> Budget;
     /// Derived from the run's seed, role, task and call.
     fn seed(&self) -> u64;
 }

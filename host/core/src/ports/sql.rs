@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{CellIndex, ColumnStats, Facts, Plan, PortError};
+use serde::{Deserialize, Serialize};
+
+use super::{CellIndex, ColumnStats, Facts, Flight, HOST, Plan, PortError, Ticket};
 use crate::{Catalog, Column, Dialect, ResultSet, SqlError};
 
 /// A finished task that may stand in FROM by `name`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Relation {
     /// The name in FROM; no table of the catalog has it.
     pub name: String,
@@ -95,6 +97,9 @@ pub trait Database: CellIndex {
     fn name(&self) -> &str;
     /// What it speaks.
     fn dialect(&self) -> Dialect;
+    /// A digest of where the data lie and what they are: another file, another server or any change gives another one, on this machine.
+    /// None: it cannot be told, so results must not outlive the search.
+    async fn identity(&self) -> Option<String>;
     /// The granted tables.
     ///
     /// # Errors
@@ -130,11 +135,16 @@ pub trait Database: CellIndex {
 /// The port `sql` of one role call; the relations of the call's finished tasks are already known to it.
 #[async_trait]
 pub trait SqlPort: Send + Sync {
-    /// Runs one statement.
+    /// Starts one statement; what comes back waits for its rows, or for what the guard, a limit, the budget or the engine has against
+    /// it. `ticket` is the call's number in its role call; dropping the flight interrupts the statement.
+    async fn issue(&self, ticket: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>>;
+    /// Runs one statement for the host itself, which does one thing after another in a role call.
     ///
     /// # Errors
     /// What the guard, a limit, the budget or the engine has against it.
-    async fn run(&self, text: &str) -> Result<Arc<ResultSet>, SqlError>;
+    async fn run(&self, text: &str) -> Result<Arc<ResultSet>, SqlError> {
+        self.issue(HOST, text.to_owned()).await.await
+    }
     /// The salt under which this run's fingerprints are made.
     fn salt(&self) -> u64;
 }

@@ -1,9 +1,13 @@
 //! What people see of a search.
 
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
 use crate::{Candidate, Json};
 
 /// How loud a note is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Level {
     /// For the strategy's author.
     Debug,
@@ -14,15 +18,18 @@ pub enum Level {
 }
 
 /// The port `trace` of one role call. Nothing here fails; what goes over the quota is dropped and counted.
+#[async_trait]
 pub trait TracePort: Send + Sync {
     /// A remark.
-    fn note(&self, level: Level, message: &str);
+    async fn note(&self, level: Level, message: &str);
     /// A candidate exists.
-    fn propose(&self, candidate: &Candidate);
+    async fn propose(&self, candidate: &Candidate);
     /// A candidate is kept.
-    fn keep(&self, candidate: &str, reason: &str);
+    async fn keep(&self, candidate: &str, reason: &str);
     /// A candidate is dropped.
-    fn discard(&self, candidate: &str, reason: &str);
+    async fn discard(&self, candidate: &str, reason: &str);
     /// A step of the strategy's own.
-    fn event(&self, candidate: Option<&str>, name: &str, data: &Json);
+    async fn event(&self, candidate: Option<&str>, name: &str, data: &Json);
+    /// A line that the guest printed; its role call is over.
+    fn printed(&self, line: &str);
 }

@@ -241,6 +241,15 @@ impl Database for SqliteDatabase {
         Dialect::Sqlite
     }
 
+    async fn identity(&self) -> Option<String> {
+        let inner = Arc::clone(&self.0);
+        // What a search may see is part of what it gets.
+        let tables = inner.config.tables.join(",");
+        let state =
+            tokio::task::spawn_blocking(move || state::identity(&inner.path, &inner.config)).await.ok()?.ok()?;
+        Some(format!("{state} {tables}"))
+    }
+
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
         Ok(Arc::clone(&self.snapshot().await?.catalog))
     }

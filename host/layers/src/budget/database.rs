@@ -65,6 +65,10 @@ impl Database for BudgetedDatabase {
         self.inner.dialect()
     }
 
+    async fn identity(&self) -> Option<String> {
+        self.inner.identity().await
+    }
+
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
         self.inner.catalog().await
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use syrch_core::ledger::{Exhausted, Reservation};
-use syrch_core::ports::{LlmError, ModelCall, ModelOutcome, ModelProvider, Usage};
+use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Usage};
 use syrch_core::{Ledger, Limits};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
@@ -108,21 +108,23 @@ impl BudgetedModel {
     fn try_reserve(&self, call: &mut ModelCall) -> Result<Option<Held>, Exhausted> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let left = self.ledger.budgets().tokens.saturating_sub(self.ledger.spent().tokens_charged);
-        if self.inner.estimate(call) > left {
+        let estimate = self.inner.estimate(call);
+        let too_dear = self.ledger.cost_left().zip(estimate.cost_micros).is_some_and(|(left, cost)| cost > left);
+        if estimate.tokens() > left || too_dear {
             if self.under_way.calls.load(Ordering::SeqCst) > 0 {
                 return Ok(None);
             }
             self.shrink(call, left);
         }
-        let tokens = self.inner.estimate(call);
-        let reservation = self.ledger.reserve_call(&call.request.purpose, tokens)?;
-        Ok(Some(Held { reservation, tokens, _mark: Mark::new(&self.under_way) }))
+        let estimate = self.inner.estimate(call);
+        let reservation = self.ledger.reserve_call(&call.request.purpose, &estimate)?;
+        Ok(Some(Held { reservation, tokens: estimate.tokens(), _mark: Mark::new(&self.under_way) }))
     }
 
     /// Lowers the output limit to what is left, unless that is too little to be of use.
     fn shrink(&self, call: &mut ModelCall, left: u64) {
         let asked = call.request.max_tokens.replace(1);
-        let output = (left + 1).saturating_sub(self.inner.estimate(call));
+        let output = (left + 1).saturating_sub(self.inner.estimate(call).tokens());
         let is_useful = output >= LEAST_OUTPUT || asked.is_some_and(|asked| output >= u64::from(asked));
         let tokens = u32::try_from(output).unwrap_or(u32::MAX);
         call.request.max_tokens = if is_useful { Some(asked.map_or(tokens, |asked| asked.min(tokens))) } else { asked };
@@ -180,8 +182,16 @@ impl ModelProvider for BudgetedModel {
         self.inner.models()
     }
 
-    fn estimate(&self, call: &ModelCall) -> u64 {
+    fn identity(&self, call: &ModelCall) -> Option<String> {
+        self.inner.identity(call)
+    }
+
+    fn estimate(&self, call: &ModelCall) -> Estimate {
         self.inner.estimate(call)
+    }
+
+    fn preview(&self, call: &ModelCall) -> Option<Preview> {
+        self.inner.preview(call)
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {

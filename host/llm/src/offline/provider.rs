@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use syrch_core::ports::{CellIndex, LlmError, ModelCall, ModelOutcome, ModelProvider, Purpose, Reply, Shape, Usage};
+use syrch_core::ports::{
+    CellIndex, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Reply, Shape, Usage,
+};
 
 use super::evidence;
 use super::interpret::{self, Interpretation, Interpretations};
@@ -102,12 +104,20 @@ impl ModelProvider for OfflineProvider {
         vec![NAME.to_owned()]
     }
 
-    fn estimate(&self, _: &ModelCall) -> u64 {
-        0
+    fn identity(&self, _: &ModelCall) -> Option<String> {
+        None
+    }
+
+    fn estimate(&self, _: &ModelCall) -> Estimate {
+        Estimate { cost_micros: Some(0), ..Estimate::default() }
+    }
+
+    fn preview(&self, _: &ModelCall) -> Option<Preview> {
+        None
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
-        ModelOutcome { result: self.reply(call).await, usage: Some(usage()), sent: true }
+        ModelOutcome::sent(self.reply(call).await, Some(usage()))
     }
 }
 

@@ -10,7 +10,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
-use syrch_core::ports::LlmError;
+use syrch_core::ports::{LlmError, Preview};
 use syrch_core::text::clip;
 
 use super::config::{OpenAiConfig, OpenAiError};
@@ -83,6 +83,13 @@ impl Endpoint {
     /// The base URL as people may see it.
     pub(super) fn base(&self) -> &str {
         &self.base
+    }
+
+    /// What [`Endpoint::post`] would send.
+    pub(super) fn preview(&self, body: Value) -> Preview {
+        let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        headers.extend(self.key.as_ref().map(|_| ("authorization".to_owned(), "Bearer ***".to_owned())));
+        Preview { method: "POST".to_owned(), url: self.target.to_string(), headers, body }
     }
 
     /// Sends one request and reads the reply as JSON.

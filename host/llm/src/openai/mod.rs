@@ -13,7 +13,9 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use syrch_core::ports::{LlmError, ModelCall, ModelOutcome, ModelProvider, Reply, Request, Shape, Usage};
+use syrch_core::ports::{
+    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Shape, Usage,
+};
 
 use self::client::{Endpoint, Failure};
 pub use self::config::{OpenAiConfig, OpenAiError};
@@ -155,12 +157,30 @@ impl ModelProvider for OpenAiProvider {
         self.config.names()
     }
 
+    fn identity(&self, call: &ModelCall) -> Option<String> {
+        let model = call.request.model.as_deref().unwrap_or(&self.config.model);
+        Some(format!("openai {} {model}", self.endpoint.base()))
+    }
+
+    fn preview(&self, call: &ModelCall) -> Option<Preview> {
+        let model = self.admit(&call.request).ok()?;
+        let habits = self.known(model);
+        let settings = Settings {
+            model,
+            temperature: self.config.temperature,
+            max_tokens: self.config.max_tokens,
+            habits: &habits,
+        };
+        Some(self.endpoint.preview(wire::body(&call.request, &settings)))
+    }
+
     /// A token for every three bytes of the prompt, what chat templates add, and all output tokens that the call may use.
-    fn estimate(&self, call: &ModelCall) -> u64 {
+    fn estimate(&self, call: &ModelCall) -> Estimate {
         let request = &call.request;
         let template = TEMPLATE_TOKENS * (request.messages.len() as u64 + 1);
         let prompt = (prompt_bytes(request) as u64).div_ceil(BYTES_PER_TOKEN);
-        prompt + template + u64::from(wire::output_tokens(request, self.config.max_tokens))
+        let output_tokens = u64::from(wire::output_tokens(request, self.config.max_tokens));
+        Estimate { input_tokens: prompt + template, output_tokens, cost_micros: None }
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
@@ -171,13 +191,13 @@ impl ModelProvider for OpenAiProvider {
         match self.ask(&call.request, model).await {
             Ok(answer) => {
                 let usage = answer.usage.clone();
-                ModelOutcome { result: self.reply(&call.request, model, answer), usage, sent: true }
+                ModelOutcome::sent(self.reply(&call.request, model, answer), usage)
             }
             Err(Failure::Unsent(error)) => ModelOutcome::unsent(error),
-            Err(Failure::Sent(error)) => ModelOutcome { result: Err(error), usage: None, sent: true },
+            Err(Failure::Sent(error)) => ModelOutcome::sent(Err(error), None),
             Err(Failure::Status { status, text }) => {
                 let error = self.endpoint.refused(status, &text, model);
-                ModelOutcome { result: Err(error), usage: None, sent: true }
+                ModelOutcome::sent(Err(error), None)
             }
         }
     }

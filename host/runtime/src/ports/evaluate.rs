@@ -1,6 +1,6 @@
 //! Port `evaluate`.
 
-use syrch_core::ports::PortError;
+use syrch_core::ports::{Flight as Under, PortError, Ticket};
 use syrch_core::roles::Call;
 use syrch_core::{Candidate, Limits, Verdict, validate};
 use wasmtime::component::Resource;
@@ -13,10 +13,23 @@ use crate::state::{Judging, State};
 
 type WitVerdicts = Result<Vec<wit::Verdict>, wit::PortError>;
 
-async fn reward(call: Result<Call, String>, candidates: Vec<Candidate>) -> Result<Vec<Verdict>, PortError> {
-    match call {
-        Ok(call) => call.ports.evaluate.reward(candidates).await,
-        Err(reason) => Err(PortError::Denied(reason)),
+fn cancelled() -> PortError {
+    PortError::Unavailable("cancelled by the plugin".into())
+}
+
+impl State {
+    /// Starts one judgement, in the guest's order; its ticket and its flight.
+    async fn judge(
+        &mut self,
+        call: Result<Call, String>,
+        candidates: Vec<Candidate>,
+    ) -> (Ticket, Under<Result<Vec<Verdict>, PortError>>) {
+        let ticket = self.ticket();
+        let flight = match call {
+            Ok(call) => self.waiting(call.ports.evaluate.issue_reward(ticket, candidates)).await,
+            Err(reason) => Box::pin(async move { Err(PortError::Denied(reason)) }),
+        };
+        (ticket, flight)
     }
 }
 
@@ -48,7 +61,8 @@ impl wit::Host for State {
     async fn reward(&mut self, candidates: Vec<wit::Candidate>) -> wasmtime::Result<WitVerdicts> {
         let call = self.enter(Port::Evaluate)?;
         let candidates = checked(candidates, &self.limits)?;
-        let verdicts = self.waiting(reward(call, candidates)).await;
+        let (_, flight) = self.judge(call, candidates).await;
+        let verdicts = self.waiting(flight).await;
         Ok(verdicts.conv())
     }
 
@@ -57,7 +71,8 @@ impl wit::Host for State {
         let candidates = checked(candidates, &self.limits)?;
         let bytes = candidates.iter().map(|candidate| candidate.sql.len()).sum();
         self.hold(bytes)?;
-        let flight = Flight::start(self.ticket(), reward(call, candidates));
+        let (ticket, call) = self.judge(call, candidates).await;
+        let flight = Flight::start(ticket, call);
         self.watch(flight.ticket(), flight.done());
         self.push(Judging(flight, bytes))
     }
@@ -70,20 +85,23 @@ impl wit::HostJudging for State {
     }
 
     async fn cancel(&mut self, judging: Resource<Judging>) -> wasmtime::Result<()> {
-        self.enter_or_stop(Port::Evaluate)?;
-        self.table.get(&judging)?.0.cancel(Err(PortError::Unavailable("cancelled by the plugin".into())));
+        let call = self.enter_or_stop(Port::Evaluate)?;
+        let flight = self.table.get(&judging)?.0.clone();
+        self.waiting(flight.give_up(call.ports.wait.as_ref(), Err(cancelled()))).await;
         Ok(())
     }
 
     async fn get(&mut self, judging: Resource<Judging>) -> wasmtime::Result<Option<WitVerdicts>> {
-        self.enter_or_stop(Port::Evaluate)?;
-        Ok(self.table.get(&judging)?.0.get().conv())
+        let call = self.enter_or_stop(Port::Evaluate)?;
+        let flight = self.table.get(&judging)?.0.clone();
+        let is_done = self.waiting(flight.is_seen_done(call.ports.wait.as_ref())).await;
+        Ok(if is_done { flight.get() } else { None }.conv())
     }
 
     async fn drop(&mut self, judging: Resource<Judging>) -> wasmtime::Result<()> {
-        let judging = self.table.delete(judging)?;
-        self.forget(judging.0.ticket());
-        self.release(judging.1);
+        let Judging(flight, bytes) = self.table.delete(judging)?;
+        self.give_up(&flight, Err(cancelled())).await;
+        self.release(bytes);
         Ok(())
     }
 }

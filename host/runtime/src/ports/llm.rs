@@ -1,8 +1,7 @@
 //! Port `llm`.
 
 use futures::future::join_all;
-use syrch_core::ports::{LlmError, Request};
-use syrch_core::roles::Call;
+use syrch_core::ports::{Flight as Under, LlmError, Request, Ticket};
 use wasmtime::component::Resource;
 
 use crate::bindings::syrch::plugin::llm as wit;
@@ -13,10 +12,18 @@ use crate::state::{Pending, State};
 
 type WitReply = Result<wit::Reply, wit::LlmError>;
 
-async fn complete(call: Result<Call, String>, request: wit::Request) -> Result<syrch_core::ports::Reply, LlmError> {
-    match call {
-        Ok(call) => call.ports.llm.complete(Conv::<Request>::conv(request)).await,
-        Err(reason) => Err(LlmError::Denied(reason)),
+type Reply = Result<syrch_core::ports::Reply, LlmError>;
+
+impl State {
+    /// Makes one call, in the guest's order; its ticket and its flight.
+    async fn issue(&mut self, request: wit::Request) -> wasmtime::Result<(Ticket, Under<Reply>)> {
+        let call = self.enter(Port::Llm)?;
+        let ticket = self.ticket();
+        let flight = match call {
+            Ok(call) => self.waiting(call.ports.llm.issue(ticket, Conv::<Request>::conv(request))).await,
+            Err(reason) => Box::pin(async move { Err(LlmError::Denied(reason)) }),
+        };
+        Ok((ticket, flight))
     }
 }
 
@@ -26,25 +33,25 @@ impl wit::Host for State {
     }
 
     async fn complete(&mut self, request: wit::Request) -> wasmtime::Result<WitReply> {
-        let call = self.enter(Port::Llm)?;
-        let reply = self.waiting(complete(call, request)).await;
+        let (_, flight) = self.issue(request).await?;
+        let reply = self.waiting(flight).await;
         Ok(reply.conv())
     }
 
     async fn complete_all(&mut self, requests: Vec<wit::Request>) -> wasmtime::Result<Vec<WitReply>> {
         let mut flights = Vec::with_capacity(requests.len());
         for request in requests {
-            flights.push(complete(self.enter(Port::Llm)?, request));
+            flights.push(self.issue(request).await?.1);
         }
         let replies = self.waiting(join_all(flights)).await;
         Ok(replies.conv())
     }
 
     async fn start(&mut self, request: wit::Request) -> wasmtime::Result<Resource<Pending>> {
-        let call = self.enter(Port::Llm)?;
         let bytes = request.messages.iter().map(|message| message.text.len()).sum();
         self.hold(bytes)?;
-        let flight = Flight::start(self.ticket(), complete(call, request));
+        let (ticket, call) = self.issue(request).await?;
+        let flight = Flight::start(ticket, call);
         self.watch(flight.ticket(), flight.done());
         self.push(Pending(flight, bytes))
     }
@@ -57,20 +64,23 @@ impl wit::HostPending for State {
     }
 
     async fn cancel(&mut self, pending: Resource<Pending>) -> wasmtime::Result<()> {
-        self.enter_or_stop(Port::Llm)?;
-        self.table.get(&pending)?.0.cancel(Err(LlmError::Cancelled));
+        let call = self.enter_or_stop(Port::Llm)?;
+        let flight = self.table.get(&pending)?.0.clone();
+        self.waiting(flight.give_up(call.ports.wait.as_ref(), Err(LlmError::Cancelled))).await;
         Ok(())
     }
 
     async fn get(&mut self, pending: Resource<Pending>) -> wasmtime::Result<Option<WitReply>> {
-        self.enter_or_stop(Port::Llm)?;
-        Ok(self.table.get(&pending)?.0.get().conv())
+        let call = self.enter_or_stop(Port::Llm)?;
+        let flight = self.table.get(&pending)?.0.clone();
+        let is_done = self.waiting(flight.is_seen_done(call.ports.wait.as_ref())).await;
+        Ok(if is_done { flight.get() } else { None }.conv())
     }
 
     async fn drop(&mut self, pending: Resource<Pending>) -> wasmtime::Result<()> {
-        let pending = self.table.delete(pending)?;
-        self.forget(pending.0.ticket());
-        self.release(pending.1);
+        let Pending(flight, bytes) = self.table.delete(pending)?;
+        self.give_up(&flight, Err(LlmError::Cancelled)).await;
+        self.release(bytes);
         Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! Port `rows`.
 
+use std::sync::Arc;
+
 use syrch_core::ports::PortError;
 use wasmtime::component::Resource;
 
@@ -16,7 +18,10 @@ impl wit::Host for State {
         limit: u32,
     ) -> wasmtime::Result<Result<wit::Page, wit::PortError>> {
         let page = match self.enter(Port::Rows)? {
-            Ok(call) => call.ports.rows.read(&self.table.get(&results)?.0, offset, limit),
+            Ok(call) => {
+                let results = Arc::clone(&self.table.get(&results)?.0);
+                self.waiting(call.ports.rows.read(&results, offset, limit)).await
+            }
             Err(reason) => Err(PortError::Denied(reason)),
         };
         Ok(page.conv())

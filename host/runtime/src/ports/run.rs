@@ -15,7 +15,8 @@ impl Host for State {
     }
 
     async fn remaining(&mut self) -> wasmtime::Result<Budget> {
-        Ok(self.enter_or_stop(Port::Run)?.ports.run.remaining().conv())
+        let call = self.enter_or_stop(Port::Run)?;
+        Ok(self.waiting(call.ports.run.remaining()).await.conv())
     }
 
     async fn seed(&mut self) -> wasmtime::Result<u64> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use syrch_core::roles::Call;
+use syrch_core::ports::{Flight as Under, Ticket};
 use syrch_core::{ResultSet, SqlError, SqlErrorKind};
 use wasmtime::component::Resource;
 
@@ -16,14 +16,22 @@ use crate::state::{Rows, Running, State, bytes_of};
 
 type WitResult = Result<Resource<Rows>, types::SqlError>;
 
-async fn run(call: Result<Call, String>, text: String) -> Result<Arc<ResultSet>, SqlError> {
-    match call {
-        Ok(call) => call.ports.sql.run(&text).await,
-        Err(reason) => Err(SqlError::new(SqlErrorKind::Denied, reason)),
-    }
+fn cancelled() -> SqlError {
+    SqlError::new(SqlErrorKind::Cancelled, "cancelled by the plugin")
 }
 
 impl State {
+    /// Starts one statement, in the guest's order; its ticket and its flight.
+    async fn begin(&mut self, text: String) -> wasmtime::Result<(Ticket, Under<Result<Arc<ResultSet>, SqlError>>)> {
+        let call = self.enter(Port::Sql)?;
+        let ticket = self.ticket();
+        let flight = match call {
+            Ok(call) => self.waiting(call.ports.sql.issue(ticket, text)).await,
+            Err(reason) => Box::pin(async move { Err(SqlError::new(SqlErrorKind::Denied, reason)) }),
+        };
+        Ok((ticket, flight))
+    }
+
     fn hand_over(&mut self, result: Result<Arc<ResultSet>, SqlError>) -> wasmtime::Result<WitResult> {
         Ok(match result {
             Ok(rows) => Ok(self.push_rows(rows)?),
@@ -34,25 +42,25 @@ impl State {
 
 impl wit::Host for State {
     async fn run(&mut self, text: String) -> wasmtime::Result<WitResult> {
-        let call = self.enter(Port::Sql)?;
-        let result = self.waiting(run(call, text)).await;
+        let (_, flight) = self.begin(text).await?;
+        let result = self.waiting(flight).await;
         self.hand_over(result)
     }
 
     async fn run_all(&mut self, texts: Vec<String>) -> wasmtime::Result<Vec<WitResult>> {
         let mut flights = Vec::with_capacity(texts.len());
         for text in texts {
-            flights.push(run(self.enter(Port::Sql)?, text));
+            flights.push(self.begin(text).await?.1);
         }
         let results = self.waiting(join_all(flights)).await;
         results.into_iter().map(|result| self.hand_over(result)).collect()
     }
 
     async fn start(&mut self, text: String) -> wasmtime::Result<Resource<Running>> {
-        let call = self.enter(Port::Sql)?;
         let bytes = text.len();
         self.hold(bytes)?;
-        let flight = Flight::start(self.ticket(), run(call, text));
+        let (ticket, call) = self.begin(text).await?;
+        let flight = Flight::start(ticket, call);
         self.watch(flight.ticket(), flight.done());
         self.push(Running(flight, bytes))
     }
@@ -83,16 +91,18 @@ impl wit::HostRunning for State {
     }
 
     async fn cancel(&mut self, running: Resource<Running>) -> wasmtime::Result<()> {
-        self.enter_or_stop(Port::Sql)?;
-        self.table.get(&running)?.0.cancel(Err(SqlError::new(SqlErrorKind::Cancelled, "cancelled by the plugin")));
+        let call = self.enter_or_stop(Port::Sql)?;
+        let flight = self.table.get(&running)?.0.clone();
+        self.waiting(flight.give_up(call.ports.wait.as_ref(), Err(cancelled()))).await;
         Ok(())
     }
 
     async fn take(&mut self, running: Resource<Running>) -> wasmtime::Result<Option<WitResult>> {
-        self.enter_or_stop(Port::Sql)?;
-        let flight = &self.table.get(&running)?.0;
-        let (ticket, taken) = (flight.ticket(), flight.take());
-        match taken {
+        let call = self.enter_or_stop(Port::Sql)?;
+        let flight = self.table.get(&running)?.0.clone();
+        let ticket = flight.ticket();
+        let is_done = self.waiting(flight.is_seen_done(call.ports.wait.as_ref())).await;
+        match is_done.then(|| flight.take()).flatten() {
             Some(result) => {
                 self.forget(ticket);
                 self.hand_over(result).map(Some)
@@ -102,9 +112,9 @@ impl wit::HostRunning for State {
     }
 
     async fn drop(&mut self, running: Resource<Running>) -> wasmtime::Result<()> {
-        let running = self.table.delete(running)?;
-        self.forget(running.0.ticket());
-        self.release(running.1);
+        let Running(flight, bytes) = self.table.delete(running)?;
+        self.give_up(&flight, Err(cancelled())).await;
+        self.release(bytes);
         Ok(())
     }
 }

@@ -22,7 +22,8 @@ impl State {
 impl wit::Host for State {
     async fn note(&mut self, level: wit::Level, message: String) -> wasmtime::Result<()> {
         if let Some(call) = self.tracer(message.len())? {
-            call.ports.trace.note(level.conv(), self.line(&message));
+            let line = self.line(&message).to_owned();
+            self.waiting(call.ports.trace.note(level.conv(), &line)).await;
         }
         Ok(())
     }
@@ -32,21 +33,23 @@ impl wit::Host for State {
         validate::candidates(std::slice::from_ref(&candidate), &self.limits)?;
         // A candidate is a fact of the search, not a remark: it does not count against the log.
         if let Some(call) = self.tracer(0)? {
-            call.ports.trace.propose(&candidate);
+            self.waiting(call.ports.trace.propose(&candidate)).await;
         }
         Ok(())
     }
 
     async fn keep(&mut self, candidate: String, reason: String) -> wasmtime::Result<()> {
         if let Some(call) = self.tracer(reason.len())? {
-            call.ports.trace.keep(&candidate, self.line(&reason));
+            let line = self.line(&reason).to_owned();
+            self.waiting(call.ports.trace.keep(&candidate, &line)).await;
         }
         Ok(())
     }
 
     async fn discard(&mut self, candidate: String, reason: String) -> wasmtime::Result<()> {
         if let Some(call) = self.tracer(reason.len())? {
-            call.ports.trace.discard(&candidate, self.line(&reason));
+            let line = self.line(&reason).to_owned();
+            self.waiting(call.ports.trace.discard(&candidate, &line)).await;
         }
         Ok(())
     }
@@ -56,7 +59,7 @@ impl wit::Host for State {
         if let Some(call) = self.tracer(bytes)? {
             let (name, data) = (self.line(&name).to_owned(), self.line(&data).to_owned());
             let candidate = candidate.as_deref().map(|id| text::clip(id, self.limits.id_bytes));
-            call.ports.trace.event(candidate, &name, &data);
+            self.waiting(call.ports.trace.event(candidate, &name, &data)).await;
         }
         Ok(())
     }

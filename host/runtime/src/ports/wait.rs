@@ -8,9 +8,17 @@ use crate::state::{State, hit};
 
 impl Host for State {
     async fn any(&mut self, tickets: Vec<u32>) -> wasmtime::Result<Vec<u32>> {
-        self.enter_or_stop(Port::Wait)?;
+        let wait = self.enter_or_stop(Port::Wait)?.ports.wait;
         if tickets.len() > self.limits.handles {
             return hit("handles", format!("{} tickets at once", self.limits.handles));
+        }
+        if let Some(ended) = self.waiting(wait.recorded(&tickets)).await {
+            let waits: Vec<_> = ended.iter().filter_map(|ticket| self.watcher(*ticket)).collect();
+            for mut done in waits {
+                // A sender that is gone counts as done.
+                self.waiting(async move { drop(done.wait_for(|done| *done).await) }).await;
+            }
+            return Ok(ended);
         }
         let ready = |state: &Self| -> Vec<u32> {
             let is_ready = |ticket: &u32| state.watcher(*ticket).is_none_or(|done| *done.borrow());
@@ -18,6 +26,7 @@ impl Host for State {
         };
         let now = ready(self);
         if !now.is_empty() || tickets.is_empty() {
+            self.waiting(wait.found(&now)).await;
             return Ok(now);
         }
         let waits = tickets.iter().filter_map(|ticket| self.watcher(*ticket)).map(|mut done| {
@@ -28,6 +37,8 @@ impl Host for State {
         });
         let waits: Vec<_> = waits.collect();
         self.waiting(select_all(waits)).await;
-        Ok(ready(self))
+        let now = ready(self);
+        self.waiting(wait.found(&now)).await;
+        Ok(now)
     }
 }

@@ -1,0 +1,109 @@
+//! A result as bytes and back, exactly: for caches and journals.
+
+use std::io::Cursor;
+
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use serde::{Deserialize, Serialize};
+
+use crate::ResultSet;
+
+/// What a result holds besides its batches.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    truncated: bool,
+    warnings: Vec<String>,
+    sql: String,
+}
+
+/// Why bytes are no result.
+#[derive(Debug, thiserror::Error)]
+#[error("damaged result: {0}")]
+pub struct DecodeError(String);
+
+/// Bytes of the number that says how long the head is.
+const LENGTH: usize = 4;
+
+/// The result as bytes: the length of a JSON head as four bytes, little-endian, the head, and an Arrow IPC stream.
+///
+/// # Errors
+/// When Arrow cannot write it, which no result of ours has shown.
+pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
+    let fail = |error: &dyn std::fmt::Display| DecodeError(error.to_string());
+    let head = Head { truncated: results.truncated(), warnings: results.warnings().to_vec(), sql: results.sql.clone() };
+    let head = serde_json::to_vec(&head).map_err(|error| fail(&error))?;
+    let mut bytes = u32::try_from(head.len()).map_err(|error| fail(&error))?.to_le_bytes().to_vec();
+    bytes.extend(head);
+    let mut writer = StreamWriter::try_new(&mut bytes, results.schema()).map_err(|error| fail(&error))?;
+    for batch in results.batches() {
+        writer.write(batch).map_err(|error| fail(&error))?;
+    }
+    writer.finish().map_err(|error| fail(&error))?;
+    drop(writer);
+    Ok(bytes)
+}
+
+/// The result of [`encode`]d bytes.
+///
+/// # Errors
+/// When they are anything else. Bytes that were damaged by chance are better found by a checksum before.
+pub fn decode(bytes: &[u8]) -> Result<ResultSet, DecodeError> {
+    let cut = || DecodeError("it is cut off".to_owned());
+    let (length, rest) = bytes.split_at_checked(LENGTH).ok_or_else(cut)?;
+    let length = length.iter().rev().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte));
+    let (head, stream) = rest.split_at_checked(length).ok_or_else(cut)?;
+    let head: Head = serde_json::from_slice(head).map_err(|error| DecodeError(error.to_string()))?;
+    let fail = |error: arrow_schema::ArrowError| DecodeError(error.to_string());
+    let reader = StreamReader::try_new(Cursor::new(stream), None).map_err(fail)?;
+    let schema = reader.schema();
+    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(fail)?;
+    Ok(ResultSet::new(schema, batches, head.truncated, head.warnings, head.sql))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use arrow_array::{
+        ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, NullArray, RecordBatch, StringArray,
+    };
+    use arrow_schema::{Field, Schema};
+
+    use super::*;
+    use crate::result_set::SQL_TYPE;
+
+    #[test]
+    fn every_value_comes_back_as_it_was() {
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from(vec![Some("006"), None, Some("")])),
+            Arc::new(Float64Array::from(vec![Some(315.0), Some(0.123_456_789_012_345_67), Some(-0.0)])),
+            Arc::new(Int64Array::from(vec![Some(i64::MIN), Some(0), None])),
+            Arc::new(BinaryArray::from_opt_vec(vec![Some(b"\x00\xff"), None, Some(b"")])),
+            Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)])),
+            Arc::new(NullArray::new(3)),
+        ];
+        // Two columns may have one name.
+        let field = |column: &ArrayRef| {
+            Field::new("same", column.data_type().clone(), true)
+                .with_metadata(HashMap::from([(SQL_TYPE.to_owned(), "VARCHAR(3)".to_owned())]))
+        };
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+        let results =
+            ResultSet::new(schema, vec![batch.clone(), batch], true, vec!["cut".into()], "SELECT '006'".into());
+        let again = decode(&encode(&results).unwrap()).unwrap();
+        assert_eq!(again, results);
+        assert_eq!((again.profile(), again.columns()), (results.profile(), results.columns()));
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        let schema = Arc::new(Schema::empty());
+        let bytes = encode(&ResultSet::new(schema, Vec::new(), false, Vec::new(), String::new())).unwrap();
+        assert!(decode(&bytes).is_ok());
+        for wrong in [b"".as_slice(), b"\xff\xff\xff\xff", &bytes[..bytes.len() / 2], b"\x02\x00\x00\x00{}"] {
+            assert!(decode(wrong).is_err());
+        }
+    }
+}
