@@ -10,11 +10,17 @@
 
 mod bad_input;
 mod clarify;
+mod completions;
+mod doctor;
 mod endpoint;
 mod house;
+mod logging;
 mod offline_figures;
 mod output;
+#[cfg(unix)]
+mod prompt;
 mod readme;
+mod replay;
 mod statements;
 mod zoo;
 

@@ -1,26 +1,40 @@
 //! What one search shares between its role calls, and how each call's ports are put together.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    Budget, CellsPort, Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Policy, Ports, Preview,
-    Relation, RunPort, TimeLeft, Unrecorded,
+    Budget, CellsPort, Database, Estimate, Flight, LlmError, LlmPort, ModelCall, ModelOutcome, ModelProvider, Policy,
+    Ports, Preview, Relation, Reply, Request, RunPort, SqlPort, Ticket, TimeLeft, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Role};
-use syrch_core::{Catalog, Json, Problem, Question, RoleError, Task, TaskId, Verdict};
-use syrch_layers::{BudgetedDatabase, BudgetedModel, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding};
+use syrch_core::{Catalog, Json, Problem, Question, ResultSet, RoleError, SqlError, Task, TaskId, Verdict};
+use syrch_journal::{CallId, Tape};
+use syrch_layers::{
+    BudgetedDatabase, BudgetedModel, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, journalled,
+};
 use syrch_scheduler::Stop;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::Settings;
 use crate::evaluate::EvaluateOfTask;
 use crate::host::{Cast, Host};
 use crate::trace::{Trace, TraceOfCall};
-use crate::{Error, Settings};
+
+/// What one run keeps over all wordings of its problem.
+pub(crate) struct RunState {
+    pub(crate) id: String,
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) trace: Arc<Trace>,
+    pub(crate) tape: Arc<Tape>,
+    pub(crate) clock: Clock,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) salt: u64,
+}
 
 /// How much time a search has: until the user stops it, or its deadline passes.
 #[derive(Clone)]
@@ -66,32 +80,47 @@ pub(crate) struct Context {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) memo: Arc<Memo>,
     pub(crate) clock: Clock,
+    pub(crate) tape: Arc<Tape>,
     pub(crate) salt: u64,
-    model: Arc<ModelWatch>,
+    model: Arc<dyn ModelProvider>,
     cells: Arc<dyn CellsPort>,
     /// Slots for role calls that other roles wait for, apart from those of their callers.
-    pub(crate) nested: Semaphore,
+    nested: Semaphore,
     shared: Mutex<Shared>,
 }
 
 #[derive(Default)]
 struct Shared {
     relation_names: BTreeMap<TaskId, String>,
-    calls: BTreeMap<(Role, TaskId), u64>,
+    calls: BTreeMap<(Role, TaskId, Option<(CallId, Ticket)>), u64>,
     verdicts: BTreeMap<(TaskId, String), Verdict>,
-    faults: Vec<RoleError>,
-    asks: Vec<Question>,
+    /// Results by the statement of a task that gave them.
+    results: BTreeMap<(TaskId, String), Weak<ResultSet>>,
+    // By role call and ticket: which is told first must not depend on which was quicker.
+    faults: BTreeMap<CallId, RoleError>,
+    asks: BTreeMap<CallId, Question>,
+    model_errors: BTreeMap<(CallId, Ticket), String>,
 }
 
 /// A role call, with the last complaint that its plugin made.
 pub(crate) struct Prepared {
+    pub(crate) id: CallId,
     pub(crate) call: Call,
-    pub(crate) sql: Arc<SqlBinding>,
+    pub(crate) sql: Arc<dyn SqlPort>,
     pub(crate) evaluate: Arc<EvaluateOfTask>,
     complaint: Arc<Mutex<Option<String>>>,
+    context: Arc<Context>,
 }
 
 impl Prepared {
+    /// The role call ends, and what the host did with it; `then` is done in its turn. A fault is noted.
+    pub(crate) async fn end(&self, error: Option<RoleError>, then: impl FnOnce()) {
+        if let Some(error) = error.as_ref().filter(|error| error.is_fault()) {
+            self.context.shared(|shared| shared.faults.insert(self.id, error.clone()));
+        }
+        self.context.tape.end(self.id, error, then).await;
+    }
+
     /// What the plugin warned of last.
     pub(crate) fn complaint(&self) -> Option<String> {
         self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -99,60 +128,63 @@ impl Prepared {
 }
 
 impl Context {
-    /// The context of a search. `ledger` and `trace` go on when a clarification starts the search over.
-    pub(crate) async fn new(
-        host: &Host,
-        problem: Problem,
-        ledger: Arc<Ledger>,
-        trace: Arc<Trace>,
-        clock: Clock,
-        salt: u64,
-    ) -> Result<Arc<Self>, Error> {
+    /// The context of a search over one wording of its problem.
+    pub(crate) fn new(host: &Host, problem: Problem, run: &RunState) -> Arc<Self> {
         let limits = &host.settings.limits;
-        let catalog = host.database.catalog().await?;
-        let budgeted: Arc<dyn ModelProvider> =
-            Arc::new(BudgetedModel::new(Arc::clone(&host.model), Arc::clone(&ledger), limits.clone()));
-        let model = Arc::new(ModelWatch { inner: budgeted, clock: clock.clone(), last: Mutex::default() });
+        let ledger = &run.ledger;
+        let budgeted = BudgetedModel::new(Arc::clone(&host.model), Arc::clone(ledger), limits.clone());
+        let model = Arc::new(InTime { inner: Arc::new(budgeted), clock: run.clock.clone() });
         let database: Arc<dyn Database> =
-            Arc::new(BudgetedDatabase::new(Arc::clone(&host.database), Arc::clone(&ledger), limits));
-        Ok(Arc::new(Self {
+            Arc::new(BudgetedDatabase::new(Arc::clone(&host.database), Arc::clone(ledger), limits));
+        Arc::new(Self {
             settings: host.settings.clone(),
             cast: host.cast.clone(),
-            ledger,
-            trace,
+            ledger: Arc::clone(ledger),
+            trace: Arc::clone(&run.trace),
             problem: Arc::new(problem),
-            catalog,
+            catalog: Arc::clone(&run.catalog),
             cells: Arc::new(GrantedCells { index: Arc::clone(&database) as _, grant: host.settings.rows }),
             memo: Memo::new(database),
-            clock,
-            salt,
+            clock: run.clock.clone(),
+            tape: Arc::clone(&run.tape),
+            salt: run.salt,
             model,
             nested: Semaphore::new(limits.nested),
             shared: Mutex::default(),
-        }))
+        })
     }
 
     fn shared<T>(&self, work: impl FnOnce(&mut Shared) -> T) -> T {
         work(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts a role call together. `relations` are the finished tasks that its SQL may name.
-    pub(crate) fn prepare(
+    /// A slot for a role call that another one waits for. A journal that plays has had them already.
+    pub(crate) async fn nested_slot(&self) -> Option<SemaphorePermit<'_>> {
+        if self.tape.is_playing() { None } else { self.nested.acquire().await.ok() }
+    }
+
+    /// Begins a role call. `relations` are the finished tasks that its SQL may name, `from` is the role call that waits for it.
+    pub(crate) async fn prepare(
         self: &Arc<Self>,
         role: Role,
         task: Option<&Arc<Task>>,
         relations: Vec<Relation>,
+        from: Option<(CallId, Ticket)>,
     ) -> Prepared {
         let task_id = task.map(|task| task.id.clone()).unwrap_or_default();
+        let id = self.tape.open(role, &task_id, from).await;
         let label = if task_id.is_empty() { role.name().to_owned() } else { format!("{role}({task_id})") };
         let number = self.shared(|shared| {
-            let number = shared.calls.entry((role, task_id.clone())).or_default();
+            let number = shared.calls.entry((role, task_id.clone(), from)).or_default();
             *number += 1;
             *number
         });
-        let seed = digest64(&[&self.settings.seed.to_string(), role.name(), &task_id, &number.to_string()]);
+        let place = from.map(|(call, ticket)| format!("{call}.{ticket}")).unwrap_or_default();
+        let seed =
+            digest64(&[&self.settings.seed.to_string(), role.name(), &task_id, &place, &number.to_string()]);
         let sql = Arc::new(SqlBinding::new(Arc::clone(&self.memo), relations.clone(), self.salt));
-        let evaluate = Arc::new(EvaluateOfTask { context: Arc::clone(self), task: task.cloned(), relations });
+        let evaluate =
+            Arc::new(EvaluateOfTask { context: Arc::clone(self), task: task.cloned(), relations, caller: id });
         let complaint = Arc::default();
         let ports = Ports {
             run: Arc::new(RunOfCall { context: Arc::clone(self), seed }),
@@ -163,19 +195,24 @@ impl Context {
                 catalog: Arc::clone(&self.catalog),
             }),
             inspect: Arc::clone(&sql) as _,
-            sql: Arc::clone(&sql) as _,
+            sql,
             rows: Arc::new(GrantedRows(self.settings.rows)),
             cells: Arc::clone(&self.cells),
             evaluate: Arc::clone(&evaluate) as _,
             trace: Arc::new(TraceOfCall {
                 trace: Arc::clone(&self.trace),
                 call: label.clone(),
-                task: task_id,
+                task: task_id.clone(),
                 complaint: Arc::clone(&complaint),
             }),
             wait: Arc::new(Unrecorded),
         };
-        Prepared { call: Call { label, ports, ledger: Arc::clone(&self.ledger) }, sql, evaluate, complaint }
+        let mut ports = journalled(ports, &self.tape, id);
+        ports.llm = Arc::new(NotedModel { inner: ports.llm, context: Arc::clone(self), call: id });
+        ports.sql = Arc::new(NotedSql { inner: ports.sql, context: Arc::clone(self), task: task_id });
+        let sql = Arc::clone(&ports.sql);
+        let call = Call { label, ports, ledger: Arc::clone(&self.ledger) };
+        Prepared { id, call, sql, evaluate, complaint, context: Arc::clone(self) }
     }
 
     /// The name by which a finished task stands in FROM: unique, and no table's.
@@ -196,24 +233,23 @@ impl Context {
         })
     }
 
-    /// Notes that a plugin trapped, hit a limit or returned nonsense.
-    pub(crate) fn fault(&self, error: &RoleError) {
-        if error.is_fault() {
-            self.shared(|shared| shared.faults.push(error.clone()));
-        }
-    }
-
+    /// What plugins did wrong: trapped, hit a limit, returned nonsense; the earliest call first.
     pub(crate) fn faults(&self) -> Vec<RoleError> {
-        self.shared(|shared| shared.faults.clone())
+        self.shared(|shared| shared.faults.values().cloned().collect())
     }
 
     /// Notes what a solver would ask the user.
-    pub(crate) fn ask(&self, question: Question) {
-        self.shared(|shared| shared.asks.push(question));
+    pub(crate) fn ask(&self, call: CallId, question: Question) {
+        self.shared(|shared| shared.asks.insert(call, question));
     }
 
     pub(crate) fn asks(&self) -> Vec<Question> {
-        self.shared(|shared| shared.asks.clone())
+        self.shared(|shared| shared.asks.values().cloned().collect())
+    }
+
+    /// The result that a statement of a task has given, if anybody still holds it.
+    pub(crate) fn result_of(&self, task: &str, sql: &str) -> Option<Arc<ResultSet>> {
+        self.shared(|shared| shared.results.get(&(task.to_owned(), sql.to_owned()))?.upgrade())
     }
 
     pub(crate) fn remember_verdict(&self, task: &str, sql: &str, verdict: &Verdict) {
@@ -224,9 +260,61 @@ impl Context {
         self.shared(|shared| shared.verdicts.get(&(task.to_owned(), sql.to_owned())).cloned())
     }
 
-    /// Why the model could not be used, if that happened.
+    /// Why the model could not be used, if that happened: without an answer, that is what the user must hear.
     pub(crate) fn model_error(&self) -> Option<String> {
-        self.model.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared(|shared| shared.model_errors.values().next_back().cloned())
+    }
+}
+
+/// Notes why the endpoint could not be used.
+struct NotedModel {
+    inner: Arc<dyn LlmPort>,
+    context: Arc<Context>,
+    call: CallId,
+}
+
+#[async_trait]
+impl LlmPort for NotedModel {
+    fn models(&self) -> Vec<String> {
+        self.inner.models()
+    }
+
+    async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
+        let flight = self.inner.issue(ticket, request).await;
+        let (context, call) = (Arc::clone(&self.context), self.call);
+        Box::pin(async move {
+            let reply = flight.await;
+            if let Err(LlmError::Unavailable(message)) = &reply {
+                context.shared(|shared| shared.model_errors.insert((call, ticket), message.clone()));
+            }
+            reply
+        })
+    }
+}
+
+/// Notes which result a statement gave, so that candidates with equal results can be told.
+struct NotedSql {
+    inner: Arc<dyn SqlPort>,
+    context: Arc<Context>,
+    task: TaskId,
+}
+
+#[async_trait]
+impl SqlPort for NotedSql {
+    async fn issue(&self, ticket: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>> {
+        let flight = self.inner.issue(ticket, text.clone()).await;
+        let (context, task) = (Arc::clone(&self.context), self.task.clone());
+        Box::pin(async move {
+            let results = flight.await;
+            if let Ok(results) = &results {
+                context.shared(|shared| shared.results.insert((task, text), Arc::downgrade(results)));
+            }
+            results
+        })
+    }
+
+    fn salt(&self) -> u64 {
+        self.inner.salt()
     }
 }
 
@@ -270,16 +358,14 @@ impl RunPort for RunOfCall {
     }
 }
 
-/// Remembers why the endpoint could not be used: without an answer, that is what the user must hear. When the search's time is over it
-/// cancels calls, so that whoever waits for one can go on with what there is.
-struct ModelWatch {
+/// When the search's time is over, cancels model calls, so that whoever waits for one can go on with what there is.
+struct InTime {
     inner: Arc<dyn ModelProvider>,
     clock: Clock,
-    last: Mutex<Option<String>>,
 }
 
 #[async_trait]
-impl ModelProvider for ModelWatch {
+impl ModelProvider for InTime {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -304,13 +390,9 @@ impl ModelProvider for ModelWatch {
         if self.clock.is_over() {
             return ModelOutcome::unsent(LlmError::Cancelled);
         }
-        let outcome = tokio::select! {
+        tokio::select! {
             outcome = self.inner.complete(call) => outcome,
             () = self.clock.over() => ModelOutcome::sent(Err(LlmError::Cancelled), None),
-        };
-        if let Err(LlmError::Unavailable(message)) = &outcome.result {
-            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(message.clone());
         }
-        outcome
     }
 }

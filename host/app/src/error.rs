@@ -3,6 +3,7 @@
 use syrch_core::ledger::Exhausted;
 use syrch_core::ports::DatabaseError;
 use syrch_core::{RoleError, SqlError};
+use syrch_journal::JournalError;
 use syrch_runtime::LoadError;
 
 /// An error of the library. `cli` gives each class its exit code.
@@ -61,6 +62,15 @@ pub enum Error {
     /// The user stopped it before there was an answer.
     #[error("interrupted")]
     Interrupted,
+    /// A journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A journal does not fit what it is to be used for now.
+    #[error("{0}")]
+    Unfit(String),
+    /// A replay departs from its journal, or asks for what was not recorded.
+    #[error("{0}")]
+    Replay(String),
     /// Anything else.
     #[error("{0}")]
     Internal(String),

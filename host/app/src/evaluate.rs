@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{EvaluatePort, Flight, PortError, Relation, SqlPort, Ticket};
+use syrch_core::ports::{EvaluatePort, Flight, HOST, PortError, Relation, Ticket};
 use syrch_core::roles::{Calibrator, Reward, Rival, Role};
 use syrch_core::{Candidate, RoleError, Signals, Task, Verdict};
+use syrch_journal::CallId;
 
-use crate::context::Context;
+use crate::context::{Context, Prepared};
 
 /// The port of one role call. Nested calls have slots of their own: the caller waits for them and must not starve them.
 #[derive(Clone)]
@@ -15,20 +16,45 @@ pub(crate) struct EvaluateOfTask {
     pub(crate) context: Arc<Context>,
     pub(crate) task: Option<Arc<Task>>,
     pub(crate) relations: Vec<Relation>,
+    /// The role call that waits.
+    pub(crate) caller: CallId,
 }
 
 impl EvaluateOfTask {
-    /// The calibrator's values. A fault of its is noted.
-    pub(crate) async fn calibrated(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, RoleError> {
-        let _slot = self.context.nested.acquire().await;
-        let prepared = self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new());
-        let calibrated = self.context.cast.calibrator.calibrate(prepared.call, claims).await;
-        calibrated.inspect_err(|error| self.context.fault(error))
+    /// The calibrator's values, for what the role call does under that ticket. A fault of its is noted.
+    pub(crate) async fn calibrated(
+        &self,
+        ticket: Ticket,
+        claims: &[(f64, Signals)],
+    ) -> Result<Vec<f64>, RoleError> {
+        let _slot = self.context.nested_slot().await;
+        let from = Some((self.caller, ticket));
+        let prepared = self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new(), from).await;
+        let calibrated = self.context.cast.calibrator.calibrate(prepared.call.clone(), claims).await;
+        prepared.end(calibrated.as_ref().err().cloned(), || ()).await;
+        calibrated
     }
 
-    /// The reward's verdicts: one for each candidate, in order. A fault of its is noted.
-    pub(crate) async fn judged(&self, task: &Arc<Task>, candidates: Vec<Candidate>) -> Result<Vec<Verdict>, RoleError> {
-        let prepared = self.context.prepare(Role::Reward, Some(task), self.relations.clone());
+    /// The reward's verdicts, for what the role call does under that ticket: one for each candidate, in order. A fault of its is noted.
+    pub(crate) async fn judged(
+        &self,
+        ticket: Ticket,
+        task: &Arc<Task>,
+        candidates: Vec<Candidate>,
+    ) -> Result<Vec<Verdict>, RoleError> {
+        let from = Some((self.caller, ticket));
+        let prepared = self.context.prepare(Role::Reward, Some(task), self.relations.clone(), from).await;
+        let judged = self.judge(&prepared, task, candidates).await;
+        prepared.end(judged.as_ref().err().cloned(), || ()).await;
+        judged
+    }
+
+    async fn judge(
+        &self,
+        prepared: &Prepared,
+        task: &Arc<Task>,
+        candidates: Vec<Candidate>,
+    ) -> Result<Vec<Verdict>, RoleError> {
         let mut verdicts = Vec::with_capacity(candidates.len());
         let (mut rivals, mut places) = (Vec::new(), Vec::new());
         for candidate in candidates {
@@ -45,9 +71,9 @@ impl EvaluateOfTask {
             return Ok(verdicts);
         }
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
-        let _slot = self.context.nested.acquire().await;
-        let judged = self.context.cast.reward.judge(prepared.call, problem, catalog, task, &rivals).await;
-        let judged = judged.inspect_err(|error| self.context.fault(error))?;
+        let _slot = self.context.nested_slot().await;
+        let call = prepared.call.clone();
+        let judged = self.context.cast.reward.judge(call, problem, catalog, task, &rivals).await?;
         for ((place, rival), verdict) in places.into_iter().zip(&rivals).zip(judged) {
             self.context.remember_verdict(&task.id, &rival.candidate.sql, &verdict);
             verdicts[place] = verdict;
@@ -63,16 +89,20 @@ fn unavailable(error: &RoleError) -> PortError {
 #[async_trait]
 impl EvaluatePort for EvaluateOfTask {
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
-        self.calibrated(&claims).await.map_err(|error| unavailable(&error))
+        self.calibrated(HOST, &claims).await.map_err(|error| unavailable(&error))
     }
 
-    async fn issue_reward(&self, _: Ticket, candidates: Vec<Candidate>) -> Flight<Result<Vec<Verdict>, PortError>> {
+    async fn issue_reward(
+        &self,
+        ticket: Ticket,
+        candidates: Vec<Candidate>,
+    ) -> Flight<Result<Vec<Verdict>, PortError>> {
         let this = self.clone();
         Box::pin(async move {
             let Some(task) = &this.task else {
                 return Err(PortError::Denied("a reward judges the candidates of a task".to_owned()));
             };
-            this.judged(task, candidates).await.map_err(|error| unavailable(&error))
+            this.judged(ticket, task, candidates).await.map_err(|error| unavailable(&error))
         })
     }
 }

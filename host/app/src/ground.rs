@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use syrch_core::ports::SqlPort;
+use syrch_core::ports::HOST;
 use syrch_core::roles::{Aggregator, Answer, Finished, Role};
 use syrch_core::{Candidate, ResultSet, RoleError, Signals, Task, TaskId, Verdict};
 use syrch_scheduler::Run;
@@ -31,15 +31,31 @@ pub(crate) async fn aggregate(
     }
     let finished: Vec<Finished> = solved.iter().map(|(task, solved)| finished(task, solved)).collect();
     let relations = relations_of(solved.iter().map(|(_, solved)| *solved));
-    let prepared = context.prepare(Role::Aggregator, None, relations);
+    let prepared = context.prepare(Role::Aggregator, None, relations, None).await;
     let call = prepared.call.clone();
-    let answer = context.cast.aggregator.aggregate(call, &context.problem, &run.graph, &finished, &run.seen).await?;
+    let answer = context.cast.aggregator.aggregate(call, &context.problem, &run.graph, &finished, &run.seen).await;
+    let grounded = match answer {
+        Ok(answer) => ground(context, &prepared, answer, solved, warnings).await,
+        Err(error) => Err(error),
+    };
+    prepared.end(grounded.as_ref().err().cloned(), || ()).await;
+    grounded
+}
+
+/// Finds the rows that an answer rests on.
+async fn ground(
+    context: &Arc<Context>,
+    prepared: &Prepared,
+    answer: Option<Answer>,
+    solved: Vec<(&Task, &Solved)>,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Grounded>, RoleError> {
     let Some(mut answer) = answer else { return Ok(None) };
     let Some((task, ground)) = solved.into_iter().find(|(task, _)| task.id == answer.task) else { return Ok(None) };
     // An aggregator may doubt more than the calibrator, never less.
     answer.confidence = answer.confidence.min(ground.candidate.confidence.unwrap_or(0.0));
     if let Some(sql) = answer.sql.clone() {
-        match own_statement(&prepared, task, &sql).await? {
+        match own_statement(prepared, task, &sql).await? {
             Ok(results) => return Ok(Some(Grounded { answer, candidate: None, results })),
             Err(reason) => warnings.push(format!(
                 "the tasks' results could not be put together ({reason}); the answer is that of task {} alone",
@@ -76,7 +92,7 @@ async fn own_statement(
     let id = format!("{}.answer", task.id);
     let candidate =
         Candidate { id, origin: "aggregate".to_owned(), sql: sql.to_owned(), signals, ..Candidate::default() };
-    let verdicts = match prepared.evaluate.judged(&Arc::new(task.clone()), vec![candidate]).await {
+    let verdicts = match prepared.evaluate.judged(HOST, &Arc::new(task.clone()), vec![candidate]).await {
         Err(error) if error.is_fault() => return Err(error),
         verdicts => verdicts.unwrap_or_default(),
     };
@@ -101,7 +117,8 @@ async fn chosen(
     };
     let other = ground.others.iter().find(|other| other.id == *id);
     let other = other.ok_or_else(|| invalid(&format!("is no candidate of task {}", answer.task)))?;
-    let binding = context.prepare(Role::Aggregator, None, ground.relations.clone()).sql;
-    let results = binding.run(&other.sql).await.map_err(|error| invalid(&format!("does not run: {error}")))?;
-    Ok((other.clone(), results))
+    let prepared = context.prepare(Role::Aggregator, None, ground.relations.clone(), None).await;
+    let results = prepared.sql.run(&other.sql).await.map_err(|error| invalid(&format!("does not run: {error}")));
+    prepared.end(results.as_ref().err().cloned(), || ()).await;
+    Ok((other.clone(), results?))
 }

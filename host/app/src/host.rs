@@ -1,16 +1,23 @@
 //! A host that is ready to search: one database, one model provider, a plugin for each role.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use syrch_core::Problem;
 use syrch_core::ports::{Database, ModelProvider};
+use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
+use syrch_core::{Catalog, Ledger, Problem};
+use syrch_journal::{Divergence, Folder, Header, Journal, Mode, Tape, Writer};
 use syrch_runtime::{Configured, Runtime};
 use syrch_scheduler::Stop;
 use tokio::sync::Semaphore;
 
+use crate::context::{Clock, RunState};
 use crate::open::{open_database, open_model};
-use crate::{Ask, Error, Observer, SearchReport, Settings, plugins, search};
+use crate::search::Outside;
+use crate::trace::Trace;
+use crate::{Ask, Error, JournalSettings, Observer, SearchReport, Settings, plugins, record, search};
 
 /// Everything that searches share. Searches on one host may run side by side.
 pub struct Host {
@@ -48,6 +55,15 @@ impl Host {
     pub async fn open(settings: Settings, observer: &dyn Observer) -> Result<Self, Error> {
         let database = open_database(&settings).await?;
         let model = open_model(&settings, &database)?;
+        Self::of(settings, database, model, observer).await
+    }
+
+    async fn of(
+        settings: Settings,
+        database: Arc<dyn Database>,
+        model: Arc<dyn ModelProvider>,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
         let runtime = plugins::runtime(&settings)?;
         let cast = Cast {
             planner: configured(&runtime, Role::Planner, &settings, observer).await?,
@@ -79,8 +95,147 @@ impl Host {
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Result<SearchReport, Error> {
+        if problem.question.trim().is_empty() {
+            return Err(Error::Config("the question is empty".to_owned()));
+        }
         let _slot = self.searches.acquire().await;
-        search::search(self, problem, observer, ask, stop).await
+        let id = search::run_id(&problem.question);
+        let catalog = self.database.catalog().await?;
+        let (mode, warning) = self.begin(&id, &problem, &catalog).await;
+        let run = self.run_state(&id, mode, catalog, &observer, stop);
+        let report = self.carry_out(problem, &run, Outside { ask, stop }).await;
+        self.prune();
+        report.map(|mut report| {
+            report.document.warnings.extend(warning);
+            report
+        })
+    }
+
+    /// Goes on with a run that was killed: what its journal holds is not done again, what was under way is. It must have been begun with the
+    /// settings of this host; [`crate::recorded_settings`] tells them.
+    ///
+    /// # Errors
+    /// As [`Host::search`], and when the journal is of a run that has ended or still goes on, or the database or a plugin changed since.
+    pub async fn resume(
+        &self,
+        journal: &Path,
+        observer: Arc<dyn Observer>,
+        ask: Option<&dyn Ask>,
+        stop: &Stop,
+    ) -> Result<SearchReport, Error> {
+        let _slot = self.searches.acquire().await;
+        let (writer, journal) = Writer::resume(journal)?;
+        let catalog = self.database.catalog().await?;
+        record::check_unchanged(self, &journal.header, self.database.identity().await)?;
+        if journal.is_finished() {
+            let run = &journal.header.run;
+            return Err(Error::Unfit(format!("the run `{run}` has come to its end: there is nothing to resume")));
+        }
+        let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
+        let run = self.run_state(&id, Mode::Resume(writer, journal), catalog, &observer, stop);
+        self.carry_out(problem, &run, Outside { ask, stop }).await
+    }
+
+    /// A host that has nothing but a journal: no database, no model. It needs the run's plugins, byte for byte.
+    ///
+    /// # Errors
+    /// When the journal was written by a run that cannot be repeated from it, or a plugin is missing, refused or another one.
+    pub async fn of_journal(
+        header: &Header,
+        cache_dir: Option<&Path>,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        let mut settings = record::recorded_settings(header)?;
+        settings.cache_dir = cache_dir.map(Path::to_owned);
+        settings.journal.folder = None;
+        let nothing = Arc::new(record::Nothing::of(header));
+        let host = Self::of(settings, Arc::clone(&nothing) as _, nothing, observer).await?;
+        record::check_plugins(&host, header)?;
+        Ok(host)
+    }
+
+    /// Repeats a run from its journal alone. The report is the recorded one, byte for byte, times included, or there is an error.
+    ///
+    /// # Errors
+    /// [`Error::Replay`] when the run departs from the journal; [`Error::Unfit`] when the journal cannot be replayed strictly; and the
+    /// error that the run itself ended with.
+    pub async fn replay(&self, journal: Journal, observer: Arc<dyn Observer>) -> Result<SearchReport, Error> {
+        let recorded = record::recorded_end(&journal)?;
+        let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
+        let (catalog, stop) = (Arc::new(journal.header.catalog.clone()), Stop::new());
+        let run = self.run_state(&id, Mode::Strict(journal), catalog, &observer, &stop);
+        let outside = Outside { ask: None, stop: &stop };
+        let report = self.follow(problem, &run, &outside).await;
+        record::compare(report, recorded)
+    }
+
+    /// Begins the journal of a run; without a folder there is none. What goes wrong with it is no reason not to search.
+    async fn begin(&self, id: &str, problem: &Problem, catalog: &Catalog) -> (Mode, Option<String>) {
+        let kept = self.settings.journal.kept;
+        let Some(folder) = &self.settings.journal.folder else { return (Mode::Live(None, kept), None) };
+        let identity = self.database.identity().await;
+        let header = record::header(self, id, problem, catalog, identity);
+        let writer = Folder::new(folder.clone()).place(id).and_then(|path| Writer::create(&path, &header));
+        match writer {
+            Ok(writer) => (Mode::Live(Some(writer), kept), None),
+            Err(error) => (Mode::Live(None, kept), Some(format!("this run has no journal: {error}"))),
+        }
+    }
+
+    fn run_state(
+        &self,
+        id: &str,
+        mode: Mode,
+        catalog: Arc<Catalog>,
+        observer: &Arc<dyn Observer>,
+        stop: &Stop,
+    ) -> RunState {
+        let ledger = Ledger::new(self.settings.budgets.clone());
+        let tape = Tape::new(mode, Arc::clone(&ledger), None);
+        let trace = Trace::new(Arc::clone(observer), self.settings.limits.traced);
+        let clock = Clock { started: Instant::now(), deadline: self.settings.deadline, stop: stop.clone() };
+        RunState { id: id.to_owned(), ledger, trace, tape, clock, catalog, salt: digest64(&[id, "salt"]) }
+    }
+
+    /// Searches and notes how it ended.
+    async fn carry_out(
+        &self,
+        problem: Problem,
+        run: &RunState,
+        outside: Outside<'_>,
+    ) -> Result<SearchReport, Error> {
+        let mut report = self.follow(problem, run, &outside).await;
+        if let Ok(report) = &mut report {
+            report.document.warnings.extend(run.tape.warning());
+        }
+        run.tape.fact(record::end(&report, self.settings.journal.kept));
+        report
+    }
+
+    /// Searches, unless the run departs from what its journal says.
+    async fn follow(
+        &self,
+        problem: Problem,
+        run: &RunState,
+        outside: &Outside<'_>,
+    ) -> Result<SearchReport, Error> {
+        /// How long a replay may be still: longer than a guest may compute.
+        const PATIENCE: Duration = Duration::from_secs(30);
+        let departure = |departure: Divergence| Err(Error::Replay(departure.to_string()));
+        tokio::select! {
+            biased;
+            report = search::search(self, problem, run, outside) => report,
+            departed = run.tape.departed() => departure(departed),
+            stalled = run.tape.stalled(PATIENCE) => departure(stalled),
+        }
+    }
+
+    /// Keeps the folder of journals small. What cannot be removed now is removed after a later run.
+    fn prune(&self) {
+        let JournalSettings { folder, keep, age, bytes, .. } = &self.settings.journal;
+        if let Some(folder) = folder {
+            drop(Folder::new(folder.clone()).prune(*keep, *age, *bytes));
+        }
     }
 }
 

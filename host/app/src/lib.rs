@@ -23,6 +23,7 @@ mod evaluate;
 mod ground;
 mod host;
 mod open;
+mod record;
 pub mod plugins;
 mod report;
 mod runner;
@@ -34,14 +35,16 @@ pub use error::Error;
 pub use host::Host;
 pub use open::open_database;
 pub use plugins::Inspection;
+pub use record::recorded_settings;
 pub use report::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, Ask, CandidateReport, CandidateStatus, ClarifyReport, Confidence,
     CostReport, Observer, Outcome, PluginReport, SearchEvent, SearchReport, Silent, TimeReport,
 };
-pub use settings::{ModelSettings, PluginSource, Provider, Settings, Strategy};
+pub use settings::{JournalSettings, ModelSettings, PluginSource, Provider, Settings, Strategy};
 
 pub use answer::json_value;
 pub use secrecy;
 pub use syrch_core;
+pub use syrch_journal as journal;
 pub use syrch_runtime::LoadError;
 pub use syrch_scheduler::Stop;

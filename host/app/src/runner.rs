@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{Relation, SqlPort};
-use syrch_core::roles::{Call, Output, Parent, Planner, Role, Solver};
+use syrch_core::ports::{HOST, Relation};
+use syrch_core::roles::{Output, Parent, Planner, Role, Solver};
 use syrch_core::{
-    Candidate, Ending, Equality, Failure, FailureKind, Graph, Observation, ResultSet, RoleError, Step, Task, TaskId,
-    Verdict,
+    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Observation, ResultSet, RoleError, Step, Task,
+    TaskId, Turn, Verdict,
 };
-use syrch_scheduler::{Ended, Replanner, TaskRunner};
+use syrch_journal::{Fact, Tape};
+use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
 
 use crate::context::{Context, Prepared};
 use crate::{CandidateStatus, SearchEvent};
@@ -64,36 +65,50 @@ impl TaskRunner for Runner {
     async fn run(&self, task: Task, parents: Vec<Ended<Solved>>) -> (Observation, Option<Solved>) {
         let task = Arc::new(task);
         let relations = relations_of(parents.iter().filter_map(|parent| parent.output.as_ref()));
-        let prepared = self.context.prepare(Role::Solver, Some(&task), relations.clone());
+        let prepared = self.context.prepare(Role::Solver, Some(&task), relations.clone(), None).await;
         let parents: Vec<Parent> = parents.into_iter().map(parent).collect();
+        let (mut observation, solved, error) = self.solve(&task, &prepared, &parents, relations).await;
+        let mut name = String::new();
+        // In its turn, so that a replay gives the same names.
+        prepared.end(error, || name = self.context.relation_name(&task.id)).await;
+        observation.task.clone_from(&task.id);
+        (observation, solved.map(|solved| Solved { name, ..solved }))
+    }
+}
+
+impl Runner {
+    async fn solve(
+        &self,
+        task: &Arc<Task>,
+        prepared: &Prepared,
+        parents: &[Parent],
+        relations: Vec<Relation>,
+    ) -> (Observation, Option<Solved>, Option<RoleError>) {
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
         let solver = &self.context.cast.solver;
-        let outcome = match solver.solve(prepared.call.clone(), problem, catalog, &task, &parents).await {
+        let outcome = match solver.solve(prepared.call.clone(), problem, catalog, task, parents).await {
             Ok(outcome) => outcome,
-            Err(error) => return (self.failed(&task, &error), None),
+            Err(error) => return (self.failed(task, &error), None, Some(error)),
         };
         if let Some(question) = outcome.ask {
-            self.context.ask(question);
+            self.context.ask(prepared.id, question);
         }
         let mut observation = Observation::ended(&task.id, Ending::Cancelled);
         observation.memo = outcome.memo;
         if outcome.candidates.is_empty() && !outcome.subtasks.is_empty() {
             observation.subtasks = outcome.subtasks;
-            return (observation, None);
+            return (observation, None, None);
         }
-        let chosen = self.choose(&task, &prepared, outcome.candidates, relations, &mut observation).await;
-        self.cluster(&task, &prepared);
+        let chosen = self.choose(task, prepared, outcome.candidates, relations, &mut observation).await;
+        self.cluster(task);
         match chosen {
-            Ok(solved) => (observation, solved),
+            Ok(solved) => (observation, solved, None),
             // Without a calibrator or a reward that works no confidence is earned.
-            Err(error) => (self.failed(&task, &error), None),
+            Err(error) => (self.failed(task, &error), None, Some(error)),
         }
     }
-}
 
-impl Runner {
     fn failed(&self, task: &Task, error: &RoleError) -> Observation {
-        self.context.fault(error);
         let failure = match error {
             RoleError::Failure { failure, .. } => failure.clone(),
             RoleError::Cancelled | RoleError::Deadline => Failure::new(FailureKind::Cancelled, error.to_string()),
@@ -158,9 +173,8 @@ impl Runner {
         observation.fingerprint = results.fingerprint(&Equality::Bag, self.context.salt);
         observation.profile = Some(profile);
         self.context.trace.settle(&task.id, &candidate.id, |known| known.status = CandidateStatus::Kept);
-        let name = self.context.relation_name(&task.id);
         let others = kept.map(|(candidate, _)| candidate).collect();
-        Ok(Some(Solved { task: task.id.clone(), name, candidate, others, results, relations }))
+        Ok(Some(Solved { task: task.id.clone(), name: String::new(), candidate, others, results, relations }))
     }
 
     fn drop_candidate(&self, task: &Task, candidate: &Candidate, reason: &str) {
@@ -180,7 +194,7 @@ impl Runner {
             .iter()
             .map(|(candidate, _)| (candidate.raw_confidence.unwrap_or(UNSTATED_CONFIDENCE), candidate.signals.clone()))
             .collect();
-        let calibrated = prepared.evaluate.calibrated(&claims).await?;
+        let calibrated = prepared.evaluate.calibrated(HOST, &claims).await?;
         for ((candidate, _), confidence) in usable.iter_mut().zip(calibrated) {
             candidate.confidence = Some(confidence);
         }
@@ -198,7 +212,7 @@ impl Runner {
         if let Some(verdict) = self.context.verdict(&task.id, &candidate.sql) {
             return Ok(verdict);
         }
-        match prepared.evaluate.judged(task, vec![candidate.clone()]).await {
+        match prepared.evaluate.judged(HOST, task, vec![candidate.clone()]).await {
             Ok(verdicts) => Ok(verdicts.into_iter().next().unwrap_or_else(|| Verdict::Unavailable(String::new()))),
             Err(error) if error.is_fault() => Err(error),
             Err(error) => Ok(Verdict::Unavailable(error.to_string())),
@@ -206,10 +220,10 @@ impl Runner {
     }
 
     /// Gives candidates with equal results the same number.
-    fn cluster(&self, task: &Task, prepared: &Prepared) {
+    fn cluster(&self, task: &Task) {
         let mut clusters: BTreeMap<String, u32> = BTreeMap::new();
         for known in self.context.trace.candidates().into_iter().filter(|known| known.task == task.id) {
-            let Some(results) = prepared.sql.peek(&known.sql) else { continue };
+            let Some(results) = self.context.result_of(&task.id, &known.sql) else { continue };
             let Some(fingerprint) = results.fingerprint(&Equality::Bag, self.context.salt) else { continue };
             let next = u32::try_from(clusters.len()).unwrap_or(u32::MAX).saturating_add(1);
             let number = *clusters.entry(fingerprint).or_insert(next);
@@ -239,10 +253,37 @@ pub(crate) struct PlannerSteps {
 #[async_trait]
 impl Replanner for PlannerSteps {
     async fn next(&self, graph: &Graph, seen: &[Observation], fresh: usize) -> Result<Step, RoleError> {
-        let call: Call = self.context.prepare(Role::Planner, None, Vec::new()).call;
+        let prepared = self.context.prepare(Role::Planner, None, Vec::new(), None).await;
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
+        let call = prepared.call.clone();
         let step = self.context.cast.planner.next(call, problem, catalog, graph, seen, fresh).await;
-        step.inspect_err(|error| self.context.fault(error))
+        prepared.end(step.as_ref().err().cloned(), || ()).await;
+        step
+    }
+}
+
+/// Lets the journal order what the scheduler takes.
+pub(crate) struct TapeOrder(pub(crate) Arc<Tape>);
+
+#[async_trait]
+impl Order for TapeOrder {
+    fn is_playing(&self) -> bool {
+        self.0.is_playing()
+    }
+
+    async fn next(&self) -> Option<Turn> {
+        self.0.next_turn().await
+    }
+
+    async fn took(&self, turn: Turn) {
+        self.0.took(turn).await;
+    }
+
+    async fn closing(&self, task: Option<&TaskId>) {
+        match task {
+            Some(task) => self.0.close_task(task).await,
+            None => self.0.close_role(Role::Planner).await,
+        }
     }
 }
 
@@ -252,11 +293,25 @@ pub(crate) struct WatchTasks {
 }
 
 impl syrch_scheduler::Watch for WatchTasks {
+    fn begins(&self, graph: &Graph) {
+        self.context.tape.fact(Fact::Graph(graph.clone()));
+    }
+
+    fn expanded(&self, task: &Task, subtasks: &[Task]) {
+        self.context.tape.fact(Fact::Expanded { task: task.id.clone(), subtasks: subtasks.to_vec() });
+    }
+
+    fn edited(&self, edits: &[Edit]) {
+        self.context.tape.fact(Fact::Edited { edits: edits.to_vec() });
+    }
+
     fn started(&self, task: &Task) {
+        self.context.tape.fact(Fact::Started { task: task.id.clone() });
         self.context.trace.event(&SearchEvent::TaskStarted { id: task.id.clone(), text: task.text.clone() });
     }
 
     fn ended(&self, _: &Task, observation: &Observation) {
+        self.context.tape.fact(Fact::Ended(observation.clone()));
         let ending = match &observation.ending {
             Ending::Solved => "solved".to_owned(),
             Ending::Empty => "solved, no rows".to_owned(),
@@ -270,6 +325,7 @@ impl syrch_scheduler::Watch for WatchTasks {
     }
 
     fn refused(&self, reason: &str) {
+        self.context.tape.fact(Fact::Refused { reason: reason.to_owned() });
         let message = format!("a step of the planner was refused: {reason}");
         let (call, level) = ("planner".to_owned(), syrch_core::ports::Level::Warn);
         self.context.trace.event(&SearchEvent::Note { call, level, message });

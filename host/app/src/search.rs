@@ -3,70 +3,72 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use syrch_core::ledger::{Exhausted, Ledger};
+use syrch_core::ledger::Exhausted;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Clarifier, Planner, Role};
-use syrch_core::{Ending, FailureKind, Graph, Observation, Problem, Question, RoleError};
+use syrch_core::{Ending, FailureKind, Graph, Observation, Problem, Question, RoleError, TaskId};
+use syrch_journal::Fact;
 use syrch_scheduler::{End, Options, Run, Stop, execute};
 
 use crate::answer::{Times, document};
-use crate::context::{Clock, Context};
+use crate::context::{Context, RunState};
 use crate::ground::{Grounded, aggregate};
 use crate::host::Host;
-use crate::runner::{PlannerSteps, Runner, Solved, WatchTasks};
-use crate::trace::Trace;
-use crate::{Ask, Error, Observer, Outcome, SearchEvent, SearchReport};
+use crate::runner::{PlannerSteps, Runner, Solved, TapeOrder, WatchTasks};
+use crate::{Ask, Error, Outcome, SearchEvent, SearchReport};
 
 /// How long making the answer, or a question to the user, may take once the user or the deadline has stopped the search.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
+/// What watches and steers a search from outside.
+pub(crate) struct Outside<'a> {
+    pub(crate) ask: Option<&'a dyn Ask>,
+    pub(crate) stop: &'a Stop,
+}
+
+/// Searches from the first wording of the problem to the end.
 pub(crate) async fn search(
     host: &Host,
     mut problem: Problem,
-    observer: Arc<dyn Observer>,
-    ask: Option<&dyn Ask>,
-    stop: &Stop,
+    run: &RunState,
+    outside: &Outside<'_>,
 ) -> Result<SearchReport, Error> {
-    let started = Instant::now();
-    let (question, run) = (problem.question.clone(), run_id(&problem.question));
-    if question.trim().is_empty() {
-        return Err(Error::Config("the question is empty".to_owned()));
-    }
-    let ledger = Ledger::new(host.settings.budgets.clone());
-    let trace = Trace::new(observer, host.settings.limits.traced);
-    let salt = digest64(&[&run, "salt"]);
+    let question = problem.question.clone();
     let mut round = 0;
     loop {
-        let clock = Clock { started, deadline: host.settings.deadline, stop: stop.clone() };
-        let context = Context::new(host, problem.clone(), Arc::clone(&ledger), Arc::clone(&trace), clock, salt).await?;
-        let attempt = Attempt::make(&context, stop).await;
+        run.tape.fact(Fact::Round { number: round });
+        let context = Context::new(host, problem.clone(), run);
+        let attempt = Attempt::make(&context).await;
+        let interrupted = run.tape.known("interrupted", || outside.stop.is_triggered()).await;
         // Whatever goes wrong after Ctrl-C, the user wanted an end and gets it.
-        let attempt = attempt.map_err(|error| if stop.is_triggered() { Error::Interrupted } else { error })?;
-        if let (Some(question), Some(ask)) = (&attempt.question, ask)
-            && round < host.settings.max_questions
-            && let Some(answer) = answer_of(ask, question, stop).await
+        let attempt = attempt.map_err(|error| if interrupted { Error::Interrupted } else { error })?;
+        let may_ask = outside.ask.is_some() || run.tape.is_playing();
+        if let Some(question) = attempt.question.as_ref().filter(|_| may_ask && round < host.settings.max_questions)
+            && let Some(answer) = run.tape.user(question, answer_of(outside, question)).await
         {
             problem.answers.push((question.text.clone(), answer));
             round += 1;
-            trace.restart(round);
-            trace.event(&SearchEvent::Refined { round });
+            run.trace.restart(round);
+            run.tape.restart();
+            run.trace.event(&SearchEvent::Refined { round });
             continue;
         }
-        return attempt.report(&run, &question, &context, stop);
+        return attempt.report(run, &question, &context, interrupted);
     }
 }
 
 /// The user's answer; none when there is none or the user ends the search instead.
-async fn answer_of(ask: &dyn Ask, question: &Question, stop: &Stop) -> Option<String> {
+async fn answer_of(outside: &Outside<'_>, question: &Question) -> Option<String> {
+    let ask = outside.ask?;
     tokio::select! {
         biased;
-        () = stop.triggered() => None,
+        () = outside.stop.triggered() => None,
         answer = ask.ask(question) => answer,
     }
 }
 
 /// A name for the run that no other run has.
-fn run_id(question: &str) -> String {
+pub(crate) fn run_id(question: &str) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let place = std::ptr::from_ref(&now) as usize;
     let parts = [now.as_nanos().to_string(), std::process::id().to_string(), place.to_string()];
@@ -86,23 +88,29 @@ struct Attempt {
 }
 
 impl Attempt {
-    async fn make(context: &Arc<Context>, stop: &Stop) -> Result<Self, Error> {
-        let clock = Instant::now();
+    async fn make(context: &Arc<Context>) -> Result<Self, Error> {
+        let (clock, tape) = (Instant::now(), &context.tape);
         let graph = plan(context).await?;
         let plan_time = clock.elapsed();
         context.trace.event(&SearchEvent::Planned { tasks: graph.tasks.len() });
-        let run = solve(context, graph, stop).await?;
+        let run = solve(context, graph).await?;
         let solve_time = clock.elapsed() - plan_time;
+        let tasks: Vec<TaskId> = run.graph.tasks.iter().map(|task| task.id.clone()).collect();
+        context.trace.order(&tasks);
         let mut warnings = Vec::new();
         let grounded = tokio::select! {
-            grounded = aggregate(context, &run, &mut warnings) => {
-                grounded.map_err(|error| role_failed(context, Role::Aggregator, error))?
-            }
-            () = last_words(context) => return Err(over(context)),
+            biased;
+            grounded = aggregate(context, &run, &mut warnings) => grounded,
+            () = tape.over(Role::Aggregator, last_words(context)) => return Err(over(context)),
+        };
+        let grounded = match grounded {
+            Ok(grounded) => grounded,
+            Err(error) => return Err(role_failed(context, Role::Aggregator, error).await),
         };
         let question = tokio::select! {
+            biased;
             question = clarify(context, &run, grounded.as_ref()) => question?,
-            () = last_words(context) => None,
+            () = tape.over(Role::Clarifier, last_words(context)) => None,
         };
         let times = Times {
             total: context.clock.started.elapsed(),
@@ -111,17 +119,24 @@ impl Attempt {
             aggregate: clock.elapsed() - plan_time - solve_time,
         };
         let any_result = run.ended.values().any(|ended| ended.output.is_some());
+        let is_stopped = tape.known("stopped", || context.clock.stop.is_triggered()).await;
+        let is_late = tape.known("late", || context.clock.is_over()).await;
         let end = match run.end {
-            End::Complete | End::Finished if stop.is_triggered() => End::Stopped,
-            End::Complete | End::Finished if context.clock.is_over() => End::Deadline,
+            End::Complete | End::Finished if is_stopped => End::Stopped,
+            End::Complete | End::Finished if is_late => End::Deadline,
             end => end,
         };
         Ok(Self { grounded, question, any_result, end, seen: run.seen, times, warnings })
     }
 
     /// What the caller hears: an answer, a question, nothing acceptable, or the error that is to blame.
-    fn report(mut self, run: &str, asked: &str, context: &Context, stop: &Stop) -> Result<SearchReport, Error> {
-        let interrupted = stop.is_triggered();
+    fn report(
+        mut self,
+        run: &RunState,
+        asked: &str,
+        context: &Context,
+        interrupted: bool,
+    ) -> Result<SearchReport, Error> {
         // A doubt that the user cannot be asked about now is told instead of a doubtful answer.
         let doubtful = self.question.is_some() && (self.any_result || !context.asks().is_empty());
         let outcome = match (&self.grounded, doubtful) {
@@ -141,7 +156,7 @@ impl Attempt {
         }
         self.tell(context, outcome);
         let Self { grounded, question, times, warnings, .. } = self;
-        let document = document(run, asked, context, grounded.as_ref(), question.as_ref(), times, warnings);
+        let document = document(&run.id, asked, context, grounded.as_ref(), question.as_ref(), times, warnings);
         let data = grounded.map(|grounded| grounded.results);
         Ok(SearchReport { outcome, interrupted, document, data })
     }
@@ -194,12 +209,22 @@ fn exhausted(context: &Context) -> Option<Exhausted> {
 
 /// The planner's graph. Ctrl-C and the deadline end the wait for it.
 async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
-    let call = context.prepare(Role::Planner, None, Vec::new()).call;
-    let planned = tokio::select! {
-        planned = context.cast.planner.plan(call, &context.problem, &context.catalog) => planned,
-        () = context.clock.over() => return Err(over(context)),
+    let prepared = context.prepare(Role::Planner, None, Vec::new(), None).await;
+    let planning = async {
+        let call = prepared.call.clone();
+        let planned = context.cast.planner.plan(call, &context.problem, &context.catalog).await;
+        prepared.end(planned.as_ref().err().cloned(), || ()).await;
+        planned
     };
-    planned.map_err(|error| role_failed(context, Role::Planner, error))
+    let planned = tokio::select! {
+        biased;
+        planned = planning => planned,
+        () = context.tape.over(Role::Planner, context.clock.over()) => return Err(over(context)),
+    };
+    match planned {
+        Ok(graph) => Ok(graph),
+        Err(error) => Err(role_failed(context, Role::Planner, error).await),
+    }
 }
 
 /// Ends a while after the search's time is over.
@@ -217,12 +242,12 @@ fn over(context: &Context) -> Error {
 }
 
 /// A role without which there is no search has failed: who is to blame?
-fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
+async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     let RoleError::Failure { failure, .. } = &error else {
         return Error::PluginFailed(error);
     };
     // A call that was cancelled because the time was over is no failure of the strategy.
-    if context.clock.is_over() {
+    if context.tape.known("role-failed", || context.clock.is_over()).await {
         return over(context);
     }
     if let Some(message) = context.model_error() {
@@ -234,7 +259,7 @@ fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     }
 }
 
-async fn solve(context: &Arc<Context>, graph: Graph, stop: &Stop) -> Result<Run<Solved>, Error> {
+async fn solve(context: &Arc<Context>, graph: Graph) -> Result<Run<Solved>, Error> {
     let policy = &context.settings.policy;
     let options = Options {
         max_parallel: policy.max_parallel as usize,
@@ -245,7 +270,8 @@ async fn solve(context: &Arc<Context>, graph: Graph, stop: &Stop) -> Result<Run<
     let runner = Arc::new(Runner { context: Arc::clone(context) });
     let steps = PlannerSteps { context: Arc::clone(context) };
     let watch = WatchTasks { context: Arc::clone(context) };
-    execute(graph, runner, Some(&steps), &watch, &options, stop).await.map_err(|error| {
+    let order = TapeOrder(Arc::clone(&context.tape));
+    execute(graph, runner, Some(&steps), &watch, &order, &options, &context.clock.stop).await.map_err(|error| {
         Error::PluginFailed(RoleError::Invalid {
             plugin: context.cast.planner.plugin().identity().name,
             export: "planner.plan".to_owned(),
@@ -260,7 +286,8 @@ async fn clarify(
     run: &Run<Solved>,
     grounded: Option<&Grounded>,
 ) -> Result<Option<Question>, Error> {
-    let stopped = matches!(run.end, End::Stopped | End::Deadline) || context.clock.is_over();
+    let is_late = context.tape.known("clarify", || context.clock.is_over()).await;
+    let stopped = matches!(run.end, End::Stopped | End::Deadline) || is_late;
     let sure = grounded.is_some_and(|grounded| grounded.answer.confidence >= context.settings.policy.high_confidence);
     // Asking the user does not mend a plugin, an endpoint or an empty purse.
     let broken = !context.faults().is_empty() || context.model_error().is_some() || exhausted(context).is_some();
@@ -270,15 +297,14 @@ async fn clarify(
     if let (None, Some(question)) = (grounded, context.asks().into_iter().next()) {
         return Ok(Some(question));
     }
-    let call = context.prepare(Role::Clarifier, None, Vec::new()).call;
-    let clarifier = &context.cast.clarifier;
-    match clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await {
+    let prepared = context.prepare(Role::Clarifier, None, Vec::new(), None).await;
+    let (call, clarifier) = (prepared.call.clone(), &context.cast.clarifier);
+    let questions = clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await;
+    prepared.end(questions.as_ref().err().cloned(), || ()).await;
+    match questions {
         Ok(questions) => Ok(questions.into_iter().next()),
         // With an answer at hand the clarifier's failure is no reason to withhold it.
-        Err(error) if grounded.is_some() => {
-            context.fault(&error);
-            Ok(None)
-        }
-        Err(error) => Err(role_failed(context, Role::Clarifier, error)),
+        Err(_) if grounded.is_some() => Ok(None),
+        Err(error) => Err(role_failed(context, Role::Clarifier, error).await),
     }
 }

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{Json, Limits};
+use syrch_journal::Kept;
 
 /// Everything that a search is told, with the defaults of the command line.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Settings {
     /// The database: a path, or a URL such as `sqlite:shop.sqlite`.
     pub database: String,
@@ -36,7 +38,10 @@ pub struct Settings {
     /// Where everything random starts.
     pub seed: u64,
     /// Where compiled plugins are kept; none: nothing is kept.
+    #[serde(skip)]
     pub cache_dir: Option<PathBuf>,
+    /// What is kept of runs.
+    pub journal: JournalSettings,
     /// All limits.
     pub limits: Limits,
 }
@@ -56,13 +61,38 @@ impl Default for Settings {
             settings: BTreeMap::new(),
             seed: 0,
             cache_dir: None,
+            journal: JournalSettings::default(),
             limits: Limits::default(),
         }
     }
 }
 
+/// What is kept of runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JournalSettings {
+    /// Where journals are kept; none: none is.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
+    /// What they hold of rows.
+    pub kept: Kept,
+    /// Journals that are kept at most; when a run ends, the oldest go.
+    pub keep: usize,
+    /// How long one is kept.
+    pub age: Duration,
+    /// Bytes of all journals at most.
+    pub bytes: u64,
+}
+
+impl Default for JournalSettings {
+    fn default() -> Self {
+        const DAY: u64 = 24 * 60 * 60;
+        Self { folder: None, kept: Kept::Full, keep: 200, age: Duration::from_secs(30 * DAY), bytes: 1 << 30 }
+    }
+}
+
 /// Who answers model calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Provider {
     /// An endpoint that speaks OpenAI's chat completions.
     Openai,
@@ -72,7 +102,7 @@ pub enum Provider {
 }
 
 /// How models are reached.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ModelSettings {
     /// Who answers.
     pub provider: Provider,
@@ -81,6 +111,7 @@ pub struct ModelSettings {
     /// Where the endpoint is, up to and including `/v1`.
     pub base_url: String,
     /// The key; none for local endpoints.
+    #[serde(skip)]
     pub api_key: Option<SecretString>,
     /// 0 to 2; where a plugin asks for none.
     pub temperature: f32,
@@ -108,7 +139,8 @@ impl Default for ModelSettings {
 }
 
 /// Where a plugin comes from.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PluginSource {
     /// One that travels inside the binary.
     Builtin(String),
@@ -138,7 +170,7 @@ impl std::fmt::Display for PluginSource {
 }
 
 /// A plugin for each role, with its config.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strategy {
     /// Which plugin plays which role.
     pub roles: BTreeMap<Role, PluginSource>,

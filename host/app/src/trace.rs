@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use syrch_core::ports::{Level, TracePort};
-use syrch_core::{Candidate, Json};
+use syrch_core::{Candidate, Json, TaskId};
 
 use crate::{CandidateReport, CandidateStatus, Observer, SearchEvent};
 
@@ -34,7 +34,15 @@ impl Trace {
         self.candidates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The candidates so far, in the order in which they were proposed.
+    /// Puts what was found since the last clarification in the order of these tasks: what was found side by side has no order of its own.
+    pub(crate) fn order(&self, tasks: &[TaskId]) {
+        let mut candidates = self.lock();
+        let place = |task: &str| tasks.iter().position(|known| known == task).unwrap_or(usize::MAX);
+        let earlier = self.earlier.load(Ordering::Relaxed).min(candidates.len());
+        candidates[earlier..].sort_by(|a, b| (place(&a.task), &a.task).cmp(&(place(&b.task), &b.task)));
+    }
+
+    /// The candidates so far; of each task in the order in which they were proposed.
     pub(crate) fn candidates(&self) -> Vec<CandidateReport> {
         self.lock().clone()
     }

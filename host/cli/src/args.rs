@@ -8,7 +8,9 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
 use crate::console::Color;
+use crate::console::logging::LogFormat;
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::sink::Format;
 
 /// Answers questions over databases by search: tries several lines of reasoning, runs them read-only against the database, and keeps the
@@ -53,6 +55,9 @@ pub(crate) struct Global {
     /// Log to standard error: -v information, -vv debugging, -vvv that of all parts
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
+    /// How what goes to standard error is written
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) log_format: LogFormat,
     /// The config file, instead of ~/.syrch/config.yml and ./syrch.yml
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -67,6 +72,9 @@ pub(crate) struct SearchArgs {
     /// What explains terms of the question
     #[arg(long, value_name = "TEXT")]
     pub(crate) evidence: Option<String>,
+    /// Go on with a run that was killed: its id, the beginning of it, or `last`. Its settings are those it began with
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["question", "evidence"])]
+    pub(crate) resume: Option<String>,
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
     pub(crate) parameters: Vec<Parameter>,
@@ -80,6 +88,7 @@ impl SearchArgs {
     fn merge(mut self, other: Self) -> Self {
         self.question = other.question.or(self.question);
         self.evidence = other.evidence.or(self.evidence);
+        self.resume = other.resume.or(self.resume);
         self.parameters.extend(other.parameters);
         self.flags.merge(other.flags);
         self
@@ -104,6 +113,27 @@ pub(crate) enum Command {
     /// Show the plugins
     #[command(subcommand, after_help = Exit::help())]
     Plugin(PluginCommand),
+    /// Check everything that a search leans on; exit 0 when nothing failed, 10 otherwise
+    #[command(after_help = Exit::help())]
+    Doctor(Box<DoctorArgs>),
+    /// Print a script that completes commands and flags in a shell
+    #[command(after_help = Exit::help())]
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Flags of `doctor`.
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    /// What is wrong with the configuration, found before anything is checked.
+    #[arg(skip)]
+    pub(crate) broken: Option<Failure>,
+    /// Flags of a search, to see what they would do.
+    #[command(flatten)]
+    pub(crate) flags: Flags<true>,
 }
 
 /// Flags of `schema`.

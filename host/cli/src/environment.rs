@@ -14,8 +14,12 @@ pub(crate) struct Environment {
     pub(crate) home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is absolute.
     pub(crate) cache_home: Option<PathBuf>,
-    /// Whether the terminal can redraw a line.
+    /// `XDG_STATE_HOME`, when it is absolute.
+    pub(crate) state_home: Option<PathBuf>,
+    /// Whether the terminal cannot redraw a line: `TERM=dumb`.
     pub(crate) dumb_terminal: bool,
+    /// Whether `NO_COLOR` asks for no colour.
+    pub(crate) no_color: bool,
 }
 
 impl Environment {
@@ -33,15 +37,26 @@ impl Environment {
             openai_key: std::env::var("OPENAI_API_KEY").ok().filter(|key| !key.is_empty()),
             home: path("HOME").or_else(|| path("USERPROFILE")),
             cache_home: path("XDG_CACHE_HOME").filter(|path| path.is_absolute()),
+            state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
             dumb_terminal: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
+            no_color: path("NO_COLOR").is_some(),
         }
     }
 
     /// Where compiled plugins are kept: `SYRCH_CACHE_DIR`, else the user's cache directory; none: nowhere.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
-        let own = self.syrch.get("SYRCH_CACHE_DIR").cloned().flatten().map(PathBuf::from);
-        let cache = || self.cache_home.clone().or_else(|| Some(self.home.as_ref()?.join(".cache")));
-        own.or_else(|| Some(cache()?.join("syrch")))
+        self.folder("SYRCH_CACHE_DIR", self.cache_home.as_ref(), ".cache")
+    }
+
+    /// Where what was done is kept, such as the history of the prompt: `SYRCH_STATE_DIR`, else the user's state directory; none: nowhere.
+    pub(crate) fn state_dir(&self) -> Option<PathBuf> {
+        self.folder("SYRCH_STATE_DIR", self.state_home.as_ref(), ".local/state")
+    }
+
+    fn folder(&self, own: &str, base: Option<&PathBuf>, below_home: &str) -> Option<PathBuf> {
+        let own = self.syrch.get(own).cloned().flatten().map(PathBuf::from);
+        let base = || base.cloned().or_else(|| Some(self.home.as_ref()?.join(below_home)));
+        own.or_else(|| Some(base()?.join("syrch")))
     }
 }
 
@@ -58,5 +73,16 @@ mod tests {
         environment.syrch.insert("SYRCH_CACHE_DIR".into(), Some("mine".into()));
         assert_eq!(environment.cache_dir(), Some("mine".into()));
         assert_eq!(Environment::default().cache_dir(), None);
+    }
+
+    #[test]
+    fn so_has_the_state_directory() {
+        let mut environment = Environment { home: Some("/home/ada".into()), ..Environment::default() };
+        assert_eq!(environment.state_dir(), Some("/home/ada/.local/state/syrch".into()));
+        environment.state_home = Some("/state".into());
+        assert_eq!(environment.state_dir(), Some("/state/syrch".into()));
+        environment.syrch.insert("SYRCH_STATE_DIR".into(), Some("mine".into()));
+        assert_eq!(environment.state_dir(), Some("mine".into()));
+        assert_eq!(Environment::default().state_dir(), None);
     }
 }

@@ -16,12 +16,13 @@ pub(crate) enum Exit {
     PluginFailed = 14,
     Denied = 15,
     Budget = 16,
+    ReplayMiss = 17,
     Interrupted = 130,
 }
 
 impl Exit {
     /// All of them, in the order of the help.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Answered,
         Self::Unexpected,
         Self::Usage,
@@ -34,6 +35,7 @@ impl Exit {
         Self::PluginFailed,
         Self::Denied,
         Self::Budget,
+        Self::ReplayMiss,
         Self::Interrupted,
     ];
 
@@ -57,6 +59,7 @@ impl Exit {
             Self::PluginFailed => "plugin-failed",
             Self::Denied => "denied",
             Self::Budget => "budget",
+            Self::ReplayMiss => "replay-miss",
             Self::Interrupted => "interrupted",
         }
     }
@@ -76,6 +79,7 @@ impl Exit {
             Self::PluginFailed => "a plugin trapped, hit a limit or returned nonsense",
             Self::Denied => "denied by policy: the statement was refused",
             Self::Budget => "a budget, or the deadline, was used up",
+            Self::ReplayMiss => "a replay lacks a recording, or departs from its journal",
             Self::Interrupted => "interrupted, also when a partial answer was printed",
         }
     }
@@ -95,7 +99,7 @@ mod tests {
     fn codes_are_distinct_and_all_in_the_help() {
         let mut codes = Exit::ALL.map(Exit::code).to_vec();
         codes.dedup();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 130]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 17, 130]);
         let help = Exit::help();
         assert!(Exit::ALL.iter().all(|exit| help.contains(exit.meaning())));
     }

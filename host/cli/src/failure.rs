@@ -1,5 +1,6 @@
 //! An error as the user meets it: what happened, the exit code, and what to do next.
 
+use syrch::journal::JournalError;
 use syrch::syrch_core::ports::DatabaseError;
 use syrch::syrch_core::{RoleError, SqlError, SqlErrorKind};
 use syrch::{Error, LoadError};
@@ -85,7 +86,28 @@ impl From<Error> for Failure {
             Error::Budget(_) => of(Exit::Budget).hint("--budget, --max-calls and --max-sql-runs raise the budgets"),
             Error::Deadline(_) => of(Exit::Budget).hint("--deadline gives a search more time"),
             Error::Interrupted => of(Exit::Interrupted),
+            Error::Journal(error) => journal(message, &error),
+            Error::Unfit(_) => of(Exit::Config),
+            Error::Replay(_) => of(Exit::ReplayMiss)
+                .hint("`syrch-host trace show RUN` shows what was recorded; without --strict the run is made again"),
             Error::Internal(_) => of(Exit::Unexpected),
+        }
+    }
+}
+
+fn journal(message: String, error: &JournalError) -> Failure {
+    match error {
+        JournalError::Unknown { similar, .. } => {
+            let failure = Failure::usage(message);
+            match alternatives(similar) {
+                Some(names) => failure.hint(format!("did you mean {names}?")),
+                None => failure.hint("`syrch-host trace list` shows all runs"),
+            }
+        }
+        JournalError::Several { .. } => Failure::usage(message).hint("give more of its id"),
+        JournalError::Busy { .. } => Failure::config(message).hint("wait until it ends"),
+        JournalError::Io { .. } | JournalError::Malformed { .. } | JournalError::Version { .. } => {
+            Failure::config(message)
         }
     }
 }

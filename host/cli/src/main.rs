@@ -68,22 +68,37 @@ fn by_hand<T: ValueEnum>(arguments: &[OsString], flag: &str) -> Option<T> {
     T::from_str(joined.or_else(apart)?, true).ok()
 }
 
-fn start(cli: Cli, environment: &Environment) -> Exit {
+fn start(mut cli: Cli, environment: &Environment) -> Exit {
     cli.global.color.apply();
+    let mut configured = configure(&cli, environment);
+    if let (Some(Command::Doctor(doctor)), Err(failure)) = (&mut cli.command, &configured)
+        && failure.exit == Exit::Config
+    {
+        // To say so is the doctor's task; the other checks see a first run.
+        doctor.broken = Some(failure.clone());
+        let mut config = Config::default();
+        config.effective.settings.cache_dir = environment.cache_dir();
+        configured = Ok(config);
+    }
     let (format, quiet) = (cli.global.format, cli.global.quiet);
-    let (result, console, scrubber) = match configure(&cli, environment) {
+    let new_console = |scrubber: &Scrubber| {
+        let console = Console::new(quiet, environment.dumb_terminal, scrubber.clone());
+        Arc::new(console.log_format(cli.global.log_format))
+    };
+    let (result, console, scrubber) = match configured {
         Err(failure) => {
             let keys = [environment.openai_key.clone(), environment.syrch.get("SYRCH_API_KEY").cloned().flatten()];
             let scrubber = Scrubber::new(keys.into_iter().flatten().map(SecretString::from));
-            (Err(failure), Arc::new(Console::new(quiet, environment.dumb_terminal, scrubber.clone())), scrubber)
+            (Err(failure), new_console(&scrubber), scrubber)
         }
         Ok(config) => {
             let scrubber = Scrubber::new(config.secrets(environment));
-            let console = Arc::new(Console::new(quiet, environment.dumb_terminal, scrubber.clone()));
+            let console = new_console(&scrubber);
             let verbosity = cli.global.verbose.max(u8::from(config.effective.verbose));
             logging::start(&console, verbosity, quiet);
             config.warnings.iter().for_each(|warning| console.warn(warning));
-            (run(cli, config, &console, &scrubber), console, scrubber)
+            tell_configuration(&config);
+            (run(cli, config, environment, &console, &scrubber), console, scrubber)
         }
     };
     console.clear();
@@ -113,7 +128,10 @@ fn configure(cli: &Cli, environment: &Environment) -> Outcome<Config> {
         Some(Command::Config(config)) => Given::new(file, &config.search.flags, &config.search.parameters),
         Some(Command::Schema(schema)) => Given::new(file, &database_flags(schema), &[]),
         Some(Command::Sql(sql)) => Given::new(file, &sql.flags, &[]),
+        Some(Command::Doctor(doctor)) => Given::new(file, &doctor.flags, &[]),
         Some(Command::Plugin(_)) => Given { file, ..Given::default() },
+        // The script is the same whatever is configured, also where that cannot be read.
+        Some(Command::Completions { .. }) => return Ok(Config::default()),
     };
     config::load(given, environment, Path::new("."))
 }
@@ -126,7 +144,17 @@ fn database_flags(schema: &SchemaArgs) -> config::flags::Flags<false> {
     flags
 }
 
-fn run(cli: Cli, config: Config, console: &Arc<Console>, scrubber: &Scrubber) -> Outcome {
+/// Logs what the settings come from.
+fn tell_configuration(config: &Config) {
+    for file in &config.files {
+        tracing::info!(target: "syrch.config", file = %file.display(), "read the config file");
+    }
+    for (key, origin) in &config.origins {
+        tracing::debug!(target: "syrch.config", %origin, "{key} is set");
+    }
+}
+
+fn run(cli: Cli, config: Config, environment: &Environment, console: &Arc<Console>, scrubber: &Scrubber) -> Outcome {
     let output = Output::open(cli.global.output.as_deref())?;
     output.spares(&inputs(&cli, &config))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -137,6 +165,7 @@ fn run(cli: Cli, config: Config, console: &Arc<Console>, scrubber: &Scrubber) ->
     let result = runtime.block_on(async {
         let context = Context {
             config,
+            environment: environment.clone(),
             console: Arc::clone(console),
             interrupt: Interrupt::listen(),
             scrubber: scrubber.clone(),
@@ -170,17 +199,24 @@ fn inputs(cli: &Cli, config: &Config) -> Vec<(&'static str, PathBuf)> {
 }
 
 async fn dispatch(context: Context, command: Command) -> Outcome {
-    if let Command::Search(search) = command {
-        return commands::search::run(context, *search).await;
-    }
+    // Searches end Ctrl-C themselves, with the best so far.
+    let command = match command {
+        Command::Search(search) if commands::repl::opens(&search) => {
+            return commands::repl::run(context, *search).await;
+        }
+        Command::Search(search) => return commands::search::run(context, *search).await,
+        other => other,
+    };
     let work = async {
         match command {
-            // Searches were dispatched above: they end Ctrl-C themselves, with the best so far.
+            // Dispatched above.
             Command::Search(_) => Ok(Exit::Answered),
             Command::Schema(schema) => commands::schema::run(&context, schema.table.as_deref()).await,
             Command::Config(config) => commands::config::run(&context, config.origin),
             Command::Sql(sql) => commands::sql::run(&context, sql).await,
             Command::Plugin(plugin) => commands::plugin::run(&context, plugin).await,
+            Command::Doctor(doctor) => commands::doctor::run(&context, doctor.broken).await,
+            Command::Completions { shell } => commands::completions::run(&context, shell),
         }
     };
     tokio::select! {

@@ -15,6 +15,13 @@ const PLACEHOLDERS: [&str; 6] = ["ollama", "lm-studio", "no-key", "not-needed", 
 /// A shorter key is no secret either.
 const SHORTEST: usize = 6;
 
+/// The secret between quotes, when it reads otherwise there.
+fn quoted(secret: &SecretString) -> Option<SecretString> {
+    let text = secret.expose_secret();
+    let escaped = text.escape_debug().to_string();
+    (escaped != text).then(|| escaped.into())
+}
+
 /// Knows the live secrets.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scrubber {
@@ -22,13 +29,21 @@ pub(crate) struct Scrubber {
 }
 
 impl Scrubber {
-    /// One that hides these.
+    /// One that hides these, also where a log quotes them.
     pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         let hidden = |secret: &SecretString| {
             let text = secret.expose_secret();
             text.len() >= SHORTEST && !PLACEHOLDERS.contains(&text)
         };
-        Self { secrets: secrets.into_iter().filter(hidden).collect() }
+        let mut secrets: Vec<SecretString> = secrets.into_iter().filter(hidden).collect();
+        let quoted: Vec<SecretString> = secrets.iter().filter_map(quoted).collect();
+        secrets.extend(quoted);
+        Self { secrets }
+    }
+
+    /// Whether the text holds a secret.
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        matches!(self.text(text), Cow::Owned(_))
     }
 
     /// The text without secrets.
@@ -80,6 +95,8 @@ mod tests {
     fn secrets_are_hidden_in_texts_and_documents() {
         let scrubber = scrubber("sk-\"odd\"key");
         assert_eq!(scrubber.text("key sk-\"odd\"key, twice: sk-\"odd\"key"), "key ***, twice: ***");
+        assert_eq!(scrubber.text(&format!("{:?}", "sk-\"odd\"key")), "\"***\"");
+        assert!(scrubber.finds("is sk-\"odd\"key") && !scrubber.finds("is sk-odd"));
         let mut document = serde_json::json!({"a": ["x sk-\"odd\"key"], "sk-\"odd\"key": 1});
         scrubber.value(&mut document);
         assert_eq!(document, serde_json::json!({"a": ["x ***"], "***": 1}));

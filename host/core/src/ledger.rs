@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::ports::{Estimate, Purpose, Usage};
 
 /// What a search may spend at most. Hard: a reservation that would exceed it is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budgets {
     /// Tokens, input and output together.
     pub tokens: u64,

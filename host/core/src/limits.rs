@@ -3,8 +3,10 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// All limits. Counts are inclusive: the limit itself is still allowed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes of a component file.
     pub component_bytes: u64,

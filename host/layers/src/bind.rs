@@ -63,12 +63,6 @@ impl SqlBinding {
     pub fn query(&self, text: &str) -> Query {
         Query { text: text.to_owned(), relations: self.relations.clone() }
     }
-
-    /// The result of a statement that has already run in this search; nothing runs.
-    #[must_use]
-    pub fn peek(&self, text: &str) -> Option<Arc<ResultSet>> {
-        self.memo.peek(&self.query(text))
-    }
 }
 
 #[async_trait]

@@ -1,5 +1,7 @@
 //! Small backends for the tests of this room.
 
+mod scripted;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -12,6 +14,8 @@ use syrch_core::ports::{
     Speaker, Usage,
 };
 use syrch_core::{Catalog, Corpus, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Value};
+
+pub(crate) use self::scripted::{ScriptedModel, answered, failed};
 
 /// A request of one message.
 pub(crate) fn request(text: &str) -> Request {
@@ -93,6 +97,8 @@ enum Manner {
     Fails,
     /// Fails before it was sent.
     Unreachable,
+    /// The endpoint answers with an error.
+    TurnedAway,
 }
 
 /// A model with a fixed estimate.
@@ -133,6 +139,10 @@ impl FakeModel {
 
     pub(crate) fn unreachable(estimate: u64) -> Self {
         Self::new(estimate, Manner::Unreachable)
+    }
+
+    pub(crate) fn turned_away(estimate: u64) -> Self {
+        Self::new(estimate, Manner::TurnedAway)
     }
 
     /// Says that many bytes.
@@ -202,6 +212,10 @@ impl ModelProvider for FakeModel {
             Manner::Fails => {
                 let result = Err(LlmError::Unavailable("failed".into()));
                 return ModelOutcome::sent(result, None).retry(Retry::Yes);
+            }
+            Manner::TurnedAway => {
+                let nothing = Usage { cost_micros: Some(0), ..usage(0, 0) };
+                return ModelOutcome::sent(Err(LlmError::Unavailable("turned away".into())), Some(nothing));
             }
             Manner::Unreachable => return ModelOutcome::unsent(LlmError::Unavailable("unreachable".into())),
         };

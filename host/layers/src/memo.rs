@@ -73,16 +73,6 @@ impl Memo {
         }
     }
 
-    /// The result of a statement that is already here; nothing runs.
-    #[must_use]
-    pub fn peek(&self, query: &Query) -> Option<Arc<ResultSet>> {
-        let key = self.database.compose(query).ok()?;
-        match self.state().entries.get(&key)? {
-            Entry::Finished(answer) => answer.clone().ok(),
-            Entry::Flying(..) => None,
-        }
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,12 +1,16 @@
 //! Language models: the providers that answer a role's prompts, and the check of what they answer.
 //!
-//! Each provider implements [`syrch_core::ports::ModelProvider`]; policy (budgets, grants, caches) stands around it in
-//! `syrch-layers` and is not repeated here.
+//! Each provider implements [`syrch_core::ports::ModelProvider`]; policy (budgets, grants, caches, rate limits, other tries) stands around
+//! it in `syrch-layers` and is not repeated here.
 
+pub mod anthropic;
+pub mod http;
 pub mod offline;
 pub mod openai;
 pub mod shape;
 mod statement;
 
+pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicProvider};
+pub use http::{EndpointConfig, EndpointError};
 pub use offline::{OfflineConfig, OfflineProvider};
-pub use openai::{OpenAiConfig, OpenAiError, OpenAiProvider};
+pub use openai::{OpenAiConfig, OpenAiProvider};

@@ -82,7 +82,8 @@ impl<T: Send + 'static> Flight<T> {
             }
             None => {
                 let is_done = *self.inner.done.borrow();
-                wait.found(if is_done { std::slice::from_ref(&ticket) } else { &[] }).await;
+                let ended = if is_done { vec![ticket] } else { Vec::new() };
+                wait.found(&[ticket], &ended).await;
                 is_done
             }
         }

@@ -331,6 +331,14 @@ impl Session {
         (self.store.data().pulse.clone(), self.store.data().limits.idle)
     }
 
+    /// The guest is done: what it started and did not wait for ends with its store, and the ports hear of it before.
+    pub(crate) async fn left(&mut self) {
+        if let Some((_, call)) = &self.store.data().call {
+            let wait = Arc::clone(&call.ports.wait);
+            wait.left().await;
+        }
+    }
+
     /// Tells a call's failure in the words of `core`.
     pub(crate) fn told<T>(&mut self, export: &str, result: wasmtime::Result<T>) -> Result<T, RoleError> {
         let charged = self.store.data_mut().charge_cpu();

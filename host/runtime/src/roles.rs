@@ -58,6 +58,7 @@ impl Planner for Configured {
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
         let (pulse, patience) = session.pulse();
         let returned = pulse.guard(patience, guest.call_plan(&mut session.store, &problem, &catalog)).await;
+        session.left().await;
         session.returned("planner.plan", returned, |graph| validate::graph(graph, self.limits()))
     }
 
@@ -78,6 +79,7 @@ impl Planner for Configured {
         let (pulse, patience) = session.pulse();
         let returned =
             pulse.guard(patience, guest.call_next(&mut session.store, &problem, &catalog, &graph, &seen, fresh)).await;
+        session.left().await;
         session.returned("planner.next", returned, |step| validate::step(step, self.limits()))
     }
 }
@@ -115,6 +117,7 @@ impl Solver for Configured {
         let (pulse, patience) = session.pulse();
         let returned =
             pulse.guard(patience, guest.call_solve(&mut session.store, &problem, &catalog, &task, &lent)).await;
+        session.left().await;
         session.returned(EXPORT, returned, |outcome| validate::outcome(outcome, self.limits()))
     }
 }
@@ -128,6 +131,7 @@ impl Calibrator for Configured {
         let lent: Vec<(f64, wit::Signals)> = claims.to_vec().conv();
         let (pulse, patience) = session.pulse();
         let returned = pulse.guard(patience, guest.call_calibrate(&mut session.store, &lent)).await;
+        session.left().await;
         let values = session.told(EXPORT, returned)?;
         validate::calibrated(&values, claims.len()).map_err(|invalid| session.invalid(EXPORT, invalid))?;
         Ok(values)
@@ -156,6 +160,7 @@ impl Reward for Configured {
         let (pulse, patience) = session.pulse();
         let returned =
             pulse.guard(patience, guest.call_judge(&mut session.store, &problem, &catalog, &task, &lent)).await;
+        session.left().await;
         session.returned(EXPORT, returned, |verdicts: &Vec<Verdict>| {
             validate::verdicts(verdicts, rivals.len(), self.limits())
         })
@@ -179,6 +184,7 @@ impl Clarifier for Configured {
         let (pulse, patience) = session.pulse();
         let returned =
             pulse.guard(patience, guest.call_assess(&mut session.store, &problem, &catalog, &graph, &seen)).await;
+        session.left().await;
         session.returned("clarifier.assess", returned, |questions: &Vec<Question>| {
             validate::questions(questions, self.limits())
         })
@@ -210,6 +216,7 @@ impl Aggregator for Configured {
         let (pulse, patience) = session.pulse();
         let returned =
             pulse.guard(patience, guest.call_aggregate(&mut session.store, &problem, &graph, &lent, &seen)).await;
+        session.left().await;
         session.returned(EXPORT, returned, |answer: &Option<Answer>| {
             answer.as_ref().map_or(Ok(()), |answer| validate::answer(answer, &known, self.limits()))
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use divan::counter::ItemsCount;
 use syrch_core::{Ending, Graph, Limits, Observation, Task};
-use syrch_scheduler::{Ended, Options, Stop, TaskRunner, Watch, execute};
+use syrch_scheduler::{AsItComes, Ended, Options, Stop, TaskRunner, Watch, execute};
 
 const TASKS: usize = 256;
 
@@ -57,7 +57,7 @@ fn run(bencher: divan::Bencher<'_, '_>, graph: &Graph) {
     let (runner, stop) = (Arc::new(Nothing), Stop::new());
     let options = Options { max_parallel: 8, max_rounds: 0, deadline: None, limits: Limits::default() };
     bencher.counter(ItemsCount::new(graph.tasks.len())).with_inputs(|| graph.clone()).bench_local_values(|graph| {
-        let run = runtime.block_on(execute(graph, Arc::clone(&runner), None, &Silence, &options, &stop));
+        let run = runtime.block_on(execute(graph, Arc::clone(&runner), None, &Silence, &AsItComes, &options, &stop));
         assert!(run.is_ok_and(|run| run.seen.len() == TASKS), "every task runs");
     });
 }

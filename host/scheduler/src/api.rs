@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use syrch_core::{Edit, Graph, Limits, Observation, RoleError, Step, Task, TaskId};
+use syrch_core::{Edit, Graph, Limits, Observation, RoleError, Step, Task, TaskId, Turn};
 use tokio::time::Instant;
 
 /// Runs one task. Called once for each task that starts, as a task of its own on the async runtime; it is dropped when the task is cancelled.
@@ -47,10 +47,44 @@ pub trait Watch: Send + Sync {
     fn ended(&self, _task: &Task, _observation: &Observation) {}
     /// A task's solver put these smaller tasks in its place.
     fn expanded(&self, _task: &Task, _subtasks: &[Task]) {}
+    /// The graph that runs, before its first task starts.
+    fn begins(&self, _graph: &Graph) {}
     /// The planner's edits were taken.
     fn edited(&self, _edits: &[Edit]) {}
     /// The planner's edits were refused as a whole.
     fn refused(&self, _reason: &str) {}
+}
+
+/// Who orders what a run takes: a journal that plays it again, or nobody.
+#[async_trait]
+pub trait Order: Send + Sync {
+    /// Whether a journal says what happens. Called whenever time could decide instead.
+    fn is_playing(&self) -> bool;
+    /// What the run took next, as soon as all that came before it has happened again; none when nothing is known, and the run takes what
+    /// comes. Called before each turn; dropping the future changes nothing.
+    async fn next(&self) -> Option<Turn>;
+    /// Called when the run takes something, before anything follows from it.
+    async fn took(&self, turn: Turn);
+    /// Called before a task is cancelled, or for none, before the planner's call under way is: once it returns, nothing more of it happens.
+    async fn closing(&self, task: Option<&TaskId>);
+}
+
+/// Things are taken as they come.
+pub struct AsItComes;
+
+#[async_trait]
+impl Order for AsItComes {
+    fn is_playing(&self) -> bool {
+        false
+    }
+
+    async fn next(&self) -> Option<Turn> {
+        None
+    }
+
+    async fn took(&self, _: Turn) {}
+
+    async fn closing(&self, _: Option<&TaskId>) {}
 }
 
 /// How far a run may go.

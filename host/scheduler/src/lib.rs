@@ -21,7 +21,7 @@ mod stop;
 #[cfg(test)]
 mod tests;
 
-pub use api::{End, Ended, Options, Replanner, Run, TaskRunner, Watch};
+pub use api::{AsItComes, End, Ended, Options, Order, Replanner, Run, TaskRunner, Watch};
 pub use check::{GraphError, check};
 pub use optimise::{Optimised, optimise};
 pub use run::execute;

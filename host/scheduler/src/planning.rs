@@ -48,6 +48,11 @@ impl<'a> Planning<'a> {
         self.call = Some(Box::pin(async move { replanner.next(&graph, &seen, fresh).await }));
     }
 
+    /// Whether its call is under way.
+    pub(crate) fn is_thinking(&self) -> bool {
+        self.call.is_some()
+    }
+
     /// Waits for the planner's step; for ever when it was not asked. None: it failed, and is not asked again.
     pub(crate) async fn step(&mut self) -> Option<Step> {
         let Some(call) = &mut self.call else { return std::future::pending().await };

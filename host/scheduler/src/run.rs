@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use syrch_core::{Ending, Failure, FailureKind, Graph, Observation, Step, TaskId};
+use syrch_core::{Ending, Failure, FailureKind, Graph, Observation, Step, Taken, TaskId, Turn};
 use tokio::time::Instant;
 
-use crate::api::{End, Ended, Options, Replanner, Run, TaskRunner, Watch};
+use crate::api::{End, Ended, Options, Order, Replanner, Run, TaskRunner, Watch};
 use crate::check::{GraphError, check};
 use crate::choose;
 use crate::edit;
@@ -34,19 +34,24 @@ pub async fn execute<R: TaskRunner>(
     runner: Arc<R>,
     replanner: Option<&dyn Replanner>,
     watch: &dyn Watch,
+    order: &dyn Order,
     options: &Options,
     stop: &Stop,
 ) -> Result<Run<R::Output>, GraphError> {
     check(&graph, &options.limits)?;
     let Optimised { graph, dropped, merged } = optimise(graph);
+    watch.begins(&graph);
     let mut driver = Driver {
         runner,
         watch,
+        order,
         options,
         halt: Halt { stop, deadline: options.deadline },
         frontier: Frontier::new(graph),
         pool: Pool::new(),
         planning: Planning::new(replanner, options.max_rounds),
+        arrived: Vec::new(),
+        step: None,
         refused: Vec::new(),
     };
     let end = driver.drive().await;
@@ -85,9 +90,13 @@ impl Halt<'_> {
 /// What a run waits for.
 enum Event<T> {
     Halt(End),
-    Joined(Joined<T>),
+    Joined(Vec<Joined<T>>),
     /// None: the planner failed.
     Step(Option<Step>),
+}
+
+fn halt(end: End) -> Turn {
+    Turn::Halt { deadline: end == End::Deadline }
 }
 
 /// What a runner returns.
@@ -96,55 +105,141 @@ type Outcome<O> = (Observation, Option<O>);
 struct Driver<'a, R: TaskRunner> {
     runner: Arc<R>,
     watch: &'a dyn Watch,
+    order: &'a dyn Order,
     options: &'a Options,
     halt: Halt<'a>,
     frontier: Frontier<R::Output>,
     pool: Pool<Outcome<R::Output>>,
     planning: Planning<'a>,
+    /// What has come out of the pool before its turn, as only a journal orders it.
+    arrived: Vec<Joined<Outcome<R::Output>>>,
+    /// The planner's step that has come before its turn.
+    step: Option<Option<Step>>,
     refused: Vec<String>,
 }
 
 impl<R: TaskRunner> Driver<'_, R> {
     async fn drive(&mut self) -> End {
         loop {
-            if let Some(end) = self.halt.reached() {
+            if let Some(end) = self.halt.reached().filter(|_| !self.order.is_playing()) {
+                self.order.took(halt(end)).await;
                 return end;
             }
-            self.settle();
+            self.settle().await;
             self.dispatch();
             self.planning.call(self.frontier.graph());
-            if self.pool.is_idle() && self.frontier.next_ready().is_none() && !self.planning.is_pending() {
+            if self.is_idle() && self.frontier.next_ready().is_none() && !self.is_planning() {
                 return End::Complete;
             }
             match self.event().await {
                 Event::Halt(end) => return end,
                 Event::Step(step) => {
-                    if step.is_some_and(|step| self.replan(&step)) {
+                    if let Some(step) = step
+                        && self.replan(&step).await
+                    {
                         return End::Finished;
                     }
                 }
-                Event::Joined(joined) => {
-                    self.take(joined);
-                    while let Some(joined) = self.pool.try_next() {
-                        self.take(joined);
-                    }
-                }
+                Event::Joined(all) => all.into_iter().for_each(|joined| self.take(joined)),
             }
         }
     }
 
+    fn is_idle(&self) -> bool {
+        self.pool.is_idle() && self.arrived.iter().all(|joined| matches!(joined, Joined::Gone))
+    }
+
+    fn is_planning(&self) -> bool {
+        self.step.is_some() || self.planning.is_pending()
+    }
+
+    /// What is taken next. It is told to the journal before anything follows from it.
     async fn event(&mut self) -> Event<Outcome<R::Output>> {
+        let turn = loop {
+            tokio::select! {
+                biased;
+                turn = self.order.next() => break turn,
+                joined = self.pool.next() => self.arrived.push(joined),
+                step = self.planning.step(), if self.step.is_none() => self.step = Some(step),
+            }
+        };
+        let event = match &turn {
+            Some(turn) => self.played(turn).await,
+            None => self.live().await,
+        };
+        let turn = turn.unwrap_or_else(|| self.turn(&event));
+        self.order.took(turn).await;
+        event
+    }
+
+    async fn live(&mut self) -> Event<Outcome<R::Output>> {
+        let early = std::mem::take(&mut self.arrived);
+        if !early.is_empty() {
+            return Event::Joined(early);
+        }
+        if let Some(step) = self.step.take() {
+            return Event::Step(step);
+        }
         tokio::select! {
             biased;
             end = self.halt.wait() => Event::Halt(end),
-            joined = self.pool.next() => Event::Joined(joined),
+            joined = self.pool.next() => {
+                let mut all = vec![joined];
+                all.extend(std::iter::from_fn(|| self.pool.try_next()));
+                Event::Joined(all)
+            }
             step = self.planning.step() => Event::Step(step),
         }
     }
 
+    /// What a journal says was taken; it comes, or the run is not the journal's.
+    async fn played(&mut self, turn: &Turn) -> Event<Outcome<R::Output>> {
+        match turn {
+            Turn::Halt { deadline } => Event::Halt(if *deadline { End::Deadline } else { End::Stopped }),
+            Turn::Step => Event::Step(match self.step.take() {
+                Some(step) => step,
+                None => self.planning.step().await,
+            }),
+            Turn::Took(taken) => {
+                let mut all = Vec::with_capacity(taken.len());
+                for one in taken {
+                    all.push(self.arrival(one).await);
+                }
+                Event::Joined(all)
+            }
+        }
+    }
+
+    async fn arrival(&mut self, wanted: &Taken) -> Joined<Outcome<R::Output>> {
+        loop {
+            let found = self.arrived.iter().position(|joined| self.taken(joined) == *wanted);
+            if let Some(place) = found {
+                return self.arrived.remove(place);
+            }
+            let joined = self.pool.next().await;
+            self.arrived.push(joined);
+        }
+    }
+
+    fn taken(&self, joined: &Joined<Outcome<R::Output>>) -> Taken {
+        match joined {
+            Joined::Done(position, _) => Taken::Ended(self.frontier.task(*position).id.clone()),
+            Joined::Lost(position) => Taken::Lost(self.frontier.task(*position).id.clone()),
+            Joined::Gone => Taken::Gone,
+        }
+    }
+
+    fn turn(&self, event: &Event<Outcome<R::Output>>) -> Turn {
+        match event {
+            Event::Halt(end) => halt(*end),
+            Event::Step(_) => Turn::Step,
+            Event::Joined(all) => Turn::Took(all.iter().map(|joined| self.taken(joined)).collect()),
+        }
+    }
+
     /// Does all that needs no runner: choices, skips, and the cancellation of what nobody waits for.
-    fn settle(&mut self) {
-        let hold = self.planning.is_pending();
+    async fn settle(&mut self) {
+        let hold = self.is_planning();
         loop {
             if let Some(position) = self.frontier.next_choice() {
                 self.choose(position);
@@ -156,7 +251,7 @@ impl<R: TaskRunner> Driver<'_, R> {
             }
         }
         for position in self.frontier.unneeded() {
-            self.cancel(position);
+            self.cancel(position).await;
         }
     }
 
@@ -173,7 +268,7 @@ impl<R: TaskRunner> Driver<'_, R> {
     }
 
     fn dispatch(&mut self) {
-        while self.pool.places() < self.options.max_parallel.max(1) {
+        while self.pool.places() + self.arrived.len() < self.options.max_parallel.max(1) {
             let Some(position) = self.frontier.next_ready() else { break };
             self.started(position);
             let parents = self.frontier.begin(position);
@@ -220,7 +315,7 @@ impl<R: TaskRunner> Driver<'_, R> {
     }
 
     /// Takes the planner's step, or refuses it as a whole. True: nothing more is to be done.
-    fn replan(&mut self, step: &Step) -> bool {
+    async fn replan(&mut self, step: &Step) -> bool {
         if *step == Step::default() {
             return false;
         }
@@ -239,13 +334,20 @@ impl<R: TaskRunner> Driver<'_, R> {
         }
         self.frontier.replace(edited.graph);
         for position in edited.cancelled.iter().filter_map(|id| self.frontier.position(id)).collect::<Vec<_>>() {
-            self.cancel(position);
+            self.cancel(position).await;
         }
         edited.finished
     }
 
-    fn cancel(&mut self, position: usize) {
+    async fn cancel(&mut self, position: usize) {
+        let id = self.frontier.task(position).id.clone();
+        self.order.closing(Some(&id)).await;
         self.pool.cancel(position);
+        for joined in &mut self.arrived {
+            if matches!(joined, Joined::Done(done, _) | Joined::Lost(done) if *done == position) {
+                *joined = Joined::Gone;
+            }
+        }
         self.end_as(position, Ending::Cancelled);
     }
 
@@ -262,8 +364,11 @@ impl<R: TaskRunner> Driver<'_, R> {
     }
 
     async fn close(mut self, end: End, dropped: Vec<TaskId>, merged: Vec<(TaskId, TaskId)>) -> Run<R::Output> {
+        if self.planning.is_thinking() {
+            self.order.closing(None).await;
+        }
         for position in self.frontier.open().collect::<Vec<_>>() {
-            self.cancel(position);
+            self.cancel(position).await;
         }
         self.pool.close().await;
         let (graph, ended) = self.frontier.close();

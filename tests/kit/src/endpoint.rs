@@ -1,5 +1,7 @@
-//! A model endpoint on loopback that speaks the documented chat completions protocol and answers by a script.
+//! A model endpoint on loopback that speaks the documented protocols (chat completions, and Anthropic's Messages API) and answers by a
+//! script.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -90,6 +92,18 @@ impl MockEndpoint {
         lock(&self.shared.requests).iter().filter(|request| request.prompt().to_lowercase().contains(&text)).count()
     }
 
+    /// How often the same request came, for each that came: the most repeated first.
+    #[must_use]
+    pub fn repeats(&self) -> Vec<usize> {
+        let mut counts = BTreeMap::<String, usize>::new();
+        for request in lock(&self.shared.requests).iter() {
+            *counts.entry(format!("{} {}", request.path, request.body)).or_default() += 1;
+        }
+        let mut counts: Vec<usize> = counts.into_values().collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        counts
+    }
+
     /// The most requests that were under way at once.
     #[must_use]
     pub fn peak(&self) -> usize {
@@ -116,6 +130,7 @@ fn serve(shared: Arc<Shared>, bound: &mpsc::Sender<SocketAddr>, stopped: oneshot
         let address = listener.local_addr().expect("a bound port has an address");
         let router = Router::new()
             .route("/v1/chat/completions", post(complete))
+            .route("/v1/messages", post(complete))
             .route("/v1/models", get(models))
             .fallback(elsewhere)
             .with_state(shared);
@@ -168,8 +183,7 @@ async fn complete(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMa
 }
 
 async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {
-    let model = request.body["model"].as_str().unwrap_or("mock");
-    let body = reply.body(model, request.prompt().len(), id);
+    let body = reply.body(request, id);
     let half = body.chars().take(body.chars().count() / 2).collect::<String>();
     let body = match reply.manner {
         Manner::Whole => Body::from(body),
@@ -193,6 +207,9 @@ async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {
     };
     let status = StatusCode::from_u16(reply.status).expect("a script's statuses are statuses");
     let mut response = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
+    for (name, value) in &reply.headers {
+        response = response.header(name, value);
+    }
     if status.is_redirection() {
         let nowhere = "http://127.0.0.1:9/elsewhere";
         response = response.header(header::LOCATION, reply.location.as_deref().unwrap_or(nowhere));

@@ -1,8 +1,12 @@
 //! What the mock endpoint answers: good replies, and every way in which an endpoint can fail.
 
+pub(crate) mod anthropic;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use crate::Recorded;
 
 /// The usage that a reply reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +50,9 @@ pub struct Reply {
     pub(crate) manner: Manner,
     pub(crate) delay: Duration,
     pub(crate) location: Option<String>,
+    pub(crate) headers: Vec<(String, String)>,
+    /// What an error says.
+    error: Option<String>,
     message: Value,
     finish: &'static str,
     usage: Usage,
@@ -104,6 +111,8 @@ impl Reply {
             manner: Manner::Whole,
             delay: Duration::ZERO,
             location: None,
+            headers: Vec::new(),
+            error: None,
             message,
             finish: "stop",
             usage: Usage::Honest,
@@ -114,10 +123,7 @@ impl Reply {
     /// An error of that status, in the protocol's form.
     #[must_use]
     pub fn status(status: u16, message: &str) -> Self {
-        Self::raw(
-            status,
-            json!({"error": {"message": message, "type": "error", "param": null, "code": null}}).to_string(),
-        )
+        Self { status, error: Some(message.to_owned()), ..Self::message(Value::Null) }
     }
 
     /// That status with this body, whatever it is; a redirect carries a `Location` that leads nowhere.
@@ -162,6 +168,13 @@ impl Reply {
         Self { manner: Manner::Flood(bytes), ..Self::text("") }
     }
 
+    /// With this header, such as `retry-after`.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// Answers no sooner than after that many milliseconds.
     #[must_use]
     pub fn delay_ms(mut self, milliseconds: u64) -> Self {
@@ -197,31 +210,50 @@ impl Reply {
         self
     }
 
-    /// The body of a good reply to a prompt of that many bytes.
-    pub(crate) fn body(&self, model: &str, prompt_bytes: usize, id: usize) -> String {
+    /// The body that answers the request, in the form of its protocol; `id` is its number.
+    pub(crate) fn body(&self, request: &Recorded, id: usize) -> String {
         if let Some(body) = &self.body {
             return body.clone();
         }
-        let said = self.message["content"].as_str().map_or(0, str::len);
-        let tokens = |bytes: usize| json!(bytes.div_ceil(4));
-        let usage = match self.usage {
-            Usage::Honest => json!({"prompt_tokens": tokens(prompt_bytes), "completion_tokens": tokens(said)}),
-            Usage::Tokens(input, output) => json!({"prompt_tokens": input, "completion_tokens": output}),
-            Usage::Missing => Value::Null,
-            Usage::Zero => json!({"prompt_tokens": 0, "completion_tokens": 0}),
-            Usage::Negative => json!({"prompt_tokens": -10, "completion_tokens": -1}),
-            Usage::Words => json!({"prompt_tokens": "some", "completion_tokens": "few"}),
+        let model = request.body["model"].as_str().unwrap_or("mock");
+        let tokens = self.tokens(request.prompt().len());
+        let body = match (&self.error, request.is_messages()) {
+            (Some(error), true) => anthropic::error(self.status, error),
+            (Some(error), false) => {
+                json!({"error": {"message": error, "type": "error", "param": null, "code": null}})
+            }
+            (None, true) => anthropic::reply(&self.message, self.finish, model, tokens, id),
+            (None, false) => self.completion(model, tokens, id),
         };
-        let tokens: Vec<Value> =
-            self.logprobs.iter().map(|logprob| json!({"token": "x", "logprob": logprob})).collect();
-        let logprobs = if tokens.is_empty() { Value::Null } else { json!({"content": tokens}) };
+        body.to_string()
+    }
+
+    /// The reported tokens of prompt and reply; none: no report.
+    fn tokens(&self, prompt_bytes: usize) -> Option<(Value, Value)> {
+        let said = self.message["content"].as_str().map_or(0, str::len);
+        let quarter = |bytes: usize| json!(bytes.div_ceil(4));
+        match self.usage {
+            Usage::Honest => Some((quarter(prompt_bytes), quarter(said))),
+            Usage::Tokens(input, output) => Some((json!(input), json!(output))),
+            Usage::Missing => None,
+            Usage::Zero => Some((json!(0), json!(0))),
+            Usage::Negative => Some((json!(-10), json!(-1))),
+            Usage::Words => Some((json!("some"), json!("few"))),
+        }
+    }
+
+    /// A chat completion.
+    fn completion(&self, model: &str, tokens: Option<(Value, Value)>, id: usize) -> Value {
+        let logprob = |logprob: &f64| json!({"token": "x", "logprob": logprob});
+        let tokens_said: Vec<Value> = self.logprobs.iter().map(logprob).collect();
+        let logprobs = if tokens_said.is_empty() { Value::Null } else { json!({"content": tokens_said}) };
         let choice = json!({"index": 0, "message": self.message, "finish_reason": self.finish, "logprobs": logprobs});
         let mut body = json!({
             "id": format!("chatcmpl-{id}"), "object": "chat.completion", "created": 0, "model": model, "choices": [choice]
         });
-        if !usage.is_null() {
-            body["usage"] = usage;
+        if let Some((input, output)) = tokens {
+            body["usage"] = json!({"prompt_tokens": input, "completion_tokens": output});
         }
-        body.to_string()
+        body
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::Reply;
+use crate::reply::anthropic;
 
 /// One request as it came.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,11 +20,18 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// All messages' texts, joined by lines.
+    /// All messages' texts, joined by lines, after the system prompt where that stands apart.
     #[must_use]
     pub fn prompt(&self) -> String {
         let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
-        messages.iter().filter_map(|message| message["content"].as_str()).collect::<Vec<_>>().join("\n")
+        let said = messages.iter().filter_map(|message| message["content"].as_str());
+        self.body["system"].as_str().into_iter().chain(said).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether it speaks Anthropic's Messages API rather than chat completions.
+    #[must_use]
+    pub fn is_messages(&self) -> bool {
+        self.path.ends_with("/messages")
     }
 
     /// The `Authorization` header.
@@ -94,7 +102,8 @@ impl Script {
         self
     }
 
-    /// Answers 401 to requests without `Authorization: Bearer KEY`; the error quotes what came instead, as some endpoints do.
+    /// Answers 401 to requests without `Authorization: Bearer KEY` (or `x-api-key: KEY`, where the protocol wants that); the error
+    /// quotes what came instead, as some endpoints do.
     #[must_use]
     pub fn requires_key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
@@ -133,10 +142,18 @@ impl Script {
     /// What the endpoint does not support of a request.
     fn objection(&self, request: &Recorded) -> Option<Reply> {
         if let Some(key) = &self.key {
-            let sent = request.authorization().unwrap_or("nothing");
-            if sent != format!("Bearer {key}") {
+            let (header, expected) = if request.is_messages() {
+                ("x-api-key", key.clone())
+            } else {
+                ("authorization", format!("Bearer {key}"))
+            };
+            let sent = request.headers.get(header).map_or("nothing", String::as_str);
+            if sent != expected {
                 return Some(Reply::status(401, &format!("Incorrect API key provided: {sent}")));
             }
+        }
+        if let Some(objection) = anthropic::objection(request) {
+            return Some(Reply::status(400, &objection));
         }
         let has = |name: &str| request.body.get(name).is_some();
         let format = request.body["response_format"]["type"].as_str().unwrap_or_default();

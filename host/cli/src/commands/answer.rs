@@ -13,14 +13,9 @@ const SHOWN: usize = 5;
 
 /// Prints a finished search.
 pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
-    let mut value = serde_json::to_value(&report.document)
-        .map_err(|error| Failure::new(Exit::Unexpected, format!("the answer cannot be written: {error}")))?;
-    context.scrubber.value(&mut value);
-    // Read back after scrubbing, so that no sink below can meet a secret.
-    let document: AnswerDocument = serde_json::from_value(value.clone())
-        .map_err(|error| Failure::new(Exit::Unexpected, format!("the answer cannot be written: {error}")))?;
+    let document = scrubbed(context, &report.document)?;
     if context.format == Format::Json {
-        context.output.write(&json::document(&value))?;
+        context.output.write(&json::document(&value_of(&document)?))?;
     } else if let Some(text) = text(&document, context.format, context.output.width()) {
         context.output.write(&text)?;
     }
@@ -34,6 +29,21 @@ pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
         context.console.note(&line);
     }
     Ok(())
+}
+
+/// The document without secrets: written, scrubbed and read back, so that no sink can meet one.
+pub(super) fn scrubbed(context: &Context, document: &AnswerDocument) -> Outcome<AnswerDocument> {
+    let mut value = value_of(document)?;
+    context.scrubber.value(&mut value);
+    serde_json::from_value(value).map_err(unwritable)
+}
+
+fn value_of(document: &AnswerDocument) -> Outcome<serde_json::Value> {
+    serde_json::to_value(document).map_err(unwritable)
+}
+
+fn unwritable(error: serde_json::Error) -> Failure {
+    Failure::new(Exit::Unexpected, format!("the answer cannot be written: {error}"))
 }
 
 /// The answer in a format of rows; none without an answer.

@@ -1,10 +1,14 @@
 //! One file per command; each gets the shared context and ends with an exit code or a failure.
 
 pub(crate) mod answer;
+pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod doctor;
 mod lines;
 pub(crate) mod plugin;
+pub(crate) mod repl;
 pub(crate) mod schema;
+pub(crate) mod resume;
 pub(crate) mod search;
 pub(crate) mod sql;
 pub(crate) mod statements;
@@ -16,6 +20,7 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::console::Console;
 use crate::console::interrupt::Interrupt;
+use crate::environment::Environment;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::scrub::Scrubber;
@@ -24,6 +29,7 @@ use crate::sink::{Format, Grid, json};
 /// What every command is given.
 pub(crate) struct Context {
     pub(crate) config: Config,
+    pub(crate) environment: Environment,
     pub(crate) console: Arc<Console>,
     pub(crate) interrupt: Interrupt,
     pub(crate) scrubber: Scrubber,

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use syrch::open_database;
+use syrch::syrch_core::ports::Database;
 use syrch::syrch_core::text::nearest;
 use syrch::syrch_core::{Catalog, Column, Table};
 
@@ -14,15 +15,20 @@ use crate::sink::{Format, Grid, table, terminal};
 pub(crate) async fn run(context: &Context, wanted: Option<&str>) -> Outcome {
     context.needs_database()?;
     let database = open_database(&context.config.effective.settings).await?;
+    print(context, database.as_ref(), wanted).await?;
+    Ok(Exit::Answered)
+}
+
+/// Prints them of an open database.
+pub(super) async fn print(context: &Context, database: &dyn Database, wanted: Option<&str>) -> Outcome<()> {
     let catalog = database.catalog().await?;
     let tables = choose(&catalog, wanted)?;
     if matches!(context.format, Format::Auto | Format::Table) {
         let text: String = tables.iter().map(|table| picture(table, context.output.width())).collect();
-        context.output.write(&context.scrubber.text(&text))?;
+        context.output.write(&context.scrubber.text(&text))
     } else {
-        context.rows(grid(&tables), || document(&catalog, &tables))?;
+        context.rows(grid(&tables), || document(&catalog, &tables))
     }
-    Ok(Exit::Answered)
 }
 
 fn choose<'a>(catalog: &'a Catalog, wanted: Option<&str>) -> Outcome<Vec<&'a Table>> {

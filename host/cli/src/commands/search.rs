@@ -1,13 +1,14 @@
 //! `search`: asks a question.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use syrch::plugins;
 use syrch::syrch_core::Problem;
 use syrch::syrch_core::text::nearest;
-use syrch::{Host, LoadError, Outcome as Ending, PluginSource, Provider, Settings, Stop};
+use syrch::{Ask, Host, LoadError, Outcome as Ending, PluginSource, Provider, SearchReport, Settings, Stop};
 
-use super::{Context, answer};
+use super::{Context, answer, resume};
 use crate::args::SearchArgs;
 use crate::config::parameter::{Parameter, Target};
 use crate::config::{Config, Origin};
@@ -18,28 +19,16 @@ use crate::failure::{Failure, Outcome, alternatives};
 
 /// Searches and prints the answer.
 pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
-    let question = arguments.question.filter(|question| !question.trim().is_empty()).ok_or_else(|| {
-        Failure::usage("no question")
-            .hint("ask one by `syrch-host -q \"How many customers are there?\" --db shop.sqlite`; `syrch-host --help` shows more")
-    })?;
-    context.needs_database()?;
+    let start = start(&mut context, arguments)?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let interrupt = context.interrupt.clone();
-    let opened = async {
-        check_base_url(&context.config)?;
-        settle_parameters(&mut context, &watch).await?;
-        let settings = &context.config.effective.settings;
-        match Host::open(settings.clone(), watch.as_ref()).await {
-            Ok(host) => Ok(host),
-            Err(error) => Err(with_near_setting(error, settings, &watch).await),
-        }
-    };
     let host = tokio::select! {
-        host = opened => host?,
+        host = open(&mut context, &watch) => host?,
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
     };
-    let report =
-        search(&context, &host, Problem { question, evidence: arguments.evidence, ..Problem::default() }, watch).await;
+    let prompt = Prompt::new(Arc::clone(&context.console), interrupt);
+    let ask = context.config.effective.interactive.then_some(&prompt as &dyn Ask);
+    let report = search(&context, &host, start, watch, ask).await;
     context.console.clear();
     let report = report?;
     answer::print(&context, &report)?;
@@ -51,7 +40,45 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
     })
 }
 
-async fn search(context: &Context, host: &Host, problem: Problem, watch: Arc<Watch>) -> Outcome<syrch::SearchReport> {
+/// What a search begins with.
+pub(super) enum Start {
+    /// A problem.
+    Problem(Problem),
+    /// The journal of a run that was killed.
+    Journal(PathBuf),
+}
+
+fn start(context: &mut Context, arguments: SearchArgs) -> Outcome<Start> {
+    if let Some(run) = &arguments.resume {
+        return resume::settle(context, run, &arguments).map(Start::Journal);
+    }
+    let question = arguments.question.filter(|question| !question.trim().is_empty()).ok_or_else(|| {
+        Failure::usage("no question")
+            .hint("ask one by `syrch-host -q \"How many customers are there?\" --db shop.sqlite`; `syrch-host --help` shows more")
+    })?;
+    context.needs_database()?;
+    Ok(Start::Problem(Problem { question, evidence: arguments.evidence, ..Problem::default() }))
+}
+
+/// Opens what a search needs, with the plugins' settings of the command line.
+pub(super) async fn open(context: &mut Context, watch: &Watch) -> Outcome<Host> {
+    check_base_url(&context.config)?;
+    settle_parameters(context, watch).await?;
+    let settings = &context.config.effective.settings;
+    match Host::open(settings.clone(), watch).await {
+        Ok(host) => Ok(host),
+        Err(error) => Err(with_near_setting(error, settings, watch).await),
+    }
+}
+
+/// Searches until the end, or until Ctrl-C asks for the best so far.
+pub(super) async fn search(
+    context: &Context,
+    host: &Host,
+    start: Start,
+    watch: Arc<Watch>,
+    ask: Option<&dyn Ask>,
+) -> Outcome<SearchReport> {
     let stop = Stop::new();
     let listener = tokio::spawn({
         let (stop, interrupt, console) = (stop.clone(), context.interrupt.clone(), Arc::clone(&context.console));
@@ -61,10 +88,11 @@ async fn search(context: &Context, host: &Host, problem: Problem, watch: Arc<Wat
             stop.trigger();
         }
     });
-    let prompt = Prompt::new(Arc::clone(&context.console), context.interrupt.clone());
-    let ask = context.config.effective.interactive.then_some(&prompt as &dyn syrch::Ask);
     context.console.progress("planning");
-    let report = host.search(problem, watch, ask, &stop).await;
+    let report = match start {
+        Start::Problem(problem) => host.search(problem, watch, ask, &stop).await,
+        Start::Journal(path) => host.resume(&path, watch, ask, &stop).await,
+    };
     listener.abort();
     Ok(report?)
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use serde_json::{Value, json};
 use syrch::open_database;
-use syrch::syrch_core::ports::{Facts, Query};
+use syrch::syrch_core::ports::{Database, Facts, Query};
 use syrch::syrch_core::{ResultSet, SqlError, SqlErrorKind};
 
 use super::{Context, statements};
@@ -29,21 +29,26 @@ pub(crate) async fn run(context: &Context, arguments: SqlArgs) -> Outcome {
         statements::run(database.as_ref(), arguments.check, &context.output, &context.scrubber).await?;
         return Ok(Exit::Answered);
     };
-    let query = Query::new(if statement == "-" { read()? } else { statement });
+    let statement = if statement == "-" { read()? } else { statement };
     if arguments.check {
-        let facts = database.check(&query).await?;
+        let facts = database.check(&Query::new(statement)).await?;
         context.rows(facts_grid(&facts), || facts_document(&facts))?;
     } else {
-        let result = database.run(&query).await?;
-        for warning in result.profile().warnings {
-            context.console.warn(&warning);
-        }
-        if result.truncated() {
-            context.console.warn(&format!("only the first {} rows were kept", result.row_count()));
-        }
-        context.rows(cells::grid(&result), || document(&result))?;
+        print(context, database.as_ref(), statement).await?;
     }
     Ok(Exit::Answered)
+}
+
+/// Runs one statement and prints its rows.
+pub(super) async fn print(context: &Context, database: &dyn Database, statement: String) -> Outcome<()> {
+    let result = database.run(&Query::new(statement)).await?;
+    for warning in result.profile().warnings {
+        context.console.warn(&warning);
+    }
+    if result.truncated() {
+        context.console.warn(&format!("only the first {} rows were kept", result.row_count()));
+    }
+    context.rows(cells::grid(&result), || document(&result))
 }
 
 fn read() -> Outcome<String> {

@@ -96,7 +96,7 @@ fn place(name: &str, location: Option<Location>) -> String {
     }
 }
 
-const SECTIONS: [&str; 4] = ["llm", "execution", "plugins", "settings"];
+const SECTIONS: [&str; 5] = ["llm", "execution", "journal", "plugins", "settings"];
 
 /// Walks a document and keeps what it sets and what is wrong with it.
 struct Reader<'a> {
@@ -134,7 +134,7 @@ impl Reader<'_> {
             match section.value.as_str() {
                 "plugins" => self.plugins(content),
                 "settings" => self.parameters(Target::Setting, content),
-                name @ ("llm" | "execution") => {
+                name @ ("llm" | "execution" | "journal") => {
                     for (key, value) in self.pairs(name, content) {
                         self.option(name, key, value);
                     }

@@ -25,7 +25,7 @@ use parameter::{Parameter, Target};
 use spec::{SPECS, Spec};
 
 /// Everything that is in force.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Effective {
     /// What the library is told.
     pub(crate) settings: Settings,
@@ -33,6 +33,14 @@ pub(crate) struct Effective {
     pub(crate) interactive: bool,
     /// Whether to log.
     pub(crate) verbose: bool,
+    /// Whether runs have journals.
+    pub(crate) journal: bool,
+}
+
+impl Default for Effective {
+    fn default() -> Self {
+        Self { settings: Settings::default(), interactive: false, verbose: false, journal: true }
+    }
 }
 
 /// Where a value came from.
@@ -83,6 +91,8 @@ pub(crate) struct Config {
     pub(crate) files: Vec<PathBuf>,
     /// What the user should know.
     pub(crate) warnings: Vec<String>,
+    /// Where the journals of runs are; none: the user has no place for them.
+    pub(crate) runs: Option<PathBuf>,
 }
 
 /// What the command line says about configuration.
@@ -141,6 +151,8 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     }
     config.choose_provider(environment);
     config.effective.settings.cache_dir = environment.cache_dir();
+    config.runs = environment.state_dir().map(|folder| folder.join("runs"));
+    config.effective.settings.journal.folder = config.runs.clone().filter(|_| config.effective.journal);
     Ok(config)
 }
 
@@ -168,6 +180,9 @@ fn files(
     stranger.into_iter().chain(own.map(|path| (path, Trust::User))).collect()
 }
 
+/// The variables that `environment` reads for itself.
+const DIRS: [&str; 2] = ["SYRCH_CACHE_DIR", "SYRCH_STATE_DIR"];
+
 /// What the environment sets; each wrong variable is named.
 fn variables(environment: &Environment, warnings: &mut Vec<String>) -> Outcome<Vec<(&'static Spec, Value, Origin)>> {
     let (mut found, mut problems) = (Vec::new(), Vec::new());
@@ -184,7 +199,7 @@ fn variables(environment: &Environment, warnings: &mut Vec<String>) -> Outcome<V
             }
         }
     }
-    let known: Vec<&str> = SPECS.iter().flat_map(|spec| spec.env).copied().chain(["SYRCH_CACHE_DIR"]).collect();
+    let known: Vec<&str> = SPECS.iter().flat_map(|spec| spec.env).copied().chain(DIRS).collect();
     for name in environment.syrch.keys().filter(|name| !known.contains(&name.as_str())) {
         let similar = nearest(name, known.iter().copied().filter(|known| near(known, name)));
         if let Some(names) = alternatives(&similar) {

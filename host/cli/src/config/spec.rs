@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use syrch::journal::Kept;
 use syrch::syrch_core::roles::Role;
 use syrch::{PluginSource, Provider};
 
@@ -280,6 +281,32 @@ pub(crate) static SPECS: &[Spec] = &[
         e.verbose = *v == json!(true);
     })
     .env(&["SYRCH_VERBOSE"]),
+    Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume goes on with", |e| json!(e.journal), |e, v| {
+        e.journal = *v == json!(true);
+    })
+    .flag("journal", "")
+    .env(&["SYRCH_JOURNAL"]),
+    Spec::new("journal.rows", Kind::Choice(&["full", "none"]), "What journals keep of rows and cells; without them a run cannot be replayed strictly", |e| json!(if e.settings.journal.kept == Kept::Full { "full" } else { "none" }), |e, v| {
+        e.settings.journal.kept = if v == "full" { Kept::Full } else { Kept::None };
+    })
+    .flag("journal-rows", "WHAT")
+    .env(&["SYRCH_JOURNAL_ROWS"])
+    .stranger(Stranger::Never),
+    Spec::new("journal.keep", Kind::Integer(1, 1_000_000), "Journals kept at most", |e| json!(e.settings.journal.keep), |e, v| {
+        e.settings.journal.keep = usize::try_from(whole(v)).unwrap_or(usize::MAX);
+    })
+    .env(&["SYRCH_JOURNAL_KEEP"])
+    .stranger(Stranger::Never),
+    Spec::new("journal.days", Kind::Integer(1, 36_500), "Days that a journal is kept", |e| json!(e.settings.journal.age.as_secs() / 86_400), |e, v| {
+        e.settings.journal.age = Duration::from_secs(whole(v).saturating_mul(86_400));
+    })
+    .env(&["SYRCH_JOURNAL_DAYS"])
+    .stranger(Stranger::Never),
+    Spec::new("journal.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of all journals at most", |e| json!(e.settings.journal.bytes), |e, v| {
+        e.settings.journal.bytes = whole(v);
+    })
+    .env(&["SYRCH_JOURNAL_MAX_BYTES"])
+    .stranger(Stranger::Never),
     role!(Planner, "plugins.planner", "planner", "SYRCH_PLANNER", "Compiles the question into a search graph"),
     role!(Solver, "plugins.solver", "solver", "SYRCH_SOLVER", "Finds statements for a task"),
     role!(Calibrator, "plugins.calibrator", "calibrator", "SYRCH_CALIBRATOR", "Turns claimed confidence into probabilities"),

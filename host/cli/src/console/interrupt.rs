@@ -1,5 +1,7 @@
 //! Ctrl-C: once ends the work with the best so far, twice ends the program.
 
+use std::sync::Arc;
+
 use tokio::sync::watch;
 
 use crate::exit::Exit;
@@ -7,31 +9,38 @@ use crate::exit::Exit;
 /// Tells whether Ctrl-C was pressed.
 #[derive(Clone)]
 pub(crate) struct Interrupt {
-    pressed: watch::Receiver<bool>,
+    pressed: Arc<watch::Sender<bool>>,
 }
 
 impl Interrupt {
     /// Listens from now on; must be called inside the runtime.
     pub(crate) fn listen() -> Self {
-        let (sender, pressed) = watch::channel(false);
+        let interrupt = Self { pressed: Arc::new(watch::Sender::new(false)) };
+        let pressed = Arc::clone(&interrupt.pressed);
         tokio::spawn(async move {
             while tokio::signal::ctrl_c().await.is_ok() {
-                if *sender.borrow() {
+                if pressed.send_replace(true) {
                     std::process::exit(i32::from(Exit::Interrupted.code()));
                 }
-                sender.send_replace(true);
             }
-            // Without a handler there is no Ctrl-C to wait for: keep the channel open, or waiting would end.
-            sender.closed().await;
         });
-        Self { pressed }
+        interrupt
     }
 
     /// Ends when Ctrl-C was pressed.
     pub(crate) async fn wait(&self) {
-        let mut pressed = self.pressed.clone();
-        if pressed.wait_for(|pressed| *pressed).await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        let mut pressed = self.pressed.subscribe();
+        // The sender lives as long as this does, so there is always something to wait for.
+        drop(pressed.wait_for(|pressed| *pressed).await);
+    }
+
+    /// Counts a Ctrl-C that came as a key and not as a signal.
+    pub(crate) fn press(&self) {
+        self.pressed.send_replace(true);
+    }
+
+    /// Starts anew: the work that was to end has ended, and other work follows.
+    pub(crate) fn forget(&self) {
+        self.pressed.send_replace(false);
     }
 }

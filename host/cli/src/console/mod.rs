@@ -14,7 +14,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::failure::Failure;
 use crate::scrub::Scrubber;
-use crate::sink::terminal;
+use crate::sink::{json, terminal};
+use logging::{LogFormat, Record};
 
 /// When to colour what goes to standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -46,9 +47,13 @@ const CYAN: &str = "\u{1b}[1;36m";
 const DIM: &str = "\u{1b}[2m";
 const RESET: &str = "\u{1b}[0m";
 
+/// The name that what the program tells people has in a log of JSON.
+const LOG: &str = "syrch.console";
+
 /// Standard error, shared by everything that speaks to the user.
 pub(crate) struct Console {
     quiet: bool,
+    format: LogFormat,
     scrubber: Scrubber,
     /// Whether the line of progress may be drawn.
     draws: bool,
@@ -61,7 +66,14 @@ impl Console {
     /// One that writes notes unless `quiet`, and draws progress where the terminal can.
     pub(crate) fn new(quiet: bool, dumb: bool, scrubber: Scrubber) -> Self {
         let draws = !quiet && !dumb && std::io::stderr().is_terminal();
-        Self { quiet, scrubber, draws, bar: Mutex::new(None), warned: Mutex::default() }
+        Self { quiet, format: LogFormat::default(), scrubber, draws, bar: Mutex::new(None), warned: Mutex::default() }
+    }
+
+    /// Writes in this format; one of JSON objects has no line of progress.
+    pub(crate) fn log_format(mut self, format: LogFormat) -> Self {
+        self.format = format;
+        self.draws &= format == LogFormat::Text;
+        self
     }
 
     fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
@@ -69,16 +81,7 @@ impl Console {
     }
 
     /// Standard error may be closed; there is nobody left to tell then.
-    fn write(&self, style: &str, label: &str, text: &str) {
-        let clean = self.scrubber.text(text);
-        let text = terminal::block(&clean);
-        let reset = if style.is_empty() { "" } else { RESET };
-        let separator = if label.is_empty() { "" } else { ": " };
-        let line = if label.is_empty() {
-            format!("{style}{text}{reset}\n")
-        } else {
-            format!("{style}{label}{reset}{separator}{}\n", text.replace('\n', "\n  "))
-        };
+    fn print(&self, line: &str) {
         let write = || drop(anstream::stderr().write_all(line.as_bytes()));
         match self.bar().as_ref() {
             Some(bar) => bar.suspend(write),
@@ -86,11 +89,40 @@ impl Console {
         }
     }
 
+    fn write(&self, style: &str, label: &str, text: &str) {
+        let clean = self.scrubber.text(text);
+        let text = terminal::block(&clean);
+        let reset = if style.is_empty() { "" } else { RESET };
+        self.print(&if label.is_empty() {
+            format!("{style}{text}{reset}\n")
+        } else {
+            format!("{style}{label}{reset}: {}\n", text.replace('\n', "\n  "))
+        });
+    }
+
+    /// A line of JSON.
+    fn record(&self, record: &Record) {
+        let mut document = record.document();
+        self.scrubber.value(&mut document);
+        self.print(&json::line(&document));
+    }
+
+    /// What people are told, as a line of JSON where the format is that.
+    fn tell(&self, level: &'static str, style: &str, label: &str, text: &str) {
+        match self.format {
+            LogFormat::Text => self.write(style, label, text),
+            LogFormat::Json => {
+                let (logger, message) = (LOG.to_owned(), text.to_owned());
+                self.record(&Record { level, logger, message, ..Record::default() });
+            }
+        }
+    }
+
     /// An error with its hint; also when quiet.
     pub(crate) fn error(&self, failure: &Failure) {
-        self.write(RED, "error", &failure.message);
+        self.tell("ERROR", RED, "error", &failure.message);
         if let Some(hint) = &failure.hint {
-            self.write(CYAN, "hint", hint);
+            self.tell("INFO", CYAN, "hint", hint);
         }
     }
 
@@ -107,24 +139,33 @@ impl Console {
         }
         warned.extend(text.split_once(": ").map(|(_, what)| what.to_owned()));
         drop(warned);
-        self.write(YELLOW, "warning", text);
+        self.tell("WARNING", YELLOW, "warning", text);
+    }
+
+    /// Forgets what was warned of, since other work begins.
+    pub(crate) fn forget_warnings(&self) {
+        self.warned.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Something that the user may like to know.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            self.write(DIM, "", text);
+            self.tell("INFO", DIM, "", text);
         }
     }
 
     /// A line of the log; verbosity was decided before.
-    pub(crate) fn log(&self, line: &str) {
-        self.write("", "", line.trim_end_matches('\n'));
+    fn log(&self, record: &Record) {
+        match self.format {
+            // A line break in a message must not look like another line of the log.
+            LogFormat::Text => self.write("", "", &terminal::line(&record.text())),
+            LogFormat::Json => self.record(record),
+        }
     }
 
     /// A question to the user; also when quiet, since somebody has to answer it.
     pub(crate) fn ask(&self, text: &str) {
-        self.write("", "", text);
+        self.tell("INFO", "", "", text);
     }
 
     /// Shows what is going on, in one line that is redrawn.

@@ -33,7 +33,7 @@ pub(crate) fn question(text: &str, choices: &[String]) -> String {
 }
 
 /// The user's line as an answer: a choice's number stands for the choice; an empty line says nothing.
-fn answer(line: &str, choices: &[String]) -> Option<String> {
+pub(crate) fn answer(line: &str, choices: &[String]) -> Option<String> {
     let line = line.trim();
     let chosen = line.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
     chosen.cloned().or_else(|| (!line.is_empty()).then(|| line.to_owned()))

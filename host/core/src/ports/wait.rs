@@ -10,11 +10,13 @@ use super::Ticket;
 pub trait WaitPort: Send + Sync {
     /// What the guest saw when it asked this before: those of `tickets` that had ended. None: look.
     async fn recorded(&self, tickets: &[Ticket]) -> Option<Vec<Ticket>>;
-    /// The guest asked and saw that these have ended.
-    async fn found(&self, ended: &[Ticket]);
+    /// The guest asked this and saw that `ended` have ended.
+    async fn found(&self, asked: &[Ticket], ended: &[Ticket]);
     /// The guest gives up a call. Whatever of it has not happened by now, never happens. True: its result was there already, which
     /// `is_done` tells unless a journal knows better.
     async fn give_up(&self, ticket: Ticket, is_done: bool) -> bool;
+    /// The guest has returned or trapped: whatever it started and did not wait for never happens from here on.
+    async fn left(&self);
 }
 
 /// Nothing is recorded.
@@ -26,9 +28,11 @@ impl WaitPort for Unrecorded {
         None
     }
 
-    async fn found(&self, _: &[Ticket]) {}
+    async fn found(&self, _: &[Ticket], _: &[Ticket]) {}
 
     async fn give_up(&self, _: Ticket, is_done: bool) -> bool {
         is_done
     }
+
+    async fn left(&self) {}
 }

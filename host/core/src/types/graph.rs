@@ -174,3 +174,30 @@ pub struct Step {
     /// The planner's memory from now on; none: as before.
     pub memo: Option<Json>,
 }
+
+/// What the scheduler takes at a time. With the graph and what its tasks found, the turns of a run decide all that happens in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "turn", content = "of")]
+pub enum Turn {
+    /// Work has ended; at least one place.
+    Took(Vec<Taken>),
+    /// The planner has answered.
+    Step,
+    /// The run ends from outside.
+    Halt {
+        /// By its deadline; else somebody stopped it.
+        deadline: bool,
+    },
+}
+
+/// Work that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "taken", content = "task")]
+pub enum Taken {
+    /// A task's runner returned.
+    Ended(TaskId),
+    /// A task's runner panicked.
+    Lost(TaskId),
+    /// Cancelled work has let go of its place.
+    Gone,
+}

@@ -10,7 +10,7 @@ mod sql;
 pub use candidate::{Candidate, Opinion, Signals, Verdict};
 pub use catalog::{Catalog, Column, Dialect, ForeignKey, Index, Table};
 pub use failure::{Failure, FailureKind};
-pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Task};
+pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Taken, Task, Turn};
 pub use problem::{Corpus, Hit, Problem, Question};
 pub use sql::{ColumnProfile, Equality, Profile, SqlError, SqlErrorKind, Value};
 

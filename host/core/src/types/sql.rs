@@ -156,7 +156,7 @@ pub enum Value {
     /// A whole number.
     Integer(i64),
     /// A floating-point number.
-    Real(f64),
+    Real(#[serde(with = "every_real")] f64),
     /// A decimal number, digit for digit.
     Decimal(String),
     /// Text.
@@ -167,4 +167,40 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// Anything else in the engine's spelling.
     Other(String),
+}
+
+/// Reals as JSON: numbers, and the three that JSON lacks as text.
+mod every_real {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(f64),
+        Text(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str(&value.to_string()) }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        match Written::deserialize(deserializer)? {
+            Written::Number(value) => Ok(value),
+            Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_real_comes_back() {
+        for value in [0.1 + 0.2, f64::MIN_POSITIVE, 315.0, f64::INFINITY, f64::NEG_INFINITY] {
+            let text = serde_json::to_string(&Value::Real(value)).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), Value::Real(value), "{text}");
+        }
+    }
 }

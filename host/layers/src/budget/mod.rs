@@ -3,6 +3,8 @@
 mod clamp;
 mod database;
 mod model;
+mod usage;
 
 pub use database::BudgetedDatabase;
 pub use model::BudgetedModel;
+pub(crate) use usage::believable;

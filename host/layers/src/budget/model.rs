@@ -5,16 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use syrch_core::ledger::{Exhausted, Reservation};
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Usage};
+use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview};
 use syrch_core::{Ledger, Limits};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
-use super::clamp::{check, clamp, prompt_bytes};
+use super::clamp::{check, clamp};
+use super::usage::believable;
 
-/// Bytes to one token at most: no tokenizer in use packs English, SQL or JSON denser, so a report below it is not true.
-const DENSEST: usize = 8;
-/// Bytes to one token as providers reserve them; what an unreported call is charged by.
-const USUAL: usize = 3;
 /// Output tokens below which a shortened call is not worth its price.
 const LEAST_OUTPUT: u64 = 64;
 
@@ -23,9 +20,9 @@ const WAITING: usize = 1_024;
 
 /// A provider whose every call is charged to a search.
 ///
-/// A call waits for a free slot (when too many do, it is refused), then for its reservation. Where the budget does not hold its estimate, it waits for calls under way
-/// to settle (they reserve more than they use); when none is, its `max_tokens` shrinks to what is left, and when that is too little,
-/// the budget is used up.
+/// A call waits for a free slot (when too many do, it is refused), then for its reservation. Where the budget does not hold its estimate,
+/// it waits for calls under way to settle (they reserve more than they use); when none is, its `max_tokens` shrinks to what tokens and
+/// money are left for, and when that is too little, the budget is used up.
 pub struct BudgetedModel {
     inner: Arc<dyn ModelProvider>,
     ledger: Arc<Ledger>,
@@ -50,6 +47,22 @@ struct Held {
     reservation: Reservation,
     tokens: u64,
     _mark: Mark,
+}
+
+/// What may still be spent.
+#[derive(Clone, Copy)]
+struct Left {
+    tokens: u64,
+    /// None: no limit of money is set.
+    cost_micros: Option<u64>,
+}
+
+impl Left {
+    /// Whether a call of at most that much fits. One of unknown price does not fail for want of money, but for its price.
+    fn holds(self, estimate: &Estimate) -> bool {
+        let is_paid = self.cost_micros.zip(estimate.cost_micros).is_none_or(|(left, cost)| cost <= left);
+        estimate.tokens() <= self.tokens && is_paid
+    }
 }
 
 struct Mark(Arc<UnderWay>);
@@ -107,62 +120,51 @@ impl BudgetedModel {
     /// Reserves now; none when it must wait for calls under way.
     fn try_reserve(&self, call: &mut ModelCall) -> Result<Option<Held>, Exhausted> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = self.ledger.budgets().tokens.saturating_sub(self.ledger.spent().tokens_charged);
-        let estimate = self.inner.estimate(call);
-        let too_dear = self.ledger.cost_left().zip(estimate.cost_micros).is_some_and(|(left, cost)| cost > left);
-        if estimate.tokens() > left || too_dear {
+        let left = self.left();
+        let mut estimate = self.inner.estimate(call);
+        if !left.holds(&estimate) {
             if self.under_way.calls.load(Ordering::SeqCst) > 0 {
                 return Ok(None);
             }
-            self.shrink(call, left);
+            self.shrink(call, &estimate, left);
+            estimate = self.inner.estimate(call);
         }
-        let estimate = self.inner.estimate(call);
         let reservation = self.ledger.reserve_call(&call.request.purpose, &estimate)?;
         Ok(Some(Held { reservation, tokens: estimate.tokens(), _mark: Mark::new(&self.under_way) }))
     }
 
-    /// Lowers the output limit to what is left, unless that is too little to be of use.
-    fn shrink(&self, call: &mut ModelCall, left: u64) {
-        let asked = call.request.max_tokens.replace(1);
-        let output = (left + 1).saturating_sub(self.inner.estimate(call).tokens());
-        let is_useful = output >= LEAST_OUTPUT || asked.is_some_and(|asked| output >= u64::from(asked));
-        let tokens = u32::try_from(output).unwrap_or(u32::MAX);
-        call.request.max_tokens = if is_useful { Some(asked.map_or(tokens, |asked| asked.min(tokens))) } else { asked };
+    fn left(&self) -> Left {
+        let tokens = self.ledger.budgets().tokens.saturating_sub(self.ledger.spent().tokens_charged);
+        Left { tokens, cost_micros: self.ledger.cost_left() }
     }
 
-    /// Charges what the call used and makes the outcome say the same.
-    ///
-    /// Reported usage counts where it is at least a token for every eight bytes that were exchanged; a call that reports none is
-    /// charged a token for every three bytes; one that failed after it was sent, without a report, all that it reserved. A
-    /// provider that reserved nothing is free and stays so.
+    /// Lowers the output limit to the most that tokens and money are left for, unless that is too little to be of use.
+    fn shrink(&self, call: &mut ModelCall, estimate: &Estimate, left: Left) {
+        let asked = call.request.max_tokens;
+        let whole = u32::try_from(estimate.output_tokens).unwrap_or(u32::MAX).min(asked.unwrap_or(u32::MAX));
+        // What an estimate says of a shorter reply is the provider's to know, but it says no less of a longer one.
+        let (mut fits, mut over) = (0, whole.saturating_add(1));
+        while over - fits > 1 {
+            let middle = fits + (over - fits) / 2;
+            call.request.max_tokens = Some(middle);
+            if left.holds(&self.inner.estimate(call)) {
+                fits = middle;
+            } else {
+                over = middle;
+            }
+        }
+        let is_useful = u64::from(fits) >= LEAST_OUTPUT || (fits > 0 && Some(fits) == asked);
+        call.request.max_tokens = if is_useful { Some(fits) } else { asked };
+    }
+
+    /// Charges what the call used and makes the outcome say the same. A call that failed after it was sent, without a report, is charged
+    /// all that it reserved.
     fn settle(&self, call: &ModelCall, held: Held, mut outcome: ModelOutcome) -> ModelOutcome {
         if !outcome.sent && outcome.result.is_err() {
             held.reservation.release();
             return outcome;
         }
-        let input = prompt_bytes(&call.request);
-        let output = match &outcome.result {
-            Ok(reply) => reply.text.len(),
-            Err(LlmError::Malformed(beginning)) => beginning.len(),
-            Err(_) => 0,
-        };
-        let bound = |bytes: usize, density: usize| u32::try_from((bytes / density) as u64).unwrap_or(u32::MAX);
-        let is_free = held.tokens == 0;
-        let usage = match (&outcome.usage, &outcome.result) {
-            (Some(usage), _) if is_free => Some(usage.clone()),
-            (Some(usage), _) => Some(Usage {
-                input_tokens: usage.input_tokens.max(bound(input, DENSEST)),
-                output_tokens: usage.output_tokens.max(bound(output, DENSEST)),
-                ..usage.clone()
-            }),
-            (None, Ok(reply)) if is_free => Some(reply.usage.clone()),
-            (None, Ok(reply)) => Some(Usage {
-                input_tokens: bound(input, USUAL),
-                output_tokens: bound(output, USUAL),
-                ..reply.usage.clone()
-            }),
-            (None, Err(_)) => None,
-        };
+        let usage = believable(&call.request, &outcome, held.tokens == 0);
         held.reservation.settle(usage.as_ref());
         if let (Ok(reply), Some(usage)) = (&mut outcome.result, &usage) {
             reply.usage = usage.clone();
@@ -222,6 +224,7 @@ mod tests {
 
     use super::*;
     use crate::fakes::{FakeModel, call};
+    use crate::price::{Price, PricedModel, Prices};
 
     fn budgeted(model: FakeModel, budgets: Budgets, limits: Limits) -> (Arc<FakeModel>, Arc<Ledger>, BudgetedModel) {
         let (model, ledger) = (Arc::new(model), Ledger::new(budgets));
@@ -266,6 +269,40 @@ mod tests {
         assert_eq!(ledger.spent().tokens_charged, 150);
         assert_eq!(budgeted.complete(&call("x")).await.result, Err(LlmError::Budget));
         assert_eq!((model.calls(), ledger.spent().exhausted), (1, vec![Exhausted::Tokens]));
+    }
+
+    #[tokio::test]
+    async fn money_shortens_a_call_before_it_refuses_it() {
+        // A token of a prompt costs 2 millionths, one of a reply 5.
+        let priced = |limit: u64| {
+            let prices = Prices::new([("fake".to_owned(), Price::new(2.0, 5.0).unwrap())]).unwrap();
+            let (model, ledger) = (
+                Arc::new(FakeModel::by_output(50, 1_000)),
+                Ledger::new(Budgets { cost_micros: Some(limit), ..Budgets::default() }),
+            );
+            let inner = Arc::new(PricedModel::new(Arc::clone(&model) as _, Arc::new(prices)));
+            (model, Arc::clone(&ledger), BudgetedModel::new(inner, ledger, Limits::default()))
+        };
+        let (model, ledger, budgeted) = priced(604);
+        assert!(budgeted.complete(&call("x")).await.result.is_ok());
+        assert_eq!((model.last_max_tokens(), ledger.spent().cost_micros), (Some(100), Some(600)));
+        assert_eq!(budgeted.complete(&call("x")).await.result, Err(LlmError::Budget));
+        assert_eq!((model.calls(), ledger.spent().exhausted), (1, vec![Exhausted::Cost]));
+        // Fewer than 64 tokens are not worth it, unless no more were asked for.
+        let (model, ledger, budgeted) = priced(100 + 63 * 5);
+        assert_eq!(budgeted.complete(&call("x")).await.result, Err(LlmError::Budget));
+        assert_eq!((model.calls(), ledger.spent().calls), (0, 0));
+        let mut short = call("x");
+        short.request.max_tokens = Some(60);
+        assert!(budgeted.complete(&short).await.result.is_ok());
+        assert_eq!((model.last_max_tokens(), ledger.spent().cost_micros), (Some(60), Some(400)));
+    }
+
+    #[tokio::test]
+    async fn a_call_that_was_turned_away_is_counted_and_costs_nothing() {
+        let (_, ledger, budgeted) = budgeted(FakeModel::turned_away(900), Budgets::default(), Limits::default());
+        assert!(budgeted.complete(&call(&"x".repeat(800))).await.result.is_err());
+        assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged, ledger.spent().cost_micros), (1, 0, Some(0)));
     }
 
     #[tokio::test]

@@ -3,19 +3,8 @@
 use serde_json::{Map, Value, json};
 use syrch_core::ports::{Message, Request, Shape, Speaker, Usage};
 
-use super::habits::{Habits, Structured};
-
-/// What a body needs besides the request.
-pub(super) struct Settings<'a> {
-    /// The model's name.
-    pub(super) model: &'a str,
-    /// Where the request sets none.
-    pub(super) temperature: Option<f32>,
-    /// Output tokens at most.
-    pub(super) max_tokens: u32,
-    /// What the endpoint takes.
-    pub(super) habits: &'a Habits,
-}
+use crate::http::values::{self, count, decimal, output_tokens, schema_in_words};
+use crate::http::{Answer, Settings, Stopped, Structured};
 
 /// The body of one request. Nothing of it is the guest's but text and clamped numbers.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
@@ -41,24 +30,12 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     Value::Object(body)
 }
 
-/// Output tokens of a request: what it asks for, within what the user allows.
-pub(super) fn output_tokens(request: &Request, most: u32) -> u32 {
-    request.max_tokens.unwrap_or(most).clamp(1, most.max(1))
-}
-
-/// A number as people write it: 0.7 rather than the nearest binary fraction's digits.
-fn decimal(value: f32, most: f32) -> Option<Value> {
-    let value = if value.is_finite() { value.clamp(0.0, most) } else { return None };
-    value.to_string().parse::<f64>().ok().map(Value::from)
-}
-
 fn messages(request: &Request, structured: Structured) -> Value {
     let mut messages: Vec<Message> = request.messages.clone();
     if let (Shape::Json(schema), Structured::Object | Structured::Prompt, Some(last)) =
         (&request.expect, structured, messages.last_mut())
     {
-        last.text.push_str("\n\nReply with one JSON document that matches this JSON schema, and with nothing else:\n");
-        last.text.push_str(schema);
+        last.text.push_str(&schema_in_words(schema));
     }
     let role = |speaker: Speaker| match speaker {
         Speaker::System => "system",
@@ -80,23 +57,6 @@ fn response_format(shape: &Shape, structured: Structured) -> Option<Value> {
     }
 }
 
-/// What a reply's body says.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Answer {
-    /// The text, empty when there is none.
-    pub(super) text: String,
-    /// Why the model would not answer.
-    pub(super) refusal: Option<String>,
-    /// Why it stopped, in the protocol's words.
-    pub(super) finish: String,
-    /// Whether it called tools, though none were offered.
-    pub(super) called_tools: bool,
-    /// Sum over the tokens.
-    pub(super) logprob: Option<f64>,
-    /// Tokens as reported, where the report can be true.
-    pub(super) usage: Option<Usage>,
-}
-
 /// Reads a body; none when it is no chat completion. `model` names the model when the reply does not.
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let choice = body.get("choices")?.get(0)?;
@@ -104,12 +64,23 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let filled = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty());
     Some(Answer {
         text: content(message.get("content")),
-        refusal: message.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned),
-        finish: choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        stopped: stopped(message.get("refusal"), choice.get("finish_reason")),
         called_tools: message.get("tool_calls").is_some_and(filled),
         logprob: choice.get("logprobs").and_then(logprob),
         usage: usage(body, model),
     })
+}
+
+fn stopped(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
+    let refusal = refusal.and_then(Value::as_str).filter(|text| !text.is_empty());
+    match (refusal, finish.and_then(Value::as_str)) {
+        (Some(refusal), _) => Stopped::Refused(refusal.to_owned()),
+        (None, Some("content_filter")) => {
+            Stopped::Refused("the endpoint's content filter stopped the reply".to_owned())
+        }
+        (None, Some("length")) => Stopped::Length,
+        (None, _) => Stopped::Complete,
+    }
 }
 
 /// The text of a message: a string, or a list of parts of which some are text.
@@ -127,41 +98,10 @@ fn logprob(value: &Value) -> Option<f64> {
     sum.is_finite().then_some(sum.min(0.0))
 }
 
-/// The reported tokens. A prompt of no tokens, a negative count or a word is no report.
 fn usage(body: &Value, model: &str) -> Option<Usage> {
     let usage = body.get("usage")?;
-    let input = usage.get("prompt_tokens").and_then(count).filter(|tokens| *tokens > 0);
-    let output = usage.get("completion_tokens").and_then(count);
-    if input.is_none() && output.is_none_or(|tokens| tokens == 0) {
-        return None;
-    }
-    let model = body.get("model").and_then(Value::as_str).filter(|name| !name.is_empty()).unwrap_or(model);
-    Some(Usage {
-        input_tokens: input.unwrap_or(0),
-        output_tokens: output.unwrap_or(0),
-        cost_micros: None,
-        model: syrch_core::text::clip(model, 200).to_owned(),
-    })
-}
-
-fn count(value: &Value) -> Option<u32> {
-    let number = match value {
-        Value::Number(number) => number.as_u64().or_else(|| number.as_f64().filter(|n| *n >= 0.0).map(|n| n as u64))?,
-        Value::String(text) => text.trim().parse().ok()?,
-        _ => return None,
-    };
-    Some(u32::try_from(number).unwrap_or(u32::MAX))
-}
-
-/// What an error's body says, in one of the forms in use; else its beginning.
-pub(super) fn error_text(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    let said = serde_json::from_str::<Value>(&text).ok().and_then(|value| {
-        let error = value.get("error").or_else(|| value.get("detail")).or_else(|| value.get("message"))?.clone();
-        let message = error.get("message").cloned().unwrap_or(error);
-        Some(message.as_str().map_or_else(|| message.to_string(), str::to_owned))
-    });
-    said.unwrap_or_else(|| text.into_owned())
+    let tokens = |name: &str| usage.get(name).and_then(count);
+    values::usage(body, tokens("prompt_tokens"), tokens("completion_tokens"), model)
 }
 
 #[cfg(test)]
@@ -169,6 +109,7 @@ mod tests {
     use syrch_core::ports::Purpose;
 
     use super::*;
+    use crate::http::Habits;
 
     fn request(expect: Shape) -> Request {
         Request {
@@ -247,9 +188,5 @@ mod tests {
         let tools = read(json!({"content": null, "reasoning_content": "hm", "tool_calls": [{"id": "1"}]}));
         assert!(tools.text.is_empty() && tools.called_tools);
         assert_eq!(answer(&json!({"choices": []}), "m"), None);
-        assert_eq!(error_text(b"{\"error\":{\"message\":\"no\"}}"), "no");
-        assert_eq!(error_text(b"{\"error\":\"no\"}"), "no");
-        assert_eq!(error_text(b"{\"detail\":[{\"loc\":1}]}"), "[{\"loc\":1}]");
-        assert_eq!(error_text(b"<html>"), "<html>");
     }
 }

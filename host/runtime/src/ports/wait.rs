@@ -26,7 +26,7 @@ impl Host for State {
         };
         let now = ready(self);
         if !now.is_empty() || tickets.is_empty() {
-            self.waiting(wait.found(&now)).await;
+            self.waiting(wait.found(&tickets, &now)).await;
             return Ok(now);
         }
         let waits = tickets.iter().filter_map(|ticket| self.watcher(*ticket)).map(|mut done| {
@@ -38,7 +38,7 @@ impl Host for State {
         let waits: Vec<_> = waits.collect();
         self.waiting(select_all(waits)).await;
         let now = ready(self);
-        self.waiting(wait.found(&now)).await;
+        self.waiting(wait.found(&tickets, &now)).await;
         Ok(now)
     }
 }

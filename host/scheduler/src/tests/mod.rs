@@ -20,7 +20,7 @@ use syrch_core::{
 };
 use tokio::time::{Instant, sleep};
 
-use crate::{Ended, GraphError, Options, Replanner, Run, Stop, TaskRunner, Watch, execute};
+use crate::{AsItComes, Ended, GraphError, Options, Replanner, Run, Stop, TaskRunner, Watch, execute};
 
 /// A task whose text is its id, so that no two are equal.
 fn task(id: &str, depends_on: &[&str]) -> Task {
@@ -221,7 +221,7 @@ impl Scene {
         let runner = Arc::new(Script { acts: self.acts, log: log.clone() });
         let planner = self.planner.map(|(think, next)| Thinker { log: log.clone(), think, next });
         let planner = planner.as_ref().map(|planner| planner as &dyn Replanner);
-        let run = execute(self.graph, runner, planner, &log, &self.options, &self.stop).await?;
+        let run = execute(self.graph, runner, planner, &log, &AsItComes, &self.options, &self.stop).await?;
         log.note("over");
         Ok(Played { run, log })
     }

@@ -1,4 +1,4 @@
-//! What the user configures of an OpenAI-compatible endpoint.
+//! What the user configures of an endpoint.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,12 +7,14 @@ use reqwest::Url;
 use secrecy::SecretString;
 use syrch_core::Limits;
 
+use super::Protocol;
+
 /// One endpoint and the models behind it. It comes from the user's own configuration, never from a guest or a project's file.
 #[derive(Clone)]
-pub struct OpenAiConfig {
-    /// Where `/chat/completions` is found, such as `https://api.openai.com/v1` or `http://localhost:11434/v1`.
+pub struct EndpointConfig {
+    /// Where the protocol is found, such as `https://api.openai.com/v1` or `http://localhost:11434/v1`.
     pub base_url: String,
-    /// Sent as `Authorization: Bearer` to that endpoint and nowhere else; without one (or an empty one) no such header is sent.
+    /// Sent to that endpoint and nowhere else; without one (or an empty one) no header for it is sent.
     pub api_key: Option<SecretString>,
     /// The model that answers when a request names none.
     pub model: String,
@@ -28,7 +30,7 @@ pub struct OpenAiConfig {
     pub limits: Limits,
 }
 
-impl OpenAiConfig {
+impl EndpointConfig {
     /// A keyless endpoint with the founding defaults: 4,096 output tokens, 120 s, the endpoint's own temperature.
     #[must_use]
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
@@ -44,12 +46,25 @@ impl OpenAiConfig {
         }
     }
 
+    /// Whether it can work at all, whatever the endpoint says.
+    pub(super) fn check(&self) -> Result<(), EndpointError> {
+        if self.model.trim().is_empty() {
+            return Err(EndpointError::Model);
+        }
+        if self.max_tokens == 0 {
+            return Err(EndpointError::Zero("max tokens"));
+        }
+        if self.timeout.is_zero() {
+            return Err(EndpointError::Zero("the timeout"));
+        }
+        Ok(())
+    }
+
     /// The address that requests go to, and the base as people may see it.
-    pub(super) fn endpoint(&self) -> Result<(Url, String), OpenAiError> {
-        let bad = |reason: &str| OpenAiError::BaseUrl { reason: reason.to_owned() };
-        let base =
-            self.base_url.trim().trim_end_matches('/').trim_end_matches("/chat/completions").trim_end_matches('/');
-        let url = Url::parse(base).map_err(|error| bad(&error.to_string()))?;
+    pub(super) fn address<P: Protocol>(&self) -> Result<(Url, String), EndpointError> {
+        let bad = |reason: &str| EndpointError::BaseUrl { reason: reason.to_owned() };
+        let (target, base) = P::address(self.base_url.trim().trim_end_matches('/'));
+        let url = Url::parse(&base).map_err(|error| bad(&error.to_string()))?;
         if !["http", "https"].contains(&url.scheme()) {
             return Err(bad("it must begin with http:// or https://"));
         }
@@ -59,8 +74,8 @@ impl OpenAiConfig {
         if url.query().is_some() || url.fragment().is_some() {
             return Err(bad("it must not have a query or a fragment"));
         }
-        let target = Url::parse(&format!("{base}/chat/completions")).map_err(|error| bad(&error.to_string()))?;
-        Ok((target, base.to_owned()))
+        let target = Url::parse(&target).map_err(|error| bad(&error.to_string()))?;
+        Ok((target, base))
     }
 
     /// The models that a request may name, the default first.
@@ -75,11 +90,12 @@ impl OpenAiConfig {
     }
 }
 
-impl fmt::Debug for OpenAiConfig {
+impl fmt::Debug for EndpointConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = self.endpoint().map_or_else(|_| "(invalid)".to_owned(), |(_, base)| base);
-        f.debug_struct("OpenAiConfig")
-            .field("base_url", &base)
+        // An address that is not usable may hold a key.
+        let base = Url::parse(self.base_url.trim()).ok().and_then(|url| Some(url.host_str()?.to_owned()));
+        f.debug_struct("EndpointConfig")
+            .field("host", &base)
             .field("has_key", &self.api_key.is_some())
             .field("models", &self.names())
             .field("temperature", &self.temperature)
@@ -91,7 +107,7 @@ impl fmt::Debug for OpenAiConfig {
 
 /// Why an endpoint cannot be used as configured. No variant shows the key or the address, which may hold one.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenAiError {
+pub enum EndpointError {
     /// The base URL is none, or holds what it must not.
     #[error("the base URL is not usable: {reason}")]
     BaseUrl {
@@ -115,31 +131,40 @@ pub enum OpenAiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::anthropic::Anthropic;
+    use crate::openai::OpenAi;
+
+    fn target<P: Protocol>(base: &str) -> Result<String, String> {
+        let address = EndpointConfig::new(base, "m").address::<P>();
+        address.map(|(url, _)| url.to_string()).map_err(|error| error.to_string())
+    }
 
     #[test]
     fn base_urls_are_checked() {
-        let endpoint = |base: &str| OpenAiConfig::new(base, "m").endpoint();
-        let target = "http://localhost:1/v1/chat/completions";
         for base in ["http://localhost:1/v1", "http://localhost:1/v1/", " http://localhost:1/v1/chat/completions "] {
-            assert_eq!(endpoint(base).unwrap().0.as_str(), target);
+            assert_eq!(target::<OpenAi>(base).unwrap(), "http://localhost:1/v1/chat/completions");
+        }
+        for base in ["http://localhost:1", "http://localhost:1/v1/", " http://localhost:1/v1/messages "] {
+            assert_eq!(target::<Anthropic>(base).unwrap(), "http://localhost:1/v1/messages");
         }
         for base in ["", "localhost", "file:///etc/passwd", "https://user:secret@host/v1", "https://host/v1?key=secret"]
         {
-            let error = endpoint(base).unwrap_err().to_string();
-            assert!(error.starts_with("the base URL is not usable") && !error.contains("secret"), "{error}");
+            for error in [target::<OpenAi>(base).unwrap_err(), target::<Anthropic>(base).unwrap_err()] {
+                assert!(error.starts_with("the base URL is not usable") && !error.contains("secret"), "{error}");
+            }
         }
     }
 
     #[test]
     fn nothing_shows_the_key() {
-        let mut config = OpenAiConfig::new("https://user:sesame@host/v1", "m");
+        let mut config = EndpointConfig::new("https://user:sesame@host/v1", "m");
         config.api_key = Some("sesame".to_owned().into());
         assert!(!format!("{config:?}").contains("sesame"));
     }
 
     #[test]
     fn models_are_listed_once() {
-        let mut config = OpenAiConfig::new("http://localhost", "a");
+        let mut config = EndpointConfig::new("http://localhost", "a");
         config.models = vec!["b".into(), "a".into(), " ".into()];
         assert_eq!(config.names(), ["a", "b"]);
     }

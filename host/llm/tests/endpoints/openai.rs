@@ -1,35 +1,14 @@
 //! The OpenAI provider against an endpoint that speaks the documented protocol, well and badly.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails where it unwraps or panics")]
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use syrch_core::ports::{LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Purpose, Request, Shape, Speaker};
-use syrch_core::{Catalog, Dialect, Limits, Problem};
+use syrch_core::Limits;
+use syrch_core::ports::{LlmError, Message, ModelOutcome, ModelProvider, Retry, Shape, Speaker};
 use syrch_kit::{MockEndpoint, Reply, Script, Usage};
 use syrch_llm::{OpenAiConfig, OpenAiProvider};
 
-const KEY: &str = "sk-sesame-0123456789";
-const SCHEMA: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}"#;
-
-fn call(prompt: &str, expect: Shape) -> ModelCall {
-    let request = Request {
-        purpose: Purpose::Generate,
-        messages: vec![Message { speaker: Speaker::User, text: prompt.into() }],
-        expect,
-        model: None,
-        subjects: vec!["SELECT never_sent".into()],
-        temperature: None,
-        top_p: None,
-        max_tokens: None,
-        stop: Vec::new(),
-        logprobs: false,
-        sample: 0,
-    };
-    let catalog = Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
-    ModelCall { request, problem: Arc::new(Problem::new("q")), task: None, catalog: Arc::new(catalog) }
-}
+use crate::{KEY, SCHEMA, call, plainly, unavailable};
 
 fn config(endpoint: &MockEndpoint) -> OpenAiConfig {
     OpenAiConfig { timeout: Duration::from_secs(20), ..OpenAiConfig::new(endpoint.url(), "small") }
@@ -37,13 +16,6 @@ fn config(endpoint: &MockEndpoint) -> OpenAiConfig {
 
 async fn ask(endpoint: &MockEndpoint, expect: Shape) -> ModelOutcome {
     OpenAiProvider::new(config(endpoint)).unwrap().complete(&call("q", expect)).await
-}
-
-fn unavailable(outcome: &ModelOutcome) -> &str {
-    match &outcome.result {
-        Err(LlmError::Unavailable(text)) => text,
-        other => panic!("expected an outage: {other:?}"),
-    }
 }
 
 #[tokio::test]
@@ -114,10 +86,7 @@ async fn a_schema_is_asked_for_and_its_refusal_remembered() {
         let endpoint = MockEndpoint::start(script);
         let provider = OpenAiProvider::new(config(&endpoint)).unwrap();
         for _ in 0..2 {
-            assert_eq!(
-                provider.complete(&call("q", shape())).await.result.unwrap().parsed.as_deref(),
-                Some("{\"n\":7}")
-            );
+            assert_eq!(plainly(&provider, shape()).await.result.unwrap().parsed.as_deref(), Some("{\"n\":7}"));
         }
         assert_eq!(formats(&endpoint), expected);
         assert!(endpoint.requests().last().unwrap().prompt().ends_with(SCHEMA));
@@ -132,7 +101,7 @@ async fn renamed_and_refused_parameters_are_learnt() {
     config.temperature = Some(0.7);
     let provider = OpenAiProvider::new(config).unwrap();
     for _ in 0..2 {
-        assert_eq!(provider.complete(&call("q", Shape::Text)).await.result.unwrap().text, "x");
+        assert_eq!(plainly(&provider, Shape::Text).await.result.unwrap().text, "x");
     }
     assert_eq!(endpoint.count(), 5);
     let body = &endpoint.requests()[4].body;
@@ -140,13 +109,44 @@ async fn renamed_and_refused_parameters_are_learnt() {
 }
 
 #[tokio::test]
+async fn a_call_is_one_request_and_a_refused_one_costs_nothing() {
+    let endpoint = MockEndpoint::start(Script::always(Reply::text("x")).refuses("temperature"));
+    let provider = OpenAiProvider::new(OpenAiConfig { temperature: Some(0.7), ..config(&endpoint) }).unwrap();
+    let outcome = provider.complete(&call("q", Shape::Text)).await;
+    assert!(unavailable(&outcome).contains("does not take the request; it says: Unsupported value: 'temperature'"));
+    assert_eq!((outcome.retry, outcome.sent, endpoint.count()), (Retry::After(Duration::ZERO), true, 1));
+    let usage = outcome.usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.output_tokens, usage.cost_micros), (0, 0, Some(0)));
+    let outcome = provider.complete(&call("q", Shape::Text)).await;
+    assert_eq!((outcome.result.unwrap().text.as_str(), outcome.retry, endpoint.count()), ("x", Retry::No, 2));
+}
+
+#[tokio::test]
+async fn a_schema_refused_for_itself_leaves_others_alone() {
+    let refuse = |request: &syrch_kit::Recorded, _| {
+        let format = request.body["response_format"].to_string();
+        (format.contains("json_schema") && format.contains("\"n\""))
+            .then(|| Reply::status(400, "Invalid schema for response_format 'reply'"))
+    };
+    let endpoint = MockEndpoint::start(Script::new().with(refuse).on([""], Reply::text("{\"n\": 7, \"m\": 8}")));
+    let provider = OpenAiProvider::new(config(&endpoint)).unwrap();
+    for _ in 0..2 {
+        assert!(plainly(&provider, Shape::Json(SCHEMA.into())).await.result.is_ok());
+    }
+    assert!(plainly(&provider, Shape::Json("{\"type\":\"object\"}".into())).await.result.is_ok());
+    let formats: Vec<Value> =
+        endpoint.requests().iter().map(|request| request.body["response_format"]["type"].clone()).collect();
+    assert_eq!(formats, ["json_schema", "json_object", "json_object", "json_schema"]);
+}
+
+#[tokio::test]
 async fn statuses_name_themselves_and_what_to_check() {
-    for (status, words) in [
-        (401, "an API key, and none is set"),
-        (404, "check the model `small` and the base URL"),
-        (429, "rate limit"),
-        (500, "the endpoint failed"),
-        (302, "redirects"),
+    for (status, words, retry) in [
+        (401, "an API key, and none is set", Retry::No),
+        (404, "check the model `small` and the base URL", Retry::No),
+        (429, "rate limit", Retry::Yes),
+        (500, "the endpoint failed", Retry::Yes),
+        (302, "redirects", Retry::No),
     ] {
         let endpoint =
             MockEndpoint::start(Script::always(Reply::status(status, &format!("because {}", "x".repeat(900)))));
@@ -154,6 +154,8 @@ async fn statuses_name_themselves_and_what_to_check() {
         let text = unavailable(&outcome);
         assert!(text.contains(&status.to_string()) && text.contains(words) && text.contains("because xxx"), "{text}");
         assert!(text.len() < 500 && outcome.sent && endpoint.count() == 1, "{text}");
+        let cost = outcome.usage.as_ref().map(|usage| (usage.input_tokens + usage.output_tokens, usage.cost_micros));
+        assert_eq!((outcome.retry, cost), (retry, Some((0, Some(0)))), "{status}");
     }
 }
 
@@ -181,18 +183,18 @@ async fn an_endpoint_that_sends_the_key_back_does_not_leak_it() {
 
 #[tokio::test]
 async fn broken_exchanges_are_outages_that_were_sent() {
-    for (reply, words) in [
-        (Reply::garbage(), "is no JSON"),
-        (Reply::half_json(), "is no JSON"),
-        (Reply::cut_stream(), "broke off"),
-        (Reply::raw(200, "{\"choices\":[]}"), "check the base URL"),
-        (Reply::raw(200, "{\"error\":{\"message\":\"overloaded\"}}"), "overloaded"),
-        (Reply::raw(200, "[]"), "check the base URL"),
+    for (reply, words, retry) in [
+        (Reply::garbage(), "is no JSON", Retry::No),
+        (Reply::half_json(), "is no JSON", Retry::Yes),
+        (Reply::cut_stream(), "broke off", Retry::Yes),
+        (Reply::raw(200, "{\"choices\":[]}"), "check the base URL", Retry::No),
+        (Reply::raw(200, "{\"error\":{\"message\":\"overloaded\"}}"), "overloaded", Retry::No),
+        (Reply::raw(200, "[]"), "check the base URL", Retry::No),
     ] {
         let endpoint = MockEndpoint::start(Script::always(reply));
         let outcome = ask(&endpoint, Shape::Sql).await;
         assert!(unavailable(&outcome).contains(words), "{outcome:?}");
-        assert!(outcome.sent && outcome.usage.is_none());
+        assert!(outcome.sent && outcome.usage.is_none() && outcome.retry == retry, "{outcome:?}");
     }
 }
 
@@ -202,7 +204,7 @@ async fn the_timeout_ends_a_hanging_call() {
     let config = OpenAiConfig { timeout: Duration::from_millis(200), ..config(&endpoint) };
     let outcome = OpenAiProvider::new(config).unwrap().complete(&call("q", Shape::Text)).await;
     assert!(unavailable(&outcome).contains("within 0.2 s"), "{outcome:?}");
-    assert!(outcome.sent);
+    assert!(outcome.sent && outcome.usage.is_none() && outcome.retry == Retry::Yes);
 }
 
 #[tokio::test]
@@ -212,7 +214,7 @@ async fn an_endpoint_that_is_down_was_sent_nothing() {
     let outcome = provider.complete(&call("q", Shape::Text)).await;
     let text = unavailable(&outcome);
     assert!(text.contains(&base) && text.contains("is the server running"), "{text}");
-    assert!(!outcome.sent);
+    assert!(!outcome.sent && outcome.retry == Retry::Yes);
 }
 
 #[tokio::test]
@@ -291,6 +293,6 @@ fn https_endpoints_need_no_further_set_up() {
     // A machine without any CA certificate cannot speak HTTPS, and is told so.
     match OpenAiProvider::new(OpenAiConfig::new("https://localhost:1/v1", "m")) {
         Ok(provider) => assert_eq!(provider.models(), ["m"]),
-        Err(error) => assert!(matches!(error, syrch_llm::OpenAiError::Client(_)), "{error}"),
+        Err(error) => assert!(matches!(error, syrch_llm::EndpointError::Client(_)), "{error}"),
     }
 }

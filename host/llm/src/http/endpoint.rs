@@ -1,20 +1,16 @@
 //! One HTTP exchange with the endpoint, and its failures in words that say what to check.
-//!
-//! No redirect is followed and no proxy is used, whatever the environment says: the key goes to the configured address or nowhere.
-//! Nothing is retried here.
 
 use std::error::Error as _;
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
-use syrch_core::ports::{LlmError, Preview};
+use syrch_core::ports::{LlmError, Preview, Retry};
 use syrch_core::text::clip;
 
-use super::config::{OpenAiConfig, OpenAiError};
-use super::wire;
+use super::{EndpointConfig, EndpointError, Protocol, status, values};
 
 /// Characters of an endpoint's own error text that are shown.
 const ERROR_TEXT: usize = 200;
@@ -27,15 +23,17 @@ const CONNECT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) enum Failure {
     /// Nothing reached the endpoint.
-    Unsent(LlmError),
+    Unsent(LlmError, Retry),
     /// The endpoint may have worked on it.
-    Sent(LlmError),
+    Sent(LlmError, Retry),
     /// The endpoint answered with an error; `text` is what it says.
     Status {
         /// The status code.
         status: StatusCode,
         /// Its own words, cut and without the key.
         text: String,
+        /// Whether the same request may succeed later.
+        retry: Retry,
     },
 }
 
@@ -44,6 +42,10 @@ pub(super) struct Endpoint {
     client: Client,
     target: Url,
     base: String,
+    /// What a good reply is.
+    reply: &'static str,
+    /// The headers as people may see them.
+    shown: Vec<(String, String)>,
     key: Option<SecretString>,
     timeout: Duration,
     body_bytes: usize,
@@ -51,21 +53,17 @@ pub(super) struct Endpoint {
 
 impl Endpoint {
     /// A client for the configured endpoint; nothing is sent yet.
-    pub(super) fn new(config: &OpenAiConfig) -> Result<Self, OpenAiError> {
-        let (target, base) = config.endpoint()?;
+    pub(super) fn new<P: Protocol>(config: &EndpointConfig) -> Result<Self, EndpointError> {
+        let (target, base) = config.address::<P>()?;
         let key =
             config.api_key.as_ref().map(|key| key.expose_secret().trim().to_owned()).filter(|key| !key.is_empty());
-        let mut headers = HeaderMap::new();
-        if let Some(key) = &key {
-            let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| OpenAiError::Key)?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
-        }
+        let (headers, shown) = headers::<P>(key.as_deref())?;
         // Another part of the process may have chosen a provider already; either will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .default_headers(headers)
             .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
             .no_proxy()
             .referer(false)
             .connect_timeout(CONNECT.min(config.timeout))
@@ -74,10 +72,11 @@ impl Endpoint {
             // A local endpoint needs no certificates, and must work on a machine that has none.
             builder = builder.tls_certs_only([]);
         }
-        let client = builder.build().map_err(OpenAiError::Client)?;
+        let client = builder.build().map_err(EndpointError::Client)?;
         // Text may double when it is escaped, and log probabilities stand beside each token.
         let body_bytes = config.limits.reply_bytes.saturating_mul(8).saturating_add(ERROR_BODY);
-        Ok(Self { client, target, base, key: key.map(Into::into), timeout: config.timeout, body_bytes })
+        let (key, timeout) = (key.map(Into::into), config.timeout);
+        Ok(Self { client, target, base, reply: P::REPLY, shown, key, timeout, body_bytes })
     }
 
     /// The base URL as people may see it.
@@ -87,9 +86,7 @@ impl Endpoint {
 
     /// What [`Endpoint::post`] would send.
     pub(super) fn preview(&self, body: Value) -> Preview {
-        let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-        headers.extend(self.key.as_ref().map(|_| ("authorization".to_owned(), "Bearer ***".to_owned())));
-        Preview { method: "POST".to_owned(), url: self.target.to_string(), headers, body }
+        Preview { method: "POST".to_owned(), url: self.target.to_string(), headers: self.shown.clone(), body }
     }
 
     /// Sends one request and reads the reply as JSON.
@@ -98,42 +95,36 @@ impl Endpoint {
             self.client.post(self.target.clone()).json(body).send().await.map_err(|error| self.failed(error))?;
         let status = response.status();
         if !status.is_success() {
+            let headers = response.headers().clone();
             // What cannot be read of an error's body is not worth another error.
             let (bytes, _) = self.read(response, ERROR_BODY).await.unwrap_or_default();
-            return Err(Failure::Status { status, text: self.quote(&wire::error_text(&bytes)) });
+            let retry = status::retry(status, &headers, &bytes);
+            return Err(Failure::Status { status, text: self.quote(&values::error_text(&bytes)), retry });
         }
         let (bytes, is_whole) = self.read(response, self.body_bytes).await?;
         if !is_whole {
-            return Err(Failure::Sent(LlmError::TooLarge));
+            return Err(Failure::Sent(LlmError::TooLarge, Retry::No));
         }
-        serde_json::from_slice(&bytes).map_err(|_| {
+        serde_json::from_slice(&bytes).map_err(|error| {
             let begins = self.quote(&String::from_utf8_lossy(&bytes));
-            self.broken(&format!("its reply is no JSON and begins `{begins}`"))
+            let error_text = self.broken(&format!("its reply is no JSON and begins `{begins}`"));
+            // A document that ends too early broke off on its way.
+            Failure::Sent(error_text, if error.is_eof() { Retry::Yes } else { Retry::No })
         })
     }
 
-    /// The failure of an endpoint that does not keep to the protocol.
-    pub(super) fn broken(&self, what: &str) -> Failure {
-        let base = &self.base;
-        Failure::Sent(LlmError::Unavailable(format!(
-            "{base} does not answer with a chat completion: {what}; check the base URL"
-        )))
+    /// The error for an endpoint that does not keep to the protocol.
+    pub(super) fn broken(&self, what: &str) -> LlmError {
+        let (base, reply) = (&self.base, self.reply);
+        LlmError::Unavailable(format!("{base} does not answer with {reply}: {what}; check the base URL"))
     }
 
-    /// The error for a status that no other way of asking mends.
+    /// The error for a status.
     pub(super) fn refused(&self, status: StatusCode, text: &str, model: &str) -> LlmError {
-        let advice = match status.as_u16() {
-            401 | 403 if self.key.is_none() => "it wants an API key, and none is set".to_owned(),
-            401 | 403 => "check the API key".to_owned(),
-            404 => format!("check the model `{model}` and the base URL"),
-            408 | 429 => "the rate limit or quota is used up; wait, or lower the number of calls in flight".to_owned(),
-            300..=399 => "it redirects, which is not followed; set the base URL to where it leads".to_owned(),
-            500..=599 => "the endpoint failed; see its own log".to_owned(),
-            _ => "it does not take the request".to_owned(),
-        };
-        let base = &self.base;
+        let (base, advice) = (&self.base, status::advice(status, self.key.is_some(), model));
         let said = if text.is_empty() { String::new() } else { format!("; it says: {text}") };
-        LlmError::Unavailable(format!("{base} answered {status}: {advice}{said}"))
+        let name = status.canonical_reason().map_or_else(String::new, |name| format!(" {name}"));
+        LlmError::Unavailable(format!("{base} answered {}{name}: {advice}{said}", status.as_str()))
     }
 
     /// A foreign text as it may be shown: one line, cut, without the key.
@@ -167,21 +158,41 @@ impl Endpoint {
 
     fn failed(&self, error: reqwest::Error) -> Failure {
         let base = &self.base;
-        let is_unsent = error.is_connect() || error.is_builder();
-        let text = if error.is_connect() {
+        if error.is_builder() {
+            let text = format!("the request to {base} cannot be made: {}", self.quote(&root_cause(&error)));
+            return Failure::Unsent(LlmError::Unavailable(text), Retry::No);
+        }
+        if error.is_connect() {
             let cause = self.quote(&root_cause(&error));
-            format!("cannot reach {base}: {cause}; is the server running, and is the base URL right?")
-        } else if error.is_timeout() {
-            format!(
-                "no reply from {base} within {} s; raise the timeout or use a faster model",
-                self.timeout.as_secs_f64()
-            )
+            let text = format!("cannot reach {base}: {cause}; is the server running, and is the base URL right?");
+            return Failure::Unsent(LlmError::Unavailable(text), Retry::Yes);
+        }
+        let seconds = self.timeout.as_secs_f64();
+        let text = if error.is_timeout() {
+            format!("no reply from {base} within {seconds} s; raise the timeout or use a faster model")
         } else {
             format!("the exchange with {base} broke off: {}", self.quote(&root_cause(&error)))
         };
-        let error = LlmError::Unavailable(text);
-        if is_unsent { Failure::Unsent(error) } else { Failure::Sent(error) }
+        Failure::Sent(LlmError::Unavailable(text), Retry::Yes)
     }
+}
+
+/// The headers of each request, and the same as people may see them.
+fn headers<P: Protocol>(key: Option<&str>) -> Result<(HeaderMap, Vec<(String, String)>), EndpointError> {
+    let mut headers = HeaderMap::new();
+    let mut shown = vec![("content-type".to_owned(), "application/json".to_owned())];
+    for (name, value) in P::headers() {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        shown.push(((*name).to_owned(), (*value).to_owned()));
+    }
+    if let Some(key) = key {
+        let (name, value) = P::key(key);
+        let mut value = HeaderValue::from_str(&value).map_err(|_| EndpointError::Key)?;
+        value.set_sensitive(true);
+        headers.insert(HeaderName::from_static(name), value);
+        shown.push((name.to_owned(), P::key("***").1));
+    }
+    Ok((headers, shown))
 }
 
 /// The innermost reason, which is the one that a person can do something about.
@@ -202,38 +213,54 @@ fn mask(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::anthropic::Anthropic;
+    use crate::openai::OpenAi;
 
-    fn endpoint(key: &str) -> Endpoint {
-        let mut config = OpenAiConfig::new("http://localhost:1/v1", "m");
+    fn endpoint<P: Protocol>(key: &str) -> Result<Endpoint, EndpointError> {
+        let mut config = EndpointConfig::new("http://localhost:1/v1", "m");
         config.api_key = Some(key.to_owned().into());
-        Endpoint::new(&config).unwrap()
+        Endpoint::new::<P>(&config)
     }
 
     #[test]
     fn quotes_are_short_and_hide_keys() {
-        let quoted =
-            endpoint("sesame-open").quote(&format!("bad key:\n sesame-open, sk-abcd***.\x1b[31m {}", "x".repeat(500)));
+        let quoted = endpoint::<OpenAi>("sesame-open")
+            .unwrap()
+            .quote(&format!("bad key:\n sesame-open, sk-abcd***.\x1b[31m {}", "x".repeat(500)));
         assert!(quoted.starts_with("bad key: ***, sk-***"), "{quoted}");
         assert!(quoted.len() <= ERROR_TEXT && !quoted.contains('\x1b'));
     }
 
     #[test]
     fn statuses_say_what_to_check() {
-        let endpoint = endpoint("k");
+        let endpoint = endpoint::<OpenAi>("k").unwrap();
         let says = |status: u16| endpoint.refused(StatusCode::from_u16(status).unwrap(), "x", "m").to_string();
         assert!(says(401).contains("401 Unauthorized: check the API key; it says: x"), "{}", says(401));
         assert!(
             says(404).contains("model `m`")
                 && says(429).contains("rate limit")
                 && says(503).contains("endpoint failed")
+                && says(529).contains("answered 529: the endpoint is overloaded")
         );
     }
 
     #[test]
     fn keys_that_fit_no_header_are_refused_without_being_shown() {
-        let mut config = OpenAiConfig::new("http://localhost:1/v1", "m");
-        config.api_key = Some("se\nsame".to_owned().into());
-        let error = Endpoint::new(&config).err().unwrap();
-        assert!(matches!(error, OpenAiError::Key) && !format!("{error:?} {error}").contains("same"));
+        for error in [endpoint::<OpenAi>("se\nsame").err().unwrap(), endpoint::<Anthropic>("se\nsame").err().unwrap()] {
+            assert!(matches!(error, EndpointError::Key) && !format!("{error:?} {error}").contains("same"));
+        }
+    }
+
+    #[test]
+    fn a_preview_shows_every_header_and_no_key() {
+        let shown = |endpoint: Endpoint| endpoint.preview(Value::Null).headers;
+        let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let json = ("content-type", "application/json");
+        assert_eq!(shown(endpoint::<OpenAi>("sesame").unwrap()), pairs(&[json, ("authorization", "Bearer ***")]));
+        let version = ("anthropic-version", "2023-06-01");
+        assert_eq!(shown(endpoint::<Anthropic>("sesame").unwrap()), pairs(&[json, version, ("x-api-key", "***")]));
+        assert_eq!(shown(endpoint::<Anthropic>(" ").unwrap()), pairs(&[json, version]));
     }
 }

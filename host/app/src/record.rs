@@ -1,0 +1,279 @@
+//! What a run's journal says of the host that wrote it, and what a host must have to read it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use syrch_core::ports::{
+    CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
+    ModelProvider, Plan, PortError, Preview, Query, Sample,
+};
+use syrch_core::{Catalog, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind};
+use syrch_journal::{FORMAT, Fact, Header, Journal, Kept, PluginRecord, Record, VERSION};
+
+use crate::host::Host;
+use crate::{Error, Outcome, SearchReport, Settings};
+
+/// The first line of a run's journal.
+pub(crate) fn header(
+    host: &Host,
+    run: &str,
+    problem: &Problem,
+    catalog: &Catalog,
+    database_identity: Option<String>,
+) -> Header {
+    let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Header {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        run: run.to_owned(),
+        began_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+        host: env!("CARGO_PKG_VERSION").to_owned(),
+        problem: problem.clone(),
+        catalog: catalog.clone(),
+        database_identity,
+        models: host.model.models(),
+        provider: host.model.name().to_owned(),
+        plugins: plugins(host),
+        kept: host.settings.journal.kept,
+        settings: serde_json::to_value(&host.settings).unwrap_or_default(),
+    }
+}
+
+fn plugins(host: &Host) -> Vec<PluginRecord> {
+    let record = |configured: &syrch_runtime::Configured| {
+        let identity = configured.plugin().identity();
+        let source = host.settings.strategy.roles.get(&configured.role());
+        PluginRecord {
+            role: configured.role(),
+            source: source.map(ToString::to_string).unwrap_or_default(),
+            name: identity.name,
+            version: identity.version,
+            digest: configured.plugin().digest().to_owned(),
+        }
+    };
+    host.cast.all().into_iter().map(record).collect()
+}
+
+/// The settings that a run was begun with. Keys and folders are not among them.
+///
+/// # Errors
+/// When another host wrote them in a way that this one does not know.
+pub fn recorded_settings(header: &Header) -> Result<Settings, Error> {
+    serde_json::from_value(header.settings.clone()).map_err(|error| {
+        Error::Unfit(format!("the run `{}` has settings that this host does not know: {error}", header.run))
+    })
+}
+
+/// Whether the run's plugins are those of the host.
+pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
+    let present = plugins(host);
+    let changed = header.plugins.iter().filter(|recorded| {
+        !present.iter().any(|now| now.role == recorded.role && now.digest == recorded.digest)
+    });
+    let changed: Vec<String> = changed.map(|recorded| format!("the {} `{}`", recorded.role, recorded.source)).collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Unfit(format!("the run `{}` cannot be repeated: changed since: {}", header.run, changed.join(", "))))
+}
+
+/// Whether a run can go on with this host.
+pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<String>) -> Result<(), Error> {
+    check_plugins(host, header)?;
+    let now = serde_json::to_value(&host.settings).unwrap_or_default();
+    let mut changed: Vec<String> = differing(&header.settings, &now);
+    if header.database_identity != identity {
+        changed.push("the database's content or place".to_owned());
+    }
+    if header.host != env!("CARGO_PKG_VERSION") {
+        changed.push(format!("the host (it was {})", header.host));
+    }
+    if changed.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Unfit(format!("the run `{}` cannot go on: changed since: {}", header.run, changed.join(", "))))
+}
+
+/// The keys whose values differ; nested ones with dots.
+fn differing(recorded: &Value, now: &Value) -> Vec<String> {
+    match (recorded, now) {
+        (Value::Object(recorded), Value::Object(now)) => {
+            let keys: std::collections::BTreeSet<&String> = recorded.keys().chain(now.keys()).collect();
+            let mut all = Vec::new();
+            for key in keys {
+                let (a, b) = (recorded.get(key).unwrap_or(&Value::Null), now.get(key).unwrap_or(&Value::Null));
+                let dotted = |inner: String| if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") };
+                all.extend(differing(a, b).into_iter().map(dotted));
+            }
+            all
+        }
+        (recorded, now) if recorded == now => Vec::new(),
+        _ => vec![String::new()],
+    }
+}
+
+/// What the journal says of a run's end.
+pub(crate) fn end(report: &Result<SearchReport, Error>, kept: Kept) -> Fact {
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return Fact::Failed { message: error.to_string() },
+    };
+    let mut document = serde_json::to_value(&report.document).unwrap_or_default();
+    if let Some(rows) = document.pointer_mut("/answer/rows").filter(|_| kept == Kept::None) {
+        *rows = Value::Array(Vec::new());
+    }
+    let outcome = match report.outcome {
+        Outcome::Answered => "answered",
+        Outcome::NoAnswer => "no-answer",
+        Outcome::ClarificationNeeded => "clarification-needed",
+    };
+    Fact::Answer { document, outcome: outcome.to_owned(), interrupted: report.interrupted }
+}
+
+/// How the run of a journal ended; only one that has ended and kept its rows can be repeated.
+pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
+    let run = &journal.header.run;
+    if journal.header.kept == Kept::None {
+        return Err(Error::Unfit(format!(
+            "the journal of `{run}` was written without rows (--journal-rows none), so a strict replay cannot give them; \
+             replay it without --strict"
+        )));
+    }
+    let ends = journal.records.iter().rev().find_map(|record| match record {
+        Record::Fact { fact: fact @ (Fact::Answer { .. } | Fact::Failed { .. }), .. } => Some(fact.clone()),
+        _ => None,
+    });
+    ends.ok_or_else(|| Error::Unfit(format!("the run `{run}` has not come to its end; `search --resume {run}` goes on")))
+}
+
+/// The replayed report with what no replay can measure again taken from the recorded one: then they must be equal.
+pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> Result<SearchReport, Error> {
+    let departs = |what: String| Err(Error::Replay(format!("the replay departs from its journal: {what}")));
+    let (mut report, recorded, outcome) = match (replayed, recorded) {
+        (Err(error @ Error::Replay(_)), _) => return Err(error),
+        (Err(error), Fact::Failed { message }) if error.to_string() == message => return Err(error),
+        (Err(error), Fact::Failed { message }) => return departs(format!("it failed with `{error}`, not `{message}`")),
+        (Err(error), _) => return departs(format!("it failed: {error}")),
+        (Ok(_), Fact::Failed { message }) => return departs(format!("it did not fail with `{message}`")),
+        (Ok(report), Fact::Answer { document, outcome, .. }) => (report, document, outcome),
+        (Ok(_), _) => return departs("it has no end".to_owned()),
+    };
+    let known: crate::AnswerDocument = serde_json::from_value(recorded.clone())
+        .map_err(|error| Error::Unfit(format!("the journal's answer cannot be read: {error}")))?;
+    report.document.time_ms = known.time_ms;
+    for (plugin, known) in report.document.plugins.iter_mut().zip(&known.plugins) {
+        (plugin.cpu_ms, plugin.memory_peak) = (known.cpu_ms, known.memory_peak);
+    }
+    let again = end(&Ok(report.clone()), Kept::Full);
+    let same = matches!(&again, Fact::Answer { document, outcome: now, .. } if *document == recorded && *now == outcome);
+    if same {
+        return Ok(report);
+    }
+    let now = serde_json::to_value(&report.document).unwrap_or_default();
+    departs(format!("its answer differs in {}", differing(&recorded, &now).join(", ")))
+}
+
+/// In place of a database and a model: whatever reaches it is not in the journal.
+pub(crate) struct Nothing {
+    catalog: Arc<Catalog>,
+    models: Vec<String>,
+    provider: String,
+}
+
+impl Nothing {
+    pub(crate) fn of(header: &Header) -> Self {
+        Self {
+            catalog: Arc::new(header.catalog.clone()),
+            models: header.models.clone(),
+            provider: header.provider.clone(),
+        }
+    }
+}
+
+const MISSING: &str = "the journal does not hold this";
+
+fn missing<T>() -> Result<T, SqlError> {
+    Err(SqlError::new(SqlErrorKind::Unavailable, MISSING))
+}
+
+fn missing_port<T>() -> Result<T, PortError> {
+    Err(PortError::Unavailable(MISSING.to_owned()))
+}
+
+#[async_trait]
+impl CellIndex for Nothing {
+    async fn samples(&self, _: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        missing_port()
+    }
+
+    async fn find(&self, _: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        missing_port()
+    }
+}
+
+#[async_trait]
+impl Database for Nothing {
+    fn name(&self) -> &str {
+        &self.catalog.database
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.catalog.dialect.clone()
+    }
+
+    async fn identity(&self) -> Option<String> {
+        None
+    }
+
+    async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
+        Ok(Arc::clone(&self.catalog))
+    }
+
+    fn compose(&self, _: &Query) -> Result<String, SqlError> {
+        missing()
+    }
+
+    async fn check(&self, _: &Query) -> Result<Facts, SqlError> {
+        missing()
+    }
+
+    async fn explain(&self, _: &Query) -> Result<Plan, SqlError> {
+        missing()
+    }
+
+    async fn run(&self, _: &Query) -> Result<ResultSet, SqlError> {
+        missing()
+    }
+
+    async fn column_stats(&self, _: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        missing_port()
+    }
+}
+
+#[async_trait]
+impl ModelProvider for Nothing {
+    fn name(&self) -> &str {
+        &self.provider
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.models.clone()
+    }
+
+    fn identity(&self, _: &ModelCall) -> Option<String> {
+        None
+    }
+
+    fn estimate(&self, _: &ModelCall) -> Estimate {
+        Estimate::default()
+    }
+
+    fn preview(&self, _: &ModelCall) -> Option<Preview> {
+        None
+    }
+
+    async fn complete(&self, _: &ModelCall) -> ModelOutcome {
+        ModelOutcome::unsent(LlmError::Unavailable(MISSING.to_owned()))
+    }
+}

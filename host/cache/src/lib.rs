@@ -1,0 +1,22 @@
+//! The persistent store behind model calls and results of statements: bytes by key in one SQLite file, shared by all processes of a user.
+//!
+//! A cache never fails a search. Whatever goes wrong with it is a miss, counted and told once ([`Cache::take_warnings`]); a damaged file is
+//! set aside and a new one made. What a key and its bytes mean is for the layers to say.
+
+mod cache;
+mod error;
+mod flight;
+mod folder;
+mod keeper;
+mod key;
+mod notes;
+mod options;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use cache::{Cache, Found, Lead, Stats};
+pub use error::CacheError;
+pub use key::{Key, Kind};
+pub use options::{Clock, Options};
+pub use store::{Cleared, Held};

@@ -1,0 +1,56 @@
+//! What a cache is opened with.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// Tells the time.
+pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
+/// How long entries live, how much room they take, and how long to wait for other processes.
+#[derive(Clone)]
+pub struct Options {
+    /// How long an entry is good: one that this process writes, for everybody; one that it finds, for itself.
+    pub ttl: Duration,
+    /// Bytes of entries; over it the oldest go. An entry larger than an eighth of it is not kept.
+    pub bytes: u64,
+    /// How long to wait for another process's lock.
+    pub wait: Duration,
+    /// The clock.
+    pub clock: Clock,
+}
+
+impl Default for Options {
+    /// 24 hours, 1 GiB, 2 seconds, the system's clock.
+    fn default() -> Self {
+        Self {
+            ttl: Duration::from_secs(24 * 60 * 60),
+            bytes: 1 << 30,
+            wait: Duration::from_secs(2),
+            clock: Arc::new(SystemTime::now),
+        }
+    }
+}
+
+impl Options {
+    /// Milliseconds since 1970; 0 for a clock before it.
+    pub(crate) fn now(&self) -> i64 {
+        let since = (self.clock)().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// The TTL in milliseconds.
+    pub(crate) fn ttl_millis(&self) -> i64 {
+        i64::try_from(self.ttl.as_millis()).unwrap_or(i64::MAX)
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("ttl", &self.ttl)
+            .field("bytes", &self.bytes)
+            .field("wait", &self.wait)
+            .finish_non_exhaustive()
+    }
+}

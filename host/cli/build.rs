@@ -1,0 +1,15 @@
+//! Tells the program which wasmtime it carries, for `doctor`: the workspace's lock file knows.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script is told everything through the environment.
+
+use std::error::Error;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let lock = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../../Cargo.lock");
+    println!("cargo::rerun-if-changed={}", lock.display());
+    let text = std::fs::read_to_string(lock)?;
+    let mut lines = text.lines().skip_while(|line| *line != "name = \"wasmtime\"");
+    let version = lines.nth(1).and_then(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
+    println!("cargo::rustc-env=WASMTIME_VERSION={}", version.ok_or("the lock file has no wasmtime")?);
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! `doctor`: looks at everything that a search leans on, and says of each part how it is and what mends it.
+
+mod endpoint;
+mod folders;
+mod inputs;
+mod machine;
+
+use serde_json::{Value, json};
+
+use super::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::{Format, Grid, terminal};
+
+/// How a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// All is well.
+    Ok,
+    /// Searches work, something else may not.
+    Warn,
+    /// Searches do not work as they are configured.
+    Fail,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warn => "warn",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// What was found out about one part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Check {
+    /// The part.
+    name: &'static str,
+    /// How it is.
+    state: State,
+    /// What was seen.
+    detail: String,
+    /// What mends it: a command, or what to do.
+    fix: Option<String>,
+}
+
+impl Check {
+    fn ok(name: &'static str, detail: impl Into<String>) -> Self {
+        Self { name, state: State::Ok, detail: detail.into(), fix: None }
+    }
+
+    fn warn(name: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { name, state: State::Warn, detail: detail.into(), fix: Some(fix.into()) }
+    }
+
+    fn fail(name: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { state: State::Fail, ..Self::warn(name, detail, fix) }
+    }
+
+    /// A failure that a search would end with.
+    fn of(name: &'static str, failure: Failure) -> Self {
+        Self { name, state: State::Fail, detail: failure.message, fix: failure.hint }
+    }
+}
+
+/// Checks everything; `broken` is what is wrong with the configuration, which is then that of a first run.
+pub(crate) async fn run(context: &Context, broken: Option<Failure>) -> Outcome {
+    let checks = all(context, broken).await;
+    context.console.clear();
+    print(context, &checks)?;
+    let failed = checks.iter().any(|check| check.state == State::Fail);
+    Ok(if failed { Exit::Config } else { Exit::Answered })
+}
+
+/// Every check, one line each. The folders come after the plugins, which make the first of them.
+async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
+    let settings = &context.config.effective.settings;
+    let is_broken = broken.is_some();
+    let mut checks = vec![machine::host()];
+    checks.extend(machine::toolchain().await);
+    checks.push(inputs::config(&context.config.files, broken));
+    checks.push(inputs::builtins(context).await);
+    checks.extend(inputs::strategy(context).await);
+    checks.push(folders::compiled(settings.cache_dir.as_deref()));
+    checks.push(folders::history(context.environment.state_dir().as_deref()));
+    checks.push(if is_broken { inputs::skipped("endpoint") } else { endpoint::check(&settings.model).await });
+    checks.push(if is_broken { inputs::skipped("database") } else { inputs::database(settings).await });
+    checks.push(machine::terminal(&context.environment, context.output.width()));
+    checks
+}
+
+fn print(context: &Context, checks: &[Check]) -> Outcome<()> {
+    if matches!(context.format, Format::Auto | Format::Table) {
+        let lines: String = checks.iter().map(line).collect();
+        return context.output.write(&context.scrubber.text(&lines));
+    }
+    let mut grid = Grid::new(["check", "state", "detail", "fix"]);
+    grid.rows = checks
+        .iter()
+        .map(|check| vec![json!(check.name), json!(check.state.name()), json!(check.detail), json!(check.fix)])
+        .collect();
+    context.rows(grid, || document(checks))
+}
+
+/// `ok    database   7 tables`, and below it the fix.
+fn line(check: &Check) -> String {
+    let indented = |text: &str| terminal::block(text.trim_end()).replace('\n', "\n                   ");
+    let fix = check.fix.as_ref().map(|fix| format!("                   fix: {}\n", indented(fix)));
+    format!("{:<5} {:<12} {}\n{}", check.state.name(), check.name, indented(&check.detail), fix.unwrap_or_default())
+}
+
+/// `syrch.doctor/1`.
+fn document(checks: &[Check]) -> Value {
+    let check = |check: &Check| json!({"name": check.name, "state": check.state.name(), "detail": check.detail, "fix": check.fix});
+    json!({
+        "schema": "syrch.doctor/1",
+        "ok": checks.iter().all(|check| check.state != State::Fail),
+        "checks": checks.iter().map(check).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_a_part_is_and_what_mends_it() {
+        assert_eq!(line(&Check::ok("host", "1.0")), "ok    host         1.0\n");
+        let check = Check::warn("toolchain", "a\nb\u{1b}[2J", "rustup update");
+        assert_eq!(
+            line(&check),
+            "warn  toolchain    a\n                   b\\u{1b}[2J\n                   fix: rustup update\n"
+        );
+    }
+
+    #[test]
+    fn only_failures_make_it_not_ok() {
+        let warned = [Check::ok("a", ""), Check::warn("b", "", "c")];
+        assert_eq!(document(&warned)["ok"], true);
+        let failed = document(&[Check::fail("b", "broken", "mend it")]);
+        assert_eq!(failed["ok"], false);
+        let expected = json!({"name": "b", "state": "fail", "detail": "broken", "fix": "mend it"});
+        assert_eq!(failed["checks"][0], expected);
+    }
+}

@@ -1,0 +1,202 @@
+//! The model endpoint. It is contacted only on this machine: elsewhere a request could cost money or tell somebody something.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use reqwest::{Client, Response, StatusCode, Url};
+use serde_json::Value;
+use syrch::secrecy::ExposeSecret;
+use syrch::{ModelSettings, Provider};
+
+use super::Check;
+
+const NAME: &str = "endpoint";
+/// How long the endpoint may take.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Bytes of its list of models that are read.
+const LARGEST: usize = 1 << 20;
+/// Models that are named.
+const SHOWN: usize = 5;
+/// How a key is given.
+const GIVE_KEY: &str = "export SYRCH_API_KEY=…";
+
+/// Whether the endpoint answers, when it is on this machine.
+pub(super) async fn check(model: &ModelSettings) -> Check {
+    if model.provider == Provider::Offline {
+        return Check::ok(NAME, "the offline rules answer, no endpoint is needed");
+    }
+    let Some(target) = models_of(&model.base_url) else {
+        // A wrong URL may hold a key: it is not shown.
+        return Check::fail(NAME, "the base URL is none, or holds more than an address", "syrch-host config --origin");
+    };
+    if is_loopback(&target) {
+        return match ask(&target, model).await {
+            Ok(response) => heard(&target, response, &model.model).await,
+            Err(error) => silent(&target, &error),
+        };
+    }
+    let detail = format!("{}: not contacted, not on this machine", shown(&target));
+    match model.api_key {
+        Some(_) => Check::ok(NAME, detail),
+        None => Check::warn(NAME, format!("{detail}; no key is configured for it"), GIVE_KEY),
+    }
+}
+
+/// Where the list of models is; none for what a search would refuse, too.
+fn models_of(base: &str) -> Option<Url> {
+    let base = base.trim().trim_end_matches('/').trim_end_matches("/chat/completions").trim_end_matches('/');
+    let url = Url::parse(&format!("{base}/models")).ok()?;
+    let is_plain = ["http", "https"].contains(&url.scheme())
+        && url.username().is_empty()
+        && url.password().is_none()
+        && !base.contains(['?', '#']);
+    (is_plain && url.host_str().is_some()).then_some(url)
+}
+
+/// The base URL as people know it.
+fn shown(target: &Url) -> &str {
+    target.as_str().trim_end_matches("/models")
+}
+
+fn is_local_name(host: &str) -> bool {
+    host == "localhost" || host.ends_with(".localhost")
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    is_local_name(host) || address.is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+/// Asks for the list of models. Names of this machine are not looked up, no proxy is used, and no redirect followed: nothing leaves
+/// the machine.
+async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
+    // Another part of the process may have chosen a provider already; either will do.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder =
+        Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).referer(false).timeout(PATIENCE);
+    if target.scheme() == "http" {
+        builder = builder.tls_certs_only([]);
+    }
+    if let Some(host) = target.host_str().filter(|host| is_local_name(host)) {
+        // The port is that of the URL.
+        let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+        builder = builder.resolve_to_addrs(host, &own.map(|address| SocketAddr::new(address, 0)));
+    }
+    let mut request = builder.build()?.get(target.clone());
+    if let Some(key) = &model.api_key {
+        request = request.bearer_auth(key.expose_secret().trim());
+    }
+    request.send().await
+}
+
+/// What no answer means.
+fn silent(target: &Url, error: &reqwest::Error) -> Check {
+    let base = shown(target);
+    if error.is_timeout() {
+        let detail = format!("{base} took a connection and did not answer within {} s", PATIENCE.as_secs());
+        return Check::fail(NAME, detail, "start the server anew, or answer without a model by --llm offline");
+    }
+    if error.is_connect() {
+        let fix = "start the server (for example `ollama serve`), or answer without a model by --llm offline";
+        return Check::fail(NAME, format!("nothing listens at {base}"), fix);
+    }
+    Check::fail(NAME, format!("{base} did not answer as a web server does"), "check --base-url and the key")
+}
+
+/// What an answer means.
+async fn heard(target: &Url, response: Response, wanted: &str) -> Check {
+    let base = shown(target);
+    match response.status() {
+        status if status.is_success() => match names(response).await {
+            Some(names) => listed(base, &names, wanted),
+            None => Check::ok(NAME, format!("{base} answers, without a list of models")),
+        },
+        status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
+            Check::fail(NAME, format!("{base} answers, but refuses the key, or the lack of one ({status})"), GIVE_KEY)
+        }
+        StatusCode::NOT_FOUND => Check::warn(
+            NAME,
+            format!("{base} answers, but has no list of models there (404 Not Found)"),
+            "check that the base URL goes up to and including /v1",
+        ),
+        status => Check::fail(NAME, format!("{base} answers {status}"), "look into the log of the server"),
+    }
+}
+
+/// The models that `{"data": [{"id": …}]}` lists.
+async fn names(mut response: Response) -> Option<Vec<String>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.ok()? {
+        body.extend_from_slice(&chunk);
+        if body.len() > LARGEST {
+            return None;
+        }
+    }
+    let document: Value = serde_json::from_slice(&body).ok()?;
+    let ids = document.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
+    Some(ids.map(str::to_owned).collect())
+}
+
+fn listed(base: &str, names: &[String], wanted: &str) -> Check {
+    if names.iter().any(|name| name == wanted) {
+        return Check::ok(NAME, format!("{base} answers and has the model `{wanted}`"));
+    }
+    let some: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > SHOWN { ", …" } else { "" };
+    let has = if some.is_empty() { "no model at all".to_owned() } else { format!("{}{more}", some.join(", ")) };
+    let detail = format!("{base} answers, but does not list the model `{wanted}`; it has {has}");
+    Check::warn(NAME, detail, "name one of them by --model or SYRCH_MODEL")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    fn url(base: &str) -> Url {
+        models_of(base).unwrap()
+    }
+
+    #[test]
+    fn only_this_machine_is_loopback() {
+        for local in ["http://127.0.0.1:11434/v1", "http://localhost/v1/", "https://a.localhost:1/v1", "http://[::1]:9"]
+        {
+            assert!(is_loopback(&url(local)), "{local}");
+        }
+        for other in ["http://10.0.0.1/v1", "http://localhost.example/v1", "http://127.0.0.1.example", "http://[::2]/"]
+        {
+            assert!(!is_loopback(&url(other)), "{other}");
+        }
+        assert!(is_loopback(&url("http://[::ffff:127.0.0.1]/v1")) && is_loopback(&url("http://2130706433/v1")));
+    }
+
+    #[test]
+    fn a_base_url_is_an_address_and_no_more() {
+        assert_eq!(url("http://localhost:1/v1/chat/completions/ ").as_str(), "http://localhost:1/v1/models");
+        assert_eq!(shown(&url("http://localhost:1/v1/")), "http://localhost:1/v1");
+        for wrong in ["", "localhost:1/v1", "ftp://localhost", "http://user:pass@localhost/v1", "http://localhost/?k=1"]
+        {
+            assert_eq!(models_of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[tokio::test]
+    async fn elsewhere_nothing_is_asked() {
+        let mut model = ModelSettings { provider: Provider::Openai, ..ModelSettings::default() };
+        let check = super::check(&model).await;
+        let detail = "https://api.openai.com/v1: not contacted, not on this machine; no key is configured for it";
+        assert_eq!((check.state, check.detail.as_str()), (State::Warn, detail));
+        model.api_key = Some("sk-canary".to_owned().into());
+        assert_eq!(super::check(&model).await.state, State::Ok);
+    }
+
+    #[test]
+    fn a_model_that_is_not_listed_is_a_warning() {
+        let names = ["a", "b", "c", "d", "e", "f"].map(str::to_owned);
+        assert_eq!(listed("x", &names, "f").state, State::Ok);
+        let check = listed("x", &names, "g");
+        assert!(check.detail.ends_with("it has `a`, `b`, `c`, `d`, `e`, …"), "{}", check.detail);
+        assert!(listed("x", &[], "g").detail.ends_with("no model at all"));
+    }
+}

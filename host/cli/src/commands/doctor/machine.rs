@@ -1,0 +1,110 @@
+//! What the machine offers: this program itself, the Rust that plugins are written with, and the terminal.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use syrch::syrch_core::CONTRACT_VERSION;
+
+use super::Check;
+use crate::environment::Environment;
+
+/// What plugins are compiled to.
+const TARGET: &str = "wasm32-wasip2";
+/// How long the compiler may take to say its name.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Which versions this program is made of.
+pub(super) fn host() -> Check {
+    let (version, wasmtime) = (env!("CARGO_PKG_VERSION"), env!("WASMTIME_VERSION"));
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    Check::ok("host", format!("syrch-host {version}, contract {CONTRACT_VERSION}, wasmtime {wasmtime}, {os} {arch}"))
+}
+
+/// The Rust toolchain and its target, which only those need who write plugins.
+pub(super) async fn toolchain() -> Vec<Check> {
+    let Some(said) = rustc(&["--version"]).await else {
+        return vec![Check::warn(
+            "toolchain",
+            "no rustc was found; only those need it who write plugins",
+            "install Rust as https://rustup.rs says",
+        )];
+    };
+    let folder = rustc(&["--print", "target-libdir", "--target", TARGET]).await;
+    let has_target = folder.is_some_and(|folder| Path::new(&folder).is_dir());
+    vec![version(&said), target(has_target)]
+}
+
+fn version(said: &str) -> Check {
+    let wanted = env!("CARGO_PKG_RUST_VERSION");
+    let found = said.split_whitespace().nth(1).unwrap_or_default();
+    if numbers(found) < numbers(wanted) {
+        let detail = format!("{said} is older than {wanted}, which the plugins' kit needs");
+        return Check::warn("toolchain", detail, "rustup update stable");
+    }
+    Check::ok("toolchain", said)
+}
+
+fn target(found: bool) -> Check {
+    if found {
+        return Check::ok("target", format!("{TARGET} is installed"));
+    }
+    let detail = format!("{TARGET} is not installed; only those need it who write plugins");
+    Check::warn("target", detail, format!("rustup target add {TARGET}"))
+}
+
+/// The numbers of a version, for comparison; what follows a dash does not count.
+fn numbers(version: &str) -> Vec<u32> {
+    let release = version.split('-').next().unwrap_or_default();
+    release.split('.').map_while(|part| part.parse().ok()).collect()
+}
+
+/// What the compiler prints. It is run in the root folder: one found in a stranger's project may name another compiler to run.
+async fn rustc(arguments: &[&str]) -> Option<String> {
+    let mut command = tokio::process::Command::new("rustc");
+    command.args(arguments).current_dir("/").env("RUSTUP_AUTO_INSTALL", "0").stdin(Stdio::null()).kill_on_drop(true);
+    let output = tokio::time::timeout(PATIENCE, command.output()).await.ok()?.ok()?;
+    let said = output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())?;
+    (!said.is_empty()).then_some(said)
+}
+
+/// What is known of the terminal; `width` is that of standard output, where a terminal shows it.
+pub(super) fn terminal(environment: &Environment, width: Option<u16>) -> Check {
+    let shown = |is_terminal| if is_terminal { "a terminal" } else { "no terminal" };
+    let output = match width {
+        Some(width) => format!("a terminal, {width} columns wide"),
+        None => shown(std::io::stdout().is_terminal()).to_owned(),
+    };
+    let mut facts = vec![format!("standard output is {output}")];
+    facts.push(format!("standard error is {}", shown(std::io::stderr().is_terminal())));
+    facts.extend(environment.no_color.then(|| "NO_COLOR is set, so there is no colour".to_owned()));
+    facts.extend(environment.dumb_terminal.then(|| "TERM=dumb, so there is no line of progress".to_owned()));
+    Check::ok("terminal", facts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    #[test]
+    fn an_old_compiler_and_a_missing_target_are_warnings_with_a_fix() {
+        let old = version("rustc 1.70.0 (90c541806 2023-05-31)");
+        assert_eq!((old.state, old.fix.as_deref()), (State::Warn, Some("rustup update stable")));
+        for said in ["rustc 1.95.0 (59807616e 2026-04-14)", "rustc 1.100.0-nightly (x)", "rustc 2.0.0"] {
+            assert_eq!(version(said), Check::ok("toolchain", said));
+        }
+        let missing = target(false);
+        assert_eq!((missing.state, missing.fix.as_deref()), (State::Warn, Some("rustup target add wasm32-wasip2")));
+        assert_eq!(target(true).state, State::Ok);
+    }
+
+    #[test]
+    fn terminal_facts_are_told() {
+        let environment = Environment { no_color: true, dumb_terminal: true, ..Environment::default() };
+        let detail = terminal(&environment, Some(100)).detail;
+        assert!(detail.starts_with("standard output is a terminal, 100 columns wide; "), "{detail}");
+        assert!(detail.contains("NO_COLOR") && detail.contains("TERM=dumb"), "{detail}");
+    }
+}

@@ -1,0 +1,186 @@
+//! The prompt: questions one after another on a host that is opened once, with a few commands beside them.
+
+mod complete;
+mod editor;
+pub(super) mod history;
+mod line;
+mod why;
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch::syrch_core::{Problem, Question};
+use syrch::{AnswerDocument, Ask, Host};
+
+use super::{Context, answer, schema, search, sql};
+use crate::args::SearchArgs;
+use crate::console::progress::Watch;
+use crate::console::prompt;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::sink::Format;
+use complete::Words;
+use editor::{Lines, Read};
+use history::History;
+use line::Line;
+
+const PROMPT: &str = "syrch> ";
+const ANSWER: &str = "answer> ";
+
+/// Whether a search without a question opens the prompt: where somebody sits at a terminal.
+pub(crate) fn opens(arguments: &SearchArgs) -> bool {
+    arguments.question.is_none() && arguments.resume.is_none() && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// Asks for lines and does what they say, until Ctrl-D or `\quit`.
+pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
+    if !matches!(context.output, Output::Stdout) {
+        return Err(Failure::usage("-o needs a question").hint("ask one by -q; a prompt writes to the terminal"));
+    }
+    context.needs_database()?;
+    let watch = Watch::new(Arc::clone(&context.console));
+    let interrupt = context.interrupt.clone();
+    let host = tokio::select! {
+        host = search::open(&mut context, &watch) => host?,
+        () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+    };
+    let words = Words::new(host.database().catalog().await?.as_ref());
+    let (history, before) = open_history(&context);
+    let lines = Lines::start(words, before)?;
+    context.console.clear();
+    context.console.note("Ask a question. \\help shows the commands, Ctrl-D leaves.");
+    Session { context, host, lines, history, evidence: arguments.evidence, last: None }.run().await
+}
+
+/// The history; without one there is a prompt all the same.
+fn open_history(context: &Context) -> (Option<History>, Vec<String>) {
+    let Some(state) = context.environment.state_dir() else { return (None, Vec::new()) };
+    match History::open(&state, context.scrubber.clone()) {
+        Ok((history, before)) => (Some(history), before),
+        Err(error) => {
+            let file = history::file(&state);
+            context.console.warn(&format!("no history is kept: `{}`: {error}", file.display()));
+            (None, Vec::new())
+        }
+    }
+}
+
+/// One prompt.
+struct Session {
+    context: Context,
+    host: Host,
+    lines: Lines,
+    history: Option<History>,
+    evidence: Option<String>,
+    /// The last search, without secrets.
+    last: Option<AnswerDocument>,
+}
+
+impl Session {
+    async fn run(mut self) -> Outcome {
+        loop {
+            self.context.interrupt.forget();
+            self.context.console.forget_warnings();
+            let text = match self.lines.read(PROMPT).await {
+                Read::Line(text) => text,
+                Read::Interrupted => continue,
+                Read::End => return Ok(Exit::Answered),
+            };
+            if let Err(error) = self.lines.remember(self.history.as_mut(), &text) {
+                self.context.console.warn(&format!("no history is kept any more: {error}"));
+                self.history = None;
+            }
+            // What came as a signal while the line was written ended nothing.
+            self.context.interrupt.forget();
+            match self.act(&text).await {
+                Ok(true) => return Ok(Exit::Answered),
+                Ok(false) => {}
+                Err(failure) => {
+                    self.context.console.clear();
+                    self.context.console.error(&failure);
+                }
+            }
+        }
+    }
+
+    /// Does what a line says; true: leave.
+    async fn act(&mut self, text: &str) -> Outcome<bool> {
+        let line = Line::parse(text)?;
+        match line {
+            Line::Question(question) => self.ask(question).await?,
+            Line::Quit => return Ok(true),
+            Line::Empty | Line::Help | Line::Why | Line::Schema(_) | Line::Sql(_) => {
+                let interrupt = self.context.interrupt.clone();
+                tokio::select! {
+                    shown = self.show(line) => shown?,
+                    () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    async fn show(&self, line: Line<'_>) -> Outcome<()> {
+        let database = self.host.database().as_ref();
+        match line {
+            Line::Schema(table) => schema::print(&self.context, database, table).await,
+            Line::Sql(statement) => sql::print(&self.context, database, statement.to_owned()).await,
+            Line::Why => self.why(),
+            Line::Help => self.context.output.write(&line::help()),
+            Line::Empty | Line::Question(_) | Line::Quit => Ok(()),
+        }
+    }
+
+    fn why(&self) -> Outcome<()> {
+        let document = self.last.as_ref().ok_or_else(|| Failure::usage("nothing was searched yet"))?;
+        if matches!(self.context.format, Format::Auto | Format::Table) {
+            self.context.output.write(&why::heading(document))?;
+        }
+        self.context.rows(why::grid(document), || why::document(document))
+    }
+
+    async fn ask(&mut self, question: &str) -> Outcome<()> {
+        let (question, evidence) = (question.to_owned(), self.evidence.clone());
+        let problem = Problem { question, evidence, ..Problem::default() };
+        let watch = Arc::new(Watch::new(Arc::clone(&self.context.console)));
+        let asking = Asking { lines: &self.lines, context: &self.context };
+        let ask = self.context.config.effective.interactive.then_some(&asking as &dyn Ask);
+        let report = search::search(&self.context, &self.host, search::Start::Problem(problem), watch, ask).await;
+        self.context.console.clear();
+        let report = report?;
+        let last = answer::scrubbed(&self.context, &report.document)?;
+        answer::print(&self.context, &report)?;
+        self.last = Some(last);
+        Ok(())
+    }
+}
+
+/// Asks the user through the editor, since two readers of one terminal would take lines from each other.
+struct Asking<'a> {
+    lines: &'a Lines,
+    context: &'a Context,
+}
+
+#[async_trait]
+impl Ask for Asking<'_> {
+    async fn ask(&self, asked: &Question) -> Option<String> {
+        let Context { console, interrupt, .. } = self.context;
+        console.clear();
+        console.ask(&prompt::question(&asked.text, &asked.choices));
+        let read = tokio::select! {
+            read = self.lines.read(ANSWER) => read,
+            () = interrupt.wait() => Read::Interrupted,
+        };
+        match read {
+            Read::Line(line) => prompt::answer(&line, &asked.choices),
+            Read::End => None,
+            Read::Interrupted => {
+                // The search hears of it and ends this wait; an answer of ours could come first and look like the user's.
+                interrupt.press();
+                std::future::pending().await
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `trace`: the journals of earlier runs, as pictures, side by side, and cleared away.
+
+mod calls;
+mod diff;
+mod graph;
+mod list;
+mod page;
+mod picture;
+mod prune;
+mod show;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use syrch::journal::{Entry, Folder, Journal};
+
+use super::{Context, resume};
+use crate::args::TraceCommand;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// Runs the command.
+pub(crate) fn run(context: &Context, command: TraceCommand) -> Outcome {
+    match command {
+        TraceCommand::List { count } => list::run(context, count),
+        TraceCommand::Show(arguments) => show::run(context, &arguments),
+        TraceCommand::Diff { left, right, fail_on_difference } => diff::run(context, [&left, &right], fail_on_difference),
+        TraceCommand::Prune(arguments) => prune::run(context, &arguments),
+    }
+}
+
+/// The folder of the user's journals.
+fn folder(context: &Context) -> Outcome<Folder> {
+    Ok(Folder::new(resume::folder(&context.config)?))
+}
+
+/// The file of a run: an id, the beginning of one, `last`, or a path.
+fn find(context: &Context, run: &str) -> Outcome<PathBuf> {
+    let path = Path::new(run);
+    if run.contains(std::path::is_separator) || path.extension().is_some_and(|ending| ending == "jsonl") {
+        return Ok(path.to_owned());
+    }
+    match folder(context)?.find(run) {
+        Ok(Entry { path, .. }) => Ok(path),
+        Err(_) if path.is_file() => Ok(path.to_owned()),
+        Err(error) => Err(syrch::Error::from(error).into()),
+    }
+}
+
+/// The journal of a run, and where it is.
+fn open(context: &Context, run: &str) -> Outcome<(PathBuf, Journal)> {
+    let path = find(context, run)?;
+    let journal = Journal::read(&path).map_err(syrch::Error::from)?;
+    Ok((path, journal))
+}
+
+/// A document without secrets: written, scrubbed and read back, so that no sink can meet one.
+fn scrubbed<T: Serialize + DeserializeOwned>(context: &Context, document: &T) -> Outcome<T> {
+    let unwritable =
+        |error: serde_json::Error| Failure::new(Exit::Unexpected, format!("the trace cannot be written: {error}"));
+    let mut value = serde_json::to_value(document).map_err(unwritable)?;
+    context.scrubber.value(&mut value);
+    serde_json::from_value(value).map_err(unwritable)
+}
+
+/// A document as JSON.
+fn value(document: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(document).unwrap_or_default()
+}

@@ -1,0 +1,171 @@
+//! Drawn text for a terminal: parts with a style each, lines no wider than the terminal.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::sink::terminal;
+
+/// Characters of one text at most; JSON keeps them all.
+const LONGEST: usize = 500;
+
+/// Columns below which a line is not broken further.
+const NARROWEST: usize = 20;
+
+/// How a part looks where colours are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Strong,
+    Dim,
+    Good,
+    Bad,
+    Doubtful,
+    Mark,
+}
+
+impl Style {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Strong => "\u{1b}[1m",
+            Self::Dim => "\u{1b}[2m",
+            Self::Good => "\u{1b}[32m",
+            Self::Bad => "\u{1b}[31m",
+            Self::Doubtful => "\u{1b}[33m",
+            Self::Mark => "\u{1b}[36m",
+        }
+    }
+}
+
+/// A picture under way.
+pub(super) struct Picture {
+    width: Option<usize>,
+    text: String,
+}
+
+impl Picture {
+    /// An empty one; at most that wide, where that is known.
+    pub(super) fn new(width: Option<u16>) -> Self {
+        Self { width: width.map(|width| usize::from(width).max(40)), text: String::new() }
+    }
+
+    /// Adds an empty line.
+    pub(super) fn gap(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// Adds parts as one line or, where they are too wide, as several: the first begins with `first`, the others with `next`.
+    pub(super) fn line(&mut self, first: &str, next: &str, parts: &[(Style, String)]) {
+        let most = self.width.map_or(usize::MAX, |width| width.saturating_sub(first.width()).max(NARROWEST));
+        let (mut used, mut is_first) = (0, true);
+        self.part(Style::Dim, first);
+        for (style, text) in parts.iter().filter(|(_, text)| !text.is_empty()) {
+            for word in words(&clip(text)) {
+                let wide = word.width();
+                let gap = usize::from(!is_first);
+                if used > 0 && used + gap + wide > most {
+                    self.text.push('\n');
+                    self.part(Style::Dim, next);
+                    (used, is_first) = (0, true);
+                }
+                if !is_first {
+                    self.text.push(' ');
+                    used += 1;
+                }
+                is_first = false;
+                for piece in pieces(&word, most) {
+                    if used > 0 && used + piece.width() > most {
+                        self.text.push('\n');
+                        self.part(Style::Dim, next);
+                        used = 0;
+                    }
+                    used += piece.width();
+                    self.part(*style, &piece);
+                }
+            }
+        }
+        self.text.push('\n');
+    }
+
+    fn part(&mut self, style: Style, text: &str) {
+        if style == Style::Plain || text.trim().is_empty() {
+            self.text.push_str(text);
+        } else {
+            self.text.push_str(style.code());
+            self.text.push_str(text);
+            self.text.push_str("\u{1b}[0m");
+        }
+    }
+
+    /// Adds what another sink has drawn and escaped.
+    pub(super) fn drawn(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// The text, with colours.
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// Of a long text, the beginning; nothing in it is obeyed by a terminal.
+fn clip(text: &str) -> String {
+    let short = match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    };
+    // White space in it only parts words.
+    let spaced: String = short.chars().map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c }).collect();
+    terminal::line(&spaced).into_owned()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// A word that is wider than a line, in pieces.
+fn pieces(word: &str, most: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut used = 0;
+    for c in word.chars() {
+        let wide = c.width().unwrap_or(0);
+        if used + wide > most {
+            pieces.push(String::new());
+            used = 0;
+        }
+        used += wide;
+        if let Some(piece) = pieces.last_mut() {
+            piece.push(c);
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn drawn(width: u16, text: &str) -> String {
+        let mut picture = Picture::new(Some(width));
+        picture.line("├─ ", "│  ", &[(Style::Plain, "A".into()), (Style::Bad, text.into())]);
+        anstream::adapter::strip_str(&picture.finish()).to_string()
+    }
+
+    #[test]
+    fn a_long_line_goes_on_below_its_branch() {
+        let text = drawn(40, "one two three four five six seven eight nine");
+        assert_eq!(text, "├─ A one two three four five six seven\n│  eight nine\n");
+        assert_eq!(drawn(40, "a\nb\u{1b}[2J"), "├─ A a b\\u{1b}[2J\n");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_wide_or_obeyed(text in any::<String>(), width in 40_u16..120) {
+            for line in drawn(width, &text).lines() {
+                prop_assert!(line.width() <= usize::from(width), "{}", line);
+                prop_assert!(!line.chars().any(terminal::is_dangerous));
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What pictures and pages say in the same words.
+
+use syrch::journal::{Asked, CandidateNode, Change, Cost, OutcomeNode, SearchTree, TaskNode};
+use syrch::syrch_core::{Edit, Ending, Join};
+
+/// A count with its noun.
+pub(super) fn count(number: impl Into<u64>, what: &str) -> String {
+    let number = number.into();
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Milliseconds as seconds.
+pub(super) fn seconds(milliseconds: u64) -> String {
+    format!("{:.2} s", milliseconds as f64 / 1000.0)
+}
+
+/// A moment as `2026-01-31 08:05:00 UTC`. The days are counted as Howard Hinnant's `civil_from_days` does.
+pub(super) fn moment(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1000;
+    let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// How sure, and what was claimed.
+pub(super) fn confidence(calibrated: Option<f64>, claimed: Option<f64>) -> Option<String> {
+    match (calibrated, claimed) {
+        (Some(value), Some(claim)) => Some(format!("{value:.2} (claimed {claim:.2})")),
+        (Some(value), None) => Some(format!("{value:.2}")),
+        (None, Some(claim)) => Some(format!("(claimed {claim:.2})")),
+        (None, None) => None,
+    }
+}
+
+/// How a run ended.
+pub(super) fn outcome(outcome: &OutcomeNode, is_running: bool) -> String {
+    let kind = match outcome.kind.as_str() {
+        "no-answer" => "no acceptable answer",
+        "clarification-needed" => "a clarification is needed",
+        "unfinished" if is_running => "still going on",
+        "unfinished" => "not finished: it was killed",
+        kind => kind,
+    };
+    let stopped = if outcome.interrupted { ", interrupted" } else { "" };
+    let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("{kind}{stopped}{reason}")
+}
+
+/// How a task ended, with how long it took.
+pub(super) fn ending(task: &TaskNode) -> String {
+    let took = task.started_ms.zip(task.ended_ms).map(|(from, to)| seconds(to.saturating_sub(from)));
+    let took = |word: &str| took.as_ref().map_or_else(|| word.to_owned(), |took| format!("{word} in {took}"));
+    match &task.ending {
+        Some(Ending::Solved) => took("solved"),
+        Some(Ending::Empty) => took("solved, no rows,"),
+        Some(Ending::Failed(_)) => took("failed"),
+        Some(Ending::Skipped(_)) => "skipped".to_owned(),
+        Some(Ending::Cancelled) => took("cancelled"),
+        Some(Ending::Other(name)) => took(name),
+        None if !task.subtasks.is_empty() => "not ended, replaced by subtasks".to_owned(),
+        None if task.started_ms.is_some() => "not ended".to_owned(),
+        None => "not started".to_owned(),
+    }
+}
+
+/// Why a task did not end well.
+pub(super) fn complaint(task: &TaskNode) -> Option<String> {
+    match task.ending.as_ref()? {
+        Ending::Failed(failure) => Some(failure.to_string()),
+        Ending::Skipped(reason) => Some(reason.clone()),
+        _ => None,
+    }
+}
+
+/// What a task waits for.
+pub(super) fn after(task: &TaskNode) -> Option<String> {
+    if task.depends_on.is_empty() {
+        return None;
+    }
+    let join = match task.join {
+        Join::AllOf if task.tolerant => ", failed or not".to_owned(),
+        Join::AllOf => String::new(),
+        Join::AnyOf => ", any of them".to_owned(),
+        Join::AtLeast(number) => format!(", at least {number} of them"),
+    };
+    Some(format!("after {}{join}", task.depends_on.join(", ")))
+}
+
+/// What a task comes from and goes to, besides its edges.
+pub(super) fn kinship(task: &TaskNode) -> Vec<String> {
+    let mut words = Vec::new();
+    words.extend(task.parent.as_ref().map(|parent| format!("made from {parent}")));
+    if task.from == syrch::journal::TaskOrigin::Edit {
+        words.push("added on the way".to_owned());
+    }
+    if !task.subtasks.is_empty() {
+        words.push(format!("replaced by {}", task.subtasks.join(", ")));
+    }
+    if task.operation != "solve" {
+        words.push(task.operation.clone());
+    }
+    words
+}
+
+/// The statements of a task, and which errors there were.
+pub(super) fn attempts(task: &TaskNode) -> Option<String> {
+    if task.statements == 0 {
+        return None;
+    }
+    let errors: Vec<String> =
+        task.errors.iter().map(|(kind, number)| if *number == 1 { kind.clone() } else { format!("{number} × {kind}") }).collect();
+    let errors = if errors.is_empty() { String::new() } else { format!(", failed: {}", errors.join(", ")) };
+    Some(format!("{}{errors}", count(task.statements, "statement")))
+}
+
+/// The mark of a candidate's result: the same for equal ones of a task.
+pub(super) fn mark(candidate: &CandidateNode) -> String {
+    candidate.cluster.map(|number| format!("={number}")).unwrap_or_default()
+}
+
+/// What the planner did.
+pub(super) fn change(change: &Change) -> String {
+    if let Some(reason) = &change.refused {
+        return format!("the planner's step was refused: {reason}");
+    }
+    let edit = |edit: &Edit| match edit {
+        Edit::Add(task) => format!("added {}", task.id),
+        Edit::Update(task) => format!("changed {}", task.id),
+        Edit::Cancel(task) => format!("cancelled {task}"),
+        Edit::Answer(task) => format!("made {task} the answer"),
+        Edit::Finish => "finished".to_owned(),
+        Edit::Other(name) => name.clone(),
+    };
+    format!("the planner {}", change.edits.iter().map(edit).collect::<Vec<_>>().join(", "))
+}
+
+/// A question to the user and the answer.
+pub(super) fn asked(asked: &Asked) -> String {
+    let choices = if asked.choices.is_empty() { String::new() } else { format!(" ({})", asked.choices.join(" / ")) };
+    let answer = asked.answer.as_deref().unwrap_or("no answer");
+    format!("the user was asked: {}{choices} → {answer}", asked.text)
+}
+
+/// What a run cost, line by line.
+pub(super) fn cost(cost: &Cost) -> Vec<String> {
+    let money = match cost.usd {
+        Some(usd) if usd > 0.0 => format!("${usd:.4}"),
+        None if cost.calls > 0 => "cost unknown".to_owned(),
+        _ => "no cost".to_owned(),
+    };
+    let mut calls = count(cost.calls, "model call");
+    if cost.cached > 0 {
+        calls += &format!(" and {} from a cache", cost.cached);
+    }
+    if cost.in_flight > 0 {
+        calls += &format!(" ({} in flight at the end)", cost.in_flight);
+    }
+    let statements = count(cost.sql_runs, "statement");
+    let mut lines = vec![format!(
+        "{calls}, {} + {} tokens, {} charged, {money}, {statements}",
+        cost.input_tokens, cost.output_tokens, cost.tokens_charged
+    )];
+    for (purpose, spent) in &cost.by_purpose {
+        let cached = if spent.cached > 0 { format!(" and {} from a cache", spent.cached) } else { String::new() };
+        let calls = count(spent.calls, "call");
+        lines.push(format!("{purpose}: {calls}{cached}, {} + {} tokens", spent.input_tokens, spent.output_tokens));
+    }
+    if !cost.refused.is_empty() {
+        lines.push(format!("used up: {}", cost.refused.join(", ")));
+    }
+    lines
+}
+
+/// Who took part.
+pub(super) fn cast(tree: &SearchTree) -> String {
+    let plugins = tree.plugins.iter().map(|plugin| format!("{} {} {}", plugin.role, plugin.name, plugin.version));
+    let model = std::iter::once(format!("{} {}", tree.provider, tree.models.join(", ")).trim_end().to_owned());
+    let database = format!("database {}", tree.database);
+    plugins.chain(model).chain([database]).collect::<Vec<_>>().join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_dates() {
+        assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(moment(1_767_225_599_999), "2025-12-31 23:59:59 UTC");
+        assert_eq!(moment(4_107_542_400_000), "2100-03-01 00:00:00 UTC");
+        moment(u64::MAX);
+    }
+}

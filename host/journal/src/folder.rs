@@ -1,0 +1,229 @@
+//! The folder of the user's journals: one file a run, named by its id.
+
+use std::fs::{self, DirBuilder};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use syrch_core::text::nearest;
+
+use crate::file::JournalError;
+
+/// What the name of a journal ends with.
+const ENDING: &str = "jsonl";
+
+/// A folder of journals. Nothing is made before the first journal is.
+#[derive(Debug, Clone)]
+pub struct Folder(PathBuf);
+
+/// One journal of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The run's id.
+    pub run: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// When it was last written to.
+    pub changed: SystemTime,
+}
+
+impl Folder {
+    /// The folder at that path, which need not exist.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Where the journal of a new run goes; the folder is made in mode 0700 when it is missing.
+    ///
+    /// # Errors
+    /// When the folder cannot be made.
+    pub fn place(&self, run: &str) -> Result<PathBuf, JournalError> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        private(&mut builder);
+        builder.create(&self.0).map_err(|error| JournalError::io(&self.0, error))?;
+        Ok(self.0.join(format!("{run}.{ENDING}")))
+    }
+
+    /// All journals, the latest first. A folder that is missing holds none.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn list(&self) -> Result<Vec<Entry>, JournalError> {
+        let fail = |error| JournalError::io(&self.0, error);
+        let files = match fs::read_dir(&self.0) {
+            Ok(files) => files,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(fail(error)),
+        };
+        let mut entries = Vec::new();
+        for file in files {
+            let path = file.map_err(fail)?.path();
+            // Another process may remove it meanwhile.
+            let Ok(data) = fs::metadata(&path) else { continue };
+            let is_journal = path.extension().is_some_and(|ending| ending == ENDING) && data.is_file();
+            let Some(run) = path.file_stem().filter(|_| is_journal) else { continue };
+            let run = run.to_string_lossy().into_owned();
+            let changed = data.modified().map_err(fail)?;
+            entries.push(Entry { run, bytes: data.len(), changed, path });
+        }
+        entries.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.run.cmp(&b.run)));
+        Ok(entries)
+    }
+
+    /// The journal of a run, named by its id or by the beginning of it; `last` is the latest.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub fn find(&self, run: &str) -> Result<Entry, JournalError> {
+        let entries = self.list()?;
+        if run == "last"
+            && let Some(latest) = entries.first()
+        {
+            return Ok(latest.clone());
+        }
+        if let Some(entry) = entries.iter().find(|entry| entry.run == run) {
+            return Ok(entry.clone());
+        }
+        let mut matching = entries.iter().filter(|entry| !run.is_empty() && entry.run.starts_with(run));
+        match (matching.next(), matching.next()) {
+            (Some(entry), None) => Ok(entry.clone()),
+            (None, _) => {
+                let similar = nearest(run, entries.iter().map(|entry| entry.run.as_str()));
+                Err(JournalError::Unknown { run: run.to_owned(), similar })
+            }
+            (Some(one), Some(two)) => {
+                let matches = [one, two].into_iter().chain(matching).map(|entry| entry.run.clone()).collect();
+                Err(JournalError::Several { run: run.to_owned(), matches })
+            }
+        }
+    }
+
+    /// The journals over a bound: all but the `keep` latest, those older than `age`, and the oldest of the others, until they have at most
+    /// `bytes` together. The latest is never too large, and a journal that is being written stays.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn over(&self, keep: usize, age: Duration, bytes: u64) -> Result<Vec<Entry>, JournalError> {
+        let now = SystemTime::now();
+        let (mut over, mut sum, mut is_full) = (Vec::new(), 0_u64, false);
+        for (place, entry) in self.list()?.into_iter().enumerate() {
+            let is_old = now.duration_since(entry.changed).is_ok_and(|since| since > age);
+            is_full |= place > 0 && sum.saturating_add(entry.bytes) > bytes;
+            if (place >= keep || is_old || is_full) && !entry.is_written() {
+                over.push(entry);
+            } else {
+                sum = sum.saturating_add(entry.bytes);
+            }
+        }
+        Ok(over)
+    }
+
+    /// Removes the journals over a bound; see [`Folder::over`]. What was removed.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn prune(&self, keep: usize, age: Duration, bytes: u64) -> Result<Vec<Entry>, JournalError> {
+        let mut removed = self.over(keep, age, bytes)?;
+        removed.retain(|entry| fs::remove_file(&entry.path).is_ok());
+        Ok(removed)
+    }
+}
+
+impl Entry {
+    /// Whether a process writes it: its run is still going on.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        is_busy(&self.path)
+    }
+}
+
+fn is_busy(path: &Path) -> bool {
+    fs::File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
+}
+
+#[cfg(unix)]
+fn private(builder: &mut DirBuilder) {
+    use std::os::unix::fs::DirBuilderExt;
+    builder.mode(0o700);
+}
+
+#[cfg(not(unix))]
+fn private(_: &mut DirBuilder) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    /// A folder of runs by age in days, 100 bytes each, and one larger.
+    fn folder(runs: &[(&str, u32, usize)]) -> (tempfile::TempDir, Folder) {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::new(place.path().join("runs"));
+        for (run, days, bytes) in runs {
+            let path = folder.place(run).unwrap();
+            fs::write(&path, vec![b'x'; *bytes]).unwrap();
+            let changed = SystemTime::now() - DAY * *days;
+            fs::File::options().write(true).open(&path).unwrap().set_modified(changed).unwrap();
+        }
+        (place, folder)
+    }
+
+    fn names(entries: &[Entry]) -> Vec<&str> {
+        entries.iter().map(|entry| entry.run.as_str()).collect()
+    }
+
+    #[test]
+    fn runs_are_found_by_id_beginning_and_last() {
+        let (_place, folder) = folder(&[("ab1", 2, 1), ("ab2", 1, 1), ("c", 3, 1)]);
+        assert_eq!(names(&folder.list().unwrap()), ["ab2", "ab1", "c"]);
+        let run = |name: &str| folder.find(name).map(|entry| entry.run);
+        assert_eq!(
+            (run("last").unwrap(), run("ab1").unwrap(), run("c").unwrap()),
+            ("ab2".into(), "ab1".into(), "c".into())
+        );
+        assert_eq!(run("ab").unwrap_err().to_string(), "several runs begin with `ab`: ab2, ab1");
+        assert!(matches!(run("ab3").unwrap_err(), JournalError::Unknown { similar, .. } if similar.len() == 2));
+        assert!(matches!(run("").unwrap_err(), JournalError::Unknown { .. }));
+        let missing = Folder::new(folder.path().join("none"));
+        assert!(missing.list().unwrap().is_empty() && missing.find("last").is_err());
+    }
+
+    #[test]
+    fn each_bound_removes_the_oldest() {
+        let runs = [("new", 0, 100), ("mid", 5, 300), ("old", 10, 100), ("ancient", 40, 100)];
+        let (_place, folder) = folder(&runs);
+        let over = |keep, days: u32, bytes| {
+            let over = folder.over(keep, DAY * days, bytes).unwrap();
+            names(&over).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(over(4, 100, 1_000).is_empty());
+        assert_eq!(over(2, 100, 1_000), ["old", "ancient"]);
+        assert_eq!(over(4, 30, 1_000), ["ancient"]);
+        assert_eq!(over(4, 100, 400), ["old", "ancient"]);
+        assert_eq!(over(4, 100, 399), ["mid", "old", "ancient"]);
+        assert_eq!(over(0, 100, 1_000).len(), 4);
+        assert_eq!(names(&folder.prune(1, DAY * 100, 1_000).unwrap()), ["mid", "old", "ancient"]);
+        assert_eq!(names(&folder.list().unwrap()), ["new"]);
+    }
+
+    #[test]
+    fn a_journal_that_is_written_stays() {
+        let (_place, folder) = folder(&[("a", 0, 1), ("b", 1, 1)]);
+        let entry = folder.find("b").unwrap();
+        let writer = fs::File::open(&entry.path).unwrap();
+        writer.try_lock().unwrap();
+        assert!(entry.is_written() && folder.over(0, DAY, 0).unwrap().len() == 1);
+        drop(writer);
+        assert!(!entry.is_written() && folder.over(0, DAY, 0).unwrap().len() == 2);
+    }
+}

@@ -1,0 +1,164 @@
+//! Reading a journal: of a run that ended, that was killed, or that still goes on.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+use syrch_core::ResultSet;
+use syrch_core::ports::{LlmError, Reply, Request};
+
+use crate::file::JournalError;
+use crate::record::{Ask, CallId, Event, FORMAT, Got, Header, Record, StoredRows, VERSION};
+use crate::stored;
+
+/// Bytes of one line at most: a result of the greatest size in base64, twice over.
+const LINE: u64 = 64 << 20;
+
+/// A journal in memory.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    /// The first line.
+    pub header: Header,
+    /// The others, in order.
+    pub records: Vec<Record>,
+    /// Bytes up to the end of the last whole line.
+    pub(crate) whole_bytes: u64,
+}
+
+impl Journal {
+    /// Reads a file. A last line without its end was being written when the process ended, and is left out.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no journal, has another version, or a line before the last is damaged.
+    pub fn read(path: &Path) -> Result<Self, JournalError> {
+        let file = File::open(path).map_err(|error| JournalError::io(path, error))?;
+        let mut lines = Lines { reader: BufReader::new(file), path, number: 0, bytes: 0 };
+        let malformed = |line, reason: String| JournalError::Malformed { path: path.to_owned(), line, reason };
+        let first = lines.next()?.ok_or_else(|| malformed(1, "it is empty".to_owned()))?;
+        let header = header(&first).map_err(|wrong| match wrong {
+            Wrong::Version(found) => JournalError::Version { path: path.to_owned(), found, known: VERSION },
+            Wrong::Other(reason) => malformed(1, reason),
+        })?;
+        let mut records = Vec::new();
+        while let Some(line) = lines.next()? {
+            records.push(serde_json::from_slice(&line).map_err(|error| malformed(lines.number, error.to_string()))?);
+        }
+        Ok(Self { header, records, whole_bytes: lines.bytes })
+    }
+
+    /// Reads the first line only.
+    ///
+    /// # Errors
+    /// As [`Journal::read`].
+    pub fn read_header(path: &Path) -> Result<Header, JournalError> {
+        let file = File::open(path).map_err(|error| JournalError::io(path, error))?;
+        let mut lines = Lines { reader: BufReader::new(file), path, number: 0, bytes: 0 };
+        let malformed = |reason: String| JournalError::Malformed { path: path.to_owned(), line: 1, reason };
+        let first = lines.next()?.ok_or_else(|| malformed("it is empty".to_owned()))?;
+        header(&first).map_err(|wrong| match wrong {
+            Wrong::Version(found) => JournalError::Version { path: path.to_owned(), found, known: VERSION },
+            Wrong::Other(reason) => malformed(reason),
+        })
+    }
+
+    /// Whether the run came to its end; else it was killed or still goes on.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        use crate::record::Fact::{Answer, Failed};
+        self.records
+            .iter()
+            .rev()
+            .any(|record| matches!(record, Record::Fact { fact: Answer { .. } | Failed { .. }, .. }))
+    }
+
+    /// The results by their digest, each decoded once; a damaged one is missing.
+    pub(crate) fn results(&self) -> HashMap<String, Arc<ResultSet>> {
+        let rows = self.records.iter().filter_map(|record| match record {
+            Record::Rows { digest, bytes } => Some((digest.clone(), stored::restore(digest, bytes)?)),
+            _ => None,
+        });
+        rows.collect()
+    }
+
+    /// The rows of a stored result; none when they were left out.
+    #[must_use]
+    pub fn rows(&self, of: &StoredRows) -> Option<Arc<ResultSet>> {
+        let wanted = of.digest.as_ref()?;
+        self.records.iter().find_map(|record| match record {
+            Record::Rows { digest, bytes } if digest == wanted => stored::restore(digest, bytes),
+            _ => None,
+        })
+    }
+}
+
+/// A model call and what came of it.
+pub type Exchange = (Request, Result<Reply, LlmError>);
+
+/// The model calls that were answered, in the order in which they were made.
+#[must_use]
+pub fn exchanges(journal: &Journal) -> Vec<Exchange> {
+    let mut open: HashMap<(CallId, u32), usize> = HashMap::new();
+    let mut all: Vec<(Request, Option<Result<Reply, LlmError>>)> = Vec::new();
+    for record in &journal.records {
+        match record {
+            Record::Event { event: Event::Issue { call, ticket, ask: Ask::Llm(request) }, .. } => {
+                open.insert((*call, *ticket), all.len());
+                all.push(((**request).clone(), None));
+            }
+            Record::Event { event: Event::Done { call, ticket, got: Got::Reply(reply) }, .. } => {
+                if let Some((_, answer)) = open.remove(&(*call, *ticket)).and_then(|place| all.get_mut(place)) {
+                    *answer = Some(reply.clone().map(|reply| *reply));
+                }
+            }
+            _ => {}
+        }
+    }
+    all.into_iter().filter_map(|(request, reply)| Some((request, reply?))).collect()
+}
+
+enum Wrong {
+    Version(u64),
+    Other(String),
+}
+
+fn header(line: &[u8]) -> Result<Header, Wrong> {
+    let value: Value = serde_json::from_slice(line).map_err(|_| Wrong::Other("this is no journal".to_owned()))?;
+    if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
+        return Err(Wrong::Other(format!("this is no journal: its `format` is not `{FORMAT}`")));
+    }
+    match value.get("version").and_then(Value::as_u64) {
+        Some(version) if version == u64::from(VERSION) => {}
+        Some(version) => return Err(Wrong::Version(version)),
+        None => return Err(Wrong::Other("it has no `version`".to_owned())),
+    }
+    serde_json::from_value(value).map_err(|error| Wrong::Other(error.to_string()))
+}
+
+/// The whole lines of a file.
+struct Lines<'a> {
+    reader: BufReader<File>,
+    path: &'a Path,
+    number: usize,
+    bytes: u64,
+}
+
+impl Lines<'_> {
+    fn next(&mut self) -> Result<Option<Vec<u8>>, JournalError> {
+        let mut line = Vec::new();
+        let read = self.reader.by_ref().take(LINE).read_until(b'\n', &mut line);
+        read.map_err(|error| JournalError::io(self.path, error))?;
+        self.number += 1;
+        if line.pop() == Some(b'\n') {
+            self.bytes += line.len() as u64 + 1;
+            return Ok(Some(line));
+        }
+        if line.len() as u64 + 1 >= LINE {
+            let reason = "the line is too long".to_owned();
+            return Err(JournalError::Malformed { path: self.path.to_owned(), line: self.number, reason });
+        }
+        Ok(None)
+    }
+}

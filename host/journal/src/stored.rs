@@ -1,0 +1,70 @@
+//! Results in a journal: each once, however many events speak of it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Weak};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use syrch_core::ResultSet;
+use syrch_core::encode::{decode, encode};
+
+use crate::record::{Kept, Record, StoredRows};
+
+/// The sha256 of bytes, as `sha256:` and hex.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// What of the results is already in the file.
+#[derive(Default)]
+pub(crate) struct Stored {
+    written: HashSet<String>,
+    /// Digests of results that are still in memory, by their address.
+    known: HashMap<usize, (Weak<ResultSet>, String)>,
+}
+
+impl Stored {
+    /// The results that a journal already holds.
+    pub(crate) fn holding<'a>(digests: impl IntoIterator<Item = &'a String>) -> Self {
+        Self { written: digests.into_iter().cloned().collect(), known: HashMap::new() }
+    }
+
+    /// How the result stands in an event, and the record that must come before it when its rows are new to the file. A result that cannot
+    /// be encoded is left out.
+    pub(crate) fn store(&mut self, results: &Arc<ResultSet>, kept: Kept) -> (StoredRows, Option<Record>) {
+        let mut stored = StoredRows {
+            rows: results.row_count(),
+            columns: results.schema().fields().iter().map(|field| field.name().clone()).collect(),
+            truncated: results.truncated(),
+            sql: results.sql.clone(),
+            digest: None,
+        };
+        if kept == Kept::None {
+            return (stored, None);
+        }
+        let address = Arc::as_ptr(results) as usize;
+        if let Some((weak, digest)) = self.known.get(&address)
+            && weak.upgrade().is_some_and(|known| Arc::ptr_eq(&known, results))
+        {
+            stored.digest = Some(digest.clone());
+            return (stored, None);
+        }
+        let Ok(bytes) = encode(results) else { return (stored, None) };
+        let digest = digest(&bytes);
+        self.known.insert(address, (Arc::downgrade(results), digest.clone()));
+        stored.digest = Some(digest.clone());
+        let is_new = self.written.insert(digest.clone());
+        (stored, is_new.then(|| Record::Rows { digest, bytes: STANDARD.encode(bytes) }))
+    }
+}
+
+/// The result of a [`Record::Rows`]; none when it is damaged.
+pub(crate) fn restore(expected: &str, bytes: &str) -> Option<Arc<ResultSet>> {
+    let bytes = STANDARD.decode(bytes).ok()?;
+    if digest(&bytes) != expected {
+        return None;
+    }
+    decode(&bytes).ok().map(Arc::new)
+}

@@ -1,0 +1,457 @@
+//! The search tree: what people want to know of a run, read from its journal, whether the run ended, was killed or still goes on.
+//!
+//! Edges are those that the journal holds; nothing is guessed. What the journal does not say, such as how a task ended that was under way
+//! when the process was killed, is absent. Nothing here shows a cell or a prompt unless [`Shown`] allows it.
+
+mod build;
+mod calls;
+mod candidates;
+mod end;
+mod summary;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use syrch_core::ledger::PurposeCost;
+use syrch_core::ports::{Level, Message};
+use syrch_core::roles::Role;
+use syrch_core::{Edit, Ending, Join, Signals, TaskId, Verdict};
+
+use crate::read::Journal;
+use crate::record::{CallId, PluginRecord};
+
+pub use summary::Summary;
+
+/// What [`SearchTree::schema`] says.
+pub const TRACE_SCHEMA: &str = "syrch.trace/1";
+
+/// How much of what may quote cells is taken over from the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shown {
+    /// Rows of the answer at most; none: neither rows nor the sentence, which quotes them.
+    pub rows: Option<usize>,
+    /// Whether prompts and replies are taken over.
+    pub prompts: bool,
+}
+
+/// A run, as people look at it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchTree {
+    /// Always [`TRACE_SCHEMA`].
+    pub schema: String,
+    /// The run's id.
+    pub run: String,
+    /// When it began, in milliseconds since 1970.
+    pub began_ms: u64,
+    /// Milliseconds from its begin to the last thing that its journal tells.
+    pub took_ms: u64,
+    /// When it went on after it was killed, in milliseconds since 1970.
+    pub resumed_ms: Vec<u64>,
+    /// The host's version.
+    pub host: String,
+    /// The question as asked.
+    pub question: String,
+    /// What the user added to explain terms.
+    pub evidence: Option<String>,
+    /// The database's name.
+    pub database: String,
+    /// What its statements are written in.
+    pub dialect: String,
+    /// Who answered model calls.
+    pub provider: String,
+    /// The names of models that a request could hold, the default first.
+    pub models: Vec<String>,
+    /// The plugins.
+    pub plugins: Vec<PluginRecord>,
+    /// Everything else that the search was told.
+    pub settings: serde_json::Value,
+    /// How it ended.
+    pub outcome: OutcomeNode,
+    /// The answer; none when there is none.
+    pub answer: Option<AnswerNode>,
+    /// The searches over each wording of the problem.
+    pub rounds: Vec<Round>,
+    /// The role calls, in the order in which they began.
+    pub role_calls: Vec<RoleCall>,
+    /// The port calls that took time, in the order in which they were made.
+    pub calls: Vec<PortCall>,
+    /// What it cost.
+    pub cost: Cost,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OutcomeNode {
+    /// `answered`, `no-answer`, `clarification-needed`, `failed`; `unfinished` when the journal does not say.
+    pub kind: String,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct AnswerNode {
+    /// In words; none: left out, since it quotes rows.
+    pub text: Option<String>,
+    /// The statement whose rows are the answer.
+    pub sql: Option<String>,
+    /// Column names, by position.
+    pub columns: Vec<String>,
+    /// As many rows as may be shown.
+    pub rows: Vec<Vec<serde_json::Value>>,
+    /// How many there are.
+    pub row_count: u64,
+    /// Whether a cap cut them in the search.
+    pub truncated: bool,
+    /// What the model claimed, 0 to 1.
+    pub claimed: Option<f64>,
+    /// What calibrator and aggregator made of it, 0 to 1.
+    pub confidence: Option<f64>,
+    /// Equal for equal rows in any order; none: they were left out. Not written, since few rows can be guessed from it.
+    #[serde(skip)]
+    pub digest: Option<String>,
+}
+
+/// The search over one wording of the problem.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Round {
+    /// Which, from 0.
+    pub number: u32,
+    /// When it began, in milliseconds since the run did.
+    pub began_ms: u64,
+    /// The task whose result answers the question.
+    pub answer: Option<TaskId>,
+    /// The tasks, in the order in which they came to be.
+    pub tasks: Vec<TaskNode>,
+    /// Candidates that no task of the graph was made for.
+    pub candidates: Vec<CandidateNode>,
+    /// What the planner did on the way.
+    pub changes: Vec<Change>,
+    /// What the user was asked at the end.
+    pub questions: Vec<Asked>,
+}
+
+/// Where a task came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskOrigin {
+    /// The planner's first graph.
+    #[default]
+    Graph,
+    /// An edit of the planner's.
+    Edit,
+    /// A solver put it in the place of another task.
+    Subtask,
+}
+
+/// A task.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TaskNode {
+    /// Its id, unique within the round.
+    pub id: TaskId,
+    /// What to find out.
+    pub text: String,
+    /// Where it came from.
+    pub from: TaskOrigin,
+    /// What it does: `solve`, `choose`, or another name.
+    pub operation: String,
+    /// The tasks whose results it needs.
+    pub depends_on: Vec<TaskId>,
+    /// How many of them.
+    pub join: Join,
+    /// Whether it runs although a dependency failed.
+    pub tolerant: bool,
+    /// The task it was made from.
+    pub parent: Option<TaskId>,
+    /// The tasks that its solver put in its place; the last gives its result.
+    pub subtasks: Vec<TaskId>,
+    /// When it started, in milliseconds since the run began.
+    pub started_ms: Option<u64>,
+    /// When it ended.
+    pub ended_ms: Option<u64>,
+    /// How; none: it did not, or never started.
+    pub ending: Option<Ending>,
+    /// Its candidates, in the order in which they were proposed.
+    pub candidates: Vec<CandidateNode>,
+    /// Statements that were run for it.
+    pub statements: u32,
+    /// How many of them failed, by kind.
+    pub errors: BTreeMap<String, u32>,
+}
+
+/// What became of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Its rows are the answer.
+    Answer,
+    /// It solved its task.
+    Kept,
+    /// It was not used.
+    Dropped,
+    /// Nobody had decided when the journal ends.
+    #[default]
+    Open,
+}
+
+impl Status {
+    /// The status in a word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::Kept => "kept",
+            Self::Dropped => "dropped",
+            Self::Open => "open",
+        }
+    }
+}
+
+/// A candidate.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CandidateNode {
+    /// Its id.
+    pub id: String,
+    /// The candidates that it was made from.
+    pub parents: Vec<String>,
+    /// The step that made it.
+    pub origin: String,
+    /// The statement as the strategy wrote it.
+    pub sql: String,
+    /// What became of it.
+    pub status: Status,
+    /// Candidates of one task with equal results share a number; none: it has no result.
+    pub cluster: Option<u32>,
+    /// What the model claimed, 0 to 1.
+    pub claimed: Option<f64>,
+    /// What the calibrator made of it, 0 to 1.
+    pub confidence: Option<f64>,
+    /// Why it was kept or dropped.
+    pub reason: Option<String>,
+    /// Why its strategy thinks that it is right.
+    pub rationale: Option<String>,
+    /// What happened on the way to it.
+    pub signals: Signals,
+    /// What a judge said.
+    pub verdict: Option<Verdict>,
+    /// Rows of its result.
+    pub rows: Option<u64>,
+    /// Equal for equal results in any order of rows; none: unknown. Not written, since few rows can be guessed from it.
+    #[serde(skip)]
+    pub digest: Option<String>,
+}
+
+/// What the planner did on the way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// When, in milliseconds since the run began.
+    pub at_ms: u64,
+    /// What it changed.
+    pub edits: Vec<Edit>,
+    /// Why its step was refused; none: it was taken.
+    pub refused: Option<String>,
+}
+
+/// A question to the user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// When it was answered, in milliseconds since the run began.
+    pub at_ms: u64,
+    /// The question.
+    pub text: String,
+    /// Answers to choose from.
+    pub choices: Vec<String>,
+    /// What the user said; none: nothing.
+    pub answer: Option<String>,
+}
+
+/// A role call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RoleCall {
+    /// Its number.
+    pub call: CallId,
+    /// The round.
+    pub round: u32,
+    /// The role.
+    pub role: Role,
+    /// The task that it works on; empty for none.
+    pub task: TaskId,
+    /// The role call that waits for it.
+    pub within: Option<CallId>,
+    /// When it began, in milliseconds since the run did.
+    pub began_ms: u64,
+    /// When it ended; none: it did not.
+    pub ended_ms: Option<u64>,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// What its plugin remarked.
+    pub notes: Vec<Note>,
+    /// The names of its strategy's own steps.
+    pub steps: Vec<String>,
+}
+
+/// A plugin's remark.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// When, in milliseconds since the run began.
+    pub at_ms: u64,
+    /// How loud.
+    pub level: Level,
+    /// What.
+    pub message: String,
+}
+
+/// How a port call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallEnd {
+    /// Well.
+    Done,
+    /// With an error.
+    Failed,
+    /// The plugin no longer waited for it.
+    GivenUp,
+    /// The journal does not say.
+    #[default]
+    Open,
+}
+
+impl CallEnd {
+    /// The end in a word or two.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::GivenUp => "given up",
+            Self::Open => "open",
+        }
+    }
+}
+
+/// A port call that took time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PortCall {
+    /// Whose.
+    pub call: CallId,
+    /// Its number within that; 0: the host's own.
+    pub ticket: u32,
+    /// The port's function.
+    pub port: String,
+    /// Its place in the order in which calls were made, from 1.
+    pub issued: u32,
+    /// Its place in the order in which calls ended, from 1.
+    pub completed: Option<u32>,
+    /// When it was made, in milliseconds since the run began.
+    pub issued_ms: u64,
+    /// When it ended.
+    pub done_ms: Option<u64>,
+    /// How it ended.
+    pub end: CallEnd,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// What it was.
+    pub what: What,
+}
+
+/// What a port call was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum What {
+    /// A model call.
+    Model(ModelNode),
+    /// A statement.
+    Statement {
+        /// The statement as the strategy wrote it.
+        sql: String,
+        /// Rows of its result.
+        rows: Option<u64>,
+        /// The error's kind.
+        error_kind: Option<String>,
+    },
+    /// Anything else.
+    Other,
+}
+
+/// A model call.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ModelNode {
+    /// Why it was made.
+    pub purpose: String,
+    /// The model that answered, or that was asked for.
+    pub model: Option<String>,
+    /// Which of several samples of the same prompt.
+    pub sample: u32,
+    /// Tokens of the prompt.
+    pub input_tokens: u32,
+    /// Tokens of the reply.
+    pub output_tokens: u32,
+    /// Price in millionths; none: unknown.
+    pub cost_micros: Option<u64>,
+    /// Whether a cache answered. The books name purpose and tokens of what a cache answered; of equal calls at the same time, either may be
+    /// the one.
+    pub cached: bool,
+    /// The prompt; empty: left out.
+    pub prompt: Vec<Message>,
+    /// The reply; none: left out, or there was none.
+    pub reply: Option<String>,
+}
+
+/// What a run cost, by its books.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Cost {
+    /// Model calls that were sent.
+    pub calls: u32,
+    /// Model calls that a cache answered.
+    pub cached: u32,
+    /// Model calls that were sent and whose end the journal does not tell; they stay charged.
+    pub in_flight: u32,
+    /// Tokens of prompts.
+    pub input_tokens: u64,
+    /// Tokens of replies.
+    pub output_tokens: u64,
+    /// Tokens charged to the budget, calls in flight and those that a cache answered included.
+    pub tokens_charged: u64,
+    /// Statements.
+    pub sql_runs: u32,
+    /// Money; none: unknown.
+    pub usd: Option<f64>,
+    /// By purpose.
+    pub by_purpose: BTreeMap<String, PurposeCost>,
+    /// The budgets that refused something.
+    pub refused: Vec<String>,
+}
+
+impl SearchTree {
+    /// The tree of a journal.
+    #[must_use]
+    pub fn of(journal: &Journal, shown: Shown) -> Self {
+        build::Builder::new(journal, shown).run()
+    }
+
+    /// The round whose result is the run's: the last.
+    #[must_use]
+    pub fn last_round(&self) -> Option<&Round> {
+        self.rounds.last()
+    }
+
+    /// The role call of that number.
+    #[must_use]
+    pub fn role_call(&self, call: CallId) -> Option<&RoleCall> {
+        self.role_calls.iter().find(|known| known.call == call)
+    }
+}
+
+impl Round {
+    /// The task of that id.
+    #[must_use]
+    pub fn task(&self, id: &str) -> Option<&TaskNode> {
+        self.tasks.iter().find(|task| task.id == id)
+    }
+}

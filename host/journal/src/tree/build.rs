@@ -1,0 +1,277 @@
+//! The pass over the records.
+
+use std::collections::HashMap;
+
+use syrch_core::ports::Level;
+use syrch_core::{Edit, Operation, Task};
+
+use super::calls::Calls;
+use super::candidates::Results;
+use super::{
+    Asked, Change, Cost, Note, OutcomeNode, RoleCall, Round, SearchTree, Shown, Status, TRACE_SCHEMA, TaskNode,
+    TaskOrigin,
+};
+use crate::read::Journal;
+use crate::record::{Ask, CallId, Event, Fact, Got, Record};
+
+/// Names of a strategy's own steps that are told of, for each role call.
+const STEPS: usize = 64;
+
+/// A tree under way.
+pub(super) struct Builder<'a> {
+    journal: &'a Journal,
+    pub(super) shown: Shown,
+    pub(super) tree: SearchTree,
+    pub(super) calls: Calls,
+    pub(super) results: Results<'a>,
+    /// Where role calls stand.
+    places: HashMap<CallId, usize>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(journal: &'a Journal, shown: Shown) -> Self {
+        let header = &journal.header;
+        let tree = SearchTree {
+            schema: TRACE_SCHEMA.to_owned(),
+            run: header.run.clone(),
+            began_ms: header.began_ms,
+            took_ms: 0,
+            resumed_ms: Vec::new(),
+            host: header.host.clone(),
+            question: header.problem.question.clone(),
+            evidence: header.problem.evidence.clone(),
+            database: header.catalog.database.clone(),
+            dialect: header.catalog.dialect.name().to_owned(),
+            provider: header.provider.clone(),
+            models: header.models.clone(),
+            plugins: header.plugins.clone(),
+            settings: header.settings.clone(),
+            outcome: OutcomeNode { kind: "unfinished".to_owned(), ..OutcomeNode::default() },
+            answer: None,
+            rounds: Vec::new(),
+            role_calls: Vec::new(),
+            calls: Vec::new(),
+            cost: Cost::default(),
+            warnings: Vec::new(),
+        };
+        let (calls, results) = (Calls::new(shown.prompts), Results::of(journal));
+        Self { journal, shown, tree, calls, results, places: HashMap::new() }
+    }
+
+    pub(super) fn run(mut self) -> SearchTree {
+        for record in &self.journal.records {
+            match record {
+                Record::Event { at_ms, event } => self.event(*at_ms, event),
+                Record::Fact { at_ms, fact } => self.fact(*at_ms, fact),
+                Record::Books { entry } => self.calls.book(entry),
+                Record::Resumed { at_unix_ms } => {
+                    self.tree.resumed_ms.push(*at_unix_ms);
+                    self.calls.resumed();
+                }
+                Record::Rows { .. } => {}
+            }
+        }
+        self.finish()
+    }
+
+    /// The round under way.
+    pub(super) fn round(&mut self) -> &mut Round {
+        if self.tree.rounds.is_empty() {
+            self.tree.rounds.push(Round::default());
+        }
+        let last = self.tree.rounds.len() - 1;
+        &mut self.tree.rounds[last]
+    }
+
+    fn event(&mut self, at_ms: u64, event: &Event) {
+        self.tree.took_ms = self.tree.took_ms.max(at_ms);
+        match event {
+            Event::Call { call, role, task, from } => {
+                let round = self.round().number;
+                self.places.insert(*call, self.tree.role_calls.len());
+                self.tree.role_calls.push(RoleCall {
+                    call: *call,
+                    round,
+                    role: *role,
+                    task: task.clone(),
+                    within: from.map(|(outer, _)| outer),
+                    began_ms: at_ms,
+                    ended_ms: None,
+                    error: None,
+                    notes: Vec::new(),
+                    steps: Vec::new(),
+                });
+            }
+            Event::Issue { call, ticket, ask } => self.calls.issue(at_ms, *call, *ticket, ask),
+            Event::Done { call, ticket, got } => {
+                if let Some(ask) = self.calls.done(at_ms, *call, *ticket, got) {
+                    self.found(*call, &ask, got);
+                }
+            }
+            Event::Port { call, ask, .. } => self.port(at_ms, *call, ask),
+            Event::Left { call } => self.calls.left(at_ms, *call),
+            Event::End { call, error } => {
+                self.calls.left(at_ms, *call);
+                if let Some(role_call) = self.role_call(*call) {
+                    role_call.ended_ms = Some(at_ms);
+                    role_call.error = error.as_ref().map(ToString::to_string);
+                }
+            }
+            Event::User { question, answer } => {
+                let (text, choices) = (question.text.clone(), question.choices.clone());
+                self.round().questions.push(Asked { at_ms, text, choices, answer: answer.clone() });
+            }
+            Event::Closed { task } => {
+                let round = self.round().number;
+                for call in self.calls_of(round, task) {
+                    self.calls.left(at_ms, call);
+                    self.calls.left_host(at_ms, call);
+                }
+            }
+            Event::Turn(_) | Event::Known { .. } | Event::Over { .. } => {}
+        }
+    }
+
+    pub(super) fn role_call(&mut self, call: CallId) -> Option<&mut RoleCall> {
+        let place = *self.places.get(&call)?;
+        self.tree.role_calls.get_mut(place)
+    }
+
+    fn calls_of(&self, round: u32, task: &str) -> Vec<CallId> {
+        let its = |call: &&RoleCall| call.round == round && call.task == task;
+        self.tree.role_calls.iter().filter(its).map(|call| call.call).collect()
+    }
+
+    /// A port call that was answered at once.
+    fn port(&mut self, at_ms: u64, call: CallId, ask: &Ask) {
+        match ask {
+            Ask::GiveUp(ticket) => self.calls.given_up(at_ms, call, *ticket),
+            Ask::Note(level, message) => self.note(at_ms, call, *level, message),
+            Ask::Step(_, name, _) => {
+                if let Some(role_call) = self.role_call(call).filter(|role_call| role_call.steps.len() < STEPS) {
+                    role_call.steps.push(name.clone());
+                }
+            }
+            Ask::Propose(candidate) => {
+                let known = self.candidate(call, &candidate.id);
+                known.take_claim(candidate);
+            }
+            Ask::Keep(id, reason) | Ask::Discard(id, reason) => {
+                let known = self.candidate(call, id);
+                known.reason = Some(reason.clone());
+                if matches!(ask, Ask::Discard(..)) {
+                    known.status = Status::Dropped;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, at_ms: u64, call: CallId, level: Level, message: &str) {
+        if let Some(role_call) = self.role_call(call) {
+            role_call.notes.push(Note { at_ms, level, message: message.to_owned() });
+        }
+    }
+
+    /// What a call that took time found out about a task and its candidates.
+    fn found(&mut self, call: CallId, ask: &Ask, got: &Got) {
+        let Some((round, task)) = self.role_call(call).map(|call| (call.round, call.task.clone())) else { return };
+        match (ask, got) {
+            (Ask::Sql(sql), Got::Rows(found)) => {
+                self.results.note(round, &task, sql, found);
+                let Some(node) = self.task(round, &task) else { return };
+                node.statements += 1;
+                if let Err(error) = found {
+                    *node.errors.entry(error.kind.name().to_owned()).or_default() += 1;
+                }
+            }
+            (Ask::Reward(candidates), Got::Verdicts(Ok(verdicts))) => {
+                for (candidate, verdict) in candidates.iter().zip(verdicts) {
+                    self.candidate(call, &candidate.id).verdict = Some(verdict.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn task(&mut self, round: u32, id: &str) -> Option<&mut TaskNode> {
+        let round = self.tree.rounds.iter_mut().find(|known| known.number == round)?;
+        round.tasks.iter_mut().find(|task| task.id == id)
+    }
+
+    fn fact(&mut self, at_ms: u64, fact: &Fact) {
+        self.tree.took_ms = self.tree.took_ms.max(at_ms);
+        match fact {
+            Fact::Round { number } => {
+                if !self.tree.rounds.iter().any(|round| round.number == *number) {
+                    self.tree.rounds.push(Round { number: *number, began_ms: at_ms, ..Round::default() });
+                }
+            }
+            Fact::Graph(graph) => {
+                graph.tasks.iter().for_each(|task| self.place(task, TaskOrigin::Graph));
+                self.round().answer = Some(graph.answer.clone());
+            }
+            Fact::Started { task } => {
+                let round = self.round().number;
+                if let Some(node) = self.task(round, task) {
+                    node.started_ms.get_or_insert(at_ms);
+                }
+            }
+            Fact::Expanded { task, subtasks } => {
+                subtasks.iter().for_each(|subtask| self.place(subtask, TaskOrigin::Subtask));
+                let round = self.round().number;
+                if let Some(node) = self.task(round, task) {
+                    node.subtasks = subtasks.iter().map(|subtask| subtask.id.clone()).collect();
+                }
+            }
+            Fact::Edited { edits } => {
+                edits.iter().for_each(|edit| self.edit(edit));
+                self.round().changes.push(Change { at_ms, edits: edits.clone(), refused: None });
+            }
+            Fact::Refused { reason } => {
+                self.round().changes.push(Change { at_ms, edits: Vec::new(), refused: Some(reason.clone()) });
+            }
+            Fact::Ended(observation) => self.ended(at_ms, observation),
+            Fact::Answer { document, outcome, interrupted } => {
+                self.tree.outcome = OutcomeNode { kind: outcome.clone(), reason: None, interrupted: *interrupted };
+                self.document(document);
+            }
+            Fact::Failed { message } => {
+                let (kind, reason) = ("failed".to_owned(), Some(message.clone()));
+                self.tree.outcome = OutcomeNode { kind, reason, interrupted: false };
+            }
+        }
+    }
+
+    fn edit(&mut self, edit: &Edit) {
+        match edit {
+            Edit::Add(task) | Edit::Update(task) => self.place(task, TaskOrigin::Edit),
+            Edit::Answer(task) => self.round().answer = Some(task.clone()),
+            Edit::Cancel(_) | Edit::Finish | Edit::Other(_) => {}
+        }
+    }
+
+    /// A task comes to be, or is replaced before it started.
+    fn place(&mut self, task: &Task, from: TaskOrigin) {
+        let node = TaskNode {
+            id: task.id.clone(),
+            text: task.text.clone(),
+            from,
+            operation: match &task.operation {
+                Operation::Solve => "solve".to_owned(),
+                Operation::Choose => "choose".to_owned(),
+                Operation::Other(name) => name.clone(),
+            },
+            depends_on: task.depends_on.clone(),
+            join: task.join,
+            tolerant: task.tolerant,
+            parent: task.parent.clone(),
+            ..TaskNode::default()
+        };
+        let tasks = &mut self.round().tasks;
+        match tasks.iter_mut().find(|known| known.id == node.id) {
+            Some(known) => *known = TaskNode { from: known.from, ..node },
+            None => tasks.push(node),
+        }
+    }
+}

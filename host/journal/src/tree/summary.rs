@@ -1,0 +1,73 @@
+//! A run in a line.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::end::text;
+use crate::read::Journal;
+use crate::record::{Fact, Record};
+
+/// A run in a line. No row is decoded for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The run's id.
+    pub run: String,
+    /// When it began, in milliseconds since 1970.
+    pub began_ms: u64,
+    /// The question as asked.
+    pub question: String,
+    /// As [`super::OutcomeNode::kind`].
+    pub outcome: String,
+    /// The answer's confidence, 0 to 1.
+    pub confidence: Option<f64>,
+    /// Model calls that were sent.
+    pub calls: u32,
+    /// Milliseconds from its begin to the last thing that its journal tells.
+    pub took_ms: u64,
+    /// The statement whose rows are the answer.
+    pub sql: Option<String>,
+}
+
+impl Summary {
+    /// The summary of a journal.
+    #[must_use]
+    pub fn of(journal: &Journal) -> Self {
+        let mut summary = Self {
+            run: journal.header.run.clone(),
+            began_ms: journal.header.began_ms,
+            question: journal.header.problem.question.clone(),
+            outcome: "unfinished".to_owned(),
+            confidence: None,
+            calls: 0,
+            took_ms: 0,
+            sql: None,
+        };
+        let mut calls = super::calls::Calls::new(false);
+        for record in &journal.records {
+            match record {
+                Record::Event { at_ms, .. } => summary.took_ms = summary.took_ms.max(*at_ms),
+                Record::Fact { at_ms, fact } => {
+                    summary.took_ms = summary.took_ms.max(*at_ms);
+                    summary.fact(fact);
+                }
+                Record::Books { entry } => calls.book(entry),
+                Record::Rows { .. } | Record::Resumed { .. } => {}
+            }
+        }
+        summary.calls = calls.finish().1.calls;
+        summary
+    }
+
+    fn fact(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Answer { document, outcome, .. } => {
+                self.outcome.clone_from(outcome);
+                self.confidence =
+                    document.get("confidence").and_then(|known| known.get("calibrated")).and_then(Value::as_f64);
+                self.sql = document.get("sql").and_then(text);
+            }
+            Fact::Failed { .. } => "failed".clone_into(&mut self.outcome),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Backends with a script, and caches in folders of their own, for the tests of this module.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use syrch_cache::{Cache, Options};
+use syrch_core::ports::{
+    CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
+    ModelProvider, Plan, PortError, Preview, Query, Reply, Sample, Usage,
+};
+use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, Table};
+use tokio::sync::Semaphore;
+
+/// A cache in a new folder, which goes away with the first value.
+pub(super) fn scratch() -> (tempfile::TempDir, Arc<Cache>) {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::open(folder.path(), Options::default());
+    (folder, cache)
+}
+
+/// A whole reply that used some tokens.
+pub(super) fn reply(text: &str) -> Reply {
+    let usage = Usage { input_tokens: 11, output_tokens: 7, cost_micros: Some(5), model: "m-2".into() };
+    Reply {
+        text: text.into(),
+        parsed: Some("{\"a\":1.0}".into()),
+        truncated: false,
+        logprob: Some(-0.123_456_789_012_345_67),
+        usage,
+    }
+}
+
+pub(super) fn answered(reply: Reply) -> ModelOutcome {
+    let usage = Some(reply.usage.clone());
+    ModelOutcome::sent(Ok(reply), usage)
+}
+
+pub(super) fn failed(error: LlmError) -> ModelOutcome {
+    ModelOutcome::sent(Err(error), None)
+}
+
+/// A model that answers by its script, the last line again and again; with a gate, one call for each permit.
+pub(super) struct ScriptedModel {
+    pub(super) identity: Mutex<Option<String>>,
+    pub(super) script: Mutex<VecDeque<ModelOutcome>>,
+    pub(super) gate: Option<Semaphore>,
+    pub(super) calls: AtomicUsize,
+}
+
+impl ScriptedModel {
+    pub(super) fn new(script: impl IntoIterator<Item = ModelOutcome>) -> Arc<Self> {
+        Arc::new(Self::of(script, None))
+    }
+
+    pub(super) fn gated(script: impl IntoIterator<Item = ModelOutcome>) -> Arc<Self> {
+        Arc::new(Self::of(script, Some(Semaphore::new(0))))
+    }
+
+    fn of(script: impl IntoIterator<Item = ModelOutcome>, gate: Option<Semaphore>) -> Self {
+        let identity = Mutex::new(Some("fake http://here m-2".into()));
+        Self { identity, script: Mutex::new(script.into_iter().collect()), gate, calls: AtomicUsize::new(0) }
+    }
+
+    pub(super) fn be(&self, identity: Option<&str>) {
+        *self.identity.lock().unwrap() = identity.map(str::to_owned);
+    }
+
+    pub(super) fn calls(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl ModelProvider for ScriptedModel {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn models(&self) -> Vec<String> {
+        vec!["m".into(), "n".into()]
+    }
+
+    fn identity(&self, _: &ModelCall) -> Option<String> {
+        self.identity.lock().unwrap().clone()
+    }
+
+    fn estimate(&self, _: &ModelCall) -> Estimate {
+        Estimate { input_tokens: 30, output_tokens: 10, cost_micros: Some(9) }
+    }
+
+    fn preview(&self, _: &ModelCall) -> Option<Preview> {
+        None
+    }
+
+    async fn complete(&self, _: &ModelCall) -> ModelOutcome {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        if let Some(gate) = &self.gate {
+            gate.acquire().await.unwrap().forget();
+        }
+        let mut script = self.script.lock().unwrap();
+        if script.len() > 1 { script.pop_front().unwrap() } else { script[0].clone() }
+    }
+}
+
+/// A database of one result, which a test may change.
+pub(super) struct ScriptedDatabase {
+    pub(super) identity: Mutex<Option<String>>,
+    pub(super) result: Mutex<Result<ResultSet, SqlError>>,
+    /// Whether the file changes while a statement runs.
+    pub(super) is_restless: bool,
+    pub(super) views: Vec<String>,
+    pub(super) gate: Option<Semaphore>,
+    pub(super) runs: AtomicUsize,
+}
+
+impl ScriptedDatabase {
+    pub(super) fn new(identity: &str, result: Result<ResultSet, SqlError>) -> Self {
+        Self {
+            identity: Mutex::new(Some(identity.into())),
+            result: Mutex::new(result),
+            is_restless: false,
+            views: Vec::new(),
+            gate: None,
+            runs: AtomicUsize::new(0),
+        }
+    }
+
+    /// The file changes: another identity, another result.
+    pub(super) fn change(&self, identity: Option<&str>, result: ResultSet) {
+        *self.identity.lock().unwrap() = identity.map(str::to_owned);
+        *self.result.lock().unwrap() = Ok(result);
+    }
+
+    pub(super) fn runs(&self) -> usize {
+        self.runs.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl CellIndex for ScriptedDatabase {
+    async fn samples(&self, table: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        Err(PortError::UnknownName(table.to_owned()))
+    }
+
+    async fn find(&self, _: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        Err(PortError::Unsupported)
+    }
+}
+
+#[async_trait]
+impl Database for ScriptedDatabase {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    async fn identity(&self) -> Option<String> {
+        self.identity.lock().unwrap().clone()
+    }
+
+    async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
+        let view = |name: &String| Table {
+            name: name.clone(),
+            extra: vec![("kind".into(), "\"view\"".into())],
+            ..Table::default()
+        };
+        let tables = self.views.iter().map(view).collect();
+        Ok(Arc::new(Catalog { database: "scripted".into(), dialect: Dialect::Sqlite, tables }))
+    }
+
+    fn compose(&self, query: &Query) -> Result<String, SqlError> {
+        let relations: String =
+            query.relations.iter().map(|relation| format!("WITH {} AS ({}) ", relation.name, relation.sql)).collect();
+        Ok(format!("{relations}{}", query.text))
+    }
+
+    async fn check(&self, _: &Query) -> Result<Facts, SqlError> {
+        Ok(Facts::default())
+    }
+
+    async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
+        Ok(Plan { format: "scripted".into(), text: self.compose(query)?, cost: None, rows: None })
+    }
+
+    async fn run(&self, _: &Query) -> Result<ResultSet, SqlError> {
+        let run = self.runs.fetch_add(1, Ordering::SeqCst);
+        if let Some(gate) = &self.gate {
+            gate.acquire().await.unwrap().forget();
+        }
+        if self.is_restless {
+            *self.identity.lock().unwrap() = Some(format!("after {run}"));
+        }
+        self.result.lock().unwrap().clone()
+    }
+
+    async fn column_stats(&self, table: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        Err(PortError::UnknownName(table.to_owned()))
+    }
+}

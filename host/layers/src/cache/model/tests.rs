@@ -1,0 +1,246 @@
+//! Hits that cannot be told from live calls, flights, and what is never kept.
+
+use futures::future::join_all;
+use proptest::prelude::*;
+use syrch_core::Limits;
+use syrch_core::ledger::{Budgets, Exhausted};
+use syrch_core::ports::{Purpose, Shape, Speaker};
+
+use super::*;
+use crate::BudgetedModel;
+use crate::cache::fakes::{ScriptedModel, answered, failed, reply, scratch};
+use crate::fakes::{call, request};
+
+/// A search over a model: its ledger, and the provider as the search sees it.
+fn search(model: &Arc<ScriptedModel>, cache: &Arc<Cache>, budgets: Budgets) -> (Arc<Ledger>, CachedModel) {
+    let ledger = Ledger::new(budgets);
+    let budgeted = BudgetedModel::new(Arc::clone(model) as _, Arc::clone(&ledger), Limits::default());
+    (Arc::clone(&ledger), CachedModel::new(Arc::new(budgeted), Arc::clone(cache), ledger))
+}
+
+#[tokio::test]
+async fn a_hit_cannot_be_told_from_the_live_call() {
+    let (folder, cache) = scratch();
+    let model = ScriptedModel::new([answered(reply("first")), answered(reply("second"))]);
+    let (live_ledger, live) = search(&model, &cache, Budgets::default());
+    let first = live.complete(&call("x")).await;
+    // Another process, another search.
+    let again = Cache::open(folder.path(), syrch_cache::Options::default());
+    let (ledger, cached) = search(&model, &again, Budgets::default());
+    let mut other_purpose = call("x");
+    other_purpose.request.purpose = Purpose::Judge;
+    other_purpose.request.subjects = vec!["SELECT 1".into()];
+    assert_eq!(cached.complete(&other_purpose).await, first);
+    assert_eq!(model.calls(), 1);
+    let (live, cached) = (live_ledger.spent(), ledger.spent());
+    assert_eq!((cached.calls_charged(), cached.tokens_charged), (live.calls_charged(), live.tokens_charged));
+    assert_eq!((cached.calls, cached.cached, cached.cost_micros, live.cost_micros), (0, 1, None, Some(5)));
+    assert_eq!(cached.by_purpose["judge"].cached, 1);
+}
+
+#[tokio::test]
+async fn a_spent_budget_refuses_hits_and_slots_do_not_hold_them_up() {
+    let (_folder, cache) = scratch();
+    let model = ScriptedModel::gated([answered(reply("x"))]);
+    let (_, warm) = search(&model, &cache, Budgets::default());
+    model.gate.as_ref().unwrap().add_permits(1);
+    warm.complete(&call("x")).await.result.unwrap();
+    let ledger = Ledger::new(Budgets { llm_calls: 2, ..Budgets::default() });
+    let limits = Limits { llm_in_flight: 1, ..Limits::default() };
+    let budgeted = BudgetedModel::new(Arc::clone(&model) as _, Arc::clone(&ledger), limits);
+    let cached = CachedModel::new(Arc::new(budgeted), Arc::clone(&cache), Arc::clone(&ledger));
+    // Hangs in the only slot.
+    let hanging = call("y");
+    let mut other = Box::pin(cached.complete(&hanging));
+    while model.calls() < 2 {
+        assert!(futures::poll!(other.as_mut()).is_pending());
+        tokio::task::yield_now().await;
+    }
+    assert!(cached.complete(&call("x")).await.result.is_ok());
+    assert_eq!(cached.complete(&call("x")).await, ModelOutcome::unsent(LlmError::Budget));
+    assert_eq!((ledger.spent().exhausted, ledger.spent().cached), (vec![Exhausted::LlmCalls], 1));
+}
+
+#[tokio::test]
+async fn errors_and_cut_replies_are_never_kept() {
+    let cut = Reply { truncated: true, ..reply("cut") };
+    for bad in [
+        failed(LlmError::Malformed("{}".into())),
+        failed(LlmError::Refused("no".into())),
+        failed(LlmError::Unavailable("500".into())),
+        ModelOutcome::unsent(LlmError::Unavailable("no route".into())),
+        answered(cut),
+    ] {
+        let (_folder, cache) = scratch();
+        let model = ScriptedModel::new([bad.clone(), answered(reply("good")), answered(reply("never"))]);
+        let (_, cached) = search(&model, &cache, Budgets::default());
+        assert_eq!(cached.complete(&call("x")).await.result, bad.result);
+        for _ in 0..2 {
+            assert_eq!(cached.complete(&call("x")).await.result.unwrap().text, "good");
+        }
+        assert_eq!(model.calls(), 2);
+    }
+}
+
+#[tokio::test]
+async fn another_model_or_endpoint_shares_nothing_and_some_are_not_kept() {
+    let (_folder, cache) = scratch();
+    let model = ScriptedModel::new(["a", "b", "c", "d"].map(|text| answered(reply(text))));
+    let (_, cached) = search(&model, &cache, Budgets::default());
+    let text = async || cached.complete(&call("x")).await.result.unwrap().text;
+    assert_eq!((text().await, text().await), ("a".into(), "a".into()));
+    model.be(Some("fake http://there m-2"));
+    assert_eq!((text().await, text().await), ("b".into(), "b".into()));
+    model.be(None);
+    assert_eq!((text().await, text().await), ("c".into(), "d".into()));
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_configured_is_refused_though_its_reply_is_kept() {
+    let (_folder, cache) = scratch();
+    let model = ScriptedModel::new([answered(reply("x"))]);
+    let (_, cached) = search(&model, &cache, Budgets::default());
+    let mut named = call("x");
+    named.request.model = Some("n".into());
+    assert!(cached.complete(&named).await.result.is_ok());
+    named.request.model = Some("gone".into());
+    assert!(matches!(cached.complete(&named).await.result, Err(LlmError::Denied(_))));
+}
+
+#[tokio::test]
+async fn equal_calls_of_two_searches_go_out_once() {
+    let (_folder, cache) = scratch();
+    let model = ScriptedModel::gated([answered(reply("x")), answered(reply("never"))]);
+    let (first_ledger, first) = search(&model, &cache, Budgets::default());
+    let (second_ledger, second) = search(&model, &cache, Budgets::default());
+    let (call, other) = (call("x"), call("x"));
+    let all = join_all((0..20).map(|at| if at % 2 == 0 { first.complete(&call) } else { second.complete(&other) }));
+    let (outcomes, ()) = futures::join!(all, async { model.gate.as_ref().unwrap().add_permits(1) });
+    assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]) && outcomes[0].result.is_ok());
+    assert_eq!(model.calls(), 1);
+    assert_eq!((first_ledger.spent().calls, first_ledger.spent().cached), (1, 9));
+    assert_eq!((second_ledger.spent().calls, second_ledger.spent().cached), (0, 10));
+    assert_eq!(first_ledger.spent().tokens_charged, second_ledger.spent().tokens_charged);
+}
+
+#[tokio::test]
+async fn a_follower_makes_the_call_when_the_leader_is_cancelled() {
+    let (_folder, cache) = scratch();
+    let model = ScriptedModel::gated([answered(reply("x"))]);
+    let (first_ledger, first) = search(&model, &cache, Budgets::default());
+    let (second_ledger, second) = search(&model, &cache, Budgets::default());
+    let (call, other) = (call("x"), call("x"));
+    let mut leader = Box::pin(first.complete(&call));
+    while model.calls() < 1 {
+        assert!(futures::poll!(leader.as_mut()).is_pending());
+        tokio::task::yield_now().await;
+    }
+    let mut follower = Box::pin(second.complete(&other));
+    assert!(futures::poll!(follower.as_mut()).is_pending());
+    drop(leader);
+    model.gate.as_ref().unwrap().add_permits(1);
+    assert_eq!(follower.await.result.unwrap().text, "x");
+    // The cancelled call may have been paid for, and stays charged.
+    assert_eq!((model.calls(), first_ledger.spent().tokens_charged, first_ledger.spent().calls), (2, 40, 1));
+    assert_eq!((second_ledger.spent().tokens_charged, second_ledger.spent().calls), (18, 1));
+}
+
+#[tokio::test]
+async fn followers_share_the_endpoint_s_errors_and_not_the_leader_s_own() {
+    for (error, calls) in
+        [(failed(LlmError::Unavailable("500".into())), 1), (ModelOutcome::unsent(LlmError::Cancelled), 3)]
+    {
+        let (_folder, cache) = scratch();
+        let model = ScriptedModel::gated([error.clone()]);
+        let searches: Vec<_> = (0..3).map(|_| search(&model, &cache, Budgets::default())).collect();
+        let call = call("x");
+        let all = join_all(searches.iter().map(|(_, cached)| cached.complete(&call)));
+        let (outcomes, ()) = futures::join!(all, async { model.gate.as_ref().unwrap().add_permits(3) });
+        assert!(outcomes.iter().all(|outcome| outcome.result == error.result), "{outcomes:?}");
+        assert_eq!(model.calls(), calls);
+        // Who followed is charged as who led: without a report, all that was reserved.
+        let charged: Vec<u64> = searches.iter().map(|(ledger, _)| ledger.spent().tokens_charged).collect();
+        assert_eq!(charged, if error.sent { [40; 3] } else { [0; 3] });
+    }
+}
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_read_is_made_anew() {
+    let (_folder, cache) = scratch();
+    let model = ScriptedModel::new(["a", "b", "c"].map(|text| answered(reply(text))));
+    let (_, cached) = search(&model, &cache, Budgets::default());
+    let call = call("x");
+    let Found::Lead(lead) = cache.find(cached.key(&call).unwrap()).await else { panic!("nothing is kept") };
+    lead.keep(b"no outcome".as_slice().into()).await;
+    let mut said = Vec::new();
+    for _ in 0..3 {
+        said.push(cached.complete(&call).await.result.unwrap().text);
+    }
+    assert_eq!(said, ["a", "b", "b"]);
+}
+
+#[tokio::test]
+async fn a_cache_that_fails_changes_nothing_but_the_cost() {
+    let scratch = tempfile::tempdir().unwrap();
+    std::fs::write(scratch.path().join("file"), b"").unwrap();
+    let cache = Cache::open(&scratch.path().join("file"), syrch_cache::Options::default());
+    let model = ScriptedModel::new([answered(reply("x"))]);
+    let (ledger, cached) = search(&model, &cache, Budgets::default());
+    assert!(cached.complete(&call("x")).await.result.is_ok() && cached.complete(&call("x")).await.result.is_ok());
+    assert_eq!((model.calls(), ledger.spent().calls, cache.take_warnings().len()), (2, 2, 1));
+}
+
+/// The same prompt has the same key in every process; that nothing of it depends on the order of a set is shown by this digest.
+#[test]
+fn what_is_asked_is_written_the_same_everywhere() {
+    let mut request = request("x");
+    request.expect = Shape::Yaml(vec!["b".into(), "a".into()]);
+    request.temperature = Some(0.7);
+    let asked = serde_json::to_string(&Asked { version: "1", ..Asked::of(&request) }).unwrap();
+    assert_eq!(
+        asked,
+        r#"{"version":"1","messages":[{"speaker":"user","text":"x"}],"expect":{"yaml":["b","a"]},"model":null,"temperature":1060320051,"top_p":null,"max_tokens":null,"stop":[],"logprobs":false,"sample":0}"#
+    );
+}
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    let words = prop::collection::vec("[ab,\"]{0,2}", 0..3);
+    prop_oneof![
+        Just(Shape::Text),
+        Just(Shape::Sql),
+        "[ab\"]{0,2}".prop_map(Shape::Json),
+        words.clone().prop_map(Shape::Yaml),
+        words.prop_map(Shape::Choice),
+        "[ab]{0,2}".prop_map(Shape::Other),
+    ]
+}
+
+prop_compose! {
+    fn requests()(
+        texts in prop::collection::vec((any::<bool>(), "[ab\"\\\\]{0,2}"), 0..3),
+        expect in shapes(),
+        model in prop::option::of("[ab]{0,1}"),
+        temperature in prop::option::of(prop_oneof![Just(0.0_f32), Just(-0.0), Just(1.5)]),
+        top_p in prop::option::of(prop_oneof![Just(0.0_f32), Just(1.5)]),
+        max_tokens in prop::option::of(0_u32..2),
+        stop in prop::collection::vec("[ab]{0,2}", 0..2),
+        logprobs: bool,
+        sample in 0_u32..2,
+    ) -> Request {
+        let speaker = |is_user| if is_user { Speaker::User } else { Speaker::System };
+        let messages = texts.into_iter().map(|(is_user, text)| Message { speaker: speaker(is_user), text }).collect();
+        Request { messages, expect, model, temperature, top_p, max_tokens, stop, logprobs, sample, ..request("") }
+    }
+}
+
+proptest! {
+    #[test]
+    fn different_requests_are_written_differently(one in requests(), two in requests()) {
+        let written = |request: &Request| serde_json::to_vec(&Asked::of(request)).unwrap();
+        // Equal numbers may have different bits, as 0.0 and -0.0 have: that costs a call and confuses nothing.
+        prop_assert!(one == two || written(&one) != written(&two));
+        prop_assert_eq!(written(&one), written(&one.clone()));
+        let purpose = Request { purpose: Purpose::Other("p".into()), subjects: vec!["s".into()], ..one.clone() };
+        prop_assert_eq!(written(&one), written(&purpose));
+    }
+}

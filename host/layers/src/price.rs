@@ -1,0 +1,219 @@
+//! What calls cost: a table of prices, and the layer that puts them on estimates and usages.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use globset::{Glob, GlobMatcher};
+use syrch_core::ports::{Estimate, ModelCall, ModelOutcome, ModelProvider, Preview, Usage};
+
+use crate::budget::believable;
+
+/// The price of a million tokens at most, in dollars: more is a mistake.
+const HIGHEST: f64 = 1_000_000.0;
+/// Parts of a millionth of a dollar that prices are kept in.
+const PARTS: f64 = 1e6;
+
+/// What a model's tokens cost. Dollars for a million tokens are millionths of a dollar for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// Of one token of a prompt, in [`PARTS`] of a millionth, so that sums are exact.
+    input: u64,
+    /// Of one token of a reply.
+    output: u64,
+}
+
+impl Price {
+    /// A price in dollars for a million tokens of prompts and of replies.
+    ///
+    /// # Errors
+    /// When a number is negative, no number, or more than a million.
+    pub fn new(input: f64, output: f64) -> Result<Self, PriceError> {
+        let parts = |dollars: f64| {
+            let is_price = (0.0..=HIGHEST).contains(&dollars);
+            if is_price { Ok((dollars * PARTS).round() as u64) } else { Err(PriceError::Amount(dollars)) }
+        };
+        Ok(Self { input: parts(input)?, output: parts(output)? })
+    }
+
+    /// What that many tokens cost, in millionths of a dollar, rounded up.
+    #[must_use]
+    pub fn micros(&self, input_tokens: u64, output_tokens: u64) -> u64 {
+        let cost = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
+        let parts = cost(input_tokens, self.input).saturating_add(cost(output_tokens, self.output));
+        u64::try_from(parts.div_ceil(PARTS as u128)).unwrap_or(u64::MAX)
+    }
+}
+
+/// Why a table of prices cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PriceError {
+    /// The number is none that a price can be.
+    #[error("{0} is no price in dollars for a million tokens")]
+    Amount(f64),
+    /// The pattern is no glob.
+    #[error("`{pattern}` is no pattern of model names: {reason}")]
+    Pattern {
+        /// As it was given.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// The price table: prices by a model's name or a glob of names, such as `gpt-4o*`. Of several patterns that fit a name, the longest
+/// counts; of equally long ones the one given last.
+#[derive(Debug, Clone, Default)]
+pub struct Prices {
+    entries: Vec<(GlobMatcher, Price)>,
+}
+
+impl Prices {
+    /// A table of these patterns.
+    ///
+    /// # Errors
+    /// When a pattern is no glob.
+    pub fn new(entries: impl IntoIterator<Item = (String, Price)>) -> Result<Self, PriceError> {
+        let entry = |(pattern, price): (String, Price)| match Glob::new(&pattern) {
+            Ok(glob) => Ok((glob.compile_matcher(), price)),
+            Err(error) => Err(PriceError::Pattern { reason: error.kind().to_string(), pattern }),
+        };
+        Ok(Self { entries: entries.into_iter().map(entry).collect::<Result<_, _>>()? })
+    }
+
+    /// The price of a model; none: unknown.
+    #[must_use]
+    pub fn of(&self, model: &str) -> Option<Price> {
+        let fits = |(glob, _): &&(GlobMatcher, Price)| glob.glob().glob() == model || glob.is_match(model);
+        self.entries.iter().filter(fits).max_by_key(|(glob, _)| glob.glob().glob().len()).map(|(_, price)| *price)
+    }
+}
+
+/// A provider whose estimates and usages carry their price, where the table has one. What a provider says of its own price stays.
+///
+/// It stands right around the provider of an endpoint, since prices go by the names that the endpoint knows.
+pub struct PricedModel {
+    inner: Arc<dyn ModelProvider>,
+    prices: Arc<Prices>,
+}
+
+impl PricedModel {
+    /// A provider with these prices.
+    #[must_use]
+    pub fn new(inner: Arc<dyn ModelProvider>, prices: Arc<Prices>) -> Self {
+        Self { inner, prices }
+    }
+
+    fn price(&self, call: &ModelCall) -> Option<Price> {
+        match &call.request.model {
+            Some(model) => self.prices.of(model),
+            None => self.prices.of(self.inner.models().first()?),
+        }
+    }
+}
+
+#[async_trait]
+impl ModelProvider for PricedModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.inner.models()
+    }
+
+    fn identity(&self, call: &ModelCall) -> Option<String> {
+        self.inner.identity(call)
+    }
+
+    fn estimate(&self, call: &ModelCall) -> Estimate {
+        let estimate = self.inner.estimate(call);
+        let cost = || Some(self.price(call)?.micros(estimate.input_tokens, estimate.output_tokens));
+        Estimate { cost_micros: estimate.cost_micros.or_else(cost), ..estimate }
+    }
+
+    fn preview(&self, call: &ModelCall) -> Option<Preview> {
+        self.inner.preview(call)
+    }
+
+    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        let mut outcome = self.inner.complete(call).await;
+        let Some(price) = self.price(call) else { return outcome };
+        // What the budget will charge is what is priced, reported or not.
+        let is_free = self.inner.estimate(call).tokens() == 0;
+        let usage = believable(&call.request, &outcome, is_free).map(|usage| {
+            let cost = price.micros(usage.input_tokens.into(), usage.output_tokens.into());
+            Usage { cost_micros: usage.cost_micros.or(Some(cost)), ..usage }
+        });
+        if let (Ok(reply), Some(usage)) = (&mut outcome.result, &usage) {
+            reply.usage = usage.clone();
+        }
+        outcome.usage = usage;
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fakes::{FakeModel, call};
+
+    fn table(entries: &[(&str, f64, f64)]) -> Prices {
+        Prices::new(entries.iter().map(|(name, i, o)| ((*name).to_owned(), Price::new(*i, *o).unwrap()))).unwrap()
+    }
+
+    #[test]
+    fn prices_are_exact_and_rounded_up() {
+        let price = Price::new(0.15, 0.60).unwrap();
+        assert_eq!((price.micros(20, 0), price.micros(1, 0), price.micros(0, 0)), (3, 1, 0));
+        assert_eq!(price.micros(1_000_000, 1_000_000), 750_000);
+        assert_eq!(Price::new(1_000_000.0, 0.0).unwrap().micros(u64::MAX, 0), u64::MAX);
+        for wrong in [-0.1, f64::NAN, f64::INFINITY, 2e6] {
+            assert!(Price::new(wrong, 1.0).is_err() && Price::new(1.0, wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_longest_pattern_counts() {
+        let prices =
+            table(&[("*", 9.0, 9.0), ("gpt-4o*", 2.0, 2.0), ("gpt-4o-mini*", 1.0, 1.0), ("a/[b", 0.0, 0.0)][..3]);
+        let input = |model: &str| prices.of(model).map(|price| price.micros(1, 0));
+        assert_eq!((input("gpt-4o-mini-2024"), input("gpt-4o"), input("vendor/model:8b")), (Some(1), Some(2), Some(9)));
+        assert_eq!(table(&[("gpt-4o", 1.0, 1.0)]).of("gpt-4o-mini"), None);
+        assert_eq!(table(&[("m", 1.0, 1.0), ("m", 2.0, 2.0)]).of("m"), Some(Price::new(2.0, 2.0).unwrap()));
+        let wrong = Prices::new([("a[".to_owned(), Price::new(1.0, 1.0).unwrap())]).unwrap_err();
+        assert!(wrong.to_string().starts_with("`a[` is no pattern of model names: "), "{wrong}");
+    }
+
+    #[tokio::test]
+    async fn estimates_and_usages_get_their_price() {
+        let prices = Arc::new(table(&[("fake", 2.0, 10.0)]));
+        let priced = |model: FakeModel, prices: &Arc<Prices>| PricedModel::new(Arc::new(model), Arc::clone(prices));
+        let model = priced(FakeModel::by_output(100, 50), &prices);
+        assert_eq!(model.estimate(&call("x")).cost_micros, Some(700));
+        let outcome = model.complete(&call("x")).await;
+        assert_eq!(outcome.usage.as_ref().unwrap().cost_micros, Some(700));
+        assert_eq!(outcome.usage, Some(outcome.result.unwrap().usage));
+        // 300 bytes of prompt and 30 of reply without a report: a token for every three bytes.
+        let outcome = priced(FakeModel::silent(200).saying(30), &prices).complete(&call(&"x".repeat(300))).await;
+        assert_eq!(outcome.usage.unwrap().cost_micros, Some(300));
+        assert_eq!(priced(FakeModel::failing(9), &prices).complete(&call("x")).await.usage, None);
+        let unknown = priced(FakeModel::by_output(100, 50), &Arc::default());
+        assert_eq!(unknown.estimate(&call("x")).cost_micros, None);
+        assert_eq!(unknown.complete(&call("x")).await.usage.unwrap().cost_micros, None);
+        let turned_away = priced(FakeModel::turned_away(9), &prices).complete(&call("x")).await;
+        assert_eq!(turned_away.usage.unwrap().cost_micros, Some(0));
+    }
+
+    proptest! {
+        #[test]
+        fn an_estimate_of_more_costs_no_less(input in 0.0..100.0_f64, output in 0.0..100.0_f64, i: u32, o: u32, more in 0..9_u32) {
+            let price = Price::new(input, output).unwrap();
+            let (i, o, more) = (u64::from(i), u64::from(o), u64::from(more));
+            prop_assert!(price.micros(i, o) <= price.micros(i + more, o) && price.micros(i, o) <= price.micros(i, o + more));
+            let exact = i as f64 * input + o as f64 * output;
+            prop_assert!(price.micros(i, o) as f64 >= exact - (i + o) as f64 * 1e-6 - 1.0);
+        }
+    }
+}

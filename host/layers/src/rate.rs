@@ -1,0 +1,351 @@
+//! What an endpoint takes in a minute and at once, kept to by all searches of a host together.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Retry};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+use crate::route::RoutedModel;
+
+/// Seconds in which a bucket fills.
+const MINUTE: f64 = 60.0;
+/// The shortest wait for a bucket; timers are no finer.
+const TICK: Duration = Duration::from_millis(1);
+/// What sums of fractions may be off by.
+const ROUNDING: f64 = 1e-6;
+
+/// The limits of one endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rates {
+    /// Requests in a minute; none: no limit.
+    pub requests_per_minute: Option<u32>,
+    /// Tokens in a minute, input and output together; none: no limit.
+    pub tokens_per_minute: Option<u64>,
+    /// Requests at once; none: no limit.
+    pub in_flight: Option<usize>,
+    /// How long a call waits for an endpoint that asked to be left alone; when it asked for longer, calls fail at once.
+    pub patience: Duration,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        let patience = Duration::from_secs(60);
+        Self { requests_per_minute: None, tokens_per_minute: None, in_flight: None, patience }
+    }
+}
+
+/// A bucket that fills steadily, by its size in a minute. It may be overdrawn: whoever comes next waits for it.
+#[derive(Debug)]
+struct Bucket {
+    size: f64,
+    level: f64,
+    at: Instant,
+}
+
+impl Bucket {
+    fn new(size: f64) -> Self {
+        Self { size, level: size, at: Instant::now() }
+    }
+
+    /// How long until it holds that much; more than its size is never waited for.
+    fn wait(&mut self, amount: f64) -> Duration {
+        let now = Instant::now();
+        self.level = (self.level + (now - self.at).as_secs_f64() * self.size / MINUTE).min(self.size);
+        self.at = now;
+        let missing = amount.min(self.size) - self.level;
+        if missing <= ROUNDING {
+            Duration::ZERO
+        } else {
+            Duration::from_secs_f64(missing * MINUTE / self.size).max(TICK)
+        }
+    }
+
+    /// Takes that much, or gives it back when it is negative.
+    fn take(&mut self, amount: f64) {
+        self.level = (self.level - amount).min(self.size);
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    requests: Option<Bucket>,
+    tokens: Option<Bucket>,
+    paused_until: Option<Instant>,
+}
+
+/// Lets calls through to one endpoint, first come, first served.
+#[derive(Debug)]
+pub struct Limiter {
+    patience: Duration,
+    flight: Arc<Semaphore>,
+    /// Held by the call that is next.
+    turn: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+/// A call on its way to the endpoint.
+struct Pass {
+    limiter: Arc<Limiter>,
+    tokens: f64,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Limiter {
+    /// A limiter for one endpoint, for all who use that.
+    #[must_use]
+    pub fn new(rates: Rates) -> Arc<Self> {
+        let places = rates.in_flight.unwrap_or(Semaphore::MAX_PERMITS).clamp(1, Semaphore::MAX_PERMITS);
+        let state = State {
+            requests: rates.requests_per_minute.map(|requests| Bucket::new(f64::from(requests.max(1)))),
+            tokens: rates.tokens_per_minute.map(|tokens| Bucket::new(tokens.max(1) as f64)),
+            paused_until: None,
+        };
+        Arc::new(Self {
+            patience: rates.patience,
+            flight: Arc::new(Semaphore::new(places)),
+            turn: tokio::sync::Mutex::default(),
+            state: Mutex::new(state),
+            changed: Notify::new(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until a call of that many tokens may go; an error is how long the endpoint asked to be left alone, when that is too long.
+    async fn admit(self: &Arc<Self>, tokens: u64) -> Result<Pass, Duration> {
+        let tokens = tokens as f64;
+        let _turn = self.turn.lock().await;
+        // The semaphore is never closed.
+        let place = Arc::clone(&self.flight).acquire_owned().await.ok();
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            let wait = self.weigh(tokens)?;
+            if wait.is_zero() {
+                return Ok(Pass { limiter: Arc::clone(self), tokens, _place: place });
+            }
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = changed => {}
+            }
+        }
+    }
+
+    /// Takes a request and its tokens from the buckets, or says how long to wait for them.
+    fn weigh(&self, tokens: f64) -> Result<Duration, Duration> {
+        let mut state = self.state();
+        let pause = state.paused_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
+        if pause > self.patience {
+            return Err(pause);
+        }
+        let State { requests, tokens: bucket, .. } = &mut *state;
+        let requests_wait = requests.as_mut().map_or(Duration::ZERO, |bucket| bucket.wait(1.0));
+        let tokens_wait = bucket.as_mut().map_or(Duration::ZERO, |bucket| bucket.wait(tokens));
+        let wait = pause.max(requests_wait).max(tokens_wait);
+        if wait.is_zero() {
+            requests.iter_mut().for_each(|bucket| bucket.take(1.0));
+            bucket.iter_mut().for_each(|bucket| bucket.take(tokens));
+        }
+        Ok(wait)
+    }
+}
+
+impl Pass {
+    /// Gives back what the call did not use, and heeds what the endpoint said.
+    fn settle(self, outcome: &ModelOutcome) {
+        let used = outcome.usage.as_ref().map(|usage| f64::from(usage.input_tokens) + f64::from(usage.output_tokens));
+        let is_unsent = !outcome.sent && outcome.result.is_err();
+        let mut state = self.limiter.state();
+        if is_unsent {
+            state.requests.iter_mut().for_each(|bucket| bucket.take(-1.0));
+        }
+        let unused = if is_unsent { self.tokens } else { used.map_or(0.0, |used| self.tokens - used) };
+        state.tokens.iter_mut().for_each(|bucket| bucket.take(-unused));
+        if let Retry::After(delay) = outcome.retry {
+            state.paused_until = state.paused_until.max(Instant::now().checked_add(delay));
+        }
+        drop(state);
+        self.limiter.changed.notify_waiters();
+    }
+}
+
+/// A provider whose calls keep to the limits of the endpoint that they go to.
+///
+/// It stands above the budget, so that a call that is dropped while it waits is not charged, and below the layer that tries again, so
+/// that each try waits its turn. An endpoint that answers with a time to come back is left alone by all until then.
+pub struct RatedModel {
+    inner: Arc<dyn ModelProvider>,
+    routes: Arc<RoutedModel>,
+}
+
+impl RatedModel {
+    /// A provider around others that end in these routes.
+    #[must_use]
+    pub fn new(inner: Arc<dyn ModelProvider>, routes: Arc<RoutedModel>) -> Self {
+        Self { inner, routes }
+    }
+}
+
+#[async_trait]
+impl ModelProvider for RatedModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.inner.models()
+    }
+
+    fn identity(&self, call: &ModelCall) -> Option<String> {
+        self.inner.identity(call)
+    }
+
+    fn estimate(&self, call: &ModelCall) -> Estimate {
+        self.inner.estimate(call)
+    }
+
+    fn preview(&self, call: &ModelCall) -> Option<Preview> {
+        self.inner.preview(call)
+    }
+
+    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        // What no route is for is refused below.
+        let Some(route) = self.routes.route(call) else { return self.inner.complete(call).await };
+        match route.limiter.admit(self.inner.estimate(call).tokens()).await {
+            Ok(pass) => {
+                let outcome = self.inner.complete(call).await;
+                pass.settle(&outcome);
+                outcome
+            }
+            Err(pause) => {
+                let error = format!("the endpoint of `{}` asked to be left alone", route.name);
+                ModelOutcome::unsent(LlmError::Unavailable(error)).retry(Retry::After(pause))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use futures::future::join_all;
+    use syrch_core::ledger::Budgets;
+    use syrch_core::{Ledger, Limits};
+    use tokio::time::advance;
+
+    use super::*;
+    use crate::BudgetedModel;
+    use crate::fakes::{FakeModel, ScriptedModel, answered, call, failed};
+    use crate::route::Route;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn rated(provider: Arc<dyn ModelProvider>, limiter: &Arc<Limiter>) -> Arc<RatedModel> {
+        let route = Route { name: "m".into(), provider, model: None, limiter: Arc::clone(limiter) };
+        let routed = Arc::new(RoutedModel::new(route, Vec::new(), &BTreeMap::new()).unwrap());
+        Arc::new(RatedModel::new(Arc::clone(&routed) as _, routed))
+    }
+
+    /// When each of that many calls of one search after another reached the endpoint, in seconds.
+    async fn starts(model: &Arc<ScriptedModel>, rates: Rates, calls: usize) -> Vec<u64> {
+        let (begun, limiter) = (Instant::now(), Limiter::new(rates));
+        let searches = [rated(Arc::clone(model) as _, &limiter), rated(Arc::clone(model) as _, &limiter)];
+        let call = call("x");
+        join_all((0..calls).map(|at| searches[at % 2].complete(&call))).await;
+        model.times().iter().map(|time| (*time - begun).as_secs_f64().round() as u64).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_and_tokens_of_a_minute_are_kept_to_by_all_searches() {
+        let model = Arc::new(ScriptedModel::new(Vec::new()));
+        let rates = Rates { requests_per_minute: Some(3), ..Rates::default() };
+        assert_eq!(starts(&model, rates, 6).await, [0, 0, 0, 20, 40, 60]);
+        // The fake asks for 100 tokens and uses 10 of them.
+        let model = Arc::new(ScriptedModel::new(Vec::new()));
+        let rates = Rates { tokens_per_minute: Some(120), ..Rates::default() };
+        assert_eq!(starts(&model, rates, 4).await, [0, 0, 0, 5]);
+        // What no minute holds goes when the bucket is full.
+        let model = Arc::new(ScriptedModel::new(Vec::new()));
+        let rates = Rates { tokens_per_minute: Some(60), ..Rates::default() };
+        assert_eq!(starts(&model, rates, 2).await, [0, 10]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_comes_first_goes_first_and_who_leaves_holds_nobody_up() {
+        let (model, limiter) = (
+            Arc::new(ScriptedModel::new(Vec::new())),
+            Limiter::new(Rates { requests_per_minute: Some(1), in_flight: Some(1), ..Rates::default() }),
+        );
+        let rated = rated(Arc::clone(&model) as _, &limiter);
+        let calls: Vec<ModelCall> = (0..5).map(|at| call(&at.to_string())).collect();
+        assert!(rated.complete(&calls[0]).await.result.is_ok());
+        let mut waiting: Vec<_> = calls[1..].iter().map(|call| Box::pin(rated.complete(call))).collect();
+        for one in &mut waiting {
+            assert!(futures::poll!(one.as_mut()).is_pending());
+        }
+        drop(waiting.remove(1));
+        // The order in which they are looked at from here on does not count.
+        join_all(waiting.into_iter().rev()).await;
+        assert_eq!(model.heard(), ["0", "1", "3", "4"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn so_many_are_in_flight_and_no_more() {
+        let (model, limiter) =
+            (Arc::new(FakeModel::using(10, 1)), Limiter::new(Rates { in_flight: Some(2), ..Rates::default() }));
+        let searches = [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
+        let call = call("x");
+        let outcomes = join_all((0..9).map(|at| searches[at % 2].complete(&call))).await;
+        assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
+        assert_eq!((model.calls(), model.peak()), (9, 2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_endpoint_that_asks_for_it_is_left_alone_by_all() {
+        let model = Arc::new(ScriptedModel::new(vec![failed(Retry::After(20 * SECOND)), answered()]));
+        let (begun, limiter) = (Instant::now(), Limiter::new(Rates::default()));
+        let searches = [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
+        assert!(searches[0].complete(&call("x")).await.result.is_err());
+        assert!(searches[1].complete(&call("x")).await.result.is_ok());
+        assert!(begun.elapsed() >= 20 * SECOND);
+        model.then([failed(Retry::After(600 * SECOND))]);
+        assert!(searches[0].complete(&call("x")).await.result.is_err());
+        let outcome = searches[1].complete(&call("x")).await;
+        assert_eq!((outcome.sent, outcome.retry), (false, Retry::After(600 * SECOND)));
+        assert!(outcome.result.unwrap_err().to_string().contains("`m` asked to be left alone"));
+        assert_eq!(model.times().len(), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_dropped_while_it_waits_is_neither_charged_nor_counted() {
+        let (model, limiter) = (
+            Arc::new(ScriptedModel::new(Vec::new())),
+            Limiter::new(Rates { requests_per_minute: Some(1), ..Rates::default() }),
+        );
+        let route = Route { name: "m".into(), provider: Arc::clone(&model) as _, model: None, limiter };
+        let routed = Arc::new(RoutedModel::new(route, Vec::new(), &BTreeMap::new()).unwrap());
+        let ledger = Ledger::new(Budgets::default());
+        let budgeted = BudgetedModel::new(Arc::clone(&routed) as _, Arc::clone(&ledger), Limits::default());
+        let rated = RatedModel::new(Arc::new(budgeted), routed);
+        let call = call("x");
+        assert!(rated.complete(&call).await.result.is_ok());
+        {
+            let mut dropped = std::pin::pin!(rated.complete(&call));
+            assert!(futures::poll!(dropped.as_mut()).is_pending());
+            advance(30 * SECOND).await;
+        }
+        assert_eq!((ledger.spent().calls, model.times().len()), (1, 1));
+        let begun = Instant::now();
+        assert!(rated.complete(&call).await.result.is_ok());
+        assert!(begun.elapsed() <= 31 * SECOND);
+        assert_eq!((ledger.spent().calls, model.times().len()), (2, 2));
+    }
+}

@@ -1,0 +1,269 @@
+//! Other tries of calls that failed for a reason that passes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Retry};
+
+/// Plainer ways of asking tried for one call, each after a refusal of the one before.
+const MAX_PLAINER: u32 = 8;
+
+/// How often and when a call is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retries {
+    /// Tries of one call in all, the first included; plainer ways of asking after a refusal do not count.
+    pub attempts: u32,
+    /// The wait before the second try is up to this long, and before each further try up to twice as long as before the last.
+    pub base: Duration,
+    /// No such wait is longer.
+    pub longest: Duration,
+    /// The longest wait that an endpoint may ask for; when it asks for more, the call fails at once.
+    pub patience: Duration,
+    /// Where the waits' random part starts.
+    pub seed: u64,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self {
+            attempts: 3,
+            base: Duration::from_millis(500),
+            longest: Duration::from_secs(30),
+            patience: Duration::from_secs(60),
+            seed: 0,
+        }
+    }
+}
+
+/// A provider that tries failed calls again, when their outcome says that this may help.
+///
+/// It stands above the budget, so that each try is a call of its own: reserved, charged and counted. While it waits it holds neither a
+/// slot nor a reservation. It waits as long as the endpoint asks for, and at least a random part of a delay that doubles from try to
+/// try ("full jitter", M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015). Dropping a call ends its wait.
+pub struct RetriedModel {
+    inner: Arc<dyn ModelProvider>,
+    retries: Retries,
+    drawn: AtomicU64,
+}
+
+impl RetriedModel {
+    /// A provider that tries again so often.
+    #[must_use]
+    pub fn new(inner: Arc<dyn ModelProvider>, retries: Retries) -> Self {
+        Self { inner, retries, drawn: AtomicU64::new(0) }
+    }
+
+    /// A random part of the delay after that many tries.
+    fn backoff(&self, tries: u32) -> Duration {
+        let doubled = 1_u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX);
+        let most = self.retries.base.saturating_mul(doubled).min(self.retries.longest);
+        let drawn = self.drawn.fetch_add(1, Ordering::Relaxed);
+        most.mul_f64(share(self.retries.seed, drawn))
+    }
+
+    /// What follows on a failure.
+    fn next(&self, retry: Retry, tries: u32, plainer: u32) -> Next {
+        match retry {
+            Retry::No => Next::End(None),
+            Retry::After(Duration::ZERO) if plainer < MAX_PLAINER => Next::Plainer,
+            Retry::After(Duration::ZERO) => Next::End(Some("it refuses every way of asking".to_owned())),
+            _ if tries >= self.retries.attempts => Next::End((tries > 1).then(|| format!("tried {tries} times"))),
+            Retry::After(delay) if delay > self.retries.patience => Next::End(Some(format!(
+                "it asks for a wait of {:.0} s, and a call waits {} s at most",
+                delay.as_secs_f64().ceil(),
+                self.retries.patience.as_secs_f64()
+            ))),
+            Retry::After(delay) => Next::Wait(delay.max(self.backoff(tries))),
+            Retry::Yes => Next::Wait(self.backoff(tries)),
+        }
+    }
+}
+
+enum Next {
+    /// The call has failed; a reason to add to the error.
+    End(Option<String>),
+    /// Ask otherwise, at once.
+    Plainer,
+    /// Ask again, later.
+    Wait(Duration),
+}
+
+/// A number from 0 up to 1: the draw of that number from the seed (SplitMix64; G. Steele, D. Lea, C. Flood, OOPSLA 2014).
+fn share(seed: u64, draw: u64) -> f64 {
+    let mut z = seed.wrapping_add(draw.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+fn with_reason(error: LlmError, reason: &str) -> LlmError {
+    match error {
+        LlmError::Unavailable(text) => LlmError::Unavailable(format!("{text} ({reason})")),
+        LlmError::Other(text) => LlmError::Other(format!("{text} ({reason})")),
+        other => other,
+    }
+}
+
+#[async_trait]
+impl ModelProvider for RetriedModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.inner.models()
+    }
+
+    fn identity(&self, call: &ModelCall) -> Option<String> {
+        self.inner.identity(call)
+    }
+
+    fn estimate(&self, call: &ModelCall) -> Estimate {
+        self.inner.estimate(call)
+    }
+
+    fn preview(&self, call: &ModelCall) -> Option<Preview> {
+        self.inner.preview(call)
+    }
+
+    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        let (mut tries, mut plainer, mut sent) = (1, 0, false);
+        loop {
+            let mut outcome = self.inner.complete(call).await;
+            sent |= outcome.sent;
+            outcome.sent = sent;
+            let Err(error) = &outcome.result else { return outcome };
+            match self.next(outcome.retry, tries, plainer) {
+                Next::End(None) => return outcome,
+                Next::End(Some(reason)) => {
+                    outcome.result = Err(with_reason(error.clone(), &reason));
+                    return outcome;
+                }
+                Next::Plainer => plainer += 1,
+                Next::Wait(wait) => {
+                    tracing::info!(tries, wait_ms = wait.as_millis() as u64, %error, "trying again");
+                    tokio::time::sleep(wait).await;
+                    tries += 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use syrch_core::Ledger;
+    use syrch_core::Limits;
+    use syrch_core::ledger::Budgets;
+    use tokio::time::{Instant, advance};
+
+    use super::*;
+    use crate::BudgetedModel;
+    use crate::fakes::{ScriptedModel, answered, call, failed};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn retried(outcomes: Vec<ModelOutcome>, retries: Retries) -> (Arc<ScriptedModel>, RetriedModel) {
+        let inner = Arc::new(ScriptedModel::new(outcomes));
+        (Arc::clone(&inner), RetriedModel::new(inner, retries))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_passes_is_tried_again_and_what_stays_is_not() {
+        let (inner, model) = retried(vec![failed(Retry::Yes), failed(Retry::Yes), answered()], Retries::default());
+        assert!(model.complete(&call("x")).await.result.is_ok());
+        let times = inner.times();
+        assert_eq!(times.len(), 3);
+        assert!(times[1] - times[0] <= SECOND / 2 + Duration::from_millis(1));
+        assert!(times[2] - times[1] <= SECOND + Duration::from_millis(1));
+        let (inner, model) = retried(vec![failed(Retry::No), answered()], Retries::default());
+        assert_eq!(model.complete(&call("x")).await, failed(Retry::No));
+        assert_eq!(inner.times().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn tries_end_and_the_error_says_how_many_there_were() {
+        let (inner, model) = retried(vec![failed(Retry::Yes); 9], Retries::default());
+        let outcome = model.complete(&call("x")).await;
+        assert_eq!(outcome.result, Err(LlmError::Unavailable("failed (tried 3 times)".into())));
+        assert_eq!(inner.times().len(), 3);
+        let (inner, model) = retried(vec![failed(Retry::Yes); 9], Retries { attempts: 1, ..Retries::default() });
+        assert_eq!(model.complete(&call("x")).await, failed(Retry::Yes));
+        assert_eq!(inner.times().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_endpoints_word_is_kept_up_to_the_callers_patience() {
+        let (inner, model) = retried(vec![failed(Retry::After(20 * SECOND)), answered()], Retries::default());
+        assert!(model.complete(&call("x")).await.result.is_ok());
+        let times = inner.times();
+        assert!(times[1] - times[0] >= 20 * SECOND);
+        let before = Instant::now();
+        let (inner, model) = retried(vec![failed(Retry::After(3_600 * SECOND)), answered()], Retries::default());
+        let LlmError::Unavailable(text) = model.complete(&call("x")).await.result.unwrap_err() else { panic!() };
+        assert_eq!(text, "failed (it asks for a wait of 3600 s, and a call waits 60 s at most)");
+        assert_eq!((inner.times().len(), before.elapsed()), (1, Duration::ZERO));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn plainer_ways_do_not_count_but_end() {
+        let mut outcomes = vec![failed(Retry::After(Duration::ZERO)); 5];
+        outcomes.extend([failed(Retry::Yes), failed(Retry::Yes), answered()]);
+        let (inner, model) = retried(outcomes, Retries::default());
+        assert!(model.complete(&call("x")).await.result.is_ok());
+        assert_eq!(inner.times().len(), 8);
+        let (inner, model) = retried(vec![failed(Retry::After(Duration::ZERO)); 20], Retries::default());
+        let error = model.complete(&call("x")).await.result.unwrap_err();
+        assert!(error.to_string().ends_with("(it refuses every way of asking)"), "{error}");
+        assert_eq!(inner.times().len(), 9);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_dropped_call_is_not_tried_again() {
+        let (inner, model) = retried(vec![failed(Retry::After(5 * SECOND)); 9], Retries::default());
+        {
+            let call = call("x");
+            let mut running = std::pin::pin!(model.complete(&call));
+            assert!(futures::poll!(running.as_mut()).is_pending());
+        }
+        advance(60 * SECOND).await;
+        assert_eq!(inner.times().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_try_is_charged_and_a_wait_holds_no_slot() {
+        let ledger = Ledger::new(Budgets { llm_calls: 4, ..Budgets::default() });
+        let inner =
+            Arc::new(ScriptedModel::new(vec![failed(Retry::After(9 * SECOND)), answered(), failed(Retry::Yes)]));
+        let limits = Limits { llm_in_flight: 1, ..Limits::default() };
+        let budgeted = BudgetedModel::new(Arc::clone(&inner) as _, Arc::clone(&ledger), limits);
+        let model = RetriedModel::new(Arc::new(budgeted), Retries::default());
+        let (first, second) = (call("first"), call("second"));
+        let mut waiting = std::pin::pin!(model.complete(&first));
+        assert!(futures::poll!(waiting.as_mut()).is_pending());
+        // While the first call waits for its second try, the only slot is free for another.
+        assert!(model.complete(&second).await.result.is_ok());
+        assert_eq!(ledger.spent().calls, 2);
+        // The second try fails for another reason, the third is answered, and then the calls are used up.
+        inner.then([answered(), answered()]);
+        assert!(waiting.await.result.is_ok());
+        assert_eq!((ledger.spent().calls, inner.times().len()), (4, 4));
+        assert_eq!(model.complete(&second).await.result, Err(LlmError::Budget));
+    }
+
+    proptest! {
+        #[test]
+        fn waits_are_random_bounded_and_the_seeds(seed: u64, tries in 1..200_u32) {
+            let retries = Retries { seed, ..Retries::default() };
+            let model = || retried(Vec::new(), retries).1;
+            let (one, other) = (model(), model());
+            let waits: Vec<Duration> = (0..20).map(|_| one.backoff(tries)).collect();
+            prop_assert!(waits.iter().all(|wait| *wait <= retries.longest));
+            prop_assert!(waits.windows(2).any(|pair| pair[0] != pair[1]));
+            prop_assert_eq!(waits, (0..20).map(|_| other.backoff(tries)).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The Messages API as Anthropic documents it.
+//!
+//! What differs from chat completions: the system prompt stands apart, speakers take turns and the user begins, an output limit must be
+//! given, temperatures end at 1, and there is neither a seed nor log probabilities: those of a request are left out. A document of a
+//! schema is asked for in words.
+//!
+//! The client is tested against servers of our own that are written to the documented protocol; no test speaks to a vendor's endpoint.
+
+mod wire;
+
+use serde_json::Value;
+use syrch_core::ports::Request;
+
+use crate::http::{Answer, HttpProvider, Protocol, Settings};
+
+/// Where the API is, as its documentation says.
+pub const ANTHROPIC_BASE_URL: &str = "https://api.anthropic.com";
+
+/// The provider of one endpoint that speaks the Messages API.
+pub type AnthropicProvider = HttpProvider<Anthropic>;
+
+/// The protocol.
+#[derive(Debug, Clone, Copy)]
+pub struct Anthropic;
+
+impl Protocol for Anthropic {
+    const NAME: &'static str = "anthropic";
+    const REPLY: &'static str = "a message of the Messages API";
+    /// Some models take `temperature` or `top_p`, but not both, and name both when they refuse.
+    const OPTIONAL: &'static [&'static str] = &["top_p", "temperature", "stop_sequences"];
+
+    /// The base may end in `/v1` or before it; the full address will do, too.
+    fn address(base: &str) -> (String, String) {
+        let base =
+            base.trim_end_matches("/messages").trim_end_matches('/').trim_end_matches("/v1").trim_end_matches('/');
+        (format!("{base}/v1/messages"), base.to_owned())
+    }
+
+    fn key(key: &str) -> (&'static str, String) {
+        ("x-api-key", key.to_owned())
+    }
+
+    fn headers() -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", "2023-06-01")]
+    }
+
+    fn body(request: &Request, settings: &Settings<'_>) -> Value {
+        wire::body(request, settings)
+    }
+
+    fn answer(body: &Value, model: &str) -> Option<Answer> {
+        wire::answer(body, model)
+    }
+}

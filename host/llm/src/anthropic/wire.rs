@@ -1,0 +1,225 @@
+//! The Messages API as values: the request's body, and what is read out of a reply's.
+
+use serde_json::{Map, Value, json};
+use syrch_core::ports::{Message, Request, Shape, Speaker, Usage};
+
+use crate::http::values::{self, count, decimal, output_tokens, schema_in_words};
+use crate::http::{Answer, Settings, Stopped};
+
+/// What the user says first in a prompt in which the user says nothing first: the protocol wants the user to begin.
+const OPENING: &str = "Begin.";
+
+/// The body of one request.
+pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
+    let (system, turns) = turns(request);
+    let mut body = Map::new();
+    body.insert("model".into(), settings.model.into());
+    body.insert("max_tokens".into(), output_tokens(request, settings.max_tokens).into());
+    if !system.is_empty() {
+        body.insert("system".into(), system.into());
+    }
+    body.insert("messages".into(), turns.iter().map(|(role, text)| json!({"role": role, "content": text})).collect());
+    let mut optional = |name: &'static str, value: Option<Value>| {
+        if let Some(value) = value.filter(|_| !settings.habits.dropped.contains(name)) {
+            body.insert(name.into(), value);
+        }
+    };
+    // One of the two is to be altered, not both: the configured temperature gives way to a request's own `top_p`.
+    let usual = settings.temperature.filter(|_| request.top_p.is_none());
+    optional("temperature", request.temperature.or(usual).and_then(|value| decimal(value, 1.0)));
+    optional("top_p", request.top_p.and_then(|value| decimal(value, 1.0)));
+    // A sequence of blanks alone is an error of the request.
+    let stops: Vec<&String> = request.stop.iter().filter(|stop| !stop.trim().is_empty()).collect();
+    optional("stop_sequences", (!stops.is_empty()).then(|| json!(stops)));
+    Value::Object(body)
+}
+
+/// The system prompt, and the turns: by role and text, the user first, no two of one role in a row, none of them empty.
+fn turns(request: &Request) -> (String, Vec<(&'static str, String)>) {
+    let said = |speaker: Speaker| {
+        let is_said = move |message: &&Message| message.speaker == speaker && !message.text.trim().is_empty();
+        request.messages.iter().filter(is_said).map(|message| message.text.as_str())
+    };
+    let mut system = said(Speaker::System).collect::<Vec<_>>().join("\n\n");
+    let mut turns: Vec<(&'static str, String)> = Vec::new();
+    let spoken = |message: &&Message| message.speaker != Speaker::System && !message.text.trim().is_empty();
+    for message in request.messages.iter().filter(spoken) {
+        let role = if message.speaker == Speaker::User { "user" } else { "assistant" };
+        match turns.last_mut() {
+            Some((last, text)) if *last == role => *text = format!("{text}\n\n{}", message.text),
+            _ => turns.push((role, message.text.clone())),
+        }
+    }
+    if turns.is_empty() && !system.is_empty() {
+        turns.push(("user", std::mem::take(&mut system)));
+    } else if turns.first().is_none_or(|(role, _)| *role == "assistant") {
+        turns.insert(0, ("user", OPENING.to_owned()));
+    }
+    if let (Shape::Json(schema), Some((_, text))) =
+        (&request.expect, turns.iter_mut().rev().find(|(role, _)| *role == "user"))
+    {
+        text.push_str(&schema_in_words(schema));
+    }
+    // The beginning of a reply, which the model goes on from, must not end in blanks.
+    if let Some(("assistant", text)) = turns.last_mut().map(|(role, text)| (*role, text)) {
+        text.truncate(text.trim_end().len());
+    }
+    (system, turns)
+}
+
+/// Reads a body; none when it is no message. `model` names the model when the reply does not.
+pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
+    let blocks = body.get("content")?.as_array().filter(|_| body["type"] == "message")?;
+    let kind = |block: &Value, kind: &str| block["type"] == kind;
+    let text: String =
+        blocks.iter().filter(|block| kind(block, "text")).filter_map(|block| block.get("text")?.as_str()).collect();
+    let stopped = match body["stop_reason"].as_str() {
+        Some("refusal") if text.trim().is_empty() => Stopped::Refused("the model would not answer".to_owned()),
+        Some("refusal") => Stopped::Refused(text.clone()),
+        // A turn that pauses is to be gone on with, which only tools of the server's ask for.
+        Some("max_tokens" | "model_context_window_exceeded" | "pause_turn") => Stopped::Length,
+        _ => Stopped::Complete,
+    };
+    let called_tools = blocks.iter().any(|block| kind(block, "tool_use"));
+    Some(Answer { text, stopped, called_tools, logprob: None, usage: usage(body, model) })
+}
+
+/// The tokens of a prompt are reported in three parts, by what a prompt cache had of it.
+fn usage(body: &Value, model: &str) -> Option<Usage> {
+    let usage = body.get("usage")?;
+    let tokens = |name: &str| usage.get(name).and_then(count);
+    let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter_map(tokens);
+    let input = tokens("input_tokens").map(|input| cached.fold(input, u32::saturating_add));
+    values::usage(body, input, tokens("output_tokens"), model)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use syrch_core::ports::Purpose;
+
+    use super::*;
+    use crate::http::Habits;
+
+    fn request(messages: &[(Speaker, &str)], expect: Shape) -> Request {
+        let message = |(speaker, text): &(Speaker, &str)| Message { speaker: *speaker, text: (*text).into() };
+        Request {
+            purpose: Purpose::Generate,
+            messages: messages.iter().map(message).collect(),
+            expect,
+            model: None,
+            subjects: vec!["SELECT secret".into()],
+            temperature: Some(1.7),
+            top_p: None,
+            max_tokens: None,
+            stop: vec!["END".into(), "\n".into()],
+            logprobs: true,
+            sample: 3,
+        }
+    }
+
+    fn body_of(request: &Request) -> Value {
+        let habits = Habits::default();
+        body(request, &Settings { model: "m", temperature: Some(0.5), max_tokens: 100, habits: &habits })
+    }
+
+    #[test]
+    fn a_body_holds_what_the_protocol_knows_and_no_more() {
+        let messages = [
+            (Speaker::System, "rules"),
+            (Speaker::User, "a"),
+            (Speaker::User, "b"),
+            (Speaker::Assistant, " "),
+            (Speaker::System, "more rules"),
+            (Speaker::Assistant, "SELECT "),
+        ];
+        let expected = json!({
+            "model": "m", "max_tokens": 100, "system": "rules\n\nmore rules",
+            "messages": [{"role": "user", "content": "a\n\nb"}, {"role": "assistant", "content": "SELECT"}],
+            "temperature": 1.0, "stop_sequences": ["END"]
+        });
+        assert_eq!(body_of(&request(&messages, Shape::Sql)), expected);
+    }
+
+    #[test]
+    fn the_user_begins() {
+        let begins = |messages: &[(Speaker, &str)]| {
+            let body = body_of(&request(messages, Shape::Text));
+            (body["messages"][0].clone(), body.get("system").cloned())
+        };
+        let user = |text: &str| json!({"role": "user", "content": text});
+        assert_eq!(begins(&[(Speaker::System, "count it")]), (user("count it"), None));
+        assert_eq!(begins(&[(Speaker::System, "s"), (Speaker::Assistant, "a")]), (user(OPENING), Some(json!("s"))));
+    }
+
+    #[test]
+    fn a_schema_is_asked_for_in_words() {
+        let messages = [(Speaker::User, "q"), (Speaker::Assistant, "{")];
+        let body = body_of(&request(&messages, Shape::Json("{\"type\":\"object\"}".into())));
+        let asked = body["messages"][0]["content"].as_str().unwrap();
+        assert!(asked.starts_with("q\n\nReply with one JSON document") && asked.ends_with("{\"type\":\"object\"}"));
+        assert_eq!(body["messages"][1]["content"], "{");
+    }
+
+    #[test]
+    fn one_of_temperature_and_top_p_is_sent_and_neither_when_refused() {
+        let mut request = request(&[(Speaker::User, "q")], Shape::Text);
+        (request.temperature, request.top_p) = (None, Some(0.9));
+        let body = body_of(&request);
+        assert_eq!((body.get("temperature"), &body["top_p"]), (None, &json!(0.9)));
+        request.top_p = None;
+        assert_eq!(body_of(&request)["temperature"], json!(0.5));
+        let habits = Habits { dropped: ["temperature", "stop_sequences"].into(), ..Habits::default() };
+        let settings = Settings { model: "m", temperature: Some(0.5), max_tokens: 9, habits: &habits };
+        let keys: Vec<String> = super::body(&request, &settings).as_object().unwrap().keys().cloned().collect();
+        assert_eq!(keys, ["model", "max_tokens", "messages"]);
+    }
+
+    #[test]
+    fn replies_are_read_by_their_blocks_and_their_end() {
+        let read = |content: Value, reason: &str| {
+            answer(&json!({"type": "message", "content": content, "stop_reason": reason}), "m").unwrap()
+        };
+        let blocks = json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
+        assert_eq!(read(blocks, "end_turn"), Answer { text: "ab".into(), ..Answer::default() });
+        let text = json!([{"type": "text", "text": "a"}]);
+        assert_eq!(read(text.clone(), "stop_sequence").stopped, Stopped::Complete);
+        assert_eq!(read(text.clone(), "max_tokens").stopped, Stopped::Length);
+        assert_eq!(read(text.clone(), "pause_turn").stopped, Stopped::Length);
+        assert_eq!(read(text, "refusal").stopped, Stopped::Refused("a".into()));
+        assert!(matches!(read(json!([]), "refusal").stopped, Stopped::Refused(why) if why.contains("would not")));
+        assert!(read(json!([{"type": "tool_use", "name": "t", "input": {}}]), "tool_use").called_tools);
+        assert_eq!(answer(&json!({"type": "error", "error": {"message": "no"}}), "m"), None);
+        assert_eq!(answer(&json!({"choices": []}), "m"), None);
+    }
+
+    #[test]
+    fn the_parts_of_a_prompt_are_counted_together() {
+        let read = |usage: Value| {
+            let body = json!({"type": "message", "content": [], "model": "m-1", "usage": usage});
+            answer(&body, "m").unwrap().usage.map(|usage| (usage.input_tokens, usage.output_tokens, usage.model))
+        };
+        let parts = json!({"input_tokens": 5, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "output_tokens": 7});
+        assert_eq!(read(parts), Some((325, 7, "m-1".into())));
+        assert_eq!(
+            read(json!({"input_tokens": 5, "cache_read_input_tokens": null, "output_tokens": 7})),
+            Some((5, 7, "m-1".into()))
+        );
+        assert_eq!(read(json!({"input_tokens": 0, "output_tokens": 0})), None);
+    }
+
+    proptest! {
+        #[test]
+        fn turns_alternate_begin_with_the_user_and_say_something(
+            messages in prop::collection::vec((0..3_usize, "[ a-c\n]{0,6}"), 1..12)
+        ) {
+            let speakers = [Speaker::System, Speaker::User, Speaker::Assistant];
+            let messages: Vec<(Speaker, &str)> =
+                messages.iter().map(|(at, text)| (speakers[*at], text.as_str())).collect();
+            let (_, turns) = turns(&request(&messages, Shape::Text));
+            prop_assert_eq!(turns[0].0, "user");
+            prop_assert!(turns.windows(2).all(|pair| pair[0].0 != pair[1].0));
+            prop_assert!(turns.iter().all(|(_, text)| !text.trim().is_empty()));
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What one protocol is to the client of it.
+
+use serde_json::Value;
+use syrch_core::ports::{Request, Usage};
+
+use super::Habits;
+
+/// A protocol over HTTP and JSON that models are asked by.
+pub trait Protocol: Send + Sync + 'static {
+    /// The provider's name in reports.
+    const NAME: &'static str;
+    /// What a good reply is, in words that end `… does not answer with`.
+    const REPLY: &'static str;
+    /// Parameters that a call can do without when an endpoint refuses them by name; of several that it names, the first goes.
+    const OPTIONAL: &'static [&'static str];
+
+    /// The address that requests go to, from the base that the user configured, without slashes at its end; and the base as people may
+    /// see it.
+    fn address(base: &str) -> (String, String);
+    /// The header that holds the key, and its value.
+    fn key(key: &str) -> (&'static str, String);
+    /// Further headers of each request.
+    fn headers() -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+    /// The body of one request. Nothing of it is the guest's but text and clamped numbers.
+    fn body(request: &Request, settings: &Settings<'_>) -> Value;
+    /// Reads a reply that came with a good status; none when it is no reply of this protocol. `model` names the model when the reply does
+    /// not.
+    fn answer(body: &Value, model: &str) -> Option<Answer>;
+}
+
+/// What a body needs besides the request.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings<'a> {
+    /// The model's name.
+    pub model: &'a str,
+    /// Where the request sets none.
+    pub temperature: Option<f32>,
+    /// Output tokens at most.
+    pub max_tokens: u32,
+    /// What the endpoint takes.
+    pub habits: &'a Habits,
+}
+
+/// What a reply's body says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Answer {
+    /// The text, empty when there is none.
+    pub text: String,
+    /// Why it ends.
+    pub stopped: Stopped,
+    /// Whether it called tools, though none were offered.
+    pub called_tools: bool,
+    /// Sum over the tokens.
+    pub logprob: Option<f64>,
+    /// Tokens as reported, where the report can be true.
+    pub usage: Option<Usage>,
+}
+
+/// Why a reply ends.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Stopped {
+    /// It is complete.
+    #[default]
+    Complete,
+    /// At a limit of length.
+    Length,
+    /// The model would not answer, for this reason.
+    Refused(String),
+}

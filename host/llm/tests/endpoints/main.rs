@@ -1,0 +1,54 @@
+//! The clients of model endpoints, each against a server of our own that speaks its documented protocol, and under the layers that they
+//! run under.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails where it unwraps or panics")]
+
+mod anthropic;
+mod layered;
+mod openai;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use syrch_core::ports::{
+    LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Purpose, Request, Retry, Shape, Speaker,
+};
+use syrch_core::{Catalog, Dialect, Problem};
+
+const KEY: &str = "sk-sesame-0123456789";
+const SCHEMA: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}"#;
+
+fn call(prompt: &str, expect: Shape) -> ModelCall {
+    let request = Request {
+        purpose: Purpose::Generate,
+        messages: vec![Message { speaker: Speaker::User, text: prompt.into() }],
+        expect,
+        model: None,
+        subjects: vec!["SELECT never_sent".into()],
+        temperature: None,
+        top_p: None,
+        max_tokens: None,
+        stop: Vec::new(),
+        logprobs: false,
+        sample: 0,
+    };
+    let catalog = Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+    ModelCall { request, problem: Arc::new(Problem::new("q")), task: None, catalog: Arc::new(catalog) }
+}
+
+fn unavailable(outcome: &ModelOutcome) -> &str {
+    match &outcome.result {
+        Err(LlmError::Unavailable(text)) => text,
+        other => panic!("expected an outage: {other:?}"),
+    }
+}
+
+/// Asks until no plainer way is left.
+async fn plainly(provider: &dyn ModelProvider, expect: Shape) -> ModelOutcome {
+    let call = call("q", expect);
+    loop {
+        let outcome = provider.complete(&call).await;
+        if outcome.retry != Retry::After(Duration::ZERO) {
+            return outcome;
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The scripts that complete commands and flags in shells.
+
+use std::process::Command;
+
+use crate::bad_input::{Place, finish, said};
+
+/// The commands that the help names.
+fn commands(place: &Place) -> Vec<String> {
+    let (help, _) = said(&finish(&mut place.words("--help"), ""));
+    let section = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names = section.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names: Vec<String> = names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
+    assert!(names.len() > 5 && names.contains(&"doctor".to_owned()), "{names:?}");
+    names
+}
+
+#[test]
+fn every_shell_has_a_script_with_all_commands() {
+    let place = Place::new();
+    let commands = commands(&place);
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = finish(&mut place.words(&format!("completions {shell}")), "");
+        let (script, stderr) = said(&output);
+        assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{shell}");
+        for word in commands.iter().map(String::as_str).chain(["max-depth", "log-format"]) {
+            assert!(script.contains(word), "{shell}: no `{word}`");
+        }
+    }
+    let wrong = finish(&mut place.words("completions tcsh"), "");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(said(&wrong).1.contains("bash"), "{}", said(&wrong).1);
+}
+
+/// The shell itself reads the script and completes with it.
+#[test]
+fn bash_completes_with_its_script() {
+    let place = Place::new();
+    // A broken configuration is no reason not to complete.
+    place.file("home/.syrch/config.yml", "llm: [");
+    let output = finish(&mut place.words("completions bash -o script"), "");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+    let completed = |words: &str, count: usize| {
+        let program = format!(
+            "set -e; source ./script; COMP_WORDS=({words}); COMP_CWORD={count}; \
+             _syrch-host syrch-host \"${{COMP_WORDS[$COMP_CWORD]}}\" \"${{COMP_WORDS[$COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[@]}}\""
+        );
+        let output = finish(Command::new("bash").args(["-c", &program]).current_dir(place.path()), "");
+        assert!(output.status.success(), "{}", said(&output).1);
+        said(&output).0.trim().to_owned()
+    };
+    assert!(finish(Command::new("bash").args(["-n", "script"]).current_dir(place.path()), "").status.success());
+    assert_eq!(completed("syrch-host doc", 1), "doctor");
+    assert_eq!(completed("syrch-host doctor --max-dep", 2), "--max-depth");
+    assert_eq!(completed("syrch-host --log-format js", 2), "json");
+}

@@ -1,0 +1,133 @@
+//! `doctor`: every part is checked, what fails says how to mend it, nothing is left behind and no key is shown.
+
+use std::fs;
+use std::net::TcpListener;
+use std::process::Command;
+
+use serde_json::Value;
+use syrch_kit::{MockEndpoint, Reply, Script};
+
+use crate::bad_input::{Place, finish, said};
+use crate::endpoint::KEY;
+
+/// Runs it for JSON and expects that end.
+fn examine(command: &mut Command, code: i32) -> Value {
+    let output = finish(command.args(["--format", "json"]), "");
+    let (stdout, stderr) = said(&output);
+    assert_eq!(output.status.code(), Some(code), "{stdout}{stderr}");
+    assert!(!stdout.contains(KEY) && !stderr.contains(KEY), "the key is shown: {stdout}{stderr}");
+    let document: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&document["schema"], &document["ok"]), (&"syrch.doctor/1".into(), &(code == 0).into()));
+    document
+}
+
+/// State, detail and fix of one check.
+fn check(document: &Value, name: &str) -> [String; 3] {
+    let checks = document["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("no {name}: {document}"));
+    ["state", "detail", "fix"].map(|key| check[key].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn a_first_run_is_well_and_leaves_nothing() {
+    let place = Place::new();
+    let state = place.path().join("state");
+    let mut command = place.words("doctor --db shop.sqlite");
+    command.env("SYRCH_CACHE_DIR", place.path().join("cache")).env("SYRCH_STATE_DIR", &state);
+    let document = examine(&mut command, 0);
+    for name in ["host", "toolchain", "target", "config", "plugins", "compiled", "history", "endpoint", "database"] {
+        assert_eq!(check(&document, name)[0], "ok", "{name}: {document}");
+    }
+    let [_, versions, _] = check(&document, "host");
+    assert!(versions.contains("contract 0.") && versions.contains("wasmtime 4"), "{versions}");
+    assert!(check(&document, "plugins")[1].contains("refine"));
+    assert!(check(&document, "compiled")[1].contains("MiB"), "{document}");
+    assert!(check(&document, "database")[1].contains("3 tables and 0 views, rollback journal"), "{document}");
+    assert!(check(&document, "endpoint")[1].contains("offline"));
+    assert!(check(&document, "terminal")[1].contains("standard output is no terminal"));
+    assert!(!state.exists());
+    assert_eq!(place.names(), ["cache", "home", "shop.sqlite"]);
+    assert_eq!(fs::read_dir(place.path().join("home/.syrch")).unwrap().count(), 0);
+    let compiled = fs::read_dir(place.path().join("cache/compiled")).unwrap();
+    assert!(compiled.map(|entry| entry.unwrap().file_name()).all(|name| name.to_string_lossy().ends_with(".cwasm")));
+}
+
+#[test]
+fn people_read_a_line_for_each_part() {
+    let place = Place::new();
+    let output = finish(place.words("doctor --db nowhere.sqlite").env("NO_COLOR", "1"), "");
+    let (stdout, stderr) = said(&output);
+    assert_eq!(output.status.code(), Some(10), "{stderr}");
+    let lines: Vec<&str> = stdout.lines().collect();
+    let words = |line: &&str| line.split_whitespace().next().unwrap().to_owned();
+    assert!(lines.iter().all(|line| ["ok", "warn", "fail", "fix:"].contains(&words(line).as_str())), "{stdout}");
+    let failed = lines.iter().position(|line| line.starts_with("fail  database")).unwrap();
+    assert!(
+        lines[failed].contains("nowhere.sqlite") && lines[failed + 1].trim_start().starts_with("fix: "),
+        "{stdout}"
+    );
+    assert!(stdout.contains("NO_COLOR is set"), "{stdout}");
+    assert!(!place.path().join("nowhere.sqlite").exists());
+}
+
+#[test]
+fn without_rust_there_is_a_warning_and_no_failure() {
+    let place = Place::new();
+    let document = examine(place.words("doctor").env("PATH", place.path()), 0);
+    let [state, _, fix] = check(&document, "toolchain");
+    assert_eq!(state, "warn");
+    assert!(fix.contains("rustup"), "{fix}");
+}
+
+#[test]
+fn a_broken_config_file_is_one_of_the_checks() {
+    let place = Place::new();
+    place.file("home/.syrch/config.yml", format!("llm:\n  api_key: {KEY}\n  modle: x\n"));
+    let document = examine(&mut place.words("doctor"), 10);
+    let [state, detail, _] = check(&document, "config");
+    assert_eq!(state, "fail");
+    assert!(detail.contains("config.yml:3") && detail.contains("modle"), "{detail}");
+    assert_eq!([check(&document, "endpoint")[0].as_str(), &check(&document, "plugins")[0]], ["warn", "ok"]);
+    place.file("home/.syrch/config.yml", "llm: {model: x}\n");
+    let [state, detail, _] = check(&examine(&mut place.words("doctor"), 0), "config");
+    assert_eq!(state, "ok");
+    assert!(detail.ends_with("config.yml"), "{detail}");
+    // A wrong flag is wrong usage, here as everywhere.
+    assert_eq!(finish(&mut place.words("doctor --max-depth 0"), "").status.code(), Some(2));
+}
+
+#[test]
+fn an_endpoint_on_this_machine_is_asked_for_its_models_only() {
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(Script::always(Reply::text("never asked")));
+    let mut asked = |url: &str, model: &str, code| {
+        let mut command = place.words(&format!("doctor --llm openai --model {model} --base-url {url}"));
+        // A proxy of the environment is for other machines.
+        command.env("SYRCH_API_KEY", KEY).env("http_proxy", "http://127.0.0.1:1");
+        check(&examine(&mut command, code), "endpoint")
+    };
+    let [state, detail, _] = asked(&endpoint.url(), "mock", 0);
+    assert_eq!(state, "ok");
+    assert!(detail.contains("has the model `mock`"), "{detail}");
+    let [state, detail, _] = asked(&endpoint.url().replace("127.0.0.1", "localhost"), "other", 0);
+    assert_eq!(state, "warn");
+    assert!(detail.contains("does not list the model `other`; it has `mock`"), "{detail}");
+    let [state, _, fix] = asked(&endpoint.url().replace("/v1", "/v2"), "mock", 0);
+    assert_eq!((state.as_str(), fix.contains("/v1")), ("warn", true));
+    assert_eq!(endpoint.count(), 0);
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let [state, detail, fix] = asked(&format!("http://{closed}/v1"), "mock", 10);
+    assert_eq!((state.as_str(), detail), ("fail", format!("nothing listens at http://{closed}/v1")));
+    assert!(fix.contains("--llm offline"), "{fix}");
+    let [state, detail, _] = asked("https://models.example/v1", "mock", 0);
+    assert_eq!((state.as_str(), detail.contains("not contacted, not on this machine")), ("ok", true));
+}
+
+#[test]
+fn a_plugin_of_the_strategy_that_does_not_load_fails() {
+    let place = Place::new();
+    place.file("mine.wasm", "no component");
+    let document = examine(&mut place.words("doctor --planner mine.wasm"), 10);
+    let [state, detail, fix] = check(&document, "plugin");
+    assert!(state == "fail" && detail.contains("mine.wasm") && fix.contains("wasm32-wasip2"), "{document}");
+}

@@ -1,0 +1,275 @@
+//! The prompt at a terminal: questions, commands, history, Ctrl-C and Ctrl-D. The test holds the other end of a pseudo terminal.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use nix::pty::{Winsize, openpty};
+use syrch_kit::{MockEndpoint, Reply, Script};
+
+use crate::bad_input::Place;
+use crate::endpoint::{KEY, PLAN, WRITE, search, whole};
+use crate::shop;
+
+/// How long the program may be silent before it counts as hanging.
+const PATIENCE: Duration = Duration::from_secs(120);
+const PROMPT: &str = "syrch> ";
+const ENTER: &str = "\r";
+const CTRL_C: &str = "\u{3}";
+const CTRL_D: &str = "\u{4}";
+
+type Shown = Arc<(Mutex<String>, Condvar)>;
+
+/// A program at a terminal.
+struct Terminal {
+    child: Child,
+    keys: File,
+    shown: Shown,
+    /// Up to where the test has read.
+    at: usize,
+}
+
+impl Terminal {
+    fn start(mut command: Command) -> Self {
+        let size = Winsize { ws_row: 50, ws_col: 250, ws_xpixel: 0, ws_ypixel: 0 };
+        let pair = openpty(Some(&size), None).unwrap();
+        let end = || Stdio::from(pair.slave.try_clone().unwrap());
+        command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
+        let child = command.spawn().unwrap();
+        drop((command, pair.slave));
+        let keys = File::from(pair.master);
+        let shown = Shown::default();
+        let (mut screen, seen) = (keys.try_clone().unwrap(), Arc::clone(&shown));
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // The terminal ends with an error when nobody is left at its other end.
+            while let Ok(count @ 1..) = screen.read(&mut bytes) {
+                seen.0.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
+                seen.1.notify_all();
+            }
+        });
+        Self { child, keys, shown, at: 0 }
+    }
+
+    /// Waits until the terminal shows these words after those of the last time; what stood before them is returned.
+    fn hear(&mut self, words: &str) -> String {
+        let started = Instant::now();
+        let mut shown = self.shown.0.lock().unwrap();
+        loop {
+            if let Some(found) = shown[self.at..].find(words) {
+                let before = shown[self.at..self.at + found].to_owned();
+                self.at += found + words.len();
+                return before;
+            }
+            assert!(started.elapsed() < PATIENCE, "`{words}` never came: {}", &shown[self.at..]);
+            shown = self.shown.1.wait_timeout(shown, Duration::from_millis(200)).unwrap().0;
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn enter(&mut self, line: &str) {
+        self.press(line);
+        self.press(ENTER);
+    }
+
+    /// Ctrl-C as the terminal sends it while the program works.
+    fn interrupt(&self) {
+        assert!(Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap().success());
+    }
+
+    /// The exit code, which must come soon.
+    fn end(&mut self) -> Option<i32> {
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("it does not end: {}", self.shown.0.lock().unwrap());
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn offline(place: &Place, state: &Path) -> Terminal {
+    let mut command = place.words("--llm offline --db shop.sqlite");
+    command.env("SYRCH_STATE_DIR", state).env("SYRCH_API_KEY", KEY);
+    Terminal::start(command)
+}
+
+#[test]
+fn questions_and_commands_are_answered_one_after_another() {
+    let place = Place::new();
+    let state = place.path().join("state/syrch");
+    let mut terminal = offline(&place, &state);
+    terminal.hear("\\help shows the commands");
+    terminal.hear(PROMPT);
+    terminal.enter("\\why");
+    terminal.hear("nothing was searched yet");
+    terminal.hear(PROMPT);
+    terminal.enter("\\schema");
+    for table in ["customers (table", "orders (table", "products (table"] {
+        terminal.hear(table);
+    }
+    terminal.hear(PROMPT);
+    // The tab key completes the name.
+    terminal.enter("\\schema prod\t");
+    let before = terminal.hear("products (table");
+    assert!(!before.contains("customers"), "{before}");
+    terminal.hear("price");
+    terminal.hear(PROMPT);
+    terminal.enter("\\schema custmers");
+    terminal.hear("did you mean `customers`?");
+    terminal.hear(PROMPT);
+    terminal.enter("How many customers are there?");
+    terminal.hear("│ 4 ");
+    terminal.hear("SELECT");
+    terminal.hear("confidence");
+    terminal.hear(PROMPT);
+    terminal.enter("\\why");
+    terminal.hear("question: How many customers are there?");
+    terminal.hear("confidence: ");
+    for column in ["candidate", "cluster", "confidence", "reason"] {
+        terminal.hear(column);
+    }
+    terminal.hear("answer");
+    terminal.hear(PROMPT);
+    terminal.enter("\\sql SELECT sum(quantity) AS n FROM orders");
+    terminal.hear("│ 8 ");
+    terminal.hear(PROMPT);
+    terminal.enter("\\sql DELETE FROM orders");
+    terminal.hear("write-refused");
+    terminal.hear(PROMPT);
+    terminal.enter("\\shema");
+    terminal.hear("did you mean `\\schema`?");
+    terminal.hear(PROMPT);
+    terminal.enter(&format!("\\sql SELECT '{KEY}' AS k"));
+    terminal.hear("│ *** ");
+    terminal.hear(PROMPT);
+    terminal.press(CTRL_C);
+    terminal.hear(PROMPT);
+    terminal.press(CTRL_D);
+    assert_eq!(terminal.end(), Some(0));
+    let file = state.join("history");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let expected = [
+        "\\why",
+        "\\schema",
+        "\\schema products",
+        "\\schema custmers",
+        "How many customers are there?",
+        "\\why",
+        "\\sql SELECT sum(quantity) AS n FROM orders",
+        "\\sql DELETE FROM orders",
+        "\\shema",
+    ];
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().collect::<Vec<_>>(), expected);
+
+    // The next prompt offers the last line again.
+    let mut terminal = offline(&place, &state);
+    terminal.hear(PROMPT);
+    terminal.press("\u{1b}[A\u{1b}[A");
+    terminal.hear("DELETE FROM orders");
+    terminal.press(ENTER);
+    terminal.hear("write-refused");
+    terminal.hear(PROMPT);
+    terminal.enter("\\quit");
+    assert_eq!(terminal.end(), Some(0));
+}
+
+#[test]
+fn what_must_be_right_before_the_first_question_is() {
+    let place = Place::new();
+    for (words, code, said) in [
+        ("--db nowhere.sqlite", 11, "nowhere.sqlite"),
+        ("--llm offline", 2, "no database"),
+        ("--llm offline --db shop.sqlite -o out.csv", 2, "-o needs a question"),
+    ] {
+        let mut terminal = Terminal::start(place.words(words));
+        terminal.hear(said);
+        assert_eq!(terminal.end(), Some(code), "{words}");
+    }
+}
+
+/// A prompt against an endpoint.
+fn online(endpoint: &MockEndpoint, folder: &Path) -> Terminal {
+    let mut command = search(&endpoint.url(), &shop(folder));
+    command.arg("--interactive").env("SYRCH_STATE_DIR", folder.join("state"));
+    let mut terminal = Terminal::start(command);
+    terminal.hear(PROMPT);
+    terminal
+}
+
+#[test]
+fn ctrl_c_ends_the_search_and_not_the_prompt() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(
+        Script::new()
+            .once([PLAN], Reply::hang())
+            .on([PLAN], whole())
+            .on([WRITE], Reply::sql("SELECT COUNT(*) AS n FROM orders", 0.95)),
+    );
+    let mut terminal = online(&endpoint, folder.path());
+    for round in 0..2 {
+        terminal.enter("How many orders are there?");
+        if round == 0 {
+            let started = Instant::now();
+            while endpoint.count() == 0 {
+                assert!(started.elapsed() < PATIENCE, "nothing was asked");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            terminal.interrupt();
+            terminal.hear("stopping with the best so far");
+            terminal.hear("error: ");
+            terminal.hear("interrupted");
+        } else {
+            terminal.hear("│ 4 ");
+        }
+        terminal.hear(PROMPT);
+    }
+    terminal.press(CTRL_D);
+    assert_eq!(terminal.end(), Some(0));
+}
+
+#[test]
+fn questions_to_the_user_come_through_the_same_editor() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(
+        Script::new()
+            .on([PLAN, "the orders"], whole())
+            .on([WRITE, "the orders"], Reply::sql("SELECT COUNT(*) AS n FROM orders", 0.95))
+            .on([PLAN], whole())
+            .on([WRITE], Reply::sql("SELECT zilch FROM nowhere", 0.95))
+            .on([""], Reply::text("Which one?")),
+    );
+    let mut terminal = online(&endpoint, folder.path());
+    terminal.enter("How many are there?");
+    terminal.hear("Which one?");
+    terminal.hear("answer> ");
+    terminal.press(CTRL_C);
+    terminal.hear("interrupted");
+    terminal.hear(PROMPT);
+    terminal.enter("How many are there?");
+    terminal.hear("answer> ");
+    terminal.enter("the orders");
+    terminal.hear("│ 4 ");
+    terminal.hear(PROMPT);
+    terminal.press(CTRL_D);
+    assert_eq!(terminal.end(), Some(0));
+    // What was answered is no line of the prompt.
+    let history = fs::read_to_string(folder.path().join("state/history")).unwrap();
+    assert_eq!(history, "How many are there?\nHow many are there?\n");
+}
