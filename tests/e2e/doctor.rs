@@ -100,7 +100,7 @@ fn a_broken_config_file_is_one_of_the_checks() {
 fn an_endpoint_on_this_machine_is_asked_for_its_models_only() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::always(Reply::text("never asked")));
-    let mut asked = |url: &str, model: &str, code| {
+    let asked = |url: &str, model: &str, code| {
         let mut command = place.words(&format!("doctor --llm openai --model {model} --base-url {url}"));
         // A proxy of the environment is for other machines.
         command.env("SYRCH_API_KEY", KEY).env("http_proxy", "http://127.0.0.1:1");

@@ -133,7 +133,10 @@ fn cases() -> Vec<Case> {
     let question = "How much did each customer from France spend?";
     let mut cases: Vec<Case> = (0..8).map(|seed| Case::new(question, wide(seed))).collect();
     let failing = |reply: fn() -> Reply| {
-        Script::new().on([PLAN], whole()).once([WRITE], Reply::sql("SELECT nme FROM customers", 0.9)).on([WRITE], reply())
+        Script::new()
+            .on([PLAN], whole())
+            .once([WRITE], Reply::sql("SELECT nme FROM customers", 0.9))
+            .on([WRITE], reply())
     };
     cases.push(Case::new("Who are they?", failing(|| Reply::sql("SELECT no FROM such_table", 0.9))));
     cases.push(Case::new("Who are they?", failing(|| Reply::text("I do not know."))));
@@ -149,10 +152,7 @@ fn cases() -> Vec<Case> {
     cases.push(Case { answers: Some("spends much"), ..Case::new("Who are the important customers?", unsure()) });
     cases.push(Case { answers: Some("nobody knows"), ..Case::new("Who are the important customers?", unsure()) });
     cases.push(Case::new("Who are the important customers?", unsure()));
-    cases.push(Case {
-        tweak: |settings| settings.budgets.llm_calls = 4,
-        ..Case::new(question, wide(99))
-    });
+    cases.push(Case { tweak: |settings| settings.budgets.llm_calls = 4, ..Case::new(question, wide(99)) });
     cases.push(Case { tweak: |settings| settings.policy.max_parallel = 1, ..Case::new(question, wide(7)) });
     let slow = || Script::new().on([PLAN], whole()).on([WRITE], Reply::hang());
     let hanging = || {

@@ -15,7 +15,8 @@ use syrch_core::roles::{Call, Role};
 use syrch_core::{Catalog, Json, Problem, Question, ResultSet, RoleError, SqlError, Task, TaskId, Verdict};
 use syrch_journal::{CallId, Tape};
 use syrch_layers::{
-    BudgetedDatabase, BudgetedModel, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, journalled,
+    BudgetedDatabase, BudgetedModel, CachedDatabase, CachedModel, GrantedCells, GrantedRows, Memo, ModelPort,
+    RatedModel, RetriedModel, Retries, SqlBinding, journalled,
 };
 use syrch_scheduler::Stop;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -132,10 +133,8 @@ impl Context {
     pub(crate) fn new(host: &Host, problem: Problem, run: &RunState) -> Arc<Self> {
         let limits = &host.settings.limits;
         let ledger = &run.ledger;
-        let budgeted = BudgetedModel::new(Arc::clone(&host.model), Arc::clone(ledger), limits.clone());
-        let model = Arc::new(InTime { inner: Arc::new(budgeted), clock: run.clock.clone() });
         let database: Arc<dyn Database> =
-            Arc::new(BudgetedDatabase::new(Arc::clone(&host.database), Arc::clone(ledger), limits));
+            Arc::new(BudgetedDatabase::new(cached_database(host), Arc::clone(ledger), limits));
         Arc::new(Self {
             settings: host.settings.clone(),
             cast: host.cast.clone(),
@@ -148,7 +147,7 @@ impl Context {
             clock: run.clock.clone(),
             tape: Arc::clone(&run.tape),
             salt: run.salt,
-            model,
+            model: model(host, run),
             nested: Semaphore::new(limits.nested),
             shared: Mutex::default(),
         })
@@ -315,6 +314,35 @@ impl SqlPort for NotedSql {
 
     fn salt(&self) -> u64 {
         self.inner.salt()
+    }
+}
+
+/// The host's database, with what it has answered before.
+fn cached_database(host: &Host) -> Arc<dyn Database> {
+    let database = Arc::clone(&host.database);
+    match &host.cache {
+        Some(cache) => Arc::new(CachedDatabase::new(database, Arc::clone(cache), &host.settings.limits)),
+        None => database,
+    }
+}
+
+/// The host's models, for one run: cache → time → retry → rate → budget → route.
+fn model(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
+    let (settings, ledger) = (&host.settings, &run.ledger);
+    let routed = &host.model;
+    let budgeted = BudgetedModel::new(Arc::clone(routed) as _, Arc::clone(ledger), settings.limits.clone());
+    let rated = RatedModel::new(Arc::new(budgeted), Arc::clone(routed));
+    let retries = Retries {
+        attempts: settings.model.attempts,
+        patience: settings.model.max_retry_wait,
+        seed: run.salt,
+        ..Retries::default()
+    };
+    let retried = RetriedModel::new(Arc::new(rated), retries);
+    let in_time: Arc<dyn ModelProvider> = Arc::new(InTime { inner: Arc::new(retried), clock: run.clock.clone() });
+    match &host.cache {
+        Some(cache) => Arc::new(CachedModel::new(in_time, Arc::clone(cache), Arc::clone(ledger))),
+        None => in_time,
     }
 }
 

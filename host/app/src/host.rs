@@ -4,17 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use syrch_core::ports::{Database, ModelProvider};
+use syrch_cache::Cache;
+use syrch_core::ports::Database;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
 use syrch_core::{Catalog, Ledger, Problem};
 use syrch_journal::{Divergence, Folder, Header, Journal, Mode, Tape, Writer};
+use syrch_layers::RoutedModel;
 use syrch_runtime::{Configured, Runtime};
 use syrch_scheduler::Stop;
 use tokio::sync::Semaphore;
 
 use crate::context::{Clock, RunState};
-use crate::open::{open_database, open_model};
+use crate::open::{open_cache, open_database, open_model};
 use crate::search::Outside;
 use crate::trace::Trace;
 use crate::{Ask, Error, JournalSettings, Observer, SearchReport, Settings, plugins, record, search};
@@ -23,7 +25,8 @@ use crate::{Ask, Error, JournalSettings, Observer, SearchReport, Settings, plugi
 pub struct Host {
     pub(crate) settings: Settings,
     pub(crate) database: Arc<dyn Database>,
-    pub(crate) model: Arc<dyn ModelProvider>,
+    pub(crate) model: Arc<RoutedModel>,
+    pub(crate) cache: Option<Arc<Cache>>,
     pub(crate) cast: Cast,
     searches: Semaphore,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
@@ -61,9 +64,10 @@ impl Host {
     async fn of(
         settings: Settings,
         database: Arc<dyn Database>,
-        model: Arc<dyn ModelProvider>,
+        model: Arc<RoutedModel>,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
+        let cache = open_cache(&settings);
         let runtime = plugins::runtime(&settings)?;
         let cast = Cast {
             planner: configured(&runtime, Role::Planner, &settings, observer).await?,
@@ -74,7 +78,7 @@ impl Host {
             aggregator: configured(&runtime, Role::Aggregator, &settings, observer).await?,
         };
         let searches = Semaphore::new(settings.limits.searches);
-        Ok(Self { settings, database, model, cast, searches, _runtime: runtime })
+        Ok(Self { settings, database, model, cache, cast, searches, _runtime: runtime })
     }
 
     /// The database, under the guard.
@@ -149,7 +153,8 @@ impl Host {
         settings.cache_dir = cache_dir.map(Path::to_owned);
         settings.journal.folder = None;
         let nothing = Arc::new(record::Nothing::of(header));
-        let host = Self::of(settings, Arc::clone(&nothing) as _, nothing, observer).await?;
+        let model = Arc::new(record::no_model(header, &nothing)?);
+        let host = Self::of(settings, nothing, model, observer).await?;
         record::check_plugins(&host, header)?;
         Ok(host)
     }
@@ -207,6 +212,7 @@ impl Host {
         let mut report = self.follow(problem, run, &outside).await;
         if let Ok(report) = &mut report {
             report.document.warnings.extend(run.tape.warning());
+            report.document.warnings.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
         }
         run.tape.fact(record::end(&report, self.settings.journal.kept));
         report

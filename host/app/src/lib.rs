@@ -33,17 +33,21 @@ mod trace;
 
 pub use error::Error;
 pub use host::Host;
-pub use open::open_database;
+pub use open::{open_cache, open_database};
 pub use plugins::Inspection;
 pub use record::recorded_settings;
 pub use report::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, Ask, CandidateReport, CandidateStatus, ClarifyReport, Confidence,
     CostReport, Observer, Outcome, PluginReport, SearchEvent, SearchReport, Silent, TimeReport,
 };
-pub use settings::{JournalSettings, ModelSettings, PluginSource, Provider, Settings, Strategy};
+pub use settings::{
+    CacheSettings, EndpointSettings, JournalSettings, ModelSettings, PluginSource, PriceSettings, Provider, RateSettings, RouteSettings,
+    Settings, Strategy,
+};
 
 pub use answer::json_value;
 pub use secrecy;
+pub use syrch_cache as cache;
 pub use syrch_core;
 pub use syrch_journal as journal;
 pub use syrch_runtime::LoadError;

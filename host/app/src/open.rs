@@ -1,13 +1,16 @@
 //! The registry of backends: which database a URL means, which provider a name means. Nowhere else is one named.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use secrecy::SecretString;
+use syrch_cache::{Cache, Options};
 use syrch_core::ports::{CellIndex, Database, ModelProvider};
-use syrch_layers::GrantedIndex;
-use syrch_llm::{OfflineConfig, OfflineProvider, OpenAiConfig, OpenAiProvider};
+use syrch_layers::{GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel};
+use syrch_llm::{AnthropicProvider, EndpointConfig, OfflineConfig, OfflineProvider, OpenAiProvider};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
+use crate::settings::{CacheSettings, EndpointSettings, ModelSettings, RateSettings, RouteSettings};
 use crate::{Error, Provider, Settings};
 
 /// Opens the database of the settings. It is never created and never written.
@@ -35,10 +38,81 @@ pub async fn open_database(settings: &Settings) -> Result<Arc<dyn Database>, Err
     Ok(Arc::new(database))
 }
 
-/// Opens the model provider of the settings; nothing is sent yet.
-pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> Result<Arc<dyn ModelProvider>, Error> {
+/// The cache of the settings; none when nothing is to be kept. Nothing is opened before it is asked.
+#[must_use]
+pub fn open_cache(settings: &Settings) -> Option<Arc<Cache>> {
+    let CacheSettings { folder, ttl, bytes } = &settings.cache;
+    let options = Options { ttl: *ttl, bytes: *bytes, ..Options::default() };
+    Some(Cache::open(folder.as_deref()?, options))
+}
+
+/// Opens the models of the settings; nothing is sent yet.
+pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> Result<Arc<RoutedModel>, Error> {
     let model = &settings.model;
-    match model.provider {
+    let default = EndpointSettings {
+        provider: model.provider,
+        base_url: model.base_url.clone(),
+        api_key: model.api_key.clone(),
+        timeout: None,
+        rates: model.rates,
+    };
+    let mut endpoints: BTreeMap<Option<&str>, (&EndpointSettings, Arc<Limiter>)> = BTreeMap::new();
+    let named = model.endpoints.iter().map(|(name, endpoint)| (Some(name.as_str()), endpoint));
+    for (name, endpoint) in named.chain([(None, &default)]) {
+        endpoints.insert(name, (endpoint, Limiter::new(rates(endpoint.rates, model.max_retry_wait))));
+    }
+    let prices = Arc::new(prices(model)?);
+    let open = |name: &str, route: &RouteSettings| {
+        let unknown = || Error::Config(format!("the model `{name}` is at an endpoint that is not configured"));
+        let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(unknown)?;
+        let provider = open_endpoint(settings, endpoint, &route.model, database)?;
+        if settings.budgets.cost_micros.is_some() && endpoint.provider != Provider::Offline {
+            let known = prices.of(&route.model).is_some();
+            let unpriced = || Error::Config(format!("the model `{}` has no price, so money cannot be limited", route.model));
+            known.then_some(()).ok_or_else(unpriced)?;
+        }
+        let provider = Arc::new(PricedModel::new(provider, Arc::clone(&prices)));
+        let (name, limiter) = (name.to_owned(), Arc::clone(limiter));
+        Ok::<_, Error>(Route { name, provider, model: None, limiter })
+    };
+    let own = RouteSettings { endpoint: None, model: model.model.clone() };
+    let name = if model.provider == Provider::Offline { "offline" } else { &model.model };
+    let others = model.models.iter().map(|(name, route)| open(name, route)).collect::<Result<_, _>>()?;
+    let routed = RoutedModel::new(open(name, &own)?, others, &model.purposes);
+    Ok(Arc::new(routed.map_err(|error| Error::Config(error.to_string()))?))
+}
+
+fn rates(rates: RateSettings, patience: Duration) -> Rates {
+    let RateSettings { requests_per_minute, tokens_per_minute, in_flight } = rates;
+    Rates { requests_per_minute, tokens_per_minute, in_flight, patience }
+}
+
+fn prices(model: &ModelSettings) -> Result<Prices, Error> {
+    let wrong = |error: syrch_layers::PriceError| Error::Config(error.to_string());
+    let prices = model.prices.iter().map(|(pattern, price)| {
+        Ok((pattern.clone(), Price::new(price.input, price.output).map_err(wrong)?))
+    });
+    Prices::new(prices.collect::<Result<Vec<_>, Error>>()?).map_err(wrong)
+}
+
+/// The registry of providers.
+fn open_endpoint(
+    settings: &Settings,
+    endpoint: &EndpointSettings,
+    name: &str,
+    database: &Arc<dyn Database>,
+) -> Result<Arc<dyn ModelProvider>, Error> {
+    let model = &settings.model;
+    let config = || EndpointConfig {
+        api_key: endpoint.api_key.clone(),
+        temperature: Some(model.temperature),
+        max_tokens: model.max_tokens,
+        timeout: endpoint.timeout.unwrap_or(model.timeout),
+        limits: settings.limits.clone(),
+        ..EndpointConfig::new(&endpoint.base_url, name)
+    };
+    let wrong = |error: syrch_llm::EndpointError| Error::Config(error.to_string());
+    Ok(match endpoint.provider {
         Provider::Offline => {
             let cells: Arc<dyn CellIndex> =
                 Arc::new(GrantedIndex { index: Arc::clone(database) as _, grant: settings.rows });
@@ -46,20 +120,9 @@ pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> R
             if let Some(threshold) = model.offline_threshold {
                 config.threshold = threshold;
             }
-            Ok(Arc::new(OfflineProvider::new(Some(cells), config)))
+            Arc::new(OfflineProvider::new(Some(cells), config))
         }
-        Provider::Openai => {
-            let api_key: Option<SecretString> = model.api_key.clone();
-            let config = OpenAiConfig {
-                api_key,
-                temperature: Some(model.temperature),
-                max_tokens: model.max_tokens,
-                timeout: model.timeout,
-                limits: settings.limits.clone(),
-                ..OpenAiConfig::new(&model.base_url, &model.model)
-            };
-            let provider = OpenAiProvider::new(config).map_err(|error| Error::Config(error.to_string()))?;
-            Ok(Arc::new(provider))
-        }
-    }
+        Provider::Openai => Arc::new(OpenAiProvider::new(config()).map_err(wrong)?),
+        Provider::Anthropic => Arc::new(AnthropicProvider::new(config()).map_err(wrong)?),
+    })
 }

@@ -9,6 +9,7 @@ use syrch_core::ports::{
     ModelProvider, Plan, PortError, Preview, Query, Sample,
 };
 use syrch_core::{Catalog, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind};
+use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 use syrch_journal::{FORMAT, Fact, Header, Journal, Kept, PluginRecord, Record, VERSION};
 
 use crate::host::Host;
@@ -189,6 +190,21 @@ impl Nothing {
             provider: header.provider.clone(),
         }
     }
+}
+
+/// The models of a journal, none of which answers.
+pub(crate) fn no_model(header: &Header, nothing: &Arc<Nothing>) -> Result<RoutedModel, Error> {
+    let limiter = Limiter::new(Rates::default());
+    let route = |name: &String| Route {
+        name: name.clone(),
+        provider: Arc::clone(nothing) as _,
+        model: None,
+        limiter: Arc::clone(&limiter),
+    };
+    let mut routes = header.models.iter().map(route);
+    let none = || Error::Unfit(format!("the journal of `{}` names no model", header.run));
+    let default = routes.next().ok_or_else(none)?;
+    RoutedModel::new(default, routes.collect(), &Default::default()).map_err(|error| Error::Unfit(error.to_string()))
 }
 
 const MISSING: &str = "the journal does not hold this";

@@ -42,6 +42,8 @@ pub struct Settings {
     pub cache_dir: Option<PathBuf>,
     /// What is kept of runs.
     pub journal: JournalSettings,
+    /// What is kept of model replies and results.
+    pub cache: CacheSettings,
     /// All limits.
     pub limits: Limits,
 }
@@ -62,6 +64,7 @@ impl Default for Settings {
             seed: 0,
             cache_dir: None,
             journal: JournalSettings::default(),
+            cache: CacheSettings::default(),
             limits: Limits::default(),
         }
     }
@@ -96,6 +99,8 @@ impl Default for JournalSettings {
 pub enum Provider {
     /// An endpoint that speaks OpenAI's chat completions.
     Openai,
+    /// An endpoint that speaks Anthropic's Messages API.
+    Anthropic,
     /// Rules, no model, no network.
     #[default]
     Offline,
@@ -121,6 +126,88 @@ pub struct ModelSettings {
     pub timeout: Duration,
     /// Below this confidence the offline rules abstain.
     pub offline_threshold: Option<f64>,
+    /// How fast the endpoint may be asked.
+    pub rates: RateSettings,
+    /// Tries of one call in all.
+    pub attempts: u32,
+    /// How long an endpoint may ask to be left alone before calls give up.
+    pub max_retry_wait: Duration,
+    /// Further endpoints by name, for [`ModelSettings::models`].
+    pub endpoints: BTreeMap<String, EndpointSettings>,
+    /// Further models by the name that requests and purposes use.
+    pub models: BTreeMap<String, RouteSettings>,
+    /// The models that answer calls of a purpose, by name; the default answers the others.
+    pub purposes: BTreeMap<String, String>,
+    /// Prices by the model's name at its endpoint; `*` stands for any characters, and the longest pattern counts.
+    pub prices: BTreeMap<String, PriceSettings>,
+    /// Answer from this recording, and ask no model.
+    pub replay: Option<PathBuf>,
+    /// Note every exchange with the model in this file.
+    pub record: Option<PathBuf>,
+}
+
+/// How fast an endpoint may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RateSettings {
+    /// Requests per minute.
+    pub requests_per_minute: Option<u32>,
+    /// Tokens per minute, input and output together.
+    pub tokens_per_minute: Option<u64>,
+    /// Requests under way at once.
+    pub in_flight: Option<usize>,
+}
+
+/// A further endpoint.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct EndpointSettings {
+    /// What it speaks; never the offline rules.
+    pub provider: Provider,
+    /// Where it is.
+    pub base_url: String,
+    /// Its key.
+    #[serde(skip)]
+    pub api_key: Option<SecretString>,
+    /// How long one call may take; none: as long as at the default endpoint.
+    pub timeout: Option<Duration>,
+    /// How fast it may be asked.
+    pub rates: RateSettings,
+}
+
+/// A further model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RouteSettings {
+    /// The endpoint's name; none: the default endpoint.
+    pub endpoint: Option<String>,
+    /// The model's name there.
+    pub model: String,
+}
+
+/// What a model costs, in dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PriceSettings {
+    /// Of prompts.
+    pub input: f64,
+    /// Of replies.
+    pub output: f64,
+}
+
+/// What is kept of answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheSettings {
+    /// Where it is kept; none: nothing is.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
+    /// How long an answer is good.
+    pub ttl: Duration,
+    /// Bytes at most.
+    pub bytes: u64,
+}
+
+impl Default for CacheSettings {
+    fn default() -> Self {
+        let syrch_cache::Options { ttl, bytes, .. } = syrch_cache::Options::default();
+        Self { folder: None, ttl, bytes }
+    }
 }
 
 impl Default for ModelSettings {
@@ -134,6 +221,15 @@ impl Default for ModelSettings {
             max_tokens: 4_096,
             timeout: Duration::from_secs(120),
             offline_threshold: None,
+            rates: RateSettings::default(),
+            attempts: 3,
+            max_retry_wait: Duration::from_secs(60),
+            endpoints: BTreeMap::new(),
+            models: BTreeMap::new(),
+            purposes: BTreeMap::new(),
+            prices: BTreeMap::new(),
+            replay: None,
+            record: None,
         }
     }
 }

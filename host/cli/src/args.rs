@@ -49,7 +49,7 @@ pub(crate) struct Global {
     /// Say nothing on standard error but errors (and questions)
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
-    /// Colour on standard error
+    /// Colour on standard error and in what `trace` draws
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,
     /// Log to standard error: -v information, -vv debugging, -vvv that of all parts
@@ -116,6 +116,9 @@ pub(crate) enum Command {
     /// Check everything that a search leans on; exit 0 when nothing failed, 10 otherwise
     #[command(after_help = Exit::help())]
     Doctor(Box<DoctorArgs>),
+    /// Show what earlier runs did: their journals as pictures, side by side, and cleared away
+    #[command(subcommand, after_help = Exit::help())]
+    Trace(TraceCommand),
     /// Print a script that completes commands and flags in a shell
     #[command(after_help = Exit::help())]
     Completions {
@@ -191,6 +194,74 @@ pub(crate) enum PluginCommand {
         #[arg(value_name = "PATH|NAME")]
         plugin: String,
     },
+}
+
+/// The commands of `trace`.
+#[derive(Subcommand)]
+pub(crate) enum TraceCommand {
+    /// List the runs, the latest first
+    #[command(after_help = Exit::help())]
+    List {
+        /// Runs at most
+        #[arg(short = 'n', long = "count", value_name = "N", default_value_t = 20)]
+        count: usize,
+    },
+    /// Draw the search of a run: tasks, candidates, why branches were dropped, calls and costs
+    #[command(after_help = Exit::help())]
+    Show(Box<ShowArgs>),
+    /// Lay two searches of one question side by side
+    #[command(after_help = Exit::help())]
+    Diff {
+        /// A run's id, the beginning of it, `last`, or the path of a journal
+        #[arg(value_name = "LEFT")]
+        left: String,
+        /// The other
+        #[arg(value_name = "RIGHT")]
+        right: String,
+        /// Exit with 5 when they differ in more than times and costs
+        #[arg(long)]
+        fail_on_difference: bool,
+    },
+    /// Remove old journals; what is not given is as configured (`journal:`)
+    #[command(after_help = Exit::help())]
+    Prune(PruneArgs),
+}
+
+/// Flags of `trace show`.
+#[derive(Args)]
+pub(crate) struct ShowArgs {
+    /// A run's id, the beginning of it, `last`, or the path of a journal
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Draw the calls, too, in the order in which they were made and ended
+    #[arg(long)]
+    pub(crate) calls: bool,
+    /// Write one page that stands alone, to this file or to -o
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub(crate) html: Option<Option<PathBuf>>,
+    /// Show the prompts and replies of model calls, which may quote cells, in the page and in JSON
+    #[arg(long)]
+    pub(crate) prompts: bool,
+    /// Rows of the answer that may be shown: none, aggregates, sample:N, full; else as configured
+    #[arg(long, value_name = "GRANT")]
+    pub(crate) rows: Option<syrch::syrch_core::ports::RowsGrant>,
+}
+
+/// Flags of `trace prune`.
+#[derive(Args)]
+pub(crate) struct PruneArgs {
+    /// Keep this many of the latest
+    #[arg(long, value_name = "N")]
+    pub(crate) keep: Option<usize>,
+    /// Remove those that are older
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) older: Option<u32>,
+    /// Remove the oldest, until the others have at most so many bytes together
+    #[arg(long, value_name = "N")]
+    pub(crate) max_bytes: Option<u64>,
+    /// Only tell which would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 impl Cli {

@@ -9,6 +9,7 @@ pub(crate) enum Exit {
     Usage = 2,
     NoAnswer = 3,
     Clarify = 4,
+    Gate = 5,
     Config = 10,
     Database = 11,
     Model = 12,
@@ -22,12 +23,13 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// All of them, in the order of the help.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Answered,
         Self::Unexpected,
         Self::Usage,
         Self::NoAnswer,
         Self::Clarify,
+        Self::Gate,
         Self::Config,
         Self::Database,
         Self::Model,
@@ -52,6 +54,7 @@ impl Exit {
             Self::Usage => "usage",
             Self::NoAnswer => "no-answer",
             Self::Clarify => "clarification-needed",
+            Self::Gate => "gate-failed",
             Self::Config => "configuration",
             Self::Database => "database",
             Self::Model => "model",
@@ -72,6 +75,7 @@ impl Exit {
             Self::Usage => "wrong usage of the command line",
             Self::NoAnswer => "no acceptable answer was found",
             Self::Clarify => "the question needs a clarification",
+            Self::Gate => "a gate failed, such as --fail-on-difference",
             Self::Config => "a wrong configuration: file, environment, plugin setting",
             Self::Database => "the database, or a statement on it, failed",
             Self::Model => "the model endpoint failed",
@@ -99,7 +103,7 @@ mod tests {
     fn codes_are_distinct_and_all_in_the_help() {
         let mut codes = Exit::ALL.map(Exit::code).to_vec();
         codes.dedup();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 17, 130]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 130]);
         let help = Exit::help();
         assert!(Exit::ALL.iter().all(|exit| help.contains(exit.meaning())));
     }

@@ -129,7 +129,7 @@ fn configure(cli: &Cli, environment: &Environment) -> Outcome<Config> {
         Some(Command::Schema(schema)) => Given::new(file, &database_flags(schema), &[]),
         Some(Command::Sql(sql)) => Given::new(file, &sql.flags, &[]),
         Some(Command::Doctor(doctor)) => Given::new(file, &doctor.flags, &[]),
-        Some(Command::Plugin(_)) => Given { file, ..Given::default() },
+        Some(Command::Plugin(_) | Command::Trace(_)) => Given { file, ..Given::default() },
         // The script is the same whatever is configured, also where that cannot be read.
         Some(Command::Completions { .. }) => return Ok(Config::default()),
     };
@@ -215,6 +215,7 @@ async fn dispatch(context: Context, command: Command) -> Outcome {
             Command::Config(config) => commands::config::run(&context, config.origin),
             Command::Sql(sql) => commands::sql::run(&context, sql).await,
             Command::Plugin(plugin) => commands::plugin::run(&context, plugin).await,
+            Command::Trace(trace) => commands::trace::run(&context, trace),
             Command::Doctor(doctor) => commands::doctor::run(&context, doctor.broken).await,
             Command::Completions { shell } => commands::completions::run(&context, shell),
         }

@@ -73,6 +73,19 @@ impl Output {
         stream.finish()
     }
 
+    /// Writes text that was escaped part by part, with colours where a terminal shows it and the user wants them.
+    pub(crate) fn write_coloured(&self, text: &str) -> Outcome<()> {
+        let is_coloured =
+            matches!(self, Self::Stdout) && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        if !is_coloured {
+            return self.write(&anstream::adapter::strip_str(text).to_string());
+        }
+        let mut stream = self.stream()?;
+        stream.terminal = false;
+        stream.write(text)?;
+        stream.finish()
+    }
+
     /// Opens it for writing piece by piece.
     pub(crate) fn stream(&self) -> Outcome<Stream> {
         let fail =

@@ -352,10 +352,7 @@ impl Tape {
     pub async fn stalled(&self, patience: Duration) -> Divergence {
         let mut last = None;
         loop {
-            let (cursor, expected) = match &self.state().playing {
-                None => return std::future::pending().await,
-                Some(playing) => (playing.cursor, playing.event().map(|event| format!("{event:?}"))),
-            };
+            let Some((cursor, expected)) = self.place() else { return std::future::pending().await };
             if last == Some(cursor)
                 && let Some(expected) = expected
             {
@@ -365,6 +362,13 @@ impl Tape {
             last = Some(cursor);
             tokio::time::sleep(patience).await;
         }
+    }
+
+    /// Where the journal is, and what it has there; none when the run is live.
+    fn place(&self) -> Option<(usize, Option<String>)> {
+        let state = self.state();
+        let playing = state.playing.as_ref()?;
+        Some((playing.cursor, playing.event().map(|event| format!("{event:?}"))))
     }
 
     /// A role call begins; its number.

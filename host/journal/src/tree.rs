@@ -179,7 +179,7 @@ pub struct TaskNode {
     pub ending: Option<Ending>,
     /// Its candidates, in the order in which they were proposed.
     pub candidates: Vec<CandidateNode>,
-    /// Statements that were run for it.
+    /// Different statements that were run for it.
     pub statements: u32,
     /// How many of them failed, by kind.
     pub errors: BTreeMap<String, u32>,

@@ -7,11 +7,12 @@ pub(crate) mod doctor;
 mod lines;
 pub(crate) mod plugin;
 pub(crate) mod repl;
-pub(crate) mod schema;
 pub(crate) mod resume;
+pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod sql;
 pub(crate) mod statements;
+pub(crate) mod trace;
 
 use std::sync::Arc;
 

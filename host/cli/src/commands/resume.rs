@@ -31,8 +31,11 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     let mut settings = recorded_settings(&header)?;
     let today = &context.config.effective.settings;
     if today.model.api_key.is_some() && today.model.base_url.trim() != settings.model.base_url.trim() {
-        return Err(Failure::config(format!("the run asked `{}`, and the key is for another endpoint", settings.model.base_url))
-            .hint(format!("if the key may go there, say so by --base-url {}", settings.model.base_url)));
+        return Err(Failure::config(format!(
+            "the run asked `{}`, and the key is for another endpoint",
+            settings.model.base_url
+        ))
+        .hint(format!("if the key may go there, say so by --base-url {}", settings.model.base_url)));
     }
     settings.model.api_key.clone_from(&today.model.api_key);
     settings.cache_dir.clone_from(&today.cache_dir);

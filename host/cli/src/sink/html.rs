@@ -101,7 +101,10 @@ mod tests {
 
     #[test]
     fn nothing_becomes_markup() {
-        assert_eq!(escape("</script><b a=\"1\" c='2'>&amp;"), "&lt;/script&gt;&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;amp;");
+        assert_eq!(
+            escape("</script><b a=\"1\" c='2'>&amp;"),
+            "&lt;/script&gt;&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;amp;"
+        );
         assert_eq!(escape("a\u{202e}b\u{1b}[2J\0"), "a\\u{202e}b\\u{1b}[2J\\u{0}");
         let mut html = Html::default();
         html.decimal(f64::NAN, 2).decimal(0.256, 2).number(7_u32);

@@ -2,6 +2,7 @@
 //! plugin and is not trusted.
 
 pub(crate) mod csv;
+pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod markdown;
 pub(crate) mod table;

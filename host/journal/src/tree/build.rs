@@ -178,7 +178,9 @@ impl<'a> Builder<'a> {
         let Some((round, task)) = self.role_call(call).map(|call| (call.round, call.task.clone())) else { return };
         match (ask, got) {
             (Ask::Sql(sql), Got::Rows(found)) => {
-                self.results.note(round, &task, sql, found);
+                if !self.results.note(round, &task, sql, found) {
+                    return;
+                }
                 let Some(node) = self.task(round, &task) else { return };
                 node.statements += 1;
                 if let Err(error) = found {

@@ -100,8 +100,9 @@ impl<'a> Results<'a> {
         Self { rows: rows.collect(), found: HashMap::new(), digests: HashMap::new() }
     }
 
-    pub(super) fn note(&mut self, round: u32, task: &str, sql: &str, found: &Result<StoredRows, SqlError>) {
-        self.found.insert((round, task.to_owned(), sql.to_owned()), found.clone());
+    /// Notes what a statement gave. Whether it is the first time that the task ran it.
+    pub(super) fn note(&mut self, round: u32, task: &str, sql: &str, found: &Result<StoredRows, SqlError>) -> bool {
+        self.found.insert((round, task.to_owned(), sql.to_owned()), found.clone()).is_none()
     }
 
     /// Equal for equal results in any order of rows. Each result is decoded once.

@@ -60,7 +60,7 @@ fn candidates_have_status_cluster_confidence_and_reason() {
     assert_eq!(reasons[0], "its SQL does not run: no column `nmae`");
     assert_eq!(reasons[3], "rejected: it counts orders, not customers");
     assert_eq!(node.candidates[1].claimed, Some(0.9));
-    assert_eq!((node.statements, node.errors["unknown-column"]), (5, 1));
+    assert_eq!((node.statements, node.errors["unknown-column"]), (4, 1));
     assert!(matches!(node.ending, Some(Ending::Solved)));
     assert!(matches!(task(&tree(), "B").ending, Some(Ending::Failed(_))));
 }

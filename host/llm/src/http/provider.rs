@@ -139,7 +139,9 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
 
     fn identity(&self, call: &ModelCall) -> Option<String> {
         let model = call.request.model.as_deref().unwrap_or(&self.config.model);
-        Some(format!("{} {} {model}", P::NAME, self.endpoint.base()))
+        // What a request leaves open comes from the configuration, and is sent.
+        let (temperature, most) = (self.config.temperature, self.config.max_tokens);
+        Some(format!("{} {} {model} {temperature:?} {most}", P::NAME, self.endpoint.base()))
     }
 
     fn preview(&self, call: &ModelCall) -> Option<Preview> {

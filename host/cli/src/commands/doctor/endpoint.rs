@@ -84,8 +84,11 @@ async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
         builder = builder.resolve_to_addrs(host, &own.map(|address| SocketAddr::new(address, 0)));
     }
     let mut request = builder.build()?.get(target.clone());
-    if let Some(key) = &model.api_key {
-        request = request.bearer_auth(key.expose_secret().trim());
+    if let Some(key) = model.api_key.as_ref().map(|key| key.expose_secret().trim()) {
+        request = match model.provider {
+            Provider::Anthropic => request.header("x-api-key", key).header("anthropic-version", "2023-06-01"),
+            _ => request.bearer_auth(key),
+        };
     }
     request.send().await
 }

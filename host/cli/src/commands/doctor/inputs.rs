@@ -7,8 +7,8 @@ use std::sync::Arc;
 use syrch::syrch_core::Catalog;
 use syrch::{PluginSource, Settings, open_database, plugins};
 
-use super::folders::human;
 use super::Check;
+use super::folders::human;
 use crate::commands::Context;
 use crate::console::progress::Watch;
 use crate::failure::{Failure, Outcome};

@@ -27,8 +27,8 @@ pub(super) async fn toolchain() -> Vec<Check> {
     let Some(said) = rustc(&["--version"]).await else {
         return vec![Check::warn(
             "toolchain",
-            "no rustc was found; only those need it who write plugins",
-            "install Rust as https://rustup.rs says",
+            "no rustc answers; only those need it who write plugins",
+            "rustup default stable; without rustup, install Rust as https://rustup.rs says",
         )];
     };
     let folder = rustc(&["--print", "target-libdir", "--target", TARGET]).await;

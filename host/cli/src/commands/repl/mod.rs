@@ -31,7 +31,10 @@ const ANSWER: &str = "answer> ";
 
 /// Whether a search without a question opens the prompt: where somebody sits at a terminal.
 pub(crate) fn opens(arguments: &SearchArgs) -> bool {
-    arguments.question.is_none() && arguments.resume.is_none() && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+    arguments.question.is_none()
+        && arguments.resume.is_none()
+        && std::io::stdin().is_terminal()
+        && std::io::stdout().is_terminal()
 }
 
 /// Asks for lines and does what they say, until Ctrl-D or `\quit`.

@@ -29,7 +29,9 @@ pub(crate) fn run(context: &Context, command: TraceCommand) -> Outcome {
     match command {
         TraceCommand::List { count } => list::run(context, count),
         TraceCommand::Show(arguments) => show::run(context, &arguments),
-        TraceCommand::Diff { left, right, fail_on_difference } => diff::run(context, [&left, &right], fail_on_difference),
+        TraceCommand::Diff { left, right, fail_on_difference } => {
+            diff::run(context, [&left, &right], fail_on_difference)
+        }
         TraceCommand::Prune(arguments) => prune::run(context, &arguments),
     }
 }

@@ -113,8 +113,11 @@ pub(super) fn attempts(task: &TaskNode) -> Option<String> {
     if task.statements == 0 {
         return None;
     }
-    let errors: Vec<String> =
-        task.errors.iter().map(|(kind, number)| if *number == 1 { kind.clone() } else { format!("{number} × {kind}") }).collect();
+    let errors: Vec<String> = task
+        .errors
+        .iter()
+        .map(|(kind, number)| if *number == 1 { kind.clone() } else { format!("{number} × {kind}") })
+        .collect();
     let errors = if errors.is_empty() { String::new() } else { format!(", failed: {}", errors.join(", ")) };
     Some(format!("{}{errors}", count(task.statements, "statement")))
 }

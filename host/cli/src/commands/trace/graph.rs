@@ -1,0 +1,177 @@
+//! The search graph of a round as SVG: a box for each task, after all that it waits for, with a mark for each candidate.
+
+use std::collections::HashMap;
+
+use syrch::journal::{Round, TaskNode};
+use syrch::syrch_core::Ending;
+
+use super::{show, words};
+use crate::sink::html::Html;
+
+const WIDTH: u64 = 200;
+const HEIGHT: u64 = 74;
+const GAP: u64 = 56;
+const ROW: u64 = 96;
+const MARGIN: u64 = 8;
+
+/// Characters of a task's text in its box; the rest stands below.
+const TEXT: usize = 30;
+
+/// Marks of candidates in a box.
+const MARKS: usize = 12;
+
+/// Colours that the page has for results.
+const COLOURS: [&str; 8] = [" c1", " c2", " c3", " c4", " c5", " c6", " c7", " c8"];
+
+/// Where the boxes stand.
+struct Layout<'a> {
+    places: Vec<(u64, u64)>,
+    by_id: HashMap<&'a str, usize>,
+    width: u64,
+    height: u64,
+}
+
+/// Each task stands one column after the last of those that it waits for.
+fn layout(round: &Round) -> Layout<'_> {
+    let by_id: HashMap<&str, usize> =
+        round.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
+    let mut columns = vec![0_u64; round.tasks.len()];
+    // As many passes as there are tasks are enough, also where a damaged journal holds a cycle.
+    for _ in 0..round.tasks.len() {
+        let mut is_settled = true;
+        for (place, task) in round.tasks.iter().enumerate() {
+            let before = before(task).filter_map(|id| by_id.get(id)).map(|other| columns[*other] + 1).max();
+            let column = before.unwrap_or(0).min(round.tasks.len() as u64 - 1);
+            if column > columns[place] {
+                columns[place] = column;
+                is_settled = false;
+            }
+        }
+        if is_settled {
+            break;
+        }
+    }
+    let mut heights: HashMap<u64, u64> = HashMap::new();
+    let mut places = Vec::with_capacity(columns.len());
+    for column in columns {
+        let row = heights.entry(column).or_default();
+        places.push((MARGIN + column * (WIDTH + GAP), MARGIN + *row * ROW));
+        *row += 1;
+    }
+    let most = |take: fn(&(u64, u64)) -> u64| places.iter().map(take).max().unwrap_or(0);
+    let (width, height) = (most(|place| place.0) + WIDTH + MARGIN, most(|place| place.1) + HEIGHT + MARGIN);
+    Layout { places, by_id, width, height }
+}
+
+/// The tasks that come before one: those that it waits for, and those in its place.
+fn before(task: &TaskNode) -> impl Iterator<Item = &str> {
+    task.depends_on.iter().chain(&task.subtasks).map(String::as_str)
+}
+
+/// The picture of a round; `number` tells apart the rounds of a page.
+pub(super) fn svg(round: &Round, number: u64) -> Html {
+    let layout = layout(round);
+    let mut svg = Html::default();
+    svg.raw("<svg class=\"graph\" role=\"img\" aria-label=\"search graph\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ");
+    svg.number(layout.width).raw(" ").number(layout.height).raw("\" width=\"").number(layout.width).raw("\">\n");
+    for (place, task) in round.tasks.iter().enumerate() {
+        for id in &task.depends_on {
+            edge(&mut svg, &layout, id, place, "<path class=\"edge\" d=\"M");
+        }
+        for id in &task.subtasks {
+            edge(&mut svg, &layout, id, place, "<path class=\"edge part\" d=\"M");
+        }
+    }
+    for (place, task) in round.tasks.iter().enumerate() {
+        let is_answer = round.answer.as_ref() == Some(&task.id);
+        node(&mut svg, task, layout.places[place], is_answer, (number, place as u64));
+    }
+    svg.raw("</svg>\n");
+    svg
+}
+
+fn edge(svg: &mut Html, layout: &Layout<'_>, from: &str, to: usize, open: &'static str) {
+    let Some((x, y)) = layout.by_id.get(from).map(|place| layout.places[*place]) else { return };
+    let (left, top) = layout.places[to];
+    let (x, y, top) = (x + WIDTH, y + HEIGHT / 2, top + HEIGHT / 2);
+    svg.raw(open).number(x).raw(" ").number(y).raw(" C").number(x + GAP / 2).raw(" ").number(y).raw(" ");
+    svg.number(left.saturating_sub(GAP / 2)).raw(" ").number(top).raw(" ").number(left).raw(" ").number(top);
+    svg.raw("\"/>\n");
+}
+
+/// How a task's box looks.
+fn class(task: &TaskNode) -> &'static str {
+    match &task.ending {
+        Some(Ending::Solved | Ending::Empty) => "good",
+        Some(Ending::Failed(_)) => "bad",
+        Some(_) => "skipped",
+        None => "open",
+    }
+}
+
+fn node(svg: &mut Html, task: &TaskNode, (x, y): (u64, u64), is_answer: bool, anchor: (u64, u64)) {
+    svg.raw("<a href=\"#t").number(anchor.0).raw("-").number(anchor.1).raw("\"><g class=\"task ").raw(class(task));
+    svg.raw(if is_answer { " result\">" } else { "\">" });
+    svg.raw("<title>").text(&task.text).raw("</title>");
+    svg.raw("<rect rx=\"6\" x=\"").number(x).raw("\" y=\"").number(y).raw("\" width=\"").number(WIDTH);
+    svg.raw("\" height=\"").number(HEIGHT).raw("\"/>");
+    let best = task.candidates.iter().filter_map(|candidate| candidate.confidence).reduce(f64::max);
+    let best = best.map(|confidence| format!(" · {confidence:.2}")).unwrap_or_default();
+    line(svg, x, y + 18, "<text class=\"name\" x=\"", &format!("{}{best}", clip(&task.id, 20)));
+    line(svg, x, y + 36, "<text x=\"", &clip(&task.text, TEXT));
+    line(svg, x, y + 52, "<text class=\"faint\" x=\"", &clip(&words::ending(task), TEXT));
+    for (place, candidate) in task.candidates.iter().take(MARKS).enumerate() {
+        svg.raw("<circle class=\"").raw(show::class(candidate.status)).raw(colour(candidate.cluster));
+        svg.raw("\" r=\"4.5\" cx=\"")
+            .number(x + 14 + 15 * place as u64)
+            .raw("\" cy=\"")
+            .number(y + 63)
+            .raw("\"><title>");
+        svg.text(&format!("{} {}", candidate.id, candidate.status.name())).raw("</title></circle>");
+    }
+    svg.raw("</g></a>\n");
+}
+
+/// The colour of a result; equal results have one.
+pub(super) fn colour(cluster: Option<u32>) -> &'static str {
+    let place = cluster.and_then(|number| usize::try_from(number).ok()).map(|number| number.saturating_sub(1));
+    place.map_or("", |place| COLOURS[place % COLOURS.len()])
+}
+
+fn line(svg: &mut Html, x: u64, y: u64, open: &'static str, text: &str) {
+    svg.raw(open).number(x + 10).raw("\" y=\"").number(y).raw("\">").text(text).raw("</text>");
+}
+
+fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(edges: &[(&str, &[&str])]) -> Round {
+        let task = |(id, after): &(&str, &[&str])| TaskNode {
+            id: (*id).to_owned(),
+            depends_on: after.iter().map(|id| (*id).to_owned()).collect(),
+            ..TaskNode::default()
+        };
+        Round { tasks: edges.iter().map(task).collect(), ..Round::default() }
+    }
+
+    fn columns(edges: &[(&str, &[&str])]) -> Vec<u64> {
+        layout(&round(edges)).places.iter().map(|(x, _)| (x - MARGIN) / (WIDTH + GAP)).collect()
+    }
+
+    #[test]
+    fn a_task_stands_after_all_that_it_waits_for() {
+        assert_eq!(columns(&[("D", &["B", "C"]), ("A", &[]), ("B", &["A"]), ("C", &["B"])]), [3, 0, 1, 2]);
+        assert_eq!(columns(&[("A", &["none"])]), [0]);
+        // A cycle, which no host writes, ends too.
+        assert_eq!(columns(&[("A", &["B"]), ("B", &["A"]), ("C", &["C"])]).len(), 3);
+        assert!(columns(&[]).is_empty());
+    }
+}

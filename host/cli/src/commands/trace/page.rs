@@ -1,0 +1,206 @@
+//! `trace show --html`: a run as one page that stands alone.
+
+use syrch::journal::{CandidateNode, ModelNode, Round, SearchTree, Status, TaskNode, What};
+use syrch::syrch_core::ports::RowsGrant;
+
+use super::{calls, graph, show, timeline, words};
+use crate::sink::Grid;
+use crate::sink::html::Html;
+
+const STYLE: &str = include_str!("page.css");
+
+/// The page.
+pub(super) fn page(tree: &SearchTree, is_running: bool, grant: RowsGrant) -> String {
+    let mut html = Html::default();
+    head(&mut html, tree, is_running);
+    answer(&mut html, tree, grant);
+    for (number, round) in tree.rounds.iter().enumerate() {
+        draw_round(&mut html, round, number as u64, tree.rounds.len());
+    }
+    spent(&mut html, tree);
+    if !tree.calls.is_empty() {
+        html.raw("<h2>Calls</h2>\n").add(&timeline::svg(tree));
+        table(&mut html, &calls::grid(tree, false));
+        prompts(&mut html, tree);
+    }
+    told(&mut html, tree);
+    html.page(&format!("{} – {}", tree.question.chars().take(80).collect::<String>(), tree.run), STYLE)
+}
+
+fn head(html: &mut Html, tree: &SearchTree, is_running: bool) {
+    html.raw("<header>\n").tagged("<h1>", &tree.question, "</h1>\n");
+    if let Some(evidence) = &tree.evidence {
+        html.tagged("<p>Evidence: ", evidence, "</p>\n");
+    }
+    let class =
+        if tree.outcome.kind == "answered" { "<p class=\"good\"><strong>" } else { "<p class=\"bad\"><strong>" };
+    html.tagged(class, &words::outcome(&tree.outcome, is_running), "</strong>");
+    let sure = tree.answer.as_ref().and_then(|answer| words::confidence(answer.confidence, answer.claimed));
+    if let Some(sure) = sure {
+        html.tagged(", with confidence ", &sure, "");
+    }
+    html.raw("</p>\n");
+    let when = format!("run {}, {}, {}", tree.run, words::moment(tree.began_ms), words::seconds(tree.took_ms));
+    html.tagged("<p class=\"faint\">", &when, "<br>").tagged("", &words::cast(tree), "</p>\n");
+    for at_ms in &tree.resumed_ms {
+        html.tagged("<p class=\"faint\">resumed ", &words::moment(*at_ms), "</p>\n");
+    }
+    for warning in tree.warnings.iter().chain(&show::remarks(tree)) {
+        html.tagged("<p class=\"warning\">", warning, "</p>\n");
+    }
+    html.raw("</header>\n");
+}
+
+fn answer(html: &mut Html, tree: &SearchTree, grant: RowsGrant) {
+    let Some(answer) = &tree.answer else { return };
+    html.raw("<h2>Answer</h2>\n");
+    if let Some(text) = &answer.text {
+        html.tagged("<p>", text, "</p>\n");
+    }
+    if !answer.rows.is_empty() {
+        table(html, &show::rows(answer));
+    }
+    if let Some(why) = show::left_out(answer, grant) {
+        html.tagged("<p class=\"faint\">", &why, "</p>\n");
+    }
+    if let Some(sql) = &answer.sql {
+        html.tagged("<pre>", sql, "</pre>\n");
+    }
+}
+
+fn draw_round(html: &mut Html, round: &Round, number: u64, rounds: usize) {
+    html.raw("<section>\n<h2>Search");
+    if rounds > 1 {
+        html.raw(", round ").number(number + 1);
+    }
+    html.raw("</h2>\n");
+    if !round.tasks.is_empty() {
+        html.raw("<div class=\"wide\">").add(&graph::svg(round, number)).raw("</div>\n");
+    }
+    for (place, task) in round.tasks.iter().enumerate() {
+        html.raw("<article id=\"t").number(number).raw("-").number(place as u64).raw("\">\n");
+        draw_task(html, task, round.answer.as_ref() == Some(&task.id));
+        html.raw("</article>\n");
+    }
+    if !round.candidates.is_empty() {
+        html.raw("<h3>Candidates of no task</h3>\n");
+        candidates(html, &round.candidates);
+    }
+    let changes = round.changes.iter().map(words::change);
+    for line in changes.chain(round.questions.iter().map(words::asked)) {
+        html.tagged("<p class=\"mark\">", &line, "</p>\n");
+    }
+    html.raw("</section>\n");
+}
+
+fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
+    html.tagged("<h3>", &task.id, "").tagged(" <small>", &words::ending(task), "</small>");
+    html.raw(if is_answer { " <small class=\"mark\">the answer</small></h3>\n" } else { "</h3>\n" });
+    html.tagged("<p>", &task.text, "</p>\n");
+    let about: Vec<String> =
+        words::after(task).into_iter().chain(words::kinship(task)).chain(words::attempts(task)).collect();
+    if !about.is_empty() {
+        html.tagged("<p class=\"faint\">", &about.join("; "), "</p>\n");
+    }
+    if let Some(why) = words::complaint(task) {
+        html.tagged("<p class=\"bad\">", &why, "</p>\n");
+    }
+    if !task.candidates.is_empty() {
+        candidates(html, &task.candidates);
+    }
+}
+
+fn candidates(html: &mut Html, all: &[CandidateNode]) {
+    html.raw("<table class=\"candidates\"><thead><tr><th>candidate<th>status<th>result<th>confidence<th>why<th>statement</thead>\n<tbody>\n");
+    for candidate in all {
+        html.raw("<tr class=\"").raw(show::class(candidate.status)).raw("\">");
+        html.tagged("<td>", &candidate.id, "").tagged("<td>", candidate.status.name(), "");
+        html.raw("<td><span class=\"dot").raw(graph::colour(candidate.cluster)).raw("\"></span>");
+        html.text(&words::mark(candidate));
+        if let Some(rows) = candidate.rows {
+            html.tagged(" <small>", &words::count(rows, "row"), "</small>");
+        }
+        html.raw("<td>").text(&words::confidence(candidate.confidence, candidate.claimed).unwrap_or_default());
+        bar(html, candidate);
+        html.raw("<td>").text(candidate.reason.as_deref().unwrap_or_default());
+        let from = candidate.parents.join(", ");
+        if !from.is_empty() {
+            html.tagged(" <small>from ", &from, "</small>");
+        }
+        if let Some(rationale) = &candidate.rationale {
+            html.tagged(" <small>", rationale, "</small>");
+        }
+        html.tagged("<td><pre>", &candidate.sql, "</pre>\n");
+    }
+    html.raw("</tbody></table>\n");
+}
+
+/// The confidence as a bar.
+fn bar(html: &mut Html, candidate: &CandidateNode) {
+    let Some(confidence) = candidate.confidence else { return };
+    html.raw(
+        "<svg class=\"bar\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 100 6\" width=\"100\" height=\"6\">",
+    );
+    html.raw("<rect class=\"track\" width=\"100\" height=\"6\"/><rect class=\"");
+    html.raw(if candidate.status == Status::Dropped { "faded" } else { "full" }).raw("\" height=\"6\" width=\"");
+    html.decimal(confidence.clamp(0.0, 1.0) * 100.0, 0).raw("\"/></svg>");
+}
+
+fn spent(html: &mut Html, tree: &SearchTree) {
+    html.raw("<h2>Costs</h2>\n<ul>\n");
+    for line in words::cost(&tree.cost) {
+        html.tagged("<li>", &line, "\n");
+    }
+    html.raw("</ul>\n");
+}
+
+/// Model calls with what was said, where that may be shown.
+fn prompts(html: &mut Html, tree: &SearchTree) {
+    for call in &tree.calls {
+        let What::Model(model) = &call.what else { continue };
+        if model.prompt.is_empty() && model.reply.is_none() {
+            continue;
+        }
+        html.tagged("<h3>Call ", &format!("{} {}", call.issued, model.purpose), "</h3>\n");
+        said(html, model);
+    }
+}
+
+fn said(html: &mut Html, model: &ModelNode) {
+    for message in &model.prompt {
+        let speaker = format!("{:?}", message.speaker).to_lowercase();
+        html.tagged("<p class=\"faint\">", &speaker, "</p>").tagged("<pre>", &message.text, "</pre>\n");
+    }
+    if let Some(reply) = &model.reply {
+        html.tagged("<p class=\"faint\">reply</p><pre>", reply, "</pre>\n");
+    }
+}
+
+/// What the search was told.
+fn told(html: &mut Html, tree: &SearchTree) {
+    html.raw("<h2>Plugins and settings</h2>\n");
+    let mut grid = Grid::new(["role", "plugin", "version", "sha256"]);
+    for plugin in &tree.plugins {
+        let role = plugin.role.name();
+        grid.rows.push([role, &plugin.name, &plugin.version, &plugin.digest].map(serde_json::Value::from).to_vec());
+    }
+    table(html, &grid);
+    html.tagged("<pre>", &format!("{:#}", tree.settings), "</pre>\n");
+    html.tagged("<footer class=\"faint\">syrch-host ", &tree.host, "</footer>\n");
+}
+
+fn table(html: &mut Html, grid: &Grid) {
+    html.raw("<div class=\"wide\"><table><thead><tr>");
+    for column in &grid.columns {
+        html.tagged("<th>", column, "");
+    }
+    html.raw("</thead>\n<tbody>\n");
+    for row in &grid.rows {
+        html.raw("<tr>");
+        for value in row {
+            html.raw(if value.is_number() { "<td class=\"number\">" } else { "<td>" }).text(&show::cell(value));
+        }
+        html.raw("\n");
+    }
+    html.raw("</tbody></table></div>\n");
+}

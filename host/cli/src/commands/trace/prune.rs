@@ -1,0 +1,65 @@
+//! `trace prune`: clears old journals away.
+
+use std::time::Duration;
+
+use serde_json::json;
+use syrch::journal::Entry;
+
+use super::super::Context;
+use crate::args::PruneArgs;
+use crate::exit::Exit;
+use crate::failure::Outcome;
+use crate::sink::{Format, Grid};
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Removes the journals over the bounds, and tells which.
+pub(super) fn run(context: &Context, arguments: &PruneArgs) -> Outcome {
+    let bounds = &context.config.effective.settings.journal;
+    let keep = arguments.keep.unwrap_or(bounds.keep);
+    let age = arguments.older.map_or(bounds.age, |days| DAY * days);
+    let bytes = arguments.max_bytes.unwrap_or(bounds.bytes);
+    let folder = super::folder(context)?;
+    let removed = if arguments.dry_run { folder.over(keep, age, bytes) } else { folder.prune(keep, age, bytes) };
+    let removed = removed.map_err(syrch::Error::from)?;
+    let is_for_people = matches!(context.format, Format::Auto | Format::Table | Format::Markdown);
+    let mut grid = Grid::new(["run", "bytes"]);
+    let shown = |entry: &Entry| if is_for_people { json!(size(entry.bytes)) } else { json!(entry.bytes) };
+    grid.rows = removed.iter().map(|entry| vec![json!(entry.run), shown(entry)]).collect();
+    let sum: u64 = removed.iter().map(|entry| entry.bytes).sum();
+    if !removed.is_empty() || !is_for_people {
+        context.rows(grid, || {
+            let runs: Vec<_> = removed.iter().map(|entry| json!({"run": entry.run, "bytes": entry.bytes})).collect();
+            json!({"schema": "syrch.pruned/1", "dry_run": arguments.dry_run, "bytes": sum, "runs": runs})
+        })?;
+    }
+    let verb = if arguments.dry_run { "would be removed" } else { "removed" };
+    let runs = super::words::count(removed.len() as u64, "journal");
+    context.console.note(&format!("{runs} of {} {verb}", size(sum)));
+    Ok(Exit::Answered)
+}
+
+/// Bytes as people read them.
+pub(super) fn size(bytes: u64) -> String {
+    let units = ["KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for next in units {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!([size(0), size(1023), size(1024), size(1 << 30)], ["0 B", "1023 B", "1.0 KiB", "1.0 GiB"]);
+    }
+}

@@ -1,0 +1,265 @@
+//! `trace show`: a run as a picture in the terminal, as a page, as rows or as a document.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use syrch::journal::{AnswerNode, CandidateNode, Round, SearchTree, Shown, Status, TaskNode};
+use syrch::syrch_core::ports::{Level, RowsGrant};
+
+use super::super::Context;
+use super::picture::{Picture, Style};
+use super::{calls, page, words};
+use crate::args::ShowArgs;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::sink::{Format, Grid, table};
+
+/// Prints one run.
+pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
+    let grant = arguments.rows.unwrap_or(context.config.effective.settings.rows);
+    let shown = shown(grant, arguments.prompts)?;
+    let page_path = arguments.html.as_ref().and_then(Option::as_deref);
+    if page_path.is_some() && !matches!(context.output, Output::Stdout) {
+        return Err(Failure::usage("`--html FILE` and `-o FILE` name two places").hint("give one of them"));
+    }
+    let output = page_path.map_or_else(|| Ok(context.output.clone()), |path| Output::open(Some(path)))?;
+    let (path, journal) = super::open(context, &arguments.run)?;
+    output.spares(&[("the journal that is shown", path.clone())])?;
+    let is_running = !journal.is_finished() && is_written(&path);
+    let tree = super::scrubbed(context, &SearchTree::of(&journal, shown))?;
+    if arguments.html.is_some() {
+        output.write(&page::page(&tree, is_running, grant))?;
+        if let Some(path) = page_path {
+            context.console.note(&format!("wrote the page `{}`", path.display()));
+        }
+    } else if matches!(context.format, Format::Auto | Format::Table) {
+        output.write_coloured(&picture(&tree, is_running, grant, arguments.calls, output.width()))?;
+    } else {
+        let grid = if arguments.calls { calls::grid(&tree, false) } else { candidates(&tree) };
+        context.rows(grid, || super::value(&tree))?;
+    }
+    Ok(Exit::Answered)
+}
+
+/// How much may be shown under the grant.
+fn shown(grant: RowsGrant, prompts: bool) -> Outcome<Shown> {
+    let rows = match grant {
+        RowsGrant::None | RowsGrant::Aggregates => None,
+        RowsGrant::Sample(rows) => Some(rows as usize),
+        RowsGrant::Full => Some(usize::MAX),
+    };
+    if prompts && rows.is_none() {
+        return Err(Failure::usage(format!("--prompts shows what --rows {grant} hides: prompts may quote cells"))
+            .hint("grant rows by --rows full or --rows sample:N, or leave --prompts out"));
+    }
+    Ok(Shown { rows, prompts })
+}
+
+fn is_written(path: &Path) -> bool {
+    let run = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = path.parent().map(|folder| syrch::journal::Folder::new(folder.to_owned()));
+    folder.and_then(|folder| folder.find(&run).ok()).is_some_and(|entry| entry.is_written())
+}
+
+/// A row for each candidate.
+fn candidates(tree: &SearchTree) -> Grid {
+    let columns = ["round", "task", "candidate", "status", "cluster", "confidence", "claimed", "reason", "statement"];
+    let mut grid = Grid::new(columns);
+    for round in &tree.rounds {
+        let of_tasks = round.tasks.iter().flat_map(|task| task.candidates.iter().map(|each| (task.id.as_str(), each)));
+        for (task, each) in of_tasks.chain(round.candidates.iter().map(|each| ("", each))) {
+            grid.rows.push(vec![
+                json!(round.number),
+                json!(task),
+                json!(each.id),
+                json!(each.status.name()),
+                json!(each.cluster),
+                json!(each.confidence),
+                json!(each.claimed),
+                json!(each.reason),
+                json!(each.sql),
+            ]);
+        }
+    }
+    grid
+}
+
+/// Why the answer's rows are not all there.
+pub(super) fn left_out(answer: &AnswerNode, grant: RowsGrant) -> Option<String> {
+    let rows = words::count(answer.row_count, "row");
+    if answer.text.is_none() {
+        return Some(format!("{rows}, left out under --rows {grant}"));
+    }
+    let missing = answer.row_count.saturating_sub(answer.rows.len() as u64);
+    (missing > 0).then(|| match answer.rows.len() {
+        0 => format!("{rows}, which the journal does not hold or --rows {grant} hides"),
+        held => format!("the first {held} of {rows}"),
+    })
+}
+
+/// The answer's rows.
+pub(super) fn rows(answer: &AnswerNode) -> Grid {
+    Grid { columns: answer.columns.clone(), rows: answer.rows.clone() }
+}
+
+/// The run as a picture.
+pub(super) fn picture(
+    tree: &SearchTree,
+    is_running: bool,
+    grant: RowsGrant,
+    with_calls: bool,
+    width: Option<u16>,
+) -> String {
+    let mut picture = Picture::new(width);
+    head(&mut picture, tree, is_running);
+    for round in &tree.rounds {
+        picture.gap();
+        draw_round(&mut picture, round, tree.rounds.len());
+    }
+    if let Some(answer) = &tree.answer {
+        picture.gap();
+        draw_answer(&mut picture, answer, grant, width);
+    }
+    picture.gap();
+    words::cost(&tree.cost).into_iter().for_each(|line| picture.line("", "  ", &[(Style::Plain, line)]));
+    let warnings = tree.warnings.iter().map(|warning| format!("warning: {warning}"));
+    warnings.chain(remarks(tree)).for_each(|line| picture.line("", "  ", &[(Style::Doubtful, line)]));
+    if with_calls {
+        picture.gap();
+        picture.drawn(&table::render(&calls::grid(tree, true), width));
+    }
+    picture.finish()
+}
+
+/// What plugins warned of, and role calls that failed.
+pub(super) fn remarks(tree: &SearchTree) -> Vec<String> {
+    let mut lines = Vec::new();
+    for call in &tree.role_calls {
+        let task = if call.task.is_empty() { String::new() } else { format!("({})", call.task) };
+        let warned = call.notes.iter().filter(|note| note.level == Level::Warn);
+        lines.extend(warned.map(|note| format!("{}{task}: {}", call.role, note.message)));
+        lines.extend(call.error.iter().map(|error| format!("{}{task} failed: {error}", call.role)));
+    }
+    lines
+}
+
+fn head(picture: &mut Picture, tree: &SearchTree, is_running: bool) {
+    let is_good = tree.outcome.kind == "answered";
+    let sure = tree.answer.as_ref().and_then(|answer| words::confidence(answer.confidence, answer.claimed));
+    let parts = [
+        (Style::Strong, format!("run {}", tree.run)),
+        (Style::Plain, format!("{}, {},", words::moment(tree.began_ms), words::seconds(tree.took_ms))),
+        (if is_good { Style::Good } else { Style::Bad }, words::outcome(&tree.outcome, is_running)),
+        (Style::Plain, sure.map(|sure| format!("with confidence {sure}")).unwrap_or_default()),
+    ];
+    picture.line("", "  ", &parts);
+    picture.line("", "  ", &[(Style::Strong, tree.question.clone())]);
+    if let Some(evidence) = &tree.evidence {
+        picture.line("", "  ", &[(Style::Plain, format!("evidence: {evidence}"))]);
+    }
+    picture.line("", "  ", &[(Style::Dim, words::cast(tree))]);
+    for at_ms in &tree.resumed_ms {
+        picture.line("", "  ", &[(Style::Doubtful, format!("resumed {}", words::moment(*at_ms)))]);
+    }
+}
+
+fn draw_round(picture: &mut Picture, round: &Round, rounds: usize) {
+    let answer = round.answer.as_ref().map(|task| format!("the answer is {task}'s")).unwrap_or_default();
+    let name = if rounds > 1 { format!("round {}:", round.number + 1) } else { String::new() };
+    let number = words::count(round.tasks.len() as u64, "task");
+    picture.line("", "  ", &[(Style::Strong, name), (Style::Plain, format!("{number},")), (Style::Plain, answer)]);
+    for (place, task) in round.tasks.iter().enumerate() {
+        let is_last = place + 1 == round.tasks.len();
+        draw_task(picture, task, round.answer.as_ref() == Some(&task.id), is_last);
+    }
+    for candidate in &round.candidates {
+        draw_candidate(picture, candidate, "", true);
+    }
+    for change in &round.changes {
+        picture.line("", "  ", &[(Style::Mark, words::change(change))]);
+    }
+    for asked in &round.questions {
+        picture.line("", "  ", &[(Style::Mark, words::asked(asked))]);
+    }
+}
+
+fn draw_task(picture: &mut Picture, task: &TaskNode, is_answer: bool, is_last: bool) {
+    let (first, next) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+    let is_good = task.ending.as_ref().is_some_and(syrch::syrch_core::Ending::is_success);
+    let about = words::after(task).into_iter().chain(words::kinship(task)).collect::<Vec<_>>().join("; ");
+    let parts = [
+        (Style::Strong, task.id.clone()),
+        (Style::Mark, if is_answer { "(answer)".to_owned() } else { String::new() }),
+        (if is_good { Style::Good } else { Style::Bad }, format!("{}:", words::ending(task))),
+        (Style::Plain, task.text.clone()),
+        (Style::Dim, if about.is_empty() { about } else { format!("({about})") }),
+    ];
+    picture.line(first, &format!("{next}  "), &parts);
+    if let Some(why) = words::complaint(task) {
+        picture.line(&format!("{next}  "), &format!("{next}  "), &[(Style::Bad, why)]);
+    }
+    if let Some(attempts) = words::attempts(task) {
+        picture.line(&format!("{next}  "), &format!("{next}  "), &[(Style::Dim, attempts)]);
+    }
+    for (place, candidate) in task.candidates.iter().enumerate() {
+        draw_candidate(picture, candidate, next, place + 1 == task.candidates.len());
+    }
+}
+
+/// How a status looks.
+fn style(status: Status) -> Style {
+    match status {
+        Status::Answer | Status::Kept => Style::Good,
+        Status::Dropped => Style::Dim,
+        Status::Open => Style::Doubtful,
+    }
+}
+
+fn draw_candidate(picture: &mut Picture, candidate: &CandidateNode, before: &str, is_last: bool) {
+    let (first, next) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+    let sure = words::confidence(candidate.confidence, candidate.claimed).unwrap_or_default();
+    let from =
+        if candidate.parents.is_empty() { String::new() } else { format!("from {}", candidate.parents.join(", ")) };
+    let parts = [
+        (Style::Strong, candidate.id.clone()),
+        (style(candidate.status), candidate.status.name().to_owned()),
+        (Style::Mark, words::mark(candidate)),
+        (Style::Plain, sure),
+        (Style::Dim, from),
+        (Style::Plain, candidate.reason.clone().unwrap_or_default()),
+    ];
+    let below = format!("{before}{next}  ");
+    picture.line(&format!("{before}{first}"), &below, &parts);
+    picture.line(&below, &below, &[(Style::Dim, candidate.sql.clone())]);
+}
+
+fn draw_answer(picture: &mut Picture, answer: &AnswerNode, grant: RowsGrant, width: Option<u16>) {
+    if let Some(text) = &answer.text {
+        picture.line("", "  ", &[(Style::Strong, text.clone())]);
+    }
+    if !answer.rows.is_empty() {
+        picture.drawn(&table::render(&rows(answer), width));
+    }
+    if let Some(why) = left_out(answer, grant) {
+        picture.line("", "  ", &[(Style::Dim, why)]);
+    }
+    if let Some(sql) = &answer.sql {
+        picture.line("", "  ", &[(Style::Dim, sql.clone())]);
+    }
+}
+
+/// The status of a candidate for a page's class; a constant, since it becomes markup.
+pub(super) fn class(status: Status) -> &'static str {
+    match status {
+        Status::Answer => "answer",
+        Status::Kept => "kept",
+        Status::Dropped => "dropped",
+        Status::Open => "open",
+    }
+}
+
+/// A cell as a page shows it.
+pub(super) fn cell(value: &Value) -> String {
+    crate::sink::plain(value)
+}
