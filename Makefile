@@ -7,10 +7,12 @@ SHOP := examples/shop.sqlite
 # `make orders SCALE=5` makes 7.5 million orders.
 SCALE ?= 0.1
 ORDERS := examples/orders_10dim.sqlite
+# Flags of the benchmark, such as `--only schema,cached`.
+BENCH ?=
 # The demo never spends anything: no model, whatever keys are in the environment.
 ASK := $(HOST) --llm offline --db $(SHOP)
 
-.PHONY: demo orders plugins test lint bench target
+.PHONY: demo orders plugins test lint bench bench-rooms target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -45,5 +47,11 @@ lint: target
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
-bench: target
-	$(CARGO) bench --workspace
+# One table: what was measured, its bound, whether it is met. `make bench BENCH="--out bench.md --strict"` writes it, and fails when it is missed.
+bench: plugins
+	$(CARGO) build --release -p syrch-host -p syrch-bench
+	target/release/syrch-bench $(BENCH)
+
+# What single rooms cost, piece by piece, for whoever works in them.
+bench-rooms: target
+	$(CARGO) bench --workspace --bench dataflow --bench executor --bench offline

@@ -20,8 +20,8 @@ mod output;
 #[cfg(unix)]
 mod prompt;
 mod readme;
-mod replay;
 mod statements;
+mod trace;
 mod zoo;
 
 use std::path::{Path, PathBuf};

@@ -16,7 +16,7 @@ use crate::endpoint::{KEY, PLAN, WRITE, search, whole};
 use crate::shop;
 
 /// How long the program may be silent before it counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 const PROMPT: &str = "syrch> ";
 const ENTER: &str = "\r";
 const CTRL_C: &str = "\u{3}";
@@ -38,7 +38,7 @@ impl Terminal {
         let size = Winsize { ws_row: 50, ws_col: 250, ws_xpixel: 0, ws_ypixel: 0 };
         let pair = openpty(Some(&size), None).unwrap();
         let end = || Stdio::from(pair.slave.try_clone().unwrap());
-        command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
+        command.env("TERM", "xterm").env("NO_COLOR", "1").stdin(end()).stdout(end()).stderr(end());
         let child = command.spawn().unwrap();
         drop((command, pair.slave));
         let keys = File::from(pair.master);
@@ -121,7 +121,7 @@ fn questions_and_commands_are_answered_one_after_another() {
     terminal.hear("nothing was searched yet");
     terminal.hear(PROMPT);
     terminal.enter("\\schema");
-    for table in ["customers (table", "orders (table", "products (table"] {
+    for table in ["customers (table", "products (table", "orders (table"] {
         terminal.hear(table);
     }
     terminal.hear(PROMPT);
@@ -154,7 +154,7 @@ fn questions_and_commands_are_answered_one_after_another() {
     terminal.hear("write-refused");
     terminal.hear(PROMPT);
     terminal.enter("\\shema");
-    terminal.hear("did you mean `\\schema`?");
+    terminal.hear("did you mean `\\schema`");
     terminal.hear(PROMPT);
     terminal.enter(&format!("\\sql SELECT '{KEY}' AS k"));
     terminal.hear("│ *** ");
@@ -233,8 +233,7 @@ fn ctrl_c_ends_the_search_and_not_the_prompt() {
             }
             terminal.interrupt();
             terminal.hear("stopping with the best so far");
-            terminal.hear("error: ");
-            terminal.hear("interrupted");
+            terminal.hear("error: interrupted");
         } else {
             terminal.hear("│ 4 ");
         }
@@ -260,7 +259,7 @@ fn questions_to_the_user_come_through_the_same_editor() {
     terminal.hear("Which one?");
     terminal.hear("answer> ");
     terminal.press(CTRL_C);
-    terminal.hear("interrupted");
+    terminal.hear("stopping with the best so far");
     terminal.hear(PROMPT);
     terminal.enter("How many are there?");
     terminal.hear("answer> ");

@@ -121,8 +121,11 @@ pub(crate) fn end(report: &Result<SearchReport, Error>, kept: Kept) -> Fact {
         Err(error) => return Fact::Failed { message: error.to_string() },
     };
     let mut document = serde_json::to_value(&report.document).unwrap_or_default();
-    if let Some(rows) = document.pointer_mut("/answer/rows").filter(|_| kept == Kept::None) {
-        *rows = Value::Array(Vec::new());
+    // The sentence and its steps quote cells, as the rows do.
+    if let Some(answer) = document.get_mut("answer").and_then(Value::as_object_mut).filter(|_| kept == Kept::None) {
+        answer.insert("rows".to_owned(), Value::Array(Vec::new()));
+        answer.insert("basis".to_owned(), Value::Array(Vec::new()));
+        answer.insert("text".to_owned(), Value::String(String::new()));
     }
     let outcome = match report.outcome {
         Outcome::Answered => "answered",

@@ -42,7 +42,7 @@ pub(crate) async fn search(
         let interrupted = run.tape.known("interrupted", || outside.stop.is_triggered()).await;
         // Whatever goes wrong after Ctrl-C, the user wanted an end and gets it.
         let attempt = attempt.map_err(|error| if interrupted { Error::Interrupted } else { error })?;
-        let may_ask = outside.ask.is_some() || run.tape.is_playing();
+        let may_ask = run.tape.known("may-ask", || outside.ask.is_some()).await;
         if let Some(question) = attempt.question.as_ref().filter(|_| may_ask && round < host.settings.max_questions)
             && let Some(answer) = run.tape.user(question, answer_of(outside, question)).await
         {

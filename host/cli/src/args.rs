@@ -75,6 +75,9 @@ pub(crate) struct SearchArgs {
     /// Go on with a run that was killed: its id, the beginning of it, or `last`. Its settings are those it began with
     #[arg(long, value_name = "RUN", conflicts_with_all = ["question", "evidence"])]
     pub(crate) resume: Option<String>,
+    /// Print the exact requests that would be sent to a model next, and send nothing
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
     pub(crate) parameters: Vec<Parameter>,
@@ -89,6 +92,7 @@ impl SearchArgs {
         self.question = other.question.or(self.question);
         self.evidence = other.evidence.or(self.evidence);
         self.resume = other.resume.or(self.resume);
+        self.dry_run |= other.dry_run;
         self.parameters.extend(other.parameters);
         self.flags.merge(other.flags);
         self
@@ -119,6 +123,9 @@ pub(crate) enum Command {
     /// Show what earlier runs did: their journals as pictures, side by side, and cleared away
     #[command(subcommand, after_help = Exit::help())]
     Trace(TraceCommand),
+    /// Show or clear what is kept of model replies and results
+    #[command(subcommand, after_help = Exit::help())]
+    Cache(CacheCommand),
     /// Print a script that completes commands and flags in a shell
     #[command(after_help = Exit::help())]
     Completions {
@@ -193,6 +200,21 @@ pub(crate) enum PluginCommand {
         /// The path of a component, or a built-in's name
         #[arg(value_name = "PATH|NAME")]
         plugin: String,
+    },
+}
+
+/// The commands of `cache`.
+#[derive(Subcommand)]
+pub(crate) enum CacheCommand {
+    /// Tell how many answers are kept, and how large they are
+    #[command(after_help = Exit::help())]
+    Stats,
+    /// Delete what is kept
+    #[command(after_help = Exit::help())]
+    Clear {
+        /// Only replies of models (llm), or only results of statements (sql)
+        #[arg(value_name = "llm|sql")]
+        kind: Option<syrch::cache::Kind>,
     },
 }
 

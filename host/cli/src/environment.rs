@@ -3,6 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use syrch::secrecy::SecretString;
+
+/// What the variables of keys begin with: the default endpoint's, and with a name behind it those of the others.
+pub(crate) const KEY: &str = "SYRCH_API_KEY";
+
 /// What the environment says, read once. Not `Debug`: it holds keys.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
@@ -10,6 +15,8 @@ pub(crate) struct Environment {
     pub(crate) syrch: BTreeMap<String, Option<String>>,
     /// `OPENAI_API_KEY`.
     pub(crate) openai_key: Option<String>,
+    /// `ANTHROPIC_API_KEY`.
+    pub(crate) anthropic_key: Option<String>,
     /// The user's home.
     pub(crate) home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is absolute.
@@ -32,9 +39,11 @@ impl Environment {
             .filter(|(name, value)| name.starts_with("SYRCH_") && !value.is_empty())
             .map(|(name, value)| (name, value.into_string().ok()))
             .collect();
+        let key = |name: &str| std::env::var(name).ok().filter(|key| !key.trim().is_empty());
         Self {
             syrch,
-            openai_key: std::env::var("OPENAI_API_KEY").ok().filter(|key| !key.is_empty()),
+            openai_key: key("OPENAI_API_KEY"),
+            anthropic_key: key("ANTHROPIC_API_KEY"),
             home: path("HOME").or_else(|| path("USERPROFILE")),
             cache_home: path("XDG_CACHE_HOME").filter(|path| path.is_absolute()),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
@@ -43,7 +52,13 @@ impl Environment {
         }
     }
 
-    /// Where compiled plugins are kept: `SYRCH_CACHE_DIR`, else the user's cache directory; none: nowhere.
+    /// Every key that it holds, whoever is given it.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = SecretString> {
+        let own = self.syrch.iter().filter(|(name, _)| name.starts_with(KEY)).filter_map(|(_, value)| value.as_ref());
+        own.chain(&self.openai_key).chain(&self.anthropic_key).map(|key| SecretString::from(key.clone()))
+    }
+
+    /// Where compiled plugins and kept answers are: `SYRCH_CACHE_DIR`, else the user's cache directory; none: nowhere.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
         self.folder("SYRCH_CACHE_DIR", self.cache_home.as_ref(), ".cache")
     }

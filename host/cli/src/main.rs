@@ -19,7 +19,6 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use serde_json::json;
 use syrch::PluginSource;
-use syrch::secrecy::SecretString;
 
 use args::{Cli, Command, PluginCommand, SchemaArgs};
 use commands::Context;
@@ -87,8 +86,7 @@ fn start(mut cli: Cli, environment: &Environment) -> Exit {
     };
     let (result, console, scrubber) = match configured {
         Err(failure) => {
-            let keys = [environment.openai_key.clone(), environment.syrch.get("SYRCH_API_KEY").cloned().flatten()];
-            let scrubber = Scrubber::new(keys.into_iter().flatten().map(SecretString::from));
+            let scrubber = Scrubber::new(environment.keys());
             (Err(failure), new_console(&scrubber), scrubber)
         }
         Ok(config) => {
@@ -129,7 +127,7 @@ fn configure(cli: &Cli, environment: &Environment) -> Outcome<Config> {
         Some(Command::Schema(schema)) => Given::new(file, &database_flags(schema), &[]),
         Some(Command::Sql(sql)) => Given::new(file, &sql.flags, &[]),
         Some(Command::Doctor(doctor)) => Given::new(file, &doctor.flags, &[]),
-        Some(Command::Plugin(_) | Command::Trace(_)) => Given { file, ..Given::default() },
+        Some(Command::Plugin(_) | Command::Trace(_) | Command::Cache(_)) => Given { file, ..Given::default() },
         // The script is the same whatever is configured, also where that cannot be read.
         Some(Command::Completions { .. }) => return Ok(Config::default()),
     };
@@ -193,6 +191,8 @@ fn inputs(cli: &Cli, config: &Config) -> Vec<(&'static str, PathBuf)> {
     output::database_files(&settings.database)
         .into_iter()
         .map(|path| ("the database", path))
+        .chain(settings.model.replay.iter().map(|path| ("the recording in use", path.clone())))
+        .chain(settings.model.record.iter().map(|path| ("the recording to be made", path.clone())))
         .chain(config.files.iter().map(|path| ("the config file in use", path.clone())))
         .chain(plugins.map(|path| ("a plugin in use", path)))
         .collect()
@@ -201,7 +201,7 @@ fn inputs(cli: &Cli, config: &Config) -> Vec<(&'static str, PathBuf)> {
 async fn dispatch(context: Context, command: Command) -> Outcome {
     // Searches end Ctrl-C themselves, with the best so far.
     let command = match command {
-        Command::Search(search) if commands::repl::opens(&search) => {
+        Command::Search(search) if !search.dry_run && commands::repl::opens(&search) => {
             return commands::repl::run(context, *search).await;
         }
         Command::Search(search) => return commands::search::run(context, *search).await,
@@ -216,6 +216,7 @@ async fn dispatch(context: Context, command: Command) -> Outcome {
             Command::Sql(sql) => commands::sql::run(&context, sql).await,
             Command::Plugin(plugin) => commands::plugin::run(&context, plugin).await,
             Command::Trace(trace) => commands::trace::run(&context, trace),
+            Command::Cache(cache) => commands::cache::run(&context, cache).await,
             Command::Doctor(doctor) => commands::doctor::run(&context, doctor.broken).await,
             Command::Completions { shell } => commands::completions::run(&context, shell),
         }

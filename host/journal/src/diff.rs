@@ -264,9 +264,8 @@ fn given(tree: &SearchTree) -> Vec<(String, Value)> {
 
 fn flatten(name: &str, value: &Value, into: &mut Vec<(String, Value)>) {
     match value {
-        Value::Object(map) if !map.is_empty() => {
-            map.iter().for_each(|(key, value)| flatten(&format!("{name}.{key}"), value, into));
-        }
+        Value::Object(map) => map.iter().for_each(|(key, value)| flatten(&format!("{name}.{key}"), value, into)),
+        Value::Array(items) if items.is_empty() => {}
         other => into.push((name.to_owned(), other.clone())),
     }
 }

@@ -9,6 +9,7 @@ mod file;
 mod folder;
 mod read;
 mod record;
+mod recording;
 mod stored;
 mod tape;
 mod tree;
@@ -21,6 +22,7 @@ pub use file::{JournalError, Writer};
 pub use folder::{Entry, Folder};
 pub use read::{Exchange, Journal, exchanges};
 pub use record::{Ask, CallId, Event, FORMAT, Fact, Got, Header, Kept, PluginRecord, Record, StoredRows, VERSION};
+pub use recording::{Again, RECORDING, Recorded, Recording, RecordingError, RecordingHeader, format_of};
 pub use tape::{Divergence, Mode, Tape};
 pub use tree::{
     AnswerNode, Asked, CallEnd, CandidateNode, Change, Cost, ModelNode, Note, OutcomeNode, PortCall, RoleCall, Round,

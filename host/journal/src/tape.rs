@@ -353,11 +353,10 @@ impl Tape {
         let mut last = None;
         loop {
             let Some((cursor, expected)) = self.place() else { return std::future::pending().await };
-            if last == Some(cursor)
-                && let Some(expected) = expected
-            {
+            if last == Some(cursor) {
+                let expected = expected.unwrap_or_else(|| "its end".to_owned());
                 let expected = syrch_core::text::clip(&expected, 600).to_owned();
-                return Divergence { record: cursor + 1, expected, found: "nothing more happened".to_owned() };
+                return Divergence { record: cursor + 1, expected, found: "nothing more happens".to_owned() };
             }
             last = Some(cursor);
             tokio::time::sleep(patience).await;

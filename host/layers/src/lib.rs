@@ -18,6 +18,7 @@ pub mod journal;
 pub mod memo;
 pub mod price;
 pub mod rate;
+pub mod record;
 pub mod retry;
 pub mod route;
 
@@ -29,5 +30,6 @@ pub use journal::{Scribe, journalled};
 pub use memo::Memo;
 pub use price::{Price, PriceError, PricedModel, Prices};
 pub use rate::{Limiter, RatedModel, Rates};
+pub use record::RecordedModel;
 pub use retry::{RetriedModel, Retries};
 pub use route::{Route, RouteError, RoutedModel};

@@ -7,6 +7,7 @@ pub mod anthropic;
 pub mod http;
 pub mod offline;
 pub mod openai;
+pub mod replay;
 pub mod shape;
 mod statement;
 
@@ -14,3 +15,4 @@ pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicProvider};
 pub use http::{EndpointConfig, EndpointError};
 pub use offline::{OfflineConfig, OfflineProvider};
 pub use openai::{OpenAiConfig, OpenAiProvider};
+pub use replay::{Exchange, ReplayConfig, ReplayProvider};

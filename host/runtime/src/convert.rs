@@ -190,7 +190,26 @@ record_to!(wit::llm::Request => port::Request {
 });
 record_to!(port::Usage => wit::llm::Usage { input_tokens, output_tokens, cost_micros, model });
 record_to!(port::Reply => wit::llm::Reply { text, parsed, truncated, logprob, usage });
-variant_to!(port::LlmError => wit::llm::LlmError { Budget, TooLarge, Cancelled ; Denied, Refused, Malformed, Unsupported, Unavailable, Other });
+
+impl Conv<wit::llm::LlmError> for port::LlmError {
+    fn conv(self) -> wit::llm::LlmError {
+        use wit::llm::LlmError as To;
+        match self {
+            Self::Budget => To::Budget,
+            Self::TooLarge => To::TooLarge,
+            Self::Cancelled => To::Cancelled,
+            Self::Denied(text) => To::Denied(text),
+            Self::Refused(text) => To::Refused(text),
+            Self::Malformed(text) => To::Malformed(text),
+            Self::Unsupported(text) => To::Unsupported(text),
+            Self::Unavailable(text) => To::Unavailable(text),
+            // What a miss says is for the user alone.
+            Self::Missed(_) => To::Unavailable("the recording has no answer to this call".to_owned()),
+            Self::Other(text) => To::Other(text),
+        }
+    }
+}
+
 record_to!(port::Literal => wit::inspect::Literal { table, column, text });
 record_to!(port::Facts => wit::inspect::Facts { tables, columns, functions, literals, subqueries, tasks, ordered, normalized, skeleton });
 record_to!(port::Plan => wit::inspect::Plan { format, text, cost, rows });

@@ -31,18 +31,18 @@ fn leaf(value: &Value, origin: bool) -> Option<(&Value, Option<&str>)> {
 fn yaml(document: &Value, origin: bool) -> String {
     let mut out = String::new();
     if let Value::Object(map) = document {
-        level(&mut out, map, 0, origin);
+        level(&mut out, map, &mut Vec::new(), origin);
     }
     out
 }
 
-fn level(out: &mut String, map: &Map<String, Value>, depth: usize, origin: bool) {
-    let indent = "  ".repeat(depth);
+fn level<'a>(out: &mut String, map: &'a Map<String, Value>, path: &mut Vec<&'a str>, origin: bool) {
+    let indent = "  ".repeat(path.len());
     for (key, value) in map {
         match leaf(value, origin) {
             Some((value, from)) => {
                 // The key's value is not shown, and what is not set has none: both would be read as something else.
-                let hidden = key == "api_key" && depth == 1;
+                let hidden = key == "api_key" && path.first() == Some(&"llm");
                 let comment = if hidden || value.is_null() { "# " } else { "" };
                 let text = match value {
                     Value::String(text) if is_bare(text) => text.clone(),
@@ -60,7 +60,9 @@ fn level(out: &mut String, map: &Map<String, Value>, depth: usize, origin: bool)
             None => {
                 out.push_str(&format!("{indent}{}:\n", name(key)));
                 if let Some(map) = value.as_object() {
-                    level(out, map, depth + 1, origin);
+                    path.push(key);
+                    level(out, map, path, origin);
+                    path.pop();
                 }
             }
         }
@@ -114,12 +116,12 @@ mod tests {
 
     #[test]
     fn yaml_is_a_config_file_again() {
-        let document = json!({"llm": {"model": "gpt 4", "api_key": "set"}, "execution": {"tables": ["a*"], "seed": 0, "deadline_seconds": null},
+        let document = json!({"llm": {"model": "gpt 4", "api_key": "set", "endpoints": {"gpu": {"api_key": "set", "in_flight": 4}}}, "execution": {"tables": ["a*"], "seed": 0, "deadline_seconds": null},
             "plugins": {"planner": {"plugin": "decompose", "config": {"a": 1}}}});
         let text = yaml(&document, false);
         assert_eq!(
             text,
-            "llm:\n  model: \"gpt 4\"\n  # api_key: set\nexecution:\n  tables: [\"a*\"]\n  seed: 0\n  # deadline_seconds: not set\nplugins:\n  planner:\n    plugin: decompose\n    config:\n      a: 1\n"
+            "llm:\n  model: \"gpt 4\"\n  # api_key: set\n  endpoints:\n    gpu:\n      # api_key: set\n      in_flight: 4\nexecution:\n  tables: [\"a*\"]\n  seed: 0\n  # deadline_seconds: not set\nplugins:\n  planner:\n    plugin: decompose\n    config:\n      a: 1\n"
         );
         let read: Value = serde_saphyr::from_str(&text).unwrap();
         assert_eq!(read["plugins"], document["plugins"]);

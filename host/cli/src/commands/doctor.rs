@@ -5,6 +5,7 @@ mod folders;
 mod inputs;
 mod machine;
 
+pub(super) use folders::human;
 use serde_json::{Value, json};
 
 use super::Context;
@@ -84,6 +85,8 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     checks.push(inputs::builtins(context).await);
     checks.extend(inputs::strategy(context).await);
     checks.push(folders::compiled(settings.cache_dir.as_deref()));
+    checks.push(folders::answers(context.config.effective.cache, context.environment.cache_dir().as_deref()));
+    checks.push(folders::journals(context.config.effective.journal, context.environment.state_dir().as_deref()));
     checks.push(folders::history(context.environment.state_dir().as_deref()));
     checks.push(if is_broken { inputs::skipped("endpoint") } else { endpoint::check(&settings.model).await });
     checks.push(if is_broken { inputs::skipped("database") } else { inputs::database(settings).await });

@@ -1,9 +1,11 @@
 //! One file per command; each gets the shared context and ends with an exit code or a failure.
 
 pub(crate) mod answer;
+pub(crate) mod cache;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+mod dry_run;
 mod lines;
 pub(crate) mod plugin;
 pub(crate) mod repl;

@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 
 use syrch::journal::{Folder, Journal};
-use syrch::recorded_settings;
+use syrch::{ModelSettings, recorded_settings};
 
 use super::Context;
 use crate::args::SearchArgs;
-use crate::config::Config;
+use crate::config::provider::vendor_key;
+use crate::config::{Config, Origin};
+use crate::environment::KEY;
 use crate::failure::{Failure, Outcome};
 
-/// The options that a resumed run takes from today: who is asked for the user's part, and with which key.
-const TODAY: [&str; 3] = ["llm.api_key", "llm.base_url", "execution.interactive"];
+/// The options that a resumed run takes from today: who is asked for the user's part, with which key, and whether answers are kept.
+const TODAY: [&str; 4] = ["llm.api_key", "llm.base_url", "execution.interactive", "cache.enabled"];
 
 /// Puts the settings of the run in force; the file of its journal.
 pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -> Outcome<PathBuf> {
@@ -30,18 +32,33 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     let header = Journal::read_header(&path).map_err(syrch::Error::from)?;
     let mut settings = recorded_settings(&header)?;
     let today = &context.config.effective.settings;
-    if today.model.api_key.is_some() && today.model.base_url.trim() != settings.model.base_url.trim() {
-        return Err(Failure::config(format!(
-            "the run asked `{}`, and the key is for another endpoint",
-            settings.model.base_url
-        ))
-        .hint(format!("if the key may go there, say so by --base-url {}", settings.model.base_url)));
-    }
-    settings.model.api_key.clone_from(&today.model.api_key);
+    give_keys(&mut settings.model, &today.model, context)?;
+    settings.cache.folder.clone_from(&today.cache.folder);
     settings.cache_dir.clone_from(&today.cache_dir);
     settings.journal.folder.clone_from(&today.journal.folder);
     context.config.effective.settings = settings;
     Ok(path)
+}
+
+/// Gives the run's endpoints the keys of today, each only where it may go: a vendor's to the vendor, the user's to the endpoint that it
+/// is configured for.
+fn give_keys(recorded: &mut ModelSettings, today: &ModelSettings, context: &Context) -> Outcome<()> {
+    let is_vendors = matches!(context.config.origin("llm.api_key"), Origin::Environment(name) if name != KEY);
+    if today.api_key.is_some() && !is_vendors && today.base_url.trim() != recorded.base_url.trim() {
+        let asked = &recorded.base_url;
+        return Err(Failure::config(format!("the run asked `{asked}`, and the key is for another endpoint"))
+            .hint(format!("if the key may go there, say so by --base-url {asked}")));
+    }
+    recorded.api_key = match &today.api_key {
+        Some(key) if !is_vendors => Some(key.clone()),
+        _ => vendor_key(&context.environment, recorded.provider, &recorded.base_url).map(|(_, key)| key),
+    };
+    for (name, endpoint) in &mut recorded.endpoints {
+        let same = today.endpoints.get(name).filter(|one| one.base_url.trim() == endpoint.base_url.trim());
+        let vendors = || vendor_key(&context.environment, endpoint.provider, &endpoint.base_url).map(|(_, key)| key);
+        endpoint.api_key = same.and_then(|one| one.api_key.clone()).or_else(vendors);
+    }
+    Ok(())
 }
 
 /// Where the journals of runs are.

@@ -8,7 +8,7 @@ use syrch::syrch_core::Problem;
 use syrch::syrch_core::text::nearest;
 use syrch::{Ask, Host, LoadError, Outcome as Ending, PluginSource, Provider, SearchReport, Settings, Stop};
 
-use super::{Context, answer, resume};
+use super::{Context, answer, dry_run, resume};
 use crate::args::SearchArgs;
 use crate::config::parameter::{Parameter, Target};
 use crate::config::{Config, Origin};
@@ -19,12 +19,17 @@ use crate::failure::{Failure, Outcome, alternatives};
 
 /// Searches and prints the answer.
 pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
+    let is_dry = arguments.dry_run;
     let start = start(&mut context, arguments)?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let interrupt = context.interrupt.clone();
     let host = tokio::select! {
         host = open(&mut context, &watch) => host?,
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+    };
+    let start = match start {
+        Start::Problem(problem) if is_dry => return dry_run::run(&context, &host, problem).await,
+        start => start,
     };
     let prompt = Prompt::new(Arc::clone(&context.console), interrupt);
     let ask = context.config.effective.interactive.then_some(&prompt as &dyn Ask);
@@ -62,7 +67,7 @@ fn start(context: &mut Context, arguments: SearchArgs) -> Outcome<Start> {
 
 /// Opens what a search needs, with the plugins' settings of the command line.
 pub(super) async fn open(context: &mut Context, watch: &Watch) -> Outcome<Host> {
-    check_base_url(&context.config)?;
+    check_base_urls(&context.config)?;
     settle_parameters(context, watch).await?;
     let settings = &context.config.effective.settings;
     match Host::open(settings.clone(), watch).await {
@@ -98,18 +103,38 @@ pub(super) async fn search(
 }
 
 /// Names a base URL that is none. One that may hold a secret is left to the library, which never shows it.
-fn check_base_url(config: &Config) -> Outcome<()> {
+fn check_base_urls(config: &Config) -> Outcome<()> {
     let model = &config.effective.settings.model;
-    let url = model.base_url.trim();
-    let is_http = ["http://", "https://"]
-        .iter()
-        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
-    if model.provider != Provider::Openai || is_http || url.contains(['@', '?', '#']) {
-        return Ok(());
+    let default = (model.provider != Provider::Offline).then_some(("llm.base_url", String::new(), &model.base_url));
+    let further = model.endpoints.iter().map(|(name, one)| ("llm.endpoints", format!(" of `{name}`"), &one.base_url));
+    for (key, of, url) in default.into_iter().chain(further) {
+        let url = url.trim();
+        let is_http = ["http://", "https://"]
+            .iter()
+            .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+        if !is_http && !url.contains(['@', '?', '#']) {
+            let origin = config.origin(key);
+            let message = format!("the base URL{of} `{url}` ({origin}) does not begin with http:// or https://");
+            return Err(Failure::config(message).hint(
+                "give it as in http://localhost:11434/v1; `syrch-host config --origin` shows where each setting comes from",
+            ));
+        }
     }
-    let origin = config.origin("llm.base_url");
-    Err(Failure::config(format!("the base URL `{url}` ({origin}) does not begin with http:// or https://")).hint(
-        "give it as in http://localhost:11434/v1; `syrch-host config --origin` shows where each setting comes from",
+    Ok(())
+}
+
+/// The failure; when money is limited and a model has no price, with where prices stand.
+fn with_price(error: syrch::Error, settings: &Settings) -> Failure {
+    let is_unpriced = settings.budgets.cost_micros.is_some()
+        && matches!(&error, syrch::Error::Config(message) if message.contains("has no price"));
+    let failure = Failure::from(error);
+    if !is_unpriced {
+        return failure;
+    }
+    failure.hint(format!(
+        "add its price, in dollars for a million tokens, to ~/.syrch/config.yml: \
+         `llm: {{prices: {{\"{}\": {{input: 2.5, output: 10}}}}}}`, or leave out --max-usd",
+        settings.model.model
     ))
 }
 
@@ -117,7 +142,7 @@ fn check_base_url(config: &Config) -> Outcome<()> {
 async fn with_near_setting(error: syrch::Error, settings: &Settings, watch: &Watch) -> Failure {
     let plugin = match &error {
         syrch::Error::PluginRejected { plugin, source: LoadError::Config(_) } => plugin.clone(),
-        _ => return error.into(),
+        _ => return with_price(error, settings),
     };
     let mut failure = Failure::from(error);
     let mut near = Vec::new();

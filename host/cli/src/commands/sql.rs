@@ -45,9 +45,6 @@ pub(super) async fn print(context: &Context, database: &dyn Database, statement:
     for warning in result.profile().warnings {
         context.console.warn(&warning);
     }
-    if result.truncated() {
-        context.console.warn(&format!("only the first {} rows were kept", result.row_count()));
-    }
     context.rows(cells::grid(&result), || document(&result))
 }
 

@@ -1,5 +1,7 @@
 //! Config files: YAML, each wrong key and value reported with its place, and the rules for files that are a stranger's.
 
+mod mapping;
+
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
@@ -10,11 +12,13 @@ use syrch::PluginSource;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
 
+use super::kind::Kind;
 use super::parameter::Target;
 use super::spec::{self, SPECS, Spec, Stranger};
 use super::yaml::{self, Pair, Tree};
 use super::{Effective, Origin};
 use crate::failure::{Failure, Outcome};
+use mapping::Mention;
 
 /// Bytes of a config file at most.
 const LARGEST: u64 = 256 << 10;
@@ -75,8 +79,18 @@ fn entries(text: &str, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
         Failure::config(format!("{}: {why}", place(name, at)))
             .hint("correct the file at that place: a line is `key: value`, and the keys of a section stand below it, indented by two spaces")
     })?;
-    let mut reader = Reader { name, trust, defaults: Effective::default(), entries: Vec::new(), problems: Vec::new() };
+    let mut reader = Reader {
+        name,
+        trust,
+        defaults: Effective::default(),
+        entries: Vec::new(),
+        problems: Vec::new(),
+        mentions: Vec::new(),
+    };
     reader.document(tree);
+    if reader.problems.is_empty() {
+        reader.check_mentions();
+    }
     if reader.problems.is_empty() {
         return Ok(reader.entries);
     }
@@ -96,7 +110,12 @@ fn place(name: &str, location: Option<Location>) -> String {
     }
 }
 
-const SECTIONS: [&str; 5] = ["llm", "execution", "journal", "plugins", "settings"];
+const SECTIONS: [&str; 6] = ["llm", "execution", "cache", "journal", "plugins", "settings"];
+
+/// Whether a number is no larger than a limit, which may be none.
+fn is_at_most(value: &Value, limit: &Value) -> bool {
+    limit.as_f64().is_none_or(|limit| value.as_f64().is_some_and(|value| value <= limit))
+}
 
 /// Walks a document and keeps what it sets and what is wrong with it.
 struct Reader<'a> {
@@ -105,6 +124,7 @@ struct Reader<'a> {
     defaults: Effective,
     entries: Vec<Entry>,
     problems: Vec<String>,
+    mentions: Vec<Mention>,
 }
 
 impl Reader<'_> {
@@ -134,7 +154,7 @@ impl Reader<'_> {
             match section.value.as_str() {
                 "plugins" => self.plugins(content),
                 "settings" => self.parameters(Target::Setting, content),
-                name @ ("llm" | "execution" | "journal") => {
+                name @ ("llm" | "execution" | "cache" | "journal") => {
                     for (key, value) in self.pairs(name, content) {
                         self.option(name, key, value);
                     }
@@ -147,7 +167,10 @@ impl Reader<'_> {
     fn option(&mut self, section: &str, key: Spanned<String>, value: Spanned<Tree>) {
         let full = format!("{section}.{}", key.value);
         match spec::find(&full) {
-            Some(spec) => self.value(spec, value),
+            Some(spec) => match spec.kind {
+                Kind::Mapping(mapping) => self.mapping(spec, mapping, key.referenced, value),
+                _ => self.value(spec, value),
+            },
             None => {
                 let prefix = format!("{section}.");
                 let known: Vec<&str> = SPECS.iter().filter_map(|spec| spec.key.strip_prefix(prefix.as_str())).collect();
@@ -178,7 +201,7 @@ impl Reader<'_> {
         }
         match spec.stranger {
             Stranger::Sets => None,
-            Stranger::Lowers if value.as_u64() <= spec.get(&self.defaults).as_u64() => None,
+            Stranger::Lowers if is_at_most(value, &spec.get(&self.defaults)) => None,
             Stranger::Lowers => Some("may only be lowered by a file found in a folder"),
             Stranger::NamesBuiltin => match PluginSource::parse(value.as_str().unwrap_or_default()) {
                 PluginSource::Builtin(_) => None,
@@ -227,7 +250,7 @@ mod tests {
 
     use super::*;
 
-    fn problems(text: &str, trust: Trust) -> String {
+    pub(super) fn problems(text: &str, trust: Trust) -> String {
         entries(text, "f.yml", trust).err().map(|failure| failure.message).unwrap_or_default()
     }
 
@@ -296,14 +319,21 @@ mod tests {
             "execution: {rows: full}",
             "execution: {tables: [a]}",
             "execution: {token_budget: 100001}",
+            "llm: {requests_per_minute: 1}",
+            "llm: {tokens_per_minute: 1}",
+            "llm: {in_flight: 1}",
+            "llm: {attempts: 1}",
+            "llm: {max_retry_wait_seconds: 1}",
+            "cache: {enabled: false}",
+            "cache: {ttl_seconds: 9}",
+            "cache: {max_bytes: 9}",
             "plugins: {solver: ./evil.wasm}",
             "plugins: {solver: {plugin: /evil.wasm}}",
         ] {
             assert!(problems(forbidden, Trust::Stranger).contains("found in a folder"), "{forbidden}");
             assert_eq!(problems(forbidden, Trust::User), "", "{forbidden}");
         }
-        let harmless =
-            "llm: {temperature: 0.1}\nexecution: {max_depth: 2, token_budget: 500}\nplugins: {solver: refine}\n";
+        let harmless = "llm: {temperature: 0.1}\nexecution: {max_depth: 2, token_budget: 500, max_usd: 0.5}\nplugins: {solver: refine}\n";
         assert_eq!(problems(harmless, Trust::Stranger), "");
     }
 

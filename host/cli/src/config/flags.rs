@@ -70,6 +70,7 @@ fn argument(spec: &'static Spec, flag: &'static str, value: &'static str, defaul
 fn heading(key: &str) -> &'static str {
     match key.split('.').next() {
         Some("llm") => "Model",
+        Some("cache") => "Cache",
         Some("plugins") => "Plugins (a path, or a built-in's name)",
         _ => "Search",
     }

@@ -2,6 +2,10 @@
 
 use serde_json::{Value, json};
 use syrch::syrch_core::ports::RowsGrant;
+use syrch::syrch_core::text::nearest;
+
+use super::mapping::Mapping;
+use crate::failure::alternatives;
 
 /// The type of an option, with its bounds.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +26,16 @@ pub(crate) enum Kind {
     Globs,
     /// A grant of rows.
     Rows,
+    /// Who answers model calls: a provider, or a recording to answer from or to make.
+    Answerer,
+    /// A mapping of names that only files hold.
+    Mapping(Mapping),
 }
+
+/// The providers by name.
+pub(crate) const PROVIDERS: [&str; 3] = ["openai", "anthropic", "offline"];
+/// What stands before the file of a recording.
+pub(crate) const RECORDINGS: [&str; 2] = ["replay", "record"];
 
 impl Kind {
     /// Reads a word of the command line or the environment.
@@ -38,11 +51,12 @@ impl Kind {
                 _ => return Err(self.wrong(&quote(word))),
             },
             Self::Globs => word.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>().into(),
-            Self::Text | Self::Secret | Self::Choice(_) | Self::Rows => json!(word),
+            Self::Text | Self::Secret | Self::Choice(_) | Self::Rows | Self::Answerer => json!(word),
+            Self::Mapping(_) => return Err(self.wrong(&quote(word))),
         };
         // The word as it was written says more than the value that was read from it, but for a part of it or a secret.
         self.check(value).map_err(|why| match self {
-            Self::Secret | Self::Globs => why,
+            Self::Secret | Self::Globs | Self::Answerer => why,
             _ => self.wrong(&quote(word)),
         })
     }
@@ -63,6 +77,8 @@ impl Kind {
                 texts.as_deref().map(patterns).transpose()?.is_some()
             }
             (Self::Rows, Value::String(text)) => text.parse::<RowsGrant>().is_ok(),
+            (Self::Answerer, Value::String(word)) => answerer(word)?,
+            (Self::Mapping(_), value) => value.is_object(),
             _ => false,
         };
         if fits { Ok(value) } else { Err(self.wrong(&shown(self, &value))) }
@@ -85,12 +101,33 @@ impl Kind {
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Globs => "a list of patterns".to_owned(),
             Self::Rows => "one of none, aggregates, sample:N (N at least 1), full".to_owned(),
+            Self::Answerer => format!("one of {}, replay:FILE, record:FILE", PROVIDERS.join(", ")),
+            Self::Mapping(_) => "a mapping of names".to_owned(),
         }
     }
 }
 
+/// Whether the word names who answers; an error says more than that it does not.
+fn answerer(word: &str) -> Result<bool, String> {
+    match word.split_once(':') {
+        None if PROVIDERS.contains(&word) => Ok(true),
+        None if RECORDINGS.contains(&word) => Err(format!("`{word}` names no file: write {word}:FILE")),
+        None => Err(unknown(word, PROVIDERS.iter().chain(&RECORDINGS).copied(), word)),
+        Some((how, file)) if RECORDINGS.contains(&how) => match file.trim().is_empty() || file.contains('\0') {
+            true => Err(format!("`{word}` names no file: write {how}:FILE")),
+            false => Ok(true),
+        },
+        Some((how, _)) => Err(unknown(how, RECORDINGS.into_iter(), word)),
+    }
+}
+
+fn unknown<'a>(near: &str, known: impl Iterator<Item = &'a str>, word: &str) -> String {
+    let hint = alternatives(&nearest(near, known)).map(|names| format!("; did you mean {names}?"));
+    format!("{}{}", Kind::Answerer.wrong(&quote(word)), hint.unwrap_or_default())
+}
+
 /// Checks patterns as whoever opens the database will read them.
-fn patterns(texts: &[&str]) -> Result<(), String> {
+pub(super) fn patterns(texts: &[&str]) -> Result<(), String> {
     texts.iter().try_for_each(|text| match globset::Glob::new(text) {
         _ if text.trim().is_empty() => Err("a pattern is empty".to_owned()),
         Err(error) => Err(format!("the pattern `{text}` is wrong: {}", error.kind())),
@@ -149,6 +186,23 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_has_a_file() {
+        for word in ["openai", "anthropic", "offline", "replay:runs/a.jsonl", "record:C:\\a.jsonl"] {
+            assert_eq!(Kind::Answerer.parse(word), Ok(json!(word)));
+        }
+        for (word, why) in [
+            ("replay", "`replay` names no file: write replay:FILE"),
+            ("record: ", "`record: ` names no file: write record:FILE"),
+            ("opneai", "did you mean `openai`?"),
+            ("repaly:a", "did you mean `replay`?"),
+            ("gpt", "`gpt` is not one of openai, anthropic, offline, replay:FILE, record:FILE"),
+        ] {
+            let told = Kind::Answerer.parse(word).unwrap_err();
+            assert!(told.contains(why), "{told}");
+        }
+    }
+
+    #[test]
     fn a_wrong_secret_is_not_repeated() {
         assert!(!Kind::Secret.parse("sk canary").unwrap_err().contains("canary"));
     }
@@ -156,7 +210,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_word_is_read_or_refused(word in any::<String>()) {
-            for kind in [Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, Kind::Boolean, Kind::Globs] {
+            for kind in [Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, Kind::Boolean, Kind::Globs, Kind::Answerer] {
                 if let Ok(value) = kind.parse(&word) {
                     prop_assert!(kind.check(value).is_ok());
                 }

@@ -3,8 +3,11 @@
 pub(crate) mod file;
 pub(crate) mod flags;
 pub(crate) mod kind;
+pub(crate) mod mapping;
 pub(crate) mod parameter;
+pub(crate) mod provider;
 pub(crate) mod spec;
+mod value;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -12,15 +15,15 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use syrch::secrecy::SecretString;
+use syrch::Settings;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
-use syrch::{Provider, Settings};
 
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};
 use flags::Flags;
+use kind::Kind;
 use parameter::{Parameter, Target};
 use spec::{SPECS, Spec};
 
@@ -35,11 +38,22 @@ pub(crate) struct Effective {
     pub(crate) verbose: bool,
     /// Whether runs have journals.
     pub(crate) journal: bool,
+    /// Whether answers are kept.
+    pub(crate) cache: bool,
+    /// Whether somebody named who answers model calls.
+    pub(crate) is_provider_named: bool,
 }
 
 impl Default for Effective {
     fn default() -> Self {
-        Self { settings: Settings::default(), interactive: false, verbose: false, journal: true }
+        Self {
+            settings: Settings::default(),
+            interactive: false,
+            verbose: false,
+            journal: true,
+            cache: true,
+            is_provider_named: false,
+        }
     }
 }
 
@@ -83,6 +97,8 @@ pub(crate) struct Config {
     pub(crate) effective: Effective,
     /// Where each option came from; the others are defaults.
     pub(crate) origins: BTreeMap<&'static str, Origin>,
+    /// Where the key of each further endpoint came from; the others' are in files or nowhere.
+    pub(crate) keys: BTreeMap<String, Origin>,
     /// Where each plugin's own setting came from.
     pub(crate) parameters: BTreeMap<(Target, String), Origin>,
     /// `-P KEY=VALUE` whose plugin is not yet known.
@@ -93,6 +109,8 @@ pub(crate) struct Config {
     pub(crate) warnings: Vec<String>,
     /// Where the journals of runs are; none: the user has no place for them.
     pub(crate) runs: Option<PathBuf>,
+    /// Where answers are kept; none: the user has no place for them.
+    pub(crate) answers: Option<PathBuf>,
 }
 
 /// What the command line says about configuration.
@@ -135,7 +153,9 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
             }
         }
     }
-    for (spec, value, origin) in variables(environment, &mut config.warnings)? {
+    let endpoints: Vec<String> =
+        config.effective.settings.model.endpoints.keys().map(|name| mapping::variable(name)).collect();
+    for (spec, value, origin) in variables(environment, &endpoints, &mut config.warnings)? {
         config.set(spec, &value, origin);
     }
     for (spec, value, origin) in given.flags {
@@ -150,6 +170,9 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
         }
     }
     config.choose_provider(environment);
+    config.give_keys(environment)?;
+    config.answers = environment.cache_dir().map(|folder| folder.join("answers"));
+    config.effective.settings.cache.folder = config.answers.clone().filter(|_| config.effective.cache);
     config.effective.settings.cache_dir = environment.cache_dir();
     config.runs = environment.state_dir().map(|folder| folder.join("runs"));
     config.effective.settings.journal.folder = config.runs.clone().filter(|_| config.effective.journal);
@@ -184,7 +207,11 @@ fn files(
 const DIRS: [&str; 2] = ["SYRCH_CACHE_DIR", "SYRCH_STATE_DIR"];
 
 /// What the environment sets; each wrong variable is named.
-fn variables(environment: &Environment, warnings: &mut Vec<String>) -> Outcome<Vec<(&'static Spec, Value, Origin)>> {
+fn variables(
+    environment: &Environment,
+    endpoints: &[String],
+    warnings: &mut Vec<String>,
+) -> Outcome<Vec<(&'static Spec, Value, Origin)>> {
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     for spec in SPECS {
         // The first name wins, so it is applied last.
@@ -199,7 +226,8 @@ fn variables(environment: &Environment, warnings: &mut Vec<String>) -> Outcome<V
             }
         }
     }
-    let known: Vec<&str> = SPECS.iter().flat_map(|spec| spec.env).copied().chain(DIRS).collect();
+    let known = SPECS.iter().flat_map(|spec| spec.env).copied().chain(DIRS);
+    let known: Vec<&str> = known.chain(endpoints.iter().map(String::as_str)).collect();
     for name in environment.syrch.keys().filter(|name| !known.contains(&name.as_str())) {
         let similar = nearest(name, known.iter().copied().filter(|known| near(known, name)));
         if let Some(names) = alternatives(&similar) {
@@ -253,43 +281,9 @@ impl Config {
         self.parameters.insert((target, key), origin);
     }
 
-    /// Without a word on it, a key or a base URL means an endpoint, and nothing means the offline rules. OPENAI_API_KEY is OpenAI's:
-    /// it is handed to no endpoint but theirs.
-    fn choose_provider(&mut self, environment: &Environment) {
-        let model = &mut self.effective.settings.model;
-        let openai_key = environment.openai_key.as_deref().filter(|key| !key.trim().is_empty());
-        if !self.origins.contains_key("llm.provider") {
-            let reason = if model.api_key.is_some() || openai_key.is_some() {
-                "a key is configured"
-            } else if self.origins.contains_key("llm.base_url") {
-                "a base URL is configured"
-            } else {
-                return;
-            };
-            model.provider = Provider::Openai;
-            self.origins.insert("llm.provider", Origin::Derived(reason));
-        }
-        let lacks_key = model.provider == Provider::Openai && model.api_key.is_none();
-        let theirs = model.base_url.trim().starts_with("https://api.openai.com/");
-        if let Some(key) = openai_key.filter(|_| lacks_key && theirs) {
-            model.api_key = Some(SecretString::from(key.to_owned()));
-            self.origins.insert("llm.api_key", Origin::Environment("OPENAI_API_KEY".to_owned()));
-        }
-    }
-
     /// Where an option came from.
     pub(crate) fn origin(&self, key: &str) -> Origin {
         self.origins.get(key).cloned().unwrap_or_default()
-    }
-
-    /// Every secret that is live, also those that no provider is given.
-    pub(crate) fn secrets(&self, environment: &Environment) -> Vec<SecretString> {
-        let model = self.effective.settings.model.api_key.clone();
-        let variable = environment.syrch.get("SYRCH_API_KEY").cloned().flatten();
-        model
-            .into_iter()
-            .chain(variable.into_iter().chain(environment.openai_key.clone()).map(SecretString::from))
-            .collect()
     }
 
     /// The whole configuration by section, without secrets; with `origin`, each value as `{"value", "origin"}`.
@@ -308,7 +302,16 @@ impl Config {
         };
         for spec in SPECS {
             let Some((section, name)) = spec.key.split_once('.') else { continue };
-            let value = shown(spec.get(&self.effective), &self.origin(spec.key));
+            let (value, from) = (spec.get(&self.effective), self.origin(spec.key));
+            if let (Kind::Mapping(_), Some(entries)) = (spec.kind, value.as_object().filter(|map| !map.is_empty())) {
+                for (path, value) in leaves(entries) {
+                    let key =
+                        self.keys.get(path[0]).filter(|_| spec.key == ENDPOINTS && path.last() == Some(&"api_key"));
+                    put(section, &[&[name], path.as_slice()].concat(), shown(value.clone(), key.unwrap_or(&from)));
+                }
+                continue;
+            }
+            let value = shown(value, &from);
             if section == "plugins" { put(section, &[name, "plugin"], value) } else { put(section, &[name], value) }
         }
         for ((target, key), from) in &self.parameters {
@@ -327,6 +330,23 @@ impl Config {
         }
         Value::Object(sections)
     }
+}
+
+/// The option of further endpoints.
+const ENDPOINTS: &str = "llm.endpoints";
+
+/// What stands in the entries of a mapping, with its path; an entry may be a value itself.
+fn leaves(entries: &Map<String, Value>) -> Vec<(Vec<&str>, &Value)> {
+    let mut leaves = Vec::new();
+    for (name, entry) in entries {
+        match entry {
+            Value::Object(fields) => {
+                leaves.extend(fields.iter().map(|(key, value)| (vec![name.as_str(), key.as_str()], value)));
+            }
+            value => leaves.push((vec![name.as_str()], value)),
+        }
+    }
+    leaves
 }
 
 fn section_of<'a>(map: &'a mut Map<String, Value>, name: &str) -> Option<&'a mut Map<String, Value>> {

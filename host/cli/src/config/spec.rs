@@ -4,12 +4,14 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use syrch::PluginSource;
 use syrch::journal::Kept;
 use syrch::syrch_core::roles::Role;
-use syrch::{PluginSource, Provider};
 
 use super::Effective;
 use super::kind::Kind;
+use super::mapping::{self, Mapping};
+use super::value::{answerer, count, number, round, seconds, set_answerer, shown_seconds, small, text, whole};
 
 /// What a file that was found in a folder, and so is a stranger's, may do with an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,32 +93,6 @@ pub(crate) fn find(key: &str) -> Option<&'static Spec> {
     SPECS.iter().find(|spec| spec.key == key)
 }
 
-// The setters get values that their kind has checked, so these conversions lose nothing.
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-fn whole(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_default()
-}
-
-fn small(value: &Value) -> u32 {
-    u32::try_from(whole(value)).unwrap_or(u32::MAX)
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_default()
-}
-
-fn seconds(value: &Value) -> Duration {
-    Duration::try_from_secs_f64(number(value)).unwrap_or_default()
-}
-
-fn shown_seconds(time: Duration) -> Value {
-    let seconds = time.as_secs_f64();
-    if time.subsec_nanos() == 0 { json!(time.as_secs()) } else { json!(seconds) }
-}
-
 macro_rules! role {
     ($role:ident, $key:literal, $flag:literal, $env:literal, $help:literal) => {
         Spec::new(
@@ -134,35 +110,52 @@ macro_rules! role {
     };
 }
 
+macro_rules! mapping {
+    ($mapping:ident, $key:literal, $help:literal) => {
+        Spec::new(
+            $key,
+            Kind::Mapping(Mapping::$mapping),
+            $help,
+            |e| Mapping::$mapping.get(&e.settings.model),
+            |e, v| Mapping::$mapping.set(&mut e.settings.model, v),
+        )
+        .stranger(Stranger::Never)
+    };
+}
+
 /// The clarifier's own setting that `execution.ambiguity_threshold` stands for.
 pub(crate) const AMBIGUITY: &str = "threshold";
 
 const DAY: f64 = 86_400.0;
 const SHARE: Kind = Kind::Number { min: 0.0, inclusive: false, max: 1.0 };
-const TIME: Kind = Kind::Number { min: 0.0, inclusive: false, max: DAY };
+pub(super) const TIME: Kind = Kind::Number { min: 0.0, inclusive: false, max: DAY };
+
+/// Ten years.
+const TTL: Kind = Kind::Number { min: 0.0, inclusive: false, max: 3_650.0 * DAY };
+/// A millionth of a dollar is the least that is counted.
+const MONEY: Kind = Kind::Number { min: 1.0 / MICROS, inclusive: true, max: 1_000_000.0 };
+const MICROS: f64 = 1e6;
 
 /// All options, in the order of the help and of `config`.
 pub(crate) static SPECS: &[Spec] = &[
-    Spec::new("llm.provider", Kind::Choice(&["openai", "offline"]), "Who answers model calls: an OpenAI-compatible endpoint, or rules without a model [default: openai with a key or a base URL, else offline]", |e| json!(provider_name(e.settings.model.provider)), |e, v| {
-        e.settings.model.provider = if v == "openai" { Provider::Openai } else { Provider::Offline };
-    })
-    .flag("llm", "PROVIDER")
+    Spec::new("llm.provider", Kind::Answerer, "Who answers model calls: openai (any endpoint that speaks its chat completions), anthropic, or offline, rules without a model. replay:FILE answers from a recording alone, record:FILE makes one [default: openai or anthropic with a key of theirs, openai with a base URL, else offline]", answerer, set_answerer)
+    .flag("llm", "PROVIDER|replay:FILE|record:FILE")
     .env(&["SYRCH_LLM_PROVIDER", "SYRCH_PROVIDER"])
     .stranger(Stranger::Never),
-    Spec::new("llm.model", Kind::Text, "The model's name at the endpoint", |e| json!(e.settings.model.model), |e, v| {
+    Spec::new("llm.model", Kind::Text, "The model's name at the endpoint [default: gpt-4o; of anthropic: claude-sonnet-4-5]", |e| json!(e.settings.model.model), |e, v| {
         e.settings.model.model = text(v);
     })
     .flag("model", "NAME")
     .env(&["SYRCH_MODEL"])
     // A dearer model is the user's to choose.
     .stranger(Stranger::Never),
-    Spec::new("llm.api_key", Kind::Secret, "The endpoint's key; better in SYRCH_API_KEY, since other users may see a command line. Without another key, OPENAI_API_KEY serves https://api.openai.com and no other endpoint", |e| if e.settings.model.api_key.is_some() { json!("set") } else { Value::Null }, |e, v| {
+    Spec::new("llm.api_key", Kind::Secret, "The endpoint's key; better in SYRCH_API_KEY, since other users may see a command line. Without another key, OPENAI_API_KEY serves https://api.openai.com and ANTHROPIC_API_KEY https://api.anthropic.com, and no other endpoint", |e| if e.settings.model.api_key.is_some() { json!("set") } else { Value::Null }, |e, v| {
         e.settings.model.api_key = Some(text(v).into());
     })
     .flag("api-key", "KEY")
     .env(&["SYRCH_API_KEY"])
     .stranger(Stranger::Never),
-    Spec::new("llm.base_url", Kind::Text, "Where the endpoint is, up to and including /v1", |e| json!(e.settings.model.base_url), |e, v| {
+    Spec::new("llm.base_url", Kind::Text, "Where the endpoint is, up to and including /v1 [default: that of openai or anthropic]", |e| json!(e.settings.model.base_url), |e, v| {
         e.settings.model.base_url = text(v);
     })
     .flag("base-url", "URL")
@@ -188,6 +181,35 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.model.offline_threshold = Some(number(v));
     })
     .env(&["SYRCH_OFFLINE_THRESHOLD"]),
+    Spec::new("llm.requests_per_minute", mapping::REQUESTS, "Requests a minute that the endpoint may be sent", |e| json!(e.settings.model.rates.requests_per_minute), |e, v| {
+        e.settings.model.rates.requests_per_minute = Some(small(v));
+    })
+    .env(&["SYRCH_REQUESTS_PER_MINUTE"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.tokens_per_minute", mapping::TOKENS, "Tokens a minute, input and output together, that the endpoint may be asked for", |e| json!(e.settings.model.rates.tokens_per_minute), |e, v| {
+        e.settings.model.rates.tokens_per_minute = Some(whole(v));
+    })
+    .env(&["SYRCH_TOKENS_PER_MINUTE"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.in_flight", mapping::IN_FLIGHT, "Requests that may be under way at the endpoint at once", |e| json!(e.settings.model.rates.in_flight), |e, v| {
+        e.settings.model.rates.in_flight = Some(count(v));
+    })
+    .env(&["SYRCH_IN_FLIGHT"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.attempts", Kind::Integer(1, 100), "Tries of one call in all, where trying again can help", |e| json!(e.settings.model.attempts), |e, v| {
+        e.settings.model.attempts = small(v);
+    })
+    .env(&["SYRCH_ATTEMPTS"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.max_retry_wait_seconds", TIME, "Seconds that an endpoint may ask to be left alone before calls give up", |e| shown_seconds(e.settings.model.max_retry_wait), |e, v| {
+        e.settings.model.max_retry_wait = seconds(v);
+    })
+    .env(&["SYRCH_MAX_RETRY_WAIT", "SYRCH_MAX_RETRY_WAIT_SECONDS"])
+    .stranger(Stranger::Never),
+    mapping!(Endpoints, "llm.endpoints", "Further endpoints by name; SYRCH_API_KEY_NAME holds the key of the one called `name`"),
+    mapping!(Models, "llm.models", "Further models by the name that purposes and plugins use"),
+    mapping!(Purposes, "llm.purposes", "The further models that answer calls of a purpose"),
+    mapping!(Prices, "llm.prices", "Dollars for a million tokens by a model's name or pattern"),
     Spec::new("execution.db_path", Kind::Text, "The database: a SQLite file, opened read-only and never created", |e| if e.settings.database.is_empty() { Value::Null } else { json!(e.settings.database) }, |e, v| {
         e.settings.database = text(v);
     })
@@ -239,6 +261,12 @@ pub(crate) static SPECS: &[Spec] = &[
     .flag("budget", "TOKENS")
     .env(&["SYRCH_TOKEN_BUDGET", "SYRCH_BUDGET"])
     .stranger(Stranger::Lowers),
+    Spec::new("execution.max_usd", MONEY, "Dollars that the model calls of a search may cost; each model needs a price in `llm.prices` [default: no limit]", |e| json!(e.settings.budgets.cost_micros.map(|micros| micros as f64 / MICROS)), |e, v| {
+        e.settings.budgets.cost_micros = Some((number(v) * MICROS).round() as u64);
+    })
+    .flag("max-usd", "USD")
+    .env(&["SYRCH_MAX_USD"])
+    .stranger(Stranger::Lowers),
     Spec::new("execution.max_calls", Kind::Integer(1, 1_000_000), "Model calls that a search may make", |e| json!(e.settings.budgets.llm_calls), |e, v| {
         e.settings.budgets.llm_calls = small(v);
     })
@@ -281,6 +309,24 @@ pub(crate) static SPECS: &[Spec] = &[
         e.verbose = *v == json!(true);
     })
     .env(&["SYRCH_VERBOSE"]),
+    Spec::new("cache.enabled", Kind::Boolean, "Answer equal model calls and statements from what is kept on this machine [default: yes]", |e| json!(e.cache), |e, v| {
+        e.cache = *v == json!(true);
+    })
+    .flag("cache", "")
+    .env(&["SYRCH_CACHE"])
+    // Without it a search costs more.
+    .stranger(Stranger::Never),
+    Spec::new("cache.ttl_seconds", TTL, "Seconds that a kept answer is good", |e| shown_seconds(e.settings.cache.ttl), |e, v| {
+        e.settings.cache.ttl = seconds(v);
+    })
+    .flag("cache-ttl", "SECONDS")
+    .env(&["SYRCH_CACHE_TTL", "SYRCH_CACHE_TTL_SECONDS"])
+    .stranger(Stranger::Never),
+    Spec::new("cache.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of kept answers at most", |e| json!(e.settings.cache.bytes), |e, v| {
+        e.settings.cache.bytes = whole(v);
+    })
+    .env(&["SYRCH_CACHE_MAX_BYTES"])
+    .stranger(Stranger::Never),
     Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume goes on with", |e| json!(e.journal), |e, v| {
         e.journal = *v == json!(true);
     })
@@ -314,54 +360,3 @@ pub(crate) static SPECS: &[Spec] = &[
     role!(Clarifier, "plugins.clarifier", "clarifier", "SYRCH_CLARIFIER", "Decides what to ask the user"),
     role!(Aggregator, "plugins.aggregator", "aggregator", "SYRCH_AGGREGATOR", "Makes the answer"),
 ];
-
-/// The provider's name in flags and files.
-pub(crate) fn provider_name(provider: Provider) -> &'static str {
-    match provider {
-        Provider::Openai => "openai",
-        Provider::Offline => "offline",
-    }
-}
-
-/// A 32-bit number shows more digits as 64 bits than it has.
-fn round(n: f64) -> f64 {
-    (n * 1e6).round() / 1e6
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_defaults_fit_their_kind() {
-        let effective = Effective::default();
-        let mut names = BTreeSet::new();
-        for spec in SPECS {
-            assert!(names.insert(spec.key.to_owned()), "{}", spec.key);
-            assert!(spec.flag.is_none_or(|(flag, _)| names.insert(format!("--{flag}"))), "{}", spec.key);
-            assert!(spec.env.iter().all(|name| names.insert((*name).to_owned())), "{}", spec.key);
-            let default = spec.get(&effective);
-            assert!(default.is_null() || spec.kind.check(default).is_ok(), "{}", spec.key);
-        }
-    }
-
-    #[test]
-    fn what_is_set_is_what_is_got() {
-        for spec in SPECS {
-            let value = match spec.kind {
-                Kind::Integer(..) => json!(7),
-                Kind::Number { .. } => json!(0.5),
-                Kind::Boolean => json!(true),
-                Kind::Choice(words) => json!(words[0]),
-                Kind::Globs => json!(["a", "b*"]),
-                Kind::Rows => json!("aggregates"),
-                Kind::Text | Kind::Secret => json!("set"),
-            };
-            let mut effective = Effective::default();
-            spec.set(&mut effective, &value);
-            assert_eq!(spec.get(&effective), value, "{}", spec.key);
-        }
-    }
-}

@@ -1,5 +1,6 @@
 //! Precedence, provenance and trust of the layers.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::json;
@@ -144,4 +145,37 @@ fn a_replaced_plugin_does_not_get_its_predecessors_config() {
     assert!(config.warnings[0].contains("config of the planner"), "{:?}", config.warnings);
     let same = place.load(None, &[("plugins.planner", json!("a.wasm"))]).unwrap();
     assert_eq!(same.effective.settings.strategy.config[&Role::Planner]["width"], 3);
+}
+
+#[test]
+fn names_are_unique_and_defaults_fit_their_kind() {
+    let effective = Effective::default();
+    let mut names = BTreeSet::new();
+    for spec in SPECS {
+        assert!(names.insert(spec.key.to_owned()), "{}", spec.key);
+        assert!(spec.flag.is_none_or(|(flag, _)| names.insert(format!("--{flag}"))), "{}", spec.key);
+        assert!(spec.env.iter().all(|name| names.insert((*name).to_owned())), "{}", spec.key);
+        let default = spec.get(&effective);
+        assert!(default.is_null() || spec.kind.check(default).is_ok(), "{}", spec.key);
+    }
+}
+
+#[test]
+fn what_is_set_is_what_is_got() {
+    for spec in SPECS {
+        let value = match spec.kind {
+            kind::Kind::Integer(..) => json!(7),
+            kind::Kind::Number { .. } => json!(0.5),
+            kind::Kind::Boolean => json!(true),
+            kind::Kind::Choice(words) => json!(words[0]),
+            kind::Kind::Globs => json!(["a", "b*"]),
+            kind::Kind::Rows => json!("aggregates"),
+            kind::Kind::Text | kind::Kind::Secret => json!("set"),
+            kind::Kind::Answerer => json!("replay:a.jsonl"),
+            kind::Kind::Mapping(mapping) => mapping::sample(mapping),
+        };
+        let mut effective = Effective::default();
+        spec.set(&mut effective, &value);
+        assert_eq!(spec.get(&effective), value, "{}", spec.key);
+    }
 }

@@ -179,6 +179,10 @@ pub enum LlmError {
     /// The endpoint could not be reached or failed.
     #[error("{0}")]
     Unavailable(String),
+    /// The recording that answers in place of a model lacks the call; the text names the nearest one it has. It ends the search, and a
+    /// guest hears only that the model is unavailable, since the text may quote what it was not to see.
+    #[error("{0}")]
+    Missed(String),
     /// Anything else.
     #[error("{0}")]
     Other(String),

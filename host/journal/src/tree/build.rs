@@ -1,9 +1,9 @@
 //! The pass over the records.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use syrch_core::ports::Level;
-use syrch_core::{Edit, Operation, Task};
+use syrch_core::{Edit, Operation, SqlError, Task};
 
 use super::calls::Calls;
 use super::candidates::Results;
@@ -26,6 +26,8 @@ pub(super) struct Builder<'a> {
     pub(super) results: Results<'a>,
     /// Where role calls stand.
     places: HashMap<CallId, usize>,
+    /// Statements that failed: round, task and text.
+    failed: HashSet<(u32, String, String)>,
 }
 
 impl<'a> Builder<'a> {
@@ -55,7 +57,7 @@ impl<'a> Builder<'a> {
             warnings: Vec::new(),
         };
         let (calls, results) = (Calls::new(shown.prompts), Results::of(journal));
-        Self { journal, shown, tree, calls, results, places: HashMap::new() }
+        Self { journal, shown, tree, calls, results, places: HashMap::new(), failed: HashSet::new() }
     }
 
     pub(super) fn run(mut self) -> SearchTree {
@@ -178,14 +180,16 @@ impl<'a> Builder<'a> {
         let Some((round, task)) = self.role_call(call).map(|call| (call.round, call.task.clone())) else { return };
         match (ask, got) {
             (Ask::Sql(sql), Got::Rows(found)) => {
-                if !self.results.note(round, &task, sql, found) {
-                    return;
+                let is_new = self.results.note(round, &task, sql, found);
+                if let Some(node) = self.task(round, &task).filter(|_| is_new) {
+                    node.statements += 1;
                 }
-                let Some(node) = self.task(round, &task) else { return };
-                node.statements += 1;
                 if let Err(error) = found {
-                    *node.errors.entry(error.kind.name().to_owned()).or_default() += 1;
+                    self.failed(round, &task, sql, error);
                 }
+            }
+            (Ask::Check(sql) | Ask::Explain(sql), Got::Facts(Err(error)) | Got::Plan(Err(error))) => {
+                self.failed(round, &task, sql, error);
             }
             (Ask::Reward(candidates), Got::Verdicts(Ok(verdicts))) => {
                 for (candidate, verdict) in candidates.iter().zip(verdicts) {
@@ -193,6 +197,15 @@ impl<'a> Builder<'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A statement of a task failed, when it was checked or when it ran; each is counted once.
+    fn failed(&mut self, round: u32, task: &str, sql: &str, error: &SqlError) {
+        if self.failed.insert((round, task.to_owned(), sql.to_owned()))
+            && let Some(node) = self.task(round, task)
+        {
+            *node.errors.entry(error.kind.name().to_owned()).or_default() += 1;
         }
     }
 

@@ -50,7 +50,9 @@ impl Calls {
             error: None,
             what: match ask {
                 Ask::Llm(request) => What::Model(self.model(request)),
-                Ask::Sql(sql) => What::Statement { sql: sql.clone(), rows: None, error_kind: None },
+                Ask::Sql(sql) | Ask::Check(sql) | Ask::Explain(sql) => {
+                    What::Statement { sql: sql.clone(), rows: None, error_kind: None }
+                }
                 _ => What::Other,
             },
         });
@@ -97,7 +99,10 @@ impl Calls {
                 model.reply = prompts.then(|| reply.text.clone());
             }
             (What::Statement { rows, .. }, Got::Rows(Ok(stored))) => *rows = Some(stored.rows),
-            (What::Statement { error_kind, .. }, Got::Rows(Err(error))) => {
+            (
+                What::Statement { error_kind, .. },
+                Got::Rows(Err(error)) | Got::Facts(Err(error)) | Got::Plan(Err(error)),
+            ) => {
                 *error_kind = Some(error.kind.name().to_owned());
             }
             _ => {}

@@ -29,8 +29,8 @@ pub(super) fn check(request: &Request, models: &[String], limits: &Limits) -> Re
     Ok(())
 }
 
-/// Brings the rest of a request within the limits.
-pub(super) fn clamp(request: &mut Request, limits: &Limits) {
+/// Brings the rest of a request within the limits. Asked again of its own answer, it changes nothing.
+pub fn clamp(request: &mut Request, limits: &Limits) {
     if let Purpose::Other(name) = &mut request.purpose {
         *name = clip(name, limits.id_bytes).to_owned();
     }

@@ -5,6 +5,7 @@ mod database;
 mod model;
 mod usage;
 
+pub use clamp::clamp;
 pub use database::BudgetedDatabase;
 pub use model::BudgetedModel;
 pub(crate) use usage::believable;

@@ -25,7 +25,7 @@ pub(super) async fn check(model: &ModelSettings) -> Check {
     if model.provider == Provider::Offline {
         return Check::ok(NAME, "the offline rules answer, no endpoint is needed");
     }
-    let Some(target) = models_of(&model.base_url) else {
+    let Some(target) = models_of(model.provider, &model.base_url) else {
         // A wrong URL may hold a key: it is not shown.
         return Check::fail(NAME, "the base URL is none, or holds more than an address", "syrch-host config --origin");
     };
@@ -43,8 +43,15 @@ pub(super) async fn check(model: &ModelSettings) -> Check {
 }
 
 /// Where the list of models is; none for what a search would refuse, too.
-fn models_of(base: &str) -> Option<Url> {
-    let base = base.trim().trim_end_matches('/').trim_end_matches("/chat/completions").trim_end_matches('/');
+fn models_of(provider: Provider, base: &str) -> Option<Url> {
+    let base = base.trim().trim_end_matches('/');
+    let base = match provider {
+        Provider::Anthropic => {
+            let base = base.trim_end_matches("/messages").trim_end_matches('/').trim_end_matches("/v1");
+            format!("{}/v1", base.trim_end_matches('/'))
+        }
+        _ => base.trim_end_matches("/chat/completions").trim_end_matches('/').to_owned(),
+    };
     let url = Url::parse(&format!("{base}/models")).ok()?;
     let is_plain = ["http", "https"].contains(&url.scheme())
         && url.username().is_empty()
@@ -158,7 +165,7 @@ mod tests {
     use super::*;
 
     fn url(base: &str) -> Url {
-        models_of(base).unwrap()
+        models_of(Provider::Openai, base).unwrap()
     }
 
     #[test]
@@ -178,9 +185,12 @@ mod tests {
     fn a_base_url_is_an_address_and_no_more() {
         assert_eq!(url("http://localhost:1/v1/chat/completions/ ").as_str(), "http://localhost:1/v1/models");
         assert_eq!(shown(&url("http://localhost:1/v1/")), "http://localhost:1/v1");
+        for base in ["https://localhost", "https://localhost/v1/", "https://localhost/v1/messages"] {
+            assert_eq!(models_of(Provider::Anthropic, base).unwrap().as_str(), "https://localhost/v1/models");
+        }
         for wrong in ["", "localhost:1/v1", "ftp://localhost", "http://user:pass@localhost/v1", "http://localhost/?k=1"]
         {
-            assert_eq!(models_of(wrong), None, "{wrong}");
+            assert_eq!(models_of(Provider::Openai, wrong), None, "{wrong}");
         }
     }
 

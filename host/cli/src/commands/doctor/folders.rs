@@ -32,6 +32,43 @@ pub(super) fn compiled(cache: Option<&Path>) -> Check {
     }
 }
 
+/// Where model replies and results are kept. The file itself is a search's to mend.
+pub(super) fn answers(is_used: bool, cache: Option<&Path>) -> Check {
+    let folder = cache.map(|cache| cache.join("answers"));
+    kept("cache", "answers are", is_used, folder.as_deref(), "SYRCH_CACHE_DIR")
+}
+
+/// Where the journals of runs are kept.
+pub(super) fn journals(is_used: bool, state: Option<&Path>) -> Check {
+    let folder = state.map(|state| state.join("runs"));
+    kept("journals", "journals are", is_used, folder.as_deref(), "SYRCH_STATE_DIR")
+}
+
+/// A folder that only its user may read, and that the first search makes.
+fn kept(name: &'static str, what: &str, is_used: bool, folder: Option<&Path>, variable: &str) -> Check {
+    if !is_used {
+        return Check::ok(name, format!("{what} not kept, as configured"));
+    }
+    let Some(folder) = folder else {
+        let detail = format!("{what} not kept, since there is no home");
+        return Check::warn(name, detail, format!("export {variable}=/a/folder/of/yours"));
+    };
+    let shown = folder.display();
+    if !folder.exists() {
+        return Check::ok(name, format!("{shown}: not there yet, the first search makes it"));
+    }
+    if is_readable_by_others(folder) {
+        return Check::warn(name, format!("{shown}: others may look into it"), fix_mode("700", folder));
+    }
+    match probe(folder).and_then(|()| size(folder)) {
+        Err(error) => Check::warn(name, format!("{shown}: {error}; {what} not kept"), fix_mode("u+rwx", folder)),
+        Ok((files, bytes)) => {
+            let plural = if files == 1 { "" } else { "s" };
+            Check::ok(name, format!("{shown}: writable, {files} file{plural}, {}", human(bytes)))
+        }
+    }
+}
+
 /// Where the prompt keeps what was asked.
 pub(super) fn history(state: Option<&Path>) -> Check {
     let name = "history";
@@ -76,7 +113,7 @@ fn size(folder: &Path) -> io::Result<(usize, u64)> {
 }
 
 /// A size as people read it.
-pub(super) fn human(bytes: u64) -> String {
+pub(in crate::commands) fn human(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;
     match bytes {
         0..1024 => format!("{bytes} bytes"),
@@ -133,6 +170,25 @@ mod tests {
         let open = compiled(Some(cache.path()));
         assert_eq!(open.fix, Some(format!("chmod go-w '{}'", folder.display())));
         assert_eq!(compiled(None).state, State::Warn);
+    }
+
+    #[test]
+    fn what_is_kept_of_searches_is_for_its_user_only() {
+        let base = tempfile::tempdir().unwrap();
+        for (name, check) in [("answers", answers as fn(bool, Option<&Path>) -> Check), ("runs", journals)] {
+            assert_eq!(check(true, None).state, State::Warn);
+            assert_eq!(check(false, None).state, State::Ok);
+            assert!(check(true, Some(base.path())).detail.ends_with("the first search makes it"));
+            let folder = base.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            mode(&folder, 0o755);
+            let open = check(true, Some(base.path()));
+            assert_eq!((open.state, open.fix), (State::Warn, Some(format!("chmod 700 '{}'", folder.display()))));
+            mode(&folder, 0o700);
+            fs::write(folder.join("file"), [0; 1024]).unwrap();
+            assert!(check(true, Some(base.path())).detail.ends_with("writable, 1 file, 1.0 KiB"));
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::sink::terminal;
 
 /// Knows the words.
 pub(super) struct Words {
+    tables: Vec<String>,
+    /// Tables and columns.
     names: Vec<String>,
 }
 
@@ -22,11 +24,16 @@ impl Words {
             let columns = table.columns.iter().map(|column| column.name.clone());
             std::iter::once(table.name.clone()).chain(columns).collect::<Vec<_>>()
         };
-        let mut names: Vec<String> = catalog.tables.iter().flat_map(of_table).collect();
-        names.retain(|name| !name.is_empty() && !name.chars().any(terminal::is_dangerous));
-        names.sort();
-        names.dedup();
-        Self { names }
+        let harmless = |mut names: Vec<String>| {
+            names.retain(|name| !name.is_empty() && !name.chars().any(terminal::is_dangerous));
+            names.sort();
+            names.dedup();
+            names
+        };
+        Self {
+            tables: harmless(catalog.tables.iter().map(|table| table.name.clone()).collect()),
+            names: harmless(catalog.tables.iter().flat_map(of_table).collect()),
+        }
     }
 
     /// Where the word before `end` begins, and the words that it may become.
@@ -43,7 +50,8 @@ impl Words {
             let head = name.chars().flat_map(char::to_lowercase).take(word.chars().count());
             !word.is_empty() && head.eq(word.chars().flat_map(char::to_lowercase))
         };
-        (start, self.names.iter().map(String::as_str).filter(fits).collect())
+        let names = if before.trim_start().starts_with("\\schema ") { &self.tables } else { &self.names };
+        (start, names.iter().map(String::as_str).filter(fits).collect())
     }
 }
 
@@ -74,7 +82,8 @@ mod tests {
     use super::*;
 
     fn words() -> Words {
-        Words { names: ["customer_id", "customers", "odd name", "Ärzte"].map(str::to_owned).to_vec() }
+        let names = ["customer_id", "customers", "odd name", "Ärzte"].map(str::to_owned).to_vec();
+        Words { tables: names[1..].to_vec(), names }
     }
 
     #[test]
@@ -82,7 +91,8 @@ mod tests {
         let words = words();
         let found = |line: &str| words.find(line, line.len());
         assert_eq!(found("\\s"), (0, vec!["\\schema", "\\sql"]));
-        assert_eq!(found("\\schema Cust"), (8, vec!["customer_id", "customers"]));
+        assert_eq!(found("\\schema Cust"), (8, vec!["customers"]));
+        assert_eq!(found("\\sql SELECT Cust"), (12, vec!["customer_id", "customers"]));
         assert_eq!(found("how many ä"), (9, vec!["Ärzte"]));
         assert_eq!(found("\\sql SELECT "), (12, vec![]));
         assert_eq!(words.find("cust and more", 4).0, 0);

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn wrong_commands_are_told_with_the_right_one() {
         let hint = |line| Line::parse(line).unwrap_err().hint;
-        assert_eq!(hint("\\shema").as_deref(), Some("did you mean `\\schema`?"));
+        assert!(hint("\\shema").is_some_and(|hint| hint.starts_with("did you mean `\\schema`")));
         assert_eq!(hint("\\xyzzy").as_deref(), Some("`\\help` shows all"));
         assert!(hint("\\sql ").is_some_and(|hint| hint.contains("\\sql SELECT 1")));
         assert_eq!(Line::parse("\\quit now").unwrap_err().message, "`\\quit` takes nothing");

@@ -9,6 +9,9 @@ use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid, plain, table};
 
+/// Characters of values that stand on one line.
+const SHORT: usize = 30;
+
 /// Prints what differs.
 pub(super) fn run(context: &Context, runs: [&str; 2], fails: bool) -> Outcome {
     let tree = |run: &str| super::open(context, run).map(|(_, journal)| SearchTree::of(&journal, Shown::default()));
@@ -114,10 +117,18 @@ pub(super) fn picture(diff: &TreeDiff, width: Option<u16>) -> String {
 }
 
 fn change(picture: &mut Picture, before: &str, what: &str, left: &Value, right: &Value) {
+    let both = [shown(left), shown(right)];
+    if both.iter().all(|text| text.chars().count() <= SHORT) {
+        let [left, right] = both;
+        let what = (Style::Plain, format!("{what}:"));
+        let arrow = (Style::Dim, "→".to_owned());
+        return picture.line(before, before, &[what, (Style::Bad, left), arrow, (Style::Good, right)]);
+    }
     picture.line(before, before, &[(Style::Plain, format!("{what}:"))]);
     let below = format!("{before}    ");
-    picture.line(&format!("{before}  - "), &below, &[(Style::Bad, shown(left))]);
-    picture.line(&format!("{before}  + "), &below, &[(Style::Good, shown(right))]);
+    let [left, right] = both;
+    picture.line(&format!("{before}  - "), &below, &[(Style::Bad, left)]);
+    picture.line(&format!("{before}  + "), &below, &[(Style::Good, right)]);
 }
 
 fn shown(value: &Value) -> String {

@@ -1,21 +1,22 @@
 //! The search graph of a round as SVG: a box for each task, after all that it waits for, with a mark for each candidate.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use syrch::journal::{Round, TaskNode};
 use syrch::syrch_core::Ending;
+use unicode_width::UnicodeWidthChar;
 
 use super::{show, words};
 use crate::sink::html::Html;
 
-const WIDTH: u64 = 200;
+const WIDTH: u64 = 216;
 const HEIGHT: u64 = 74;
 const GAP: u64 = 56;
 const ROW: u64 = 96;
 const MARGIN: u64 = 8;
 
-/// Characters of a task's text in its box; the rest stands below.
-const TEXT: usize = 30;
+/// Columns of a task's text in its box; the rest stands below.
+const TEXT: usize = 28;
 
 /// Marks of candidates in a box.
 const MARKS: usize = 12;
@@ -31,10 +32,20 @@ struct Layout<'a> {
     height: u64,
 }
 
-/// Each task stands one column after the last of those that it waits for.
+/// Each task stands one column after the last of those that it waits for, in a row that no edge runs along.
 fn layout(round: &Round) -> Layout<'_> {
     let by_id: HashMap<&str, usize> =
         round.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
+    let columns = columns(round, &by_id);
+    let rows = rows(round, &by_id, &columns);
+    let place = |(column, row): (u64, u64)| (MARGIN + column * (WIDTH + GAP), MARGIN + row * ROW);
+    let places: Vec<(u64, u64)> = columns.into_iter().zip(rows).map(place).collect();
+    let most = |take: fn(&(u64, u64)) -> u64| places.iter().map(take).max().unwrap_or(0);
+    let (width, height) = (most(|place| place.0) + WIDTH + MARGIN, most(|place| place.1) + HEIGHT + MARGIN);
+    Layout { places, by_id, width, height }
+}
+
+fn columns(round: &Round, by_id: &HashMap<&str, usize>) -> Vec<u64> {
     let mut columns = vec![0_u64; round.tasks.len()];
     // As many passes as there are tasks are enough, also where a damaged journal holds a cycle.
     for _ in 0..round.tasks.len() {
@@ -51,16 +62,27 @@ fn layout(round: &Round) -> Layout<'_> {
             break;
         }
     }
-    let mut heights: HashMap<u64, u64> = HashMap::new();
-    let mut places = Vec::with_capacity(columns.len());
-    for column in columns {
-        let row = heights.entry(column).or_default();
-        places.push((MARGIN + column * (WIDTH + GAP), MARGIN + *row * ROW));
-        *row += 1;
+    columns
+}
+
+/// The first free row of each; an edge over several columns keeps the row of the task that it comes from.
+fn rows(round: &Round, by_id: &HashMap<&str, usize>, columns: &[u64]) -> Vec<u64> {
+    let mut farthest = columns.to_vec();
+    for (place, task) in round.tasks.iter().enumerate() {
+        for other in before(task).filter_map(|id| by_id.get(id)) {
+            farthest[*other] = farthest[*other].max(columns[place]);
+        }
     }
-    let most = |take: fn(&(u64, u64)) -> u64| places.iter().map(take).max().unwrap_or(0);
-    let (width, height) = (most(|place| place.0) + WIDTH + MARGIN, most(|place| place.1) + HEIGHT + MARGIN);
-    Layout { places, by_id, width, height }
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_by_key(|place| columns[*place]);
+    let (mut rows, mut taken) = (vec![0; columns.len()], HashSet::new());
+    for place in order {
+        let (column, end) = (columns[place], farthest[place]);
+        let row = (0..).find(|row| !taken.contains(&(column, *row))).unwrap_or(0);
+        rows[place] = row;
+        taken.extend((column..end.max(column + 1)).map(|column| (column, row)));
+    }
+    rows
 }
 
 /// The tasks that come before one: those that it waits for, and those in its place.
@@ -94,8 +116,18 @@ fn edge(svg: &mut Html, layout: &Layout<'_>, from: &str, to: usize, open: &'stat
     let Some((x, y)) = layout.by_id.get(from).map(|place| layout.places[*place]) else { return };
     let (left, top) = layout.places[to];
     let (x, y, top) = (x + WIDTH, y + HEIGHT / 2, top + HEIGHT / 2);
-    svg.raw(open).number(x).raw(" ").number(y).raw(" C").number(x + GAP / 2).raw(" ").number(y).raw(" ");
-    svg.number(left.saturating_sub(GAP / 2)).raw(" ").number(top).raw(" ").number(left).raw(" ").number(top);
+    let bend = left.saturating_sub(GAP).max(x);
+    svg.raw(open)
+        .number(x)
+        .raw(" ")
+        .number(y)
+        .raw(" H")
+        .number(bend)
+        .raw(" C")
+        .number(bend + GAP / 2)
+        .raw(" ")
+        .number(y);
+    svg.raw(" ").number(left.saturating_sub(GAP / 2)).raw(" ").number(top).raw(" ").number(left).raw(" ").number(top);
     svg.raw("\"/>\n");
 }
 
@@ -142,11 +174,15 @@ fn line(svg: &mut Html, x: u64, y: u64, open: &'static str, text: &str) {
     svg.raw(open).number(x + 10).raw("\" y=\"").number(y).raw("\">").text(text).raw("</text>");
 }
 
+/// The beginning of a text that is wider than so many columns.
 fn clip(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= most
+    };
+    let short: String = text.chars().take_while(fits).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
 #[cfg(test)]
@@ -162,8 +198,31 @@ mod tests {
         Round { tasks: edges.iter().map(task).collect(), ..Round::default() }
     }
 
+    fn places(edges: &[(&str, &[&str])]) -> Vec<(u64, u64)> {
+        let place = |(x, y): &(u64, u64)| ((x - MARGIN) / (WIDTH + GAP), (y - MARGIN) / ROW);
+        layout(&round(edges)).places.iter().map(place).collect()
+    }
+
     fn columns(edges: &[(&str, &[&str])]) -> Vec<u64> {
-        layout(&round(edges)).places.iter().map(|(x, _)| (x - MARGIN) / (WIDTH + GAP)).collect()
+        places(edges).into_iter().map(|(column, _)| column).collect()
+    }
+
+    #[test]
+    fn texts_fit_their_boxes() {
+        assert_eq!(
+            (clip("abc", 3).as_str(), clip("abcd", 3).as_str(), clip("漢字漢字", 5).as_str()),
+            ("abc", "abc…", "漢字…")
+        );
+    }
+
+    #[test]
+    fn no_task_stands_on_an_edge() {
+        // A leads past B and C to D.
+        assert_eq!(
+            places(&[("A", &[]), ("B", &["A"]), ("C", &["B"]), ("D", &["A", "C"])]),
+            [(0, 0), (1, 1), (2, 1), (3, 0)]
+        );
+        assert_eq!(places(&[("A", &[]), ("B", &["A"]), ("C", &["A"])]), [(0, 0), (1, 0), (1, 1)]);
     }
 
     #[test]

@@ -9,6 +9,12 @@ use crate::sink::html::Html;
 
 const STYLE: &str = include_str!("page.css");
 
+const GRAPH: &str = "<p class=\"faint\">A dot is a candidate: equal results of a task have one colour, what was kept has a dark rim. \
+    A dashed line leads from a subtask to the task that it stands for.</p>\n";
+
+const TIMELINE: &str = "<p class=\"faint\">Blue: model calls, pale from a cache. Green: statements. Grey: other ports. Red: failed. \
+    Dashed: nobody waited for the end.</p>\n";
+
 /// The page.
 pub(super) fn page(tree: &SearchTree, is_running: bool, grant: RowsGrant) -> String {
     let mut html = Html::default();
@@ -19,7 +25,8 @@ pub(super) fn page(tree: &SearchTree, is_running: bool, grant: RowsGrant) -> Str
     }
     spent(&mut html, tree);
     if !tree.calls.is_empty() {
-        html.raw("<h2>Calls</h2>\n").add(&timeline::svg(tree));
+        html.raw("<h2>Calls</h2>\n").raw("<div class=\"wide\">").add(&timeline::svg(tree)).raw("</div>\n");
+        html.raw(TIMELINE);
         table(&mut html, &calls::grid(tree, false));
         prompts(&mut html, tree);
     }
@@ -75,7 +82,7 @@ fn draw_round(html: &mut Html, round: &Round, number: u64, rounds: usize) {
     }
     html.raw("</h2>\n");
     if !round.tasks.is_empty() {
-        html.raw("<div class=\"wide\">").add(&graph::svg(round, number)).raw("</div>\n");
+        html.raw("<div class=\"wide\">").add(&graph::svg(round, number)).raw("</div>\n").raw(GRAPH);
     }
     for (place, task) in round.tasks.iter().enumerate() {
         html.raw("<article id=\"t").number(number).raw("-").number(place as u64).raw("\">\n");

@@ -22,6 +22,8 @@ pub(super) enum Style {
     Mark,
 }
 
+const RESET: &str = "\u{1b}[0m";
+
 impl Style {
     fn code(self) -> &'static str {
         match self {
@@ -40,17 +42,19 @@ impl Style {
 pub(super) struct Picture {
     width: Option<usize>,
     text: String,
+    /// The style that the text is in at its end.
+    current: Style,
 }
 
 impl Picture {
     /// An empty one; at most that wide, where that is known.
     pub(super) fn new(width: Option<u16>) -> Self {
-        Self { width: width.map(|width| usize::from(width).max(40)), text: String::new() }
+        Self { width: width.map(|width| usize::from(width).max(40)), text: String::new(), current: Style::Plain }
     }
 
     /// Adds an empty line.
     pub(super) fn gap(&mut self) {
-        self.text.push('\n');
+        self.part(Style::Plain, "\n");
     }
 
     /// Adds parts as one line or, where they are too wide, as several: the first begins with `first`, the others with `next`.
@@ -63,7 +67,7 @@ impl Picture {
                 let wide = word.width();
                 let gap = usize::from(!is_first);
                 if used > 0 && used + gap + wide > most {
-                    self.text.push('\n');
+                    self.gap();
                     self.part(Style::Dim, next);
                     (used, is_first) = (0, true);
                 }
@@ -83,17 +87,21 @@ impl Picture {
                 }
             }
         }
-        self.text.push('\n');
+        self.gap();
     }
 
     fn part(&mut self, style: Style, text: &str) {
-        if style == Style::Plain || text.trim().is_empty() {
-            self.text.push_str(text);
-        } else {
-            self.text.push_str(style.code());
-            self.text.push_str(text);
-            self.text.push_str("\u{1b}[0m");
+        if text.is_empty() {
+            return;
         }
+        if style != self.current {
+            if self.current != Style::Plain {
+                self.text.push_str(RESET);
+            }
+            self.text.push_str(style.code());
+            self.current = style;
+        }
+        self.text.push_str(text);
     }
 
     /// Adds what another sink has drawn and escaped.
@@ -157,6 +165,15 @@ mod tests {
         let text = drawn(40, "one two three four five six seven eight nine");
         assert_eq!(text, "├─ A one two three four five six seven\n│  eight nine\n");
         assert_eq!(drawn(40, "a\nb\u{1b}[2J"), "├─ A a b\\u{1b}[2J\n");
+    }
+
+    #[test]
+    fn every_line_ends_plain() {
+        let mut picture = Picture::new(Some(40));
+        picture.line("", "", &[(Style::Bad, "red words ".repeat(9)), (Style::Good, "green".into())]);
+        let text = picture.finish();
+        assert!(text.lines().all(|line| line.ends_with(RESET)), "{text:?}");
+        assert_eq!(text.matches(RESET).count(), text.lines().count() + 1);
     }
 
     proptest! {

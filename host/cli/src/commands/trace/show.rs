@@ -1,9 +1,9 @@
 //! `trace show`: a run as a picture in the terminal, as a page, as rows or as a document.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use syrch::journal::{AnswerNode, CandidateNode, Round, SearchTree, Shown, Status, TaskNode};
+use syrch::journal::{AnswerNode, CandidateNode, Journal, Round, SearchTree, Shown, Status, TaskNode};
 use syrch::syrch_core::ports::{Level, RowsGrant};
 
 use super::super::Context;
@@ -12,7 +12,7 @@ use super::{calls, page, words};
 use crate::args::ShowArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::Output;
+use crate::output::{Output, database_files};
 use crate::sink::{Format, Grid, table};
 
 /// Prints one run.
@@ -25,7 +25,7 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
     }
     let output = page_path.map_or_else(|| Ok(context.output.clone()), |path| Output::open(Some(path)))?;
     let (path, journal) = super::open(context, &arguments.run)?;
-    output.spares(&[("the journal that is shown", path.clone())])?;
+    output.spares(&inputs(context, &path, &journal))?;
     let is_running = !journal.is_finished() && is_written(&path);
     let tree = super::scrubbed(context, &SearchTree::of(&journal, shown))?;
     if arguments.html.is_some() {
@@ -40,6 +40,14 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
         context.rows(grid, || super::value(&tree))?;
     }
     Ok(Exit::Answered)
+}
+
+/// What the page must not replace.
+fn inputs(context: &Context, path: &Path, journal: &Journal) -> Vec<(&'static str, PathBuf)> {
+    let database = journal.header.settings.get("database").and_then(Value::as_str).unwrap_or_default();
+    let database = database_files(database).into_iter().map(|file| ("the database of the run", file));
+    let files = context.config.files.iter().map(|file| ("the config file in use", file.clone()));
+    std::iter::once(("the journal that is shown", path.to_owned())).chain(database).chain(files).collect()
 }
 
 /// How much may be shown under the grant.

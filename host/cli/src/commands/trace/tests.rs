@@ -137,7 +137,7 @@ fn a_difference_is_drawn_with_both_sides() {
         anstream::adapter::strip_str(&diff::picture(&TreeDiff::of(&left, right), None)).to_string()
     };
     let text = picture(&right);
-    assert!(text.contains("settings.seed:\n  - 7\n  + 8\n"), "{text}");
+    assert!(text.contains("settings.seed: 7 → 8\n"), "{text}");
     assert!(text.contains("candidates with equal rows") && text.contains("answers with equal rows"), "{text}");
     assert!(picture(&left).contains("both searches are equal but for times and costs"));
 }

@@ -110,7 +110,7 @@ pub(super) fn kinship(task: &TaskNode) -> Vec<String> {
 
 /// The statements of a task, and which errors there were.
 pub(super) fn attempts(task: &TaskNode) -> Option<String> {
-    if task.statements == 0 {
+    if task.statements == 0 && task.errors.is_empty() {
         return None;
     }
     let errors: Vec<String> = task

@@ -1,5 +1,7 @@
 //! Replays: a run is repeated from its journal alone, byte for byte, whatever happened in it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +12,52 @@ use syrch::syrch_core::{Problem, Question};
 use syrch::{Ask, Error, Host, Provider, SearchReport, Settings, Silent, Stop};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use crate::endpoint::{PLAN, WRITE, for_task, plan, subtask, whole};
-use crate::shop;
+use serde_json::{Value, json};
+
+/// What only a prompt for a plan says.
+const PLAN: &str = "You plan how to answer";
+/// What only a prompt for a statement says.
+const WRITE: &str = "You answer questions with one";
 
 /// Replays of the whole test, over all the runs.
 const REPLAYS: usize = 1_000;
 /// What only a prompt for a question to the user says.
 const CLARIFY: &str = "could not tell what the user means";
+
+fn subtask(id: &str, description: &str, depends_on: &[&str]) -> Value {
+    json!({"id": id, "description": description, "depends_on": depends_on, "is_atomic": true})
+}
+
+fn plan(subtasks: &[Value]) -> Reply {
+    Reply::json(&json!({ "subtasks": subtasks }))
+}
+
+fn whole() -> Reply {
+    plan(&[subtask("A", "the whole question", &[])])
+}
+
+/// What only prompts for that subtask say.
+fn for_task(description: &str) -> String {
+    format!("Your task is this part of it: {description}\n")
+}
+
+/// A small shop with three tables.
+fn shop(folder: &Path) -> PathBuf {
+    let path = folder.join("shop.sqlite");
+    if path.exists() {
+        return path;
+    }
+    syrch_kit::sqlite(
+        path,
+        "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+         CREATE TABLE products(id INTEGER PRIMARY KEY, name TEXT, price REAL);
+         CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id),
+                             product_id INTEGER REFERENCES products(id), quantity INTEGER, ordered TEXT);
+         INSERT INTO customers VALUES (1,'Ada','France'),(2,'Ben','Spain'),(3,'Cleo','France'),(4,'Dora','Italy');
+         INSERT INTO products VALUES (1,'lamp',20.0),(2,'desk',150.0),(3,'chair',75.5);
+         INSERT INTO orders VALUES (1,1,1,2,'2024-01-05'),(2,1,2,1,'2024-02-11'),(3,2,3,4,'2024-02-20'),(4,3,1,1,'2024-03-02');",
+    )
+}
 
 /// A run to be recorded.
 struct Case {
@@ -48,7 +89,7 @@ fn settings(database: &Path, url: &str, folder: &Path) -> Settings {
     settings.model.provider = Provider::Openai;
     settings.model.base_url = url.to_owned();
     settings.model.model = "mock".to_owned();
-    settings.cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("home/cache"));
+    settings.cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
     settings.journal.folder = Some(folder.join("runs"));
     settings
 }
@@ -185,7 +226,7 @@ fn a_thousand_replays_are_byte_for_byte_the_runs() {
         std::fs::remove_file(folder.path().join("shop.sqlite")).unwrap();
         runtime.block_on(async {
             let journal = Journal::read(&path).unwrap();
-            let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home/cache");
+            let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache");
             let host = Host::of_journal(&journal.header, Some(&cache), &Silent).await.unwrap();
             for replay in 0..each {
                 let again = told(&host.replay(journal.clone(), Arc::new(Silent)).await);
@@ -207,7 +248,7 @@ fn a_journal_without_rows_or_of_another_run_is_not_replayed() {
         let (path, _) = record(&case, &endpoint, folder.path()).await;
         let text = std::fs::read_to_string(&path).unwrap();
         for cell in ["Ada", "Cleo", "190.0"] {
-            assert!(!text.contains(cell), "{cell}");
+            assert!(!text.contains(cell), "{cell}: {text}");
         }
         let journal = Journal::read(&path).unwrap();
         let host = Host::of_journal(&journal.header, None, &Silent).await.unwrap();

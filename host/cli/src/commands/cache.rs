@@ -1,0 +1,104 @@
+//! `cache`: shows and clears what is kept of model replies and results, also where searches do not use it now.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use syrch::cache::{Cache, CacheError, Cleared, Held, Kind, Stats};
+use syrch::open_cache;
+
+use super::Context;
+use super::doctor::human;
+use crate::args::CacheCommand;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::{Format, Grid, terminal};
+
+/// Runs the command.
+pub(crate) async fn run(context: &Context, command: CacheCommand) -> Outcome {
+    let cache = open(context)?;
+    let done = match command {
+        CacheCommand::Stats => cache.stats().await.map(Done::Stats),
+        CacheCommand::Clear { kind } => cache.clear(kind).await.map(Done::Cleared),
+    };
+    for warning in cache.take_warnings() {
+        context.console.warn(&warning);
+    }
+    match done.map_err(|error| failure(&error, cache.folder()))? {
+        Done::Stats(stats) => show(context, &stats)?,
+        Done::Cleared(cleared) => tell(context, cleared)?,
+    }
+    Ok(Exit::Answered)
+}
+
+enum Done {
+    Stats(Stats),
+    Cleared(Cleared),
+}
+
+fn open(context: &Context) -> Outcome<Arc<Cache>> {
+    let mut settings = context.config.effective.settings.clone();
+    settings.cache.folder.clone_from(&context.config.answers);
+    open_cache(&settings).ok_or_else(|| {
+        Failure::config("there is no folder for answers").hint("set SYRCH_CACHE_DIR to a folder of yours")
+    })
+}
+
+fn failure(error: &CacheError, folder: &Path) -> Failure {
+    let hint = match error {
+        CacheError::Folder { .. } => {
+            format!("make `{}` a folder of yours alone, or set SYRCH_CACHE_DIR to another", folder.display())
+        }
+        CacheError::Locked { .. } => "try again when the other process is done".to_owned(),
+        CacheError::Full { .. } => "make room on the disk".to_owned(),
+        CacheError::Damaged { .. } | CacheError::Unavailable { .. } => {
+            format!("searches go on without it; delete `{}` for a new one", folder.display())
+        }
+    };
+    Failure::new(Exit::Unexpected, error.to_string()).hint(hint)
+}
+
+/// The entries by kind, those without any too.
+fn held(stats: &Stats) -> impl Iterator<Item = (&'static str, Held)> {
+    let kind = |kind: Kind| (kind.name(), stats.kinds.get(&kind).copied().unwrap_or_default());
+    Kind::ALL.map(kind).into_iter().chain([("all", stats.all)])
+}
+
+fn show(context: &Context, stats: &Stats) -> Outcome<()> {
+    if matches!(context.format, Format::Auto | Format::Table) {
+        let path = stats.path.display().to_string();
+        let head = format!("{}: {} on disk\n", terminal::line(&path), human(stats.file_bytes));
+        let line = |(name, held): (&str, Held)| format!("{name:<4} {}\n", amount(held));
+        let text: String = std::iter::once(head).chain(held(stats).map(line)).collect();
+        return context.output.write(&context.scrubber.text(&text));
+    }
+    let mut grid = Grid::new(["kind", "entries", "bytes"]);
+    grid.rows = held(stats).map(|(name, held)| vec![json!(name), json!(held.entries), json!(held.bytes)]).collect();
+    context.rows(grid, || document(stats))
+}
+
+/// `syrch.cache/1`.
+fn document(stats: &Stats) -> Value {
+    let kind = |(name, held): (&str, Held)| (name.to_owned(), json!({"entries": held.entries, "bytes": held.bytes}));
+    json!({
+        "schema": "syrch.cache/1",
+        "path": stats.path.to_string_lossy(),
+        "file_bytes": stats.file_bytes,
+        "kept": held(stats).map(kind).collect::<Map<_, _>>(),
+    })
+}
+
+fn tell(context: &Context, cleared: Cleared) -> Outcome<()> {
+    if matches!(context.format, Format::Auto | Format::Table) {
+        return context.output.write(&format!("cleared {}\n", amount(cleared)));
+    }
+    let mut grid = Grid::new(["entries", "bytes"]);
+    grid.rows = vec![vec![json!(cleared.entries), json!(cleared.bytes)]];
+    let document = json!({"schema": "syrch.cache-cleared/1", "entries": cleared.entries, "bytes": cleared.bytes});
+    context.rows(grid, || document)
+}
+
+fn amount(held: Held) -> String {
+    let plural = if held.entries == 1 { "entry" } else { "entries" };
+    format!("{} {plural}, {}", held.entries, human(held.bytes))
+}

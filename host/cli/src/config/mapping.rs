@@ -1,0 +1,230 @@
+//! The options that are mappings of names, which only files hold: further endpoints and models, which model answers which purpose, and
+//! prices. What each of their keys may be stands here; the file's reader checks it, place by place.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use syrch::syrch_core::ports::Purpose;
+use syrch::syrch_core::text::nearest;
+use syrch::{EndpointSettings, ModelSettings, PriceSettings, Provider, RateSettings, RouteSettings};
+
+use super::kind::{self, Kind};
+use super::spec::TIME;
+use super::value::{count, provider_name, provider_of, seconds, shown_seconds, small, text, whole};
+use crate::failure::alternatives;
+
+/// Which of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mapping {
+    /// `llm.endpoints`.
+    Endpoints,
+    /// `llm.models`.
+    Models,
+    /// `llm.purposes`.
+    Purposes,
+    /// `llm.prices`.
+    Prices,
+}
+
+/// One key of an entry.
+pub(super) struct Field {
+    /// The key.
+    pub(super) name: &'static str,
+    /// What it may be.
+    pub(super) kind: Kind,
+    /// Whether an entry must have it.
+    pub(super) required: bool,
+}
+
+const fn field(name: &'static str, kind: Kind, required: bool) -> Field {
+    Field { name, kind, required }
+}
+
+/// Dollars for a million tokens; the highest that the price table takes.
+const PRICE: Kind = Kind::Number { min: 0.0, inclusive: true, max: 1_000_000.0 };
+/// Rates, of the default endpoint and of further ones.
+pub(super) const REQUESTS: Kind = Kind::Integer(1, 1_000_000);
+pub(super) const TOKENS: Kind = Kind::Integer(1, 1_000_000_000_000);
+pub(super) const IN_FLIGHT: Kind = Kind::Integer(1, 10_000);
+
+const ENDPOINT: &[Field] = &[
+    field("provider", Kind::Choice(&["openai", "anthropic"]), true),
+    field("base_url", Kind::Text, true),
+    field("api_key", Kind::Secret, false),
+    field("timeout_seconds", TIME, false),
+    field("requests_per_minute", REQUESTS, false),
+    field("tokens_per_minute", TOKENS, false),
+    field("in_flight", IN_FLIGHT, false),
+];
+const MODEL: &[Field] = &[field("endpoint", Kind::Text, false), field("model", Kind::Text, true)];
+const PRICES: &[Field] = &[field("input", PRICE, true), field("output", PRICE, true)];
+
+const PURPOSES: [Purpose; 10] = [
+    Purpose::Link,
+    Purpose::Plan,
+    Purpose::Generate,
+    Purpose::Repair,
+    Purpose::Judge,
+    Purpose::Select,
+    Purpose::Calibrate,
+    Purpose::Clarify,
+    Purpose::Summarise,
+    Purpose::Rewrite,
+];
+
+impl Mapping {
+    /// The keys of an entry; none: an entry is a model's name.
+    pub(super) fn fields(self) -> &'static [Field] {
+        match self {
+            Self::Endpoints => ENDPOINT,
+            Self::Models => MODEL,
+            Self::Purposes => &[],
+            Self::Prices => PRICES,
+        }
+    }
+
+    /// An entry in words.
+    pub(super) fn what(self) -> &'static str {
+        match self {
+            Self::Endpoints => "an endpoint",
+            Self::Models => "a model",
+            Self::Purposes => "a purpose",
+            Self::Prices => "a price",
+        }
+    }
+
+    /// Checks the name of an entry.
+    pub(super) fn check_name(self, name: &str) -> Result<(), String> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        match self {
+            // It is part of a variable's name.
+            Self::Endpoints if !name.is_empty() && name.chars().all(is_plain) => Ok(()),
+            Self::Endpoints => Err(format!("`{name}` is no name of an endpoint: letters, digits, - and _")),
+            Self::Models if !name.trim().is_empty() => Ok(()),
+            Self::Models => Err("the name of a model is empty".to_owned()),
+            Self::Purposes => purpose(name),
+            Self::Prices => kind::patterns(&[name]),
+        }
+    }
+
+    /// What is in force, in the form of a file; a key is never told.
+    pub(super) fn get(self, model: &ModelSettings) -> Value {
+        match self {
+            Self::Endpoints => shown(&model.endpoints, endpoint),
+            Self::Models => shown(&model.models, |route| json!({"endpoint": route.endpoint, "model": route.model})),
+            Self::Purposes => json!(model.purposes),
+            Self::Prices => shown(&model.prices, |price| json!({"input": price.input, "output": price.output})),
+        }
+    }
+
+    /// Puts a checked mapping in force.
+    pub(super) fn set(self, model: &mut ModelSettings, value: &Value) {
+        match self {
+            Self::Endpoints => model.endpoints = read(value, endpoint_of),
+            Self::Models => model.models = read(value, route_of),
+            Self::Purposes => model.purposes = read(value, text),
+            Self::Prices => model.prices = read(value, price_of),
+        }
+    }
+}
+
+fn purpose(name: &str) -> Result<(), String> {
+    let known = PURPOSES.each_ref().map(Purpose::name);
+    if known.contains(&name) {
+        return Ok(());
+    }
+    Err(match alternatives(&nearest(name, known)) {
+        Some(names) => format!("unknown purpose `{name}`; did you mean {names}?"),
+        None => format!("unknown purpose `{name}`: one of {}", known.join(", ")),
+    })
+}
+
+fn shown<T>(entries: &BTreeMap<String, T>, entry: impl Fn(&T) -> Value) -> Value {
+    entries.iter().map(|(name, value)| (name.clone(), without_nulls(entry(value)))).collect::<Map<_, _>>().into()
+}
+
+fn without_nulls(mut entry: Value) -> Value {
+    entry.as_object_mut().into_iter().for_each(|map| map.retain(|_, value| !value.is_null()));
+    entry
+}
+
+fn read<T>(value: &Value, entry: impl Fn(&Value) -> T) -> BTreeMap<String, T> {
+    value.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), entry(value))).collect()
+}
+
+fn endpoint(endpoint: &EndpointSettings) -> Value {
+    let RateSettings { requests_per_minute, tokens_per_minute, in_flight } = endpoint.rates;
+    json!({
+        "provider": provider_name(endpoint.provider),
+        "base_url": endpoint.base_url,
+        "api_key": endpoint.api_key.as_ref().map(|_| "set"),
+        "timeout_seconds": endpoint.timeout.map(shown_seconds),
+        "requests_per_minute": requests_per_minute,
+        "tokens_per_minute": tokens_per_minute,
+        "in_flight": in_flight,
+    })
+}
+
+fn endpoint_of(value: &Value) -> EndpointSettings {
+    EndpointSettings {
+        provider: value.get("provider").and_then(Value::as_str).and_then(provider_of).unwrap_or(Provider::Openai),
+        base_url: value.get("base_url").map(text).unwrap_or_default(),
+        api_key: value.get("api_key").map(|key| text(key).into()),
+        timeout: value.get("timeout_seconds").map(seconds),
+        rates: RateSettings {
+            requests_per_minute: value.get("requests_per_minute").map(small),
+            tokens_per_minute: value.get("tokens_per_minute").map(whole),
+            in_flight: value.get("in_flight").map(count),
+        },
+    }
+}
+
+fn route_of(value: &Value) -> RouteSettings {
+    RouteSettings { endpoint: value.get("endpoint").map(text), model: value.get("model").map(text).unwrap_or_default() }
+}
+
+fn price_of(value: &Value) -> PriceSettings {
+    let dollars = |key| value.get(key).and_then(Value::as_f64).unwrap_or_default();
+    PriceSettings { input: dollars("input"), output: dollars("output") }
+}
+
+/// The variable that holds the key of a further endpoint.
+pub(crate) fn variable(endpoint: &str) -> String {
+    format!("SYRCH_API_KEY_{}", endpoint.to_ascii_uppercase().replace('-', "_"))
+}
+
+/// Entries of each mapping, for tests that go through all options.
+#[cfg(test)]
+pub(super) fn sample(mapping: Mapping) -> Value {
+    match mapping {
+        Mapping::Endpoints => json!({
+            "plain": {"provider": "openai", "base_url": "http://localhost:1/v1"},
+            "all": {"provider": "anthropic", "base_url": "http://localhost:2", "api_key": "set", "timeout_seconds": 1.5,
+                "requests_per_minute": 3, "tokens_per_minute": 4, "in_flight": 5},
+        }),
+        Mapping::Models => json!({"a": {"endpoint": "all", "model": "m"}, "b": {"model": "n"}}),
+        Mapping::Purposes => json!({"judge": "a"}),
+        Mapping::Prices => json!({"gpt-4o*": {"input": 2.5, "output": 10.0}}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked_with_near_ones() {
+        assert_eq!(Mapping::Purposes.check_name("summarise"), Ok(()));
+        let told = Mapping::Purposes.check_name("jugde").unwrap_err();
+        assert_eq!(told, "unknown purpose `jugde`; did you mean `judge`?");
+        assert!(Mapping::Purposes.check_name("x").unwrap_err().contains("one of link, plan"));
+        assert!(Mapping::Endpoints.check_name("a b").is_err() && Mapping::Endpoints.check_name("a-B_1").is_ok());
+        assert!(Mapping::Prices.check_name("gpt-[").is_err() && Mapping::Prices.check_name("gpt-*").is_ok());
+        assert!(Mapping::Models.check_name(" ").is_err());
+    }
+
+    #[test]
+    fn an_endpoint_has_a_variable_of_its_own() {
+        assert_eq!(variable("my-gpu_2"), "SYRCH_API_KEY_MY_GPU_2");
+    }
+}

@@ -1,0 +1,157 @@
+//! Who answers model calls where nobody said it, and who is given which key.
+
+use syrch::secrecy::SecretString;
+use syrch::{ModelSettings, Provider};
+
+use super::kind::Kind;
+use super::{Config, Origin, mapping};
+use crate::environment::Environment;
+use crate::failure::{Failure, Outcome};
+
+/// Where the Messages API is, as its documentation says, and a model that it serves.
+const ANTHROPIC: (&str, &str) = ("https://api.anthropic.com", "claude-sonnet-4-5");
+/// Where the vendor of chat completions serves them.
+const OPENAI: &str = "https://api.openai.com";
+
+/// The key that the environment holds for a vendor, with its variable. It is handed to no endpoint but the vendor's own.
+pub(crate) fn vendor_key(
+    environment: &Environment,
+    provider: Provider,
+    base_url: &str,
+) -> Option<(&'static str, SecretString)> {
+    let (variable, key, address) = match provider {
+        Provider::Openai => ("OPENAI_API_KEY", &environment.openai_key, OPENAI),
+        Provider::Anthropic => ("ANTHROPIC_API_KEY", &environment.anthropic_key, ANTHROPIC.0),
+        Provider::Offline => return None,
+    };
+    let key = key.as_ref().filter(|_| is_at(base_url, address))?;
+    Some((variable, SecretString::from(key.clone())))
+}
+
+/// Whether a URL is of that address, and no other that begins so.
+fn is_at(url: &str, address: &str) -> bool {
+    url.trim().strip_prefix(address).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl Config {
+    /// Without a word on it, a key or a base URL means an endpoint, and nothing means the offline rules.
+    pub(super) fn choose_provider(&mut self, environment: &Environment) {
+        let has_url = self.origins.contains_key("llm.base_url");
+        let is_named = self.effective.is_provider_named;
+        let model = &mut self.effective.settings.model;
+        if !is_named
+            && model.replay.is_none()
+            && let Some((provider, reason)) = chosen(model, has_url, environment)
+        {
+            model.provider = provider;
+            self.origins.entry("llm.provider").or_insert(Origin::Derived(reason));
+        }
+        match model.provider {
+            // Who asks for no model means none, whatever a file routes elsewhere.
+            Provider::Offline if is_named => {
+                model.endpoints.clear();
+                model.models.clear();
+                model.purposes.clear();
+            }
+            Provider::Anthropic => {
+                if !has_url {
+                    model.base_url = ANTHROPIC.0.to_owned();
+                    self.origins.insert("llm.base_url", Origin::Derived("the address of anthropic"));
+                }
+                if !self.origins.contains_key("llm.model") {
+                    model.model = ANTHROPIC.1.to_owned();
+                    self.origins.insert("llm.model", Origin::Derived("the default of anthropic"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives each endpoint its key: its own, else its vendor's.
+    pub(super) fn give_keys(&mut self, environment: &Environment) -> Outcome<()> {
+        let model = &mut self.effective.settings.model;
+        if model.api_key.is_none()
+            && let Some((variable, key)) = vendor_key(environment, model.provider, &model.base_url)
+        {
+            model.api_key = Some(key);
+            self.origins.insert("llm.api_key", Origin::Environment(variable.to_owned()));
+        }
+        let mut problems = Vec::new();
+        for (name, endpoint) in &mut model.endpoints {
+            let variable = mapping::variable(name);
+            let own = match environment.syrch.get(&variable) {
+                None => None,
+                Some(None) => Some(Err("the value is not UTF-8".to_owned())),
+                Some(Some(key)) => Some(Kind::Secret.parse(key).map(|_| SecretString::from(key.clone()))),
+            };
+            let (variable, key) = match own {
+                Some(Err(why)) => {
+                    problems.push(format!("environment variable {variable}: {why}"));
+                    continue;
+                }
+                Some(Ok(key)) => (variable, key),
+                None if endpoint.api_key.is_some() => continue,
+                None => match vendor_key(environment, endpoint.provider, &endpoint.base_url) {
+                    Some((variable, key)) => (variable.to_owned(), key),
+                    None => continue,
+                },
+            };
+            endpoint.api_key = Some(key);
+            self.keys.insert(name.clone(), Origin::Environment(variable));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Failure::config(problems.join("\n"))) }
+    }
+
+    /// Every secret that is live, also those that no provider is given.
+    pub(crate) fn secrets(&self, environment: &Environment) -> Vec<SecretString> {
+        let model = &self.effective.settings.model;
+        let endpoints = model.endpoints.values().filter_map(|endpoint| endpoint.api_key.clone());
+        model.api_key.clone().into_iter().chain(endpoints).chain(environment.keys()).collect()
+    }
+}
+
+/// The provider that keys and URLs stand for, and why.
+fn chosen(model: &ModelSettings, has_url: bool, environment: &Environment) -> Option<(Provider, &'static str)> {
+    const KEY: &str = "a key is configured";
+    let by_url = if is_at(&model.base_url, ANTHROPIC.0) { Provider::Anthropic } else { Provider::Openai };
+    if model.api_key.is_some() {
+        Some((by_url, KEY))
+    } else if has_url {
+        Some((by_url, "a base URL is configured"))
+    } else if environment.openai_key.is_some() {
+        Some((Provider::Openai, KEY))
+    } else if environment.anthropic_key.is_some() {
+        Some((Provider::Anthropic, KEY))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vendors_key_goes_to_the_vendor_only() {
+        let environment = Environment {
+            openai_key: Some("sk-o".into()),
+            anthropic_key: Some("sk-a".into()),
+            ..Environment::default()
+        };
+        let variable = |provider, url: &str| vendor_key(&environment, provider, url).map(|(variable, _)| variable);
+        let (openai, anthropic) = (Provider::Openai, Provider::Anthropic);
+        assert_eq!(variable(openai, " https://api.openai.com/v1"), Some("OPENAI_API_KEY"));
+        assert_eq!(variable(anthropic, "https://api.anthropic.com"), Some("ANTHROPIC_API_KEY"));
+        for (provider, url) in [
+            (openai, "https://api.anthropic.com/v1"),
+            (anthropic, "https://api.openai.com/v1"),
+            (openai, "https://api.openai.com.example.org/v1"),
+            (anthropic, "https://api.anthropic.com@example.org"),
+            (openai, "http://api.openai.com/v1"),
+            (openai, "http://localhost:11434/v1"),
+            (Provider::Offline, "https://api.openai.com/v1"),
+        ] {
+            assert_eq!(variable(provider, url), None, "{url}");
+        }
+    }
+}

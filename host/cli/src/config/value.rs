@@ -1,0 +1,90 @@
+//! Values between the form of files and that of settings.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use syrch::Provider;
+
+use super::Effective;
+
+// The setters get values that their kind has checked, so these conversions lose nothing.
+
+/// A text.
+pub(super) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// A whole number.
+pub(super) fn whole(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}
+
+/// A whole number of 32 bits.
+pub(super) fn small(value: &Value) -> u32 {
+    u32::try_from(whole(value)).unwrap_or(u32::MAX)
+}
+
+/// A number of things in memory.
+pub(super) fn count(value: &Value) -> usize {
+    usize::try_from(whole(value)).unwrap_or(usize::MAX)
+}
+
+/// A number.
+pub(super) fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_default()
+}
+
+/// A number of seconds.
+pub(super) fn seconds(value: &Value) -> Duration {
+    Duration::try_from_secs_f64(number(value)).unwrap_or_default()
+}
+
+/// A time in seconds, whole where it is.
+pub(super) fn shown_seconds(time: Duration) -> Value {
+    let seconds = time.as_secs_f64();
+    if time.subsec_nanos() == 0 { json!(time.as_secs()) } else { json!(seconds) }
+}
+
+/// The provider's name in flags and files.
+pub(crate) fn provider_name(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Openai => "openai",
+        Provider::Anthropic => "anthropic",
+        Provider::Offline => "offline",
+    }
+}
+
+/// The provider of that name.
+pub(super) fn provider_of(name: &str) -> Option<Provider> {
+    [Provider::Openai, Provider::Anthropic, Provider::Offline].into_iter().find(|one| provider_name(*one) == name)
+}
+
+/// Who answers model calls.
+pub(super) fn answerer(effective: &Effective) -> Value {
+    let model = &effective.settings.model;
+    match (&model.replay, &model.record) {
+        (Some(file), _) => json!(format!("replay:{}", file.display())),
+        (None, Some(file)) => json!(format!("record:{}", file.display())),
+        (None, None) => json!(provider_name(model.provider)),
+    }
+}
+
+/// Puts that in force. A word for a provider ends what a weaker layer said of recordings; a recording to be made leaves the provider as it is.
+pub(super) fn set_answerer(effective: &mut Effective, value: &Value) {
+    let model = &mut effective.settings.model;
+    let word = text(value);
+    (model.replay, model.record) = (None, None);
+    match word.split_once(':') {
+        Some(("replay", file)) => model.replay = Some(file.into()),
+        Some((_, file)) => model.record = Some(file.into()),
+        None => {
+            model.provider = provider_of(&word).unwrap_or_default();
+            effective.is_provider_named = true;
+        }
+    }
+}
+
+/// A 32-bit number shows more digits as 64 bits than it has.
+pub(super) fn round(n: f64) -> f64 {
+    (n * 1e6).round() / 1e6
+}

@@ -1,0 +1,294 @@
+//! Recordings: every exchange with a live model, in a file that can answer in the model's place. One JSON document a line; the first is
+//! the [`RecordingHeader`], the others are [`Recorded`] in the order in which calls ended.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use syrch_core::ports::{LlmError, ModelOutcome, Reply, Request, Retry, Usage};
+
+use crate::file::private;
+
+/// What [`RecordingHeader::format`] says.
+pub const RECORDING: &str = "syrch.recording";
+
+/// The version that this host writes, and the only one that it reads.
+const VERSION: u32 = 1;
+
+/// Bytes of a first line that are read to tell a file's format.
+const FIRST_LINE: u64 = 64 << 20;
+
+/// The first line of a recording.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordingHeader {
+    /// Always [`RECORDING`].
+    pub format: String,
+    /// The version of the format.
+    pub version: u32,
+    /// The names of models that requests may hold, the default first.
+    pub models: Vec<String>,
+}
+
+/// One try of a model call, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// What was asked.
+    pub request: Request,
+    /// What came back.
+    pub result: Result<Reply, LlmError>,
+    /// What it used, where somebody knows.
+    pub usage: Option<Usage>,
+    /// Whether the same call might succeed later.
+    #[serde(default)]
+    pub again: Again,
+}
+
+/// [`Retry`], as a recording has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Again {
+    /// No.
+    #[default]
+    No,
+    /// After a while.
+    Yes,
+    /// After that many milliseconds.
+    AfterMs(u64),
+}
+
+impl From<Retry> for Again {
+    fn from(retry: Retry) -> Self {
+        match retry {
+            Retry::No => Self::No,
+            Retry::Yes => Self::Yes,
+            Retry::After(delay) => Self::AfterMs(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
+impl From<Again> for Retry {
+    fn from(again: Again) -> Self {
+        match again {
+            Again::No => Self::No,
+            Again::Yes => Self::Yes,
+            Again::AfterMs(millis) => Self::After(Duration::from_millis(millis)),
+        }
+    }
+}
+
+impl Recorded {
+    /// A call that was sent, and what came of it.
+    #[must_use]
+    pub fn new(request: Request, outcome: &ModelOutcome) -> Self {
+        Self { request, result: outcome.result.clone(), usage: outcome.usage.clone(), again: outcome.retry.into() }
+    }
+
+    /// What came of the call.
+    #[must_use]
+    pub fn outcome(self) -> ModelOutcome {
+        ModelOutcome::sent(self.result, self.usage).retry(self.again.into())
+    }
+}
+
+/// Why a recording cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// The file.
+    #[error("the recording `{path}`: {source}")]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is something else, or a recording that this host cannot read or go on with.
+    #[error("`{path}` {reason}")]
+    Unfit {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A line is damaged.
+    #[error("the recording `{path}`, line {line}: {reason}")]
+    Malformed {
+        /// Which.
+        path: PathBuf,
+        /// Where, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl RecordingError {
+    fn io(path: &Path, source: std::io::Error) -> Self {
+        Self::Io { path: path.to_owned(), source }
+    }
+
+    fn unfit(path: &Path, reason: impl Into<String>) -> Self {
+        Self::Unfit { path: path.to_owned(), reason: reason.into() }
+    }
+}
+
+/// A recording that is being written. Several processes may add to one: each line is appended whole.
+#[derive(Debug)]
+pub struct Recording {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    /// Why nothing is written any more.
+    broken: Option<String>,
+}
+
+impl Recording {
+    /// Begins a recording of calls to these models (the default first) in mode 0600, or goes on with one.
+    ///
+    /// # Errors
+    /// When the file cannot be written, is something else, or is of other models: with those, equal requests would mean different ones.
+    pub fn open(path: &Path, models: &[String]) -> Result<Self, RecordingError> {
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        private(&mut options);
+        let mut file = options.open(path).map_err(|error| RecordingError::io(path, error))?;
+        file.lock().map_err(|error| RecordingError::io(path, error))?;
+        let begun = begin(&mut file, path, models);
+        file.unlock().map_err(|error| RecordingError::io(path, error))?;
+        begun?;
+        Ok(Self { path: path.to_owned(), state: Mutex::new(State { file, broken: None }) })
+    }
+
+    /// Adds a call. When that fails (a full disk), the recording ends there and [`Recording::broken`] says so.
+    pub fn note(&self, recorded: &Recorded) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.broken.is_some() {
+            return;
+        }
+        let written = line(recorded).and_then(|line| append(&mut state.file, &line));
+        if let Err(error) = written {
+            state.broken = Some(format!("the recording `{}` is incomplete: {error}", self.path.display()));
+        }
+    }
+
+    /// Why the recording is incomplete, if it is.
+    #[must_use]
+    pub fn broken(&self) -> Option<String> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).broken.clone()
+    }
+
+    /// Reads a whole recording. A last line without its end was being written when a process ended, and is left out.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no recording, or a line is damaged.
+    pub fn read(path: &Path) -> Result<(RecordingHeader, Vec<Recorded>), RecordingError> {
+        let file = File::open(path).map_err(|error| RecordingError::io(path, error))?;
+        let mut reader = BufReader::new(file);
+        let fail = |error| RecordingError::io(path, error);
+        let first = whole_line(&mut reader).map_err(fail)?.unwrap_or_default();
+        let header = header(path, &first)?;
+        let mut all = Vec::new();
+        while let Some(line) = whole_line(&mut reader).map_err(fail)? {
+            let malformed = |error: serde_json::Error| RecordingError::Malformed {
+                path: path.to_owned(),
+                line: all.len() + 2,
+                reason: error.to_string(),
+            };
+            all.push(serde_json::from_slice(&line).map_err(malformed)?);
+        }
+        Ok((header, all))
+    }
+}
+
+/// What a file's first line says of its format; none: it says nothing.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn format_of(path: &Path) -> Result<Option<String>, RecordingError> {
+    let file = File::open(path).map_err(|error| RecordingError::io(path, error))?;
+    let mut first = Vec::new();
+    let read = BufReader::new(file).take(FIRST_LINE).read_until(b'\n', &mut first);
+    read.map_err(|error| RecordingError::io(path, error))?;
+    let value: Option<Value> = serde_json::from_slice(&first).ok();
+    Ok(value.and_then(|value| value.get("format")?.as_str().map(str::to_owned)))
+}
+
+/// Writes the header into an empty file, or sees whether there is the right one.
+fn begin(file: &mut File, path: &Path, models: &[String]) -> Result<(), RecordingError> {
+    let fail = |error| RecordingError::io(path, error);
+    if file.metadata().map_err(fail)?.len() == 0 {
+        let header = RecordingHeader { format: RECORDING.to_owned(), version: VERSION, models: models.to_vec() };
+        return line(&header).and_then(|line| file.write_all(&line)).map_err(fail);
+    }
+    let first = whole_line(&mut BufReader::new(&mut *file)).map_err(fail)?.unwrap_or_default();
+    let known = header(path, &first)?;
+    if known.models != models {
+        let reason = format!("records the models {}, not {}: use another file", named(&known.models), named(models));
+        return Err(RecordingError::unfit(path, reason));
+    }
+    Ok(())
+}
+
+fn named(models: &[String]) -> String {
+    models.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn header(path: &Path, first: &[u8]) -> Result<RecordingHeader, RecordingError> {
+    let unfit = |reason: String| RecordingError::unfit(path, reason);
+    let value: Value = serde_json::from_slice(first).unwrap_or_default();
+    if value.get("format").and_then(Value::as_str) != Some(RECORDING) {
+        return Err(unfit(format!("is no recording: its first line has no `format` of `{RECORDING}`")));
+    }
+    if value.get("version").and_then(Value::as_u64) != Some(u64::from(VERSION)) {
+        let found = value.get("version").unwrap_or(&Value::Null);
+        return Err(unfit(format!("is a recording of version {found}; this host reads version {VERSION}")));
+    }
+    serde_json::from_value(value).map_err(|error| unfit(format!("is no recording: {error}")))
+}
+
+fn line(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Appends a line, after what a process that ended in the middle of its own has left.
+fn append(file: &mut File, line: &[u8]) -> std::io::Result<()> {
+    file.lock()?;
+    let written = mend(file).and_then(|()| file.write_all(line));
+    file.unlock()?;
+    written
+}
+
+/// Removes a last line that was cut off.
+fn mend(file: &mut File) -> std::io::Result<()> {
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(-1)).is_ok() {
+        file.read_exact(&mut last)?;
+    }
+    if last == [b'\n'] {
+        return Ok(());
+    }
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    file.set_len(whole as u64)
+}
+
+/// The next line without its end; none for one that has no end.
+fn whole_line(reader: &mut impl BufRead) -> std::io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    reader.read_until(b'\n', &mut line)?;
+    Ok((line.pop() == Some(b'\n')).then_some(line))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Notes what a live model was asked and what it answered, so that the recording can answer in its place.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch_core::ports::{Estimate, ModelCall, ModelOutcome, ModelProvider, Preview, Request};
+use syrch_journal::{Ask, Kept, Recorded, Recording};
+
+/// A provider whose exchanges are noted: every try that was sent and ended, with what came of it.
+///
+/// It stands below the layer that tries again, so that each try is noted, and above the budget, so that a request is noted as it was
+/// asked and not as what was left allowed it. No cache stands above it, or the recording would lack what that answers.
+pub struct RecordedModel {
+    inner: Arc<dyn ModelProvider>,
+    recording: Arc<Recording>,
+    kept: Kept,
+}
+
+impl RecordedModel {
+    /// A provider whose exchanges go to that recording; `kept` says whether with their prompts or with digests of them.
+    #[must_use]
+    pub fn new(inner: Arc<dyn ModelProvider>, recording: Arc<Recording>, kept: Kept) -> Self {
+        Self { inner, recording, kept }
+    }
+}
+
+/// A request as a journal or a recording keeps it.
+#[must_use]
+pub fn kept(request: &Request, kept: Kept) -> Request {
+    match Ask::Llm(Box::new(request.clone())).kept(kept) {
+        Ask::Llm(request) => *request,
+        _ => request.clone(),
+    }
+}
+
+#[async_trait]
+impl ModelProvider for RecordedModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.inner.models()
+    }
+
+    fn identity(&self, call: &ModelCall) -> Option<String> {
+        self.inner.identity(call)
+    }
+
+    fn estimate(&self, call: &ModelCall) -> Estimate {
+        self.inner.estimate(call)
+    }
+
+    fn preview(&self, call: &ModelCall) -> Option<Preview> {
+        self.inner.preview(call)
+    }
+
+    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        let outcome = self.inner.complete(call).await;
+        if outcome.sent || outcome.result.is_ok() {
+            self.recording.note(&Recorded::new(kept(&call.request, self.kept), &outcome));
+        }
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use syrch_core::Limits;
+    use syrch_core::ledger::{Budgets, Ledger};
+    use syrch_core::ports::{LlmError, Retry};
+
+    use super::*;
+    use crate::fakes::{ScriptedModel, answered, call, failed};
+    use crate::{BudgetedModel, RetriedModel, Retries};
+
+    fn recording() -> (tempfile::TempDir, std::path::PathBuf, Arc<Recording>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let recording = Recording::open(&path, &["scripted".to_owned()]).unwrap();
+        (folder, path, Arc::new(recording))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_try_that_was_sent_is_noted_as_it_was_asked() {
+        let (_folder, path, recording) = recording();
+        let inner = ScriptedModel::new(vec![failed(Retry::After(Duration::from_secs(1))), answered()]);
+        let ledger = Ledger::new(Budgets { llm_calls: 2, ..Budgets::default() });
+        let budgeted = BudgetedModel::new(Arc::new(inner), ledger, Limits::default());
+        let noted = RecordedModel::new(Arc::new(budgeted), recording, Kept::Full);
+        let model = RetriedModel::new(Arc::new(noted), Retries::default());
+        assert!(model.complete(&call("one")).await.result.is_ok());
+        // Nothing is left for this one, so it is not sent.
+        assert_eq!(model.complete(&call("two")).await.result, Err(LlmError::Budget));
+        let (_, all) = Recording::read(&path).unwrap();
+        assert_eq!(all.len(), 2);
+        assert!(all.iter().all(|recorded| recorded.request == call("one").request));
+        assert_eq!(all[0].clone().outcome(), failed(Retry::After(Duration::from_secs(1))));
+        assert!(all[1].result.is_ok());
+    }
+
+    #[tokio::test]
+    async fn without_prompts_a_recording_holds_digests() {
+        let (_folder, path, recording) = recording();
+        let model = RecordedModel::new(Arc::new(ScriptedModel::new(Vec::new())), recording, Kept::None);
+        assert!(model.complete(&call("a secret cell")).await.result.is_ok());
+        assert!(!std::fs::read_to_string(&path).unwrap().contains("secret"));
+        assert_eq!(Recording::read(&path).unwrap().1[0].request, kept(&call("a secret cell").request, Kept::None));
+    }
+}

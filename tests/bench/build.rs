@@ -1,0 +1,13 @@
+//! Tells the program which compiler built it: a figure means little without.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script is told everything through the environment.
+
+use std::error::Error;
+use std::process::Command;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    let version = Command::new(std::env::var("RUSTC")?).arg("--version").output()?;
+    println!("cargo::rustc-env=BENCH_RUSTC={}", String::from_utf8(version.stdout)?.trim());
+    println!("cargo::rustc-env=BENCH_PROFILE={}", std::env::var("PROFILE")?);
+    Ok(())
+}

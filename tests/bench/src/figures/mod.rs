@@ -1,0 +1,39 @@
+//! The promises, each with the file that measures it.
+
+mod arrow;
+mod flights;
+mod makespan;
+mod overhead;
+mod role_call;
+pub(crate) mod soak;
+mod start;
+
+use crate::Outcome;
+use crate::figure::Figure;
+use crate::world::World;
+
+/// One promise.
+pub(crate) struct Group {
+    /// Its name for `--only`.
+    pub(crate) name: &'static str,
+    /// What it is about.
+    pub(crate) what: &'static str,
+    /// Measures it.
+    pub(crate) measure: fn(&World) -> Outcome<Vec<Figure>>,
+}
+
+/// All promises, in the order of the table.
+pub(crate) const GROUPS: &[Group] = &[
+    Group { name: "schema", what: "`schema` from process start", measure: start::schema },
+    Group {
+        name: "cached",
+        what: "a search that the cache answers, from process start",
+        measure: start::cached_search,
+    },
+    Group { name: "role-call", what: "a role call of a Rust guest", measure: role_call::measure },
+    Group { name: "flights", what: "five model calls of one guest", measure: flights::measure },
+    Group { name: "overhead", what: "a whole search in process", measure: overhead::measure },
+    Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
+    Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
+    Group { name: "soak", what: "memory over many searches", measure: soak::measure },
+];

@@ -1,0 +1,106 @@
+//! Whether a host that goes on searching keeps growing: many searches in one process of its own, against an endpoint in this one.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use syrch::{Host, Silent};
+
+use crate::child::succeeded;
+use crate::figure::Figure;
+use crate::machine::resident;
+use crate::world::{World, cached, journalled, one_task, runtime, search, settings};
+use crate::{Outcome, text};
+
+/// Searches under way at once.
+const LANES: u32 = 4;
+/// The memory is looked at after each tenth.
+const LOOKS: u32 = 10;
+
+/// What the process is told.
+#[derive(Args)]
+pub(crate) struct Soak {
+    /// The database.
+    #[arg(long)]
+    database: PathBuf,
+    /// The endpoint.
+    #[arg(long)]
+    url: String,
+    /// Where plugins, answers and journals are kept.
+    #[arg(long)]
+    folder: PathBuf,
+    /// How many searches.
+    #[arg(long)]
+    searches: u32,
+}
+
+/// What the process tells.
+#[derive(Serialize, Deserialize)]
+struct Told {
+    /// Bytes of memory after each tenth of the searches.
+    resident: Vec<u64>,
+    /// All searches together.
+    seconds: f64,
+}
+
+/// Starts the process and compares what it had after the first tenth with what it has at the end.
+pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
+    let endpoint = one_task();
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["soak", "--url", &endpoint.url(), "--searches", &world.searches.to_string()]);
+    command.arg("--database").arg(&world.shop).arg("--folder").arg(world.place("soak")?).stdin(Stdio::null());
+    let output = command.output()?;
+    succeeded(&output)?;
+    let told: Told = serde_json::from_str(&text(&output.stdout))?;
+    let (Some(first), Some(last)) = (told.resident.first(), told.resident.last()) else {
+        return Err("this system does not tell how much memory a process has".into());
+    };
+    let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    let (first, last) = (mebibytes(*first), mebibytes(*last));
+    let tenth = world.searches / LOOKS;
+    let what = format!("memory after {} searches, against {tenth}", tenth * LOOKS);
+    let asked = format!("journals and cache on, {LANES} at once, {} requests", endpoint.count());
+    Ok(vec![
+        Figure::new(what, last / first, "×").at_most(1.1).note(format!("{last:.1} MiB, {first:.1} MiB")),
+        Figure::new("searches of one task against the mock endpoint", f64::from(tenth * LOOKS) / told.seconds, "/s")
+            .note(asked),
+    ])
+}
+
+/// The process: searches, each for something else, with journals and a cache as by default.
+///
+/// # Errors
+/// When a search fails.
+pub(crate) fn run(soak: &Soak) -> Outcome<()> {
+    let told = runtime()?.block_on(all(soak))?;
+    serde_json::to_writer(std::io::stdout(), &told)?;
+    Ok(())
+}
+
+async fn all(soak: &Soak) -> Outcome<Told> {
+    let settings = settings(&soak.database, &soak.url, &soak.folder);
+    let settings = cached(journalled(settings, &soak.folder.join("runs")), &soak.folder);
+    let host = Arc::new(Host::open(settings, &Silent).await?);
+    let begin = Instant::now();
+    let each = soak.searches / LOOKS;
+    let mut seen = Vec::new();
+    for look in 0..LOOKS {
+        let lanes = (0..LANES).map(|lane| {
+            let (host, numbers) = (Arc::clone(&host), (look * each..(look + 1) * each).skip(lane as usize));
+            tokio::spawn(async move {
+                for number in numbers.step_by(LANES as usize) {
+                    search(&host, &format!("How many customers are there in each country, number {number}?")).await?;
+                }
+                Outcome::Ok(())
+            })
+        });
+        for lane in futures::future::join_all(lanes).await {
+            lane??;
+        }
+        seen.extend(resident());
+    }
+    Ok(Told { resident: seen, seconds: begin.elapsed().as_secs_f64() })
+}

@@ -1,0 +1,37 @@
+//! What to make of several measurements of one thing.
+
+use std::time::Instant;
+
+/// The middle one; of an even number, the mean of the two in the middle. NaN of none.
+pub(crate) fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_unstable_by(f64::total_cmp);
+    let middle = samples.len() / 2;
+    match samples.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => samples[middle],
+        _ => f64::midpoint(samples[middle - 1], samples[middle]),
+    }
+}
+
+/// The greatest; NaN of none.
+pub(crate) fn greatest(samples: &[f64]) -> f64 {
+    samples.iter().copied().fold(f64::NAN, f64::max)
+}
+
+/// Milliseconds since then.
+pub(crate) fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_is_the_middle() {
+        assert_eq!(median(vec![9.0, 1.0, 5.0]), 5.0);
+        assert_eq!(median(vec![9.0, 1.0, 5.0, 6.0]), 5.5);
+        assert!(median(Vec::new()).is_nan());
+        assert_eq!(greatest(&[1.0, 7.0, 3.0]), 7.0);
+    }
+}
