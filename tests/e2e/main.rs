@@ -9,17 +9,20 @@
 )]
 
 mod bad_input;
+mod cache;
 mod clarify;
 mod completions;
 mod doctor;
 mod endpoint;
 mod house;
 mod logging;
+mod money;
 mod offline_figures;
 mod output;
 #[cfg(unix)]
 mod prompt;
 mod readme;
+mod resume;
 mod statements;
 mod trace;
 mod zoo;
@@ -27,18 +30,20 @@ mod zoo;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The binary, as a stranger's first run finds it: no configuration, no key; compiled plugins are shared between tests.
+/// The binary, as a stranger's first run finds it: no configuration, no key; compiled plugins are shared between tests, answers are not.
 fn host() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_syrch-host"));
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        if name.starts_with("SYRCH_") || name.starts_with("OPENAI_") {
+        if name.starts_with("SYRCH_") || name.starts_with("OPENAI_") || name.starts_with("ANTHROPIC_") {
             command.env_remove(&*name);
         }
     }
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home");
     std::fs::create_dir_all(&home).unwrap();
     command.env("HOME", &home).env("SYRCH_CACHE_DIR", home.join("cache")).current_dir(&home);
+    // A port of this endpoint may have been that of another test's, whose answers must not be told here.
+    command.env("SYRCH_CACHE", "no");
     command
 }
 

@@ -135,7 +135,7 @@ fn questions_and_commands_are_answered_one_after_another() {
     terminal.hear("did you mean `customers`?");
     terminal.hear(PROMPT);
     terminal.enter("How many customers are there?");
-    terminal.hear("│ 4 ");
+    terminal.hear(" 4 │");
     terminal.hear("SELECT");
     terminal.hear("confidence");
     terminal.hear(PROMPT);

@@ -7,23 +7,22 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    Budget, CellsPort, Database, Estimate, Flight, LlmError, LlmPort, ModelCall, ModelOutcome, ModelProvider, Policy,
-    Ports, Preview, Relation, Reply, Request, RunPort, SqlPort, Ticket, TimeLeft, Unrecorded,
+    Budget, CellsPort, Database, Flight, LlmError, LlmPort, ModelProvider, Policy, Ports, Relation, Reply, Request,
+    RunPort, SqlPort, Ticket, TimeLeft, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Role};
 use syrch_core::{Catalog, Json, Problem, Question, ResultSet, RoleError, SqlError, Task, TaskId, Verdict};
 use syrch_journal::{CallId, Tape};
-use syrch_layers::{
-    BudgetedDatabase, BudgetedModel, CachedDatabase, CachedModel, GrantedCells, GrantedRows, Memo, ModelPort,
-    RatedModel, RetriedModel, Retries, SqlBinding, journalled,
-};
+use syrch_layers::{BudgetedDatabase, CachedDatabase, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, journalled};
 use syrch_scheduler::Stop;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::Settings;
 use crate::evaluate::EvaluateOfTask;
 use crate::host::{Cast, Host};
+use crate::models;
+use crate::preview::Previews;
 use crate::trace::{Trace, TraceOfCall};
 
 /// What one run keeps over all wordings of its problem.
@@ -35,6 +34,33 @@ pub(crate) struct RunState {
     pub(crate) clock: Clock,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) salt: u64,
+    pub(crate) missed: Missed,
+    /// Where requests go in place of their endpoint, in a dry run.
+    pub(crate) previews: Option<Previews>,
+}
+
+/// The first call that a recording had no answer for, which ends the run.
+#[derive(Clone, Default)]
+pub(crate) struct Missed(watch::Sender<Option<String>>);
+
+impl Missed {
+    fn note(&self, message: &str) {
+        self.0.send_if_modified(|known| known.is_none() && known.replace(message.to_owned()).is_none());
+    }
+
+    /// What is missing.
+    pub(crate) fn get(&self) -> Option<String> {
+        self.0.borrow().clone()
+    }
+
+    /// Ends when something is missing.
+    pub(crate) async fn wait(&self) -> String {
+        match self.0.subscribe().wait_for(Option::is_some).await.map(|message| message.clone()) {
+            Ok(Some(message)) => message,
+            // The sender is here, so it is never closed.
+            _ => std::future::pending().await,
+        }
+    }
 }
 
 /// How much time a search has: until the user stops it, or its deadline passes.
@@ -83,6 +109,7 @@ pub(crate) struct Context {
     pub(crate) clock: Clock,
     pub(crate) tape: Arc<Tape>,
     pub(crate) salt: u64,
+    missed: Missed,
     model: Arc<dyn ModelProvider>,
     cells: Arc<dyn CellsPort>,
     /// Slots for role calls that other roles wait for, apart from those of their callers.
@@ -147,7 +174,8 @@ impl Context {
             clock: run.clock.clone(),
             tape: Arc::clone(&run.tape),
             salt: run.salt,
-            model: model(host, run),
+            missed: run.missed.clone(),
+            model: models::of_run(host, run),
             nested: Semaphore::new(limits.nested),
             shared: Mutex::default(),
         })
@@ -265,7 +293,7 @@ impl Context {
     }
 }
 
-/// Notes why the endpoint could not be used.
+/// Notes why the endpoint or the recording in its place could not be used.
 struct NotedModel {
     inner: Arc<dyn LlmPort>,
     context: Arc<Context>,
@@ -283,8 +311,12 @@ impl LlmPort for NotedModel {
         let (context, call) = (Arc::clone(&self.context), self.call);
         Box::pin(async move {
             let reply = flight.await;
-            if let Err(LlmError::Unavailable(message)) = &reply {
-                context.shared(|shared| shared.model_errors.insert((call, ticket), message.clone()));
+            match &reply {
+                Err(LlmError::Unavailable(message)) => {
+                    context.shared(|shared| shared.model_errors.insert((call, ticket), message.clone()));
+                }
+                Err(LlmError::Missed(message)) => context.missed.note(message),
+                _ => {}
             }
             reply
         })
@@ -326,26 +358,6 @@ fn cached_database(host: &Host) -> Arc<dyn Database> {
     }
 }
 
-/// The host's models, for one run: cache → time → retry → rate → budget → route.
-fn model(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
-    let (settings, ledger) = (&host.settings, &run.ledger);
-    let routed = &host.model;
-    let budgeted = BudgetedModel::new(Arc::clone(routed) as _, Arc::clone(ledger), settings.limits.clone());
-    let rated = RatedModel::new(Arc::new(budgeted), Arc::clone(routed));
-    let retries = Retries {
-        attempts: settings.model.attempts,
-        patience: settings.model.max_retry_wait,
-        seed: run.salt,
-        ..Retries::default()
-    };
-    let retried = RetriedModel::new(Arc::new(rated), retries);
-    let in_time: Arc<dyn ModelProvider> = Arc::new(InTime { inner: Arc::new(retried), clock: run.clock.clone() });
-    match &host.cache {
-        Some(cache) => Arc::new(CachedModel::new(in_time, Arc::clone(cache), Arc::clone(ledger))),
-        None => in_time,
-    }
-}
-
 /// The port `run` of one role call.
 struct RunOfCall {
     context: Arc<Context>,
@@ -383,44 +395,5 @@ impl RunPort for RunOfCall {
 
     fn seed(&self) -> u64 {
         self.seed
-    }
-}
-
-/// When the search's time is over, cancels model calls, so that whoever waits for one can go on with what there is.
-struct InTime {
-    inner: Arc<dyn ModelProvider>,
-    clock: Clock,
-}
-
-#[async_trait]
-impl ModelProvider for InTime {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn models(&self) -> Vec<String> {
-        self.inner.models()
-    }
-
-    fn identity(&self, call: &ModelCall) -> Option<String> {
-        self.inner.identity(call)
-    }
-
-    fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.inner.estimate(call)
-    }
-
-    fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        self.inner.preview(call)
-    }
-
-    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
-        if self.clock.is_over() {
-            return ModelOutcome::unsent(LlmError::Cancelled);
-        }
-        tokio::select! {
-            outcome = self.inner.complete(call) => outcome,
-            () = self.clock.over() => ModelOutcome::sent(Err(LlmError::Cancelled), None),
-        }
     }
 }

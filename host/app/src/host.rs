@@ -9,14 +9,15 @@ use syrch_core::ports::Database;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
 use syrch_core::{Catalog, Ledger, Problem};
-use syrch_journal::{Divergence, Folder, Header, Journal, Mode, Tape, Writer};
+use syrch_journal::{Divergence, Folder, Header, Journal, Mode, Recording, Tape, Writer};
 use syrch_layers::RoutedModel;
 use syrch_runtime::{Configured, Runtime};
 use syrch_scheduler::Stop;
 use tokio::sync::Semaphore;
 
-use crate::context::{Clock, RunState};
+use crate::context::{Clock, Missed, RunState};
 use crate::open::{open_cache, open_database, open_model};
+use crate::recordings::open_recording;
 use crate::search::Outside;
 use crate::trace::Trace;
 use crate::{Ask, Error, JournalSettings, Observer, SearchReport, Settings, plugins, record, search};
@@ -28,7 +29,9 @@ pub struct Host {
     pub(crate) model: Arc<RoutedModel>,
     pub(crate) cache: Option<Arc<Cache>>,
     pub(crate) cast: Cast,
-    searches: Semaphore,
+    /// Where the model's calls are noted.
+    pub(crate) recording: Option<Arc<Recording>>,
+    pub(crate) searches: Semaphore,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
     _runtime: Runtime,
 }
@@ -58,7 +61,8 @@ impl Host {
     pub async fn open(settings: Settings, observer: &dyn Observer) -> Result<Self, Error> {
         let database = open_database(&settings).await?;
         let model = open_model(&settings, &database)?;
-        Self::of(settings, database, model, observer).await
+        let recording = open_recording(&settings, &model)?;
+        Ok(Self { recording, ..Self::of(settings, database, model, observer).await? })
     }
 
     async fn of(
@@ -78,7 +82,7 @@ impl Host {
             aggregator: configured(&runtime, Role::Aggregator, &settings, observer).await?,
         };
         let searches = Semaphore::new(settings.limits.searches);
-        Ok(Self { settings, database, model, cache, cast, searches, _runtime: runtime })
+        Ok(Self { settings, database, model, cache, cast, recording: None, searches, _runtime: runtime })
     }
 
     /// The database, under the guard.
@@ -187,7 +191,7 @@ impl Host {
         }
     }
 
-    fn run_state(
+    pub(crate) fn run_state(
         &self,
         id: &str,
         mode: Mode,
@@ -199,7 +203,8 @@ impl Host {
         let tape = Tape::new(mode, Arc::clone(&ledger), None);
         let trace = Trace::new(Arc::clone(observer), self.settings.limits.traced);
         let clock = Clock { started: Instant::now(), deadline: self.settings.deadline, stop: stop.clone() };
-        RunState { id: id.to_owned(), ledger, trace, tape, clock, catalog, salt: digest64(&[id, "salt"]) }
+        let (missed, previews, salt) = (Missed::default(), None, digest64(&[id, "salt"]));
+        RunState { id: id.to_owned(), ledger, trace, tape, clock, catalog, salt, missed, previews }
     }
 
     /// Searches and notes how it ended.
@@ -213,13 +218,14 @@ impl Host {
         if let Ok(report) = &mut report {
             report.document.warnings.extend(run.tape.warning());
             report.document.warnings.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
+            report.document.warnings.extend(self.recording.iter().filter_map(|recording| recording.broken()));
         }
         run.tape.fact(record::end(&report, self.settings.journal.kept));
         report
     }
 
-    /// Searches, unless the run departs from what its journal says.
-    async fn follow(
+    /// Searches, unless the run departs from what its journal says, or asks a recording for what it lacks.
+    pub(crate) async fn follow(
         &self,
         problem: Problem,
         run: &RunState,
@@ -228,12 +234,15 @@ impl Host {
         /// How long a replay may be still: longer than a guest may compute.
         const PATIENCE: Duration = Duration::from_secs(30);
         let departure = |departure: Divergence| Err(Error::Replay(departure.to_string()));
-        tokio::select! {
+        let report = tokio::select! {
             biased;
             report = search::search(self, problem, run, outside) => report,
+            message = run.missed.wait() => Err(Error::Replay(message)),
             departed = run.tape.departed() => departure(departed),
             stalled = run.tape.stalled(PATIENCE) => departure(stalled),
-        }
+        };
+        // Whatever the strategy made of a miss, its answer is not that of the recorded run.
+        run.missed.get().map_or(report, |message| Err(Error::Replay(message)))
     }
 
     /// Keeps the folder of journals small. What cannot be removed now is removed after a later run.

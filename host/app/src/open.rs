@@ -10,6 +10,7 @@ use syrch_layers::{GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Rou
 use syrch_llm::{AnthropicProvider, EndpointConfig, OfflineConfig, OfflineProvider, OpenAiProvider};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
+use crate::recordings::open_replay;
 use crate::settings::{CacheSettings, EndpointSettings, ModelSettings, RateSettings, RouteSettings};
 use crate::{Error, Provider, Settings};
 
@@ -49,6 +50,9 @@ pub fn open_cache(settings: &Settings) -> Option<Arc<Cache>> {
 /// Opens the models of the settings; nothing is sent yet.
 pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> Result<Arc<RoutedModel>, Error> {
     let model = &settings.model;
+    if let Some(path) = &model.replay {
+        return Ok(Arc::new(open_replay(settings, path)?));
+    }
     let default = EndpointSettings {
         provider: model.provider,
         base_url: model.base_url.clone(),

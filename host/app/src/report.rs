@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use syrch_core::ledger::PurposeCost;
 use syrch_core::ports::Level;
 use syrch_core::roles::Role;
-use syrch_core::{Question, ResultSet};
+use syrch_core::{Graph, Question, ResultSet};
 
 /// The schema's name in [`AnswerDocument::schema`].
 pub const ANSWER_SCHEMA: &str = "syrch.answer/1";
@@ -36,6 +36,8 @@ pub struct SearchReport {
     pub document: AnswerDocument,
     /// The answer's rows.
     pub data: Option<Arc<ResultSet>>,
+    /// The search graph as it stood at the end.
+    pub graph: Graph,
 }
 
 /// `syrch.answer/1`: what `--format json` prints.

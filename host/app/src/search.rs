@@ -53,6 +53,8 @@ pub(crate) async fn search(
             run.trace.event(&SearchEvent::Refined { round });
             continue;
         }
+        // Ctrl-C may have come instead of an answer.
+        let interrupted = interrupted || run.tape.known("interrupted", || outside.stop.is_triggered()).await;
         return attempt.report(run, &question, &context, interrupted);
     }
 }
@@ -81,6 +83,7 @@ struct Attempt {
     question: Option<Question>,
     /// Whether some task has a result, however doubtful.
     any_result: bool,
+    graph: Graph,
     end: End,
     seen: Vec<Observation>,
     times: Times,
@@ -126,7 +129,7 @@ impl Attempt {
             End::Complete | End::Finished if is_late => End::Deadline,
             end => end,
         };
-        Ok(Self { grounded, question, any_result, end, seen: run.seen, times, warnings })
+        Ok(Self { grounded, question, any_result, graph: run.graph, end, seen: run.seen, times, warnings })
     }
 
     /// What the caller hears: an answer, a question, nothing acceptable, or the error that is to blame.
@@ -155,10 +158,10 @@ impl Attempt {
             self.question = None;
         }
         self.tell(context, outcome);
-        let Self { grounded, question, times, warnings, .. } = self;
+        let Self { grounded, question, graph, times, warnings, .. } = self;
         let document = document(&run.id, asked, context, grounded.as_ref(), question.as_ref(), times, warnings);
         let data = grounded.map(|grounded| grounded.results);
-        Ok(SearchReport { outcome, interrupted, document, data })
+        Ok(SearchReport { outcome, interrupted, document, data, graph })
     }
 
     /// Without an answer: is a plugin, the endpoint, the database or a budget to blame?

@@ -231,6 +231,16 @@ pub(crate) enum TraceCommand {
     /// Draw the search of a run: tasks, candidates, why branches were dropped, calls and costs
     #[command(after_help = Exit::help())]
     Show(Box<ShowArgs>),
+    /// Make a run again with the model's replies from its journal; strictly, with everything from it
+    #[command(after_help = Exit::help())]
+    Replay {
+        /// A run's id, the beginning of it, `last`, or the path of a journal
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// Ask no database either, and print exactly what the run printed, or fail
+        #[arg(long)]
+        strict: bool,
+    },
     /// Lay two searches of one question side by side
     #[command(after_help = Exit::help())]
     Diff {

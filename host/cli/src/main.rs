@@ -205,17 +205,17 @@ async fn dispatch(context: Context, command: Command) -> Outcome {
             return commands::repl::run(context, *search).await;
         }
         Command::Search(search) => return commands::search::run(context, *search).await,
+        Command::Trace(trace) => return commands::trace::run(context, trace).await,
         other => other,
     };
     let work = async {
         match command {
             // Dispatched above.
-            Command::Search(_) => Ok(Exit::Answered),
+            Command::Search(_) | Command::Trace(_) => Ok(Exit::Answered),
             Command::Schema(schema) => commands::schema::run(&context, schema.table.as_deref()).await,
             Command::Config(config) => commands::config::run(&context, config.origin),
             Command::Sql(sql) => commands::sql::run(&context, sql).await,
             Command::Plugin(plugin) => commands::plugin::run(&context, plugin).await,
-            Command::Trace(trace) => commands::trace::run(&context, trace),
             Command::Cache(cache) => commands::cache::run(&context, cache).await,
             Command::Doctor(doctor) => commands::doctor::run(&context, doctor.broken).await,
             Command::Completions { shell } => commands::completions::run(&context, shell),

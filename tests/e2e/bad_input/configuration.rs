@@ -71,6 +71,10 @@ fn wrong_variables_are_named() {
         ("SYRCH_HIGH_CONF", "2", "at most 1"),
         ("SYRCH_INTERACTIVE", "perhaps", "true or false"),
         ("SYRCH_LLM_PROVIDER", "gpt", "offline"),
+        ("SYRCH_MAX_USD", "-1", "`-1`"),
+        ("SYRCH_CACHE", "perhaps", "true or false"),
+        ("SYRCH_CACHE_TTL", "0", "above 0"),
+        ("SYRCH_ATTEMPTS", "0", "from 1"),
     ] {
         refused(place.words("config").env(name, value), 10, &[name, why]);
         refused(place.search("").env(name, value), 10, &[name, why]);
@@ -84,6 +88,28 @@ fn wrong_variables_are_named() {
     let output = finish(place.words("config").env("SYRCH_MAX_DPETH", "3"), "");
     assert_eq!(output.status.code(), Some(0));
     assert!(said(&output).1.contains("did you mean `SYRCH_MAX_DEPTH`"), "{}", said(&output).1);
+}
+
+/// Bug 22: values of the founding package's environment stayed texts: SYRCH_MAX_CONCURRENCY=2 and SYRCH_TIMEOUT_SECONDS=60 ended in a
+/// traceback, and SYRCH_CALIBRATION=false counted as true.
+#[test]
+fn variables_have_the_types_of_their_options() {
+    let place = Place::new();
+    for (name, value, section, key, read) in [
+        ("SYRCH_MAX_CONCURRENCY", "2", "execution", "max_concurrency", json!(2)),
+        ("SYRCH_TIMEOUT_SECONDS", "60", "llm", "timeout_seconds", json!(60)),
+        ("SYRCH_TEMPERATURE", "0.2", "llm", "temperature", json!(0.2)),
+        ("SYRCH_CACHE", "false", "cache", "enabled", json!(false)),
+        ("SYRCH_CACHE_TTL", "90", "cache", "ttl_seconds", json!(90)),
+        ("SYRCH_MAX_USD", "0.5", "execution", "max_usd", json!(0.5)),
+        ("SYRCH_INTERACTIVE", "off", "execution", "interactive", json!(false)),
+        ("SYRCH_TABLES", "a*,b", "execution", "tables", json!(["a*", "b"])),
+    ] {
+        let found = origin(place.words("config").env(name, value), section, key);
+        assert_eq!(found, (read, format!("environment {name}")));
+        let output = finish(place.search("").env(name, value), "");
+        assert!(name == "SYRCH_TABLES" || output.status.code() == Some(0), "{name}: {}", said(&output).1);
+    }
 }
 
 #[test]
@@ -102,6 +128,13 @@ fn a_strangers_file_never_redirects_a_search() {
         ("execution: {rows: full}\n".to_owned(), "execution.rows"),
         ("execution: {tables: [customers]}\n".to_owned(), "execution.tables"),
         ("execution: {token_budget: 999999999}\n".to_owned(), "execution.token_budget"),
+        (format!("llm: {{endpoints: {{a: {{provider: openai, base_url: \"{url}\"}}}}}}\n"), "llm.endpoints"),
+        ("llm: {models: {a: {model: dear}}}\n".to_owned(), "llm.models"),
+        ("llm: {purposes: {judge: a}}\n".to_owned(), "llm.purposes"),
+        ("llm: {prices: {\"*\": {input: 0, output: 0}}}\n".to_owned(), "llm.prices"),
+        ("llm: {attempts: 99}\n".to_owned(), "llm.attempts"),
+        ("llm: {provider: \"replay:theirs.jsonl\"}\n".to_owned(), "llm.provider"),
+        ("cache: {enabled: false}\n".to_owned(), "cache.enabled"),
         ("plugins: {planner: ./evil.wasm}\n".to_owned(), "plugins.planner"),
         ("plugins: {planner: {plugin: evil.wasm}}\n".to_owned(), "plugins.planner"),
     ] {
@@ -170,11 +203,18 @@ fn a_flag_beats_a_variable_beats_a_file_beats_the_default() {
     assert_eq!(depth(variable.env("SYRCH_MAX_DEPTH", "7")), (json!(7), "environment SYRCH_MAX_DEPTH".into()));
     let mut flag = place.words("config --config named.yml --max-depth 8");
     assert_eq!(depth(flag.env("SYRCH_MAX_DEPTH", "7")), (json!(8), "--max-depth".into()));
-    // A flag that was not given has no default that would beat a file.
+    // Bug 23: the founding package's flags always had a value, so that their defaults beat every file and variable.
     assert_eq!(
         origin(&mut place.words("config --max-depth 8"), "execution", "max_rounds"),
         (json!(9), format!("{}:3", own.display()))
     );
+    place.file("home/.syrch/config.yml", "llm: {model: mine, base_url: \"http://localhost:1/v1\"}\n");
+    let mut mine = place.words("config --max-depth 8");
+    assert_eq!(
+        origin(mine.env("SYRCH_BASE_URL", "http://localhost:2/v1"), "llm", "base_url").0,
+        "http://localhost:2/v1"
+    );
+    assert_eq!(origin(&mut place.words("config --max-depth 8"), "llm", "model").0, "mine");
     let role = |command: &mut Command| {
         let (stdout, _) = said(&finish(command.args(["--origin", "--format", "json"]), ""));
         serde_json::from_str::<Value>(&stdout).unwrap()["plugins"]["planner"]["plugin"].clone()

@@ -24,6 +24,7 @@ fn an_endpoint_that_refuses_is_told_without_the_key() {
     );
 }
 
+/// Bug 29: the founding package took zeros and negative numbers in silence, as --max-attempts 0, --budget 0 or a negative TTL.
 #[test]
 fn flags_out_of_bounds_are_wrong_usage() {
     let place = Place::new();
@@ -39,6 +40,15 @@ fn flags_out_of_bounds_are_wrong_usage() {
         ("--deadline -1", "--deadline", "`-1`"),
         ("--timeout 0", "--timeout", "`0`"),
         ("--rows some", "--rows", "sample:N"),
+        ("--max-usd 0", "--max-usd", "`0`"),
+        ("--max-usd -1.5", "--max-usd", "`-1.5`"),
+        ("--max-usd dear", "--max-usd", "`dear`"),
+        ("--cache-ttl 0", "--cache-ttl", "`0`"),
+        ("--cache-ttl -60", "--cache-ttl", "`-60`"),
+        ("--cache-ttl nan", "--cache-ttl", "`nan`"),
+        ("--llm replay", "--llm", "replay:FILE"),
+        ("--llm record:", "--llm", "names no file"),
+        ("--llm antropic", "--llm", "`anthropic`?"),
         ("--nope", "--nope", "--help"),
         ("--max-dept 3", "--max-dept", "--max-depth"),
     ] {
@@ -57,7 +67,11 @@ fn a_search_without_a_question_is_wrong_usage() {
         refused(place.words("--db shop.sqlite").args(words), 2, &["no question", "-q"]);
     }
     refused(&mut place.words("-q how_many?"), 2, &["no database", "--db"]);
-    refused(&mut place.words("-q how_many? --db shop.sqlite --llm gpt"), 2, &["--llm", "`gpt`", "openai, offline"]);
+    refused(
+        &mut place.words("-q how_many? --db shop.sqlite --llm gpt"),
+        2,
+        &["--llm", "`gpt`", "openai, anthropic, offline"],
+    );
 }
 
 #[test]
@@ -102,7 +116,19 @@ fn an_error_says_what_to_do_next() {
 fn every_command_has_help_that_ends_with_the_exit_codes() {
     let place = Place::new();
     let mut wrong = Vec::new();
-    for words in ["", "search", "schema", "config", "sql", "plugin", "plugin list", "plugin inspect"] {
+    for words in [
+        "",
+        "search",
+        "schema",
+        "config",
+        "sql",
+        "plugin",
+        "plugin list",
+        "plugin inspect",
+        "cache",
+        "cache stats",
+        "cache clear",
+    ] {
         let (help, short) = (finish(place.words(words).arg("--help"), ""), finish(place.words(words).arg("-h"), ""));
         for output in [&help, &short] {
             let (stdout, stderr) = said(output);

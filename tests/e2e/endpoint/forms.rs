@@ -123,6 +123,7 @@ fn usage_that_is_missing_or_untrue_is_estimated_and_never_free() {
     }
 }
 
+/// Bug 24: the founding package sent 0.7 and waited 120 s whatever was configured, and limited the output of some calls only.
 #[test]
 fn settings_reach_the_wire() {
     let folder = syrch_kit::scratch();
@@ -138,4 +139,17 @@ fn settings_reach_the_wire() {
         assert_eq!(request.body["stream"], false);
         assert_eq!(request.authorization(), Some(format!("Bearer {}", super::KEY).as_str()));
     }
+}
+
+/// Bug 24, too.
+#[test]
+fn a_timeout_reaches_the_wire() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::hang()));
+    let mut command = super::search(&endpoint.url(), &shop(folder.path()));
+    let began = std::time::Instant::now();
+    command.env("SYRCH_TIMEOUT_SECONDS", "0.5").env("SYRCH_ATTEMPTS", "1");
+    let said = super::Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap());
+    assert!(said.code != 0 && said.stderr.contains("0.5 s"), "{}", said.all());
+    assert!(began.elapsed() < std::time::Duration::from_secs(60), "the configured timeout did not count");
 }

@@ -1,6 +1,6 @@
 //! The answer as people and programs read it: on standard output the answer, on standard error how sure it is and what it cost.
 
-use syrch::{AnswerDocument, CandidateReport, CandidateStatus, SearchReport};
+use syrch::{AnswerDocument, CandidateReport, CandidateStatus, Outcome as Ending, SearchReport};
 
 use super::Context;
 use crate::console::prompt;
@@ -10,6 +10,17 @@ use crate::sink::{Format, Grid, json, markdown, table, terminal};
 
 /// Candidates that are shown when none was acceptable.
 const SHOWN: usize = 5;
+
+/// Prints a finished search; how the program ends with it.
+pub(crate) fn finish(context: &Context, report: &SearchReport) -> Outcome {
+    print(context, report)?;
+    Ok(match report.outcome {
+        _ if report.interrupted => Exit::Interrupted,
+        Ending::Answered => Exit::Answered,
+        Ending::NoAnswer => Exit::NoAnswer,
+        Ending::ClarificationNeeded => Exit::Clarify,
+    })
+}
 
 /// Prints a finished search.
 pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {

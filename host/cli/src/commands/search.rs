@@ -6,7 +6,7 @@ use std::sync::Arc;
 use syrch::plugins;
 use syrch::syrch_core::Problem;
 use syrch::syrch_core::text::nearest;
-use syrch::{Ask, Host, LoadError, Outcome as Ending, PluginSource, Provider, SearchReport, Settings, Stop};
+use syrch::{Ask, Host, LoadError, PluginSource, Provider, SearchReport, Settings, Stop};
 
 use super::{Context, answer, dry_run, resume};
 use crate::args::SearchArgs;
@@ -35,14 +35,7 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
     let ask = context.config.effective.interactive.then_some(&prompt as &dyn Ask);
     let report = search(&context, &host, start, watch, ask).await;
     context.console.clear();
-    let report = report?;
-    answer::print(&context, &report)?;
-    Ok(match report.outcome {
-        _ if report.interrupted => Exit::Interrupted,
-        Ending::Answered => Exit::Answered,
-        Ending::NoAnswer => Exit::NoAnswer,
-        Ending::ClarificationNeeded => Exit::Clarify,
-    })
+    answer::finish(&context, &report?)
 }
 
 /// What a search begins with.

@@ -107,7 +107,7 @@ fn the_provider_follows_from_key_and_url() {
     let provider = |place: &Place, flags: &[(&'static str, Value)]| {
         let config = place.load(None, flags).unwrap();
         let key = config.effective.settings.model.api_key.as_ref().map(|key| key.expose_secret().to_owned());
-        (spec::provider_name(config.effective.settings.model.provider), key)
+        (value::provider_name(config.effective.settings.model.provider), key)
     };
     let mut place = Place::new();
     assert_eq!(provider(&place, &[]), ("offline", None));
@@ -117,6 +117,94 @@ fn the_provider_follows_from_key_and_url() {
     assert_eq!(provider(&place, &[("llm.provider", json!("offline"))]), ("offline", None));
     place.variable("SYRCH_API_KEY", "sk-own");
     assert_eq!(provider(&place, &[]), ("openai", Some("sk-own".into())));
+}
+
+#[test]
+fn anthropic_has_its_own_address_model_and_key() {
+    let shown = |place: &Place, flags: &[(&'static str, Value)]| {
+        let model = place.load(None, flags).unwrap().effective.settings.model;
+        let key = model.api_key.as_ref().map(|key| key.expose_secret().to_owned());
+        (value::provider_name(model.provider), model.base_url, model.model, key)
+    };
+    let named = [("llm.provider", json!("anthropic"))];
+    let mut place = Place::new();
+    let theirs = "https://api.anthropic.com".to_owned();
+    assert_eq!(shown(&place, &named), ("anthropic", theirs.clone(), "claude-sonnet-4-5".into(), None));
+    place.environment.anthropic_key = Some("sk-a".into());
+    assert_eq!(shown(&place, &[]), ("anthropic", theirs.clone(), "claude-sonnet-4-5".into(), Some("sk-a".into())));
+    let elsewhere = [("llm.base_url", json!("http://localhost:1")), ("llm.model", json!("m"))];
+    let openai = ("openai", "http://localhost:1".to_owned(), "m".to_owned(), None);
+    assert_eq!(shown(&place, &elsewhere), openai);
+    // Bug 34: the founding package handed OPENAI_API_KEY to the Anthropic client.
+    place.environment = Environment { openai_key: Some("sk-o".into()), ..place.environment.clone() };
+    place.environment.anthropic_key = None;
+    assert_eq!(shown(&place, &named).3, None);
+    place.variable("SYRCH_API_KEY", "sk-own");
+    assert_eq!(shown(&place, &named).3, Some("sk-own".into()));
+    assert_eq!(shown(&place, &[("llm.base_url", json!(theirs))]).0, "anthropic");
+}
+
+#[test]
+fn a_recording_to_be_made_leaves_the_provider_to_be_chosen() {
+    let mut place = Place::new();
+    place.environment.openai_key = Some("sk-env".into());
+    let model = |place: &Place, word: &str| {
+        let config = place.load(None, &[("llm.provider", json!(word))]).unwrap();
+        assert_eq!(config.origin("llm.provider").to_string(), "--llm");
+        assert_eq!(config.document(false)["llm"]["provider"], word);
+        let model = config.effective.settings.model;
+        (value::provider_name(model.provider), model.record, model.replay)
+    };
+    assert_eq!(model(&place, "record:a.jsonl"), ("openai", Some("a.jsonl".into()), None));
+    assert_eq!(model(&place, "replay:a.jsonl"), ("offline", None, Some("a.jsonl".into())));
+    place.file("home/.syrch/config.yml", "llm: {provider: anthropic}\n");
+    assert_eq!(model(&place, "record:a.jsonl"), ("anthropic", Some("a.jsonl".into()), None));
+    place.file("home/.syrch/config.yml", "llm: {provider: \"replay:b.jsonl\"}\n");
+    assert_eq!(model(&place, "openai"), ("openai", None, None));
+}
+
+#[test]
+fn an_endpoints_key_is_its_own_or_its_vendors() {
+    let mut place = Place::new();
+    place.environment.openai_key = Some("sk-vendor".into());
+    place.file(
+        "home/.syrch/config.yml",
+        "llm:\n  endpoints:\n    file: {provider: openai, base_url: \"http://a/v1\", api_key: sk-file}\n    \
+         free: {provider: openai, base_url: \"http://b/v1\"}\n    \
+         vendor: {provider: openai, base_url: \"https://api.openai.com/v1\"}\n  models: {m: {endpoint: free, model: n}}\n",
+    );
+    let keys = |place: &Place, flags: &[(&'static str, Value)]| {
+        let config = place.load(None, flags).unwrap();
+        let key =
+            |endpoint: &syrch::EndpointSettings| endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned());
+        config.effective.settings.model.endpoints.values().map(key).collect::<Vec<_>>()
+    };
+    let is = |key: &str| Some(key.to_owned());
+    assert_eq!(keys(&place, &[]), [is("sk-file"), None, is("sk-vendor")]);
+    place.variable("SYRCH_API_KEY_FREE", "sk-free");
+    place.variable("SYRCH_API_KEY_FILE", "sk-other");
+    assert_eq!(keys(&place, &[]), [is("sk-other"), is("sk-free"), is("sk-vendor")]);
+    assert!(place.load(None, &[]).unwrap().warnings.is_empty());
+    assert_eq!(keys(&place, &[("llm.provider", json!("offline"))]), [None; 0]);
+    place.variable("SYRCH_API_KEY_FREE", "sk canary");
+    let failure = place.load(None, &[]).unwrap_err();
+    assert!(failure.message.contains("SYRCH_API_KEY_FREE") && !failure.message.contains("canary"), "{failure:?}");
+}
+
+#[test]
+fn answers_are_kept_unless_somebody_says_no() {
+    let mut place = Place::new();
+    let folder = |place: &Place, flags: &[(&'static str, Value)]| {
+        let config = place.load(None, flags).unwrap();
+        assert!(config.answers.unwrap().ends_with(".cache/syrch/answers"));
+        config.effective.settings.cache
+    };
+    let kept = folder(&place, &[("cache.ttl_seconds", json!(60))]);
+    assert!(kept.folder.unwrap().ends_with(".cache/syrch/answers"));
+    assert_eq!(kept.ttl.as_secs(), 60);
+    place.variable("SYRCH_CACHE", "false");
+    assert_eq!(folder(&place, &[]).folder, None);
+    assert!(folder(&place, &[("cache.enabled", json!(true))]).folder.is_some());
 }
 
 #[test]

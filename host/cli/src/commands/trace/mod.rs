@@ -7,6 +7,7 @@ mod list;
 mod page;
 mod picture;
 mod prune;
+mod replay;
 mod show;
 #[cfg(test)]
 mod tests;
@@ -25,8 +26,18 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
 /// Runs the command.
-pub(crate) fn run(context: &Context, command: TraceCommand) -> Outcome {
+pub(crate) async fn run(context: Context, command: TraceCommand) -> Outcome {
     match command {
+        TraceCommand::Replay { run, strict } => replay::run(context, &run, strict).await,
+        command => draw(&context, command),
+    }
+}
+
+/// The commands that only read.
+fn draw(context: &Context, command: TraceCommand) -> Outcome {
+    match command {
+        // Replays were made above: they need the context for themselves.
+        TraceCommand::Replay { .. } => Ok(Exit::Answered),
         TraceCommand::List { count } => list::run(context, count),
         TraceCommand::Show(arguments) => show::run(context, &arguments),
         TraceCommand::Diff { left, right, fail_on_difference } => {

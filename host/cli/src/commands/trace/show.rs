@@ -96,12 +96,12 @@ fn candidates(tree: &SearchTree) -> Grid {
 /// Why the answer's rows are not all there.
 pub(super) fn left_out(answer: &AnswerNode, grant: RowsGrant) -> Option<String> {
     let rows = words::count(answer.row_count, "row");
-    if answer.text.is_none() {
+    if matches!(grant, RowsGrant::None | RowsGrant::Aggregates) {
         return Some(format!("{rows}, left out under --rows {grant}"));
     }
     let missing = answer.row_count.saturating_sub(answer.rows.len() as u64);
     (missing > 0).then(|| match answer.rows.len() {
-        0 => format!("{rows}, which the journal does not hold or --rows {grant} hides"),
+        0 => format!("{rows}, which the journal does not hold"),
         held => format!("the first {held} of {rows}"),
     })
 }

@@ -1,0 +1,88 @@
+//! How a run reaches its models: the layers around what the host has opened.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview};
+use syrch_layers::{BudgetedModel, CachedModel, RatedModel, RecordedModel, RetriedModel, Retries};
+
+use crate::context::{Clock, RunState};
+use crate::host::Host;
+use crate::preview::PreviewedModel;
+
+/// The host's models, for one run: cache → time → retry → recording → rate → budget → route. A dry run neither waits nor tries again.
+pub(crate) fn of_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
+    let budgeted = |inner| BudgetedModel::new(inner, Arc::clone(&run.ledger), host.settings.limits.clone());
+    let inner: Arc<dyn ModelProvider> = match &run.previews {
+        None => tried(host, run, Arc::new(budgeted(Arc::clone(&host.model) as _))),
+        Some(previews) => {
+            let (inner, previews) = (Arc::clone(&host.model) as _, Arc::clone(previews));
+            Arc::new(budgeted(Arc::new(PreviewedModel { inner, previews })))
+        }
+    };
+    let in_time: Arc<dyn ModelProvider> = Arc::new(InTime { inner, clock: run.clock.clone() });
+    // What is recorded comes from the model itself, or the recording would lack what the cache holds.
+    match host.cache.as_ref().filter(|_| host.recording.is_none()) {
+        Some(cache) => Arc::new(CachedModel::new(in_time, Arc::clone(cache), Arc::clone(&run.ledger))),
+        None => in_time,
+    }
+}
+
+/// Retry → recording → rate around the budget. A recording that answers is not waited for.
+fn tried(host: &Host, run: &RunState, budgeted: Arc<dyn ModelProvider>) -> Arc<dyn ModelProvider> {
+    let settings = &host.settings;
+    let mut inner: Arc<dyn ModelProvider> = Arc::new(RatedModel::new(budgeted, Arc::clone(&host.model)));
+    if let Some(recording) = &host.recording {
+        inner = Arc::new(RecordedModel::new(inner, Arc::clone(recording), settings.journal.kept));
+    }
+    let mut retries = Retries {
+        attempts: settings.model.attempts,
+        patience: settings.model.max_retry_wait,
+        seed: run.salt,
+        ..Retries::default()
+    };
+    if settings.model.replay.is_some() {
+        (retries.base, retries.longest) = (Duration::ZERO, Duration::ZERO);
+    }
+    Arc::new(RetriedModel::new(inner, retries))
+}
+
+/// When the search's time is over, cancels model calls, so that whoever waits for one can go on with what there is.
+struct InTime {
+    inner: Arc<dyn ModelProvider>,
+    clock: Clock,
+}
+
+#[async_trait]
+impl ModelProvider for InTime {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.inner.models()
+    }
+
+    fn identity(&self, call: &ModelCall) -> Option<String> {
+        self.inner.identity(call)
+    }
+
+    fn estimate(&self, call: &ModelCall) -> Estimate {
+        self.inner.estimate(call)
+    }
+
+    fn preview(&self, call: &ModelCall) -> Option<Preview> {
+        self.inner.preview(call)
+    }
+
+    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        if self.clock.is_over() {
+            return ModelOutcome::unsent(LlmError::Cancelled);
+        }
+        tokio::select! {
+            outcome = self.inner.complete(call) => outcome,
+            () = self.clock.over() => ModelOutcome::sent(Err(LlmError::Cancelled), None),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Recordings of models: one that answers in a model's place, and the one that a live model's calls go to.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use syrch_core::ports::{LlmError, ModelOutcome, ModelProvider, Reply, Request, Retry};
+use syrch_journal::{FORMAT, Journal, Kept, RECORDING, Recorded, Recording, RecordingError, exchanges, format_of};
+use syrch_layers::budget::clamp;
+use syrch_layers::record::kept;
+use syrch_layers::{Limiter, Rates, Route, RoutedModel};
+use syrch_llm::{Exchange, ReplayConfig, ReplayProvider};
+
+use crate::{Error, Settings};
+
+/// A recording as a model, under the names that it was made with. Which model a purpose goes to was decided then.
+///
+/// # Errors
+/// When the file cannot be read or is no recording.
+pub(crate) fn open_replay(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> {
+    let (mut exchanges, models) = read(settings, path)?;
+    exchanges.iter_mut().for_each(|exchange| clamp(&mut exchange.request, &settings.limits));
+    let config = ReplayConfig {
+        models: models.clone(),
+        max_tokens: settings.model.max_tokens,
+        digested: |request| kept(request, Kept::None),
+    };
+    let provider: Arc<dyn ModelProvider> = Arc::new(ReplayProvider::new(exchanges, config));
+    let limiter = Limiter::new(Rates { patience: settings.model.max_retry_wait, ..Rates::default() });
+    let route = |name: &String, model: Option<String>| Route {
+        name: name.clone(),
+        provider: Arc::clone(&provider),
+        model,
+        limiter: Arc::clone(&limiter),
+    };
+    let unfit = |reason: String| Error::Unfit(format!("`{}` cannot answer for a model: {reason}", path.display()));
+    let Some((default, others)) = models.split_first() else { return Err(unfit("it names none".to_owned())) };
+    let others = others.iter().map(|name| route(name, Some(name.clone()))).collect();
+    RoutedModel::new(route(default, None), others, &Default::default()).map_err(|error| unfit(error.to_string()))
+}
+
+/// The recording that the model's calls go to, if the settings name one.
+///
+/// # Errors
+/// When the file cannot be written or is something else, or the calls are answered by a recording themselves.
+pub(crate) fn open_recording(settings: &Settings, model: &RoutedModel) -> Result<Option<Arc<Recording>>, Error> {
+    let Some(path) = &settings.model.record else { return Ok(None) };
+    if settings.model.replay.is_some() {
+        return Err(Error::Config("a model that is replayed from a recording cannot be recorded".to_owned()));
+    }
+    Ok(Some(Arc::new(Recording::open(path, &model.models()).map_err(unfit)?)))
+}
+
+/// The exchanges of a file, and the models' names.
+fn read(settings: &Settings, path: &Path) -> Result<(Vec<Exchange>, Vec<String>), Error> {
+    match format_of(path).map_err(unfit)?.as_deref() {
+        Some(FORMAT) => {
+            let journal = Journal::read(path)?;
+            let all = exchanges(&journal).into_iter().map(|(request, result)| of_journal(request, result));
+            Ok((all.collect(), journal.header.models))
+        }
+        Some(RECORDING) => {
+            let (header, all) = Recording::read(path).map_err(unfit)?;
+            Ok((all.into_iter().map(|recorded| of_recording(settings, recorded)).collect(), header.models))
+        }
+        other => {
+            let found = other.map_or_else(|| "none".to_owned(), |name| format!("`{name}`"));
+            let known = format!("this host replays `{FORMAT}` and `{RECORDING}`");
+            Err(Error::Unfit(format!("`{}` has a format that is not known ({found}): {known}", path.display())))
+        }
+    }
+}
+
+fn unfit(error: RecordingError) -> Error {
+    Error::Unfit(error.to_string())
+}
+
+/// What a guest of that run got for a call, all tries of it together.
+fn of_journal(request: Request, result: Result<Reply, LlmError>) -> Exchange {
+    use LlmError::{Budget, Cancelled, Denied, Missed, TooLarge};
+    let outcome = match result {
+        // The host itself turned it away, or gave it up.
+        Err(error @ (Budget | Cancelled | Denied(_) | Missed(_) | TooLarge)) => ModelOutcome::unsent(error),
+        result => {
+            let usage = result.as_ref().ok().map(|reply| reply.usage.clone());
+            ModelOutcome::sent(result, usage)
+        }
+    };
+    Exchange { request, outcome }
+}
+
+/// One try of a call. Where the live run waited and tried again, a replay does so without the wait.
+fn of_recording(settings: &Settings, recorded: Recorded) -> Exchange {
+    let request = recorded.request.clone();
+    let mut outcome = recorded.outcome();
+    if let Retry::After(delay) = outcome.retry
+        && !delay.is_zero()
+        && delay <= settings.model.max_retry_wait
+    {
+        outcome.retry = Retry::Yes;
+    }
+    Exchange { request, outcome }
+}

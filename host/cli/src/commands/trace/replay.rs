@@ -1,0 +1,47 @@
+//! `trace replay`: repeats a run from its journal alone, or makes it again with the journal in place of the model.
+
+use std::sync::Arc;
+
+use syrch::syrch_core::Problem;
+use syrch::{Host, recorded_settings};
+
+use super::super::search::{self, Start};
+use super::super::{Context, answer};
+use super::open;
+use crate::console::progress::Watch;
+use crate::failure::Outcome;
+
+/// Prints the run's answer again. Strictly, nothing but the journal and the plugins is used, and the output is the recorded one, byte for
+/// byte. Else the database is asked again, with today's plugins, and only the model's replies come from the journal.
+pub(super) async fn run(context: Context, run: &str, is_strict: bool) -> Outcome {
+    if is_strict { strict(&context, run).await } else { again(context, run).await }
+}
+
+async fn strict(context: &Context, run: &str) -> Outcome {
+    let (_, journal) = open(context, run)?;
+    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+    let cache = context.config.effective.settings.cache_dir.as_deref();
+    let host = Host::of_journal(&journal.header, cache, watch.as_ref()).await?;
+    context.console.progress("replaying");
+    let report = host.replay(journal, watch).await;
+    context.console.clear();
+    answer::finish(context, &report?)
+}
+
+async fn again(mut context: Context, run: &str) -> Outcome {
+    let (path, journal) = open(&context, run)?;
+    let mut settings = recorded_settings(&journal.header)?;
+    let today = &context.config.effective.settings;
+    settings.cache_dir.clone_from(&today.cache_dir);
+    settings.journal.folder.clone_from(&today.journal.folder);
+    settings.model.replay = Some(path);
+    settings.model.record = None;
+    context.config.effective.settings = settings;
+    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+    let host = Host::open(context.config.effective.settings.clone(), watch.as_ref()).await?;
+    let Problem { question, evidence, .. } = journal.header.problem;
+    let problem = Problem { question, evidence, ..Problem::default() };
+    let report = search::search(&context, &host, Start::Problem(problem), watch, None).await;
+    context.console.clear();
+    answer::finish(&context, &report?)
+}

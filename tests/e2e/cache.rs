@@ -1,0 +1,316 @@
+//! What is kept of replies and results: nothing is paid twice, nothing stale or altered is told, and several processes share it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Reply, Script, sqlite};
+use tempfile::TempDir;
+
+use crate::endpoint::{PLAN, Said, WRITE, for_task, plan, search, subtask, whole};
+use crate::{host, shop};
+
+const QUESTION: &str = "How many customers are there?";
+const COUNT: &str = "SELECT COUNT(*) AS n FROM customers";
+
+/// A folder with a shop and a cache of its own. Compiled plugins are still shared.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(syrch_kit::scratch());
+        let compiled = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home/cache/compiled");
+        fs::create_dir_all(&compiled).unwrap();
+        fs::create_dir(place.cache()).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(compiled, place.cache().join("compiled")).unwrap();
+        shop(place.path());
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn cache(&self) -> std::path::PathBuf {
+        self.path().join("cache")
+    }
+
+    fn keeps(&self, mut command: Command) -> Command {
+        command.env_remove("SYRCH_CACHE").env("SYRCH_CACHE_DIR", self.cache());
+        command
+    }
+
+    /// A search of the shop that keeps its answers here.
+    fn search(&self, endpoint: &MockEndpoint, flags: &[&str]) -> Command {
+        let mut command = self.keeps(search(&endpoint.url(), &self.path().join("shop.sqlite")));
+        command.args(["--format", "json"]).args(flags);
+        command
+    }
+
+    fn ask(&self, endpoint: &MockEndpoint, flags: &[&str]) -> Value {
+        let flags = [&["-q", QUESTION], flags].concat();
+        Said::of(self.search(endpoint, &flags).output().unwrap()).document(0)
+    }
+
+    /// Runs `cache` with these words.
+    fn cached(&self, words: &[&str]) -> Said {
+        Said::of(self.keeps(host()).arg("cache").args(words).output().unwrap())
+    }
+}
+
+fn counting() -> MockEndpoint {
+    MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(COUNT, 0.95)))
+}
+
+/// A document without what differs between runs: when, how long and at what cost.
+fn lasting(mut document: Value) -> Value {
+    for key in ["run", "time_ms", "cost"] {
+        document.as_object_mut().unwrap().remove(key).unwrap();
+    }
+    document
+}
+
+#[test]
+fn a_second_search_asks_nobody_and_tells_the_same() {
+    let (place, endpoint) = (Place::new(), counting());
+    let first = place.ask(&endpoint, &[]);
+    assert_eq!((&first["answer"]["rows"], endpoint.count()), (&json!([[4]]), 2));
+    let second = place.ask(&endpoint, &[]);
+    assert_eq!(endpoint.count(), 2, "a kept reply was asked for again");
+    assert_eq!(lasting(first), lasting(second));
+    // Without the cache it is paid for again, and nothing new is kept.
+    place.ask(&endpoint, &["--no-cache"]);
+    assert_eq!(endpoint.count(), 4);
+    place.ask(&endpoint, &["--cache-ttl", "0.001"]);
+    assert_eq!(endpoint.count(), 6, "what is older than --cache-ttl is none");
+    let mut off = place.search(&endpoint, &["-q", QUESTION]);
+    Said::of(off.env("SYRCH_CACHE", "no").output().unwrap()).document(0);
+    assert_eq!(endpoint.count(), 8);
+}
+
+/// Offline searches have no replies to keep, but results.
+#[test]
+fn offline_searches_keep_results() {
+    let place = Place::new();
+    let offline = || {
+        let mut command = place.keeps(host());
+        command
+            .args(["--llm", "offline", "--format", "json", "-q", QUESTION, "--db"])
+            .arg(place.path().join("shop.sqlite"));
+        Said::of(command.output().unwrap()).document(0)
+    };
+    assert_eq!(lasting(offline()), lasting(offline()));
+    let kept: Value = place.cached(&["stats", "--format", "json"]).document(0);
+    assert_eq!(kept["kept"]["llm"]["entries"], 0, "{kept}");
+    assert!(kept["kept"]["sql"]["entries"].as_u64().unwrap() > 0, "{kept}");
+}
+
+/// Bug 1: the founding package told the sum of the old file for a day after the file had changed.
+#[test]
+fn a_changed_database_is_never_answered_from_what_it_was() {
+    let (place, endpoint) = (Place::new(), counting());
+    assert_eq!(place.ask(&endpoint, &[])["answer"]["rows"], json!([[4]]));
+    let database = Connection::open(place.path().join("shop.sqlite")).unwrap();
+    for customers in 5..8 {
+        database.execute("INSERT INTO customers(name, country) VALUES ('Eve', 'Spain')", []).unwrap();
+        assert_eq!(place.ask(&endpoint, &[])["answer"]["rows"], json!([[customers]]));
+    }
+    // In place, and of the same size.
+    database.execute("DELETE FROM customers WHERE name = 'Eve'", []).unwrap();
+    assert_eq!(place.ask(&endpoint, &[])["answer"]["rows"], json!([[4]]));
+}
+
+/// Bug 2: two databases shared one result in the founding package; later, all of the same relative path did.
+#[test]
+fn two_databases_never_share_a_result() {
+    let (place, endpoint) = (Place::new(), counting());
+    let customers = |folder: &str, rows: usize| {
+        let folder = place.path().join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let values = vec!["('Ada', 'France')"; rows].join(", ");
+        sqlite(
+            folder.join("same.sqlite"),
+            &format!("CREATE TABLE customers(name TEXT, country TEXT); INSERT INTO customers VALUES {values};"),
+        );
+        folder
+    };
+    let folders = [(customers("a", 5), 5), (customers("b", 7), 7)];
+    for _ in 0..2 {
+        for (folder, rows) in &folders {
+            let mut command = place.keeps(search(&endpoint.url(), Path::new("same.sqlite")));
+            command.current_dir(folder).args(["--format", "json", "-q", QUESTION]);
+            let document = Said::of(command.output().unwrap()).document(0);
+            assert_eq!(document["answer"]["rows"], json!([[rows]]));
+        }
+    }
+}
+
+/// Bug 8: the founding package kept tables as loose JSON: '006' came back as 6, 315.0 as 315, numbers with ten digits, and two columns
+/// of one name not at all.
+#[test]
+fn values_come_back_exactly_as_they_were() {
+    let place = Place::new();
+    let exact =
+        "SELECT '006' AS code, 315.0 AS amount, 0.12345678901234568 AS share, 9007199254740993 AS big, 1 AS n, 2 AS n";
+    let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(exact, 0.95)));
+    let shown = || {
+        let said = Said::of(place.search(&endpoint, &["-q", QUESTION]).output().unwrap());
+        let document = said.document(0);
+        assert_eq!(document["answer"]["columns"], json!(["code", "amount", "share", "big", "n", "n"]));
+        let row = json!([["006", 315.0, 0.12345678901234568, 9_007_199_254_740_993_u64, 1, 2]]);
+        assert_eq!(document["answer"]["rows"], row);
+        assert!(said.stdout.contains("315.0") && said.stdout.contains("0.12345678901234568"), "{}", said.stdout);
+        lasting(document)
+    };
+    assert_eq!(shown(), shown());
+    assert_eq!(endpoint.count(), 2);
+}
+
+/// Bug 15: the founding package kept a plan that it could not read as an empty one, and stayed wrong for a day.
+#[test]
+fn a_reply_that_cannot_be_used_is_not_kept() {
+    let place = Place::new();
+    let tasks = [subtask("A", "count them", &[]), subtask("B", "take it over", &["A"])];
+    let endpoint = MockEndpoint::start(
+        Script::new()
+            .once([PLAN], Reply::text("I would first count the customers."))
+            .on([PLAN], plan(&tasks))
+            .on([&for_task("take it over")], Reply::sql("SELECT n FROM task_A", 0.95))
+            .on([WRITE], Reply::sql(COUNT, 0.95)),
+    );
+    place.ask(&endpoint, &[]);
+    assert_eq!(endpoint.count_of(PLAN), 1);
+    let second = place.ask(&endpoint, &[]);
+    assert_eq!(endpoint.count_of(PLAN), 2, "the plan is asked for again");
+    assert_eq!(second["answer"]["rows"], json!([[4]]));
+    assert!(second["sql"].as_str().unwrap().contains("task_A"), "{second:#}");
+    let asked = endpoint.count();
+    place.ask(&endpoint, &[]);
+    assert_eq!(endpoint.count(), asked, "the plan that could be used is kept");
+}
+
+/// Bug 16: prompts of the founding package went over unordered sets, so that each process wrote them otherwise and asked again.
+#[test]
+fn prompts_are_equal_in_every_process() {
+    let place = Place::new();
+    let tables: String = (0..30)
+        .map(|n| format!("CREATE TABLE customers_{n}(id INTEGER PRIMARY KEY, name_{n} TEXT, country TEXT, city TEXT);"))
+        .collect();
+    Connection::open(place.path().join("shop.sqlite")).unwrap().execute_batch(&tables).unwrap();
+    let tasks =
+        [subtask("A", "the customers", &[]), subtask("B", "the countries", &[]), subtask("C", "both", &["A", "B"])];
+    let endpoint = MockEndpoint::start(
+        Script::new()
+            .on([PLAN], plan(&tasks))
+            .on([&for_task("the customers")], Reply::sql("SELECT id, name FROM customers", 0.95))
+            .on([&for_task("the countries")], Reply::sql("SELECT id, country FROM customers", 0.95))
+            .on(
+                [&for_task("both")],
+                Reply::sql("SELECT a.name, b.country FROM task_A a JOIN task_B b USING (id)", 0.95),
+            ),
+    );
+    let sent = |from: usize| {
+        let mut bodies: Vec<String> =
+            endpoint.requests().split_off(from).iter().map(|request| request.body.to_string()).collect();
+        bodies.sort();
+        bodies
+    };
+    place.ask(&endpoint, &[]);
+    let first = sent(0);
+    assert_eq!(first.len(), 4);
+    place.ask(&endpoint, &[]);
+    assert_eq!(endpoint.count(), 4, "another process asked again");
+    for run in 1..4 {
+        place.ask(&endpoint, &["--no-cache"]);
+        assert_eq!(sent(4 * run), first);
+    }
+}
+
+#[test]
+fn a_damaged_file_is_set_aside_and_told() {
+    let (place, endpoint) = (Place::new(), counting());
+    place.ask(&endpoint, &[]);
+    let file = place.cache().join("answers/cache.sqlite");
+    fs::write(&file, "this is no database at all".repeat(500)).unwrap();
+    let document = place.ask(&endpoint, &[]);
+    assert_eq!(document["answer"]["rows"], json!([[4]]));
+    assert!(document["warnings"].to_string().contains("set aside"), "{}", document["warnings"]);
+    let is_aside = |name: &str| name.starts_with("cache.sqlite.corrupt-");
+    let names: Vec<String> = fs::read_dir(file.parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(names.iter().any(|name| is_aside(name)), "{names:?}");
+    let asked = endpoint.count();
+    assert_eq!(place.ask(&endpoint, &[])["warnings"], json!([]));
+    assert_eq!(endpoint.count(), asked, "the new file is used");
+    fs::write(&file, "again".repeat(5_000)).unwrap();
+    let said = place.cached(&["stats"]);
+    assert!(said.code == 0 && said.stderr.contains("set aside"), "{}", said.all());
+}
+
+#[test]
+fn what_is_kept_is_shown_and_cleared() {
+    let (place, endpoint) = (Place::new(), counting());
+    assert!(place.cached(&["stats"]).stdout.contains("all  0 entries, 0 bytes"), "{}", place.cached(&["stats"]).all());
+    place.ask(&endpoint, &[]);
+    let kept = || place.cached(&["stats", "--format", "json"]).document(0);
+    let before = kept();
+    let file = place.cache().canonicalize().unwrap().join("answers/cache.sqlite");
+    assert_eq!((&before["schema"], &before["kept"]["llm"]["entries"]), (&json!("syrch.cache/1"), &json!(2)));
+    assert!(before["path"].as_str().unwrap().ends_with("answers/cache.sqlite") && file.exists(), "{before}");
+    assert!(before["file_bytes"].as_u64().unwrap() > before["kept"]["all"]["bytes"].as_u64().unwrap(), "{before}");
+    let text = place.cached(&["stats"]).stdout;
+    assert!(text.contains("on disk") && text.contains("llm  2 entries"), "{text}");
+
+    let cleared = place.cached(&["clear", "sql", "--format", "json"]).document(0);
+    assert_eq!(
+        (&cleared["schema"], &cleared["entries"]),
+        (&json!("syrch.cache-cleared/1"), &before["kept"]["sql"]["entries"])
+    );
+    place.ask(&endpoint, &[]);
+    assert_eq!(endpoint.count(), 2, "replies are still kept");
+    assert!(place.cached(&["clear"]).stdout.starts_with("cleared 3 entries, "));
+    assert_eq!(kept()["kept"]["all"]["entries"], 0);
+    place.ask(&endpoint, &[]);
+    assert_eq!(endpoint.count(), 4);
+    let wrong = place.cached(&["clear", "lmm"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("`lmm` is not one of llm, sql"), "{}", wrong.all());
+}
+
+/// Four processes at once, each with the same questions from another one on. Where two race for one, both may ask.
+#[test]
+fn four_processes_share_one_cache() {
+    let place = Place::new();
+    let countries = ["France", "Spain", "Italy", "Norway"];
+    let mut script = Script::new().on([PLAN], whole().delay_ms(50));
+    for country in countries {
+        let sql = format!("SELECT COUNT(*) AS n FROM customers WHERE country = '{country}'");
+        script = script.on([country], Reply::sql(&sql, 0.95).delay_ms(50));
+    }
+    let endpoint = MockEndpoint::start(script);
+    std::thread::scope(|scope| {
+        for first in 0..4 {
+            let (place, endpoint) = (&place, &endpoint);
+            scope.spawn(move || {
+                for step in 0..4 {
+                    let at = (first + step) % 4;
+                    let question = format!("How many customers are from {}?", countries[at]);
+                    let mut command = place.search(endpoint, &["-q", &question]);
+                    let said = Said::of(command.stdin(Stdio::null()).output().unwrap());
+                    let document = said.document(0);
+                    assert_eq!(document["answer"]["rows"], json!([[[2, 1, 1, 0][at]]]), "{}", said.all());
+                    assert_eq!(document["warnings"], json!([]), "{}", said.all());
+                }
+            });
+        }
+    });
+    let repeats = endpoint.repeats();
+    assert_eq!(repeats.len(), 8, "{repeats:?}");
+    assert!(repeats.iter().all(|times| *times <= 2), "{repeats:?}");
+    let kept = place.cached(&["stats", "--format", "json"]).document(0);
+    assert_eq!(kept["kept"]["llm"]["entries"], 8, "{kept}");
+}
