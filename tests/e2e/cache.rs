@@ -70,6 +70,9 @@ fn lasting(mut document: Value) -> Value {
     for key in ["run", "time_ms", "cost"] {
         document.as_object_mut().unwrap().remove(key).unwrap();
     }
+    for plugin in document["plugins"].as_array_mut().unwrap() {
+        plugin.as_object_mut().unwrap().remove("cpu_ms").unwrap();
+    }
     document
 }
 
@@ -234,7 +237,14 @@ fn a_damaged_file_is_set_aside_and_told() {
     let (place, endpoint) = (Place::new(), counting());
     place.ask(&endpoint, &[]);
     let file = place.cache().join("answers/cache.sqlite");
-    fs::write(&file, "this is no database at all".repeat(500)).unwrap();
+    let damage = |text: &str| {
+        // What the log beside the file holds would mend it.
+        for companion in ["cache.sqlite-wal", "cache.sqlite-shm"] {
+            drop(fs::remove_file(file.with_file_name(companion)));
+        }
+        fs::write(&file, text.repeat(1_000)).unwrap();
+    };
+    damage("this is no database at all");
     let document = place.ask(&endpoint, &[]);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
     assert!(document["warnings"].to_string().contains("set aside"), "{}", document["warnings"]);
@@ -247,7 +257,7 @@ fn a_damaged_file_is_set_aside_and_told() {
     let asked = endpoint.count();
     assert_eq!(place.ask(&endpoint, &[])["warnings"], json!([]));
     assert_eq!(endpoint.count(), asked, "the new file is used");
-    fs::write(&file, "again".repeat(5_000)).unwrap();
+    damage("nor is this");
     let said = place.cached(&["stats"]);
     assert!(said.code == 0 && said.stderr.contains("set aside"), "{}", said.all());
 }
@@ -285,7 +295,7 @@ fn what_is_kept_is_shown_and_cleared() {
 #[test]
 fn four_processes_share_one_cache() {
     let place = Place::new();
-    let countries = ["France", "Spain", "Italy", "Norway"];
+    let (countries, found) = (["France", "Spain", "Italy", "Norway"], [2, 1, 1, 0]);
     let mut script = Script::new().on([PLAN], whole().delay_ms(50));
     for country in countries {
         let sql = format!("SELECT COUNT(*) AS n FROM customers WHERE country = '{country}'");
@@ -302,7 +312,7 @@ fn four_processes_share_one_cache() {
                     let mut command = place.search(endpoint, &["-q", &question]);
                     let said = Said::of(command.stdin(Stdio::null()).output().unwrap());
                     let document = said.document(0);
-                    assert_eq!(document["answer"]["rows"], json!([[[2, 1, 1, 0][at]]]), "{}", said.all());
+                    assert_eq!(document["answer"]["rows"], json!([[found[at]]]), "{}", said.all());
                     assert_eq!(document["warnings"], json!([]), "{}", said.all());
                 }
             });

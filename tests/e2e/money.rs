@@ -90,9 +90,10 @@ fn purposes_are_answered_by_the_models_they_name() {
     assert!(keys(&strong).iter().all(|key| *key == format!("Bearer {KEY}")), "an endpoint got another's key");
     // Who asks for the offline rules asks nobody, whatever is routed elsewhere.
     let asked = cheap.count();
-    let offline = priced(&place, &strong, &file, &["--llm", "offline"]);
-    offline.document(0);
-    assert_eq!((cheap.count(), strong.count_of(REPAIR)), (asked, 0));
+    let offline =
+        place.words("--llm offline --db shop.sqlite --config mine.yml --format json -q").arg(QUESTION).output();
+    Said::of(offline.unwrap()).document(0);
+    assert_eq!(cheap.count(), asked);
 }
 
 #[test]
@@ -186,9 +187,13 @@ fn a_dry_run_prints_what_would_be_sent() {
     let mut command = search(&endpoint.url(), &shop(place.path()));
     Said::of(command.args(["--format", "json", "-q", QUESTION]).output().unwrap()).document(0);
     assert_eq!(first["body"], endpoint.requests()[0].body);
-    let offline = dry(&["--llm", "offline"]);
-    assert_eq!((offline.code, offline.stdout.as_str()), (0, "nothing would be sent\n"), "{}", offline.all());
-    assert_eq!(dry(&["--llm", "offline", "--format", "json"]).document(0), json!([]));
+    let offline = |format: &str| {
+        let mut command = place.words(&format!("--llm offline --dry-run --db shop.sqlite --format {format} -q"));
+        Said::of(command.arg(QUESTION).output().unwrap())
+    };
+    let (text, none) = (offline("auto"), offline("json"));
+    assert_eq!((text.code, text.stdout.as_str()), (0, "nothing would be sent\n"), "{}", text.all());
+    assert_eq!(none.document(0), json!([]));
     assert_eq!(finish(&mut place.words("--dry-run --resume last"), "").status.code(), Some(2));
     assert_eq!(statements(&endpoint).len(), 1);
 }

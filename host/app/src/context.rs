@@ -14,7 +14,9 @@ use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Role};
 use syrch_core::{Catalog, Json, Problem, Question, ResultSet, RoleError, SqlError, Task, TaskId, Verdict};
 use syrch_journal::{CallId, Tape};
-use syrch_layers::{BudgetedDatabase, CachedDatabase, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, journalled};
+use syrch_layers::{
+    BudgetedDatabase, CachedDatabase, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, journalled,
+};
 use syrch_scheduler::Stop;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
@@ -207,8 +209,7 @@ impl Context {
             *number
         });
         let place = from.map(|(call, ticket)| format!("{call}.{ticket}")).unwrap_or_default();
-        let seed =
-            digest64(&[&self.settings.seed.to_string(), role.name(), &task_id, &place, &number.to_string()]);
+        let seed = digest64(&[&self.settings.seed.to_string(), role.name(), &task_id, &place, &number.to_string()]);
         let sql = Arc::new(SqlBinding::new(Arc::clone(&self.memo), relations.clone(), self.salt));
         let evaluate =
             Arc::new(EvaluateOfTask { context: Arc::clone(self), task: task.cloned(), relations, caller: id });

@@ -22,11 +22,7 @@ pub(crate) struct EvaluateOfTask {
 
 impl EvaluateOfTask {
     /// The calibrator's values, for what the role call does under that ticket. A fault of its is noted.
-    pub(crate) async fn calibrated(
-        &self,
-        ticket: Ticket,
-        claims: &[(f64, Signals)],
-    ) -> Result<Vec<f64>, RoleError> {
+    pub(crate) async fn calibrated(&self, ticket: Ticket, claims: &[(f64, Signals)]) -> Result<Vec<f64>, RoleError> {
         let _slot = self.context.nested_slot().await;
         let from = Some((self.caller, ticket));
         let prepared = self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new(), from).await;

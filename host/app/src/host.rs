@@ -148,11 +148,7 @@ impl Host {
     ///
     /// # Errors
     /// When the journal was written by a run that cannot be repeated from it, or a plugin is missing, refused or another one.
-    pub async fn of_journal(
-        header: &Header,
-        cache_dir: Option<&Path>,
-        observer: &dyn Observer,
-    ) -> Result<Self, Error> {
+    pub async fn of_journal(header: &Header, cache_dir: Option<&Path>, observer: &dyn Observer) -> Result<Self, Error> {
         let mut settings = record::recorded_settings(header)?;
         settings.cache_dir = cache_dir.map(Path::to_owned);
         settings.journal.folder = None;
@@ -208,12 +204,7 @@ impl Host {
     }
 
     /// Searches and notes how it ended.
-    async fn carry_out(
-        &self,
-        problem: Problem,
-        run: &RunState,
-        outside: Outside<'_>,
-    ) -> Result<SearchReport, Error> {
+    async fn carry_out(&self, problem: Problem, run: &RunState, outside: Outside<'_>) -> Result<SearchReport, Error> {
         let mut report = self.follow(problem, run, &outside).await;
         if let Ok(report) = &mut report {
             report.document.warnings.extend(run.tape.warning());

@@ -80,11 +80,11 @@ mod ground;
 mod host;
 mod models;
 mod open;
+pub mod plugins;
 mod preview;
 mod query;
 mod record;
 mod recordings;
-pub mod plugins;
 mod report;
 mod runner;
 mod search;
@@ -102,8 +102,8 @@ pub use report::{
     CostReport, Observer, Outcome, PluginReport, SearchEvent, SearchReport, Silent, TimeReport,
 };
 pub use settings::{
-    CacheSettings, EndpointSettings, JournalSettings, ModelSettings, PluginSource, PriceSettings, Provider, RateSettings, RouteSettings,
-    Settings, Strategy,
+    CacheSettings, EndpointSettings, JournalSettings, ModelSettings, PluginSource, PriceSettings, Provider,
+    RateSettings, RouteSettings, Settings, Strategy,
 };
 
 pub use answer::json_value;

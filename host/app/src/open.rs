@@ -72,7 +72,8 @@ pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> R
         let provider = open_endpoint(settings, endpoint, &route.model, database)?;
         if settings.budgets.cost_micros.is_some() && endpoint.provider != Provider::Offline {
             let known = prices.of(&route.model).is_some();
-            let unpriced = || Error::Config(format!("the model `{}` has no price, so money cannot be limited", route.model));
+            let unpriced =
+                || Error::Config(format!("the model `{}` has no price, so money cannot be limited", route.model));
             known.then_some(()).ok_or_else(unpriced)?;
         }
         let provider = Arc::new(PricedModel::new(provider, Arc::clone(&prices)));
@@ -93,9 +94,10 @@ fn rates(rates: RateSettings, patience: Duration) -> Rates {
 
 fn prices(model: &ModelSettings) -> Result<Prices, Error> {
     let wrong = |error: syrch_layers::PriceError| Error::Config(error.to_string());
-    let prices = model.prices.iter().map(|(pattern, price)| {
-        Ok((pattern.clone(), Price::new(price.input, price.output).map_err(wrong)?))
-    });
+    let prices = model
+        .prices
+        .iter()
+        .map(|(pattern, price)| Ok((pattern.clone(), Price::new(price.input, price.output).map_err(wrong)?)));
     Prices::new(prices.collect::<Result<Vec<_>, Error>>()?).map_err(wrong)
 }
 

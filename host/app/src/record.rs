@@ -9,8 +9,8 @@ use syrch_core::ports::{
     ModelProvider, Plan, PortError, Preview, Query, Sample,
 };
 use syrch_core::{Catalog, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind};
-use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 use syrch_journal::{FORMAT, Fact, Header, Journal, Kept, PluginRecord, Record, VERSION};
+use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 
 use crate::host::Host;
 use crate::{Error, Outcome, SearchReport, Settings};
@@ -69,9 +69,10 @@ pub fn recorded_settings(header: &Header) -> Result<Settings, Error> {
 /// Whether the run's plugins are those of the host.
 pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
     let present = plugins(host);
-    let changed = header.plugins.iter().filter(|recorded| {
-        !present.iter().any(|now| now.role == recorded.role && now.digest == recorded.digest)
-    });
+    let changed = header
+        .plugins
+        .iter()
+        .filter(|recorded| !present.iter().any(|now| now.role == recorded.role && now.digest == recorded.digest));
     let changed: Vec<String> = changed.map(|recorded| format!("the {} `{}`", recorded.role, recorded.source)).collect();
     if changed.is_empty() {
         return Ok(());
@@ -148,7 +149,9 @@ pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
         Record::Fact { fact: fact @ (Fact::Answer { .. } | Fact::Failed { .. }), .. } => Some(fact.clone()),
         _ => None,
     });
-    ends.ok_or_else(|| Error::Unfit(format!("the run `{run}` has not come to its end; `search --resume {run}` goes on")))
+    ends.ok_or_else(|| {
+        Error::Unfit(format!("the run `{run}` has not come to its end; `search --resume {run}` goes on"))
+    })
 }
 
 /// The replayed report with what no replay can measure again taken from the recorded one: then they must be equal.
@@ -170,7 +173,8 @@ pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> 
         (plugin.cpu_ms, plugin.memory_peak) = (known.cpu_ms, known.memory_peak);
     }
     let again = end(&Ok(report.clone()), Kept::Full);
-    let same = matches!(&again, Fact::Answer { document, outcome: now, .. } if *document == recorded && *now == outcome);
+    let same =
+        matches!(&again, Fact::Answer { document, outcome: now, .. } if *document == recorded && *now == outcome);
     if same {
         return Ok(report);
     }

@@ -33,7 +33,10 @@ fn a_config_file_that_is_missing_or_odd_is_told() {
         ("folder.yml", &["folder.yml", "is a folder"]),
         ("bytes.yml", &["bytes.yml", "not UTF-8"]),
         ("huge.yml", &["huge.yml", "larger"]),
-        ("unknown.yml", &["unknown.yml:2:3", "`modle`", "`model`?", "`execution`?", "unknown.yml:5:3", "`planner`?"]),
+        (
+            "unknown.yml",
+            &["unknown.yml:2:3", "`modle`", "did you mean `model`", "`execution`?", "unknown.yml:5:3", "`planner`?"],
+        ),
         ("types.yml", &["types.yml:2:14", "max_depth", "high_confidence", "interactive", "`maybe`"]),
         ("list.yml", &["list.yml:1:1", "mapping"]),
         ("bomb.yml", &["bomb.yml"]),

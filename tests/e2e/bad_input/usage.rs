@@ -46,9 +46,6 @@ fn flags_out_of_bounds_are_wrong_usage() {
         ("--cache-ttl 0", "--cache-ttl", "`0`"),
         ("--cache-ttl -60", "--cache-ttl", "`-60`"),
         ("--cache-ttl nan", "--cache-ttl", "`nan`"),
-        ("--llm replay", "--llm", "replay:FILE"),
-        ("--llm record:", "--llm", "names no file"),
-        ("--llm antropic", "--llm", "`anthropic`?"),
         ("--nope", "--nope", "--help"),
         ("--max-dept 3", "--max-dept", "--max-depth"),
     ] {
@@ -72,6 +69,9 @@ fn a_search_without_a_question_is_wrong_usage() {
         2,
         &["--llm", "`gpt`", "openai, anthropic, offline"],
     );
+    for (word, why) in [("replay", "replay:FILE"), ("record:", "names no file"), ("antropic", "`anthropic`?")] {
+        refused(&mut place.words(&format!("-q how_many? --db shop.sqlite --llm {word}")), 2, &["--llm", why]);
+    }
 }
 
 #[test]

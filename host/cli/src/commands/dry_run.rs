@@ -72,13 +72,3 @@ mod tests {
         assert_eq!(text(&[]).unwrap(), "nothing would be sent\n");
     }
 }
-
-// SHIM until Host::preview is there; the inherent method wins once it exists.
-trait Later {
-    async fn preview(&self, problem: Problem) -> Result<Vec<Preview>, syrch::Error>;
-}
-impl Later for Host {
-    async fn preview(&self, _: Problem) -> Result<Vec<Preview>, syrch::Error> {
-        Err(syrch::Error::Internal("no preview yet".into()))
-    }
-}

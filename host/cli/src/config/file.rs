@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(
             problems(text, Trust::User).lines().collect::<Vec<_>>(),
             [
-                "f.yml:2:3: unknown key in `llm` `modle`; did you mean `model`?",
+                "f.yml:2:3: unknown key in `llm` `modle`; did you mean `model` or `models`?",
                 "f.yml:3:16: llm.temperature: `hot` is not a number from 0 to 2",
                 "f.yml:5:14: execution.max_depth: `0` is not a whole number from 1 to 16",
                 "f.yml:6:3: unknown key in `execution` `cache_enabled`",

@@ -171,7 +171,7 @@ fn an_endpoints_key_is_its_own_or_its_vendors() {
         "home/.syrch/config.yml",
         "llm:\n  endpoints:\n    file: {provider: openai, base_url: \"http://a/v1\", api_key: sk-file}\n    \
          free: {provider: openai, base_url: \"http://b/v1\"}\n    \
-         vendor: {provider: openai, base_url: \"https://api.openai.com/v1\"}\n  models: {m: {endpoint: free, model: n}}\n",
+         vendor: {provider: openai, base_url: \"https://api.openai.com/v1\"}\n  models: {m: {endpoint: free, model: small}}\n",
     );
     let keys = |place: &Place, flags: &[(&'static str, Value)]| {
         let config = place.load(None, flags).unwrap();
