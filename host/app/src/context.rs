@@ -119,10 +119,16 @@ pub(crate) struct Context {
     shared: Mutex<Shared>,
 }
 
+/// A role, its task, and the call that waits for it.
+type Place = (Role, TaskId, Option<(CallId, Ticket)>);
+
+/// What tells role calls apart besides how many there were: role, task, and who waits.
+type Seat = (Role, TaskId, Option<(CallId, Ticket)>);
+
 #[derive(Default)]
 struct Shared {
     relation_names: BTreeMap<TaskId, String>,
-    calls: BTreeMap<(Role, TaskId, Option<(CallId, Ticket)>), u64>,
+    calls: BTreeMap<Place, u64>,
     verdicts: BTreeMap<(TaskId, String), Verdict>,
     /// Results by the statement of a task that gave them.
     results: BTreeMap<(TaskId, String), Weak<ResultSet>>,

@@ -29,7 +29,7 @@ use crate::{Ask, Error, Host, Observer, PluginSource, Provider, Settings, Silent
 /// #     CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
 /// #     INSERT INTO customers(name) VALUES ('Anna'), ('Ben'), ('Clara');");
 /// let answer = syrch::query("How many customers are there?", &database).await?;
-/// assert_eq!(answer.data.rows(0, 1), [[3.into()]]);
+/// assert_eq!(answer.data.rows(0, 1), [[syrch::syrch_core::Value::Integer(3)]]);
 /// assert!(answer.sql.starts_with("SELECT"));
 /// # Ok(())
 /// # }
@@ -287,7 +287,8 @@ impl Query {
             None if names_one && model.provider == Provider::Offline => model.provider = Provider::Openai,
             None => {}
         }
-        if model.provider == Provider::Anthropic {
+        if self.provider == Some(Provider::Anthropic) {
+            // The defaults are another provider's.
             model.model.clear();
             ANTHROPIC_BASE_URL.clone_into(&mut model.base_url);
         }

@@ -4,9 +4,14 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::read::Journal;
 use crate::record::{Header, Record};
+
+/// How often a lock that somebody else holds is tried again, and after how long.
+const LOOKS: u32 = 20;
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -111,11 +116,15 @@ impl Writer {
     }
 
     fn locked(file: File, path: &Path) -> Result<Self, JournalError> {
-        match file.try_lock() {
-            Ok(()) => Ok(Self { file, path: path.to_owned(), broken: None }),
-            Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.to_owned() }),
-            Err(TryLockError::Error(error)) => Err(JournalError::io(path, error)),
+        // Whoever only looks whether a run still goes on holds the lock for a moment.
+        for _ in 0..LOOKS {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { file, path: path.to_owned(), broken: None }),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+                Err(TryLockError::Error(error)) => return Err(JournalError::io(path, error)),
+            }
         }
+        Err(JournalError::Busy { path: path.to_owned() })
     }
 
     /// Appends one record. When that fails (a full disk), the journal ends there and the run goes on; [`Writer::broken`] says so.

@@ -62,7 +62,7 @@ fn an_endpoint_that_hangs_is_given_up() {
     let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--timeout", "1"]);
     fails(&said, 12, "model", &["no reply from", "within 1 s", "timeout"]);
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
-    assert_eq!(endpoint.count(), 1);
+    assert_eq!(endpoint.count(), 3, "a call is tried three times");
 }
 
 #[test]

@@ -94,7 +94,8 @@ fn an_endpoint_without_structured_output_is_asked_in_words() {
         let last = plans.last().unwrap();
         assert_eq!(last.body["response_format"]["type"], format);
         assert_eq!(last.prompt().contains("matches this JSON schema"), format != "json_schema");
-        assert_eq!(document["cost"]["by_purpose"]["plan"]["calls"], 1, "refusals of a parameter are no calls");
+        assert_eq!(document["cost"]["by_purpose"]["plan"]["calls"], plans.len(), "what is sent is counted");
+        assert_eq!(document["cost"]["calls"], endpoint.count());
     }
 }
 

@@ -116,9 +116,18 @@ fn the_document_tells_every_candidate_and_what_it_cost() {
 
     let cost = &document["cost"];
     assert_eq!(cost["calls"], endpoint.count());
-    assert_eq!(cost["by_purpose"]["plan"], json!({"calls": 1, "input_tokens": 2_000, "output_tokens": 300}));
-    assert_eq!(cost["by_purpose"]["generate"], json!({"calls": 3, "input_tokens": 3_000, "output_tokens": 120}));
-    assert_eq!(cost["by_purpose"]["repair"], json!({"calls": 2, "input_tokens": 2_000, "output_tokens": 80}));
+    assert_eq!(
+        cost["by_purpose"]["plan"],
+        json!({"calls": 1, "cached": 0, "input_tokens": 2_000, "output_tokens": 300})
+    );
+    assert_eq!(
+        cost["by_purpose"]["generate"],
+        json!({"calls": 3, "cached": 0, "input_tokens": 3_000, "output_tokens": 120})
+    );
+    assert_eq!(
+        cost["by_purpose"]["repair"],
+        json!({"calls": 2, "cached": 0, "input_tokens": 2_000, "output_tokens": 80})
+    );
     assert_eq!((&cost["input_tokens"], &cost["output_tokens"]), (&json!(7_000), &json!(500)));
     assert_eq!(cost["usd"], Value::Null);
     let roles: Vec<&str> =

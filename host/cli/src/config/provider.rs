@@ -99,7 +99,11 @@ impl Config {
             endpoint.api_key = Some(key);
             self.keys.insert(name.clone(), Origin::Environment(variable));
         }
-        if problems.is_empty() { Ok(()) } else { Err(Failure::config(problems.join("\n"))) }
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::config(problems.join("\n")).hint("correct the value, or unset the variable"))
+        }
     }
 
     /// Every secret that is live, also those that no provider is given.

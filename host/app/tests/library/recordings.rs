@@ -1,17 +1,15 @@
 //! Recordings: what a live model said answers again in its place, and nobody is asked.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-mod shop;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use shop::{PLAN, asked, plan, settings, shop};
 use syrch::journal::{Journal, Kept, Record, Recording, exchanges};
 use syrch::syrch_core::Problem;
 use syrch::{Error, Host, SearchReport, Settings, Silent, Stop};
 use syrch_kit::{MockEndpoint, Reply, Script};
+
+use crate::shop::{PLAN, asked, plan, settings, shop};
 
 const QUESTION: &str = "How much did each customer from France spend?";
 /// Nobody listens there.

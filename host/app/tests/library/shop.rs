@@ -7,24 +7,24 @@ use syrch::{Provider, Settings};
 use syrch_kit::Reply;
 
 /// What only a prompt for a plan says.
-pub const PLAN: &str = "You plan how to answer";
+pub(crate) const PLAN: &str = "You plan how to answer";
 /// What only a prompt for a statement says.
-pub const WRITE: &str = "You answer questions with one";
+pub(crate) const WRITE: &str = "You answer questions with one";
 
 /// What only prompts for that subtask say.
-pub fn asked(description: &str) -> String {
+pub(crate) fn asked(description: &str) -> String {
     format!("Your task is this part of it: {description}\n")
 }
 
 /// A plan of subtasks: id, description, dependencies.
-pub fn plan(subtasks: &[(&str, &str, &[&str])]) -> Reply {
+pub(crate) fn plan(subtasks: &[(&str, &str, &[&str])]) -> Reply {
     let subtask = |(id, description, depends_on): &(&str, &str, &[&str])| json!({"id": id, "description": description, "depends_on": depends_on, "is_atomic": true});
     let subtasks: Vec<Value> = subtasks.iter().map(subtask).collect();
     Reply::json(&json!({ "subtasks": subtasks }))
 }
 
 /// The shop's database, made once in that folder.
-pub fn shop(folder: &Path) -> PathBuf {
+pub(crate) fn shop(folder: &Path) -> PathBuf {
     let path = folder.join("shop.sqlite");
     if path.exists() {
         return path;
@@ -39,7 +39,7 @@ pub fn shop(folder: &Path) -> PathBuf {
 }
 
 /// A search of that database with a model there.
-pub fn settings(database: &Path, url: &str) -> Settings {
+pub(crate) fn settings(database: &Path, url: &str) -> Settings {
     let mut settings = Settings { database: database.display().to_string(), ..Settings::default() };
     settings.model.provider = Provider::Openai;
     url.clone_into(&mut settings.model.base_url);

@@ -1,0 +1,35 @@
+//! The library in one call: asks a database a question, by rules or with a model.
+//!
+//! `cargo run --bin make-shop`, then `cargo run --bin query -- "How many customers are there in each country?"`; a base URL and a model's
+//! name after the database's path ask that model.
+
+use std::error::Error;
+use std::io::Write;
+
+use syrch::{Query, QueryError};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let question = arguments.next().unwrap_or_else(|| "How many customers are there in each country?".to_owned());
+    let database = arguments.next().unwrap_or_else(|| "examples/shop.sqlite".to_owned());
+
+    let mut query = Query::new(question, database).high_confidence(0.9);
+    if let (Some(url), Some(model)) = (arguments.next(), arguments.next()) {
+        query = query.base_url(url).model(model);
+    }
+    let mut out = std::io::stdout().lock();
+    match query.run().await {
+        Ok(found) => {
+            writeln!(out, "{}\n{}", found.answer, found.sql)?;
+            writeln!(out, "confidence {:.2}, {} tokens", found.confidence, found.token_cost)?;
+            writeln!(out, "{} rows of {}", found.data.row_count(), found.tables.join(", "))?;
+        }
+        Err(QueryError::Unclear { question, .. }) => writeln!(out, "It depends: {question}")?,
+        Err(QueryError::NoAnswer(trace)) => {
+            writeln!(out, "No acceptable answer; {} candidates were tried.", trace.candidates.len())?;
+        }
+        Err(QueryError::Failed(error)) => return Err(error.into()),
+    }
+    Ok(())
+}
