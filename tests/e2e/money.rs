@@ -45,7 +45,7 @@ fn a_search_spends_no_more_money_than_it_may() {
     let flags = ["--max-attempts", "9", "--max-usd", "0.06", "--max-tokens", "100"];
     let document = priced(&place, &endpoint, PRICES, &flags).document(0);
     let spent = document["cost"]["usd"].as_f64().unwrap();
-    assert!(spent <= 0.06 && spent >= 0.03, "{spent}");
+    assert!((0.03..=0.06).contains(&spent), "{spent}");
     assert!((endpoint.count() as f64 * 0.01 - spent).abs() < 1e-9, "{spent} for {} calls", endpoint.count());
     assert!(document["warnings"].to_string().contains("the budget is used up"), "{}", document["warnings"]);
     let endpoint = never_sure();

@@ -122,9 +122,6 @@ pub(crate) struct Context {
 /// A role, its task, and the call that waits for it.
 type Place = (Role, TaskId, Option<(CallId, Ticket)>);
 
-/// What tells role calls apart besides how many there were: role, task, and who waits.
-type Seat = (Role, TaskId, Option<(CallId, Ticket)>);
-
 #[derive(Default)]
 struct Shared {
     relation_names: BTreeMap<TaskId, String>,

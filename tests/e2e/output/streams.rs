@@ -46,6 +46,16 @@ fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
 
 /// An error is told when quiet, too; a program that reads JSON has it as a document.
 #[test]
+fn a_result_that_is_cut_is_told_once() {
+    let place = Place::new();
+    let statement = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 20000) SELECT x FROM n";
+    let output = finish(place.words("sql --db shop.sqlite --format csv").arg(statement), "");
+    let (stdout, stderr) = said(&output);
+    assert_eq!((output.status.code(), stdout.lines().count()), (Some(0), 10_001), "{stderr}");
+    assert_eq!(stderr.matches("only the first 10000 rows were kept").count(), 1, "{stderr}");
+}
+
+#[test]
 fn quiet_hides_notes_and_no_errors() {
     let place = hostile();
     for words in

@@ -76,7 +76,7 @@ async fn what_the_cache_holds_is_not_shown() {
     shown.sort();
     expected.sort();
     assert_eq!(shown, expected);
-    assert_eq!(shown.len(), 2);
+    assert_eq!(shown.len(), 2, "{shown:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -139,7 +139,8 @@ async fn no_answer_and_failures_are_told_apart() {
         format!("no acceptable answer was found; {} candidates were tried", trace.candidates.len())
     );
     type Wrong = fn(Query) -> Query;
-    let wrong: [(Wrong, fn(&Error) -> bool); 6] = [
+    type IsRight = fn(&Error) -> bool;
+    let wrong: [(Wrong, IsRight); 6] = [
         (|query| query.max_depth(0), |error| matches!(error, Error::Config(_))),
         (|query| query.token_budget(0), |error| matches!(error, Error::Config(_))),
         (|query| query.base_url("no address"), |error| matches!(error, Error::Config(_))),

@@ -141,7 +141,8 @@ fn is_readable_by_others(path: &Path) -> bool {
     has_mode(path, 0o077)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
