@@ -22,6 +22,7 @@ mod output;
 #[cfg(unix)]
 mod prompt;
 mod readme;
+mod replay;
 mod resume;
 mod statements;
 mod trace;

@@ -9,7 +9,7 @@ use syrch_core::ports::Database;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
 use syrch_core::{Catalog, Ledger, Problem};
-use syrch_journal::{Divergence, Folder, Header, Journal, Mode, Recording, Tape, Writer};
+use syrch_journal::{Divergence, Folder, Header, Journal, Kept, Mode, Recording, Tape, Writer};
 use syrch_layers::RoutedModel;
 use syrch_runtime::{Configured, Runtime};
 use syrch_scheduler::Stop;
@@ -20,7 +20,7 @@ use crate::open::{open_cache, open_database, open_model};
 use crate::recordings::open_recording;
 use crate::search::Outside;
 use crate::trace::Trace;
-use crate::{Ask, Error, JournalSettings, Observer, SearchReport, Settings, plugins, record, search};
+use crate::{Ask, Error, JournalSettings, Observer, SearchReport, Settings, plugins, record, search, telemetry};
 
 /// Everything that searches share. Searches on one host may run side by side.
 pub struct Host {
@@ -110,7 +110,7 @@ impl Host {
         let id = search::run_id(&problem.question);
         let catalog = self.database.catalog().await?;
         let (mode, warning) = self.begin(&id, &problem, &catalog).await;
-        let run = self.run_state(&id, mode, catalog, &observer, stop);
+        let run = self.told_run(&id, mode, catalog, &observer, stop);
         let report = self.carry_out(problem, &run, Outside { ask, stop }).await;
         self.prune();
         report.map(|mut report| {
@@ -140,17 +140,19 @@ impl Host {
             return Err(Error::Unfit(format!("the run `{run}` has come to its end: there is nothing to resume")));
         }
         let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
-        let run = self.run_state(&id, Mode::Resume(writer, journal), catalog, &observer, stop);
+        let run = self.told_run(&id, Mode::Resume(writer, journal), catalog, &observer, stop);
         self.carry_out(problem, &run, Outside { ask, stop }).await
     }
 
-    /// A host that has nothing but a journal: no database, no model. It needs the run's plugins, byte for byte.
+    /// A host that has nothing but a journal: no database, no model. It needs the run's plugins, byte for byte. From `today` it has what a
+    /// journal, which may be a stranger's, does not decide: the limits, and where compiled plugins are kept.
     ///
     /// # Errors
     /// When the journal was written by a run that cannot be repeated from it, or a plugin is missing, refused or another one.
-    pub async fn of_journal(header: &Header, cache_dir: Option<&Path>, observer: &dyn Observer) -> Result<Self, Error> {
+    pub async fn of_journal(header: &Header, today: &Settings, observer: &dyn Observer) -> Result<Self, Error> {
         let mut settings = record::recorded_settings(header)?;
-        settings.cache_dir = cache_dir.map(Path::to_owned);
+        settings.limits.clone_from(&today.limits);
+        settings.cache_dir.clone_from(&today.cache_dir);
         settings.journal.folder = None;
         let nothing = Arc::new(record::Nothing::of(header));
         let model = Arc::new(record::no_model(header, &nothing)?);
@@ -177,14 +179,30 @@ impl Host {
     /// Begins the journal of a run; without a folder there is none. What goes wrong with it is no reason not to search.
     async fn begin(&self, id: &str, problem: &Problem, catalog: &Catalog) -> (Mode, Option<String>) {
         let kept = self.settings.journal.kept;
-        let Some(folder) = &self.settings.journal.folder else { return (Mode::Live(None, kept), None) };
+        // Without a journal whoever listens needs no rows.
+        let Some(folder) = &self.settings.journal.folder else { return (Mode::Live(None, Kept::None), None) };
         let identity = self.database.identity().await;
         let header = record::header(self, id, problem, catalog, identity);
         let writer = Folder::new(folder.clone()).place(id).and_then(|path| Writer::create(&path, &header));
         match writer {
             Ok(writer) => (Mode::Live(Some(writer), kept), None),
-            Err(error) => (Mode::Live(None, kept), Some(format!("this run has no journal: {error}"))),
+            Err(error) => (Mode::Live(None, Kept::None), Some(format!("this run has no journal: {error}"))),
         }
+    }
+
+    /// A run that the log and whoever collects spans are told of.
+    fn told_run(
+        &self,
+        id: &str,
+        mode: Mode,
+        catalog: Arc<Catalog>,
+        observer: &Arc<dyn Observer>,
+        stop: &Stop,
+    ) -> RunState {
+        let ledger = Ledger::new(self.settings.budgets.clone());
+        let listener = telemetry::listener(self, id, &catalog, &mode);
+        let tape = Tape::new(mode, Arc::clone(&ledger), listener);
+        self.run_on(tape, id, ledger, catalog, observer, stop)
     }
 
     pub(crate) fn run_state(
@@ -197,6 +215,18 @@ impl Host {
     ) -> RunState {
         let ledger = Ledger::new(self.settings.budgets.clone());
         let tape = Tape::new(mode, Arc::clone(&ledger), None);
+        self.run_on(tape, id, ledger, catalog, observer, stop)
+    }
+
+    fn run_on(
+        &self,
+        tape: Arc<Tape>,
+        id: &str,
+        ledger: Arc<Ledger>,
+        catalog: Arc<Catalog>,
+        observer: &Arc<dyn Observer>,
+        stop: &Stop,
+    ) -> RunState {
         let trace = Trace::new(Arc::clone(observer), self.settings.limits.traced);
         let clock = Clock { started: Instant::now(), deadline: self.settings.deadline, stop: stop.clone() };
         let (missed, previews, salt) = (Missed::default(), None, digest64(&[id, "salt"]));

@@ -89,6 +89,7 @@ mod report;
 mod runner;
 mod search;
 mod settings;
+pub mod telemetry;
 mod trace;
 
 pub use error::Error;

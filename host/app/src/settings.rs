@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -11,6 +12,8 @@ use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{Json, Limits};
 use syrch_journal::Kept;
+
+use crate::telemetry::SpanSink;
 
 /// Everything that a search is told, with the defaults of the command line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -44,6 +47,9 @@ pub struct Settings {
     pub journal: JournalSettings,
     /// What is kept of model replies and results.
     pub cache: CacheSettings,
+    /// Who takes the spans of searches; none: nobody.
+    #[serde(skip)]
+    pub spans: Option<Arc<dyn SpanSink>>,
     /// All limits.
     pub limits: Limits,
 }
@@ -65,6 +71,7 @@ impl Default for Settings {
             cache_dir: None,
             journal: JournalSettings::default(),
             cache: CacheSettings::default(),
+            spans: None,
             limits: Limits::default(),
         }
     }

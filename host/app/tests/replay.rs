@@ -84,12 +84,16 @@ impl Ask for User {
     }
 }
 
+fn today() -> Settings {
+    let cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
+    Settings { cache_dir, ..Settings::default() }
+}
+
 fn settings(database: &Path, url: &str, folder: &Path) -> Settings {
-    let mut settings = Settings { database: database.display().to_string(), ..Settings::default() };
+    let mut settings = Settings { database: database.display().to_string(), ..today() };
     settings.model.provider = Provider::Openai;
     settings.model.base_url = url.to_owned();
     settings.model.model = "mock".to_owned();
-    settings.cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
     settings.journal.folder = Some(folder.join("runs"));
     settings
 }
@@ -226,8 +230,7 @@ fn a_thousand_replays_are_byte_for_byte_the_runs() {
         std::fs::remove_file(folder.path().join("shop.sqlite")).unwrap();
         runtime.block_on(async {
             let journal = Journal::read(&path).unwrap();
-            let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache");
-            let host = Host::of_journal(&journal.header, Some(&cache), &Silent).await.unwrap();
+            let host = Host::of_journal(&journal.header, &today(), &Silent).await.unwrap();
             for replay in 0..each {
                 let again = told(&host.replay(journal.clone(), Arc::new(Silent)).await);
                 assert_eq!(again, recorded, "case {number}, replay {replay}");
@@ -251,7 +254,7 @@ fn a_journal_without_rows_or_of_another_run_is_not_replayed() {
             assert!(!text.contains(cell), "{cell}: {text}");
         }
         let journal = Journal::read(&path).unwrap();
-        let host = Host::of_journal(&journal.header, None, &Silent).await.unwrap();
+        let host = Host::of_journal(&journal.header, &today(), &Silent).await.unwrap();
         let error = host.replay(journal, Arc::new(Silent)).await.unwrap_err();
         assert!(matches!(&error, Error::Unfit(why) if why.contains("--journal-rows none")), "{error}");
 
@@ -264,7 +267,7 @@ fn a_journal_without_rows_or_of_another_run_is_not_replayed() {
         let changed = format!("{before}{{\"port\":\"sql\"{}", after.replacen("SELECT", "SELECT DISTINCT", 1));
         std::fs::write(&path, changed).unwrap();
         let journal = Journal::read(&path).unwrap();
-        let host = Host::of_journal(&journal.header, None, &Silent).await.unwrap();
+        let host = Host::of_journal(&journal.header, &today(), &Silent).await.unwrap();
         let error = host.replay(journal, Arc::new(Silent)).await.unwrap_err();
         assert!(matches!(error, Error::Replay(_)), "{error}");
     });

@@ -67,16 +67,17 @@ async fn what_the_cache_holds_is_not_shown() {
     let host = open(settings).await;
     let error = host.search(Problem::new(QUESTION), Arc::new(Silent), None, &Stop::new()).await.unwrap_err();
     assert!(matches!(error, Error::Model { .. }), "{error}");
-    let sent = endpoint.requests();
+    // The last one was made since the others failed.
+    let sent = &endpoint.requests()[..3];
+    assert_eq!(endpoint.count(), 4);
     let previews = host.preview(Problem::new(QUESTION)).await.unwrap();
-    assert_eq!(endpoint.count(), sent.len());
+    assert_eq!(endpoint.count(), 4);
     // Both tasks would begin at once.
     let mut shown: Vec<String> = previews.iter().map(|preview| preview.body.to_string()).collect();
     let mut expected: Vec<String> = sent[1..].iter().map(|request| request.body.to_string()).collect();
     shown.sort();
     expected.sort();
     assert_eq!(shown, expected);
-    assert_eq!(shown.len(), 2, "{shown:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -36,6 +36,7 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     settings.cache.folder.clone_from(&today.cache.folder);
     settings.cache_dir.clone_from(&today.cache_dir);
     settings.journal.folder.clone_from(&today.journal.folder);
+    settings.cache.folder.clone_from(&today.cache.folder);
     context.config.effective.settings = settings;
     Ok(path)
 }

@@ -20,8 +20,7 @@ pub(super) async fn run(context: Context, run: &str, is_strict: bool) -> Outcome
 async fn strict(context: &Context, run: &str) -> Outcome {
     let (_, journal) = open(context, run)?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-    let cache = context.config.effective.settings.cache_dir.as_deref();
-    let host = Host::of_journal(&journal.header, cache, watch.as_ref()).await?;
+    let host = Host::of_journal(&journal.header, &context.config.effective.settings, watch.as_ref()).await?;
     context.console.progress("replaying");
     let report = host.replay(journal, watch).await;
     context.console.clear();
@@ -32,7 +31,10 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     let (path, journal) = open(&context, run)?;
     let mut settings = recorded_settings(&journal.header)?;
     let today = &context.config.effective.settings;
+    // What a journal, which may be a stranger's, does not decide.
+    settings.limits.clone_from(&today.limits);
     settings.cache_dir.clone_from(&today.cache_dir);
+    settings.cache.clone_from(&today.cache);
     settings.journal.folder.clone_from(&today.journal.folder);
     settings.model.replay = Some(path);
     settings.model.record = None;

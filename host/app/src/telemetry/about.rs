@@ -1,0 +1,115 @@
+//! What the spans of a run say of its database, its models and its plugins.
+
+use std::collections::BTreeMap;
+
+use syrch_core::result_set::digest64;
+use syrch_core::roles::Role;
+use syrch_core::{Catalog, Dialect};
+
+use super::names;
+use super::span::Value;
+use crate::host::Host;
+use crate::{ModelSettings, Provider};
+
+/// What is known of a run before anything happens in it.
+pub(super) struct About {
+    pub(super) run: String,
+    pub(super) database: String,
+    pub(super) system: String,
+    pub(super) plugins: BTreeMap<Role, String>,
+    /// Sent with calls whose plugin asks for none.
+    pub(super) temperature: Option<f32>,
+    pub(super) max_tokens: Option<u32>,
+    pub(super) models: Models,
+}
+
+/// A model as its endpoint knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Model {
+    pub(super) name: String,
+    pub(super) provider: String,
+    /// Whether it is rules in this process.
+    pub(super) is_here: bool,
+}
+
+/// Which model answers which call.
+pub(super) struct Models {
+    pub(super) default: Model,
+    pub(super) named: BTreeMap<String, Model>,
+    pub(super) purposes: BTreeMap<String, String>,
+}
+
+impl About {
+    pub(super) fn of(host: &Host, run: &str, catalog: &Catalog) -> Self {
+        let settings = &host.settings;
+        let plugin = |configured: &syrch_runtime::Configured| {
+            (configured.role(), configured.plugin().identity().name.clone())
+        };
+        Self {
+            run: run.to_owned(),
+            database: catalog.database.clone(),
+            system: system(&catalog.dialect),
+            plugins: host.cast.all().into_iter().map(plugin).collect(),
+            temperature: Some(settings.model.temperature),
+            max_tokens: Some(settings.model.max_tokens),
+            models: Models::of(&settings.model),
+        }
+    }
+
+    /// The name of the run's trace.
+    pub(super) fn trace(&self) -> [u8; 16] {
+        let half = |which: &str| u128::from(digest64(&[&self.run, "trace", which]));
+        ((half("first") << 64) | half("second")).max(1).to_be_bytes()
+    }
+
+    /// Where statements run.
+    pub(super) fn database(&self) -> [(&'static str, Value); 2] {
+        [
+            (names::DATABASE_SYSTEM, self.system.as_str().into()),
+            (names::DATABASE, self.database.as_str().into()),
+        ]
+    }
+
+    /// The model that answers a call of that purpose, whose plugin names that model, or none.
+    pub(super) fn model(&self, purpose: &str, named: Option<&str>) -> &Model {
+        let Models { default, named: all, purposes } = &self.models;
+        named.or(purposes.get(purpose).map(String::as_str)).and_then(|name| all.get(name)).unwrap_or(default)
+    }
+}
+
+impl Models {
+    fn of(settings: &ModelSettings) -> Self {
+        let model = |name: &str, provider: Provider| Model {
+            name: if provider == Provider::Offline { "offline" } else { name }.to_owned(),
+            provider: provider_name(provider).to_owned(),
+            is_here: provider == Provider::Offline,
+        };
+        let named = settings.models.iter().map(|(name, route)| {
+            let endpoint = route.endpoint.as_ref().and_then(|endpoint| settings.endpoints.get(endpoint));
+            let provider = endpoint.map_or(settings.provider, |endpoint| endpoint.provider);
+            (name.clone(), model(&route.model, provider))
+        });
+        Self {
+            default: model(&settings.model, settings.provider),
+            named: named.collect(),
+            purposes: settings.purposes.clone(),
+        }
+    }
+}
+
+/// The conventions' word for whose protocol the endpoint speaks.
+fn provider_name(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Openai => "openai",
+        Provider::Anthropic => "anthropic",
+        Provider::Offline => "syrch.offline",
+    }
+}
+
+/// The conventions' word for the engine.
+fn system(dialect: &Dialect) -> String {
+    match dialect {
+        Dialect::Sqlite => "sqlite".to_owned(),
+        other => other.to_string(),
+    }
+}

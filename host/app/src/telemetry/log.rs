@@ -1,0 +1,71 @@
+//! The log of a run, through `tracing`: what begins and ends, how long it took and what it used. Never a prompt, a reply, a row or a key; the
+//! text of statements at debug only.
+
+use std::fmt::Write;
+
+use super::span::{Span, Value};
+
+/// Whether somebody listens.
+pub(super) fn is_heard() -> bool {
+    tracing::enabled!(target: "syrch.search", tracing::Level::INFO)
+}
+
+/// Which part of the host a span is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// The search as a whole.
+    Search,
+    /// A role call.
+    Role,
+    /// A model call.
+    Model,
+    /// A statement.
+    Statement,
+}
+
+/// Says that something begins. Model calls and statements are told of when they end.
+pub(super) fn begins(room: Room, span: &Span) {
+    match room {
+        Room::Search => tracing::info!(target: "syrch.search", "{} begins{}", span.name, facts(span)),
+        Room::Role => tracing::info!(target: "syrch.runtime", "{} begins{}", span.name, facts(span)),
+        Room::Model => tracing::debug!(target: "syrch.llm", "{} begins{}", span.name, facts(span)),
+        Room::Statement => {}
+    }
+}
+
+/// Says how something ended.
+pub(super) fn ends(room: Room, span: &Span) {
+    let ms = span.end.duration_since(span.start).unwrap_or_default().as_secs_f64() * 1e3;
+    let (name, facts) = (&span.name, facts(span));
+    match room {
+        Room::Search => tracing::info!(target: "syrch.search", "{name} ended after {ms:.1} ms{facts}"),
+        Room::Role => tracing::info!(target: "syrch.runtime", "{name} ended after {ms:.1} ms{facts}"),
+        Room::Model => tracing::info!(target: "syrch.llm", "{name} ended after {ms:.1} ms{facts}"),
+        Room::Statement => tracing::info!(target: "syrch.sql", "{name} ended after {ms:.1} ms{facts}"),
+    }
+}
+
+/// The text of a statement.
+pub(super) fn statement(sql: &str) {
+    tracing::debug!(target: "syrch.sql", "runs {sql}");
+}
+
+/// What is known of a span, as `name=value` behind a colon. A statement's text is no such fact.
+fn facts(span: &Span) -> String {
+    let mut line = String::new();
+    let told = span.attributes.iter().filter(|(name, _)| *name != super::names::QUERY_TEXT);
+    for (name, value) in told {
+        line.push_str(if line.is_empty() { ": " } else { " " });
+        let name = name.rsplit_once("syrch.").map_or(*name, |(_, own)| own);
+        // Writing to a string does not fail.
+        let _ = match value {
+            Value::Text(text) if text.contains(char::is_whitespace) => write!(line, "{name}={text:?}"),
+            Value::Text(text) => write!(line, "{name}={text}"),
+            Value::Whole(number) => write!(line, "{name}={number}"),
+            Value::Number(number) => write!(line, "{name}={number}"),
+            Value::Flag(flag) => write!(line, "{name}={flag}"),
+            Value::Texts(texts) => write!(line, "{name}={}", texts.join(",")),
+        };
+    }
+    line
+}

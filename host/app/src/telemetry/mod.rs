@@ -1,0 +1,65 @@
+//! What a run tells while it goes on, besides its journal: lines of the log, and spans for whoever collects them.
+//!
+//! Both are read from the same records as the journal. A run is one trace: its role calls lie in it, in each role call its model calls and
+//! statements, and the solver's span of a task has a link to that of each task that it needed. No span holds a prompt, a reply, a row or a
+//! key, and none the text of a statement, unless the sink asks for it.
+
+mod about;
+mod log;
+mod names;
+#[cfg(feature = "otel")]
+mod otlp;
+mod span;
+mod spans;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use syrch_core::Catalog;
+use syrch_journal::{Mode, Record};
+
+#[cfg(feature = "otel")]
+pub use otlp::{Otlp, OtlpError, OtlpSettings};
+pub use span::{Link, Span, SpanId, SpanKind, Value};
+
+use crate::host::Host;
+use about::About;
+use spans::Spans;
+
+/// Takes the spans of searches as they end.
+pub trait SpanSink: fmt::Debug + Send + Sync {
+    /// Takes one, the parts before the whole. The search waits for this, so it must be quick.
+    fn take(&self, span: Span);
+
+    /// Whether spans of statements should hold their text, in which the question and cells may be quoted.
+    fn wants_sql(&self) -> bool {
+        false
+    }
+}
+
+type Listener = Box<dyn Fn(u64, &Record) + Send + Sync>;
+
+/// What listens to the tape of a run; none when nobody wants to know.
+pub(crate) fn listener(host: &Host, run: &str, catalog: &Catalog, mode: &Mode) -> Option<Listener> {
+    let sink = host.settings.spans.clone();
+    if sink.is_none() && !log::is_heard() {
+        return None;
+    }
+    let mut spans = Spans::new(About::of(host, run, catalog), sink);
+    // A clock that is never set back, finer than the journal's.
+    let (began, ticking) = (SystemTime::now(), Instant::now());
+    match mode {
+        Mode::Live(..) => spans.begin(began),
+        Mode::Resume(_, journal) => spans.resume(began, &journal.records),
+        // What happened is not told twice.
+        Mode::Strict(_) => return None,
+    }
+    let spans = Mutex::new(spans);
+    Some(Box::new(move |_, record| {
+        let now = began.checked_add(ticking.elapsed()).unwrap_or(began);
+        spans.lock().unwrap_or_else(PoisonError::into_inner).record(now, record);
+    }))
+}

@@ -1,0 +1,103 @@
+//! A span: what happened from when to when, within what, and what it depended on.
+
+use std::time::SystemTime;
+
+/// Eight bytes that name a span within its trace, never all zero.
+pub type SpanId = [u8; 8];
+
+/// One piece of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Span {
+    /// The run's trace; it follows from the run's id.
+    pub trace: [u8; 16],
+    /// Its own name within the trace.
+    pub id: SpanId,
+    /// The piece that it is a part of; none: it is the whole run.
+    pub parent: Option<SpanId>,
+    /// What happened, such as `search`, `solver` or `chat gpt-4o`. There are few different ones.
+    pub name: String,
+    /// Whether somebody else did it.
+    pub kind: SpanKind,
+    /// What it depended on, besides what it is a part of: the edges of the search graph.
+    pub links: Vec<Link>,
+    /// What is known of it: names of OpenTelemetry's conventions, and names of the host that begin with `syrch.`.
+    pub attributes: Vec<(&'static str, Value)>,
+    /// When it began.
+    pub start: SystemTime,
+    /// When it ended, for one that has.
+    pub end: SystemTime,
+    /// The class of its error, such as `syntax` or `unavailable`; none: it did not fail.
+    pub error: Option<&'static str>,
+}
+
+impl Span {
+    /// What an attribute holds.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&Value> {
+        self.attributes.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+}
+
+/// Who did what a span tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpanKind {
+    /// The host or one of its plugins.
+    Internal,
+    /// A model's endpoint or a database, which the host waited for.
+    Client,
+}
+
+/// An edge of the search graph, from the span that it ends at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The solver's span of the task that was needed.
+    pub span: SpanId,
+    /// That task.
+    pub task: String,
+}
+
+/// What an attribute holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// Several texts.
+    Texts(Vec<String>),
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Whole(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Whole(number.into())
+    }
+}
+
+impl From<f32> for Value {
+    /// The number as people write it: 0.7 stays 0.7.
+    fn from(number: f32) -> Self {
+        Self::Number(number.to_string().parse().unwrap_or_else(|_| f64::from(number)))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
