@@ -24,6 +24,7 @@ mod prompt;
 mod readme;
 mod replay;
 mod resume;
+mod side_by_side;
 mod statements;
 mod trace;
 mod zoo;

@@ -15,7 +15,7 @@ use crate::{ModelSettings, Provider};
 pub(super) struct About {
     pub(super) run: String,
     pub(super) database: String,
-    pub(super) system: String,
+    pub(super) system: &'static str,
     pub(super) plugins: BTreeMap<Role, String>,
     /// Sent with calls whose plugin asks for none.
     pub(super) temperature: Option<f32>,
@@ -65,7 +65,7 @@ impl About {
     /// Where statements run.
     pub(super) fn database(&self) -> [(&'static str, Value); 2] {
         [
-            (names::DATABASE_SYSTEM, self.system.as_str().into()),
+            (names::DATABASE_SYSTEM, self.system.into()),
             (names::DATABASE, self.database.as_str().into()),
         ]
     }
@@ -107,9 +107,12 @@ fn provider_name(provider: Provider) -> &'static str {
 }
 
 /// The conventions' word for the engine.
-fn system(dialect: &Dialect) -> String {
+fn system(dialect: &Dialect) -> &'static str {
     match dialect {
-        Dialect::Sqlite => "sqlite".to_owned(),
-        other => other.to_string(),
+        Dialect::Sqlite => "sqlite",
+        Dialect::Postgres => "postgresql",
+        Dialect::Mysql => "mysql",
+        // What the conventions have for engines without a word of their own.
+        _ => "other_sql",
     }
 }

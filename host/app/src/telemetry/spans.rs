@@ -169,7 +169,8 @@ impl Spans {
     fn issue(&mut self, now: SystemTime, call: CallId, ticket: Ticket, ask: &Ask) {
         let number = self.issued.entry(call).or_default();
         *number += 1;
-        let id = self.id(&["port", &call.to_string(), &number.to_string()]);
+        let number = number.to_string();
+        let id = self.id(&["port", &call.to_string(), &number]);
         let parent = Some(self.call_id(call));
         let port = match ask {
             Ask::Llm(request) => self.model_call(now, id, parent, request),

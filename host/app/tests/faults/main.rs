@@ -9,5 +9,10 @@
     reason = "a test fails by panicking"
 )]
 
+mod cache;
+mod database;
+mod disk;
+mod journal;
 mod model;
+mod together;
 mod world;

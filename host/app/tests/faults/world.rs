@@ -53,7 +53,7 @@ const WHOLE: &str = "SELECT c.name, SUM(o.quantity * p.price) AS total, (SELECT 
                      WHERE c.country = 'France' GROUP BY c.name ORDER BY c.name";
 
 /// The content of the database; `lamp` is what a lamp costs.
-pub fn shop(lamp: f64) -> String {
+pub(crate) fn shop(lamp: f64) -> String {
     format!(
         "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
          CREATE TABLE products(id INTEGER PRIMARY KEY, name TEXT, price REAL);
@@ -66,23 +66,23 @@ pub fn shop(lamp: f64) -> String {
 }
 
 /// The right answer while a lamp costs that much.
-pub fn right(lamp: f64) -> Value {
+pub(crate) fn right(lamp: f64) -> Value {
     json!([["Ada", 2.0 * lamp + 150.0, 3], ["Cleo", lamp, 3]])
 }
 
 /// What a lamp costs at first.
-pub const LAMP: f64 = 20.0;
+pub(crate) const LAMP: f64 = 20.0;
 
 /// Numbers from a seed (SplitMix64; G. Steele, D. Lea, C. Flood, OOPSLA 2014).
 #[derive(Debug, Clone)]
-pub struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    pub fn new(seed: u64, stream: u64) -> Self {
+    pub(crate) fn new(seed: u64, stream: u64) -> Self {
         Self(seed.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(stream.wrapping_mul(0xaf25_1af3_b0f0_25b5)))
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -90,11 +90,11 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    pub fn millis(&mut self, bound: u64) -> Duration {
+    pub(crate) fn millis(&mut self, bound: u64) -> Duration {
         Duration::from_millis(self.below(bound))
     }
 }
@@ -112,11 +112,11 @@ const FAULTS: [(&str, fn() -> Reply); 7] = [
 
 /// What the endpoint did.
 #[derive(Debug, Clone, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Faults by their kind.
-    pub faults: BTreeMap<&'static str, usize>,
+    pub(crate) faults: BTreeMap<&'static str, usize>,
     /// Tokens that it reported.
-    pub tokens: u64,
+    pub(crate) tokens: u64,
 }
 
 /// An endpoint that answers rightly, but for `percent` of the requests, drawn by their number.
@@ -155,16 +155,16 @@ fn said(request: &Recorded, chance: &mut Chance) -> String {
 }
 
 /// One search's world.
-pub struct World {
-    pub folder: tempfile::TempDir,
-    pub endpoint: MockEndpoint,
-    pub settings: Settings,
+pub(crate) struct World {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) endpoint: MockEndpoint,
+    pub(crate) settings: Settings,
     tally: Arc<Mutex<Tally>>,
 }
 
 impl World {
     /// A world of that seed, whose endpoint fails in so many of a hundred requests.
-    pub fn new(seed: u64, percent: u64) -> Self {
+    pub(crate) fn new(seed: u64, percent: u64) -> Self {
         let folder = syrch_kit::scratch();
         let tally = Arc::<Mutex<Tally>>::default();
         let endpoint = MockEndpoint::start(script(seed, percent, Arc::clone(&tally)));
@@ -179,33 +179,33 @@ impl World {
         Self { folder, endpoint, settings, tally }
     }
 
-    pub fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         PathBuf::from(&self.settings.database)
     }
 
     /// Opens a host and searches once, in time.
-    pub async fn search(&self, stop: &Stop) -> Result<SearchReport, Error> {
+    pub(crate) async fn search(&self, stop: &Stop) -> Result<SearchReport, Error> {
         let host = self.host().await?;
         search(&host, stop).await
     }
 
-    pub async fn host(&self) -> Result<Host, Error> {
+    pub(crate) async fn host(&self) -> Result<Host, Error> {
         Host::open(self.settings.clone(), &Silent).await
     }
 
-    pub fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> Tally {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The journal of the one search; none when it did not come so far.
-    pub fn journal(&self) -> Option<Journal> {
+    pub(crate) fn journal(&self) -> Option<Journal> {
         let entries = Folder::new(self.settings.journal.folder.clone()?).list().unwrap();
         assert!(entries.len() <= 1, "{entries:?}");
         entries.first().map(|entry| Journal::read(&entry.path).unwrap())
     }
 
     /// The ledger equals the endpoint's count: exactly, or but for calls that were given up on their way.
-    pub async fn check_books(&self, report: &Result<SearchReport, Error>, given_up: bool) {
+    pub(crate) async fn check_books(&self, report: &Result<SearchReport, Error>, given_up: bool) {
         let Some(journal) = self.journal() else {
             assert!(report.is_err() && self.endpoint.count() == 0, "no journal: {report:?}");
             return;
@@ -233,7 +233,7 @@ impl World {
     }
 
     /// A strict replay of the journal comes to the same.
-    pub async fn check_replay(&self, report: &Result<SearchReport, Error>) {
+    pub(crate) async fn check_replay(&self, report: &Result<SearchReport, Error>) {
         let Some(journal) = self.journal() else { return };
         assert!(journal.is_finished());
         let host = Host::of_journal(&journal.header, &self.settings, &Silent).await.unwrap();
@@ -248,7 +248,7 @@ fn plugins() -> PathBuf {
 }
 
 /// Searches once, in time.
-pub async fn search(host: &Host, stop: &Stop) -> Result<SearchReport, Error> {
+pub(crate) async fn search(host: &Host, stop: &Stop) -> Result<SearchReport, Error> {
     let search = host.search(Problem::new(QUESTION), Arc::new(Silent), None, stop);
     tokio::time::timeout(LONGEST, search).await.expect("the search does not end")
 }
@@ -276,7 +276,7 @@ fn told(report: &Result<SearchReport, Error>) -> String {
 
 /// How a search ended, in a word: with the right answer (one of these), without one, or with an error of a class that faults may cause.
 /// Anything else fails the test.
-pub fn ending(report: &Result<SearchReport, Error>, right: &[Value]) -> &'static str {
+pub(crate) fn ending(report: &Result<SearchReport, Error>, right: &[Value]) -> &'static str {
     match report {
         Ok(report) if report.outcome == Outcome::Answered => {
             let answer = report.document.answer.as_ref().unwrap();
@@ -297,10 +297,10 @@ pub fn ending(report: &Result<SearchReport, Error>, right: &[Value]) -> &'static
 }
 
 /// Counts by name, over all searches of a test.
-pub type Counts = BTreeMap<&'static str, usize>;
+pub(crate) type Counts = BTreeMap<&'static str, usize>;
 
 /// Runs a search for each seed, some at once; what `one` gives is counted.
-pub fn each<F>(seeds: std::ops::Range<u64>, one: impl Fn(u64) -> F) -> Counts
+pub(crate) fn each<F>(seeds: std::ops::Range<u64>, one: impl Fn(u64) -> F) -> Counts
 where
     F: Future<Output = Vec<&'static str>> + Send + 'static,
 {
@@ -326,6 +326,6 @@ where
 }
 
 /// The names of a tally, each as often as it counts.
-pub fn names(tally: &Tally) -> impl Iterator<Item = &'static str> {
+pub(crate) fn names(tally: &Tally) -> impl Iterator<Item = &'static str> {
     tally.faults.iter().flat_map(|(name, count)| std::iter::repeat_n(*name, *count)).collect::<Vec<_>>().into_iter()
 }

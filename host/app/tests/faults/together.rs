@@ -1,0 +1,44 @@
+//! Everything fails at once, and the user may have enough of it.
+
+use std::time::{Duration, Instant};
+
+use syrch::Stop;
+
+use crate::database::{locker, use_wal};
+use crate::world::{Chance, LAMP, World, each, ending, names, right, search};
+
+/// How soon a search ends after it was stopped.
+const SOON: Duration = Duration::from_secs(5);
+
+#[test]
+fn a_search_that_is_stopped_among_faults_ends_soon() {
+    let counts = each(0..40, |seed| async move {
+        let (mut world, mut chance) = (World::new(seed, 10), Chance::new(seed, 1 << 33));
+        world.settings.cache.folder = Some(world.folder.path().join("cache"));
+        let is_wal = chance.below(2) == 0;
+        if is_wal {
+            use_wal(&world.database());
+        }
+        let host = world.host().await.unwrap();
+        let neighbour = locker(world.database(), is_wal, Chance::new(seed, 1 << 32));
+        let (stop, after) = (Stop::new(), chance.millis(700));
+        let stopped = tokio::spawn({
+            let stop = stop.clone();
+            async move {
+                tokio::time::sleep(after).await;
+                stop.trigger();
+                Instant::now()
+            }
+        });
+        let report = search(&host, &stop).await;
+        let (ended, stopped) = (Instant::now(), stopped.await.unwrap());
+        let took = ended.saturating_duration_since(stopped);
+        assert!(took < SOON, "it took {took:?} to stop");
+        drop(neighbour);
+        let end = ending(&report, &[right(LAMP)]);
+        world.check_books(&report, true).await;
+        world.check_replay(&report).await;
+        names(&world.tally()).chain([end]).collect()
+    });
+    assert!(counts["interrupted"] >= 5 && counts["right"] >= 5, "{counts:?}");
+}
