@@ -291,7 +291,7 @@ fn what_is_kept_is_shown_and_cleared() {
     assert!(wrong.code == 2 && wrong.stderr.contains("`lmm` is not one of llm, sql"), "{}", wrong.all());
 }
 
-/// Four processes at once, each with the same questions from another one on. Where two race for one, both may ask.
+/// Four processes at once, each with the same questions from another one on.
 #[test]
 fn four_processes_share_one_cache() {
     let place = Place::new();
@@ -323,4 +323,44 @@ fn four_processes_share_one_cache() {
     assert!(repeats.iter().all(|times| *times <= 2), "{repeats:?}");
     let kept = place.cached(&["stats", "--format", "json"]).document(0);
     assert_eq!(kept["kept"]["llm"]["entries"], 8, "{kept}");
+}
+
+/// Four processes that know nothing ask the same at once: one asks the endpoint, and the others wait for what it is told.
+#[test]
+fn four_processes_in_lockstep_ask_once() {
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(
+        Script::new().on([PLAN], whole().delay_ms(400)).on([WRITE], Reply::sql(COUNT, 0.95).delay_ms(400)),
+    );
+    let start = |_| {
+        let mut command = place.search(&endpoint, &["-q", QUESTION]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    for process in [0; 4].map(start) {
+        let said = Said::of(process.wait_with_output().unwrap());
+        let document = said.document(0);
+        assert_eq!(document["answer"]["rows"], json!([[4]]), "{}", said.all());
+        assert_eq!(document["warnings"], json!([]), "{}", said.all());
+    }
+    let repeats = endpoint.repeats();
+    assert_eq!(repeats.len(), 2, "{repeats:?}");
+    assert!(repeats.iter().all(|times| *times <= 2), "{repeats:?}");
+}
+
+/// A process that is killed while it leads keeps nobody waiting for good.
+#[test]
+fn a_killed_process_is_not_waited_for_long() {
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(
+        Script::new().once([PLAN], whole().delay_ms(60_000)).on([PLAN], whole()).on([WRITE], Reply::sql(COUNT, 0.95)),
+    );
+    let mut command = place.search(&endpoint, &["-q", QUESTION]);
+    let mut leader = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while endpoint.count() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    leader.kill().unwrap();
+    leader.wait().unwrap();
+    assert_eq!(place.ask(&endpoint, &[])["answer"]["rows"], json!([[4]]));
+    assert_eq!(endpoint.count_of(PLAN), 2);
 }

@@ -18,13 +18,15 @@ use syrch_layers::{
     BudgetedDatabase, CachedDatabase, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, journalled,
 };
 use syrch_scheduler::Stop;
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::Settings;
 use crate::evaluate::EvaluateOfTask;
 use crate::host::{Cast, Host};
 use crate::models;
+use crate::outage::{NotedInspect, is_outage};
 use crate::preview::Previews;
+use crate::recordings::Missed;
 use crate::trace::{Trace, TraceOfCall};
 
 /// What one run keeps over all wordings of its problem.
@@ -39,30 +41,6 @@ pub(crate) struct RunState {
     pub(crate) missed: Missed,
     /// Where requests go in place of their endpoint, in a dry run.
     pub(crate) previews: Option<Previews>,
-}
-
-/// The first call that a recording had no answer for, which ends the run.
-#[derive(Clone, Default)]
-pub(crate) struct Missed(watch::Sender<Option<String>>);
-
-impl Missed {
-    fn note(&self, message: &str) {
-        self.0.send_if_modified(|known| known.is_none() && known.replace(message.to_owned()).is_none());
-    }
-
-    /// What is missing.
-    pub(crate) fn get(&self) -> Option<String> {
-        self.0.borrow().clone()
-    }
-
-    /// Ends when something is missing.
-    pub(crate) async fn wait(&self) -> String {
-        match self.0.subscribe().wait_for(Option::is_some).await.map(|message| message.clone()) {
-            Ok(Some(message)) => message,
-            // The sender is here, so it is never closed.
-            _ => std::future::pending().await,
-        }
-    }
 }
 
 /// How much time a search has: until the user stops it, or its deadline passes.
@@ -133,6 +111,7 @@ struct Shared {
     faults: BTreeMap<CallId, RoleError>,
     asks: BTreeMap<CallId, Question>,
     model_errors: BTreeMap<(CallId, Ticket), String>,
+    outages: BTreeMap<CallId, SqlError>,
 }
 
 /// A role call, with the last complaint that its plugin made.
@@ -240,7 +219,8 @@ impl Context {
         };
         let mut ports = journalled(ports, &self.tape, id);
         ports.llm = Arc::new(NotedModel { inner: ports.llm, context: Arc::clone(self), call: id });
-        ports.sql = Arc::new(NotedSql { inner: ports.sql, context: Arc::clone(self), task: task_id });
+        ports.sql = Arc::new(NotedSql { inner: ports.sql, context: Arc::clone(self), task: task_id, call: id });
+        ports.inspect = Arc::new(NotedInspect { inner: ports.inspect, context: Arc::clone(self), call: id });
         let sql = Arc::clone(&ports.sql);
         let call = Call { label, ports, ledger: Arc::clone(&self.ledger) };
         Prepared { id, call, sql, evaluate, complaint, context: Arc::clone(self) }
@@ -295,6 +275,18 @@ impl Context {
     pub(crate) fn model_error(&self) -> Option<String> {
         self.shared(|shared| shared.model_errors.values().next_back().cloned())
     }
+
+    /// Notes an error that tells that the database cannot be read now.
+    pub(crate) fn note_outage(&self, call: CallId, error: &SqlError) {
+        if is_outage(error) {
+            self.shared(|shared| drop(shared.outages.entry(call).or_insert_with(|| error.clone())));
+        }
+    }
+
+    /// Why the database could not be read, if that happened.
+    pub(crate) fn outage(&self) -> Option<SqlError> {
+        self.shared(|shared| shared.outages.values().next_back().cloned())
+    }
 }
 
 /// Notes why the endpoint or the recording in its place could not be used.
@@ -327,22 +319,26 @@ impl LlmPort for NotedModel {
     }
 }
 
-/// Notes which result a statement gave, so that candidates with equal results can be told.
+/// Notes which result a statement gave, so that candidates with equal results can be told, and that the database could not be read.
 struct NotedSql {
     inner: Arc<dyn SqlPort>,
     context: Arc<Context>,
     task: TaskId,
+    call: CallId,
 }
 
 #[async_trait]
 impl SqlPort for NotedSql {
     async fn issue(&self, ticket: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>> {
         let flight = self.inner.issue(ticket, text.clone()).await;
-        let (context, task) = (Arc::clone(&self.context), self.task.clone());
+        let (context, task, call) = (Arc::clone(&self.context), self.task.clone(), self.call);
         Box::pin(async move {
             let results = flight.await;
-            if let Ok(results) = &results {
-                context.shared(|shared| shared.results.insert((task, text), Arc::downgrade(results)));
+            match &results {
+                Ok(results) => {
+                    context.shared(|shared| shared.results.insert((task, text), Arc::downgrade(results)));
+                }
+                Err(error) => context.note_outage(call, error),
             }
             results
         })

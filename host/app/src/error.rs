@@ -50,7 +50,7 @@ pub enum Error {
         /// What it says.
         message: String,
     },
-    /// The user's policy forbids it.
+    /// The user's policy forbids it, or the database could not be read while the search ran and nothing acceptable was found.
     #[error(transparent)]
     Sql(#[from] SqlError),
     /// A budget is used up and nothing acceptable was found within it.

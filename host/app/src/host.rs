@@ -15,9 +15,9 @@ use syrch_runtime::{Configured, Runtime};
 use syrch_scheduler::Stop;
 use tokio::sync::Semaphore;
 
-use crate::context::{Clock, Missed, RunState};
+use crate::context::{Clock, RunState};
 use crate::open::{open_cache, open_database, open_model};
-use crate::recordings::open_recording;
+use crate::recordings::{Missed, open_recording};
 use crate::search::Outside;
 use crate::trace::Trace;
 use crate::{Ask, Error, JournalSettings, Observer, SearchReport, Settings, plugins, record, search, telemetry};
@@ -236,12 +236,14 @@ impl Host {
     /// Searches and notes how it ended.
     async fn carry_out(&self, problem: Problem, run: &RunState, outside: Outside<'_>) -> Result<SearchReport, Error> {
         let mut report = self.follow(problem, run, &outside).await;
+        let mut beside = Vec::new();
         if let Ok(report) = &mut report {
-            report.document.warnings.extend(run.tape.warning());
-            report.document.warnings.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
-            report.document.warnings.extend(self.recording.iter().filter_map(|recording| recording.broken()));
+            beside.extend(run.tape.warning());
+            beside.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
+            beside.extend(self.recording.iter().filter_map(|recording| recording.broken()));
+            report.document.warnings.extend(beside.iter().cloned());
         }
-        run.tape.fact(record::end(&report, self.settings.journal.kept));
+        run.tape.fact(record::end(&report, self.settings.journal.kept, beside));
         report
     }
 

@@ -80,6 +80,7 @@ mod ground;
 mod host;
 mod models;
 mod open;
+mod outage;
 pub mod plugins;
 mod preview;
 mod query;

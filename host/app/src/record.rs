@@ -115,8 +115,8 @@ fn differing(recorded: &Value, now: &Value) -> Vec<String> {
     }
 }
 
-/// What the journal says of a run's end.
-pub(crate) fn end(report: &Result<SearchReport, Error>, kept: Kept) -> Fact {
+/// What the journal says of a run's end. `beside` are the report's last warnings, which are not the search's own.
+pub(crate) fn end(report: &Result<SearchReport, Error>, kept: Kept, beside: Vec<String>) -> Fact {
     let report = match report {
         Ok(report) => report,
         Err(error) => return Fact::Failed { message: error.to_string() },
@@ -133,7 +133,7 @@ pub(crate) fn end(report: &Result<SearchReport, Error>, kept: Kept) -> Fact {
         Outcome::NoAnswer => "no-answer",
         Outcome::ClarificationNeeded => "clarification-needed",
     };
-    Fact::Answer { document, outcome: outcome.to_owned(), interrupted: report.interrupted }
+    Fact::Answer { document, outcome: outcome.to_owned(), interrupted: report.interrupted, beside }
 }
 
 /// How the run of a journal ended; only one that has ended and kept its rows can be repeated.
@@ -163,7 +163,10 @@ pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> 
         (Err(error), Fact::Failed { message }) => return departs(format!("it failed with `{error}`, not `{message}`")),
         (Err(error), _) => return departs(format!("it failed: {error}")),
         (Ok(_), Fact::Failed { message }) => return departs(format!("it did not fail with `{message}`")),
-        (Ok(report), Fact::Answer { document, outcome, .. }) => (report, document, outcome),
+        (Ok(mut report), Fact::Answer { document, outcome, beside, .. }) => {
+            report.document.warnings.extend(beside);
+            (report, document, outcome)
+        }
         (Ok(_), _) => return departs("it has no end".to_owned()),
     };
     let known: crate::AnswerDocument = serde_json::from_value(recorded.clone())
@@ -172,7 +175,7 @@ pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> 
     for (plugin, known) in report.document.plugins.iter_mut().zip(&known.plugins) {
         (plugin.cpu_ms, plugin.memory_peak) = (known.cpu_ms, known.memory_peak);
     }
-    let again = end(&Ok(report.clone()), Kept::Full);
+    let again = end(&Ok(report.clone()), Kept::Full, Vec::new());
     let same =
         matches!(&again, Fact::Answer { document, outcome: now, .. } if *document == recorded && *now == outcome);
     if same {

@@ -9,8 +9,34 @@ use syrch_layers::budget::clamp;
 use syrch_layers::record::kept;
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 use syrch_llm::{Exchange, ReplayConfig, ReplayProvider};
+use tokio::sync::watch;
 
 use crate::{Error, Settings};
+
+/// The first call that a recording had no answer for, which ends the run.
+#[derive(Clone, Default)]
+pub(crate) struct Missed(watch::Sender<Option<String>>);
+
+impl Missed {
+    /// Notes it, unless another came before.
+    pub(crate) fn note(&self, message: &str) {
+        self.0.send_if_modified(|known| known.is_none() && known.replace(message.to_owned()).is_none());
+    }
+
+    /// What is missing.
+    pub(crate) fn get(&self) -> Option<String> {
+        self.0.borrow().clone()
+    }
+
+    /// Ends when something is missing.
+    pub(crate) async fn wait(&self) -> String {
+        match self.0.subscribe().wait_for(Option::is_some).await.map(|message| message.clone()) {
+            Ok(Some(message)) => message,
+            // The sender is here, so it is never closed.
+            _ => std::future::pending().await,
+        }
+    }
+}
 
 /// A recording as a model, under the names that it was made with. Which model a purpose goes to was decided then.
 ///

@@ -172,6 +172,9 @@ impl Attempt {
         if let Some(message) = context.model_error() {
             return Err(Error::Model { model: context.settings.model.model.clone(), message });
         }
+        if let Some(outage) = context.outage() {
+            return Err(Error::Sql(outage));
+        }
         if self.end == End::Deadline {
             let seconds = context.settings.deadline.unwrap_or_default().as_secs_f64();
             return Err(Error::Deadline(seconds));
@@ -256,6 +259,9 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     if let Some(message) = context.model_error() {
         return Error::Model { model: context.settings.model.model.clone(), message };
     }
+    if let Some(outage) = context.outage().filter(|_| failure.kind == FailureKind::Database) {
+        return Error::Sql(outage);
+    }
     match (&failure.kind, exhausted(context)) {
         (FailureKind::Budget, Some(exhausted)) => Error::Budget(exhausted),
         _ => Error::Strategy { role: role.name().to_owned(), message: error.to_string() },
@@ -292,8 +298,9 @@ async fn clarify(
     let is_late = context.tape.known("clarify", || context.clock.is_over()).await;
     let stopped = matches!(run.end, End::Stopped | End::Deadline) || is_late;
     let sure = grounded.is_some_and(|grounded| grounded.answer.confidence >= context.settings.policy.high_confidence);
-    // Asking the user does not mend a plugin, an endpoint or an empty purse.
-    let broken = !context.faults().is_empty() || context.model_error().is_some() || exhausted(context).is_some();
+    // Asking the user does not mend a plugin, an endpoint, a database or an empty purse.
+    let is_unreachable = context.model_error().is_some() || context.outage().is_some();
+    let broken = !context.faults().is_empty() || is_unreachable || exhausted(context).is_some();
     if stopped || sure || (grounded.is_none() && broken) {
         return Ok(None);
     }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 
 use tokio::sync::oneshot;
 
 use crate::flight::{Flights, Pilot, Turn};
 use crate::folder::FILE;
 use crate::keeper::{Access, Keeper};
+use crate::lease::Lease;
 use crate::notes::Notes;
 use crate::store::{Cleared, Entry, Held, Store};
 use crate::{CacheError, Key, Kind, Options};
@@ -20,7 +22,7 @@ const SWEEP_BATCHES: usize = 4;
 /// The part of all bytes that one entry may have.
 const MOST_OF_ALL: u64 = 8;
 
-type Job = Box<dyn FnOnce(&mut Keeper) + Send>;
+pub(crate) type Job = Box<dyn FnOnce(&mut Keeper) + Send>;
 
 /// A cache in a folder. One value serves all searches of a process, and any number of processes may have one of the same folder.
 ///
@@ -45,7 +47,7 @@ pub struct Stats {
     pub kinds: BTreeMap<Kind, Held>,
     /// Bytes on disk, the engine's own included.
     pub file_bytes: u64,
-    /// Requests of this process that found a value, kept or just found by another request.
+    /// Requests of this process that found a value, kept or just found by another request, of whatever process.
     pub hits: u64,
     /// Requests of this process that did not.
     pub misses: u64,
@@ -53,29 +55,34 @@ pub struct Stats {
 
 /// What a request finds.
 pub enum Found<'a> {
-    /// The value: kept, or just found by an equal request of this process.
+    /// The value: kept, or just found by an equal request.
     Value(Arc<[u8]>),
-    /// Nothing: this request is the one to find it, and equal ones wait for it.
+    /// Nothing: this request is the one to find it, and equal ones wait for it, those of other processes too.
     Lead(Lead<'a>),
 }
 
 /// The turn to find a value. Dropped without one, it goes to the next of the equal requests that wait.
+///
+/// The fields drop in this order: the lease is given back before the next request of this process asks for it.
 pub struct Lead<'a> {
-    cache: &'a Cache,
-    key: Key,
+    lease: Lease<'a>,
     pilot: Pilot,
 }
 
 impl Lead<'_> {
     /// Keeps the value and gives it to those who wait. The write goes on when the future is dropped.
     pub async fn keep(self, value: Arc<[u8]>) {
-        self.cache.put(self.key, Arc::clone(&value)).await;
-        self.pilot.land(value);
+        let Self { lease, pilot } = self;
+        lease.cache.put(lease.key, Arc::clone(&value)).await;
+        drop(lease);
+        pilot.land(value);
     }
 
-    /// Gives the value to those who wait, and does not keep it.
+    /// Gives the value to those of this process who wait, and does not keep it.
     pub fn share(self, value: Arc<[u8]>) {
-        self.pilot.land(value);
+        let Self { lease, pilot } = self;
+        drop(lease);
+        pilot.land(value);
     }
 }
 
@@ -88,7 +95,7 @@ impl Cache {
         let mut keeper = Keeper::new(folder.to_owned(), options.clone(), Arc::clone(&notes));
         let thread = std::thread::Builder::new().name("syrch-cache".to_owned());
         // Ends when the cache is dropped and the last job is done.
-        let started = thread.spawn(move || work.into_iter().for_each(|job| job(&mut keeper)));
+        let started = thread.spawn(move || serve(&work, &mut keeper));
         let jobs = started.is_ok().then_some(jobs);
         Arc::new(Self { folder: folder.to_owned(), options, notes, flights: Arc::default(), jobs })
     }
@@ -99,7 +106,7 @@ impl Cache {
         &self.folder
     }
 
-    /// The value of a key, or the turn to find it. Waits for an equal request of this process that has the turn.
+    /// The value of a key, or the turn to find it. Waits for an equal request that has the turn, in this process or another.
     pub async fn find(&self, key: Key) -> Found<'_> {
         let pilot = match self.flights.turn(key).await {
             Turn::Landed(value) => {
@@ -108,7 +115,9 @@ impl Cache {
             }
             Turn::Lead(pilot) => pilot,
         };
-        match self.get(key).await {
+        // Made first, so that the lease is given back though the future be dropped while the answer is on its way.
+        let lease = Lease { cache: self, key };
+        match self.seek(key).await {
             Some(value) => {
                 self.notes.hit();
                 pilot.land(Arc::clone(&value));
@@ -116,7 +125,7 @@ impl Cache {
             }
             None => {
                 self.notes.miss();
-                Found::Lead(Lead { cache: self, key, pilot })
+                Found::Lead(Lead { lease, pilot })
             }
         }
     }
@@ -127,10 +136,18 @@ impl Cache {
         forgotten.unwrap_or_else(|error| self.notes.failed(error));
     }
 
-    async fn get(&self, key: Key) -> Option<Arc<[u8]>> {
-        let (now, ttl) = (self.options.now(), self.options.ttl_millis());
-        let found = self.ask(move |keeper| keeper.work(Access::Read, |store| store.get(&key, now, ttl))).await;
-        found.map_err(|error| self.notes.failed(error)).ok().flatten().map(Arc::from)
+    /// The kept value, or none and the lease where it can be had.
+    async fn seek(&self, key: Key) -> Option<Arc<[u8]>> {
+        let (answer, waiting) = oneshot::channel();
+        let sent = self.send(Box::new(move |keeper| keeper.seek(key, answer)));
+        let found = match sent {
+            Ok(()) => waiting.await.unwrap_or_else(|_| Err(self.gone())),
+            Err(error) => Err(error),
+        };
+        found.unwrap_or_else(|error| {
+            self.notes.failed(error);
+            None
+        })
     }
 
     async fn put(&self, key: Key, value: Arc<[u8]>) {
@@ -147,7 +164,9 @@ impl Cache {
                     store.sweep(created, SWEEP_BATCHES)?;
                 }
                 store.put(&key, Entry { created, expires, value: &value }, most)
-            })
+            })?;
+            keeper.leases.forget(&key);
+            Ok(())
         });
         kept.await.unwrap_or_else(|error| self.notes.failed(error));
     }
@@ -186,15 +205,35 @@ impl Cache {
         &self,
         work: impl FnOnce(&mut Keeper) -> Result<T, CacheError> + Send + 'static,
     ) -> Result<T, CacheError> {
-        let gone = || CacheError::Unavailable {
-            path: self.folder.display().to_string(),
-            reason: "its thread is gone".to_owned(),
-        };
         let (answer, waiting) = oneshot::channel();
-        let job: Job = Box::new(move |keeper| {
+        self.send(Box::new(move |keeper| {
             let _ = answer.send(work(keeper));
-        });
-        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(gone)?;
-        waiting.await.map_err(|_| gone())?
+        }))?;
+        waiting.await.map_err(|_| self.gone())?
+    }
+
+    /// Leaves a job for the cache's thread.
+    pub(crate) fn send(&self, job: Job) -> Result<(), CacheError> {
+        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(|| self.gone())
+    }
+
+    fn gone(&self) -> CacheError {
+        CacheError::Unavailable { path: self.folder.display().to_string(), reason: "its thread is gone".to_owned() }
+    }
+}
+
+/// Does the jobs as they come, and between them what leases need.
+fn serve(work: &mpsc::Receiver<Job>, keeper: &mut Keeper) {
+    loop {
+        let job = match keeper.leases.pause() {
+            Some(pause) => work.recv_timeout(pause),
+            None => work.recv().map_err(RecvTimeoutError::from),
+        };
+        match job {
+            Ok(job) => job(keeper),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        keeper.tend();
     }
 }

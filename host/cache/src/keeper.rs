@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{CacheError, Trouble};
 use crate::folder::{FILE, FileId, Folder, Turn};
+use crate::lease::Leases;
 use crate::notes::Notes;
 use crate::options::Options;
 use crate::store::Store;
@@ -26,7 +27,8 @@ pub(crate) enum Access {
 /// The open file, or why there is none.
 pub(crate) struct Keeper {
     folder: PathBuf,
-    options: Options,
+    pub(crate) options: Options,
+    pub(crate) leases: Leases,
     notes: Arc<Notes>,
     opened: Option<Opened>,
     rest: Option<Rest>,
@@ -50,7 +52,8 @@ struct Rest {
 impl Keeper {
     /// A keeper of the file in this folder. Nothing is touched yet.
     pub(crate) fn new(folder: PathBuf, options: Options, notes: Arc<Notes>) -> Self {
-        Self { folder, options, notes, opened: None, rest: None, aside: 0, writes: 0 }
+        let leases = Leases::new();
+        Self { folder, options, leases, notes, opened: None, rest: None, aside: 0, writes: 0 }
     }
 
     /// Counts a write; how many there were before.

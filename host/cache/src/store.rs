@@ -1,12 +1,12 @@
-//! The file: one table in SQLite, in WAL mode, used by several processes at once. Every statement here is a transaction of its own,
-//! and short.
+//! The file: two tables in SQLite, in WAL mode, used by several processes at once. Every transaction here is short, and most are of
+//! one statement.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
 use crate::error::Trouble;
@@ -14,7 +14,7 @@ use crate::{Key, Kind};
 
 /// Says in the file's header whose it is: `SyRC`.
 const APPLICATION: i32 = 0x5379_5243;
-/// Of the table; a file of another version is set aside.
+/// Of the tables; a file of another version is set aside.
 const VERSION: i32 = 1;
 
 const SCHEMA: &str = "
@@ -24,7 +24,8 @@ const SCHEMA: &str = "
     ) STRICT;
     CREATE INDEX by_age ON entries (created, size);
     CREATE INDEX by_end ON entries (expires, size);
-    CREATE INDEX by_kind ON entries (kind, size);";
+    CREATE INDEX by_kind ON entries (kind, size);
+    CREATE TABLE leases (key BLOB NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, until_ms INTEGER NOT NULL) STRICT;";
 
 /// Pages of the log before its content goes into the file; whoever opens the file first reads what is left of it.
 const LOG_PAGES: i64 = 256;
@@ -146,12 +147,14 @@ impl Store {
         Ok(is_good.then_some(value))
     }
 
-    /// Keeps a value in place of what the key held before, within `most` bytes of all values.
+    /// Keeps a value in place of what the key held before, within `most` bytes of all values. Nobody need wait for it any more: a lease
+    /// of the key ends with the same transaction.
     pub(crate) fn put(&self, key: &Key, entry: Entry<'_>, most: u64) -> Result<(), Trouble> {
         let size = i64::try_from(entry.value.len()).unwrap_or(i64::MAX);
         self.make_room(size, i64::try_from(most).unwrap_or(i64::MAX))?;
         let sql = "INSERT OR REPLACE INTO entries (key, kind, created, expires, size, checksum, value) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let transaction = self.begin()?;
         self.connection.prepare_cached(sql)?.execute(params![
             key.digest(),
             key.kind().name(),
@@ -161,7 +164,13 @@ impl Store {
             entry.checksum(key),
             entry.value
         ])?;
-        Ok(())
+        self.connection.prepare_cached("DELETE FROM leases WHERE key = ?1")?.execute([key.digest()])?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Begins to write. Dropped without a commit, nothing was written.
+    pub(crate) fn begin(&self) -> Result<Transaction<'_>, Trouble> {
+        Ok(Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?)
     }
 
     /// Deletes the oldest entries when the pages in use go over the bound, down to seven eighths of it, so that not every entry has to.
@@ -190,8 +199,9 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes entries that are past their end, some batches of them at most; whether there may be more.
+    /// Deletes leases and entries that are past their end, some batches of these at most; whether there may be more.
     pub(crate) fn sweep(&self, now: i64, batches: usize) -> Result<bool, Trouble> {
+        self.sweep_leases(now)?;
         let batch = Batch { condition: "expires <= ?1", order: "expires", bytes: BATCH_BYTES };
         for _ in 0..batches {
             if self.delete_batch(&batch, now)?.entries == 0 {
@@ -220,12 +230,15 @@ impl Store {
         Ok(held)
     }
 
-    /// Deletes what there is now, all of it or of one kind, and gives the room back to the file system.
+    /// Deletes what there is now, all of it with the leases or the entries of one kind, and gives the room back to the file system.
     pub(crate) fn clear(&self, kind: Option<Kind>) -> Result<Cleared, Trouble> {
         let last: Option<i64> = self.connection.query_row("SELECT max(rowid) FROM entries", [], |row| row.get(0))?;
         let condition = match kind {
             Some(kind) => format!("rowid <= ?1 AND kind = '{}'", kind.name()),
-            None => "rowid <= ?1".to_owned(),
+            None => {
+                self.connection.execute("DELETE FROM leases", [])?;
+                "rowid <= ?1".to_owned()
+            }
         };
         let batch = Batch { condition: &condition, order: "rowid", bytes: BATCH_BYTES };
         let mut cleared = Held::default();

@@ -8,6 +8,10 @@ use syrch::secrecy::SecretString;
 /// What the variables of keys begin with: the default endpoint's, and with a name behind it those of the others.
 pub(crate) const KEY: &str = "SYRCH_API_KEY";
 
+/// The variable that other programs read, too.
+#[cfg(feature = "otel")]
+pub(crate) const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+
 /// What the environment says, read once. Not `Debug`: it holds keys.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
@@ -17,6 +21,12 @@ pub(crate) struct Environment {
     pub(crate) openai_key: Option<String>,
     /// `ANTHROPIC_API_KEY`.
     pub(crate) anthropic_key: Option<String>,
+    /// `OTEL_EXPORTER_OTLP_ENDPOINT`.
+    #[cfg(feature = "otel")]
+    pub(crate) otlp_endpoint: Option<String>,
+    /// `OTEL_EXPORTER_OTLP_HEADERS`: `name=value`, with commas between them.
+    #[cfg(feature = "otel")]
+    pub(crate) otlp_headers: Vec<(String, SecretString)>,
     /// The user's home.
     pub(crate) home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is absolute.
@@ -44,6 +54,10 @@ impl Environment {
             syrch,
             openai_key: key("OPENAI_API_KEY"),
             anthropic_key: key("ANTHROPIC_API_KEY"),
+            #[cfg(feature = "otel")]
+            otlp_endpoint: key(OTLP_ENDPOINT),
+            #[cfg(feature = "otel")]
+            otlp_headers: key("OTEL_EXPORTER_OTLP_HEADERS").map(|headers| pairs(&headers)).unwrap_or_default(),
             home: path("HOME").or_else(|| path("USERPROFILE")),
             cache_home: path("XDG_CACHE_HOME").filter(|path| path.is_absolute()),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
@@ -55,7 +69,10 @@ impl Environment {
     /// Every key that it holds, whoever is given it.
     pub(crate) fn keys(&self) -> impl Iterator<Item = SecretString> {
         let own = self.syrch.iter().filter(|(name, _)| name.starts_with(KEY)).filter_map(|(_, value)| value.as_ref());
-        own.chain(&self.openai_key).chain(&self.anthropic_key).map(|key| SecretString::from(key.clone()))
+        let keys = own.chain(&self.openai_key).chain(&self.anthropic_key).map(|key| SecretString::from(key.clone()));
+        #[cfg(feature = "otel")]
+        let keys = keys.chain(self.otlp_headers.iter().map(|(_, value)| value.clone()));
+        keys
     }
 
     /// Where compiled plugins and kept answers are: `SYRCH_CACHE_DIR`, else the user's cache directory; none: nowhere.
@@ -75,9 +92,46 @@ impl Environment {
     }
 }
 
+/// Headers as OpenTelemetry writes them: `name=value`, with commas between them and `%20` for a space.
+#[cfg(feature = "otel")]
+fn pairs(headers: &str) -> Vec<(String, SecretString)> {
+    let pairs = headers.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.map(|(name, value)| (name.trim().to_owned(), unescaped(value.trim()).into())).collect()
+}
+
+/// The text with its `%XX` as bytes; one that is none stays as it is.
+#[cfg(feature = "otel")]
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, others)) = rest.split_first() {
+        let code = others.get(..2).filter(|_| *first == b'%').and_then(|code| std::str::from_utf8(code).ok());
+        let byte = code.filter(|code| !code.starts_with('+')).and_then(|code| u8::from_str_radix(code, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &others[2..] } else { others };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "otel")]
+    #[test]
+    fn headers_are_pairs_with_escapes() {
+        use syrch::secrecy::ExposeSecret;
+
+        let read = |text: &str| -> Vec<(String, String)> {
+            pairs(text).into_iter().map(|(name, value)| (name, value.expose_secret().to_owned())).collect()
+        };
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(read("Authorization=Basic%20YWJj==, x-team = a"), [pair("Authorization", "Basic YWJj=="), pair("x-team", "a")]);
+        assert_eq!(read("a=100%,b=%zz%+1%C3%A9"), [pair("a", "100%"), pair("b", "%zz%+1é")]);
+        assert!(read("").is_empty() && read("none").is_empty());
+        let environment = Environment { otlp_headers: pairs("a=secret"), ..Environment::default() };
+        assert!(environment.keys().any(|key| key.expose_secret() == "secret"));
+    }
 
     #[test]
     fn the_cache_directory_has_three_sources() {

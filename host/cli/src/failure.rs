@@ -88,8 +88,10 @@ impl From<Error> for Failure {
             Error::Interrupted => of(Exit::Interrupted),
             Error::Journal(error) => journal(message, &error),
             Error::Unfit(_) => of(Exit::Config),
-            Error::Replay(_) => of(Exit::ReplayMiss)
-                .hint("`syrch-host trace show RUN` shows what was recorded; without --strict the run is made again"),
+            Error::Replay(_) => of(Exit::ReplayMiss).hint(
+                "`syrch-host trace show RUN` shows what a run asked; --llm record:FILE records other answers, and without --strict a run \
+                 is made again",
+            ),
             Error::Internal(_) => of(Exit::Unexpected),
         }
     }

@@ -10,6 +10,8 @@ mod failure;
 mod output;
 mod scrub;
 mod sink;
+#[cfg(feature = "otel")]
+mod telemetry;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -161,6 +163,12 @@ fn run(cli: Cli, config: Config, environment: &Environment, console: &Arc<Consol
         .map_err(|error| Failure::new(Exit::Unexpected, format!("no threads: {error}")))?;
     let command = cli.command.unwrap_or(Command::Search(Box::new(cli.search)));
     let result = runtime.block_on(async {
+        #[cfg(feature = "otel")]
+        let (config, otlp) = {
+            let mut config = config;
+            let otlp = telemetry::open(&mut config, environment)?;
+            (config, otlp)
+        };
         let context = Context {
             config,
             environment: environment.clone(),
@@ -170,7 +178,10 @@ fn run(cli: Cli, config: Config, environment: &Environment, console: &Arc<Consol
             format: cli.global.format,
             output,
         };
-        dispatch(context, command).await
+        let result = dispatch(context, command).await;
+        #[cfg(feature = "otel")]
+        telemetry::close(otlp, console).await;
+        result
     });
     // A read of standard input cannot be cancelled; do not wait for it.
     runtime.shutdown_background();

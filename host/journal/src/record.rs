@@ -331,6 +331,10 @@ pub enum Fact {
         outcome: String,
         /// Whether the user stopped it.
         interrupted: bool,
+        /// The document's last warnings: those that are not of the search, but of what lay beside it, such as the cache. A replay has
+        /// nothing beside it, and tells these.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        beside: Vec<String>,
     },
     /// The run failed.
     Failed {

@@ -225,3 +225,15 @@ variant_to!(export::planner::Edit => core::Edit { Finish ; Add, Update, Cancel, 
 record_to!(export::planner::Step => core::Step { edits, memo });
 record_to!(export::solver::Outcome => roles::Outcome { candidates, subtasks, ask, memo });
 record_to!(export::aggregator::Answer => roles::Answer { text, task, candidate, sql, confidence, basis, caveats });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_hears_nothing_of_what_a_recording_holds() {
+        let missed = port::LlmError::Missed("the nearest says `a row of somebody else`".to_owned());
+        let wit::llm::LlmError::Unavailable(heard) = missed.conv() else { panic!("a miss is an outage to a guest") };
+        assert_eq!(heard, "the recording has no answer to this call");
+    }
+}

@@ -42,9 +42,8 @@ pub(super) struct Models {
 impl About {
     pub(super) fn of(host: &Host, run: &str, catalog: &Catalog) -> Self {
         let settings = &host.settings;
-        let plugin = |configured: &syrch_runtime::Configured| {
-            (configured.role(), configured.plugin().identity().name.clone())
-        };
+        let plugin =
+            |configured: &syrch_runtime::Configured| (configured.role(), configured.plugin().identity().name.clone());
         Self {
             run: run.to_owned(),
             database: catalog.database.clone(),
@@ -64,10 +63,7 @@ impl About {
 
     /// Where statements run.
     pub(super) fn database(&self) -> [(&'static str, Value); 2] {
-        [
-            (names::DATABASE_SYSTEM, self.system.into()),
-            (names::DATABASE, self.database.as_str().into()),
-        ]
+        [(names::DATABASE_SYSTEM, self.system.into()), (names::DATABASE, self.database.as_str().into())]
     }
 
     /// The model that answers a call of that purpose, whose plugin names that model, or none.

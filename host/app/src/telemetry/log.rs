@@ -59,7 +59,9 @@ fn facts(span: &Span) -> String {
         let name = name.rsplit_once("syrch.").map_or(*name, |(_, own)| own);
         // Writing to a string does not fail.
         let _ = match value {
-            Value::Text(text) if text.contains(|c: char| c.is_whitespace() || c.is_control()) => write!(line, "{name}={text:?}"),
+            Value::Text(text) if text.contains(|c: char| c.is_whitespace() || c.is_control()) => {
+                write!(line, "{name}={text:?}")
+            }
             Value::Text(text) => write!(line, "{name}={text}"),
             Value::Whole(number) => write!(line, "{name}={number}"),
             Value::Number(number) => write!(line, "{name}={number}"),

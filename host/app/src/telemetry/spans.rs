@@ -11,11 +11,11 @@ use syrch_core::roles::Role;
 use syrch_core::{Edit, Task, TaskId};
 use syrch_journal::{Ask, CallId, Event, Fact, Got, Record};
 
+use super::SpanSink;
 use super::about::About;
 use super::log::{self, Room};
 use super::names;
 use super::span::{Link, Span, SpanId, SpanKind, Value};
-use super::SpanSink;
 
 /// The spans of one run that have begun and not ended, and what later ones need to know of earlier ones. Names of spans follow from
 /// the run's id and its numbers of calls, so that what was sent before a run was killed and what is sent when it goes on make one trace.
@@ -193,7 +193,8 @@ impl Spans {
             (names::REQUEST_MODEL, model.name.as_str().into()),
             (names::PURPOSE, purpose.as_str().into()),
         ]);
-        let temperature = request.temperature.or(self.about.temperature).map(|value| (names::TEMPERATURE, value.into()));
+        let temperature =
+            request.temperature.or(self.about.temperature).map(|value| (names::TEMPERATURE, value.into()));
         let top_p = request.top_p.map(|value| (names::TOP_P, value.into()));
         let tokens = request.max_tokens.or(self.about.max_tokens).map(|value| (names::MAX_TOKENS, value.into()));
         span.attributes.extend([temperature, top_p, tokens].into_iter().flatten().filter(|_| !model.is_here));

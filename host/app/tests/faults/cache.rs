@@ -24,7 +24,11 @@ const FAULTS: [&str; 8] = [
 /// Brings the fault about, in a cache that was used once; who holds the lock must live on.
 fn break_cache(fault: &str, folder: &Path) -> Option<Connection> {
     let file = folder.join("cache.sqlite");
-    let remove = || ["", "-wal", "-shm"].iter().for_each(|end| drop(std::fs::remove_file(folder.join(format!("cache.sqlite{end}")))));
+    let remove = || {
+        ["", "-wal", "-shm"]
+            .iter()
+            .for_each(|end| drop(std::fs::remove_file(folder.join(format!("cache.sqlite{end}")))))
+    };
     match fault {
         "file in place of the folder" => {
             std::fs::remove_dir_all(folder).unwrap();
@@ -85,7 +89,7 @@ fn a_cache_that_cannot_be_used_is_done_without() {
             let told = report.document.warnings.iter().filter(|warning| warning.contains("cache")).count();
             assert_eq!(told, 1, "{fault}: {:?}", report.document.warnings);
         }
-        world.check_books(&report, false).await;
+        world.check_books(&report).await;
         world.check_replay(&report).await;
         names(&world.tally()).chain([end, fault]).collect()
     });
@@ -120,9 +124,9 @@ fn a_cache_that_breaks_while_a_search_runs_gives_no_wrong_answer() {
             drop(broken);
         });
         let report = search(&host, &Stop::new()).await;
-        drop(neighbour);
+        neighbour.leave().await;
         let end = ending(&report, &[right(LAMP)]);
-        world.check_books(&report, false).await;
+        world.check_books(&report).await;
         world.check_replay(&report).await;
         again(&world, &host).await;
         vec![end]

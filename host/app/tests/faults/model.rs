@@ -10,7 +10,7 @@ fn an_endpoint_that_fails_now_and_then_gives_the_right_answer_or_an_error() {
         let world = World::new(seed, 10);
         let report = world.search(&Stop::new()).await;
         let end = ending(&report, &[right(LAMP)]);
-        world.check_books(&report, false).await;
+        world.check_books(&report).await;
         world.check_replay(&report).await;
         names(&world.tally()).chain([end]).collect()
     });

@@ -110,7 +110,16 @@ fn place(name: &str, location: Option<Location>) -> String {
     }
 }
 
-const SECTIONS: [&str; 6] = ["llm", "execution", "cache", "journal", "plugins", "settings"];
+const SECTIONS: &[&str] = &[
+    "llm",
+    "execution",
+    "cache",
+    "journal",
+    #[cfg(feature = "otel")]
+    "telemetry",
+    "plugins",
+    "settings",
+];
 
 /// Whether a number is no larger than a limit, which may be none.
 fn is_at_most(value: &Value, limit: &Value) -> bool {
@@ -154,12 +163,12 @@ impl Reader<'_> {
             match section.value.as_str() {
                 "plugins" => self.plugins(content),
                 "settings" => self.parameters(Target::Setting, content),
-                name @ ("llm" | "execution" | "cache" | "journal") => {
+                name if SECTIONS.contains(&name) => {
                     for (key, value) in self.pairs(name, content) {
                         self.option(name, key, value);
                     }
                 }
-                name => self.unknown(section.referenced, "section", name, &SECTIONS),
+                name => self.unknown(section.referenced, "section", name, SECTIONS),
             }
         }
     }
@@ -330,6 +339,11 @@ mod tests {
             "plugins: {solver: ./evil.wasm}",
             "plugins: {solver: {plugin: /evil.wasm}}",
         ] {
+            assert!(problems(forbidden, Trust::Stranger).contains("found in a folder"), "{forbidden}");
+            assert_eq!(problems(forbidden, Trust::User), "", "{forbidden}");
+        }
+        #[cfg(feature = "otel")]
+        for forbidden in ["telemetry: {otlp_endpoint: 'http://evil'}", "telemetry: {otlp_sql: true}"] {
             assert!(problems(forbidden, Trust::Stranger).contains("found in a folder"), "{forbidden}");
             assert_eq!(problems(forbidden, Trust::User), "", "{forbidden}");
         }

@@ -42,6 +42,9 @@ pub(crate) struct Effective {
     pub(crate) cache: bool,
     /// Whether somebody named who answers model calls.
     pub(crate) is_provider_named: bool,
+    /// Who is told of searches.
+    #[cfg(feature = "otel")]
+    pub(crate) telemetry: crate::telemetry::Telemetry,
 }
 
 impl Default for Effective {
@@ -53,6 +56,8 @@ impl Default for Effective {
             journal: true,
             cache: true,
             is_provider_named: false,
+            #[cfg(feature = "otel")]
+            telemetry: crate::telemetry::Telemetry::default(),
         }
     }
 }
@@ -169,6 +174,8 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
             _ => config.parameter(target, key, value, Origin::Flag("-P".to_owned())),
         }
     }
+    #[cfg(feature = "otel")]
+    config.choose_collector(environment);
     config.choose_provider(environment);
     config.give_keys(environment)?;
     config.answers = environment.cache_dir().map(|folder| folder.join("answers"));
@@ -255,6 +262,17 @@ impl Config {
         let role = Role::ALL.into_iter().find(|role| spec.key == format!("plugins.{role}"));
         if let Some(role) = role.filter(|_| before != spec.get(&self.effective)) {
             self.forget(role, spec.key);
+        }
+    }
+
+    /// Without a collector of its own it is that of all programs.
+    #[cfg(feature = "otel")]
+    fn choose_collector(&mut self, environment: &Environment) {
+        let known = self.effective.telemetry.endpoint.is_some();
+        if let (false, Some(endpoint)) = (known, &environment.otlp_endpoint) {
+            self.effective.telemetry.endpoint = Some(endpoint.clone());
+            let origin = Origin::Environment(crate::environment::OTLP_ENDPOINT.to_owned());
+            self.origins.insert("telemetry.otlp_endpoint", origin);
         }
     }
 

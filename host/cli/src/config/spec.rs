@@ -353,6 +353,20 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .env(&["SYRCH_JOURNAL_MAX_BYTES"])
     .stranger(Stranger::Never),
+    #[cfg(feature = "otel")]
+    Spec::new("telemetry.otlp_endpoint", Kind::Text, "An OpenTelemetry collector that is sent the spans of searches, over HTTP [default: OTEL_EXPORTER_OTLP_ENDPOINT, else none]", |e| json!(e.telemetry.endpoint), |e, v| {
+        e.telemetry.endpoint = Some(text(v));
+    })
+    .flag("otlp-endpoint", "URL")
+    .env(&["SYRCH_OTLP_ENDPOINT"])
+    .stranger(Stranger::Never),
+    #[cfg(feature = "otel")]
+    Spec::new("telemetry.otlp_sql", Kind::Boolean, "Send the text of statements, too, which may quote the question and cells", |e| json!(e.telemetry.sql), |e, v| {
+        e.telemetry.sql = *v == json!(true);
+    })
+    .flag("otlp-sql", "")
+    .env(&["SYRCH_OTLP_SQL"])
+    .stranger(Stranger::Never),
     role!(Planner, "plugins.planner", "planner", "SYRCH_PLANNER", "Compiles the question into a search graph"),
     role!(Solver, "plugins.solver", "solver", "SYRCH_SOLVER", "Finds statements for a task"),
     role!(Calibrator, "plugins.calibrator", "calibrator", "SYRCH_CALIBRATOR", "Turns claimed confidence into probabilities"),

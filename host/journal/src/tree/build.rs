@@ -247,7 +247,7 @@ impl<'a> Builder<'a> {
                 self.round().changes.push(Change { at_ms, edits: Vec::new(), refused: Some(reason.clone()) });
             }
             Fact::Ended(observation) => self.ended(at_ms, observation),
-            Fact::Answer { document, outcome, interrupted } => {
+            Fact::Answer { document, outcome, interrupted, .. } => {
                 self.tree.outcome = OutcomeNode { kind: outcome.clone(), reason: None, interrupted: *interrupted };
                 self.document(document);
             }

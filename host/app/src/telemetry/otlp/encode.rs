@@ -20,8 +20,11 @@ pub(super) fn request(spans: &[Span]) -> ExportTraceServiceRequest {
         attributes: known.map(|(name, value)| attribute(name, &value.into())).into(),
         ..Resource::default()
     };
-    let scope =
-        InstrumentationScope { name: "syrch".to_owned(), version: version.to_owned(), ..InstrumentationScope::default() };
+    let scope = InstrumentationScope {
+        name: "syrch".to_owned(),
+        version: version.to_owned(),
+        ..InstrumentationScope::default()
+    };
     let scope_spans = proto::ScopeSpans {
         scope: Some(scope),
         spans: spans.iter().map(span).collect(),

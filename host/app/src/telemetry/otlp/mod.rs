@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use prost::Message;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
+use prost::Message;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
 use secrecy::{ExposeSecret, SecretString};
@@ -228,7 +228,8 @@ impl Worker {
                 return Ok(());
             }
         }
-        let rejected = ExportTraceServiceResponse::decode(reply.as_slice()).ok().and_then(|reply| reply.partial_success);
+        let rejected =
+            ExportTraceServiceResponse::decode(reply.as_slice()).ok().and_then(|reply| reply.partial_success);
         match rejected.map(|partial| u64::try_from(partial.rejected_spans).unwrap_or(0)) {
             Some(lost) if lost > 0 => Err((lost, "the collector rejected them".to_owned())),
             _ => Ok(()),

@@ -278,7 +278,7 @@ pub(crate) fn journal() -> Journal {
     tale.first_round();
     tale.second_round();
     let outcome = "answered".to_owned();
-    tale.fact(Fact::Answer { document: document(), outcome, interrupted: false });
+    tale.fact(Fact::Answer { document: document(), outcome, interrupted: false, beside: Vec::new() });
     Journal { header: header(), records: tale.records, whole_bytes: 0 }
 }
 

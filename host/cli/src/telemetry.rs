@@ -1,0 +1,42 @@
+//! Spans of searches for an OpenTelemetry collector: opened before a command, sent before the process ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use syrch::telemetry::{Otlp, OtlpSettings};
+
+use crate::config::Config;
+use crate::console::Console;
+use crate::environment::Environment;
+use crate::failure::{Failure, Outcome};
+
+/// How long the end of the process waits for the collector.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What the user says of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Telemetry {
+    /// The collector; none: nothing is built up.
+    pub(crate) endpoint: Option<String>,
+    /// Whether spans hold the text of statements.
+    pub(crate) sql: bool,
+}
+
+/// Lets the searches of this process tell the configured collector, if there is one.
+pub(crate) fn open(config: &mut Config, environment: &Environment) -> Outcome<Option<Arc<Otlp>>> {
+    let Telemetry { endpoint: Some(endpoint), sql } = config.effective.telemetry.clone() else { return Ok(None) };
+    let settings = OtlpSettings { endpoint, headers: environment.otlp_headers.clone(), sql };
+    let otlp = Otlp::open(&settings).map_err(|error| {
+        Failure::config(error.to_string()).hint("it is what --otlp-endpoint, a config file or the environment says; a collector on this machine is http://localhost:4318")
+    })?;
+    config.effective.settings.spans = Some(Arc::clone(&otlp) as _);
+    Ok(Some(otlp))
+}
+
+/// Sends what is left, and warns of what is lost.
+pub(crate) async fn close(otlp: Option<Arc<Otlp>>, console: &Console) {
+    let Some(otlp) = otlp else { return };
+    if let Some(warning) = otlp.flush(PATIENCE).await {
+        console.warn(&warning);
+    }
+}
