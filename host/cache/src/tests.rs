@@ -134,8 +134,8 @@ fn four_caches_over_one_file_give_right_values() {
             });
         }
     });
-    // All values by four that race, and those of one kind again after each of the twelve clearings.
-    assert!((KEYS..=KEYS * 4 + KEYS.div_ceil(2) * 4 * 12).contains(&made.load(Ordering::SeqCst)));
+    // All values, and those of one kind again after each of the twelve clearings; twice where a leader was held up past its lease.
+    assert!((KEYS..=2 * (KEYS + KEYS.div_ceil(2) * 12)).contains(&made.load(Ordering::SeqCst)));
     assert!(is_whole(folder.path()) && set_aside(folder.path()).is_empty());
 }
 

@@ -328,8 +328,9 @@ fn what_nobody_waits_for_any_more_is_cancelled() {
 fn a_resumed_run_goes_on_with_its_trace() {
     let mut told = Told::new(false);
     let event = |event| Record::Event { at_ms: 0, event };
-    let mut past = vec![
-        Record::Fact { at_ms: 0, fact: Fact::Graph(Graph { tasks: vec![task("A", &[]), task("B", &["A"])], ..Graph::default() }) },
+    let graph = Graph { tasks: vec![task("A", &[]), task("B", &["A"])], ..Graph::default() };
+    let past = [
+        Record::Fact { at_ms: 0, fact: Fact::Graph(graph) },
         event(Event::Call { call: 0, role: Role::Solver, task: "A".to_owned(), from: None }),
         event(Event::Issue { call: 0, ticket: 1, ask: Ask::Sql("SELECT 1".to_owned()) }),
         event(Event::Done { call: 0, ticket: 1, got: rows(1) }),
@@ -359,5 +360,4 @@ fn a_resumed_run_goes_on_with_its_trace() {
     assert_eq!(after[1].links[0].span, of_task(&before, "A").id);
     assert_eq!((after[2].trace, after[2].id), (before[0].trace, of_task(&before, "A").parent.unwrap()));
     assert_eq!(after[2].attribute("syrch.resumed"), Some(&true.into()));
-    past.clear();
 }

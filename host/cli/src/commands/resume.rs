@@ -12,8 +12,16 @@ use crate::config::{Config, Origin};
 use crate::environment::KEY;
 use crate::failure::{Failure, Outcome};
 
-/// The options that a resumed run takes from today: who is asked for the user's part, with which key, and whether answers are kept.
-const TODAY: [&str; 4] = ["llm.api_key", "llm.base_url", "execution.interactive", "cache.enabled"];
+/// The options that a resumed run takes from today: who is asked for the user's part, with which key, whether answers are kept, and who is
+/// told of it.
+const TODAY: [&str; 6] = [
+    "llm.api_key",
+    "llm.base_url",
+    "execution.interactive",
+    "cache.enabled",
+    "telemetry.otlp_endpoint",
+    "telemetry.otlp_sql",
+];
 
 /// Puts the settings of the run in force; the file of its journal.
 pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -> Outcome<PathBuf> {
@@ -36,7 +44,7 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     settings.cache.folder.clone_from(&today.cache.folder);
     settings.cache_dir.clone_from(&today.cache_dir);
     settings.journal.folder.clone_from(&today.journal.folder);
-    settings.cache.folder.clone_from(&today.cache.folder);
+    settings.spans.clone_from(&today.spans);
     context.config.effective.settings = settings;
     Ok(path)
 }

@@ -7,6 +7,7 @@ mod passes;
 mod properties;
 mod replanning;
 mod subtasks;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

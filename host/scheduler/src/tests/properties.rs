@@ -54,7 +54,7 @@ fn finish(at: usize, draft: &Draft) -> Task {
     }
 }
 
-fn graphs() -> impl Strategy<Value = Graph> {
+pub(super) fn graphs() -> impl Strategy<Value = Graph> {
     (prop::collection::vec(draft(), 1..24)).prop_flat_map(|drafts| {
         let order: Vec<usize> = (0..drafts.len()).collect();
         Just(order).prop_shuffle().prop_map(move |order| build(&drafts, &order))

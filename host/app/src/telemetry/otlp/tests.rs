@@ -106,7 +106,10 @@ async fn a_span_arrives_whole() {
 
     let requests = collector.requests.lock().unwrap();
     let (headers, request) = &requests[0];
-    assert_eq!((&headers["authorization"], &headers["content-type"]), (&"Basic abc".parse().unwrap(), &"application/x-protobuf".parse().unwrap()));
+    assert_eq!(
+        (&headers["authorization"], &headers["content-type"]),
+        (&"Basic abc".parse().unwrap(), &"application/x-protobuf".parse().unwrap())
+    );
     let resource = request.resource_spans[0].resource.clone().unwrap();
     assert_eq!(resource.attributes[0].key, "service.name");
     assert_eq!(request.resource_spans[0].scope_spans[0].scope.as_ref().unwrap().name, "syrch");
