@@ -75,9 +75,8 @@ fn what_is_kept_is_the_users_alone_and_holds_no_key() {
     use std::os::unix::fs::PermissionsExt;
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(script("SELECT id FROM customers").requires_key(KEY));
-    let said = Said::of(
-        command(&endpoint, &shop(folder.path()), folder.path(), "How many are there?").output().unwrap(),
-    );
+    let said =
+        Said::of(command(&endpoint, &shop(folder.path()), folder.path(), "How many are there?").output().unwrap());
     assert_eq!(count(&said), json!([[4]]), "{}", said.all());
     let mut files = 0;
     let mut folders = vec![folder.path().join("state"), folder.path().join("cache/answers")];

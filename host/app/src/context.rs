@@ -12,7 +12,9 @@ use syrch_core::ports::{
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Role};
-use syrch_core::{Catalog, Json, Problem, Question, ResultSet, RoleError, SqlError, Task, TaskId, Verdict};
+use syrch_core::{
+    Catalog, Json, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind, Task, TaskId, Verdict,
+};
 use syrch_journal::{CallId, Tape};
 use syrch_layers::{
     BudgetedDatabase, CachedDatabase, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, journalled,
@@ -24,7 +26,7 @@ use crate::Settings;
 use crate::evaluate::EvaluateOfTask;
 use crate::host::{Cast, Host};
 use crate::models;
-use crate::outage::{NotedInspect, is_outage};
+use crate::noted::{NotedInspect, NotedSql};
 use crate::preview::Previews;
 use crate::recordings::Missed;
 use crate::trace::{Trace, TraceOfCall};
@@ -127,9 +129,13 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// The role call ends, and what the host did with it; `then` is done in its turn. A fault is noted.
     pub(crate) async fn end(&self, error: Option<RoleError>, then: impl FnOnce()) {
-        if let Some(error) = error.as_ref().filter(|error| error.is_fault()) {
-            self.context.shared(|shared| shared.faults.insert(self.id, error.clone()));
-        }
+        let fault = error.clone().filter(RoleError::is_fault);
+        let then = || {
+            if let Some(fault) = fault {
+                self.context.shared(|shared| shared.faults.insert(self.id, fault));
+            }
+            then();
+        };
         self.context.tape.end(self.id, error, then).await;
     }
 
@@ -258,6 +264,11 @@ impl Context {
         self.shared(|shared| shared.asks.values().cloned().collect())
     }
 
+    /// Notes the result that a statement of a task gave.
+    pub(crate) fn note_result(&self, task: TaskId, sql: String, results: &Arc<ResultSet>) {
+        self.shared(|shared| shared.results.insert((task, sql), Arc::downgrade(results)));
+    }
+
     /// The result that a statement of a task has given, if anybody still holds it.
     pub(crate) fn result_of(&self, task: &str, sql: &str) -> Option<Arc<ResultSet>> {
         self.shared(|shared| shared.results.get(&(task.to_owned(), sql.to_owned()))?.upgrade())
@@ -278,8 +289,10 @@ impl Context {
 
     /// Notes an error that tells that the database cannot be read now.
     pub(crate) fn note_outage(&self, call: CallId, error: &SqlError) {
-        if is_outage(error) {
-            self.shared(|shared| drop(shared.outages.entry(call).or_insert_with(|| error.clone())));
+        if error.kind == SqlErrorKind::Unavailable {
+            self.shared(|shared| {
+                shared.outages.entry(call).or_insert_with(|| error.clone());
+            });
         }
     }
 
@@ -316,36 +329,6 @@ impl LlmPort for NotedModel {
             }
             reply
         })
-    }
-}
-
-/// Notes which result a statement gave, so that candidates with equal results can be told, and that the database could not be read.
-struct NotedSql {
-    inner: Arc<dyn SqlPort>,
-    context: Arc<Context>,
-    task: TaskId,
-    call: CallId,
-}
-
-#[async_trait]
-impl SqlPort for NotedSql {
-    async fn issue(&self, ticket: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>> {
-        let flight = self.inner.issue(ticket, text.clone()).await;
-        let (context, task, call) = (Arc::clone(&self.context), self.task.clone(), self.call);
-        Box::pin(async move {
-            let results = flight.await;
-            match &results {
-                Ok(results) => {
-                    context.shared(|shared| shared.results.insert((task, text), Arc::downgrade(results)));
-                }
-                Err(error) => context.note_outage(call, error),
-            }
-            results
-        })
-    }
-
-    fn salt(&self) -> u64 {
-        self.inner.salt()
     }
 }
 
@@ -388,7 +371,7 @@ impl RunPort for RunOfCall {
             tokens: budgets.tokens.saturating_sub(spent.tokens_charged),
             llm_calls: budgets.llm_calls.saturating_sub(spent.calls_charged()),
             sql_runs: budgets.sql_runs.saturating_sub(spent.sql_runs),
-            cost_micros: self.context.ledger.cost_left(),
+            cost_micros: self.context.ledger.cost_left_as_sent(),
             time,
         }
     }

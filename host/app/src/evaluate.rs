@@ -10,6 +10,9 @@ use syrch_journal::CallId;
 
 use crate::context::{Context, Prepared};
 
+/// What the reward said of statements.
+type Told = Vec<(String, Verdict)>;
+
 /// The port of one role call. Nested calls have slots of their own: the caller waits for them and must not starve them.
 #[derive(Clone)]
 pub(crate) struct EvaluateOfTask {
@@ -41,8 +44,11 @@ impl EvaluateOfTask {
         let from = Some((self.caller, ticket));
         let prepared = self.context.prepare(Role::Reward, Some(task), self.relations.clone(), from).await;
         let judged = self.judge(&prepared, task, candidates).await;
-        prepared.end(judged.as_ref().err().cloned(), || ()).await;
-        judged
+        let (told, error) = (judged.as_ref().map(|(told, _)| told.clone()).unwrap_or_default(), judged.as_ref().err());
+        // In its turn, so that a replay knows them when the run did.
+        let remember = || told.iter().for_each(|(sql, verdict)| self.context.remember_verdict(&task.id, sql, verdict));
+        prepared.end(error.cloned(), remember).await;
+        judged.map(|(_, verdicts)| verdicts)
     }
 
     async fn judge(
@@ -50,7 +56,8 @@ impl EvaluateOfTask {
         prepared: &Prepared,
         task: &Arc<Task>,
         candidates: Vec<Candidate>,
-    ) -> Result<Vec<Verdict>, RoleError> {
+    ) -> Result<(Told, Vec<Verdict>), RoleError> {
+        let mut told = Told::new();
         let mut verdicts = Vec::with_capacity(candidates.len());
         let (mut rivals, mut places) = (Vec::new(), Vec::new());
         for candidate in candidates {
@@ -64,17 +71,17 @@ impl EvaluateOfTask {
             }
         }
         if rivals.is_empty() {
-            return Ok(verdicts);
+            return Ok((told, verdicts));
         }
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
         let _slot = self.context.nested_slot().await;
         let call = prepared.call.clone();
         let judged = self.context.cast.reward.judge(call, problem, catalog, task, &rivals).await?;
         for ((place, rival), verdict) in places.into_iter().zip(&rivals).zip(judged) {
-            self.context.remember_verdict(&task.id, &rival.candidate.sql, &verdict);
+            told.push((rival.candidate.sql.clone(), verdict.clone()));
             verdicts[place] = verdict;
         }
-        Ok(verdicts)
+        Ok((told, verdicts))
     }
 }
 

@@ -151,7 +151,7 @@ impl Host {
     /// When the journal was written by a run that cannot be repeated from it, or a plugin is missing, refused or another one.
     pub async fn of_journal(header: &Header, today: &Settings, observer: &dyn Observer) -> Result<Self, Error> {
         let mut settings = record::recorded_settings(header)?;
-        settings.limits.clone_from(&today.limits);
+        record::bound(&mut settings, today);
         settings.cache_dir.clone_from(&today.cache_dir);
         settings.journal.folder = None;
         let nothing = Arc::new(record::Nothing::of(header));
@@ -236,12 +236,12 @@ impl Host {
     /// Searches and notes how it ended.
     async fn carry_out(&self, problem: Problem, run: &RunState, outside: Outside<'_>) -> Result<SearchReport, Error> {
         let mut report = self.follow(problem, run, &outside).await;
-        let mut beside = Vec::new();
-        if let Ok(report) = &mut report {
-            beside.extend(run.tape.warning());
-            beside.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
-            beside.extend(self.recording.iter().filter_map(|recording| recording.broken()));
-            report.document.warnings.extend(beside.iter().cloned());
+        let mut beside: Vec<String> = run.tape.warning().into_iter().collect();
+        beside.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
+        beside.extend(self.recording.iter().filter_map(|recording| recording.broken()));
+        match &mut report {
+            Ok(report) => report.document.warnings.extend(beside.iter().cloned()),
+            Err(_) => beside.iter().for_each(|message| run.trace.warn(message)),
         }
         run.tape.fact(record::end(&report, self.settings.journal.kept, beside));
         report
@@ -254,8 +254,8 @@ impl Host {
         run: &RunState,
         outside: &Outside<'_>,
     ) -> Result<SearchReport, Error> {
-        /// How long a replay may be still: longer than a guest may compute.
-        const PATIENCE: Duration = Duration::from_secs(30);
+        /// How long a replay may be still: longer than a guest may compute, or a statement that was not kept may run.
+        const PATIENCE: Duration = Duration::from_secs(60);
         let departure = |departure: Divergence| Err(Error::Replay(departure.to_string()));
         let report = tokio::select! {
             biased;

@@ -11,7 +11,7 @@ use crate::context::{Clock, RunState};
 use crate::host::Host;
 use crate::preview::PreviewedModel;
 
-/// The host's models, for one run: cache → time → retry → recording → rate → budget → route. A dry run neither waits nor tries again.
+/// The host's models, for one run: time → cache → retry → recording → rate → budget → route. A dry run neither waits nor tries again.
 pub(crate) fn of_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
     let budgeted = |inner| BudgetedModel::new(inner, Arc::clone(&run.ledger), host.settings.limits.clone());
     let inner: Arc<dyn ModelProvider> = match &run.previews {
@@ -21,12 +21,12 @@ pub(crate) fn of_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
             Arc::new(budgeted(Arc::new(PreviewedModel { inner, previews })))
         }
     };
-    let in_time: Arc<dyn ModelProvider> = Arc::new(InTime { inner, clock: run.clock.clone() });
     // What is recorded comes from the model itself, or the recording would lack what the cache holds.
-    match host.cache.as_ref().filter(|_| host.recording.is_none()) {
-        Some(cache) => Arc::new(CachedModel::new(in_time, Arc::clone(cache), Arc::clone(&run.ledger))),
-        None => in_time,
-    }
+    let inner: Arc<dyn ModelProvider> = match host.cache.as_ref().filter(|_| host.recording.is_none()) {
+        Some(cache) => Arc::new(CachedModel::new(inner, Arc::clone(cache), Arc::clone(&run.ledger))),
+        None => inner,
+    };
+    Arc::new(InTime { inner, clock: run.clock.clone() })
 }
 
 /// Retry → recording → rate around the budget. A recording that answers is not waited for.

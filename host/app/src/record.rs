@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::Value;
+use syrch_core::ledger::Budgets;
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
     ModelProvider, Plan, PortError, Preview, Query, Sample,
@@ -37,8 +38,24 @@ pub(crate) fn header(
         provider: host.model.name().to_owned(),
         plugins: plugins(host),
         kept: host.settings.journal.kept,
-        settings: serde_json::to_value(&host.settings).unwrap_or_default(),
+        settings: written(&host.settings),
     }
+}
+
+/// Settings as a journal holds them. Keys are no part of them; what a URL may hide besides the address is left out, too.
+fn written(settings: &Settings) -> Value {
+    let mut written = serde_json::to_value(settings).unwrap_or_default();
+    let mut clean = |pointer: &str| {
+        if let Some(Value::String(url)) = written.pointer_mut(pointer)
+            && url.contains(['@', '?', '#'])
+        {
+            *url = "***".to_owned();
+        }
+    };
+    clean("/model/base_url");
+    let names = settings.model.endpoints.keys().map(|name| name.replace('~', "~0").replace('/', "~1"));
+    names.for_each(|name| clean(&format!("/model/endpoints/{name}/base_url")));
+    written
 }
 
 fn plugins(host: &Host) -> Vec<PluginRecord> {
@@ -66,6 +83,17 @@ pub fn recorded_settings(header: &Header) -> Result<Settings, Error> {
     })
 }
 
+/// Takes from today what a journal, which may be a stranger's, does not decide: how much its plugins may use.
+pub(crate) fn bound(settings: &mut Settings, today: &Settings) {
+    settings.limits.clone_from(&today.limits);
+    let Budgets { host_calls, cpu, log_bytes, .. } = today.budgets;
+    settings.budgets = Budgets { host_calls, cpu, log_bytes, ..settings.budgets.clone() };
+    settings.policy.max_parallel = settings.policy.max_parallel.min(MOST_PARALLEL);
+}
+
+/// Tasks under way at once at most, in a run that is repeated.
+const MOST_PARALLEL: u32 = 64;
+
 /// Whether the run's plugins are those of the host.
 pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
     let present = plugins(host);
@@ -83,7 +111,7 @@ pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
 /// Whether a run can go on with this host.
 pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<String>) -> Result<(), Error> {
     check_plugins(host, header)?;
-    let now = serde_json::to_value(&host.settings).unwrap_or_default();
+    let now = written(&host.settings);
     let mut changed: Vec<String> = differing(&header.settings, &now);
     if header.database_identity != identity {
         changed.push("the database's content or place".to_owned());
@@ -172,6 +200,8 @@ pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> 
     let known: crate::AnswerDocument = serde_json::from_value(recorded.clone())
         .map_err(|error| Error::Unfit(format!("the journal's answer cannot be read: {error}")))?;
     report.document.time_ms = known.time_ms;
+    // A call that was cancelled may settle before or after the document is written; what it said was charged stands.
+    report.document.cost.clone_from(&known.cost);
     for (plugin, known) in report.document.plugins.iter_mut().zip(&known.plugins) {
         (plugin.cpu_ms, plugin.memory_peak) = (known.cpu_ms, known.memory_peak);
     }

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use syrch_core::ports::{HOST, Relation};
 use syrch_core::roles::{Output, Parent, Planner, Role, Solver};
 use syrch_core::{
-    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Observation, ResultSet, RoleError, Step, Task,
-    TaskId, Turn, Verdict,
+    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Observation, Question, ResultSet, RoleError, Step,
+    Task, TaskId, Turn, Verdict,
 };
 use syrch_journal::{Fact, Tape};
 use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
@@ -67,10 +67,15 @@ impl TaskRunner for Runner {
         let relations = relations_of(parents.iter().filter_map(|parent| parent.output.as_ref()));
         let prepared = self.context.prepare(Role::Solver, Some(&task), relations.clone(), None).await;
         let parents: Vec<Parent> = parents.into_iter().map(parent).collect();
-        let (mut observation, solved, error) = self.solve(&task, &prepared, &parents, relations).await;
+        let mut question = None;
+        let (mut observation, solved, error) = self.solve(&task, &prepared, &parents, relations, &mut question).await;
         let mut name = String::new();
-        // In its turn, so that a replay gives the same names.
-        prepared.end(error, || name = self.context.relation_name(&task.id)).await;
+        // In its turn, so that a replay gives the same names and questions.
+        let then = || {
+            name = self.context.relation_name(&task.id);
+            question.into_iter().for_each(|question| self.context.ask(prepared.id, question));
+        };
+        prepared.end(error, then).await;
         observation.task.clone_from(&task.id);
         (observation, solved.map(|solved| Solved { name, ..solved }))
     }
@@ -83,6 +88,7 @@ impl Runner {
         prepared: &Prepared,
         parents: &[Parent],
         relations: Vec<Relation>,
+        question: &mut Option<Question>,
     ) -> (Observation, Option<Solved>, Option<RoleError>) {
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
         let solver = &self.context.cast.solver;
@@ -90,9 +96,7 @@ impl Runner {
             Ok(outcome) => outcome,
             Err(error) => return (self.failed(task, &error), None, Some(error)),
         };
-        if let Some(question) = outcome.ask {
-            self.context.ask(prepared.id, question);
-        }
+        *question = outcome.ask;
         let mut observation = Observation::ended(&task.id, Ending::Cancelled);
         observation.memo = outcome.memo;
         if outcome.candidates.is_empty() && !outcome.subtasks.is_empty() {

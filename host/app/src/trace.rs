@@ -26,6 +26,12 @@ impl Trace {
         Arc::new(Self { observer, candidates: Mutex::default(), most, untold, earlier })
     }
 
+    /// Something about the run itself went wrong.
+    pub(crate) fn warn(&self, message: &str) {
+        let (call, message) = ("search".to_owned(), message.to_owned());
+        self.event(&SearchEvent::Note { call, level: Level::Warn, message });
+    }
+
     pub(crate) fn event(&self, event: &SearchEvent) {
         self.observer.event(event);
     }

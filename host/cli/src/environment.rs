@@ -126,7 +126,10 @@ mod tests {
             pairs(text).into_iter().map(|(name, value)| (name, value.expose_secret().to_owned())).collect()
         };
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(read("Authorization=Basic%20YWJj==, x-team = a"), [pair("Authorization", "Basic YWJj=="), pair("x-team", "a")]);
+        assert_eq!(
+            read("Authorization=Basic%20YWJj==, x-team = a"),
+            [pair("Authorization", "Basic YWJj=="), pair("x-team", "a")]
+        );
         assert_eq!(read("a=100%,b=%zz%+1%C3%A9"), [pair("a", "100%"), pair("b", "%zz%+1é")]);
         assert!(read("").is_empty() && read("none").is_empty());
         let environment = Environment { otlp_headers: pairs("a=secret"), ..Environment::default() };

@@ -156,6 +156,9 @@ pub enum Entry {
         purpose: String,
         /// What it would have used.
         tokens: u64,
+        /// What it would have cost; none: unknown.
+        #[serde(default)]
+        cost_micros: Option<u64>,
     },
     /// A statement.
     SqlRun,
@@ -169,6 +172,8 @@ struct State {
     log_bytes: usize,
     unpriced: bool,
     cost_micros: u64,
+    /// What answers from a cache would have cost.
+    saved_micros: u64,
 }
 
 impl State {
@@ -204,7 +209,8 @@ impl State {
                 spent.tokens_charged = spent.tokens_charged.saturating_sub(*tokens);
                 self.cost_micros = self.cost_micros.saturating_sub(cost_micros.unwrap_or(0));
             }
-            Entry::Hit { purpose, tokens } => {
+            Entry::Hit { purpose, tokens, cost_micros } => {
+                self.saved_micros = self.saved_micros.saturating_add(cost_micros.unwrap_or(0));
                 spent.cached += 1;
                 spent.tokens_charged = spent.tokens_charged.saturating_add(*tokens);
                 spent.by_purpose.entry(purpose.clone()).or_default().cached += 1;
@@ -293,6 +299,13 @@ impl Ledger {
         Some(self.budgets.cost_micros?.saturating_sub(self.state().cost_micros))
     }
 
+    /// Money that a search would have left without a cache: what a guest is told, so that it cannot tell an answer from a cache.
+    #[must_use]
+    pub fn cost_left_as_sent(&self) -> Option<u64> {
+        let saved = self.state().saved_micros;
+        Some(self.cost_left()?.saturating_sub(saved))
+    }
+
     /// Reserves one model call of at most that much. Under a limit of money a call of unknown price is refused.
     ///
     /// # Errors
@@ -330,7 +343,8 @@ impl Ledger {
         if state.spent.tokens_charged.saturating_add(tokens) > self.budgets.tokens {
             return Err(self.refuse(state, Exhausted::Tokens));
         }
-        self.book(state, &Entry::Hit { purpose: purpose.name().to_owned(), tokens });
+        let cost_micros = usage.cost_micros;
+        self.book(state, &Entry::Hit { purpose: purpose.name().to_owned(), tokens, cost_micros });
         Ok(())
     }
 
@@ -424,80 +438,4 @@ impl Drop for Reservation {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn usage(input: u32, output: u32) -> Usage {
-        Usage { input_tokens: input, output_tokens: output, cost_micros: None, model: String::new() }
-    }
-
-    fn tokens(tokens: u64) -> Estimate {
-        Estimate { input_tokens: tokens, ..Estimate::default() }
-    }
-
-    #[test]
-    fn reservations_never_exceed_the_budget() {
-        let ledger = Ledger::new(Budgets { tokens: 100, ..Budgets::default() });
-        let first = ledger.reserve_call(&Purpose::Plan, &tokens(60)).unwrap();
-        assert_eq!(ledger.reserve_call(&Purpose::Plan, &tokens(60)).unwrap_err(), Exhausted::Tokens);
-        first.settle(Some(&usage(10, 10)));
-        assert!(ledger.reserve_call(&Purpose::Plan, &tokens(60)).is_ok());
-        assert_eq!(ledger.spent().exhausted, [Exhausted::Tokens]);
-    }
-
-    #[test]
-    fn a_dropped_call_stays_charged_and_an_unsent_one_does_not() {
-        let ledger = Ledger::new(Budgets::default());
-        drop(ledger.reserve_call(&Purpose::Judge, &tokens(40)).unwrap());
-        assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (1, 40));
-        ledger.reserve_call(&Purpose::Judge, &tokens(40)).unwrap().release();
-        assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (1, 40));
-        assert_eq!(ledger.spent().by_purpose["judge"].calls, 1);
-    }
-
-    #[test]
-    fn counts_end_at_their_limit() {
-        let ledger = Ledger::new(Budgets { sql_runs: 2, host_calls: 1, log_bytes: 4, ..Budgets::default() });
-        assert!(ledger.charge_sql_run().is_ok() && ledger.charge_sql_run().is_ok());
-        assert_eq!(ledger.charge_sql_run(), Err(Exhausted::SqlRuns));
-        assert!(ledger.charge_host_call().is_ok() && ledger.charge_host_call().is_err());
-        assert!(ledger.charge_log(4) && !ledger.charge_log(1));
-        assert_eq!(ledger.spent().log_dropped, 1);
-    }
-
-    #[test]
-    fn money_is_reserved_and_a_cache_costs_none() {
-        let ledger = Ledger::new(Budgets { cost_micros: Some(100), ..Budgets::default() });
-        let priced = |cost| Estimate { cost_micros: Some(cost), ..tokens(10) };
-        assert_eq!(ledger.reserve_call(&Purpose::Plan, &tokens(10)).unwrap_err(), Exhausted::Cost);
-        let call = ledger.reserve_call(&Purpose::Plan, &priced(80)).unwrap();
-        assert_eq!(ledger.reserve_call(&Purpose::Plan, &priced(30)).unwrap_err(), Exhausted::Cost);
-        call.settle(Some(&Usage { cost_micros: Some(30), ..usage(5, 1) }));
-        assert_eq!((ledger.cost_left(), ledger.spent().cost_micros), (Some(70), Some(30)));
-        drop(ledger.reserve_call(&Purpose::Judge, &priced(70)).unwrap());
-        assert_eq!((ledger.cost_left(), ledger.spent().cost_micros), (Some(0), Some(100)));
-        assert_eq!(ledger.charge_hit(&Purpose::Judge, &usage(7, 3)), Ok(()));
-        let spent = ledger.spent();
-        assert_eq!((spent.calls, spent.cached, spent.calls_charged(), spent.tokens_charged), (2, 1, 3, 26));
-        assert_eq!((spent.input_tokens, spent.cost_micros), (5, Some(100)));
-    }
-
-    #[test]
-    fn the_books_rebuild_the_ledger() {
-        let (ledger, books) =
-            (Ledger::new(Budgets { tokens: 100, ..Budgets::default() }), Arc::<Mutex<Vec<Entry>>>::default());
-        let written = Arc::clone(&books);
-        ledger.listen(move |entry| written.lock().unwrap().push(entry.clone()));
-        let first = ledger.reserve_call(&Purpose::Plan, &tokens(60)).unwrap();
-        let second = ledger.reserve_call(&Purpose::Judge, &tokens(40)).unwrap();
-        assert!(ledger.reserve_call(&Purpose::Judge, &tokens(40)).is_err());
-        first.settle(Some(&usage(10, 2)));
-        second.release();
-        drop(ledger.reserve_call(&Purpose::Plan, &tokens(5)).unwrap());
-        ledger.charge_sql_run().unwrap();
-        ledger.charge_hit(&Purpose::Plan, &usage(1, 1)).unwrap();
-        let forward = Ledger::new(Budgets::default());
-        books.lock().unwrap().iter().for_each(|entry| forward.restore(entry));
-        assert_eq!(forward.spent(), ledger.spent());
-    }
-}
+mod tests;

@@ -9,9 +9,15 @@ use std::time::Duration;
 use crate::read::Journal;
 use crate::record::{Header, Record};
 
+/// Bytes of one journal at most, whatever a plugin does; then it ends, and says so.
+const MOST: u64 = 512 << 20;
+
+/// Bytes of one line at most: the rows of an answer of the greatest size as JSON.
+pub(crate) const LINE: u64 = 256 << 20;
+
 /// How often a lock that somebody else holds is tried again, and after how long.
-const LOOKS: u32 = 20;
-const LOOK: Duration = Duration::from_millis(5);
+pub(crate) const LOOKS: u32 = 20;
+pub(crate) const LOOK: Duration = Duration::from_millis(5);
 
 /// Why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +85,8 @@ impl JournalError {
 pub struct Writer {
     file: File,
     path: PathBuf,
+    /// Bytes that may still be written.
+    left: u64,
     /// Why nothing is written any more.
     broken: Option<String>,
 }
@@ -89,14 +97,20 @@ impl Writer {
     /// # Errors
     /// When the file is there already or cannot be written.
     pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
+        let fail = |error| JournalError::io(path, error);
+        // A journal appears with its header: what is killed before leaves none.
+        let part = path.with_extension("part");
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         private(&mut options);
-        let file = options.open(path).map_err(|error| JournalError::io(path, error))?;
+        let file = options.open(&part).map_err(fail)?;
         let mut writer = Self::locked(file, path)?;
-        let mut line = serde_json::to_vec(header).map_err(|error| JournalError::io(path, error.into()))?;
+        let mut line = serde_json::to_vec(header).map_err(|error| fail(error.into()))?;
         line.push(b'\n');
-        writer.file.write_all(&line).map_err(|error| JournalError::io(path, error))?;
+        let written = writer.file.write_all(&line).and_then(|()| std::fs::hard_link(&part, path));
+        let removed = std::fs::remove_file(&part);
+        written.and(removed).map_err(fail)?;
+        writer.left = writer.left.saturating_sub(line.len() as u64);
         Ok(writer)
     }
 
@@ -119,7 +133,7 @@ impl Writer {
         // Whoever only looks whether a run still goes on holds the lock for a moment.
         for _ in 0..LOOKS {
             match file.try_lock() {
-                Ok(()) => return Ok(Self { file, path: path.to_owned(), broken: None }),
+                Ok(()) => return Ok(Self { file, path: path.to_owned(), left: MOST, broken: None }),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
                 Err(TryLockError::Error(error)) => return Err(JournalError::io(path, error)),
             }
@@ -127,13 +141,20 @@ impl Writer {
         Err(JournalError::Busy { path: path.to_owned() })
     }
 
-    /// Appends one record. When that fails (a full disk), the journal ends there and the run goes on; [`Writer::broken`] says so.
+    /// Appends one record. When that fails (a full disk, too many bytes), the journal ends there and the run goes on; [`Writer::broken`] says so.
     pub(crate) fn append(&mut self, record: &Record) {
         if self.broken.is_some() {
             return;
         }
         let written = serde_json::to_vec(record).map_err(std::io::Error::from).and_then(|mut line| {
             line.push(b'\n');
+            let bytes = line.len() as u64;
+            if bytes > LINE || bytes > self.left {
+                return Err(std::io::Error::other(format!(
+                    "it would grow over {MOST} bytes, or a line of it over {LINE}"
+                )));
+            }
+            self.left -= bytes;
             self.file.write_all(&line)
         });
         if let Err(error) = written {

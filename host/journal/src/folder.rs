@@ -133,7 +133,7 @@ impl Folder {
     /// When the folder cannot be read.
     pub fn prune(&self, keep: usize, age: Duration, bytes: u64) -> Result<Vec<Entry>, JournalError> {
         let mut removed = self.over(keep, age, bytes)?;
-        removed.retain(|entry| fs::remove_file(&entry.path).is_ok());
+        removed.retain(|entry| remove(&entry.path));
         Ok(removed)
     }
 }
@@ -144,6 +144,11 @@ impl Entry {
     pub fn is_written(&self) -> bool {
         is_busy(&self.path)
     }
+}
+
+/// Removes a journal that nobody writes: the lock is held until it is gone, so nobody goes on with it meanwhile.
+fn remove(path: &Path) -> bool {
+    fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok() && fs::remove_file(path).is_ok())
 }
 
 fn is_busy(path: &Path) -> bool {

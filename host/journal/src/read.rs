@@ -10,12 +10,12 @@ use serde_json::Value;
 use syrch_core::ResultSet;
 use syrch_core::ports::{LlmError, Reply, Request};
 
-use crate::file::JournalError;
-use crate::record::{Ask, CallId, Event, FORMAT, Got, Header, Record, StoredRows, VERSION};
+use crate::file::{JournalError, LINE};
+use crate::record::{Ask, CallId, Event, FORMAT, Got, Header, Record, VERSION};
 use crate::stored;
 
-/// Bytes of one line at most: a result of the greatest size in base64, twice over.
-const LINE: u64 = 64 << 20;
+/// Bytes of a journal that are read at most; none of ours grows so large.
+const MOST: u64 = 1 << 30;
 
 /// A journal in memory.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ impl Journal {
     /// # Errors
     /// When it cannot be read, is no journal, has another version, or a line before the last is damaged.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
-        let file = File::open(path).map_err(|error| JournalError::io(path, error))?;
+        let file = open(path)?;
         let mut lines = Lines { reader: BufReader::new(file), path, number: 0, bytes: 0 };
         let malformed = |line, reason: String| JournalError::Malformed { path: path.to_owned(), line, reason };
         let first = lines.next()?.ok_or_else(|| malformed(1, "it is empty".to_owned()))?;
@@ -54,7 +54,7 @@ impl Journal {
     /// # Errors
     /// As [`Journal::read`].
     pub fn read_header(path: &Path) -> Result<Header, JournalError> {
-        let file = File::open(path).map_err(|error| JournalError::io(path, error))?;
+        let file = open(path)?;
         let mut lines = Lines { reader: BufReader::new(file), path, number: 0, bytes: 0 };
         let malformed = |reason: String| JournalError::Malformed { path: path.to_owned(), line: 1, reason };
         let first = lines.next()?.ok_or_else(|| malformed("it is empty".to_owned()))?;
@@ -82,16 +82,6 @@ impl Journal {
         });
         rows.collect()
     }
-
-    /// The rows of a stored result; none when they were left out.
-    #[must_use]
-    pub fn rows(&self, of: &StoredRows) -> Option<Arc<ResultSet>> {
-        let wanted = of.digest.as_ref()?;
-        self.records.iter().find_map(|record| match record {
-            Record::Rows { digest, bytes } if digest == wanted => stored::restore(digest, bytes),
-            _ => None,
-        })
-    }
 }
 
 /// A model call and what came of it.
@@ -117,6 +107,18 @@ pub fn exchanges(journal: &Journal) -> Vec<Exchange> {
         }
     }
     all.into_iter().filter_map(|(request, reply)| Some((request, reply?))).collect()
+}
+
+/// Opens what may be read whole: a plain file that is not too large.
+fn open(path: &Path) -> Result<File, JournalError> {
+    let fail = |error| JournalError::io(path, error);
+    let data = std::fs::metadata(path).map_err(fail)?;
+    let reason = match (data.is_file(), data.len()) {
+        (false, _) => "this is no plain file".to_owned(),
+        (true, bytes) if bytes > MOST => format!("it is larger than {MOST} bytes"),
+        _ => return File::open(path).map_err(fail),
+    };
+    Err(JournalError::Malformed { path: path.to_owned(), line: 1, reason })
 }
 
 enum Wrong {

@@ -1,7 +1,7 @@
 //! Recordings: every exchange with a live model, in a file that can answer in the model's place. One JSON document a line; the first is
 //! the [`RecordingHeader`], the others are [`Recorded`] in the order in which calls ended.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use syrch_core::ports::{LlmError, ModelOutcome, Reply, Request, Retry, Usage};
 
-use crate::file::private;
+use crate::file::{LINE, LOOK, LOOKS, private};
 
 /// What [`RecordingHeader::format`] says.
 pub const RECORDING: &str = "syrch.recording";
@@ -159,7 +159,7 @@ impl Recording {
         options.read(true).append(true).create(true);
         private(&mut options);
         let mut file = options.open(path).map_err(|error| RecordingError::io(path, error))?;
-        file.lock().map_err(|error| RecordingError::io(path, error))?;
+        only_mine(&file).and_then(|()| lock(&file)).map_err(|error| RecordingError::io(path, error))?;
         let begun = begin(&mut file, path, models);
         file.unlock().map_err(|error| RecordingError::io(path, error))?;
         begun?;
@@ -259,9 +259,33 @@ fn line(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
     Ok(line)
 }
 
+/// Takes the lock, which others hold for the time of a line.
+fn lock(file: &File) -> std::io::Result<()> {
+    for _ in 0..LOOKS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Ok(()) => return Ok(()),
+        }
+    }
+    Err(std::io::Error::other("another process holds it"))
+}
+
+/// Prompts may quote cells: the file is for nobody else, whatever it was made with.
+#[cfg(unix)]
+fn only_mine(file: &File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn only_mine(_: &File) -> std::io::Result<()> {
+    Ok(())
+}
+
 /// Appends a line, after what a process that ended in the middle of its own has left.
 fn append(file: &mut File, line: &[u8]) -> std::io::Result<()> {
-    file.lock()?;
+    lock(file)?;
     let written = mend(file).and_then(|()| file.write_all(line));
     file.unlock()?;
     written
@@ -286,7 +310,7 @@ fn mend(file: &mut File) -> std::io::Result<()> {
 /// The next line without its end; none for one that has no end.
 fn whole_line(reader: &mut impl BufRead) -> std::io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    reader.read_until(b'\n', &mut line)?;
+    reader.by_ref().take(LINE).read_until(b'\n', &mut line)?;
     Ok((line.pop() == Some(b'\n')).then_some(line))
 }
 

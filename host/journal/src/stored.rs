@@ -66,5 +66,6 @@ pub(crate) fn restore(expected: &str, bytes: &str) -> Option<Arc<ResultSet>> {
     if digest(&bytes) != expected {
         return None;
     }
-    decode(&bytes).ok().map(Arc::new)
+    // A journal may be a stranger's, and Arrow's reader asserts what such bytes can break.
+    std::panic::catch_unwind(|| decode(&bytes).ok()).ok()?.map(Arc::new)
 }

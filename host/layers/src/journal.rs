@@ -216,7 +216,7 @@ impl EvaluatePort for Journalled<dyn EvaluatePort> {
     }
 }
 
-/// What the port itself does is done in its turn, so that the trace has the order of the journal.
+/// What is told comes after its turn; of one role call, in the order of the journal.
 #[async_trait]
 impl TracePort for Journalled<dyn TracePort> {
     async fn note(&self, level: Level, message: &str) {

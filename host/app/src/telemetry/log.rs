@@ -35,6 +35,9 @@ pub(super) fn begins(room: Room, span: &Span) {
 
 /// Says how something ended.
 pub(super) fn ends(room: Room, span: &Span) {
+    if !is_heard() {
+        return;
+    }
     let ms = span.end.duration_since(span.start).unwrap_or_default().as_secs_f64() * 1e3;
     let (name, facts) = (&span.name, facts(span));
     match room {

@@ -90,7 +90,9 @@ impl Spans {
         match record {
             Record::Event { event, .. } => self.event(now, event),
             Record::Fact { fact, .. } => self.fact(now, fact),
-            Record::Books { entry: Entry::Hit { purpose, tokens } } => self.hits.push((purpose.clone(), *tokens)),
+            Record::Books { entry: Entry::Hit { purpose, tokens, .. }, .. } => {
+                self.hits.push((purpose.clone(), *tokens))
+            }
             Record::Books { .. } | Record::Rows { .. } | Record::Resumed { .. } => {}
         }
     }

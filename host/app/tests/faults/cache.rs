@@ -10,13 +10,14 @@ use crate::database::Neighbour;
 use crate::world::{Chance, LAMP, World, each, ending, names, right, search};
 
 /// Ways in which a cache's folder cannot be used, or its file.
-const FAULTS: [&str; 8] = [
+const FAULTS: [&str; 9] = [
     "file in place of the folder",
     "folder in place of the file",
     "another program's database",
     "no database",
     "damaged",
     "folder that others may write to",
+    "folder that nobody may write to",
     "locked",
     "table without room",
 ];
@@ -58,6 +59,10 @@ fn break_cache(fault: &str, folder: &Path) -> Option<Connection> {
             use std::os::unix::fs::PermissionsExt;
             std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).unwrap();
         }
+        "folder that nobody may write to" => {
+            std::fs::remove_dir_all(folder).unwrap();
+            std::os::unix::fs::symlink("/proc/self", folder).unwrap();
+        }
         "locked" => {
             let connection = Connection::open(&file).unwrap();
             connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
@@ -74,10 +79,10 @@ fn break_cache(fault: &str, folder: &Path) -> Option<Connection> {
 
 #[test]
 fn a_cache_that_cannot_be_used_is_done_without() {
-    let counts = each(0..40, |seed| async move {
+    let counts = each(0..45, |seed| async move {
         let fault = FAULTS[usize::try_from(seed).unwrap() % FAULTS.len()];
         // In every other world the endpoint fails too.
-        let mut world = World::new(seed, seed / 8 % 2 * 10);
+        let mut world = World::new(seed, seed / 9 % 2 * 10);
         let folder = world.folder.path().join("cache");
         world.settings.cache.folder = Some(folder.clone());
         fill(&world).await;
@@ -93,7 +98,7 @@ fn a_cache_that_cannot_be_used_is_done_without() {
         world.check_replay(&report).await;
         names(&world.tally()).chain([end, fault]).collect()
     });
-    assert!(counts["right"] >= 30, "{counts:?}");
+    assert!(counts["right"] >= 35, "{counts:?}");
 }
 
 /// Makes the cache's file, with an entry that no search asks for.

@@ -19,3 +19,16 @@ fn an_endpoint_that_fails_now_and_then_gives_the_right_answer_or_an_error() {
         assert!(counts.get(fault).is_some_and(|count| *count >= 3), "{fault}: {counts:?}");
     }
 }
+
+#[test]
+fn an_endpoint_that_fails_as_often_as_not_does_so_too() {
+    let counts = each(100..130, |seed| async move {
+        let world = World::new(seed, 50);
+        let report = world.search(&Stop::new()).await;
+        let end = ending(&report, &[right(LAMP)]);
+        world.check_books(&report).await;
+        world.check_replay(&report).await;
+        names(&world.tally()).chain([end]).collect()
+    });
+    assert!(counts["right"] >= 1 && counts["model"] >= 5, "{counts:?}");
+}

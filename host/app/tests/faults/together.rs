@@ -9,6 +9,8 @@ use crate::world::{Chance, LAMP, World, each, ending, names, right, search};
 
 /// How soon a search ends after it was stopped.
 const SOON: Duration = Duration::from_secs(5);
+/// Later than any search ends.
+const NEVER: Duration = Duration::from_secs(3_600);
 
 #[test]
 fn a_search_that_is_stopped_among_faults_ends_soon() {
@@ -21,7 +23,13 @@ fn a_search_that_is_stopped_among_faults_ends_soon() {
         }
         let host = world.host().await.unwrap();
         let neighbour = locker(world.database(), is_wal, Chance::new(seed, 1 << 32));
-        let (stop, after) = (Stop::new(), chance.millis(1_500));
+        // Some at once, some never.
+        let after = match seed % 8 {
+            0 => Duration::ZERO,
+            1 | 2 => NEVER,
+            _ => chance.millis(1_500),
+        };
+        let stop = Stop::new();
         let stopped = tokio::spawn({
             let stop = stop.clone();
             async move {
@@ -31,14 +39,16 @@ fn a_search_that_is_stopped_among_faults_ends_soon() {
             }
         });
         let report = search(&host, &stop).await;
-        let (ended, stopped) = (Instant::now(), stopped.await.unwrap());
-        let took = ended.saturating_duration_since(stopped);
-        assert!(took < SOON, "it took {took:?} to stop");
+        let ended = Instant::now();
+        if after < NEVER {
+            let took = ended.saturating_duration_since(stopped.await.unwrap());
+            assert!(took < SOON, "it took {took:?} to stop");
+        }
         neighbour.leave().await;
         let end = ending(&report, &[right(LAMP)]);
         world.check_books(&report).await;
         world.check_replay(&report).await;
         names(&world.tally()).chain([end]).collect()
     });
-    assert!(counts["interrupted"] >= 5 && counts["right"] >= 5, "{counts:?}");
+    assert!(counts["interrupted"] >= 3 && counts["right"] >= 3, "{counts:?}");
 }

@@ -20,6 +20,10 @@ use crate::failure::{Failure, Outcome, alternatives};
 /// Searches and prints the answer.
 pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
     let is_dry = arguments.dry_run;
+    if is_dry {
+        // Nothing is sent, so there is nothing to record.
+        context.config.effective.settings.model.record = None;
+    }
     let start = start(&mut context, arguments)?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let interrupt = context.interrupt.clone();

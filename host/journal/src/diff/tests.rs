@@ -1,3 +1,5 @@
+//! Two searches side by side: what is matched, and what differs.
+
 use proptest::prelude::*;
 
 use super::align::normal;

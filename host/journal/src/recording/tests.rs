@@ -1,3 +1,5 @@
+//! Recordings: several writers, cut lines, foreign files.
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

@@ -22,7 +22,7 @@ use tokio::sync::Notify;
 use self::state::{Playing, State};
 use crate::file::Writer;
 use crate::read::Journal;
-use crate::record::{Event, Kept, Record};
+use crate::record::{CallId, Event, Kept, Record};
 use crate::stored::Stored;
 
 /// How a tape begins.
@@ -190,6 +190,13 @@ impl Tape {
             return work.take().map(|work| work(&mut state, Moment::Live));
         };
         let event = playing.event().filter(|event| is_mine(event))?.clone();
+        if let Some(wrong) = misplaced(&event, state.calls.len() as CallId) {
+            self.depart(&mut state, &event, wrong);
+            drop(state);
+            self.moved.notify_waiters();
+            return None;
+        }
+        let playing = state.playing.as_mut()?;
         playing.cursor += 1;
         playing.settle(&self.ledger);
         state.apply(&event);
@@ -263,6 +270,16 @@ impl Tape {
             },
         )
         .await;
+    }
+}
+
+/// What is wrong with the numbers of a role call: they count from 0, and who waits was there before. A journal may be a stranger's.
+fn misplaced(event: &Event, next: CallId) -> Option<&'static str> {
+    match event {
+        Event::Call { call, from, .. } if *call != next || from.is_some_and(|(parent, _)| parent >= next) => {
+            Some("a role call of another number")
+        }
+        _ => None,
     }
 }
 

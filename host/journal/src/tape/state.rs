@@ -9,7 +9,7 @@ use syrch_core::{Ledger, ResultSet, TaskId};
 
 use super::{Divergence, Listener};
 use crate::file::Writer;
-use crate::record::{Ask, CallId, Event, Kept, Record};
+use crate::record::{Ask, CallId, Event, Fact, Kept, Record};
 use crate::stored::Stored;
 
 pub(super) struct State {
@@ -122,7 +122,7 @@ impl Playing {
     pub(super) fn settle(&mut self, ledger: &Ledger) {
         while let Some(record) = self.records.get(self.cursor) {
             match record {
-                Record::Event { .. } => return,
+                Record::Event { .. } | Record::Fact { fact: Fact::Answer { .. } | Fact::Failed { .. }, .. } => return,
                 Record::Books { entry } => ledger.restore(entry),
                 Record::Fact { .. } | Record::Rows { .. } | Record::Resumed { .. } => {}
             }

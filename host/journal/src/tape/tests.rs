@@ -11,7 +11,7 @@ use syrch_core::roles::Role;
 use syrch_core::{Catalog, Dialect, Problem, Question};
 
 use super::*;
-use crate::record::{Ask, Fact, FORMAT, Got, Header, VERSION};
+use crate::record::{Ask, FORMAT, Fact, Got, Header, VERSION};
 
 fn header() -> Header {
     Header {

@@ -150,7 +150,7 @@ impl Calls {
         match entry {
             Entry::Reserved { .. } => self.in_flight += 1,
             Entry::Settled { .. } | Entry::Released { .. } => self.in_flight = self.in_flight.saturating_sub(1),
-            Entry::Hit { purpose, tokens } => self.hits.push((purpose.clone(), *tokens)),
+            Entry::Hit { purpose, tokens, .. } => self.hits.push((purpose.clone(), *tokens)),
             Entry::SqlRun | Entry::Refused(_) => {}
         }
     }

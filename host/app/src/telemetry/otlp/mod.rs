@@ -150,9 +150,7 @@ fn target(endpoint: &str) -> Result<Url, OtlpError> {
         return Err(OtlpError::Endpoint);
     }
     let base = url.path().trim_end_matches('/').to_owned();
-    if !base.ends_with(PATH) {
-        url.set_path(&format!("{base}{PATH}"));
-    }
+    url.set_path(&format!("{}{PATH}", base.strip_suffix(PATH).unwrap_or(&base)));
     url.set_fragment(None);
     Ok(url)
 }

@@ -33,9 +33,13 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     let today = &context.config.effective.settings;
     // What a journal, which may be a stranger's, does not decide.
     settings.limits.clone_from(&today.limits);
+    settings.budgets.host_calls = today.budgets.host_calls;
+    settings.budgets.cpu = today.budgets.cpu;
+    settings.budgets.log_bytes = today.budgets.log_bytes;
+    settings.policy.max_parallel = settings.policy.max_parallel.min(64);
     settings.cache_dir.clone_from(&today.cache_dir);
     settings.cache.clone_from(&today.cache);
-    settings.journal.folder.clone_from(&today.journal.folder);
+    settings.journal.clone_from(&today.journal);
     settings.model.replay = Some(path);
     settings.model.record = None;
     context.config.effective.settings = settings;
