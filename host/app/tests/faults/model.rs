@@ -30,5 +30,5 @@ fn an_endpoint_that_fails_as_often_as_not_does_so_too() {
         world.check_replay(&report).await;
         names(&world.tally()).chain([end]).collect()
     });
-    assert!(counts["right"] >= 1 && counts["model"] >= 5, "{counts:?}");
+    assert!(counts["right"] >= 1 && counts["model"] >= 1, "{counts:?}");
 }

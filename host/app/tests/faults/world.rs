@@ -100,8 +100,11 @@ impl Chance {
     }
 }
 
+/// A name, and the reply.
+type Fault = (&'static str, fn() -> Reply);
+
 /// The ways in which the endpoint fails.
-const FAULTS: [(&str, fn() -> Reply); 7] = [
+const FAULTS: [Fault; 7] = [
     ("429, at once again", || Reply::status(429, "slow down").header("retry-after", "0")),
     ("429, in a second", || Reply::status(429, "slow down").header("retry-after", "1")),
     ("500", || Reply::status(500, "out of memory")),
@@ -270,10 +273,10 @@ fn given_up(journal: &Journal) -> usize {
             Record::Event { event: Event::Issue { call, ticket, ask: Ask::Llm(_) }, .. } => {
                 open.insert((*call, *ticket));
             }
-            Record::Event { event: Event::Done { call, ticket, got: Got::Reply(reply) }, .. } => {
-                if !matches!(reply, Err(LlmError::Cancelled)) {
-                    open.remove(&(*call, *ticket));
-                }
+            Record::Event { event: Event::Done { call, ticket, got: Got::Reply(reply) }, .. }
+                if !matches!(reply, Err(LlmError::Cancelled)) =>
+            {
+                open.remove(&(*call, *ticket));
             }
             _ => {}
         }
