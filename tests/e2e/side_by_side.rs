@@ -74,7 +74,18 @@ fn processes_over_one_database_do_not_meet() {
 fn what_is_kept_is_the_users_alone_and_holds_no_key() {
     use std::os::unix::fs::PermissionsExt;
     let folder = syrch_kit::scratch();
-    let endpoint = MockEndpoint::start(script("SELECT id FROM customers").requires_key(KEY));
+    // An endpoint that sends the key back, in what it says and in what it calls its model.
+    let content = format!("```sql\nSELECT id FROM customers -- {KEY}\n```\nConfidence: 0.95");
+    let echo = json!({
+        "model": format!("m {KEY}"),
+        "choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10}
+    });
+    let script = Script::new()
+        .on([PLAN], plan(&[subtask("A", "the rows", &[]), subtask("B", "how many these are", &["A"])]))
+        .on([for_task("the rows").as_str()], Reply::raw(200, echo.to_string()))
+        .on([for_task("how many these are").as_str()], Reply::sql("SELECT count(*) AS n FROM task_A", 0.95));
+    let endpoint = MockEndpoint::start(script.requires_key(KEY));
     let said =
         Said::of(command(&endpoint, &shop(folder.path()), folder.path(), "How many are there?").output().unwrap());
     assert_eq!(count(&said), json!([[4]]), "{}", said.all());

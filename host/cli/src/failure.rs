@@ -83,7 +83,7 @@ impl From<Error> for Failure {
             Error::PluginFailed(error) => role_failure(&error),
             Error::Strategy { .. } => of(Exit::NoAnswer).hint("-v shows what the search did"),
             Error::Sql(error) => error.into(),
-            Error::Budget(_) => of(Exit::Budget).hint("--budget, --max-calls and --max-sql-runs raise the budgets"),
+            Error::Budget(_) => of(Exit::Budget).hint("--budget, --max-calls, --max-sql-runs and --max-usd raise the budgets"),
             Error::Deadline(_) => of(Exit::Budget).hint("--deadline gives a search more time"),
             Error::Interrupted => of(Exit::Interrupted),
             Error::Journal(error) => journal(message, &error),

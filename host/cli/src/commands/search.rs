@@ -21,8 +21,11 @@ use crate::failure::{Failure, Outcome, alternatives};
 pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
     let is_dry = arguments.dry_run;
     if is_dry {
-        // Nothing is sent, so there is nothing to record.
-        context.config.effective.settings.model.record = None;
+        // Nothing is sent, so there is nothing to record. What is recorded comes from no cache.
+        let settings = &mut context.config.effective.settings;
+        if settings.model.record.take().is_some() {
+            settings.cache.folder = None;
+        }
     }
     let start = start(&mut context, arguments)?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));

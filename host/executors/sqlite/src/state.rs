@@ -79,6 +79,9 @@ pub(crate) fn identity(path: &Path, config: &SqliteConfig) -> Result<String, Dat
         }
         hasher.update(metadata.mtime().to_le_bytes());
         hasher.update(metadata.mtime_nsec().to_le_bytes());
+        // The time of a change can be set back, that of the entry cannot.
+        hasher.update(metadata.ctime().to_le_bytes());
+        hasher.update(metadata.ctime_nsec().to_le_bytes());
     };
     add(&metadata(path, config)?);
     if let Some(log) = std::fs::metadata(beside(path, "-wal")).ok().filter(|log| log.size() > 0) {

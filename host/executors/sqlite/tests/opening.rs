@@ -166,3 +166,20 @@ fn the_identity_follows_the_content() {
     assert_ne!(first, one.identity().unwrap());
     assert_ne!(Fixture::new(SHOP).open().identity().unwrap(), first);
 }
+
+#[test]
+fn a_time_that_was_set_back_hides_no_change() {
+    let fixture = Fixture::new(SHOP);
+    let database = fixture.open();
+    let first = database.identity().unwrap();
+    // Other bytes of the same size, in the same file, with the same time and the same header.
+    let mut bytes = std::fs::read(&fixture.path).unwrap();
+    let changed = std::fs::metadata(&fixture.path).unwrap().modified().unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    let file = std::fs::OpenOptions::new().write(true).open(&fixture.path).unwrap();
+    std::io::Write::write_all(&mut &file, &bytes).unwrap();
+    file.set_modified(changed).unwrap();
+    drop(file);
+    assert_eq!(std::fs::metadata(&fixture.path).unwrap().modified().unwrap(), changed);
+    assert_ne!(database.identity().unwrap(), first);
+}

@@ -91,10 +91,14 @@ impl<P: Protocol> HttpProvider<P> {
 
     /// Reads a reply that came with a good status.
     fn understand(&self, request: &Request, model: &str, reply: &Value) -> ModelOutcome {
-        let Some(answer) = P::answer(reply, model) else {
+        let Some(mut answer) = P::answer(reply, model) else {
             let text = self.endpoint.quote(&values::error_text(reply.to_string().as_bytes()));
             return ModelOutcome::sent(Err(self.endpoint.broken(&format!("it says `{text}`"))), None);
         };
+        if let Some(usage) = &mut answer.usage {
+            // What an endpoint calls its model is kept and shown; it must not be the key.
+            usage.model = self.endpoint.scrub(&usage.model);
+        }
         let usage = answer.usage.clone();
         ModelOutcome::sent(self.reply(request, model, answer), usage)
     }

@@ -68,7 +68,7 @@ async fn the_base_may_end_before_the_version_and_a_key_is_not_needed() {
     // A machine without any CA certificate cannot speak HTTPS, and is told so.
     if let Ok(provider) = provider {
         let identity = provider.identity(&call("q", Shape::Text));
-        assert_eq!(identity.as_deref(), Some("anthropic https://api.anthropic.com m"));
+        assert!(identity.is_some_and(|identity| identity.starts_with("anthropic https://api.anthropic.com m ")));
     }
 }
 
