@@ -1,9 +1,10 @@
 //! The state of the file as the file system tells it: which file it is, how it must be opened, and an identity for caches.
 
 use std::fs::{File, Metadata};
-use std::io::{ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 use syrch_core::ports::DatabaseError;
@@ -54,11 +55,47 @@ fn metadata(path: &Path, config: &SqliteConfig) -> Result<Metadata, DatabaseErro
     })
 }
 
+/// Bytes of a database's header.
+const HEAD: usize = 100;
+
+/// Files whose descriptor stays open at most.
+const MOST_HELD: usize = 256;
+
+/// The files whose header was read, by device and inode. They stay open: by POSIX, closing any descriptor of a file gives up all locks that
+/// the process has on it, also those of the engine in the middle of a statement (see "How To Corrupt An SQLite Database File", 2.2).
+static HELD: Mutex<Vec<(u64, u64, File)>> = Mutex::new(Vec::new());
+
 fn head(path: &Path, config: &SqliteConfig) -> Result<Vec<u8>, DatabaseError> {
-    let mut head = Vec::with_capacity(100);
-    File::open(path)
-        .and_then(|file| file.take(100).read_to_end(&mut head))
-        .map_err(|error| config.unavailable(error.to_string()))?;
+    let data = metadata(path, config)?;
+    read_head(path, &data).map_err(|error| config.unavailable(error.to_string()))
+}
+
+fn read_head(path: &Path, data: &Metadata) -> std::io::Result<Vec<u8>> {
+    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    // Of a file that was removed nobody needs the locks.
+    held.retain(|(.., file)| file.metadata().is_ok_and(|data| data.nlink() > 0));
+    let wanted = (data.dev(), data.ino());
+    if let Some((.., file)) = held.iter().find(|(device, inode, _)| (*device, *inode) == wanted) {
+        return first_bytes(file);
+    }
+    let file = File::open(path)?;
+    let (opened, head) = (file.metadata()?, first_bytes(&file)?);
+    if held.len() < MOST_HELD {
+        held.push((opened.dev(), opened.ino(), file));
+    }
+    Ok(head)
+}
+
+fn first_bytes(file: &File) -> std::io::Result<Vec<u8>> {
+    let mut head = vec![0; HEAD];
+    let mut read = 0;
+    while read < HEAD {
+        match file.read_at(&mut head[read..], read as u64)? {
+            0 => break,
+            bytes => read += bytes,
+        }
+    }
+    head.truncate(read);
     Ok(head)
 }
 

@@ -183,3 +183,32 @@ fn a_time_that_was_set_back_hides_no_change() {
     assert_eq!(std::fs::metadata(&fixture.path).unwrap().modified().unwrap(), changed);
     assert_ne!(database.identity().unwrap(), first);
 }
+
+/// By POSIX, closing any descriptor of a file gives up all of the process's locks on it. Looking at a file's identity must not.
+#[cfg(target_os = "linux")]
+#[test]
+fn looking_at_the_identity_keeps_the_locks_of_a_reader() {
+    let fixture = Fixture::new(SHOP);
+    let database = fixture.open();
+    // A reader of this process in the middle of its transaction.
+    let reader = rusqlite::Connection::open(&fixture.path).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM customers").unwrap();
+    assert_eq!(lock_of_this_process(&fixture.path), Some("READ"));
+    database.identity().unwrap();
+    assert_eq!(lock_of_this_process(&fixture.path), Some("READ"));
+}
+
+/// What the system's table of locks says of this process and that file.
+#[cfg(target_os = "linux")]
+fn lock_of_this_process(path: &std::path::Path) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt;
+    let inode = std::fs::metadata(path).unwrap().ino();
+    let locks = std::fs::read_to_string("/proc/locks").unwrap();
+    let own = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.get(4) == Some(&std::process::id().to_string().as_str())
+            && words.get(5).is_some_and(|place| place.ends_with(&format!(":{inode}")))
+    };
+    let line = locks.lines().find(own)?;
+    Some(if line.contains("READ") { "READ" } else { "WRITE" })
+}
