@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview};
+use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider};
 use syrch_layers::{BudgetedModel, CachedModel, RatedModel, RecordedModel, RetriedModel, Retries};
 
 use crate::context::{Clock, RunState};
@@ -55,28 +55,12 @@ struct InTime {
 }
 
 #[async_trait]
-impl ModelProvider for InTime {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl ModelLayer for InTime {
+    fn inner(&self) -> &dyn ModelProvider {
+        self.inner.as_ref()
     }
 
-    fn models(&self) -> Vec<String> {
-        self.inner.models()
-    }
-
-    fn identity(&self, call: &ModelCall) -> Option<String> {
-        self.inner.identity(call)
-    }
-
-    fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.inner.estimate(call)
-    }
-
-    fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        self.inner.preview(call)
-    }
-
-    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+    async fn call(&self, call: &ModelCall) -> ModelOutcome {
         if self.clock.is_over() {
             return ModelOutcome::unsent(LlmError::Cancelled);
         }

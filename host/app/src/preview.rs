@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use syrch_core::Problem;
-use syrch_core::ports::{Estimate, ModelCall, ModelOutcome, ModelProvider, Preview};
+use syrch_core::ports::{ModelCall, ModelLayer, ModelOutcome, ModelProvider, Preview};
 use syrch_journal::{Ask, Event, Got, Kept, Mode, Record, Tape};
 use syrch_scheduler::Stop;
 
@@ -30,28 +30,12 @@ pub(crate) struct PreviewedModel {
 }
 
 #[async_trait]
-impl ModelProvider for PreviewedModel {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl ModelLayer for PreviewedModel {
+    fn inner(&self) -> &dyn ModelProvider {
+        self.inner.as_ref()
     }
 
-    fn models(&self) -> Vec<String> {
-        self.inner.models()
-    }
-
-    fn identity(&self, call: &ModelCall) -> Option<String> {
-        self.inner.identity(call)
-    }
-
-    fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.inner.estimate(call)
-    }
-
-    fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        self.inner.preview(call)
-    }
-
-    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+    async fn call(&self, call: &ModelCall) -> ModelOutcome {
         let Some(preview) = self.inner.preview(call) else { return self.inner.complete(call).await };
         self.previews.lock().unwrap_or_else(PoisonError::into_inner).push(preview);
         std::future::pending().await

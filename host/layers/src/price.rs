@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use globset::{Glob, GlobMatcher};
-use syrch_core::ports::{Estimate, ModelCall, ModelOutcome, ModelProvider, Preview, Usage};
+use syrch_core::ports::{Estimate, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Usage};
 
 use crate::budget::believable;
 
@@ -112,30 +112,18 @@ impl PricedModel {
 }
 
 #[async_trait]
-impl ModelProvider for PricedModel {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl ModelLayer for PricedModel {
+    fn inner(&self) -> &dyn ModelProvider {
+        self.inner.as_ref()
     }
 
-    fn models(&self) -> Vec<String> {
-        self.inner.models()
-    }
-
-    fn identity(&self, call: &ModelCall) -> Option<String> {
-        self.inner.identity(call)
-    }
-
-    fn estimate(&self, call: &ModelCall) -> Estimate {
+    fn estimated(&self, call: &ModelCall) -> Estimate {
         let estimate = self.inner.estimate(call);
         let cost = || Some(self.price(call)?.micros(estimate.input_tokens, estimate.output_tokens));
         Estimate { cost_micros: estimate.cost_micros.or_else(cost), ..estimate }
     }
 
-    fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        self.inner.preview(call)
-    }
-
-    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+    async fn call(&self, call: &ModelCall) -> ModelOutcome {
         let mut outcome = self.inner.complete(call).await;
         let Some(price) = self.price(call) else { return outcome };
         // What the budget will charge is what is priced, reported or not.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Retry};
+use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Retry};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -194,28 +194,12 @@ impl RatedModel {
 }
 
 #[async_trait]
-impl ModelProvider for RatedModel {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl ModelLayer for RatedModel {
+    fn inner(&self) -> &dyn ModelProvider {
+        self.inner.as_ref()
     }
 
-    fn models(&self) -> Vec<String> {
-        self.inner.models()
-    }
-
-    fn identity(&self, call: &ModelCall) -> Option<String> {
-        self.inner.identity(call)
-    }
-
-    fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.inner.estimate(call)
-    }
-
-    fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        self.inner.preview(call)
-    }
-
-    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+    async fn call(&self, call: &ModelCall) -> ModelOutcome {
         // What no route is for is refused below.
         let Some(route) = self.routes.route(call) else { return self.inner.complete(call).await };
         match route.limiter.admit(self.inner.estimate(call).tokens()).await {

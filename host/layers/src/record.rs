@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{Estimate, ModelCall, ModelOutcome, ModelProvider, Preview, Request};
+use syrch_core::ports::{ModelCall, ModelLayer, ModelOutcome, ModelProvider, Request};
 use syrch_journal::{Ask, Kept, Recorded, Recording};
 
 /// A provider whose exchanges are noted: every try that was sent and ended, with what came of it.
@@ -34,28 +34,12 @@ pub fn kept(request: &Request, kept: Kept) -> Request {
 }
 
 #[async_trait]
-impl ModelProvider for RecordedModel {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl ModelLayer for RecordedModel {
+    fn inner(&self) -> &dyn ModelProvider {
+        self.inner.as_ref()
     }
 
-    fn models(&self) -> Vec<String> {
-        self.inner.models()
-    }
-
-    fn identity(&self, call: &ModelCall) -> Option<String> {
-        self.inner.identity(call)
-    }
-
-    fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.inner.estimate(call)
-    }
-
-    fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        self.inner.preview(call)
-    }
-
-    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+    async fn call(&self, call: &ModelCall) -> ModelOutcome {
         let outcome = self.inner.complete(call).await;
         if outcome.sent || outcome.result.is_ok() {
             self.recording.note(&Recorded::new(kept(&call.request, self.kept), &outcome));

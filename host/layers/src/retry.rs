@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Retry};
+use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Retry};
 
 /// Plainer ways of asking tried for one call, each after a refusal of the one before.
 const MAX_PLAINER: u32 = 8;
@@ -107,28 +107,12 @@ fn with_reason(error: LlmError, reason: &str) -> LlmError {
 }
 
 #[async_trait]
-impl ModelProvider for RetriedModel {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl ModelLayer for RetriedModel {
+    fn inner(&self) -> &dyn ModelProvider {
+        self.inner.as_ref()
     }
 
-    fn models(&self) -> Vec<String> {
-        self.inner.models()
-    }
-
-    fn identity(&self, call: &ModelCall) -> Option<String> {
-        self.inner.identity(call)
-    }
-
-    fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.inner.estimate(call)
-    }
-
-    fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        self.inner.preview(call)
-    }
-
-    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+    async fn call(&self, call: &ModelCall) -> ModelOutcome {
         let (mut tries, mut plainer, mut sent) = (1, 0, false);
         loop {
             let mut outcome = self.inner.complete(call).await;

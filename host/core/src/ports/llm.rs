@@ -306,3 +306,43 @@ pub trait ModelProvider: Send + Sync {
     /// Makes the call. Dropping the future ends it.
     async fn complete(&self, call: &ModelCall) -> ModelOutcome;
 }
+
+/// A decorator around another provider: what it does not change is the inner one's. Every layer is a [`ModelProvider`].
+#[async_trait]
+pub trait ModelLayer: Send + Sync {
+    /// The provider that it stands around.
+    fn inner(&self) -> &dyn ModelProvider;
+    /// What it makes of [`ModelProvider::estimate`].
+    fn estimated(&self, call: &ModelCall) -> Estimate {
+        self.inner().estimate(call)
+    }
+    /// What it makes of [`ModelProvider::complete`].
+    async fn call(&self, call: &ModelCall) -> ModelOutcome;
+}
+
+#[async_trait]
+impl<L: ModelLayer> ModelProvider for L {
+    fn name(&self) -> &str {
+        self.inner().name()
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.inner().models()
+    }
+
+    fn identity(&self, call: &ModelCall) -> Option<String> {
+        self.inner().identity(call)
+    }
+
+    fn estimate(&self, call: &ModelCall) -> Estimate {
+        self.estimated(call)
+    }
+
+    fn preview(&self, call: &ModelCall) -> Option<Preview> {
+        self.inner().preview(call)
+    }
+
+    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        self.call(call).await
+    }
+}

@@ -20,8 +20,8 @@ pub use cells::{CellIndex, CellsPort, Match, Sample};
 pub use evaluate::EvaluatePort;
 pub use inspect::{ColumnStats, Facts, InspectPort, Literal, Plan};
 pub use llm::{
-    Estimate, LlmError, LlmPort, Message, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Reply, Request,
-    Retry, Shape, Speaker, Usage,
+    Estimate, LlmError, LlmPort, Message, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Preview, Purpose, Reply,
+    Request, Retry, Shape, Speaker, Usage,
 };
 pub use rows::{Page, RowsGrant, RowsPort};
 pub use run::{Budget, Policy, RunPort, TimeLeft};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use syrch_core::ledger::{Exhausted, Reservation};
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview};
+use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider};
 use syrch_core::{Ledger, Limits};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
@@ -175,28 +175,12 @@ impl BudgetedModel {
 }
 
 #[async_trait]
-impl ModelProvider for BudgetedModel {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl ModelLayer for BudgetedModel {
+    fn inner(&self) -> &dyn ModelProvider {
+        self.inner.as_ref()
     }
 
-    fn models(&self) -> Vec<String> {
-        self.inner.models()
-    }
-
-    fn identity(&self, call: &ModelCall) -> Option<String> {
-        self.inner.identity(call)
-    }
-
-    fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.inner.estimate(call)
-    }
-
-    fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        self.inner.preview(call)
-    }
-
-    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+    async fn call(&self, call: &ModelCall) -> ModelOutcome {
         if let Err(error) = check(&call.request, &self.inner.models(), &self.limits) {
             return ModelOutcome::unsent(error);
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use syrch_cache::{Cache, Found, Key, Kind, Lead};
 use syrch_core::Ledger;
 use syrch_core::ports::{
-    Estimate, LlmError, Message, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Shape, Usage,
+    Estimate, LlmError, Message, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Reply, Request, Shape, Usage,
 };
 
 use super::VERSION;
@@ -123,28 +123,12 @@ fn is_everybodys(error: &LlmError) -> bool {
 }
 
 #[async_trait]
-impl ModelProvider for CachedModel {
-    fn name(&self) -> &str {
-        self.inner.name()
+impl ModelLayer for CachedModel {
+    fn inner(&self) -> &dyn ModelProvider {
+        self.inner.as_ref()
     }
 
-    fn models(&self) -> Vec<String> {
-        self.inner.models()
-    }
-
-    fn identity(&self, call: &ModelCall) -> Option<String> {
-        self.inner.identity(call)
-    }
-
-    fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.inner.estimate(call)
-    }
-
-    fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        self.inner.preview(call)
-    }
-
-    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+    async fn call(&self, call: &ModelCall) -> ModelOutcome {
         let Some(key) = self.key(call) else { return self.inner.complete(call).await };
         match self.cache.find(key).await {
             Found::Value(bytes) => match serde_json::from_slice(&bytes) {
