@@ -131,3 +131,28 @@ fn a_plugin_of_the_strategy_that_does_not_load_fails() {
     let [state, detail, fix] = check(&document, "plugin");
     assert!(state == "fail" && detail.contains("mine.wasm") && fix.contains("wasm32-wasip2"), "{document}");
 }
+
+#[test]
+fn every_endpoint_has_its_line() {
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(Script::new());
+    let config = format!(
+        "llm:\n  provider: openai\n  model: mock\n  base_url: {url}\n  endpoints:\n    near: {{provider: openai, base_url: \"{url}\"}}\n    \
+         gone: {{provider: openai, base_url: \"http://127.0.0.1:9/v1\"}}\n  models:\n    one: {{endpoint: near, model: mock}}\n    \
+         two: {{endpoint: gone, model: mock}}\n",
+        url = endpoint.url()
+    );
+    fs::write(place.path().join("models.yml"), config).unwrap();
+    let document = examine(&mut place.words("doctor --db shop.sqlite --config models.yml"), 10);
+    let lines: Vec<(&str, &str)> = document["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|check| check["name"] == "endpoint")
+        .map(|check| (check["state"].as_str().unwrap(), check["detail"].as_str().unwrap()))
+        .collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines[0].0, "ok", "{lines:?}");
+    assert!(lines.iter().any(|(state, detail)| *state == "ok" && detail.starts_with("`near`")), "{lines:?}");
+    assert!(lines.iter().any(|(state, detail)| *state == "fail" && detail.starts_with("`gone`")), "{lines:?}");
+}

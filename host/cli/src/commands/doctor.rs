@@ -88,7 +88,11 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     checks.push(folders::answers(context.config.effective.cache, context.environment.cache_dir().as_deref()));
     checks.push(folders::journals(context.config.effective.journal, context.environment.state_dir().as_deref()));
     checks.push(folders::history(context.environment.state_dir().as_deref()));
-    checks.push(if is_broken { inputs::skipped("endpoint") } else { endpoint::check(&settings.model).await });
+    if is_broken {
+        checks.push(inputs::skipped("endpoint"));
+    } else {
+        checks.extend(endpoint::all(&settings.model).await);
+    }
     checks.push(if is_broken { inputs::skipped("database") } else { inputs::database(settings).await });
     checks.push(machine::terminal(&context.environment, context.output.width()));
     checks

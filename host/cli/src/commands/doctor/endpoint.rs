@@ -20,8 +20,30 @@ const SHOWN: usize = 5;
 /// How a key is given.
 const GIVE_KEY: &str = "export SYRCH_API_KEY=…";
 
-/// Whether the endpoint answers, when it is on this machine.
-pub(super) async fn check(model: &ModelSettings) -> Check {
+/// Whether each endpoint answers that is on this machine: the default one, and those that further models are at.
+pub(super) async fn all(model: &ModelSettings) -> Vec<Check> {
+    let mut checks = vec![check(model).await];
+    for (name, endpoint) in &model.endpoints {
+        let route = model.models.values().find(|route| route.endpoint.as_ref() == Some(name));
+        let Some(route) = route else {
+            checks.push(Check::warn(NAME, format!("`{name}`: no model is at it"), "add one under `llm.models`"));
+            continue;
+        };
+        let own = ModelSettings {
+            provider: endpoint.provider,
+            base_url: endpoint.base_url.clone(),
+            api_key: endpoint.api_key.clone(),
+            model: route.model.clone(),
+            ..model.clone()
+        };
+        let found = check(&own).await;
+        checks.push(Check { detail: format!("`{name}`: {}", found.detail), ..found });
+    }
+    checks
+}
+
+/// Whether one endpoint answers, when it is on this machine.
+async fn check(model: &ModelSettings) -> Check {
     if model.provider == Provider::Offline {
         return Check::ok(NAME, "the offline rules answer, no endpoint is needed");
     }
