@@ -1,17 +1,21 @@
 //! Compiled plugins, kept in the user's cache folder. Only files that the host wrote itself are loaded: each lies in a folder that
-//! nobody else may write, under the digest of its source and of the engine, with a digest of its own content at its head.
+//! nobody else may write, under the digest of its source and of the engine, with a digest of its own content at its
+//! end. They are mapped, not copied, where the system can.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
 use std::path::Path;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata, OpenOptions};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
 const DIGEST: usize = 32;
+
+/// Bytes that are hashed at a time.
+const CHUNK: usize = 64 << 10;
 
 /// The folder of compiled plugins.
 pub(crate) struct CompiledCache {
@@ -34,16 +38,10 @@ impl CompiledCache {
         if !own(&self.dir, &opened.metadata().ok()?) {
             return None;
         }
-        let mut file = Vec::new();
-        opened.read_to_end(&mut file).ok()?;
-        let (head, code) = file.split_at_checked(DIGEST)?;
-        if head != &Sha256::digest(code)[..] || Engine::detect_precompiled(code).is_none() {
+        if !is_whole(&mut opened) {
             return None;
         }
-        // SAFETY: the bytes are what this host's `put` wrote: folder and file are the user's own and nobody else's to write, the name holds the engine's own
-        // compatibility hash, and the digest at the head matches. wasmtime checks version and settings once more.
-        #[allow(unsafe_code)]
-        unsafe { Component::deserialize(engine, code) }.ok()
+        load(engine, opened)
     }
 
     /// Keeps a compiled component. A failure costs the next start a compilation and nothing else.
@@ -56,13 +54,56 @@ impl CompiledCache {
         #[cfg(unix)]
         cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = self.dir.open_with(&temporary, &options).ok()?;
-        let written = file.write_all(&Sha256::digest(&code)).and_then(|()| file.write_all(&code));
+        // The digest stands behind the code, which has to begin the file to be mapped.
+        let written = file.write_all(&code).and_then(|()| file.write_all(&Sha256::digest(&code)));
         let kept = written.and_then(|()| self.dir.rename(&temporary, &self.dir, &name));
         if kept.is_err() {
             let _ = self.dir.remove_file(&temporary);
         }
         kept.ok()
     }
+}
+
+/// Whether the file ends with the digest of what comes before.
+fn is_whole(file: &mut File) -> bool {
+    let Some(mut left) = file.metadata().ok().and_then(|data| data.len().checked_sub(DIGEST as u64)) else {
+        return false;
+    };
+    let (mut hasher, mut chunk, mut digest) = (Sha256::new(), vec![0; CHUNK], [0; DIGEST]);
+    while left > 0 {
+        let part = &mut chunk[..usize::try_from(left).unwrap_or(CHUNK).min(CHUNK)];
+        if file.read_exact(part).is_err() {
+            return false;
+        }
+        hasher.update(&*part);
+        left -= part.len() as u64;
+    }
+    file.read_exact(&mut digest).is_ok() && hasher.finalize()[..] == digest
+}
+
+/// Maps the code of a file that [`is_whole`]: by its descriptor, so that it is the file that was checked.
+#[cfg(target_os = "linux")]
+fn load(engine: &Engine, file: File) -> Option<Component> {
+    use std::os::fd::AsRawFd;
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Engine::detect_precompiled_file(&path).ok()??;
+    // SAFETY: the file is what this host's `put` wrote: folder and file are the user's own and nobody else's to write, the name holds the engine's own
+    // compatibility hash, and the digest at the end matches. It is replaced by renaming and never changed. wasmtime checks version and settings once more.
+    #[allow(unsafe_code)]
+    unsafe { Component::deserialize_file(engine, path) }.ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn load(engine: &Engine, mut file: File) -> Option<Component> {
+    use std::io::Seek;
+    file.rewind().ok()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    let code = bytes.get(..bytes.len().checked_sub(DIGEST)?)?;
+    Engine::detect_precompiled(code)?;
+    // SAFETY: as above.
+    #[allow(unsafe_code)]
+    unsafe { Component::deserialize(engine, code) }.ok()
 }
 
 fn name(engine: &Engine, digest: &str) -> String {
