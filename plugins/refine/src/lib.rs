@@ -1,15 +1,14 @@
 //! The solver `refine`: a loop that generates a statement, checks it, runs it, looks at the result, and repairs it until it is
 //! trusted or the attempts are used up. The most trusted statement that ran is the answer.
 //!
-//! `ask` writes the prompts, `search` is the loop, `trial` takes one statement through the database, `rank` orders what ran.
+//! `search` is the loop, `rank` orders what ran.
 
-mod ask;
 mod rank;
 mod search;
 #[cfg(test)]
 mod tests;
-mod trial;
 
+use syrch_plugin::brief::{Brief, Room};
 use syrch_plugin::prelude::*;
 
 use crate::search::Search;
@@ -54,7 +53,8 @@ impl SolverRole for Refine {
         task: &Task,
         parents: &[Parent],
     ) -> Result<Outcome, Failure> {
-        let brief = ask::Brief::new(host, &self.habits, problem, catalog, task, parents);
+        let room = Room { catalog_bytes: self.habits.catalog_bytes, parent_rows: self.habits.parent_rows };
+        let brief = Brief::new(host, room, problem, catalog, task, parents);
         Search::new(host, &self.habits, task, brief).run()
     }
 }

@@ -1,23 +1,6 @@
-//! The order among statements that ran, and the candidate that stands for one.
+//! The order among statements that ran.
 
 use syrch_plugin::prelude::*;
-
-// The host's longest id.
-const ID: usize = 64;
-
-/// The id of a task's numbered candidate, also for a task whose own id leaves no room for the number.
-pub(crate) fn candidate_id(task: &str, number: u32) -> String {
-    let id = format!("{task}.{number}");
-    if id.len() <= ID {
-        return id;
-    }
-    // The head alone could be another task's too: a hash of the whole (FNV-1a) tells them apart.
-    let hash = task
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    let head: String = task.chars().take(32).collect();
-    format!("{head}.{hash:016x}.{number}")
-}
 
 /// Most trusted first; fewer tokens win a tie, and then the earlier one.
 pub(crate) fn rank(candidates: &mut [Candidate]) {
@@ -38,19 +21,5 @@ pub(crate) fn tell(host: &impl SolverHost, ranked: &[Candidate]) {
             format!("as trusted as {}, but later", best.id)
         };
         host.discard(&other.id, &why);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_fit_and_differ() {
-        assert_eq!(candidate_id("A", 1), "A.1");
-        let long = "x".repeat(63);
-        let other = format!("{}y", "x".repeat(62));
-        assert!(candidate_id(&long, 100).len() <= 64);
-        assert_ne!(candidate_id(&long, 10), candidate_id(&other, 10));
     }
 }

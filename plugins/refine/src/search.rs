@@ -1,15 +1,15 @@
 //! The loop of one task.
 
 use serde_json::json;
+use syrch_plugin::attempt::{Trial, candidate_id, trial};
+use syrch_plugin::brief::{Brief, Tried};
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::{SqlReply, sql_reply};
 use syrch_plugin::text::line;
 
 use crate::Habits;
-use crate::ask::{Brief, Tried};
-use crate::rank::{candidate_id, rank, tell};
-use crate::trial::{Trial, trial};
+use crate::rank::{rank, tell};
 
 /// What to do after an attempt.
 enum Next {
@@ -83,7 +83,9 @@ impl<'a, H: SolverHost> Search<'a, H> {
     }
 
     fn attempt(&mut self, number: u32) -> Next {
-        let request = self.brief.request(&self.tried, number - 1);
+        // A repair is of the draw that it repairs.
+        let repaired = self.tried.iter().filter(|tried| !tried.sql.is_empty()).count() as u32;
+        let request = self.brief.request(&self.tried, (number - 1).saturating_sub(repaired));
         let origin = if request.purpose == Purpose::Repair { "repair" } else { "generate" };
         self.signals.attempts = number;
         match self.host.complete(&request) {
@@ -113,12 +115,12 @@ impl<'a, H: SolverHost> Search<'a, H> {
             return Next::Enough;
         }
         let mut signals = self.signals.clone();
-        let outcome = trial(self.host, self.habits, &statement.sql, &mut signals);
+        let outcome = trial(self.host, self.habits.overflow_rows, &statement.sql, &mut signals);
         self.remember(&signals);
         let usage = f64::from(reply.usage.input_tokens) + f64::from(reply.usage.output_tokens);
         signals.logprob = reply.logprob;
         signals.extra.push(("tokens".to_owned(), usage));
-        let rows = if let Trial::Ran { rows, .. } = &outcome { *rows } else { 0 };
+        let rows = if let Trial::Ran { profile, .. } = &outcome { profile.rows } else { 0 };
         let candidate = self.candidate(number, origin, statement, rows, signals);
         self.host.propose(&candidate);
         match outcome {

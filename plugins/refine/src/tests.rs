@@ -65,7 +65,7 @@ fn a_repair_carries_all_earlier_statements_and_what_was_wrong() {
     let requests = host.model.requests();
     assert_eq!(requests[2].purpose, Purpose::Repair);
     assert_eq!(requests[2].subjects, ["SELEC", "SELECT totl FROM orders"]);
-    assert_eq!(requests.iter().map(|request| request.sample).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(requests.iter().map(|request| request.sample).collect::<Vec<_>>(), [0, 0, 0]);
 }
 
 // Founding bug 6: the last path that ran won, not the best.

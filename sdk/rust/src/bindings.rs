@@ -21,6 +21,7 @@ pub mod base {
                 import syrch:plugin/rows@0.1.0;
                 import syrch:plugin/cells@0.1.0;
                 import syrch:plugin/evaluate@0.1.0;
+                import syrch:plugin/search@0.1.0;
                 import syrch:plugin/trace@0.1.0;
             }
         "#,
@@ -31,7 +32,7 @@ pub mod base {
     });
 }
 
-pub use base::syrch::plugin::{cells, evaluate, inspect, llm, rows, run, sql, trace, types, wait};
+pub use base::syrch::plugin::{cells, evaluate, inspect, llm, rows, run, search, sql, trace, types, wait};
 
 pub mod about {
     wit_bindgen::generate!({
@@ -42,6 +43,18 @@ pub mod about {
         export_macro_name: "export_about",
     });
     pub use exports::syrch::plugin::about::*;
+}
+
+pub mod linker {
+    wit_bindgen::generate!({
+        inline: r#"package syrch:sdk; world linker-export { export syrch:plugin/linker@0.1.0; }"#,
+        path: "../../wit",
+        with: { "syrch:plugin/types@0.1.0": crate::bindings::types },
+        additional_derives: [PartialEq],
+        pub_export_macro: true,
+        export_macro_name: "export_linker",
+    });
+    pub use exports::syrch::plugin::linker::*;
 }
 
 pub mod planner {

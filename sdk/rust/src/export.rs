@@ -69,6 +69,7 @@ macro_rules! export {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __check_role {
+    (linker, $plugin:ty) => { $crate::__check_role!(@ LinkerRole, $plugin); };
     (planner, $plugin:ty) => { $crate::__check_role!(@ PlannerRole, $plugin); };
     (solver, $plugin:ty) => { $crate::__check_role!(@ SolverRole, $plugin); };
     (calibrator, $plugin:ty) => { $crate::__check_role!(@ CalibratorRole, $plugin); };
@@ -86,6 +87,17 @@ macro_rules! __check_role {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __export_role {
+    (linker, $component:ident) => {
+        impl $crate::bindings::linker::Guest for $component {
+            fn link(
+                problem: $crate::bindings::types::Problem,
+                catalog: $crate::bindings::types::Catalog,
+            ) -> ::std::result::Result<$crate::roles::Linked, $crate::bindings::types::Failure> {
+                $crate::roles::LinkerRole::link(&plugin()?, &$crate::Host, &problem, &catalog)
+            }
+        }
+        $crate::bindings::linker::export_linker!($component with_types_in $crate::bindings::linker);
+    };
     (planner, $component:ident) => {
         impl $crate::bindings::planner::Guest for $component {
             fn plan(

@@ -2,9 +2,9 @@
 
 use serde_json::Value as JsonValue;
 
-use crate::bindings::{cells, evaluate, inspect, llm, rows, run, sql, trace, types, wait};
+use crate::bindings::{cells, evaluate, inspect, llm, rows, run, search, sql, trace, types, wait};
 use crate::handles::{Judging, PendingReply, ResultHandle, ResultSet, RunningStatement};
-use crate::ports::{Cells, Evaluate, Inspect, Llm, Rows, Run, Sql, Trace, Wait};
+use crate::ports::{Cells, Evaluate, Inspect, Llm, Rows, Run, Search, Sql, Trace, Wait};
 
 /// The real host. It answers inside a component only; native tests use [`crate::fakes::FakeHost`].
 #[derive(Debug, Clone, Copy)]
@@ -116,6 +116,20 @@ impl Evaluate for Host {
 
     fn start_reward(&self, candidates: &[types::Candidate]) -> Judging {
         Judging::lent(evaluate::start_reward(candidates))
+    }
+}
+
+impl Search for Host {
+    fn look_up(&self, query: &types::Query) -> Result<Vec<types::Hit>, types::PortError> {
+        search::find(query)
+    }
+
+    fn look_up_all(&self, queries: &[types::Query]) -> Vec<Result<Vec<types::Hit>, types::PortError>> {
+        search::find_all(queries)
+    }
+
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, types::PortError> {
+        search::embed(texts)
     }
 }
 

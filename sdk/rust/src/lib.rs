@@ -46,8 +46,10 @@
 //! world: what is not there was not lent.
 
 pub mod ask;
+pub mod attempt;
 #[doc(hidden)]
 pub mod bindings;
+pub mod brief;
 mod export;
 pub mod failure;
 #[cfg(not(target_arch = "wasm32"))]

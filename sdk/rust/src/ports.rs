@@ -12,7 +12,7 @@ use serde_json::Value as JsonValue;
 
 use crate::bindings::llm::{LlmError, Reply, Request};
 use crate::bindings::trace::Level;
-use crate::bindings::types::{Candidate, Hit, PortError, Signals, SqlError, Verdict};
+use crate::bindings::types::{Candidate, Hit, PortError, Query, Signals, SqlError, Verdict};
 use crate::handles::{Judging, PendingReply, ResultSet, RunningStatement};
 
 /// The run's fixed facts.
@@ -119,6 +119,22 @@ pub trait Evaluate {
     fn start_reward(&self, candidates: &[Candidate]) -> Judging;
 }
 
+/// Retrieval over names, descriptions, notes and solved examples; never over cells.
+pub trait Search {
+    /// The hits, best first.
+    ///
+    /// # Errors
+    /// `denied` for the corpus `cells`; `unsupported` for a corpus or a lane that there is not.
+    fn look_up(&self, query: &Query) -> Result<Vec<Hit>, PortError>;
+    /// All at once, at most 64; the answers are in the order of the queries.
+    fn look_up_all(&self, queries: &[Query]) -> Vec<Result<Vec<Hit>, PortError>>;
+    /// Vectors of at most 256 texts, of length 1.
+    ///
+    /// # Errors
+    /// `unsupported` without a model for embeddings.
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError>;
+}
+
 /// What people see of the search. Nothing here fails.
 pub trait Trace {
     /// A line for people.
@@ -144,10 +160,12 @@ macro_rules! role_hosts {
 }
 
 role_hosts! {
+    /// What a linker may reach.
+    LinkerHost: Run + Wait + Llm + Inspect + Cells + Search + Trace;
     /// What a planner may reach.
-    PlannerHost: Run + Wait + Llm + Inspect + Trace;
+    PlannerHost: Run + Wait + Llm + Inspect + Search + Trace;
     /// What a solver may reach.
-    SolverHost: Run + Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Trace;
+    SolverHost: Run + Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Search + Trace;
     /// What a reward may reach.
     RewardHost: Run + Wait + Llm + Inspect + Sql + Rows + Cells + Trace;
     /// What a clarifier may reach.

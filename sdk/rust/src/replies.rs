@@ -162,6 +162,20 @@ pub fn join_keys_of(task: &Task) -> Vec<JoinKey> {
     context.as_ref().and_then(|context| context.get("join_keys")).map(join_keys).unwrap_or_default()
 }
 
+/// A task's context that carries the steps of a plan for its statement; none when there are none.
+#[must_use]
+pub fn plan_context(steps: &[String]) -> Option<String> {
+    (!steps.is_empty()).then(|| json!({ "plan": steps }).to_string())
+}
+
+/// The steps of the plan in a task's context; none in a context of another kind.
+#[must_use]
+pub fn plan_of(task: &Task) -> Vec<String> {
+    let context: Option<Value> = task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let steps = context.as_ref().and_then(|context| context.get("plan")?.as_array());
+    steps.into_iter().flatten().filter_map(|step| step.as_str().map(str::to_owned)).collect()
+}
+
 /// One subtask of a plan, as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subtask {

@@ -1,6 +1,7 @@
 //! The roles as traits, and the values of theirs that hold a result.
 
 pub use crate::bindings::aggregator::Answer;
+pub use crate::bindings::linker::{Linked, Relevant};
 pub use crate::bindings::planner::{Edit, Step};
 pub use crate::bindings::solver::Outcome;
 
@@ -9,7 +10,7 @@ use crate::bindings::types::{
 };
 use crate::bindings::{aggregator, reward, solver};
 use crate::handles::ResultSet;
-use crate::ports::{AggregatorHost, ClarifierHost, PlannerHost, RewardHost, SolverHost};
+use crate::ports::{AggregatorHost, ClarifierHost, LinkerHost, PlannerHost, RewardHost, SolverHost};
 use crate::settings::Settings;
 
 /// What every plugin says of itself. The value is made anew for each role call, from the user's settings.
@@ -82,6 +83,15 @@ pub struct Finished {
     pub others: Vec<Candidate>,
     /// The kept one's rows.
     pub results: ResultSet,
+}
+
+/// Narrows a large catalog to what a question needs.
+pub trait LinkerRole: Plugin {
+    /// The tables worth showing, most relevant first, and hints for the other roles; no table at all leaves the catalog as it is.
+    ///
+    /// # Errors
+    /// The role's own failure, shown to the user.
+    fn link(&self, host: &impl LinkerHost, problem: &Problem, catalog: &Catalog) -> Result<Linked, Failure>;
 }
 
 /// Compiles a question into a graph of tasks.

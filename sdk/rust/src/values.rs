@@ -1,5 +1,6 @@
 //! Defaults and short makers for the contract's values.
 
+use crate::bindings::linker::Linked;
 use crate::bindings::planner::Step;
 use crate::bindings::solver::Outcome;
 use crate::bindings::types::{
@@ -121,6 +122,7 @@ defaults! {
     Profile { rows, truncated, columns, warnings }
     Column { name, sql_type, nullable, comment, extra }
     Table { schema_name, name, columns, primary_key, foreign_keys, indexes, row_estimate, comment, extra }
+    Linked { tables, hints }
     Step { edits, memo }
     Outcome { candidates, subtasks, ask, memo }
 }

@@ -14,11 +14,13 @@
 mod database;
 mod evaluate;
 mod model;
+mod search;
 mod trace;
 
 pub use database::{FakeCall, FakeDatabase, FakeRows, facts, sql_error};
 pub use evaluate::FakeEvaluate;
 pub use model::{FakeModel, reply};
+pub use search::FakeSearch;
 pub use trace::{FakeTrace, Traced};
 
 use std::collections::BTreeMap;
@@ -26,14 +28,14 @@ use std::collections::BTreeMap;
 use serde_json::Value as JsonValue;
 
 use crate::bindings::llm::{LlmError, Reply, Request};
-use crate::bindings::types::{Candidate, Hit, PortError, Signals, SqlError, Verdict};
+use crate::bindings::types::{Candidate, Hit, PortError, Query, Signals, SqlError, Verdict};
 use crate::bindings::{inspect, trace as trace_port};
 use crate::handles::{
     Judging, JudgingHandle, PendingReply, ReplyHandle, ResultHandle, ResultSet, RunningStatement, StatementHandle,
 };
 use crate::ports::{
-    Budget, Cells, ColumnStats, Evaluate, Inspect, Llm, Match, Page, Policy, Rows, Run, Sample, Sql, TimeLeft, Trace,
-    Wait,
+    Budget, Cells, ColumnStats, Evaluate, Inspect, Llm, Match, Page, Policy, Rows, Run, Sample, Search, Sql, TimeLeft,
+    Trace, Wait,
 };
 
 /// All ports in one value; it serves every role.
@@ -53,6 +55,8 @@ pub struct FakeHost {
     pub database: FakeDatabase,
     /// The other roles.
     pub evaluate: FakeEvaluate,
+    /// Retrieval.
+    pub search: FakeSearch,
     /// What was told.
     pub trace: FakeTrace,
 }
@@ -73,6 +77,7 @@ impl Default for FakeHost {
             model: FakeModel::default(),
             database: FakeDatabase::default(),
             evaluate: FakeEvaluate::default(),
+            search: FakeSearch::default(),
             trace: FakeTrace::default(),
         }
     }
@@ -179,6 +184,20 @@ impl Evaluate for FakeHost {
 
     fn start_reward(&self, candidates: &[Candidate]) -> Judging {
         Judging(JudgingHandle::Fake(FakeCall::ended(self.evaluate.judged(candidates))))
+    }
+}
+
+impl Search for FakeHost {
+    fn look_up(&self, query: &Query) -> Result<Vec<Hit>, PortError> {
+        self.search.found(query)
+    }
+
+    fn look_up_all(&self, queries: &[Query]) -> Vec<Result<Vec<Hit>, PortError>> {
+        queries.iter().map(|query| self.search.found(query)).collect()
+    }
+
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        self.search.embedded(texts)
     }
 }
 

@@ -1,24 +1,34 @@
-//! The prompts for statements and their repairs.
+//! The prompt of a statement and of its repair: the catalog, the task, its plan, what its dependencies found, and what was tried before.
 
-use syrch_plugin::names::quote_if_odd;
-use syrch_plugin::prelude::*;
-use syrch_plugin::replies::join_keys_of;
-use syrch_plugin::{prompt, text};
-
-use crate::Habits;
+use crate::names::quote_if_odd;
+use crate::prelude::*;
+use crate::replies::{join_keys_of, plan_of};
+use crate::{prompt, text};
 
 // Enough to repair by, and a bound on what a hostile reply can put into the next prompt.
 const STATEMENT: usize = 4000;
 
 /// A statement that did not do, and why.
 #[derive(Debug, Clone)]
-pub(crate) struct Tried {
-    pub(crate) sql: String,
-    pub(crate) wrong: String,
+pub struct Tried {
+    /// The statement; empty when the reply held none.
+    pub sql: String,
+    /// What was wrong with it, in words that a model can use.
+    pub wrong: String,
+}
+
+/// How much of a prompt the parts may fill.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Bytes of the catalog.
+    pub catalog_bytes: u32,
+    /// Rows of each finished dependency, as far as they are granted.
+    pub parent_rows: u32,
 }
 
 /// All that stays the same in the prompts of one task.
-pub(crate) struct Brief<'a> {
+#[derive(Debug, Clone)]
+pub struct Brief<'a> {
     catalog: &'a Catalog,
     catalog_bytes: usize,
     task: String,
@@ -26,9 +36,9 @@ pub(crate) struct Brief<'a> {
 
 impl<'a> Brief<'a> {
     /// Gathers the task, the question around it, and what its dependencies found.
-    pub(crate) fn new(
-        host: &impl SolverHost,
-        habits: &Habits,
+    pub fn new(
+        host: &impl Rows,
+        room: Room,
         problem: &Problem,
         catalog: &'a Catalog,
         task: &Task,
@@ -41,29 +51,39 @@ impl<'a> Brief<'a> {
         if let Some(expected) = &task.expected {
             out += &format!("The result should be: {}\n", text::line(expected, 400));
         }
+        out += &plan_text(task);
         for parent in parents {
-            out += &found(host, habits, &catalog.dialect, parent);
+            out += &found(host, room.parent_rows, &catalog.dialect, parent);
         }
         out += &join_hints(&catalog.dialect, task, parents);
-        Self { catalog, catalog_bytes: habits.catalog_bytes as usize, task: out }
+        Self { catalog, catalog_bytes: room.catalog_bytes as usize, task: out }
     }
 
     /// Makes the prompts half as long where they can be; false when that is no more use.
-    pub(crate) fn shorten(&mut self) -> bool {
+    pub fn shorten(&mut self) -> bool {
         self.catalog_bytes /= 2;
         self.catalog_bytes >= 500
     }
 
-    /// The request for the next statement. Once there is one, it is a repair that carries all earlier ones and what was wrong.
-    pub(crate) fn request(&self, tried: &[Tried], sample: u32) -> Request {
+    /// The request for the next statement. Once there is one, it is a repair that carries all earlier ones and what was wrong. `sample`: which of
+    /// several draws it is, or repairs.
+    #[must_use]
+    pub fn request(&self, tried: &[Tried], sample: u32) -> Request {
         let subjects: Vec<String> = tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
         let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
-        let tables = prompt::catalog(self.catalog, self.catalog_bytes);
-        let user = format!("Tables:\n{tables}\n{}{}", self.task, feedback(tried));
+        let user = format!("{}{}", self.setting(), feedback(tried));
         Ask::new(purpose).system(self.instructions()).user(user).subjects(subjects).sample(sample).sql()
     }
 
-    fn instructions(&self) -> String {
+    /// The tables and the task, for a prompt of a strategy's own.
+    #[must_use]
+    pub fn setting(&self) -> String {
+        format!("Tables:\n{}\n{}", prompt::catalog(self.catalog, self.catalog_bytes), self.task)
+    }
+
+    /// What a statement has to be and how it is replied.
+    #[must_use]
+    pub fn instructions(&self) -> String {
         format!(
             "You answer questions with one {} SELECT statement (WITH is fine). Nothing may be changed.\n\
              - Use only the tables, columns and task results that are listed, and quote names as they are written there.\n\
@@ -75,10 +95,20 @@ impl<'a> Brief<'a> {
     }
 }
 
-fn found(host: &impl SolverHost, habits: &Habits, dialect: &Dialect, parent: &Parent) -> String {
+fn plan_text(task: &Task) -> String {
+    let steps = plan_of(task);
+    if steps.is_empty() {
+        return String::new();
+    }
+    let lines: String =
+        steps.iter().enumerate().map(|(index, step)| format!("{}. {}\n", index + 1, text::line(step, 600))).collect();
+    format!("A plan of the statement:\n{lines}")
+}
+
+fn found(host: &impl Rows, parent_rows: u32, dialect: &Dialect, parent: &Parent) -> String {
     let told = text::line(&parent.task.text, 300);
     match &parent.output {
-        Output::Relation(relation) => relation_text(host, habits, dialect, relation, &told),
+        Output::Relation(relation) => relation_text(host, parent_rows, dialect, relation, &told),
         Output::Hits(hits) => {
             let paths: Vec<String> = hits.iter().take(20).map(|hit| text::line(&hit.path, 120)).collect();
             format!("Found for \"{told}\": {}\n", paths.join(", "))
@@ -90,13 +120,7 @@ fn found(host: &impl SolverHost, habits: &Habits, dialect: &Dialect, parent: &Pa
     }
 }
 
-fn relation_text(
-    host: &impl SolverHost,
-    habits: &Habits,
-    dialect: &Dialect,
-    relation: &Relation,
-    told: &str,
-) -> String {
+fn relation_text(host: &impl Rows, parent_rows: u32, dialect: &Dialect, relation: &Relation, told: &str) -> String {
     let profile = relation.results.profile();
     let columns: Vec<String> =
         profile.columns.iter().map(|column| quote_if_odd(dialect, &column.column.name)).collect();
@@ -106,9 +130,9 @@ fn relation_text(
         columns.join(", "),
         text::count(profile.rows, "row")
     );
-    if habits.parent_rows > 0 && profile.rows > 0 {
+    if parent_rows > 0 && profile.rows > 0 {
         // Without the grant the shape has to do.
-        if let Ok(page) = host.read(&relation.results, 0, habits.parent_rows) {
+        if let Ok(page) = host.read(&relation.results, 0, parent_rows) {
             out += &format!("Its first rows:\n{}", prompt::rows(&page));
         }
     }
@@ -138,7 +162,9 @@ fn join_hints(dialect: &Dialect, task: &Task, parents: &[Parent]) -> String {
     out
 }
 
-fn feedback(tried: &[Tried]) -> String {
+/// The earlier attempts as prompt text; empty without any.
+#[must_use]
+pub fn feedback(tried: &[Tried]) -> String {
     if tried.is_empty() {
         return String::new();
     }
