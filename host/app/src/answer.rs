@@ -72,7 +72,7 @@ pub(crate) fn document(
             solve: millis(times.solve),
             aggregate: millis(times.aggregate),
         },
-        plugins: context.cast.all().into_iter().map(plugin).collect(),
+        plugins: context.cast.all().map(plugin).collect(),
         warnings,
     }
 }

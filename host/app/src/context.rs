@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
     Budget, CellsPort, Database, Flight, LlmError, LlmPort, ModelProvider, Policy, Ports, Relation, Reply, Request,
-    RunPort, SqlPort, Ticket, TimeLeft, Unrecorded,
+    RowsGrant, RunPort, SearchPort, SqlPort, Ticket, TimeLeft, Unrecorded,
 };
 use syrch_core::result_set::digest64;
-use syrch_core::roles::{Call, Role};
+use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{
-    Catalog, Json, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind, Task, TaskId, Verdict,
+    Catalog, Corpus, Json, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind, Task, TaskId, Verdict,
 };
 use syrch_journal::{CallId, Tape};
 use syrch_layers::{
@@ -29,6 +29,7 @@ use crate::models;
 use crate::noted::{NotedInspect, NotedSql};
 use crate::preview::Previews;
 use crate::recordings::Missed;
+use crate::retrieval::Retrieval;
 use crate::trace::{Trace, TraceOfCall};
 
 /// What one run keeps over all wordings of its problem.
@@ -86,7 +87,9 @@ pub(crate) struct Context {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) trace: Arc<Trace>,
     pub(crate) problem: Arc<Problem>,
+    /// What roles are shown: all that is granted, or what the linker kept of it.
     pub(crate) catalog: Arc<Catalog>,
+    granted: Arc<Catalog>,
     pub(crate) memo: Arc<Memo>,
     pub(crate) clock: Clock,
     pub(crate) tape: Arc<Tape>,
@@ -94,9 +97,10 @@ pub(crate) struct Context {
     missed: Missed,
     model: Arc<dyn ModelProvider>,
     cells: Arc<dyn CellsPort>,
+    search: Arc<dyn SearchPort>,
     /// Slots for role calls that other roles wait for, apart from those of their callers.
-    nested: Semaphore,
-    shared: Mutex<Shared>,
+    nested: Arc<Semaphore>,
+    shared: Arc<Mutex<Shared>>,
 }
 
 /// A role, its task, and the call that waits for it.
@@ -159,6 +163,8 @@ impl Context {
             trace: Arc::clone(&run.trace),
             problem: Arc::new(problem),
             catalog: Arc::clone(&run.catalog),
+            granted: Arc::clone(&run.catalog),
+            search: Arc::new(Retrieval::new(&run.catalog)),
             cells: Arc::new(GrantedCells { index: Arc::clone(&database) as _, grant: host.settings.rows }),
             memo: Memo::new(database),
             clock: run.clock.clone(),
@@ -166,8 +172,37 @@ impl Context {
             salt: run.salt,
             missed: run.missed.clone(),
             model: models::of_run(host, run),
-            nested: Semaphore::new(limits.nested),
-            shared: Mutex::default(),
+            nested: Arc::new(Semaphore::new(limits.nested)),
+            shared: Arc::default(),
+        })
+    }
+
+    /// The same search over what a linker found: its tables, if it named any, and its hints. Cell text is left out without the grant.
+    pub(crate) fn narrowed(&self, linked: Linked) -> Arc<Self> {
+        let Linked { tables, mut hints } = linked;
+        let shows_cells = matches!(self.settings.rows, RowsGrant::Sample(_) | RowsGrant::Full);
+        hints.retain(|hint| shows_cells || hint.corpus != Corpus::Cells);
+        let kept = tables.iter().map(|relevant| (relevant.table.as_str(), relevant.columns.as_slice()));
+        let catalog =
+            if tables.is_empty() { Arc::clone(&self.catalog) } else { Arc::new(self.granted.narrowed(kept)) };
+        Arc::new(Self {
+            settings: self.settings.clone(),
+            cast: self.cast.clone(),
+            ledger: Arc::clone(&self.ledger),
+            trace: Arc::clone(&self.trace),
+            problem: Arc::new(Problem { hints, ..(*self.problem).clone() }),
+            catalog,
+            granted: Arc::clone(&self.granted),
+            memo: Arc::clone(&self.memo),
+            clock: self.clock.clone(),
+            tape: Arc::clone(&self.tape),
+            salt: self.salt,
+            missed: self.missed.clone(),
+            model: Arc::clone(&self.model),
+            cells: Arc::clone(&self.cells),
+            search: Arc::clone(&self.search),
+            nested: Arc::clone(&self.nested),
+            shared: Arc::clone(&self.shared),
         })
     }
 
@@ -215,6 +250,7 @@ impl Context {
             rows: Arc::new(GrantedRows(self.settings.rows)),
             cells: Arc::clone(&self.cells),
             evaluate: Arc::clone(&evaluate) as _,
+            search: Arc::clone(&self.search),
             trace: Arc::new(TraceOfCall {
                 trace: Arc::clone(&self.trace),
                 call: label.clone(),
@@ -240,7 +276,7 @@ impl Context {
                 return name.clone();
             }
             let mut name = format!("task_{plain}");
-            while self.catalog.table(&name).is_some()
+            while self.granted.table(&name).is_some()
                 || shared.relation_names.values().any(|known| known.eq_ignore_ascii_case(&name))
             {
                 name.push('_');

@@ -39,6 +39,8 @@ pub struct Host {
 /// Who plays which role.
 #[derive(Clone)]
 pub(crate) struct Cast {
+    /// None: the catalog stays as it is.
+    pub(crate) linker: Option<Configured>,
     pub(crate) planner: Configured,
     pub(crate) solver: Configured,
     pub(crate) calibrator: Configured,
@@ -48,8 +50,10 @@ pub(crate) struct Cast {
 }
 
 impl Cast {
-    pub(crate) fn all(&self) -> [&Configured; 6] {
-        [&self.planner, &self.solver, &self.calibrator, &self.reward, &self.clarifier, &self.aggregator]
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Configured> {
+        let others =
+            [&self.planner, &self.solver, &self.calibrator, &self.reward, &self.clarifier, &self.aggregator];
+        self.linker.iter().chain(others)
     }
 }
 
@@ -73,7 +77,12 @@ impl Host {
     ) -> Result<Self, Error> {
         let cache = open_cache(&settings);
         let runtime = plugins::runtime(&settings)?;
+        let linker = match settings.strategy.roles.contains_key(&Role::Linker) {
+            true => Some(configured(&runtime, Role::Linker, &settings, observer).await?),
+            false => None,
+        };
         let cast = Cast {
+            linker,
             planner: configured(&runtime, Role::Planner, &settings, observer).await?,
             solver: configured(&runtime, Role::Solver, &settings, observer).await?,
             calibrator: configured(&runtime, Role::Calibrator, &settings, observer).await?,

@@ -70,7 +70,7 @@ fn plugins(host: &Host) -> Vec<PluginRecord> {
             digest: configured.plugin().digest().to_owned(),
         }
     };
-    host.cast.all().into_iter().map(record).collect()
+    host.cast.all().map(record).collect()
 }
 
 /// The settings that a run was begun with. Keys and folders are not among them.

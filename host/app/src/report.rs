@@ -194,6 +194,13 @@ pub enum SearchEvent {
         /// Its name or path.
         plugin: String,
     },
+    /// The linker has looked at the catalog.
+    Linked {
+        /// Tables that are shown from now on.
+        kept: usize,
+        /// Of how many.
+        of: usize,
+    },
     /// The question became that many tasks.
     Planned {
         /// How many.

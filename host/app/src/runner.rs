@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use syrch_core::ports::{HOST, Relation};
 use syrch_core::roles::{Output, Parent, Planner, Role, Solver};
 use syrch_core::{
-    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Observation, Question, ResultSet, RoleError, Step,
+    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Lookup, Observation, Operation, Question, ResultSet, RoleError, Step,
     Task, TaskId, Turn, Verdict,
 };
 use syrch_journal::{Fact, Tape};
@@ -64,6 +64,9 @@ impl TaskRunner for Runner {
 
     async fn run(&self, task: Task, parents: Vec<Ended<Solved>>) -> (Observation, Option<Solved>) {
         let task = Arc::new(task);
+        if let Operation::Retrieve(look) = &task.operation {
+            return (self.retrieve(&task, look).await, None);
+        }
         let relations = relations_of(parents.iter().filter_map(|parent| parent.output.as_ref()));
         let prepared = self.context.prepare(Role::Solver, Some(&task), relations.clone(), None).await;
         let parents: Vec<Parent> = parents.into_iter().map(parent).collect();
@@ -82,6 +85,21 @@ impl TaskRunner for Runner {
 }
 
 impl Runner {
+    /// A task that looks into a corpus: what it finds is its observation's.
+    async fn retrieve(&self, task: &Arc<Task>, look: &Lookup) -> Observation {
+        let prepared = self.context.prepare(Role::Solver, Some(task), Vec::new(), None).await;
+        let found = prepared.call.ports.search.look_up(std::slice::from_ref(look)).await.into_iter().next();
+        prepared.end(None, || ()).await;
+        let ended = |ending| Observation::ended(&task.id, ending);
+        match found {
+            Some(Ok(hits)) => {
+                Observation { hits: hits.clone(), ..ended(if hits.is_empty() { Ending::Empty } else { Ending::Solved }) }
+            }
+            Some(Err(error)) => ended(Ending::Failed(Failure::new(FailureKind::Unsupported, error.to_string()))),
+            None => ended(Ending::Failed(Failure::new(FailureKind::Internal, "nothing was found out"))),
+        }
+    }
+
     async fn solve(
         &self,
         task: &Arc<Task>,
@@ -242,6 +260,7 @@ fn parent(ended: Ended<Solved>) -> Parent {
         (Some(solved), _) => {
             Output::Relation { name: solved.name, candidate: Box::new(solved.candidate), results: solved.results }
         }
+        (None, Ending::Solved | Ending::Empty) => Output::Hits(observation.hits),
         (None, Ending::Failed(failure)) => Output::Failed(failure),
         (None, Ending::Skipped(reason)) => Output::Failed(Failure::new(FailureKind::Cancelled, reason)),
         (None, _) => Output::Failed(Failure::new(FailureKind::Cancelled, "it did not end")),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use syrch_core::ledger::Exhausted;
 use syrch_core::result_set::digest64;
-use syrch_core::roles::{Clarifier, Planner, Role};
+use syrch_core::roles::{Clarifier, Linker, Planner, Role};
 use syrch_core::{Ending, FailureKind, Graph, Observation, Problem, Question, RoleError, TaskId};
 use syrch_journal::Fact;
 use syrch_scheduler::{End, Options, Run, Stop, execute};
@@ -37,7 +37,7 @@ pub(crate) async fn search(
     let mut round = 0;
     loop {
         run.tape.fact(Fact::Round { number: round });
-        let context = Context::new(host, problem.clone(), run);
+        let context = linked(Context::new(host, problem.clone(), run)).await?;
         let attempt = Attempt::make(&context).await;
         let interrupted = run.tape.known("interrupted", || outside.stop.is_triggered()).await;
         // Whatever goes wrong after Ctrl-C, the user wanted an end and gets it.
@@ -211,6 +211,37 @@ impl Attempt {
 
 fn exhausted(context: &Context) -> Option<Exhausted> {
     context.ledger.spent().exhausted.into_iter().next()
+}
+
+/// The search over what the linker keeps of the catalog, if there is a linker. One that fails honestly is no reason not to search; Ctrl-C and the
+/// deadline end the wait for it, and the planner, which comes next, hears of them.
+async fn linked(context: Arc<Context>) -> Result<Arc<Context>, Error> {
+    let Some(linker) = &context.cast.linker else { return Ok(context) };
+    let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;
+    let linking = async {
+        let linked = linker.link(prepared.call.clone(), &context.problem, &context.catalog).await;
+        prepared.end(linked.as_ref().err().cloned(), || ()).await;
+        linked
+    };
+    let linked = tokio::select! {
+        biased;
+        linked = linking => linked,
+        () = context.tape.over(Role::Linker, context.clock.over()) => return Ok(context),
+    };
+    match linked {
+        Ok(linked) => {
+            let (tables, of) = (linked.tables.clone(), context.catalog.tables.len());
+            let kept = if tables.is_empty() { of } else { tables.len() };
+            context.trace.event(&SearchEvent::Linked { kept, of });
+            context.tape.fact(Fact::Linked { tables, of, hints: linked.hints.len() });
+            Ok(context.narrowed(linked))
+        }
+        Err(error) if error.is_fault() => Err(Error::PluginFailed(error)),
+        Err(error) => {
+            context.trace.warn(&format!("the whole catalog is shown: {error}"));
+            Ok(context)
+        }
+    }
 }
 
 /// The planner's graph. Ctrl-C and the deadline end the wait for it.

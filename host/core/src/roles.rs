@@ -15,6 +15,8 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
+    /// Narrows a large catalog.
+    Linker,
     /// Compiles a question into a graph.
     Planner,
     /// Finds statements for a task.
@@ -31,13 +33,14 @@ pub enum Role {
 
 impl Role {
     /// All roles, in the order in which a question meets them.
-    pub const ALL: [Self; 6] =
-        [Self::Planner, Self::Solver, Self::Calibrator, Self::Reward, Self::Clarifier, Self::Aggregator];
+    pub const ALL: [Self; 7] =
+        [Self::Linker, Self::Planner, Self::Solver, Self::Calibrator, Self::Reward, Self::Clarifier, Self::Aggregator];
 
     /// The role's name in flags, output and the contract.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Linker => "linker",
             Self::Planner => "planner",
             Self::Solver => "solver",
             Self::Calibrator => "calibrator",
@@ -63,6 +66,28 @@ pub struct Call {
     pub ports: Ports,
     /// Where host calls, CPU time and log bytes are charged.
     pub ledger: Arc<Ledger>,
+}
+
+/// A table that is worth showing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Relevant {
+    /// Its name.
+    pub table: String,
+    /// Which of its columns; none: all.
+    pub columns: Vec<String>,
+    /// How relevant, 0 to 1.
+    pub score: f64,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a linker found.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Linked {
+    /// Most relevant first; none: the catalog stays as it is.
+    pub tables: Vec<Relevant>,
+    /// What the other roles are told inside the problem.
+    pub hints: Vec<Hit>,
 }
 
 /// A finished dependency of a task.
@@ -148,6 +173,16 @@ pub struct Answer {
     pub basis: Vec<String>,
     /// What the reader should know.
     pub caveats: Vec<String>,
+}
+
+/// Narrows a large catalog to what a question needs.
+#[async_trait]
+pub trait Linker: Send + Sync {
+    /// The tables worth showing, and hints.
+    ///
+    /// # Errors
+    /// The role's failure, a trap, a limit, or an invalid value.
+    async fn link(&self, call: Call, problem: &Problem, catalog: &Catalog) -> Result<Linked, RoleError>;
 }
 
 /// Compiles a question into a graph.

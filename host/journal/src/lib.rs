@@ -25,6 +25,6 @@ pub use record::{Ask, CallId, Event, FORMAT, Fact, Got, Header, Kept, PluginReco
 pub use recording::{Again, RECORDING, Recorded, Recording, RecordingError, RecordingHeader, format_of};
 pub use tape::{Divergence, Mode, Tape};
 pub use tree::{
-    AnswerNode, Asked, CallEnd, CandidateNode, Change, Cost, ModelNode, Note, OutcomeNode, PortCall, RoleCall, Round,
-    SearchTree, Shown, Status, Summary, TRACE_SCHEMA, TaskNode, TaskOrigin, What,
+    AnswerNode, Asked, CallEnd, CandidateNode, Change, Cost, LinkedNode, ModelNode, Note, OutcomeNode, PortCall,
+    RoleCall, Round, SearchTree, Shown, Status, Summary, TRACE_SCHEMA, TaskNode, TaskOrigin, What,
 };

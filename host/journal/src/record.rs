@@ -5,10 +5,10 @@ use syrch_core::ledger;
 use syrch_core::ports::{
     Budget, ColumnStats, Facts, Level, LlmError, Match, Plan, PortError, Reply, Request, Sample, Ticket,
 };
-use syrch_core::roles::Role;
+use syrch_core::roles::{Relevant, Role};
 use syrch_core::{
-    Candidate, Catalog, Edit, Graph, Hit, Json, Observation, Problem, Question, RoleError, Signals, SqlError, Task,
-    TaskId, Turn, Verdict,
+    Candidate, Catalog, Edit, Graph, Hit, Json, Lookup, Observation, Problem, Question, RoleError, Signals, SqlError,
+    Task, TaskId, Turn, Verdict,
 };
 
 /// What [`Header::format`] says.
@@ -215,6 +215,10 @@ pub enum Ask {
     Samples(String, Vec<String>, u32),
     /// `cells.find`: phrases, how, hits of a phrase at most.
     Find(Vec<String>, Match, u32),
+    /// `search.find`: looks into corpora.
+    LookUp(Vec<Lookup>),
+    /// `search.embed`: texts.
+    Embed(Vec<String>),
     /// `rows.read`: offset and rows at most.
     Rows(u64, u32),
     /// `evaluate.calibrate`.
@@ -259,6 +263,10 @@ pub enum Got {
     Samples(Option<Result<Vec<Sample>, PortError>>),
     /// Cells; none: left out.
     Hits(Option<Result<Vec<Vec<Hit>>, PortError>>),
+    /// What each look found.
+    Found(Vec<Result<Vec<Hit>, PortError>>),
+    /// Vectors.
+    Vectors(Result<Vec<Vec<f32>>, PortError>),
     /// How many rows were shown.
     Page(Result<u64, PortError>),
     /// Probabilities.
@@ -296,6 +304,15 @@ pub enum Fact {
     Round {
         /// Which.
         number: u32,
+    },
+    /// The linker has looked at the catalog.
+    Linked {
+        /// What it kept; none: all.
+        tables: Vec<Relevant>,
+        /// Of how many tables.
+        of: usize,
+        /// How many hints it gave.
+        hints: usize,
     },
     /// The graph that runs, after useless tasks were left out and equal ones merged.
     Graph(Graph),
@@ -354,6 +371,13 @@ impl Ask {
                 }
                 Self::Llm(request)
             }
+            (Kept::None, Self::LookUp(mut looks)) => {
+                looks.iter_mut().for_each(|look| look.text = crate::stored::digest(look.text.as_bytes()));
+                Self::LookUp(looks)
+            }
+            (Kept::None, Self::Embed(texts)) => {
+                Self::Embed(texts.iter().map(|text| crate::stored::digest(text.as_bytes())).collect())
+            }
             (_, ask) => ask,
         }
     }
@@ -369,6 +393,8 @@ impl Ask {
             Self::Stats(..) => "inspect.column-stats-of",
             Self::Samples(..) => "cells.samples",
             Self::Find(..) => "cells.find",
+            Self::LookUp(_) => "search.find",
+            Self::Embed(_) => "search.embed",
             Self::Rows(..) => "rows.read",
             Self::Calibrate(_) => "evaluate.calibrate",
             Self::Reward(_) => "evaluate.reward",

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use syrch_core::ledger::PurposeCost;
+use syrch_core::roles::Relevant;
 use syrch_core::{Edit, Ending, Join, Signals, TaskId, Verdict};
 
 use crate::read::Journal;
@@ -125,6 +126,9 @@ pub struct Round {
     pub number: u32,
     /// When it began, in milliseconds since the run did.
     pub began_ms: u64,
+    /// What the linker kept of the catalog; none: nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linked: Option<LinkedNode>,
     /// The task whose result answers the question.
     pub answer: Option<TaskId>,
     /// The tasks, in the order in which they came to be.
@@ -135,6 +139,17 @@ pub struct Round {
     pub changes: Vec<Change>,
     /// What the user was asked at the end.
     pub questions: Vec<Asked>,
+}
+
+/// What a linker kept of the catalog.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkedNode {
+    /// The tables that were shown from then on, most relevant first; none: all of them.
+    pub tables: Vec<Relevant>,
+    /// Of how many.
+    pub of: usize,
+    /// How many hints it gave.
+    pub hints: usize,
 }
 
 /// Where a task came from.

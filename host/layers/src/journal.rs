@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Budget, CellsPort, ColumnStats, EvaluatePort, Facts, Flight, HOST, InspectPort, Level, LlmError, LlmPort, Match,
-    Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort, RunPort, Sample, SqlPort, Ticket, TracePort,
-    WaitPort,
+    Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, HOST, InspectPort, Level, LlmError, LlmPort,
+    Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort, RunPort, Sample, SearchPort, SqlPort,
+    Ticket, TracePort, WaitPort,
 };
-use syrch_core::{Candidate, Hit, Json, ResultSet, Signals, SqlError, Verdict};
+use syrch_core::{Candidate, Hit, Json, Lookup, ResultSet, Signals, SqlError, Verdict};
 use syrch_journal::{Ask, CallId, Got, Kept, Tape};
 
 /// Where the ports of one role call come to the tape.
@@ -34,6 +34,7 @@ pub fn journalled(ports: Ports, tape: &Arc<Tape>, call: CallId) -> Ports {
         rows: Arc::new(Journalled { inner: ports.rows, scribe: scribe.clone() }),
         cells: Arc::new(Journalled { inner: ports.cells, scribe: scribe.clone() }),
         evaluate: Arc::new(Journalled { inner: ports.evaluate, scribe: scribe.clone() }),
+        search: Arc::new(Journalled { inner: ports.search, scribe: scribe.clone() }),
         trace: Arc::new(Journalled { inner: ports.trace, scribe: scribe.clone() }),
         wait: Arc::new(scribe),
     }
@@ -213,6 +214,31 @@ impl EvaluatePort for Journalled<dyn EvaluatePort> {
             scribe.tape.done(scribe.call, ticket, Got::Verdicts(verdicts.clone())).await;
             verdicts
         })
+    }
+}
+
+/// What it finds is no cell, so that it is kept whatever the journal keeps of rows.
+#[async_trait]
+impl SearchPort for Journalled<dyn SearchPort> {
+    async fn look_up(&self, looks: &[Lookup]) -> Vec<Result<Vec<Hit>, PortError>> {
+        let read = |got: &Got| match got {
+            Got::Found(found) => Some(found.clone()),
+            _ => None,
+        };
+        let write = |found: &Vec<_>, _| Got::Found(found.clone());
+        self.waits(Ask::LookUp(looks.to_vec()), self.inner.look_up(looks), write, read).await
+    }
+}
+
+#[async_trait]
+impl Embedder for Journalled<dyn SearchPort> {
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        let read = |got: &Got| match got {
+            Got::Vectors(vectors) => Some(vectors.clone()),
+            _ => None,
+        };
+        let write = |vectors: &Result<_, _>, _| Got::Vectors(vectors.clone());
+        self.waits(Ask::Embed(texts.to_vec()), self.inner.embed(texts), write, read).await
     }
 }
 

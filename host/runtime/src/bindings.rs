@@ -5,6 +5,7 @@ wasmtime::component::bindgen!({
     inline: "
         package syrch:host;
         world every-role {
+            include syrch:plugin/linker-plugin@0.1.0;
             include syrch:plugin/planner-plugin@0.1.0;
             include syrch:plugin/solver-plugin@0.1.0;
             include syrch:plugin/calibrator-plugin@0.1.0;

@@ -13,11 +13,12 @@ pub(crate) enum Port {
     Rows,
     Cells,
     Evaluate,
+    Search,
     Trace,
 }
 
 impl Port {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Run,
         Self::Wait,
         Self::Llm,
@@ -26,6 +27,7 @@ impl Port {
         Self::Rows,
         Self::Cells,
         Self::Evaluate,
+        Self::Search,
         Self::Trace,
     ];
 
@@ -40,6 +42,7 @@ impl Port {
             Self::Rows => "rows",
             Self::Cells => "cells",
             Self::Evaluate => "evaluate",
+            Self::Search => "search",
             Self::Trace => "trace",
         }
     }
@@ -47,10 +50,11 @@ impl Port {
 
 /// The ports that a role's world imports.
 pub(crate) fn ports_of(role: Role) -> &'static [Port] {
-    use Port::{Cells, Evaluate, Inspect, Llm, Rows, Run, Sql, Trace, Wait};
+    use Port::{Cells, Evaluate, Inspect, Llm, Rows, Run, Search, Sql, Trace, Wait};
     match role {
-        Role::Planner => &[Run, Wait, Llm, Inspect, Trace],
-        Role::Solver => &[Run, Wait, Llm, Inspect, Sql, Rows, Cells, Evaluate, Trace],
+        Role::Linker => &[Run, Wait, Llm, Inspect, Cells, Search, Trace],
+        Role::Planner => &[Run, Wait, Llm, Inspect, Search, Trace],
+        Role::Solver => &[Run, Wait, Llm, Inspect, Sql, Rows, Cells, Evaluate, Search, Trace],
         Role::Calibrator => &[],
         Role::Reward => &[Run, Wait, Llm, Inspect, Sql, Rows, Cells, Trace],
         Role::Clarifier => &[Run, Wait, Llm, Trace],

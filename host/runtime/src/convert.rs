@@ -95,8 +95,7 @@ record_to!(core::ForeignKey => wit::types::ForeignKey { columns, ref_table, ref_
 record_to!(core::Index => wit::types::Index { name, columns, is_unique, method, predicate });
 record_to!(core::Table => wit::types::Table { schema_name, name, columns, primary_key, foreign_keys, indexes, row_estimate, comment, extra });
 record_to!(core::Catalog => wit::types::Catalog { database, dialect, tables });
-variant_to!(core::Corpus => wit::types::Corpus { Tables, Columns, Cells, Notes, Examples ; Other });
-record_to!(core::Hit => wit::types::Hit { corpus, id, path, table, column, snippet, payload, score });
+record!(core::Hit = wit::types::Hit { corpus, id, path, table, column, snippet, payload, score });
 record_to!(core::Problem => wit::types::Problem { question, evidence, goal, answers, hints, extra });
 variant_to!(core::SqlErrorKind => wit::types::SqlErrorKind {
     Syntax, UnknownTable, UnknownColumn, AmbiguousName, TypeMismatch, WriteRefused, FunctionRefused, Denied, Timeout, TooLarge,
@@ -138,7 +137,10 @@ record!(
     }
 );
 variant!(core::Join = wit::types::Join { AllOf, AnyOf ; AtLeast });
-variant!(core::Operation = wit::types::Operation { Solve, Choose ; Other });
+variant!(core::Corpus = wit::types::Corpus { Tables, Columns, Cells, Notes, Examples ; Other });
+variant!(core::Lane = wit::types::Lane { Lexical, PathFuzzy, SegmentFuzzy, Vector ; Other });
+record!(core::Lookup = wit::types::Query { corpus, lane, text, limit });
+variant!(core::Operation = wit::types::Operation { Solve, Choose ; Retrieve, Other });
 record!(
     core::Task = wit::types::Task {
         id,
@@ -221,6 +223,8 @@ record_to!(port::Sample => wit::cells::Sample { column, least, greatest, frequen
 variant_to!(wit::trace::Level => port::Level { Debug, Info, Warn ; });
 
 // roles
+record_to!(export::linker::Relevant => roles::Relevant { table, columns, score, reason });
+record_to!(export::linker::Linked => roles::Linked { tables, hints });
 variant_to!(export::planner::Edit => core::Edit { Finish ; Add, Update, Cancel, Answer, Other });
 record_to!(export::planner::Step => core::Step { edits, memo });
 record_to!(export::solver::Outcome => roles::Outcome { candidates, subtasks, ask, memo });

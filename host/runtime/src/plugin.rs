@@ -293,6 +293,8 @@ impl Session {
     fn check_exports(&mut self, inner: &Inner) -> Result<(), LoadError> {
         for role in &inner.roles {
             let loaded = match role {
+                Role::Linker => export::linker::GuestIndices::new(&inner.pre)
+                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
                 Role::Planner => export::planner::GuestIndices::new(&inner.pre)
                     .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
                 Role::Solver => export::solver::GuestIndices::new(&inner.pre)

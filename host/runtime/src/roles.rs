@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::roles::{
-    Aggregator, Answer, Calibrator, Call, Clarifier, Finished, Outcome, Output, Parent, Planner, Reward, Rival, Solver,
+    Aggregator, Answer, Calibrator, Call, Clarifier, Finished, Linked, Linker, Outcome, Output, Parent, Planner,
+    Reward, Rival, Solver,
 };
 use syrch_core::validate::{self, Invalid};
 use syrch_core::{Catalog, Graph, Observation, Problem, Question, ResultSet, RoleError, Signals, Step, Task, Verdict};
@@ -47,6 +48,19 @@ impl Session {
     fn lend(&mut self, export: &str, results: &Arc<ResultSet>) -> Result<Resource<Rows>, RoleError> {
         let pushed = self.store.data_mut().push_rows(Arc::clone(results));
         self.told(export, pushed)
+    }
+}
+
+#[async_trait]
+impl Linker for Configured {
+    async fn link(&self, call: Call, problem: &Problem, catalog: &Catalog) -> Result<Linked, RoleError> {
+        let mut session = self.session(call).await?;
+        let guest = guest!(self, session, linker);
+        let (lent, whole) = (problem.clone().conv(), catalog.clone().conv());
+        let (pulse, patience) = session.pulse();
+        let returned = pulse.guard(patience, guest.call_link(&mut session.store, &lent, &whole)).await;
+        session.left().await;
+        session.returned("linker.link", returned, |linked| validate::linked(linked, catalog, self.limits()))
     }
 }
 

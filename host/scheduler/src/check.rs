@@ -131,7 +131,7 @@ fn fields(task: &Task) -> Result<(), GraphError> {
     let name = || shown(&task.id);
     let dependencies = task.depends_on.len();
     match &task.operation {
-        Operation::Solve => {}
+        Operation::Solve | Operation::Retrieve(_) => {}
         Operation::Choose if dependencies == 0 => return Err(GraphError::NothingToChoose { task: name() }),
         Operation::Choose => {}
         Operation::Other(operation) => {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syrch_core::{Graph, Join, Operation, Task, TaskId};
+use syrch_core::{Graph, Join, Lookup, Operation, Task, TaskId};
 
 use crate::shape;
 
@@ -71,6 +71,7 @@ fn merge_equal(graph: &mut Graph) -> Vec<(TaskId, TaskId)> {
 struct Key {
     text: String,
     chooses: bool,
+    retrieves: Option<Lookup>,
     depends_on: Vec<TaskId>,
     join: (u8, u32),
     tolerant: bool,
@@ -94,6 +95,10 @@ impl Key {
         Self {
             text: task.text.clone(),
             chooses,
+            retrieves: match &task.operation {
+                Operation::Retrieve(look) => Some(look.clone()),
+                _ => None,
+            },
             depends_on,
             join,
             tolerant: task.tolerant,

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Budget, CellsPort, ColumnStats, EvaluatePort, Facts, Flight, InspectPort, Level, LlmError, LlmPort, Match, Page,
-    Plan, Policy, PortError, Ports, Reply, Request, RowsPort, RunPort, Sample, SqlPort, Ticket, TimeLeft, TracePort,
-    Unrecorded,
+    Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, InspectPort, Level, LlmError, LlmPort,
+    Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort, RunPort, Sample, SearchPort, SqlPort,
+    Ticket, TimeLeft, TracePort, Unrecorded,
 };
-use syrch_core::{Candidate, Hit, Json, ResultSet, Signals, SqlError, SqlErrorKind, Verdict};
+use syrch_core::{Candidate, Hit, Json, Lookup, ResultSet, Signals, SqlError, SqlErrorKind, Verdict};
 
 /// All of them.
 pub(crate) fn nothing() -> Ports {
@@ -20,6 +20,7 @@ pub(crate) fn nothing() -> Ports {
         rows: Arc::new(Nothing),
         cells: Arc::new(Nothing),
         evaluate: Arc::new(Nothing),
+        search: Arc::new(Nothing),
         trace: Arc::new(Nothing),
         wait: Arc::new(Unrecorded),
     }
@@ -47,6 +48,20 @@ impl RunPort for Nothing {
 
     fn seed(&self) -> u64 {
         0
+    }
+}
+
+#[async_trait]
+impl Embedder for Nothing {
+    async fn embed(&self, _: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        Err(PortError::Unsupported)
+    }
+}
+
+#[async_trait]
+impl SearchPort for Nothing {
+    async fn look_up(&self, looks: &[Lookup]) -> Vec<Result<Vec<Hit>, PortError>> {
+        looks.iter().map(|_| Err(PortError::Unsupported)).collect()
     }
 }
 

@@ -48,7 +48,7 @@ impl About {
             run: run.to_owned(),
             database: catalog.database.clone(),
             system: system(&catalog.dialect),
-            plugins: host.cast.all().into_iter().map(plugin).collect(),
+            plugins: host.cast.all().map(plugin).collect(),
             temperature: Some(settings.model.temperature),
             max_tokens: Some(settings.model.max_tokens),
             models: Models::of(&settings.model),

@@ -140,7 +140,7 @@ impl Spans {
                 self.finish(now, ended.into(), None);
             }
             Fact::Failed { .. } => self.finish(now, Vec::new(), Some(names::FAILED)),
-            Fact::Started { .. } | Fact::Refused { .. } | Fact::Ended(_) => {}
+            Fact::Linked { .. } | Fact::Started { .. } | Fact::Refused { .. } | Fact::Ended(_) => {}
         }
     }
 

@@ -7,6 +7,7 @@ mod inspect;
 mod llm;
 mod rows;
 mod run;
+mod search;
 mod sql;
 mod trace;
 mod wait;
@@ -25,6 +26,7 @@ pub use llm::{
 };
 pub use rows::{Page, RowsGrant, RowsPort};
 pub use run::{Budget, Policy, RunPort, TimeLeft};
+pub use search::{Embedder, MAX_EMBEDDED, MAX_HITS, MAX_LOOKUPS, SearchPort};
 pub use sql::{Database, DatabaseError, Query, Relation, SqlPort};
 pub use trace::{Level, TracePort};
 pub use wait::{Unrecorded, WaitPort};
@@ -38,7 +40,7 @@ pub const HOST: Ticket = 0;
 /// A call under way.
 pub type Flight<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Errors of the ports `rows`, `cells`, `inspect` and `evaluate`.
+/// Errors of the ports `rows`, `cells`, `search`, `inspect` and `evaluate`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortError {
@@ -79,6 +81,8 @@ pub struct Ports {
     pub cells: Arc<dyn CellsPort>,
     /// The other roles.
     pub evaluate: Arc<dyn EvaluatePort>,
+    /// Retrieval.
+    pub search: Arc<dyn SearchPort>,
     /// What people see.
     pub trace: Arc<dyn TracePort>,
     /// What order could change.

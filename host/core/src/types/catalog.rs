@@ -114,6 +114,23 @@ impl Table {
         self.extra.iter().any(|(key, value)| key == "kind" && value == "\"view\"")
     }
 
+    /// The table with these columns alone, or with all where none is named, and the keys and indexes over what is left.
+    fn narrowed(&self, columns: &[String]) -> Self {
+        let mut table = self.clone();
+        if columns.is_empty() {
+            return table;
+        }
+        table.columns.retain(|column| columns.iter().any(|kept| kept.eq_ignore_ascii_case(&column.name)));
+        let left = table.columns.clone();
+        let is_left = |name: &String| left.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+        if !table.primary_key.iter().all(is_left) {
+            table.primary_key.clear();
+        }
+        table.foreign_keys.retain(|key| key.columns.iter().all(is_left));
+        table.indexes.retain(|index| index.columns.iter().all(is_left));
+        table
+    }
+
     /// The column of that name, letter case aside.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
@@ -137,5 +154,61 @@ impl Catalog {
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Only these tables, in this order, each with these columns or, where none is named, with all of them; and the keys between what is left. Names that
+    /// the catalog lacks are left out.
+    #[must_use]
+    pub fn narrowed<'a>(&self, kept: impl IntoIterator<Item = (&'a str, &'a [String])>) -> Self {
+        let mut tables: Vec<Table> =
+            kept.into_iter().filter_map(|(name, columns)| Some(self.table(name)?.narrowed(columns))).collect();
+        let shown: Vec<(String, Vec<String>)> = tables
+            .iter()
+            .map(|table| (table.name.clone(), table.columns.iter().map(|column| column.name.clone()).collect()))
+            .collect();
+        let has = |table: &str, wanted: &[String]| {
+            shown.iter().any(|(name, columns)| {
+                name.eq_ignore_ascii_case(table)
+                    && wanted.iter().all(|wanted| columns.iter().any(|column| column.eq_ignore_ascii_case(wanted)))
+            })
+        };
+        for table in &mut tables {
+            table.foreign_keys.retain(|key| has(&key.ref_table, &key.ref_columns));
+        }
+        Self { database: self.database.clone(), dialect: self.dialect.clone(), tables }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(name: &str, columns: &[&str]) -> Table {
+        let columns = columns.iter().map(|&name| Column { name: name.into(), ..Column::default() }).collect();
+        Table { name: name.into(), columns, primary_key: vec!["id".into()], ..Table::default() }
+    }
+
+    #[test]
+    fn a_narrowed_catalog_has_what_was_kept_and_the_keys_between() {
+        let key = |column: &str, to: &str| ForeignKey {
+            columns: vec![column.into()],
+            ref_table: to.into(),
+            ref_columns: vec!["id".into()],
+        };
+        let orders = Table {
+            foreign_keys: vec![key("customer", "customers"), key("shop", "shops")],
+            ..table("orders", &["id", "customer", "shop", "total"])
+        };
+        let tables = vec![table("customers", &["id", "name"]), orders, table("shops", &["id"])];
+        let catalog = Catalog { database: "db".into(), dialect: Dialect::Sqlite, tables };
+        let columns = ["Customer".to_owned(), "total".to_owned()];
+        let narrowed = catalog.narrowed([("ORDERS", &columns[..]), ("customers", &[]), ("people", &[])]);
+        let names: Vec<&str> = narrowed.tables.iter().map(|table| table.name.as_str()).collect();
+        assert_eq!(names, ["orders", "customers"]);
+        let orders = &narrowed.tables[0];
+        assert_eq!(orders.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["customer", "total"]);
+        assert_eq!(orders.primary_key, Vec::<String>::new());
+        assert_eq!(orders.foreign_keys, [key("customer", "customers")]);
+        assert_eq!(narrowed.tables[1].columns.len(), 2);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, CandidateId, Failure, Hit, Json, Profile, TaskId};
+use super::{Candidate, CandidateId, Failure, Hit, Json, Lookup, Profile, TaskId};
 
 /// When a task may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -24,6 +24,8 @@ pub enum Operation {
     /// Goes to the solver.
     #[default]
     Solve,
+    /// Looks into a corpus, in the host; the observation has the hits.
+    Retrieve(Lookup),
     /// Takes over the result of the dependency with the highest confidence.
     Choose,
     /// Another operation, by name; the host knows none.

@@ -11,7 +11,7 @@ pub use candidate::{Candidate, Opinion, Signals, Verdict};
 pub use catalog::{Catalog, Column, Dialect, ForeignKey, Index, Table};
 pub use failure::{Failure, FailureKind};
 pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Taken, Task, Turn};
-pub use problem::{Corpus, Hit, Problem, Question};
+pub use problem::{Corpus, Hit, Lane, Lookup, Problem, Question};
 pub use sql::{ColumnProfile, Equality, Profile, SqlError, SqlErrorKind, Value};
 
 /// A JSON document as text, as guests exchange it.

@@ -30,7 +30,7 @@ impl Problem {
 }
 
 /// Where a hit was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Corpus {
     /// Table names.
@@ -45,6 +45,35 @@ pub enum Corpus {
     Examples,
     /// Another corpus, by name.
     Other(String),
+}
+
+/// How a corpus is searched.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lane {
+    /// By words, ranked by BM25.
+    Lexical,
+    /// Names that are spelled nearly so.
+    PathFuzzy,
+    /// The lines of descriptions and notes.
+    SegmentFuzzy,
+    /// By embeddings.
+    Vector,
+    /// Another lane, by name.
+    Other(String),
+}
+
+/// One look into a corpus.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Lookup {
+    /// Where to look.
+    pub corpus: Corpus,
+    /// How.
+    pub lane: Lane,
+    /// For what.
+    pub text: String,
+    /// Hits at most.
+    pub limit: u32,
 }
 
 /// What retrieval found; `score` is 0 to 1.

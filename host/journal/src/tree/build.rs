@@ -8,8 +8,8 @@ use syrch_core::{Edit, Operation, SqlError, Task};
 use super::calls::Calls;
 use super::candidates::Results;
 use super::{
-    Asked, Change, Cost, Note, OutcomeNode, RoleCall, Round, SearchTree, Shown, Status, TRACE_SCHEMA, TaskNode,
-    TaskOrigin,
+    Asked, Change, Cost, LinkedNode, Note, OutcomeNode, RoleCall, Round, SearchTree, Shown, Status, TRACE_SCHEMA,
+    TaskNode, TaskOrigin,
 };
 use crate::read::Journal;
 use crate::record::{Ask, CallId, Event, Fact, Got, Record};
@@ -222,6 +222,10 @@ impl<'a> Builder<'a> {
                     self.tree.rounds.push(Round { number: *number, began_ms: at_ms, ..Round::default() });
                 }
             }
+            Fact::Linked { tables, of, hints } => {
+                let (tables, of, hints) = (tables.clone(), *of, *hints);
+                self.round().linked = Some(LinkedNode { tables, of, hints });
+            }
             Fact::Graph(graph) => {
                 graph.tasks.iter().for_each(|task| self.place(task, TaskOrigin::Graph));
                 self.round().answer = Some(graph.answer.clone());
@@ -274,6 +278,7 @@ impl<'a> Builder<'a> {
             from,
             operation: match &task.operation {
                 Operation::Solve => "solve".to_owned(),
+                Operation::Retrieve(_) => "retrieve".to_owned(),
                 Operation::Choose => "choose".to_owned(),
                 Operation::Other(name) => name.clone(),
             },

@@ -184,6 +184,7 @@ fn error(got: &Got) -> Option<String> {
         Got::Stats(Err(error))
         | Got::Samples(Some(Err(error)))
         | Got::Hits(Some(Err(error)))
+        | Got::Vectors(Err(error))
         | Got::Page(Err(error))
         | Got::Calibrated(Err(error))
         | Got::Verdicts(Err(error)) => Some(error.to_string()),

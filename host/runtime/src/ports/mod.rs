@@ -6,6 +6,7 @@ mod inspect;
 mod llm;
 mod rows;
 mod run;
+mod search;
 mod sql;
 mod trace;
 mod wait;

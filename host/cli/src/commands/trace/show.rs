@@ -177,6 +177,9 @@ fn draw_round(picture: &mut Picture, round: &Round, rounds: usize) {
     let name = if rounds > 1 { format!("round {}:", round.number + 1) } else { String::new() };
     let number = words::count(round.tasks.len() as u64, "task");
     picture.line("", "  ", &[(Style::Strong, name), (Style::Plain, format!("{number},")), (Style::Plain, answer)]);
+    if let Some(linked) = &round.linked {
+        picture.line("", "  ", &[(Style::Mark, words::linked(linked))]);
+    }
     for (place, task) in round.tasks.iter().enumerate() {
         let is_last = place + 1 == round.tasks.len();
         draw_task(picture, task, round.answer.as_ref() == Some(&task.id), is_last);

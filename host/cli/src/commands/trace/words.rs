@@ -1,6 +1,6 @@
 //! What pictures and pages say in the same words.
 
-use syrch::journal::{Asked, CandidateNode, Change, Cost, OutcomeNode, SearchTree, TaskNode};
+use syrch::journal::{Asked, CandidateNode, Change, Cost, LinkedNode, OutcomeNode, SearchTree, TaskNode};
 use syrch::syrch_core::{Edit, Ending, Join};
 
 /// A count with its noun.
@@ -125,6 +125,23 @@ pub(super) fn attempts(task: &TaskNode) -> Option<String> {
 /// The mark of a candidate's result: the same for equal ones of a task.
 pub(super) fn mark(candidate: &CandidateNode) -> String {
     candidate.cluster.map(|number| format!("={number}")).unwrap_or_default()
+}
+
+/// What the linker kept.
+pub(super) fn linked(linked: &LinkedNode) -> String {
+    /// Names that are told.
+    const NAMED: usize = 12;
+    let hints = match linked.hints {
+        0 => String::new(),
+        hints => format!(", {}", count(hints as u64, "hint")),
+    };
+    if linked.tables.is_empty() {
+        return format!("the linker left {} as they are{hints}", count(linked.of as u64, "table"));
+    }
+    let names: Vec<&str> = linked.tables.iter().take(NAMED).map(|relevant| relevant.table.as_str()).collect();
+    let more = if linked.tables.len() > NAMED { ", …" } else { "" };
+    let (kept, of) = (linked.tables.len(), linked.of);
+    format!("the linker kept {kept} of {of} tables{hints}: {}{more}", names.join(", "))
 }
 
 /// What the planner did.
