@@ -1,9 +1,11 @@
-//! A result as bytes and back, exactly: for caches and journals.
+//! Results as bytes and vectors as text, and back, exactly: for caches and journals.
 
 use std::io::Cursor;
 
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::ResultSet;
@@ -60,6 +62,28 @@ pub fn decode(bytes: &[u8]) -> Result<ResultSet, DecodeError> {
     Ok(ResultSet::new(schema, batches, head.truncated, head.warnings, head.sql))
 }
 
+/// Vectors as text: a line for each, its numbers as four bytes, little-endian, in base64.
+#[must_use]
+pub fn vectors(vectors: &[Vec<f32>]) -> String {
+    let line = |vector: &Vec<f32>| {
+        let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
+        STANDARD.encode(bytes)
+    };
+    vectors.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The vectors of a text that [`vectors`] made; none when it is no such text, or one of its numbers is none.
+#[must_use]
+pub fn vectors_of(text: &str) -> Option<Vec<Vec<f32>>> {
+    let read = |line: &str| -> Option<Vec<f32>> {
+        let bytes = STANDARD.decode(line).ok()?;
+        let (numbers, rest) = bytes.as_chunks::<4>();
+        let numbers: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
+        (rest.is_empty() && numbers.iter().all(|number| number.is_finite())).then_some(numbers)
+    };
+    if text.is_empty() { Some(Vec::new()) } else { text.lines().map(read).collect() }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -105,5 +129,15 @@ mod tests {
         for wrong in [b"".as_slice(), b"\xff\xff\xff\xff", &bytes[..bytes.len() / 2], b"\x02\x00\x00\x00{}"] {
             assert!(decode(wrong).is_err());
         }
+    }
+
+    #[test]
+    fn vectors_come_back_bit_by_bit() {
+        let some = vec![vec![0.1_f32, -1.0, f32::MIN_POSITIVE], vec![3.5, 0.0, 1e30]];
+        assert_eq!(vectors_of(&vectors(&some)), Some(some));
+        assert_eq!(vectors_of(&vectors(&[])), Some(Vec::new()));
+        assert_eq!(vectors_of("?"), None);
+        assert_eq!(vectors_of("AAAA"), None);
+        assert_eq!(vectors_of(&vectors(&[vec![f32::NAN]])), None);
     }
 }

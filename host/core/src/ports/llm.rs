@@ -92,6 +92,8 @@ pub enum Shape {
     Yaml(Vec<String>),
     /// One of these words; `parsed` is it as a JSON string.
     Choice(Vec<String>),
+    /// An embedding of each message; the text is [`crate::encode::vectors`] of them. Of the host's own calls alone: a guest has the port `search`.
+    Vectors,
     /// Another shape, by name; the host knows none.
     Other(String),
 }

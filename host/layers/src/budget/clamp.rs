@@ -49,6 +49,7 @@ pub(super) fn prompt_bytes(request: &Request) -> usize {
         Shape::Yaml(keys) => words(keys),
         Shape::Choice(choices) => words(choices),
         Shape::Text | Shape::Sql => 0,
+        Shape::Vectors => 0,
         Shape::Other(name) => name.len(),
     };
     request.messages.iter().map(|message| message.text.len()).sum::<usize>() + shape

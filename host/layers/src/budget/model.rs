@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use syrch_core::ledger::{Exhausted, Reservation};
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider};
+use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Shape};
 use syrch_core::{Ledger, Limits};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
@@ -14,6 +14,9 @@ use super::usage::believable;
 
 /// Output tokens below which a shortened call is not worth its price.
 const LEAST_OUTPUT: u64 = 64;
+
+/// How many times as long as a text a reply of vectors may be.
+const VECTORS: usize = 8;
 
 /// Calls that may wait for a slot.
 const WAITING: usize = 1_024;
@@ -193,7 +196,9 @@ impl ModelLayer for BudgetedModel {
         let Ok(held) = self.reserve(&mut call).await else { return ModelOutcome::unsent(LlmError::Budget) };
         let outcome = self.inner.complete(&call).await;
         let mut outcome = self.settle(&call, held, outcome);
-        if outcome.result.as_ref().is_ok_and(|reply| reply.text.len() > self.limits.reply_bytes) {
+        // Vectors are long by nature, and no text that anybody reads.
+        let most = self.limits.reply_bytes * if call.request.expect == Shape::Vectors { VECTORS } else { 1 };
+        if outcome.result.as_ref().is_ok_and(|reply| reply.text.len() > most) {
             outcome.result = Err(LlmError::TooLarge);
         }
         outcome

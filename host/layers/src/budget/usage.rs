@@ -1,6 +1,6 @@
 //! What a call used, as far as its report can be believed.
 
-use syrch_core::ports::{LlmError, ModelOutcome, Request, Usage};
+use syrch_core::ports::{LlmError, ModelOutcome, Request, Shape, Usage};
 
 use super::clamp::prompt_bytes;
 
@@ -18,6 +18,8 @@ const USUAL: usize = 3;
 pub(crate) fn believable(request: &Request, outcome: &ModelOutcome, is_free: bool) -> Option<Usage> {
     let input = prompt_bytes(request);
     let output = match &outcome.result {
+        // Vectors are no tokens.
+        Ok(_) if request.expect == Shape::Vectors => 0,
         Ok(reply) => reply.text.len(),
         Err(LlmError::Malformed(beginning)) => beginning.len(),
         Err(_) => 0,

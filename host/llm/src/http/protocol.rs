@@ -1,9 +1,11 @@
 //! What one protocol is to the client of it.
 
 use serde_json::Value;
-use syrch_core::ports::{Request, Usage};
+use syrch_core::ports::{LlmError, Request, Shape, Usage};
+use syrch_core::{Json, Limits};
 
 use super::Habits;
+use crate::shape;
 
 /// A protocol over HTTP and JSON that models are asked by.
 pub trait Protocol: Send + Sync + 'static {
@@ -22,6 +24,20 @@ pub trait Protocol: Send + Sync + 'static {
     /// Further headers of each request.
     fn headers() -> &'static [(&'static str, &'static str)] {
         &[]
+    }
+    /// Whether replies to such requests can be checked at all.
+    ///
+    /// # Errors
+    /// [`LlmError::Unsupported`] when not.
+    fn accept(expect: &Shape, limits: &Limits) -> Result<(), LlmError> {
+        shape::accept(expect, limits)
+    }
+    /// What the expected shape finds in a reply's text.
+    ///
+    /// # Errors
+    /// [`LlmError::Malformed`] when there is no such thing, [`LlmError::TooLarge`] over the limits.
+    fn parse(text: &str, expect: &Shape, limits: &Limits) -> Result<Option<Json>, LlmError> {
+        shape::parse(text, expect, limits)
     }
     /// The body of one request. Nothing of it is the guest's but text and clamped numbers.
     fn body(request: &Request, settings: &Settings<'_>) -> Value;

@@ -15,7 +15,6 @@ use super::endpoint::{Endpoint, Failure};
 use super::habits::Learnt;
 use super::values::{self, prompt_bytes};
 use super::{Answer, EndpointConfig, EndpointError, Habits, Protocol, Settings, Stopped};
-use crate::shape;
 
 /// Bytes of a prompt to one token, at least; most tokenizers take more for English and SQL.
 const BYTES_PER_TOKEN: u64 = 3;
@@ -60,7 +59,7 @@ impl<P: Protocol> HttpProvider<P> {
         if prompt_bytes(request) > self.config.limits.prompt_bytes {
             return Err(LlmError::TooLarge);
         }
-        shape::accept(&request.expect, &self.config.limits)?;
+        P::accept(&request.expect, &self.config.limits)?;
         Ok(model)
     }
 
@@ -117,7 +116,7 @@ impl<P: Protocol> HttpProvider<P> {
                 _ => "(empty)".into(),
             }));
         }
-        let parsed = shape::parse(&text, &request.expect, &self.config.limits)?;
+        let parsed = P::parse(&text, &request.expect, &self.config.limits)?;
         let unreported = Usage { model: model.to_owned(), ..Usage::default() };
         Ok(Reply { text, parsed, truncated, logprob: answer.logprob, usage: answer.usage.unwrap_or(unreported) })
     }

@@ -5,7 +5,10 @@
 //!
 //! The client is tested against servers of our own that are written to the documented protocol; no test speaks to a vendor's endpoint.
 
+mod embeddings;
 mod wire;
+
+pub use embeddings::{Embeddings, EmbeddingsProvider};
 
 use serde_json::Value;
 use syrch_core::ports::Request;

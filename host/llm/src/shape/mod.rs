@@ -33,6 +33,7 @@ pub fn accept(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
             Err(LlmError::Unsupported("a choice without words".into()))
         }
         Shape::Yaml(_) | Shape::Choice(_) => Ok(()),
+        Shape::Vectors => Err(LlmError::Unsupported("embeddings".into())),
         Shape::Other(name) => Err(LlmError::Unsupported(format!("the shape `{name}`"))),
     }
 }
@@ -55,7 +56,7 @@ pub fn parse(text: &str, shape: &Shape, limits: &Limits) -> Result<Option<Json>,
         Shape::Json(schema) => json::parse(text, schema, limits)?,
         Shape::Yaml(keys) => yaml::parse(text, keys, limits),
         Shape::Choice(words) => choice::parse(text, words),
-        Shape::Other(name) => return Err(LlmError::Unsupported(format!("the shape `{name}`"))),
+        Shape::Vectors | Shape::Other(_) => return Err(malformed(text)),
     };
     found.map_or_else(|| Err(malformed(text)), |json| Ok(Some(json)))
 }
