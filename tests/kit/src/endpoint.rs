@@ -1,4 +1,4 @@
-//! A model endpoint on loopback that speaks the documented protocols (chat completions, and Anthropic's Messages API) and answers by a
+//! A model endpoint on loopback that speaks the documented protocols (chat completions, embeddings, and Anthropic's Messages API) and answers by a
 //! script.
 
 use std::collections::BTreeMap;
@@ -131,6 +131,7 @@ fn serve(shared: Arc<Shared>, bound: &mpsc::Sender<SocketAddr>, stopped: oneshot
         let router = Router::new()
             .route("/v1/chat/completions", post(complete))
             .route("/v1/messages", post(complete))
+            .route("/v1/embeddings", post(embed))
             .route("/v1/models", get(models))
             .fallback(elsewhere)
             .with_state(shared);
@@ -160,21 +161,24 @@ impl Drop for UnderWay {
     }
 }
 
-async fn complete(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
-    let _under_way = UnderWay::new(&shared);
+/// Notes a request; it, and its number from 1.
+fn note(shared: &Shared, uri: &Uri, headers: &HeaderMap, body: &Bytes) -> (Recorded, usize) {
     let request = Recorded {
         path: uri.path().to_owned(),
         headers: headers
             .iter()
             .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
             .collect(),
-        body: serde_json::from_slice(&body).unwrap_or(Value::Null),
+        body: serde_json::from_slice(body).unwrap_or(Value::Null),
     };
-    let id = {
-        let mut requests = lock(&shared.requests);
-        requests.push(request.clone());
-        requests.len()
-    };
+    let mut requests = lock(&shared.requests);
+    requests.push(request.clone());
+    (request, requests.len())
+}
+
+async fn complete(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let _under_way = UnderWay::new(&shared);
+    let (request, id) = note(&shared, &uri, &headers, &body);
     let reply = lock(&shared.script).answer(&request, id - 1);
     if !reply.delay.is_zero() {
         tokio::time::sleep(reply.delay).await;
@@ -215,6 +219,34 @@ async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {
         response = response.header(header::LOCATION, reply.location.as_deref().unwrap_or(nowhere));
     }
     response.body(body).expect("a response can be built")
+}
+
+/// Vectors as OpenAI documents them: texts with words in common are near each other.
+async fn embed(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let _under_way = UnderWay::new(&shared);
+    let (request, _) = note(&shared, &uri, &headers, &body);
+    let texts: Vec<&str> = request.body["input"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let data: Vec<Value> = texts
+        .iter()
+        .enumerate()
+        .map(|(index, text)| json!({"object": "embedding", "index": index, "embedding": embedding(text)}))
+        .collect();
+    let tokens: usize = texts.iter().map(|text| text.len().div_ceil(4)).sum();
+    let body = json!({"object": "list", "data": data, "model": request.body["model"],
+        "usage": {"prompt_tokens": tokens, "total_tokens": tokens}});
+    Response::new(Body::from(body.to_string()))
+}
+
+/// How often each word stands in a text, by a hash of the word; and one number for the text itself, so that no vector is zero.
+fn embedding(text: &str) -> Vec<f64> {
+    let mut vector = vec![0.0; 64];
+    vector[0] = 0.01;
+    let words = text.to_lowercase();
+    for word in words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let hash = word.bytes().fold(5_381_usize, |hash, byte| hash.wrapping_mul(33) ^ usize::from(byte));
+        vector[1 + hash % 63] += 1.0;
+    }
+    vector
 }
 
 async fn models() -> Response {

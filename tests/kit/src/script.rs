@@ -20,9 +20,12 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// All messages' texts, joined by lines, after the system prompt where that stands apart.
+    /// All messages' texts, or those to be embedded, joined by lines, after the system prompt where that stands apart.
     #[must_use]
     pub fn prompt(&self) -> String {
+        if let Some(texts) = self.body["input"].as_array() {
+            return texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
+        }
         let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
         let said = messages.iter().filter_map(|message| message["content"].as_str());
         self.body["system"].as_str().into_iter().chain(said).collect::<Vec<_>>().join("\n")

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use syrch_core::{
-    Candidate, Edit, Ending, Failure, FailureKind, Graph, Join, Limits, Observation, Operation, RoleError, Step, Task,
-    TaskId,
+    Candidate, Corpus, Edit, Ending, Failure, FailureKind, Graph, Join, Lane, Limits, Lookup, Observation, Operation,
+    RoleError, Step, Task, TaskId,
 };
 use tokio::time::{Instant, sleep};
 

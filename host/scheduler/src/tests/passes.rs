@@ -55,7 +55,12 @@ fn an_equal_of_the_answer_is_not_needed() {
 #[test]
 fn any_difference_keeps_tasks_apart() {
     let twin = || equal("b", "count", &["r"]);
+    let look = |text: &str| {
+        let text = text.to_owned();
+        Operation::Retrieve(Lookup { corpus: Corpus::Tables, lane: Lane::Lexical, text, limit: 1 })
+    };
     let different = [
+        Task { operation: look("orders"), ..twin() },
         Task { text: "sum".into(), ..twin() },
         Task { operation: Operation::Choose, ..twin() },
         Task { depends_on: vec![], ..twin() },
@@ -70,6 +75,12 @@ fn any_difference_keeps_tasks_apart() {
         optimise(graph(tasks)).merged.len()
     };
     assert_eq!(merged(twin()), 1);
+    let looks = |text: &str| {
+        let first = Task { operation: look("orders"), ..equal("a", "count", &["r"]) };
+        let tasks = vec![task("r", &[]), first, Task { operation: look(text), ..twin() }, task("z", &["a", "b"])];
+        optimise(graph(tasks)).merged.len()
+    };
+    assert_eq!((looks("orders"), looks("people")), (1, 0));
     for task in different {
         assert_eq!(merged(task.clone()), 0, "{task:?}");
     }
