@@ -25,12 +25,14 @@ fn room(root: &str, package: &Package) -> String {
 fn allowed(room: &str) -> &'static [&'static str] {
     match room {
         "core" | "sdk" => &[],
-        "guard" | "runtime" | "llm" | "cache" | "journal" => &["core"],
+        "guard" | "runtime" | "llm" | "cache" | "journal" | "search" => &["core"],
         "executors" => &["core", "guard"],
         "layers" => &["core", "cache", "journal"],
         "scheduler" => &["core", "journal"],
         "grade" => &["core", "scheduler", "journal"],
-        "app" => &["core", "runtime", "scheduler", "grade", "layers", "llm", "cache", "executors", "journal"],
+        "app" => {
+            &["core", "runtime", "scheduler", "grade", "layers", "llm", "cache", "executors", "journal", "search"]
+        }
         "cli" | "examples" => &["app"],
         "plugins" => &["sdk"],
         "kit" => &[],

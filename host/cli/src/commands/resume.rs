@@ -44,6 +44,7 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     settings.cache.folder.clone_from(&today.cache.folder);
     settings.cache_dir.clone_from(&today.cache_dir);
     settings.journal.folder.clone_from(&today.journal.folder);
+    settings.retrieval.folder.clone_from(&today.retrieval.folder);
     settings.spans.clone_from(&today.spans);
     context.config.effective.settings = settings;
     Ok(path)

@@ -40,6 +40,7 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     settings.cache_dir.clone_from(&today.cache_dir);
     settings.cache.clone_from(&today.cache);
     settings.journal.clone_from(&today.journal);
+    settings.retrieval.clone_from(&today.retrieval);
     settings.model.replay = Some(path);
     settings.model.record = None;
     context.config.effective.settings = settings;
