@@ -104,7 +104,9 @@ fn an_index_needs_a_model_and_embeddings_an_endpoint_that_makes_them() {
     let place = Place::new();
     let run = |flags: &[&str]| {
         let mut command = place.keeps(host());
-        Said::of(command.arg("build-index").arg("--db").arg(place.path().join("books.sqlite")).args(flags).output().unwrap())
+        Said::of(
+            command.arg("build-index").arg("--db").arg(place.path().join("books.sqlite")).args(flags).output().unwrap(),
+        )
     };
     let offline = run(&["--llm", "offline"]);
     assert_eq!(offline.code, 12, "{}", offline.all());
@@ -121,10 +123,9 @@ fn notes_and_examples_that_cannot_be_read_are_told_by_line() {
     let (place, endpoint) = (Place::new(), MockEndpoint::start(Script::new()));
     let notes = place.path().join("notes.txt");
     fs::write(&notes, "amt is in cents\n{\"nota\": 1}\n").unwrap();
-    for (flag, path, part) in [
-        ("--notes", notes.to_str().unwrap(), "line 2"),
-        ("--examples", "none.jsonl", "none.jsonl"),
-    ] {
+    for (flag, path, part) in
+        [("--notes", notes.to_str().unwrap(), "line 2"), ("--examples", "none.jsonl", "none.jsonl")]
+    {
         let said = place.ask(&endpoint, &["-q", "How much?", flag, path]);
         assert_eq!(said.code, 10, "{}", said.all());
         assert!(said.stderr.contains(part), "{}", said.all());

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    Budget, CellsPort, Database, Flight, LlmError, LlmPort, ModelProvider, Policy, Ports, Relation, Reply, Request,
-    RowsGrant, RunPort, SearchPort, SqlPort, Ticket, TimeLeft, Unrecorded,
+    Budget, CellsPort, Database, Embedder, Flight, LlmError, LlmPort, ModelProvider, Policy, Ports, Relation, Reply,
+    Request, RowsGrant, RunPort, SearchPort, SqlPort, Ticket, TimeLeft, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
@@ -29,7 +29,7 @@ use crate::models;
 use crate::noted::{NotedInspect, NotedSql};
 use crate::preview::Previews;
 use crate::recordings::Missed;
-use crate::retrieval::Retrieval;
+use crate::retrieval::{ModelEmbedder, Retrieval};
 use crate::trace::{Trace, TraceOfCall};
 
 /// What one run keeps over all wordings of its problem.
@@ -154,6 +154,8 @@ impl Context {
     pub(crate) fn new(host: &Host, problem: Problem, run: &RunState) -> Arc<Self> {
         let limits = &host.settings.limits;
         let ledger = &run.ledger;
+        let (model, problem) = (models::of_run(host, run), Arc::new(problem));
+        let embedder = embedder(host, run, &model, &problem);
         let database: Arc<dyn Database> =
             Arc::new(BudgetedDatabase::new(cached_database(host), Arc::clone(ledger), limits));
         Arc::new(Self {
@@ -161,17 +163,17 @@ impl Context {
             cast: host.cast.clone(),
             ledger: Arc::clone(ledger),
             trace: Arc::clone(&run.trace),
-            problem: Arc::new(problem),
+            problem,
             catalog: Arc::clone(&run.catalog),
             granted: Arc::clone(&run.catalog),
-            search: Arc::new(Retrieval::new(&run.catalog)),
+            search: Arc::new(Retrieval::new(&run.catalog, &host.knowledge, embedder)),
             cells: Arc::new(GrantedCells { index: Arc::clone(&database) as _, grant: host.settings.rows }),
             memo: Memo::new(database),
             clock: run.clock.clone(),
             tape: Arc::clone(&run.tape),
             salt: run.salt,
             missed: run.missed.clone(),
-            model: models::of_run(host, run),
+            model,
             nested: Arc::new(Semaphore::new(limits.nested)),
             shared: Arc::default(),
         })
@@ -183,8 +185,7 @@ impl Context {
         let shows_cells = matches!(self.settings.rows, RowsGrant::Sample(_) | RowsGrant::Full);
         hints.retain(|hint| shows_cells || hint.corpus != Corpus::Cells);
         let kept = tables.iter().map(|relevant| (relevant.table.as_str(), relevant.columns.as_slice()));
-        let catalog =
-            if tables.is_empty() { Arc::clone(&self.catalog) } else { Arc::new(self.granted.narrowed(kept)) };
+        let catalog = if tables.is_empty() { Arc::clone(&self.catalog) } else { Arc::new(self.granted.narrowed(kept)) };
         Arc::new(Self {
             settings: self.settings.clone(),
             cast: self.cast.clone(),
@@ -366,6 +367,19 @@ impl LlmPort for NotedModel {
             reply
         })
     }
+}
+
+/// Who makes vectors for a run; none without a model for them.
+fn embedder(
+    host: &Host,
+    run: &RunState,
+    model: &Arc<dyn ModelProvider>,
+    problem: &Arc<Problem>,
+) -> Option<Arc<dyn Embedder>> {
+    let name = host.settings.model.embeddings.clone().filter(|name| model.models().contains(name))?;
+    let (model, knowledge) = (Arc::clone(model), Arc::clone(&host.knowledge));
+    let (problem, catalog) = (Arc::clone(problem), Arc::clone(&run.catalog));
+    Some(Arc::new(ModelEmbedder { model, name, knowledge, problem, catalog }))
 }
 
 /// The host's database, with what it has answered before.

@@ -16,6 +16,7 @@ use syrch_scheduler::Stop;
 use tokio::sync::Semaphore;
 
 use crate::context::{Clock, RunState};
+use crate::knowledge::Knowledge;
 use crate::open::{open_cache, open_database, open_model};
 use crate::recordings::{Missed, open_recording};
 use crate::search::Outside;
@@ -29,6 +30,8 @@ pub struct Host {
     pub(crate) model: Arc<RoutedModel>,
     pub(crate) cache: Option<Arc<Cache>>,
     pub(crate) cast: Cast,
+    /// What retrieval knows besides the catalog.
+    pub(crate) knowledge: Arc<Knowledge>,
     /// Where the model's calls are noted.
     pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) searches: Semaphore,
@@ -51,8 +54,7 @@ pub(crate) struct Cast {
 
 impl Cast {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Configured> {
-        let others =
-            [&self.planner, &self.solver, &self.calibrator, &self.reward, &self.clarifier, &self.aggregator];
+        let others = [&self.planner, &self.solver, &self.calibrator, &self.reward, &self.clarifier, &self.aggregator];
         self.linker.iter().chain(others)
     }
 }
@@ -66,7 +68,14 @@ impl Host {
         let database = open_database(&settings).await?;
         let model = open_model(&settings, &database)?;
         let recording = open_recording(&settings, &model)?;
-        Ok(Self { recording, ..Self::of(settings, database, model, observer).await? })
+        let (retrieval, catalog) = (settings.retrieval.clone(), database.catalog().await?);
+        let knowledge = tokio::task::spawn_blocking(move || Knowledge::read(&retrieval, &catalog))
+            .await
+            .map_err(|error| Error::Internal(error.to_string()))??;
+        let mut settings = settings;
+        settings.retrieval.digest = knowledge.digest();
+        let knowledge = Arc::new(knowledge);
+        Ok(Self { recording, knowledge, ..Self::of(settings, database, model, observer).await? })
     }
 
     async fn of(
@@ -91,7 +100,8 @@ impl Host {
             aggregator: configured(&runtime, Role::Aggregator, &settings, observer).await?,
         };
         let searches = Semaphore::new(settings.limits.searches);
-        Ok(Self { settings, database, model, cache, cast, recording: None, searches, _runtime: runtime })
+        let knowledge = Arc::default();
+        Ok(Self { settings, database, model, cache, cast, knowledge, recording: None, searches, _runtime: runtime })
     }
 
     /// The database, under the guard.

@@ -7,7 +7,9 @@ use std::time::Duration;
 use syrch_cache::{Cache, Options};
 use syrch_core::ports::{CellIndex, Database, ModelProvider};
 use syrch_layers::{GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel};
-use syrch_llm::{AnthropicProvider, EndpointConfig, OfflineConfig, OfflineProvider, OpenAiProvider};
+use syrch_llm::{
+    AnthropicProvider, EmbeddingsProvider, EndpointConfig, OfflineConfig, OfflineProvider, OpenAiProvider,
+};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
 use crate::recordings::open_replay;
@@ -66,10 +68,10 @@ pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> R
         endpoints.insert(name, (endpoint, Limiter::new(rates(endpoint.rates, model.max_retry_wait))));
     }
     let prices = Arc::new(prices(model)?);
-    let open = |name: &str, route: &RouteSettings| {
+    let open = |name: &str, route: &RouteSettings, embeds: bool| {
         let unknown = || Error::Config(format!("the model `{name}` is at an endpoint that is not configured"));
         let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(unknown)?;
-        let provider = open_endpoint(settings, endpoint, &route.model, database)?;
+        let provider = open_endpoint(settings, endpoint, &route.model, database, embeds)?;
         if settings.budgets.cost_micros.is_some() && endpoint.provider != Provider::Offline {
             let known = prices.of(&route.model).is_some();
             let unpriced =
@@ -82,8 +84,14 @@ pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> R
     };
     let own = RouteSettings { endpoint: None, model: model.model.clone() };
     let name = if model.provider == Provider::Offline { "offline" } else { &model.model };
-    let others = model.models.iter().map(|(name, route)| open(name, route)).collect::<Result<_, _>>()?;
-    let routed = RoutedModel::new(open(name, &own)?, others, &model.purposes);
+    let is_for_text = |name: &String| model.embeddings.as_ref() != Some(name);
+    let texts = model.models.iter().filter(|(name, _)| is_for_text(name));
+    let mut others = texts.map(|(name, route)| open(name, route, false)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(name) = &model.embeddings {
+        let own = RouteSettings { endpoint: None, model: name.clone() };
+        others.push(open(name, model.models.get(name).unwrap_or(&own), true)?);
+    }
+    let routed = RoutedModel::new(open(name, &own, false)?, others, &model.purposes);
     Ok(Arc::new(routed.map_err(|error| Error::Config(error.to_string()))?))
 }
 
@@ -107,6 +115,7 @@ fn open_endpoint(
     endpoint: &EndpointSettings,
     name: &str,
     database: &Arc<dyn Database>,
+    embeds: bool,
 ) -> Result<Arc<dyn ModelProvider>, Error> {
     let model = &settings.model;
     let config = || EndpointConfig {
@@ -119,6 +128,12 @@ fn open_endpoint(
     };
     let wrong = |error: syrch_llm::EndpointError| Error::Config(error.to_string());
     Ok(match endpoint.provider {
+        Provider::Openai if embeds => Arc::new(EmbeddingsProvider::new(config()).map_err(wrong)?),
+        Provider::Offline | Provider::Anthropic if embeds => {
+            return Err(Error::Config(format!(
+                "the model `{name}` cannot make embeddings: its endpoint must speak OpenAI's protocol; name one in llm.endpoints"
+            )));
+        }
         Provider::Offline => {
             let cells: Arc<dyn CellIndex> =
                 Arc::new(GrantedIndex { index: Arc::clone(database) as _, grant: settings.rows });

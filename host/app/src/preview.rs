@@ -82,11 +82,11 @@ impl Doings {
 }
 
 fn waits_for_a_model(ask: &Ask) -> bool {
-    matches!(ask, Ask::Llm(_) | Ask::Reward(_) | Ask::Calibrate(_))
+    matches!(ask, Ask::Llm(_) | Ask::Reward(_) | Ask::Calibrate(_) | Ask::LookUp(_) | Ask::Embed(_))
 }
 
 fn comes_of_a_model(got: &Got) -> bool {
-    matches!(got, Got::Reply(_) | Got::Verdicts(_) | Got::Calibrated(_))
+    matches!(got, Got::Reply(_) | Got::Verdicts(_) | Got::Calibrated(_) | Got::Found(_) | Got::Vectors(_))
 }
 
 impl Host {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use syrch_core::ports::{HOST, Relation};
 use syrch_core::roles::{Output, Parent, Planner, Role, Solver};
 use syrch_core::{
-    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Lookup, Observation, Operation, Question, ResultSet, RoleError, Step,
-    Task, TaskId, Turn, Verdict,
+    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Lookup, Observation, Operation, Question,
+    ResultSet, RoleError, Step, Task, TaskId, Turn, Verdict,
 };
 use syrch_journal::{Fact, Tape};
 use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
@@ -92,9 +92,10 @@ impl Runner {
         prepared.end(None, || ()).await;
         let ended = |ending| Observation::ended(&task.id, ending);
         match found {
-            Some(Ok(hits)) => {
-                Observation { hits: hits.clone(), ..ended(if hits.is_empty() { Ending::Empty } else { Ending::Solved }) }
-            }
+            Some(Ok(hits)) => Observation {
+                hits: hits.clone(),
+                ..ended(if hits.is_empty() { Ending::Empty } else { Ending::Solved })
+            },
             Some(Err(error)) => ended(Ending::Failed(Failure::new(FailureKind::Unsupported, error.to_string()))),
             None => ended(Ending::Failed(Failure::new(FailureKind::Internal, "nothing was found out"))),
         }

@@ -1,0 +1,287 @@
+//! The index of business terms: what people call tables and columns, asked of a model once, and the vectors of all texts where there is a model
+//! for those.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
+use syrch_core::ports::{
+    Embedder, LlmError, Message, ModelCall, ModelProvider, PortError, Purpose, Request, Shape, Speaker,
+};
+use syrch_core::text::clip;
+use syrch_core::{Catalog, Column, Problem, Table};
+use syrch_journal::{Kept, Mode};
+use syrch_scheduler::Stop;
+use syrch_search::{Index, Sources};
+
+use crate::context::RunState;
+use crate::host::Host;
+use crate::knowledge::{BuiltIndex, Knowledge, TermsOf};
+use crate::retrieval::ModelEmbedder;
+use crate::search::run_id;
+use crate::{Error, Observer, SearchEvent, models};
+
+/// Columns of one model call.
+const COLUMNS: usize = 40;
+/// Terms of one column, as in syrch 0.3.7.
+const TERMS: usize = 10;
+/// Bytes of one term.
+const TERM: usize = 60;
+/// Bytes of a comment in a prompt.
+const COMMENT: usize = 300;
+
+/// What [`Host::build_index`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexReport {
+    /// Where the index is.
+    pub path: PathBuf,
+    /// Tables that it is about.
+    pub tables: usize,
+    /// Tables and columns that have terms.
+    pub named: usize,
+    /// Terms in all.
+    pub terms: usize,
+    /// Vectors.
+    pub vectors: usize,
+    /// Model calls that were sent, and those that the cache answered.
+    pub calls: (u32, u32),
+    /// Tables about which the model gave nothing of use, and why.
+    pub failed: Vec<(String, String)>,
+}
+
+/// What one model call is about: a table, and some of its columns.
+struct Part<'a> {
+    table: &'a Table,
+    columns: &'a [Column],
+}
+
+impl Host {
+    /// Asks the model what people call each table and column, and keeps it for this schema. Searches over it use it from then on, once they are
+    /// opened anew. Tables about which nothing of use came are told; building again asks for those alone, as long as the cache holds the others.
+    ///
+    /// # Errors
+    /// When there is no place for it, the model cannot be used at all, or a budget is used up.
+    pub async fn build_index(&self, observer: Arc<dyn Observer>, stop: &Stop) -> Result<IndexReport, Error> {
+        let Some(folder) = &self.settings.retrieval.folder else {
+            return Err(Error::Config("there is no folder for the index".to_owned()));
+        };
+        let catalog = self.database.catalog().await?;
+        let run = self.run_state(&run_id("build-index"), Mode::Live(None, Kept::None), catalog, &observer, stop);
+        let model = models::of_run(self, &run);
+        let (told, failed) = self.terms(&run, &model).await?;
+        let sources = Sources {
+            terms: told.iter().map(|told| ((told.table.clone(), told.column.clone()), told.terms.clone())).collect(),
+            ..self.knowledge.sources.clone()
+        };
+        let (texts, vectors) = self.vectors(&run, &model, &sources).await?;
+        let count = told.iter().map(|told| told.terms.len()).sum();
+        let (named, tables) = (told.len(), run.catalog.tables.len());
+        let mut built = BuiltIndex::new(&run.catalog, told);
+        if let Some(model) = self.settings.model.embeddings.as_deref().filter(|_| !vectors.is_empty()) {
+            built = built.with_vectors(model, &texts, &vectors);
+        }
+        let path = built
+            .write(folder, &run.catalog)
+            .map_err(|error| Error::Config(format!("the index cannot be kept in `{}`: {error}", folder.display())))?;
+        let spent = run.ledger.spent();
+        let calls = (spent.calls, spent.cached);
+        Ok(IndexReport { path, tables, named, terms: count, vectors: vectors.len(), calls, failed })
+    }
+
+    /// What the model calls each table and column, and the tables that it gave nothing of use for.
+    async fn terms(
+        &self,
+        run: &RunState,
+        model: &Arc<dyn ModelProvider>,
+    ) -> Result<(Vec<TermsOf>, Vec<(String, String)>), Error> {
+        let parts: Vec<Part<'_>> = run.catalog.tables.iter().flat_map(parts).collect();
+        run.trace.event(&SearchEvent::Planned { tasks: parts.len() });
+        let asked = stream::iter(parts.iter().enumerate().map(|(number, part)| async move {
+            let id = (number + 1).to_string();
+            let text = format!("terms for {}", part.table.name);
+            run.trace.event(&SearchEvent::TaskStarted { id: id.clone(), text });
+            let told = ask(run, model, part).await;
+            let ending = told.as_ref().map_or_else(ToString::to_string, |told| format!("{} named", told.len()));
+            run.trace.event(&SearchEvent::TaskEnded { id, ending, confidence: None });
+            told
+        }));
+        let told: Vec<_> = asked.buffered(self.settings.limits.llm_in_flight).collect().await;
+        let (mut terms, mut failed) = (Vec::new(), Vec::new());
+        for (part, told) in parts.iter().zip(told) {
+            match told {
+                Ok(told) => terms.extend(told),
+                Err(LlmError::Budget) => return Err(budget(run)),
+                Err(LlmError::Cancelled) => return Err(Error::Interrupted),
+                Err(error) => failed.push((part.table.name.clone(), error)),
+            }
+        }
+        match failed.first() {
+            Some((_, error)) if terms.is_empty() => Err(self.model_error(error)),
+            _ => Ok((terms, failed.into_iter().map(|(table, error)| (table, error.to_string())).collect())),
+        }
+    }
+
+    fn model_error(&self, error: &LlmError) -> Error {
+        let message = match error {
+            LlmError::Unsupported(_) => "it cannot name business terms; an index needs a language model".to_owned(),
+            error => error.to_string(),
+        };
+        Error::Model { model: self.model.models().into_iter().next().unwrap_or_default(), message }
+    }
+
+    /// The vectors of all texts that retrieval compares, where there is a model for them.
+    async fn vectors(
+        &self,
+        run: &RunState,
+        model: &Arc<dyn ModelProvider>,
+        sources: &Sources,
+    ) -> Result<(Vec<String>, Vec<Vec<f32>>), Error> {
+        let Some(name) = self.settings.model.embeddings.clone().filter(|name| model.models().contains(name)) else {
+            return Ok((Vec::new(), Vec::new()));
+        };
+        let texts = Index::new(&run.catalog, sources, None).texts();
+        let embedder = ModelEmbedder {
+            model: Arc::clone(model),
+            name: name.clone(),
+            knowledge: Arc::<Knowledge>::default(),
+            problem: Arc::new(Problem::default()),
+            catalog: Arc::clone(&run.catalog),
+        };
+        match embedder.embed(&texts).await {
+            Ok(vectors) => Ok((texts, vectors)),
+            Err(PortError::Budget) => Err(budget(run)),
+            Err(error) => Err(Error::Model { model: name, message: error.to_string() }),
+        }
+    }
+}
+
+fn budget(run: &RunState) -> Error {
+    match run.ledger.spent().exhausted.first() {
+        Some(exhausted) => Error::Budget(*exhausted),
+        None => Error::Internal("a call was refused for want of a budget that is not used up".to_owned()),
+    }
+}
+
+fn parts(table: &Table) -> impl Iterator<Item = Part<'_>> {
+    table.columns.chunks(COLUMNS).map(move |columns| Part { table, columns })
+}
+
+/// The terms of one part.
+async fn ask(run: &RunState, model: &Arc<dyn ModelProvider>, part: &Part<'_>) -> Result<Vec<TermsOf>, LlmError> {
+    let request = Request {
+        purpose: Purpose::Link,
+        messages: vec![
+            Message { speaker: Speaker::System, text: INSTRUCTIONS.to_owned() },
+            Message { speaker: Speaker::User, text: prompt(&run.catalog, part) },
+        ],
+        expect: Shape::Json(schema().to_string()),
+        model: None,
+        subjects: Vec::new(),
+        temperature: Some(0.0),
+        top_p: None,
+        max_tokens: None,
+        stop: Vec::new(),
+        logprobs: false,
+        sample: 0,
+    };
+    let (problem, catalog) = (Arc::new(Problem::default()), Arc::clone(&run.catalog));
+    let reply = model.complete(&ModelCall { request, problem, task: None, catalog }).await.result?;
+    let told: Value = serde_json::from_str(reply.parsed.as_deref().unwrap_or_default()).unwrap_or_default();
+    Ok(read(part, &told))
+}
+
+const INSTRUCTIONS: &str = "You know how people in business speak of data. For a table of a database and for each of its columns, list words \
+and short phrases (at most ten each) that somebody who has never seen the schema would use for it: synonyms, what abbreviations stand for, names \
+of measures. Leave out words that are in the name itself.";
+
+fn schema() -> Value {
+    let terms = json!({ "type": "array", "items": { "type": "string" } });
+    json!({
+        "type": "object",
+        "required": ["table", "columns"],
+        "properties": {
+            "table": terms,
+            "columns": { "type": "array", "items": {
+                "type": "object",
+                "required": ["column", "terms"],
+                "properties": { "column": { "type": "string" }, "terms": terms },
+            } },
+        },
+    })
+}
+
+fn prompt(catalog: &Catalog, part: &Part<'_>) -> String {
+    let comment =
+        |comment: Option<&String>| comment.map(|text| format!(" -- {}", clip(text, COMMENT))).unwrap_or_default();
+    let Part { table, columns } = part;
+    let mut text = format!("Database {}\nTable {}{}\n", catalog.database, table.name, comment(table.comment.as_ref()));
+    for column in *columns {
+        text += &format!("  {} {}{}\n", column.name, column.sql_type, comment(column.comment.as_ref()));
+    }
+    text
+}
+
+/// What a reply says of columns that there are; the table's own terms stand under an empty column.
+fn read(part: &Part<'_>, told: &Value) -> Vec<TermsOf> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // A wide table is asked about in parts; what it is called is the first one's to say.
+    if part.columns.as_ptr() == part.table.columns.as_ptr() {
+        all.insert(String::new(), terms(&told["table"]));
+    }
+    for each in told["columns"].as_array().into_iter().flatten() {
+        let name = each["column"].as_str().unwrap_or_default().trim();
+        if let Some(column) = part.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)) {
+            all.insert(column.name.clone(), terms(&each["terms"]));
+        }
+    }
+    let of = |(column, terms): (String, Vec<String>)| TermsOf { table: part.table.name.clone(), column, terms };
+    all.into_iter().filter(|(_, terms)| !terms.is_empty()).map(of).collect()
+}
+
+fn terms(list: &Value) -> Vec<String> {
+    let mut terms: Vec<String> = Vec::new();
+    // A list in one string is what models write, too.
+    for term in list.as_array().into_iter().flatten().filter_map(Value::as_str).flat_map(|text| text.split(',')) {
+        let term = term.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        if !term.is_empty() && term.len() <= TERM && terms.len() < TERMS && !terms.contains(&term) {
+            terms.push(term);
+        }
+    }
+    terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_names_columns_that_there_are_in_terms_of_any_length() {
+        let column = |name: &str| Column { name: name.into(), ..Column::default() };
+        let table = Table { name: "orders".into(), columns: vec![column("rev"), column("cust")], ..Table::default() };
+        let part = Part { table: &table, columns: &table.columns };
+        let told = json!({
+            "table": ["Purchases"],
+            "columns": [
+                {"column": "REV", "terms": ["Net  revenue, income", "income", "x".repeat(61)]},
+                {"column": "other", "terms": ["y"]},
+                {"column": "cust", "terms": []},
+            ],
+        });
+        let of = |column: &str, terms: &[&str]| TermsOf {
+            table: "orders".into(),
+            column: column.into(),
+            terms: terms.iter().map(|&term| term.into()).collect(),
+        };
+        assert_eq!(read(&part, &told), [of("", &["purchases"]), of("rev", &["net revenue", "income"])]);
+        assert_eq!(read(&part, &Value::Null), []);
+    }
+
+    #[test]
+    fn wide_tables_are_asked_about_in_parts() {
+        let columns = (0..95).map(|n| Column { name: format!("c{n}"), ..Column::default() }).collect();
+        let table = Table { columns, ..Table::default() };
+        assert_eq!(parts(&table).map(|part| part.columns.len()).collect::<Vec<_>>(), [40, 40, 15]);
+    }
+}

@@ -1,0 +1,287 @@
+//! What the user adds to a catalog: notes, solved examples, and the index of business terms that was built once.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use syrch_core::result_set::digest64;
+use syrch_core::{Catalog, encode};
+use syrch_search::{Example, Note, Sources};
+
+use crate::{Error, RetrievalSettings};
+
+/// Bytes of a file of notes or examples, and of one line of it.
+const LARGEST: u64 = 16 << 20;
+const LINE: usize = 64 << 10;
+/// Bytes of an index on disk.
+const INDEX: u64 = 256 << 20;
+/// What [`BuiltIndex::format`] says.
+const FORMAT: &str = "syrch.index";
+const VERSION: u32 = 1;
+
+/// All of it, as searches use it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Knowledge {
+    pub(crate) sources: Sources,
+    /// The model of the vectors.
+    model: Option<String>,
+    /// Vectors by the digest of their text.
+    vectors: BTreeMap<u64, Vec<f32>>,
+}
+
+impl Knowledge {
+    /// Reads what the settings name for a catalog.
+    pub(crate) fn read(settings: &RetrievalSettings, catalog: &Catalog) -> Result<Self, Error> {
+        let mut knowledge = Self::default();
+        if let Some(path) = &settings.notes {
+            knowledge.sources.notes = notes(path)?;
+        }
+        if let Some(path) = &settings.examples {
+            knowledge.sources.examples = examples(path)?;
+        }
+        if let Some(folder) = &settings.folder {
+            knowledge.take(BuiltIndex::read(&folder.join(file_name(catalog)))?);
+        }
+        Ok(knowledge)
+    }
+
+    fn take(&mut self, built: Option<BuiltIndex>) {
+        let Some(built) = built else { return };
+        let (terms, vectors, model) = (built.terms, built.vectors, built.model);
+        self.sources.terms = terms.into_iter().map(|told| ((told.table, told.column), told.terms)).collect();
+        self.model = model;
+        self.vectors = vectors.into_iter().filter_map(|(key, text)| Some((key, one(&text)?))).collect();
+    }
+
+    /// The vector of a text by that model, where the index holds it.
+    pub(crate) fn vector(&self, model: &str, text: &str) -> Option<&Vec<f32>> {
+        self.vectors.get(&digest64(&[text])).filter(|_| self.model.as_deref() == Some(model))
+    }
+
+    /// What tells this knowledge from another; none when there is none.
+    pub(crate) fn digest(&self) -> Option<String> {
+        let Sources { terms, notes, examples } = &self.sources;
+        if terms.is_empty() && notes.is_empty() && examples.is_empty() {
+            return None;
+        }
+        let all = format!("{terms:?} {notes:?} {examples:?} {:?}", self.model);
+        Some(format!("{:016x}", digest64(&[&all])))
+    }
+}
+
+/// What `build-index` writes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct BuiltIndex {
+    format: String,
+    version: u32,
+    /// The database's name, for people.
+    database: String,
+    pub(crate) terms: Vec<TermsOf>,
+    /// The model of the vectors; none: there are none.
+    model: Option<String>,
+    /// Vectors by the digest of their text, as [`encode::vectors`] writes them.
+    vectors: BTreeMap<u64, String>,
+}
+
+/// What people call a column, or with an empty column, a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TermsOf {
+    pub(crate) table: String,
+    pub(crate) column: String,
+    pub(crate) terms: Vec<String>,
+}
+
+impl BuiltIndex {
+    /// An index of these terms.
+    pub(crate) fn new(catalog: &Catalog, terms: Vec<TermsOf>) -> Self {
+        let (format, database) = (FORMAT.to_owned(), catalog.database.clone());
+        Self { format, version: VERSION, database, terms, model: None, vectors: BTreeMap::new() }
+    }
+
+    /// The same with the vectors of these texts, by that model.
+    pub(crate) fn with_vectors(self, model: &str, texts: &[String], vectors: &[Vec<f32>]) -> Self {
+        let text = |vector: &Vec<f32>| encode::vectors(std::slice::from_ref(vector));
+        let vectors = texts.iter().zip(vectors).map(|(key, vector)| (digest64(&[key]), text(vector))).collect();
+        Self { model: Some(model.to_owned()), vectors, ..self }
+    }
+
+    /// The index of a file; none when there is none.
+    fn read(path: &Path) -> Result<Option<Self>, Error> {
+        let wrong = |what: String| {
+            let path = path.display();
+            Error::Config(format!("the index `{path}` cannot be used: {what}; remove it, or run build-index again"))
+        };
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(wrong(error.to_string())),
+        };
+        let built: Self =
+            serde_json::from_reader(BufReader::new(file.take(INDEX))).map_err(|error| wrong(error.to_string()))?;
+        if (built.format.as_str(), built.version) != (FORMAT, VERSION) {
+            return Err(wrong(format!("it is {} of version {}", built.format, built.version)));
+        }
+        Ok(Some(built))
+    }
+
+    /// Writes it for that catalog; a reader sees the old one or the new one. The file is its owner's alone.
+    pub(crate) fn write(&self, folder: &Path, catalog: &Catalog) -> std::io::Result<PathBuf> {
+        fs::create_dir_all(folder)?;
+        let path = folder.join(file_name(catalog));
+        let temporary = folder.join(format!(".{}.{}", file_name(catalog), std::process::id()));
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let written = options.open(&temporary).and_then(|mut file| {
+            file.write_all(&serde_json::to_vec(self)?)?;
+            file.sync_all()
+        });
+        written.and_then(|()| fs::rename(&temporary, &path)).inspect_err(|_| drop(fs::remove_file(&temporary)))?;
+        Ok(path)
+    }
+}
+
+/// The name of a catalog's index: the database's, and a digest of all names that it has, so that an index never serves another schema.
+fn file_name(catalog: &Catalog) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for table in &catalog.tables {
+        names.extend([table.schema_name.as_deref().unwrap_or_default(), &table.name]);
+        names.extend(table.columns.iter().map(|column| column.name.as_str()));
+    }
+    let plain: String = catalog.database.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(48).collect();
+    format!("{plain}-{:016x}.json", digest64(&names))
+}
+
+fn one(text: &str) -> Option<Vec<f32>> {
+    encode::vectors_of(text)?.pop()
+}
+
+/// The lines of a file that people write, with their numbers, those without text left out.
+fn lines(path: &Path, what: &str) -> Result<Vec<(usize, String)>, Error> {
+    let wrong = |why: String| Error::Config(format!("the {what} `{}` cannot be read: {why}", path.display()));
+    let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
+    let mut read = BufReader::new(file.take(LARGEST + 1));
+    let (mut lines, mut bytes, mut line) = (Vec::new(), 0_u64, String::new());
+    for number in 1.. {
+        line.clear();
+        let length = read.read_line(&mut line).map_err(|error| wrong(format!("line {number}: {error}")))?;
+        bytes += length as u64;
+        if length == 0 {
+            break;
+        }
+        if bytes > LARGEST || length > LINE {
+            return Err(wrong(format!("line {number}: more than {} KiB, or {} MiB in all", LINE >> 10, LARGEST >> 20)));
+        }
+        if !line.trim().is_empty() {
+            lines.push((number, line.trim().to_owned()));
+        }
+    }
+    Ok(lines)
+}
+
+fn of_json<T: for<'de> Deserialize<'de>>(path: &Path, what: &str, number: usize, line: &str) -> Result<T, Error> {
+    serde_json::from_str(line).map_err(|error| {
+        Error::Config(format!("the {what} `{}` cannot be read: line {number}: {error}", path.display()))
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoteLine {
+    note: String,
+    table: Option<String>,
+    column: Option<String>,
+}
+
+/// Notes: a line each, either plain text or a JSON object with `note` and, where it is about one, `table` and `column`.
+fn notes(path: &Path) -> Result<Vec<Note>, Error> {
+    let read = |(number, line): (usize, String)| {
+        let told = match line.starts_with('{') {
+            true => of_json(path, "notes", number, &line)?,
+            false => NoteLine { note: line, table: None, column: None },
+        };
+        Ok(Note { id: format!("note {number}"), text: told.note, table: told.table, column: told.column })
+    };
+    lines(path, "notes")?.into_iter().map(read).collect()
+}
+
+#[derive(Deserialize)]
+struct ExampleLine {
+    question: String,
+    #[serde(alias = "gold_sql", alias = "query", alias = "expected_sql")]
+    sql: String,
+}
+
+/// Solved examples: a JSON object a line, with `question` and `sql`.
+fn examples(path: &Path) -> Result<Vec<Example>, Error> {
+    let read = |(number, line): (usize, String)| {
+        let ExampleLine { question, sql } = of_json(path, "examples", number, &line)?;
+        Ok(Example { question, sql })
+    };
+    lines(path, "examples")?.into_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use syrch_core::{Column, Dialect, Table};
+
+    use super::*;
+
+    fn catalog(columns: &[&str]) -> Catalog {
+        let columns = columns.iter().map(|&name| Column { name: name.into(), ..Column::default() }).collect();
+        let table = Table { name: "orders".into(), columns, ..Table::default() };
+        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] }
+    }
+
+    fn settings(folder: &Path) -> RetrievalSettings {
+        RetrievalSettings { folder: Some(folder.to_owned()), ..RetrievalSettings::default() }
+    }
+
+    #[test]
+    fn an_index_serves_its_own_schema_and_model() {
+        let scratch = syrch_kit::scratch();
+        let told = TermsOf { table: "orders".into(), column: "rev".into(), terms: vec!["net revenue".into()] };
+        let texts = ["a".to_owned()];
+        let built = BuiltIndex::new(&catalog(&["rev"]), vec![told]).with_vectors("m", &texts, &[vec![1.0, 0.0]]);
+        built.write(scratch.path(), &catalog(&["rev"])).unwrap();
+        let knowledge = Knowledge::read(&settings(scratch.path()), &catalog(&["rev"])).unwrap();
+        assert_eq!(knowledge.sources.terms[&("orders".to_owned(), "rev".to_owned())], ["net revenue"]);
+        assert_eq!(knowledge.vector("m", "a"), Some(&vec![1.0, 0.0]));
+        assert_eq!((knowledge.vector("other", "a"), knowledge.vector("m", "b")), (None, None));
+        assert!(knowledge.digest().is_some());
+        let other = Knowledge::read(&settings(scratch.path()), &catalog(&["rev", "new"])).unwrap();
+        assert_eq!((other.sources.terms.len(), other.digest()), (0, None));
+    }
+
+    #[test]
+    fn a_broken_index_says_what_to_do() {
+        let scratch = syrch_kit::scratch();
+        fs::write(scratch.path().join(file_name(&catalog(&[]))), "{}").unwrap();
+        let error = Knowledge::read(&settings(scratch.path()), &catalog(&[])).unwrap_err().to_string();
+        assert!(error.contains("run build-index again"), "{error}");
+    }
+
+    #[test]
+    fn notes_are_text_or_json_and_examples_json() {
+        let scratch = syrch_kit::scratch();
+        let (told, solved) = (scratch.path().join("notes.txt"), scratch.path().join("examples.jsonl"));
+        fs::write(&told, "churn = no order for a year\n\n{\"note\": \"in cents\", \"table\": \"orders\"}\n").unwrap();
+        fs::write(&solved, "{\"question\": \"How many?\", \"gold_sql\": \"SELECT 1\", \"id\": 1}\n").unwrap();
+        let settings =
+            RetrievalSettings { notes: Some(told.clone()), examples: Some(solved), ..RetrievalSettings::default() };
+        let knowledge = Knowledge::read(&settings, &catalog(&[])).unwrap();
+        let notes = &knowledge.sources.notes;
+        assert_eq!(
+            (notes[0].text.as_str(), notes[1].table.as_deref()),
+            ("churn = no order for a year", Some("orders"))
+        );
+        assert_eq!(notes[1].id, "note 3");
+        assert_eq!(knowledge.sources.examples[0].sql, "SELECT 1");
+        fs::write(&told, "fine\n{\"nota\": 1}\n").unwrap();
+        let error = Knowledge::read(&settings, &catalog(&[])).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("nota"), "{error}");
+    }
+}

@@ -1,0 +1,77 @@
+//! `build-index`: asks a model once what people call tables and columns, and keeps it for searches over the same schema.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use syrch::{IndexReport, Stop};
+
+use super::{Context, search};
+use crate::console::progress::Watch;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::{Format, Grid, terminal};
+
+/// Budgets of a build that the user sets none for: one call for each table, which is not a search.
+const CALLS: u32 = 100_000;
+const TOKENS: u64 = 1_000_000_000;
+
+/// Runs the command.
+pub(crate) async fn run(mut context: Context) -> Outcome {
+    context.needs_database()?;
+    let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
+    let (calls, tokens) = (is_set(&context, "execution.max_calls"), is_set(&context, "execution.token_budget"));
+    let budgets = &mut context.config.effective.settings.budgets;
+    if !calls {
+        budgets.llm_calls = CALLS;
+    }
+    if !tokens {
+        budgets.tokens = TOKENS;
+    }
+    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+    let (interrupt, stop) = (context.interrupt.clone(), Stop::new());
+    let host = tokio::select! {
+        host = search::open(&mut context, &watch) => host?,
+        () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+    };
+    let building = host.build_index(Arc::clone(&watch) as _, &stop);
+    let report = tokio::select! {
+        report = building => report,
+        () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: what was answered is in the cache")),
+    };
+    context.console.clear();
+    let report = report.map_err(Failure::from)?;
+    for (table, why) in &report.failed {
+        context.console.warn(&format!("table {table} has no terms: {why}"));
+    }
+    tell(&context, &report)?;
+    if report.failed.is_empty() {
+        return Ok(Exit::Answered);
+    }
+    Err(Failure::new(Exit::Model, "the index is not whole")
+        .hint("run build-index again: what was answered comes from the cache"))
+}
+
+fn tell(context: &Context, report: &IndexReport) -> Outcome<()> {
+    let path = report.path.display().to_string();
+    let (sent, cached) = report.calls;
+    if matches!(context.format, Format::Auto | Format::Table) {
+        let IndexReport { tables, named, terms, vectors, .. } = report;
+        let vectors = if *vectors == 0 { String::new() } else { format!(", {vectors} vectors") };
+        let calls = format!("{sent} model calls, {cached} from the cache");
+        let text = format!(
+            "{terms} terms for {named} of the names of {tables} tables{vectors}; {calls}\n{}\n",
+            terminal::line(&path)
+        );
+        return context.output.write(&context.scrubber.text(&text));
+    }
+    let mut grid = Grid::new(["path", "tables", "named", "terms", "vectors", "calls", "cached"]);
+    let IndexReport { tables, named, terms, vectors, failed, .. } = report;
+    grid.rows =
+        vec![vec![json!(path), json!(tables), json!(named), json!(terms), json!(vectors), json!(sent), json!(cached)]];
+    let failed: Vec<_> = failed.iter().map(|(table, why)| json!({"table": table, "reason": why})).collect();
+    let document = json!({
+        "schema": "syrch.index/1", "path": path, "tables": tables, "named": named, "terms": terms, "vectors": vectors,
+        "cost": {"calls": sent, "cached": cached}, "failed": failed,
+    });
+    context.rows(grid, || document)
+}

@@ -1,0 +1,164 @@
+//! The lane `path-fuzzy`: names that are spelled nearly so. What sift does with the parts of a file's path is done with
+//! `table.column`: the last part is the file's name, and its stem is that without what all its siblings begin with.
+
+use std::collections::HashMap;
+
+use crate::fuzzy::{Spelling, THRESHOLD, component};
+use crate::words::content;
+
+/// Words of a text that is taken as one name; a longer one is taken apart.
+const NAME_WORDS: usize = 4;
+/// Words of a longer text that are looked at.
+const TEXT_WORDS: usize = 64;
+
+const PATH: f64 = 1.1;
+const NAME: f64 = 1.3;
+const STEM: f64 = 1.45;
+const PART: f64 = 1.1;
+const TERM: f64 = 0.06;
+
+/// What is looked for: a name, or the words and pairs of neighbours of a longer text.
+pub(crate) struct Wanted {
+    pub(crate) variants: Vec<Spelling>,
+    words: Vec<String>,
+    is_path: bool,
+}
+
+impl Wanted {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut words = content(text);
+        words.truncate(TEXT_WORDS);
+        let is_path = !text.trim().contains(char::is_whitespace) && text.trim().contains(['.', '_', '-', '/', '\\']);
+        let texts: Vec<String> = if is_path {
+            vec![text.trim().to_owned()]
+        } else if words.len() <= NAME_WORDS {
+            vec![words.join(" ")]
+        } else {
+            let single = words.iter().filter(|word| word.len() > 2).cloned();
+            single.chain(words.windows(2).map(|pair| pair.join(" "))).collect()
+        };
+        Self { variants: texts.iter().map(|text| Spelling::new(text)).collect(), words, is_path }
+    }
+
+    /// Sift's 0.06 for each word of the query that is in the path.
+    fn terms(&self, words: &[String]) -> f64 {
+        let known = |word: &&String| word.len() >= 2 && words.contains(word);
+        TERM * self.words.iter().filter(known).count() as f64
+    }
+}
+
+/// One path by the numbers of its different spellings.
+#[derive(Debug)]
+struct Path {
+    whole: Spelling,
+    name: usize,
+    stem: usize,
+    parts: Vec<usize>,
+}
+
+/// All paths of a corpus. Spellings that several have in common are compared once.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    spellings: Vec<Spelling>,
+    numbers: HashMap<String, usize>,
+    paths: Vec<Path>,
+}
+
+impl Names {
+    /// Adds the next path: its last part is `name`, `stem` that without what its siblings share.
+    pub(crate) fn add(&mut self, path: &str, name: &str, stem: &str) {
+        let whole = Spelling::new(path);
+        let folders = path.strip_suffix(name).unwrap_or_default().split('.').filter(|part| !part.is_empty());
+        let folders: Vec<usize> = folders.map(|part| self.number(part)).collect();
+        let (name, stem) = (self.number(name), self.number(stem));
+        let words = self.spellings[name].words().to_vec();
+        let words: Vec<usize> =
+            if words.len() > 1 { words.iter().map(|word| self.number(word)).collect() } else { Vec::new() };
+        self.paths.push(Path { whole, name, stem, parts: [folders, words].concat() });
+    }
+
+    fn number(&mut self, text: &str) -> usize {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        self.spellings.push(Spelling::new(text));
+        self.numbers.insert(text.to_owned(), self.spellings.len() - 1);
+        self.spellings.len() - 1
+    }
+
+    /// The paths that are spelled nearly like one of the variants, with sift's score. Unsorted.
+    pub(crate) fn find(&self, wanted: &Wanted) -> Vec<(usize, f64)> {
+        let mut best = vec![0.0_f64; self.paths.len()];
+        for variant in &wanted.variants {
+            let scores: Vec<f64> = self.spellings.iter().map(|spelling| component(variant, spelling)).collect();
+            for (path, best) in self.paths.iter().zip(&mut best) {
+                *best = best.max(path.score(&scores));
+                // Without a separator in it, a query names a part and not a whole path.
+                if wanted.is_path {
+                    *best = best.max(PATH * component(variant, &path.whole));
+                }
+            }
+        }
+        let found = self.paths.iter().zip(best).enumerate().filter(|(_, (_, best))| *best >= THRESHOLD);
+        found.map(|(number, (path, best))| (number, best + wanted.terms(path.whole.words()))).collect()
+    }
+}
+
+impl Path {
+    /// The best of its parts by the scores of all spellings.
+    fn score(&self, scores: &[f64]) -> f64 {
+        let of = |number: usize| scores.get(number).copied().unwrap_or(0.0);
+        let parts = self.parts.iter().map(|part| PART * of(*part)).fold(0.0, f64::max);
+        (NAME * of(self.name)).max(STEM * of(self.stem)).max(parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Names {
+        let mut names = Names::default();
+        for (path, name, stem) in [
+            ("customers", "customers", "customers"),
+            ("orders.custEmail", "custEmail", "Email"),
+            ("orders.total", "total", "total"),
+        ] {
+            names.add(path, name, stem);
+        }
+        names
+    }
+
+    fn found(text: &str) -> Vec<usize> {
+        let mut found = names().find(&Wanted::new(text));
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        found.into_iter().map(|(number, _)| number).collect()
+    }
+
+    #[test]
+    fn misspelled_names_are_found() {
+        assert_eq!(found("custmers")[0], 0);
+        assert_eq!(found("totl")[0], 2);
+        assert!(found("zzz").is_empty());
+    }
+
+    #[test]
+    fn a_stem_counts_more_than_a_word_and_a_word_more_than_a_folder() {
+        assert_eq!(found("email"), [1]);
+        let all = names().find(&Wanted::new("orders"));
+        let name = names().find(&Wanted::new("total"));
+        assert_eq!(all.len(), 2, "both columns of the table");
+        assert!(all[0].1 < name[0].1);
+    }
+
+    #[test]
+    fn a_whole_path_is_found_by_its_spelling() {
+        assert_eq!(found("orders.totl")[0], 2);
+    }
+
+    #[test]
+    fn a_long_text_is_taken_apart() {
+        let found = found("Which of the customers has the highest total over all the years of business?");
+        assert_eq!(found[..2], [0, 2]);
+    }
+}

@@ -1,0 +1,223 @@
+//! What is searched: the catalog's names and comments, the user's business terms and notes, and solved examples.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::json;
+use syrch_core::{Catalog, Column, Corpus, Hit, Table};
+
+use crate::bm25::Words;
+use crate::names::Names;
+use crate::segments::Segments;
+use crate::words::{Stems, common_prefix};
+
+/// A note of the user's, on a table, on a column of it, or on anything.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Note {
+    /// Its name among the notes.
+    pub id: String,
+    /// What it says; its lines are found one by one.
+    pub text: String,
+    /// The table that it is about.
+    pub table: Option<String>,
+    /// The column that it is about.
+    pub column: Option<String>,
+}
+
+/// A question that was answered before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Example {
+    /// The question.
+    pub question: String,
+    /// The statement that answers it.
+    pub sql: String,
+}
+
+/// What the user adds to a catalog.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sources {
+    /// What people call columns, in one or more words each, by table and column; with an empty column, what they call the table.
+    pub terms: BTreeMap<(String, String), Vec<String>>,
+    /// Notes.
+    pub notes: Vec<Note>,
+    /// Solved examples.
+    pub examples: Vec<Example>,
+}
+
+/// Business terms by table and column in lower case.
+struct Terms<'s>(HashMap<(String, String), Vec<&'s String>>);
+
+impl<'s> Terms<'s> {
+    fn new(sources: &'s Sources) -> Self {
+        let mut terms: HashMap<(String, String), Vec<&String>> = HashMap::new();
+        for ((table, column), told) in &sources.terms {
+            terms.entry((table.to_lowercase(), column.to_lowercase())).or_default().extend(told);
+        }
+        Self(terms)
+    }
+
+    fn of(&self, table: &str, column: &str) -> impl Iterator<Item = &'s String> {
+        self.0.get(&(table.to_lowercase(), column.to_lowercase())).into_iter().flatten().copied()
+    }
+}
+
+// How much a word counts by where it stands: sift ranks paths and headings above text.
+const NAME: f64 = 3.0;
+const TERM: f64 = 2.0;
+const TEXT: f64 = 1.0;
+
+/// The documents of one corpus, ready for all lanes.
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) words: Vec<Words>,
+    pub(crate) names: Names,
+    pub(crate) segments: Segments,
+    /// What a model for embeddings reads.
+    pub(crate) texts: Vec<String>,
+}
+
+impl Documents {
+    fn push(&mut self, hit: Hit, words: Words, text: String) {
+        self.hits.push(hit);
+        self.words.push(words);
+        self.texts.push(text);
+    }
+
+    /// A document for each table: its name, its columns' names, all comments and business terms.
+    pub(crate) fn of_tables(catalog: &Catalog, sources: &Sources, stems: &Stems) -> Self {
+        let mut documents = Self::default();
+        let terms = Terms::new(sources);
+        let names: Vec<&str> = catalog.tables.iter().map(|table| table.name.as_str()).collect();
+        let prefix = common_prefix(&names);
+        for table in &catalog.tables {
+            let path = path_of(table);
+            let stem = stem_of(&table.name, prefix);
+            let mut words = Words::default();
+            add_name(&mut words, stems, &table.name, NAME);
+            documents.names.add(&path, &table.name, stem);
+            let number = documents.hits.len();
+            let mut text = path.replace('_', " ");
+            for told in table.comment.iter().chain(terms.of(&table.name, "")) {
+                documents.segments.add(number, &path, told);
+                text = format!("{text}. {told}");
+            }
+            add_texts(&mut words, stems, table.comment.as_ref(), terms.of(&table.name, ""));
+            let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+            let prefix = common_prefix(&names);
+            for column in &table.columns {
+                add_name(&mut words, stems, stem_of(&column.name, prefix), TEXT);
+                add_texts(&mut words, stems, column.comment.as_ref(), terms.of(&table.name, &column.name));
+            }
+            text = format!("{text}: {}", names.join(", ").replace('_', " "));
+            let hit = Hit { table: Some(table.name.clone()), ..hit(Corpus::Tables, path, table.comment.clone()) };
+            documents.push(hit, words, text);
+        }
+        documents
+    }
+
+    /// A document for each column: its name and its table's, its comment and business terms.
+    pub(crate) fn of_columns(catalog: &Catalog, sources: &Sources, stems: &Stems) -> Self {
+        let mut documents = Self::default();
+        let terms = Terms::new(sources);
+        for table in &catalog.tables {
+            let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+            let prefix = common_prefix(&names);
+            for column in &table.columns {
+                documents.push_column(table, column, stem_of(&column.name, prefix), &terms, stems);
+            }
+        }
+        documents
+    }
+
+    fn push_column(&mut self, table: &Table, column: &Column, stem: &str, terms: &Terms<'_>, stems: &Stems) {
+        let path = format!("{}.{}", path_of(table), column.name);
+        let mut words = Words::default();
+        add_name(&mut words, stems, &column.name, NAME);
+        if stem != column.name {
+            add_name(&mut words, stems, stem, NAME);
+        }
+        add_name(&mut words, stems, &table.name, TEXT);
+        add_texts(&mut words, stems, column.comment.as_ref(), terms.of(&table.name, &column.name));
+        self.names.add(&path, &column.name, stem);
+        let number = self.hits.len();
+        let mut text = path.replace('_', " ");
+        for told in column.comment.iter().chain(terms.of(&table.name, &column.name)) {
+            self.segments.add(number, &path, told);
+            text = format!("{text}. {told}");
+        }
+        let mut hit = hit(Corpus::Columns, path, column.comment.clone());
+        hit.table = Some(table.name.clone());
+        hit.column = Some(column.name.clone());
+        self.push(hit, words, text);
+    }
+
+    /// A document for each note.
+    pub(crate) fn of_notes(sources: &Sources, stems: &Stems) -> Self {
+        let mut documents = Self::default();
+        for note in &sources.notes {
+            let path = match (&note.table, &note.column) {
+                (Some(table), Some(column)) => format!("{table}.{column}"),
+                (Some(table), None) => table.clone(),
+                _ => note.id.clone(),
+            };
+            let mut words = Words::default();
+            words.add(&stems.of_text(&note.text), TEXT);
+            for name in note.table.iter().chain(&note.column) {
+                add_name(&mut words, stems, name, TEXT);
+            }
+            documents.names.add(&path, &path, &path);
+            documents.segments.add(documents.hits.len(), &path, &note.text);
+            let mut hit = Hit { id: note.id.clone(), ..hit(Corpus::Notes, path, Some(note.text.clone())) };
+            hit.table.clone_from(&note.table);
+            hit.column.clone_from(&note.column);
+            documents.push(hit, words, note.text.clone());
+        }
+        documents
+    }
+
+    /// A document for each solved example: its question. The hit's payload holds the statement.
+    pub(crate) fn of_examples(sources: &Sources, stems: &Stems) -> Self {
+        let mut documents = Self::default();
+        for (number, example) in sources.examples.iter().enumerate() {
+            let path = format!("example {}", number + 1);
+            let mut words = Words::default();
+            words.add(&stems.of_text(&example.question), TEXT);
+            documents.names.add(&path, &path, &path);
+            documents.segments.add(number, "", &example.question);
+            let mut hit = hit(Corpus::Examples, path, Some(example.question.clone()));
+            hit.payload = Some(json!({ "question": example.question, "sql": example.sql }).to_string());
+            documents.push(hit, words, example.question.clone());
+        }
+        documents
+    }
+}
+
+fn hit(corpus: Corpus, path: String, snippet: Option<String>) -> Hit {
+    Hit { corpus, id: path.clone(), path, table: None, column: None, snippet, payload: None, score: 0.0 }
+}
+
+fn path_of(table: &Table) -> String {
+    match &table.schema_name {
+        Some(schema) => format!("{schema}.{}", table.name),
+        None => table.name.clone(),
+    }
+}
+
+/// A name without the bytes that its siblings begin with too; whole, when nothing else would be left.
+fn stem_of(name: &str, prefix: usize) -> &str {
+    name.get(prefix..).filter(|stem| stem.chars().any(char::is_alphanumeric)).unwrap_or(name)
+}
+
+fn add_name(words: &mut Words, stems: &Stems, name: &str, weight: f64) {
+    words.add(&stems.of_name(name), weight);
+    words.add(&stems.of_long_forms(name), weight);
+}
+
+fn add_texts<'t>(words: &mut Words, stems: &Stems, comment: Option<&String>, terms: impl Iterator<Item = &'t String>) {
+    if let Some(comment) = comment {
+        words.add(&stems.of_text(comment), TEXT);
+    }
+    for term in terms {
+        words.add(&stems.of_text(term), TERM);
+    }
+}

@@ -1,0 +1,221 @@
+//! The index as the port's users see it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use syrch_core::ports::{Embedder, PortError, SearchPort};
+use syrch_core::{Catalog, Column, Corpus, Dialect, Hit, Lane, Lookup, Table};
+
+use crate::{Example, Index, Note, Sources};
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+fn table(name: &str, columns: &[(&str, &str)]) -> Table {
+    let column = |(name, comment): &(&str, &str)| Column {
+        name: (*name).to_owned(),
+        comment: (!comment.is_empty()).then(|| (*comment).to_owned()),
+        ..Column::default()
+    };
+    Table { name: name.to_owned(), columns: columns.iter().map(column).collect(), ..Table::default() }
+}
+
+fn catalog() -> Catalog {
+    let customers = table("customers", &[("id", ""), ("full_name", ""), ("ctry_cd", "ISO code\ncountry of residence")]);
+    let orders = table("sales_orders", &[("id", ""), ("customer_id", ""), ("amt_net", "")]);
+    let brokers = table("sbBroker", &[("sbbrId", ""), ("sbbrName", ""), ("sbbrCity", "")]);
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![customers, orders, brokers] }
+}
+
+fn sources() -> Sources {
+    let place = |table: &str, column: &str| (table.to_owned(), column.to_owned());
+    let terms = [
+        (place("Sales_Orders", "AMT_NET"), vec!["net revenue".to_owned(), "turnover".to_owned()]),
+        (place("customers", ""), vec!["clientele".to_owned()]),
+    ];
+    let notes = vec![
+        Note { id: "n1".into(), text: "The fiscal year begins in July.".into(), ..Note::default() },
+        Note {
+            id: "n2".into(),
+            text: "Amounts are in cents.\nChurned: no order in 90 days.".into(),
+            table: Some("sales_orders".into()),
+            column: Some("amt_net".into()),
+        },
+    ];
+    let examples = vec![
+        Example { question: "How many customers are there?".into(), sql: "SELECT count(*) FROM customers".into() },
+        Example { question: "Which brokers live in Rome?".into(), sql: "SELECT sbbrName FROM sbBroker".into() },
+    ];
+    Sources { terms: terms.into_iter().collect(), notes, examples }
+}
+
+fn index() -> Index {
+    Index::new(&catalog(), &sources(), None)
+}
+
+fn look(corpus: Corpus, lane: Lane, text: &str, limit: u32) -> Lookup {
+    Lookup { corpus, lane, text: text.to_owned(), limit }
+}
+
+fn find(corpus: Corpus, lane: Lane, text: &str) -> Vec<Hit> {
+    let hits = block_on(index().find(&look(corpus, lane, text, 10))).unwrap();
+    assert!(hits.iter().all(|hit| hit.score > 0.0 && hit.score < 1.0), "{hits:?}");
+    assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
+    hits
+}
+
+fn paths(corpus: Corpus, lane: Lane, text: &str) -> Vec<String> {
+    find(corpus, lane, text).into_iter().map(|hit| hit.path).collect()
+}
+
+#[test]
+fn tables_are_found_by_their_name_columns_comments_and_terms() {
+    for (text, first) in [
+        ("How many customers?", "customers"),
+        ("orders of today", "sales_orders"),
+        ("country of residence", "customers"),
+        ("the clientele", "customers"),
+        ("turnovers", "sales_orders"),
+        ("brokers by city", "sbBroker"),
+    ] {
+        assert_eq!(paths(Corpus::Tables, Lane::Lexical, text)[0], first, "{text}");
+    }
+    assert!(paths(Corpus::Tables, Lane::Lexical, "weather").is_empty());
+}
+
+// The founding index compared whole terms with single words, so that a term of two words was never found.
+#[test]
+fn a_term_of_several_words_is_found() {
+    let hits = find(Corpus::Columns, Lane::Lexical, "What is the net revenue of each country?");
+    let found = hits.iter().find(|hit| hit.path == "sales_orders.amt_net").unwrap();
+    assert_eq!((found.table.as_deref(), found.column.as_deref()), (Some("sales_orders"), Some("amt_net")));
+    assert_eq!(paths(Corpus::Columns, Lane::Lexical, "net revenue")[0], "sales_orders.amt_net");
+}
+
+#[test]
+fn short_names_and_prefixes_are_understood() {
+    assert_eq!(paths(Corpus::Columns, Lane::Lexical, "net amount")[0], "sales_orders.amt_net");
+    assert_eq!(paths(Corpus::Columns, Lane::Lexical, "country")[0], "customers.ctry_cd");
+    assert_eq!(paths(Corpus::Columns, Lane::Lexical, "city"), ["sbBroker.sbbrCity"]);
+}
+
+#[test]
+fn misspelled_names_are_found_by_their_spelling() {
+    assert!(paths(Corpus::Tables, Lane::Lexical, "custmers").is_empty());
+    assert_eq!(paths(Corpus::Tables, Lane::PathFuzzy, "custmers")[0], "customers");
+    assert_eq!(paths(Corpus::Columns, Lane::PathFuzzy, "fullnmae")[0], "customers.full_name");
+}
+
+#[test]
+fn the_line_that_fits_is_the_snippet() {
+    let hits = find(Corpus::Columns, Lane::SegmentFuzzy, "residense");
+    assert_eq!(hits[0].snippet.as_deref(), Some("country of residence"));
+    let hits = find(Corpus::Notes, Lane::SegmentFuzzy, "churned");
+    assert_eq!((hits[0].id.as_str(), hits[0].snippet.as_deref()), ("n2", Some("Churned: no order in 90 days.")));
+}
+
+#[test]
+fn notes_and_examples_are_found_by_their_words() {
+    let notes = find(Corpus::Notes, Lane::Lexical, "fiscal years");
+    assert_eq!((notes.len(), notes[0].id.as_str(), notes[0].table.as_deref()), (1, "n1", None));
+    let examples = find(Corpus::Examples, Lane::Lexical, "brokers of Rome");
+    assert_eq!(examples[0].path, "example 2");
+    assert!(examples[0].payload.as_ref().unwrap().contains("SELECT sbbrName FROM sbBroker"));
+}
+
+// Sift's D4: without a reranker, the limit was ignored.
+#[test]
+fn limits_hold_and_ties_are_in_order() {
+    let of = |limit| block_on(index().find(&look(Corpus::Columns, Lane::PathFuzzy, "id", limit))).unwrap();
+    let ids = |hits: &[Hit]| hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&of(2)), ["customers.id", "sales_orders.id"]);
+    assert_eq!(of(2)[0].score, of(2)[1].score);
+    assert_eq!(of(0), []);
+    let tables = (0..200).map(|number| table(&format!("item_{number}"), &[("id", "")])).collect();
+    let many = Catalog { tables, ..catalog() };
+    let index = Index::new(&many, &Sources::default(), None);
+    for lane in [Lane::Lexical, Lane::PathFuzzy] {
+        assert_eq!(block_on(index.find(&look(Corpus::Tables, lane, "item", 5000))).unwrap().len(), 100);
+    }
+}
+
+#[test]
+fn what_there_is_not_is_said() {
+    let said = |corpus, lane| block_on(index().find(&look(corpus, lane, "x", 1))).unwrap_err();
+    assert!(matches!(said(Corpus::Cells, Lane::Lexical), PortError::Denied(_)));
+    assert_eq!(said(Corpus::Other("web".into()), Lane::Lexical), PortError::Unsupported);
+    assert_eq!(said(Corpus::Tables, Lane::Other("psychic".into())), PortError::Unsupported);
+    assert_eq!(said(Corpus::Tables, Lane::Vector), PortError::Unsupported);
+    assert_eq!(block_on(index().embed(&["x".to_owned()])).unwrap_err(), PortError::Unsupported);
+    let empty = Index::new(&Catalog { tables: Vec::new(), ..catalog() }, &Sources::default(), None);
+    assert_eq!(block_on(empty.find(&look(Corpus::Notes, Lane::Lexical, "x", 9))), Ok(Vec::new()));
+}
+
+#[test]
+fn one_call_has_at_most_so_many_looks() {
+    let looks = vec![look(Corpus::Tables, Lane::Lexical, "customers", 3); 65];
+    let found = block_on(index().look_up(&looks));
+    assert!(found[..64].iter().all(|found| found.as_ref().is_ok_and(|hits| hits[0].id == "customers")));
+    assert_eq!(found[64], Err(PortError::Other("65 looks; one call may have 64".to_owned())));
+}
+
+/// Vectors by the words that a text has; counts its calls.
+#[derive(Default)]
+struct Model {
+    calls: AtomicUsize,
+    failing: Mutex<Option<PortError>>,
+}
+
+#[async_trait]
+impl Embedder for Model {
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        if let Some(error) = self.failing.lock().unwrap().take() {
+            return Err(error);
+        }
+        let has = |text: &str, words: &[&str]| if words.iter().any(|word| text.contains(word)) { 0.8_f32 } else { 0.0 };
+        let vector =
+            |text: &String| vec![has(text, &["client", "customers"]), has(text, &["orders", "purchase"]), -0.1];
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+#[test]
+fn vectors_are_computed_once_and_an_outage_is_not_kept() {
+    let model = Arc::new(Model::default());
+    *model.failing.lock().unwrap() = Some(PortError::Unavailable("later".into()));
+    let index = Index::new(&catalog(), &Sources::default(), Some(Arc::clone(&model) as Arc<dyn Embedder>));
+    let find = || block_on(index.find(&look(Corpus::Tables, Lane::Vector, "every purchase", 1)));
+    assert_eq!(find(), Err(PortError::Unavailable("later".into())));
+    let first = find().unwrap();
+    assert_eq!(first[0].path, "sales_orders");
+    assert!((first[0].score - 0.65).abs() < 1e-6, "{}", first[0].score);
+    assert_eq!(find().unwrap(), first);
+    // Once in vain, once for the tables, and once for each of two questions.
+    assert_eq!(model.calls.load(Ordering::SeqCst), 4);
+}
+
+#[test]
+fn an_index_does_not_depend_on_the_order_of_maps() {
+    let looks: Vec<Lookup> = [Lane::Lexical, Lane::PathFuzzy, Lane::SegmentFuzzy]
+        .into_iter()
+        .flat_map(|lane| {
+            [Corpus::Tables, Corpus::Columns, Corpus::Notes].map(|corpus| {
+                look(
+                    corpus,
+                    lane.clone(),
+                    "Which customers of the country have orders with net amounts in cents by city?",
+                    50,
+                )
+            })
+        })
+        .collect();
+    let first = block_on(index().look_up(&looks));
+    for _ in 0..5 {
+        assert_eq!(block_on(index().look_up(&looks)), first);
+    }
+    assert_eq!(BTreeMap::from_iter(sources().terms).len(), 2);
+}

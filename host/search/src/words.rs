@@ -1,0 +1,333 @@
+//! Words of questions, descriptions and identifiers, and the stems by which they meet.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+/// Words that say how a question is put and not what it is about.
+const STOPS: &[&str] = &[
+    "a",
+    "about",
+    "after",
+    "all",
+    "also",
+    "an",
+    "and",
+    "any",
+    "are",
+    "as",
+    "ascending",
+    "at",
+    "be",
+    "been",
+    "before",
+    "between",
+    "both",
+    "but",
+    "by",
+    "calculate",
+    "can",
+    "compute",
+    "corresponding",
+    "could",
+    "descending",
+    "did",
+    "different",
+    "display",
+    "distinct",
+    "do",
+    "does",
+    "each",
+    "either",
+    "every",
+    "find",
+    "for",
+    "from",
+    "get",
+    "give",
+    "had",
+    "has",
+    "have",
+    "how",
+    "i",
+    "if",
+    "in",
+    "include",
+    "including",
+    "into",
+    "is",
+    "it",
+    "its",
+    "list",
+    "many",
+    "me",
+    "more",
+    "most",
+    "much",
+    "my",
+    "no",
+    "not",
+    "of",
+    "on",
+    "only",
+    "or",
+    "ordered",
+    "our",
+    "out",
+    "over",
+    "per",
+    "please",
+    "provide",
+    "respectively",
+    "return",
+    "s",
+    "show",
+    "so",
+    "some",
+    "sorted",
+    "such",
+    "t",
+    "tell",
+    "than",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "to",
+    "under",
+    "us",
+    "use",
+    "using",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "whom",
+    "whose",
+    "why",
+    "will",
+    "with",
+    "without",
+    "would",
+    "you",
+    "your",
+];
+
+/// What schemas write short.
+const SHORT: &[(&str, &str)] = &[
+    ("acct", "account"),
+    ("addr", "address"),
+    ("amt", "amount"),
+    ("avg", "average"),
+    ("cat", "category"),
+    ("cnt", "count"),
+    ("ctry", "country"),
+    ("cust", "customer"),
+    ("dept", "department"),
+    ("desc", "description"),
+    ("dest", "destination"),
+    ("dob", "birth date"),
+    ("emp", "employee"),
+    ("fname", "first name"),
+    ("inv", "invoice"),
+    ("lname", "last name"),
+    ("loc", "location"),
+    ("max", "maximum"),
+    ("mgr", "manager"),
+    ("min", "minimum"),
+    ("nbr", "number"),
+    ("no", "number"),
+    ("num", "number"),
+    ("org", "organization"),
+    ("prod", "product"),
+    ("pub", "publication"),
+    ("qty", "quantity"),
+    ("ref", "reference"),
+    ("stu", "student"),
+    ("tel", "phone"),
+    ("tx", "transaction"),
+    ("txn", "transaction"),
+    ("yr", "year"),
+];
+
+/// Plurals and verbs that no stemmer knows.
+const IRREGULAR: &[(&str, &str)] = &[
+    ("bought", "buy"),
+    ("children", "child"),
+    ("drove", "drive"),
+    ("feet", "foot"),
+    ("flew", "fly"),
+    ("flown", "fly"),
+    ("geese", "goose"),
+    ("given", "give"),
+    ("held", "hold"),
+    ("made", "make"),
+    ("men", "man"),
+    ("mice", "mouse"),
+    ("paid", "pay"),
+    ("people", "person"),
+    ("persons", "person"),
+    ("sang", "sing"),
+    ("sold", "sell"),
+    ("spent", "spend"),
+    ("sung", "sing"),
+    ("taught", "teach"),
+    ("teeth", "tooth"),
+    ("women", "woman"),
+    ("won", "win"),
+    ("written", "write"),
+    ("wrote", "write"),
+];
+
+/// A stemmer that knows irregular words, which remembers what it did: a catalog has few different words.
+pub(crate) struct Stems {
+    stemmer: Stemmer,
+    known: RefCell<HashMap<String, String>>,
+}
+
+impl Stems {
+    pub(crate) fn new() -> Self {
+        Self { stemmer: Stemmer::create(Algorithm::English), known: RefCell::default() }
+    }
+
+    /// The stem of a word in lower case.
+    pub(crate) fn stem(&self, word: &str) -> String {
+        if let Some(stem) = self.known.borrow().get(word) {
+            return stem.clone();
+        }
+        let regular = IRREGULAR.iter().find(|(form, _)| *form == word).map_or(word, |(_, regular)| regular);
+        let stem = self.stemmer.stem(regular).into_owned();
+        self.known.borrow_mut().insert(word.to_owned(), stem.clone());
+        stem
+    }
+
+    /// The stems of a text's words without stop words; with them, when there are no others.
+    pub(crate) fn of_text(&self, text: &str) -> Vec<String> {
+        content(text).iter().map(|word| self.stem(word)).collect()
+    }
+
+    /// The stems of an identifier's words.
+    pub(crate) fn of_name(&self, name: &str) -> Vec<String> {
+        parts(name).iter().map(|word| self.stem(word)).collect()
+    }
+
+    /// The stems of what an identifier's short words stand for; empty when it has none.
+    pub(crate) fn of_long_forms(&self, name: &str) -> Vec<String> {
+        let parts = parts(name);
+        let long = parts.iter().filter_map(|part| SHORT.iter().find(|(short, _)| short == part));
+        long.flat_map(|(_, long)| long.split(' ')).map(|word| self.stem(word)).collect()
+    }
+}
+
+/// The words of a text in lower case: identifiers in it are taken apart, stop words left out, unless there is nothing else.
+pub(crate) fn content(text: &str) -> Vec<String> {
+    let all = parts(text);
+    let kept: Vec<String> = all.iter().filter(|word| !is_stop(word)).cloned().collect();
+    if kept.is_empty() { all } else { kept }
+}
+
+fn is_stop(word: &str) -> bool {
+    STOPS.binary_search(&word).is_ok()
+}
+
+/// The words of an identifier or a text in lower case: cut at everything that is neither letter nor digit, at changes of case, and
+/// between letters and digits.
+pub(crate) fn parts(name: &str) -> Vec<String> {
+    let chars: Vec<char> = name.chars().collect();
+    let mut words: Vec<String> = Vec::new();
+    let mut current = String::new();
+    for (at, c) in chars.iter().enumerate() {
+        if !c.is_alphanumeric() {
+            words.push(std::mem::take(&mut current));
+            continue;
+        }
+        if at > 0 && begins_word(chars[at - 1], *c, chars.get(at + 1)) {
+            words.push(std::mem::take(&mut current));
+        }
+        current.extend(c.to_lowercase());
+    }
+    words.push(current);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn begins_word(before: char, c: char, after: Option<&char>) -> bool {
+    let hump = before.is_lowercase() && c.is_uppercase();
+    let last_capital = before.is_uppercase() && c.is_uppercase() && after.is_some_and(|next| next.is_lowercase());
+    hump || last_capital || before.is_numeric() != c.is_numeric()
+}
+
+/// Letters and digits only, in lower case.
+pub(crate) fn compact(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The number of bytes that all of these names begin with, letter case aside, when there are at least three names, at least two such bytes,
+/// else 0: such a prefix tells the table and not the column (`custName`, `custCity`).
+pub(crate) fn common_prefix(names: &[&str]) -> usize {
+    let Some((first, others)) = names.split_first().filter(|_| names.len() >= 3) else { return 0 };
+    let shared = |other: &&str| {
+        let same = first.bytes().zip(other.bytes()).take_while(|(a, b)| a.eq_ignore_ascii_case(b) && a.is_ascii());
+        same.count()
+    };
+    let length = others.iter().map(shared).min().unwrap_or(0);
+    if length < 2 { 0 } else { length }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_words_can_be_searched() {
+        assert!(STOPS.is_sorted());
+    }
+
+    #[test]
+    fn identifiers_are_cut_into_words() {
+        assert_eq!(parts("song_release-year"), ["song", "release", "year"]);
+        assert_eq!(parts("FullName"), ["full", "name"]);
+        assert_eq!(parts("ISBNCode"), ["isbn", "code"]);
+        assert_eq!(parts("address2b"), ["address", "2", "b"]);
+        assert_eq!(parts("18_49_Rating"), ["18", "49", "rating"]);
+        assert!(parts("--").is_empty());
+    }
+
+    #[test]
+    fn plurals_meet_their_singulars() {
+        let stems = Stems::new();
+        for (one, many) in [("city", "cities"), ("person", "people"), ("singer", "singers"), ("woman", "women")] {
+            assert_eq!(stems.stem(one), stems.stem(many), "{one}");
+        }
+    }
+
+    #[test]
+    fn questions_keep_what_they_are_about() {
+        assert_eq!(content("Show the names of all singers."), ["names", "singers"]);
+        assert_eq!(content("how many?"), ["how", "many"]);
+    }
+
+    #[test]
+    fn short_words_are_written_out() {
+        assert_eq!(Stems::new().of_long_forms("cust_no"), ["custom", "number"]);
+        assert!(Stems::new().of_long_forms("city").is_empty());
+    }
+
+    #[test]
+    fn a_prefix_of_all_columns_is_found() {
+        assert_eq!(common_prefix(&["sbCustId", "sbCustName", "sbcustCity"]), 6);
+        assert_eq!(common_prefix(&["id", "name", "city"]), 0);
+        assert_eq!(common_prefix(&["ab_x", "ab_y"]), 0);
+    }
+}
