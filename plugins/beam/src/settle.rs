@@ -1,0 +1,124 @@
+//! What becomes of a round's statements: they run side by side, are judged together, and end their paths or are repaired.
+
+use serde_json::json;
+use syrch_plugin::attempt::{Trial, failed, look};
+use syrch_plugin::prelude::*;
+use syrch_plugin::text::line;
+
+use crate::explore::{Ended, Explorer};
+use crate::fit::{Fit, execution_signal};
+use crate::path::Found;
+
+/// A statement that passed its check and is in scope.
+pub(crate) struct Stated {
+    pub(crate) path: usize,
+    pub(crate) candidate: Candidate,
+    pub(crate) facts: Facts,
+}
+
+/// One that ran.
+struct Ran {
+    stated: Stated,
+    results: ResultSet,
+    profile: Profile,
+    doubts: Vec<String>,
+}
+
+impl<H: SolverHost> Explorer<'_, H> {
+    /// Runs statements and has them judged.
+    pub(crate) fn settle(&mut self, stated: Vec<Stated>) {
+        let ran = self.run(stated);
+        self.judge(ran);
+    }
+
+    /// Tells of a statement that failed its check or its run.
+    pub(crate) fn failed(&mut self, path: usize, mut candidate: Candidate, error: &SqlError) {
+        match failed(error, &mut candidate.signals) {
+            Trial::Over(failure) => {
+                self.drop(path, candidate, &failure.message);
+                self.ended.get_or_insert(Ended::Failed(failure));
+            }
+            Trial::Failed(wrong) => self.drop(path, candidate, &wrong),
+            Trial::Ran { .. } => {}
+        }
+    }
+
+    /// Tells of a statement that did not do, and leaves it to be repaired.
+    pub(crate) fn drop(&mut self, path: usize, candidate: Candidate, wrong: &str) {
+        self.host.propose(&candidate);
+        self.host.discard(&candidate.id, wrong);
+        self.remember(path, &candidate.signals);
+        self.paths[path].fail(&candidate.sql, wrong);
+    }
+
+    /// Errors add up over a path's attempts; what a result looked like is that result's alone.
+    fn remember(&mut self, path: usize, signals: &Signals) {
+        let own = &mut self.paths[path].signals;
+        own.syntax_errors = signals.syntax_errors;
+        own.schema_errors = signals.schema_errors;
+        own.execution_errors = signals.execution_errors;
+    }
+
+    fn run(&mut self, stated: Vec<Stated>) -> Vec<Ran> {
+        if stated.is_empty() {
+            return Vec::new();
+        }
+        let texts: Vec<String> = stated.iter().map(|stated| stated.candidate.sql.clone()).collect();
+        let mut ran = Vec::new();
+        for (mut stated, ended) in stated.into_iter().zip(self.host.run_all(&texts)) {
+            match ended {
+                Ok(results) => {
+                    let profile = results.profile();
+                    let doubts = look(self.beam.overflow_rows, &profile, &mut stated.candidate.signals);
+                    self.host.propose(&stated.candidate);
+                    ran.push(Ran { stated, results, profile, doubts });
+                }
+                Err(error) => self.failed(stated.path, stated.candidate, &error),
+            }
+        }
+        ran
+    }
+
+    /// Asks the reward about all results of a round together.
+    fn judge(&mut self, ran: Vec<Ran>) {
+        if ran.is_empty() {
+            return;
+        }
+        let candidates: Vec<Candidate> = ran.iter().map(|ran| ran.stated.candidate.clone()).collect();
+        let mut verdicts = self.host.reward(&candidates).unwrap_or_default().into_iter();
+        for ran in ran {
+            match verdicts.next() {
+                Some(Verdict::Rejected(opinion)) => {
+                    let wrong = format!("rejected: {}", line(&opinion.reason, 400));
+                    self.host.discard(&ran.stated.candidate.id, &wrong);
+                    self.paths[ran.stated.path].fail(&ran.stated.candidate.sql, wrong);
+                }
+                Some(Verdict::Accepted(opinion)) => self.keep(ran, Some(opinion.score)),
+                // A judge that cannot judge is neither a yes nor a no.
+                Some(Verdict::Unavailable(_)) | None => self.keep(ran, None),
+            }
+        }
+    }
+
+    /// A result with rows is viable and ends its path; one without is kept in case nothing better comes, and tried again.
+    fn keep(&mut self, ran: Ran, reward: Option<f64>) {
+        let Ran { stated: Stated { path, mut candidate, facts }, results, profile, doubts } = ran;
+        // `PathScore.total` of syrch 0.3.7, which the built-in reward gives too.
+        let quality = reward.unwrap_or_else(|| 0.5 + 0.5 * execution_signal(&candidate.signals));
+        let fit = Fit::of(&self.needs, self.catalog, &facts, &profile, quality);
+        let unstated = if profile.rows > 0 { self.beam.unstated_with_rows } else { self.beam.unstated };
+        candidate.raw_confidence = Some(candidate.raw_confidence.unwrap_or(unstated));
+        candidate.signals.reward = reward;
+        candidate.score = Some(if profile.rows > 0 { fit.posterior() } else { 0.0 });
+        self.host.event(Some(&candidate.id), "fit", &json!({ "signals": fit.signals(), "rows": profile.rows }));
+        // A host that knows no fingerprint leaves each text its own result.
+        let fingerprint = results.fingerprint(&Equality::Bag).unwrap_or(facts.normalized);
+        let path = &mut self.paths[path];
+        if profile.rows > 0 {
+            path.viable = Some(Found { candidate, fit, fingerprint, profile });
+        } else {
+            path.fail(&candidate.sql, doubts.join("; "));
+            path.empty = Some(Found { candidate, fit, fingerprint, profile });
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The outcome, and what people are told of it.
+
+use serde_json::json;
+use syrch_plugin::prelude::*;
+use syrch_plugin::text::{count, line};
+
+use crate::explore::{Ended, Explorer};
+use crate::path::Found;
+use crate::policy::standing;
+use crate::weigh::{Cluster, tied};
+
+/// Results that a question shows at the most.
+const CHOICES: usize = 5;
+
+/// The candidates best first: groups in their order, then what ran without a row. With nothing to return, an outage or a spent budget is a
+/// failure, and anything else an honest empty outcome.
+pub(crate) fn outcome<H: SolverHost>(explorer: &Explorer<'_, H>) -> Result<Outcome, Failure> {
+    let clusters = standing(&explorer.paths);
+    let empty: Vec<&Found> = explorer.paths.iter().filter_map(without_rows).collect();
+    if clusters.is_empty() && empty.is_empty() {
+        return nothing(explorer);
+    }
+    if let Some(Ended::Failed(failure)) = &explorer.ended {
+        let note = format!("{}: going on with what there is: {}", explorer.task.id, failure.message);
+        explorer.host.note(Level::Warn, &note);
+    }
+    let tie = tied(&clusters);
+    let mut candidates = Vec::new();
+    for (place, cluster) in clusters.iter().enumerate() {
+        let doubt = if place < tie { doubt(tie) } else { 0.0 };
+        candidates.extend(cluster.members.iter().map(|found| candidate(found, cluster, &clusters, doubt)));
+    }
+    candidates.extend(empty.iter().map(|found| found.candidate.clone()));
+    calibrate(explorer.host, &mut candidates);
+    tell(explorer.host, &clusters, &empty);
+    let ask = (tie > 1).then(|| question(explorer.task, &clusters[..tie]));
+    Ok(Outcome { candidates, ask, ..Outcome::default() })
+}
+
+fn without_rows<'p>(path: &'p crate::path::Path<'_>) -> Option<&'p Found> {
+    if path.viable.is_some() { None } else { path.empty.as_ref() }
+}
+
+/// How likely a choice among so many tied results is wrong: below 1, since one of them is right.
+fn doubt(tie: usize) -> f64 {
+    1.0 - 1.0 / tie.max(1) as f64
+}
+
+fn candidate(found: &Found, cluster: &Cluster<'_>, clusters: &[Cluster<'_>], doubt: f64) -> Candidate {
+    let viable: usize = clusters.iter().map(|cluster| cluster.members.len()).sum();
+    let mut candidate = found.candidate.clone();
+    candidate.signals.samples = u32::try_from(viable).unwrap_or(u32::MAX);
+    candidate.signals.agreeing = u32::try_from(cluster.members.len()).unwrap_or(u32::MAX);
+    let built = candidate.rationale.take().unwrap_or_default();
+    let mut told = format!("{built}; {} of {viable} results agree; {}", cluster.members.len(), found.fit.told());
+    if doubt > 0.0 {
+        told += "; another result fits equally well";
+    }
+    candidate.rationale = Some(told);
+    // The discount for ambiguity of syrch: half of it.
+    candidate.raw_confidence = candidate.raw_confidence.map(|claim| claim * (1.0 - 0.5 * doubt));
+    candidate
+}
+
+/// The calibrated confidence; the claim itself where no calibrator answers.
+fn calibrate(host: &impl SolverHost, candidates: &mut [Candidate]) {
+    let claims: Vec<(f64, Signals)> =
+        candidates.iter().map(|candidate| (candidate.sureness(), candidate.signals.clone())).collect();
+    let calibrated = host.calibrate(&claims).unwrap_or_default();
+    for (index, candidate) in candidates.iter_mut().enumerate() {
+        let claim = claims.get(index).map_or(0.0, |(claim, _)| *claim);
+        candidate.confidence =
+            Some(calibrated.get(index).copied().filter(|number| number.is_finite()).unwrap_or(claim));
+    }
+}
+
+fn tell(host: &impl SolverHost, clusters: &[Cluster<'_>], empty: &[&Found]) {
+    let best = clusters.first().and_then(Cluster::best).or(empty.first().copied());
+    let Some(best) = best else { return };
+    let built = best.candidate.rationale.as_deref().unwrap_or_default();
+    let how = match clusters.first() {
+        Some(first) => format!("{built}; {}; {}", agreeing(first), best.fit.told()),
+        None => format!("{built}; no table gave a result with rows"),
+    };
+    host.keep(&best.candidate.id, &how);
+    for (place, cluster) in clusters.iter().enumerate() {
+        for found in cluster.members.iter().filter(|found| found.candidate.id != best.candidate.id) {
+            let twin = cluster.best().map_or("", |twin| twin.candidate.id.as_str());
+            let why = if twin == found.candidate.id {
+                beaten(cluster, &clusters[0], best, place < tied(clusters))
+            } else {
+                format!("the same result as {twin}")
+            };
+            host.discard(&found.candidate.id, &why);
+        }
+    }
+    for found in empty.iter().filter(|found| found.candidate.id != best.candidate.id) {
+        host.discard(&found.candidate.id, "the result has no rows");
+    }
+}
+
+fn agreeing(cluster: &Cluster<'_>) -> String {
+    match cluster.members.len() {
+        1 => "no other statement agrees".to_owned(),
+        members => format!("{members} statements agree"),
+    }
+}
+
+/// Why a group is behind the best one.
+fn beaten(own: &Cluster<'_>, first: &Cluster<'_>, best: &Found, is_tied: bool) -> String {
+    let id = &best.candidate.id;
+    if is_tied {
+        return format!("another result, which fits as well as that of {id}; its table was found later");
+    }
+    if own.fits_like(first) {
+        return format!("another result, which fits as well as that of {id}, but fewer statements agree");
+    }
+    let fit = own.best().map(|found| found.fit.told()).unwrap_or_default();
+    format!("another result, which fits worse than that of {id}: {fit}")
+}
+
+/// Both readings, or all of them, for the user.
+fn question(task: &Task, tied: &[Cluster<'_>]) -> Question {
+    let choice = |found: &Found| {
+        let columns: Vec<String> =
+            found.profile.columns.iter().take(6).map(|column| line(&column.column.name, 40)).collect();
+        let built = found.candidate.rationale.as_deref().unwrap_or_default();
+        format!("{built}: {} of {}", count(found.profile.rows, "row"), columns.join(", "))
+    };
+    Question {
+        text: format!(
+            "\"{}\" can be read in {} ways that give different results. Which one is meant?",
+            line(&task.text, 300),
+            tied.len()
+        ),
+        choices: tied.iter().filter_map(Cluster::best).take(CHOICES).map(choice).collect(),
+        ambiguity: doubt(tied.len()),
+    }
+}
+
+fn nothing<H: SolverHost>(explorer: &Explorer<'_, H>) -> Result<Outcome, Failure> {
+    let why = match &explorer.ended {
+        Some(Ended::Failed(failure)) => return Err(failure.clone()),
+        Some(Ended::Abstained(why)) => why.clone(),
+        None => {
+            let last = explorer.paths.iter().rev().find_map(|path| path.tried.last());
+            let last = last.map_or("the model gave no statement", |tried| tried.wrong.as_str());
+            match explorer.paths.len() {
+                0 => "there is no table to begin with, or no call left".to_owned(),
+                tables => format!("no statement did on {}: {last}", count(tables as u64, "table")),
+            }
+        }
+    };
+    // The host tells the user the last warning when a task comes to nothing; the clarifier reads the memo.
+    explorer.host.note(Level::Warn, &why);
+    Ok(Outcome { memo: Some(json!({ "reason": line(&why, 600) }).to_string()), ..Outcome::default() })
+}

@@ -1,0 +1,115 @@
+//! What is asked to expand a node.
+
+use syrch_plugin::brief::{Brief, Tried, feedback};
+use syrch_plugin::prelude::*;
+use syrch_plugin::prompt;
+use syrch_plugin::text::{clip, count, line};
+
+use crate::tree::{Cluster, ROOT, Ran, Tree};
+
+// As much of a statement as a prompt shows.
+const STATEMENT: usize = 4000;
+
+/// How a node is expanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// A fresh statement.
+    Draw,
+    /// Another one in place of one that failed.
+    Repair,
+    /// A second look at one that ran.
+    Revise,
+}
+
+impl How {
+    /// For people, and as the origin of candidates.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Draw => "generate",
+            Self::Repair => "repair",
+            Self::Revise => "revise",
+        }
+    }
+
+    pub(crate) fn of(tree: &Tree<'_>, place: usize) -> Self {
+        match (place, tree.nodes[place].ran()) {
+            (ROOT, _) => Self::Draw,
+            (_, Some(_)) => Self::Revise,
+            (_, None) => Self::Repair,
+        }
+    }
+}
+
+/// The request that expands a node. `asked` is the number of requests before it: with the statements that the request is about taken off it
+/// becomes the sample, so that a provider with a list of answers gives each of them once.
+pub(crate) fn request(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize, asked: u32) -> Request {
+    let mut request = match How::of(tree, place) {
+        How::Draw => brief.request(&[], 0),
+        How::Repair => brief.request(&failures(tree, place), 0),
+        How::Revise => revision(host, brief, tree, place),
+    };
+    request.sample = asked.saturating_sub(u32::try_from(request.subjects.len()).unwrap_or(u32::MAX));
+    if tree.bounds.temperature > 0.0 {
+        request.temperature = Some(tree.bounds.temperature as f32);
+    }
+    request
+}
+
+/// The failures on the way to a node, its own, and those of its children.
+fn failures(tree: &Tree<'_>, place: usize) -> Vec<Tried> {
+    let all = tree.path(place).into_iter().chain(tree.nodes[place].children.iter().copied());
+    let tried = |place: usize| {
+        let node = &tree.nodes[place];
+        node.wrong().map(|wrong| Tried { sql: node.candidate.sql.clone(), wrong: wrong.to_owned() })
+    };
+    all.filter_map(tried).collect()
+}
+
+fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) -> Request {
+    let mut user = format!("{}\nA statement for this task that runs:\n", brief.setting());
+    user += &told(host, tree, place);
+    let others = others(tree, place);
+    if !others.is_empty() {
+        user += "\nOther statements for it run too and give something else:\n";
+        user.extend(others.iter().map(|other| told(host, tree, *other)));
+    }
+    let failed = failures(tree, place);
+    user += &feedback(&failed);
+    user += "\nCompare what they return with what is asked, and write the statement that answers it. Repeat the first one if it does.\n";
+    let ran = [place].into_iter().chain(others).map(|place| tree.nodes[place].candidate.sql.clone());
+    let subjects = ran.chain(failed.into_iter().map(|tried| tried.sql)).collect();
+    Ask::new(Purpose::Repair).system(brief.instructions()).user(user).subjects(subjects).sql()
+}
+
+/// The earliest statement of each other result, the strongest result first.
+fn others(tree: &Tree<'_>, place: usize) -> Vec<usize> {
+    let clusters = tree.clusters().into_iter().filter(|cluster| !cluster.members.contains(&place));
+    let first = |cluster: Cluster| cluster.members.first().copied();
+    clusters.filter_map(first).take(tree.bounds.others as usize).collect()
+}
+
+/// A statement that ran, its result as far as it may be shown, and who agrees.
+fn told(host: &impl Rows, tree: &Tree<'_>, place: usize) -> String {
+    let node = &tree.nodes[place];
+    let Some(ran) = node.ran() else { return String::new() };
+    let mut out = format!("{}\n", clip(&node.candidate.sql, STATEMENT));
+    out += &format!("It returns {}", shape(ran));
+    for doubt in &ran.doubts {
+        out += &format!("; {doubt}");
+    }
+    out += &format!(". {} of {} statements agree.\n", tree.agreeing(place), tree.running());
+    if tree.bounds.shown_rows > 0
+        && ran.profile.rows > 0
+        // Without the grant the shape has to do.
+        && let Ok(page) = host.read(&ran.results, 0, tree.bounds.shown_rows)
+    {
+        out += &format!("Its first rows:\n{}", prompt::rows(&page));
+    }
+    out
+}
+
+fn shape(ran: &Ran) -> String {
+    let columns: Vec<String> =
+        ran.profile.columns.iter().take(20).map(|column| line(&column.column.name, 80)).collect();
+    format!("{} of {}", count(ran.profile.rows, "row"), columns.join(", "))
+}

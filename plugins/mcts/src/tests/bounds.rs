@@ -1,0 +1,139 @@
+//! Each setting's effect.
+
+use super::*;
+
+fn calls(bounds: Bounds, draws: &[&str], repairs: &[&str]) -> usize {
+    let host = host(draws, repairs);
+    solve(&host, bounds);
+    host.model.requests().len()
+}
+
+#[test]
+fn rollouts_bound_the_calls() {
+    let draws = ["SELECT 1", "SELECT 2", "SELECT 3", "SELECT 4", "SELECT 5"];
+    assert_eq!(calls(whole(4, 9, 1), &draws, &[]), 4);
+    assert_eq!(calls(whole(1, 9, 1), &draws, &[]), 1);
+}
+
+#[test]
+fn width_and_depth_bound_the_tree() {
+    let bad = ["BAD 1", "BAD 2", "BAD 3", "BAD 4", "BAD 5", "BAD 6", "BAD 7"];
+    // Two draws with two repairs each; then the tree is full.
+    assert_eq!(calls(whole(20, 2, 2), &bad, &bad[2..]), 6);
+    assert_eq!(calls(whole(20, 2, 1), &bad, &[]), 2);
+    assert_eq!(calls(whole(20, 1, 4), &bad, &bad[1..]), 4);
+}
+
+#[test]
+fn exploration_draws_to_what_was_seldom_visited() {
+    // Two draws agree, one does not. Greedy looks at the agreeing ones only; much exploration looks at all three.
+    let looked_at = |exploration: f64| {
+        let repairs = ["SELECT 5", "SELECT 6", "SELECT 7"];
+        let host = host(&["SELECT 1", "SELECT 1 AS n", "SELECT 2"], &repairs);
+        solve(&host, Bounds { exploration, ..whole(6, 3, 2) });
+        let mut parents: Vec<String> = edges(&host).into_iter().skip(3).map(|(parent, ..)| parent).collect();
+        parents.sort();
+        parents
+    };
+    assert_eq!(looked_at(100.0), ["A.1", "A.2", "A.3"]);
+    assert!(!looked_at(0.0).contains(&"A.3".to_owned()));
+}
+
+#[test]
+fn the_search_stops_when_enough_agree() {
+    let draws = ["SELECT 1", "SELECT 2", "SELECT 1 AS n", "SELECT 1 AS m", "SELECT 3", "SELECT 4"];
+    let agree = |agree| Bounds { agree, ..whole(6, 6, 1) };
+    assert_eq!(calls(agree(2), &draws, &[]), 3);
+    assert_eq!(calls(agree(3), &draws, &[]), 4);
+    // Never four, but two cannot become four any more in the last draw.
+    assert_eq!(calls(agree(4), &draws, &[]), 5);
+    assert_eq!(calls(agree(0), &draws, &[]), 6);
+    // One that agrees with itself is enough for whoever asks for no more.
+    assert_eq!(calls(agree(1), &draws, &[]), 1);
+}
+
+#[test]
+fn results_without_rows_count_as_set() {
+    let best = |empty: f64| {
+        let host = host(&["EMPTY 1", "EMPTY 2", "EMPTY 3", "SELECT 1", "SELECT 1 AS n"], &[]);
+        let outcome = solve(&host, Bounds { empty, ..whole(5, 5, 1) });
+        (outcome.candidates[0].id.clone(), outcome.candidates.len())
+    };
+    assert_eq!(best(0.5), ("A.4".to_owned(), 5));
+    assert_eq!(best(1.0), ("A.1".to_owned(), 5));
+    // Nothing with rows came: an empty result is better than none.
+    let host = host(&["EMPTY 1"], &[]);
+    assert_eq!(ids(&solve(&host, Bounds { empty: 0.0, ..whole(1, 1, 1) })), ["A.1"]);
+}
+
+#[test]
+fn the_temperature_is_sent_or_left_to_the_model() {
+    for (temperature, sent) in [(0.2, Some(0.2_f32)), (0.0, None)] {
+        let host = host(&["BAD"], &["SELECT 1"]);
+        solve(&host, Bounds { temperature, ..whole(2, 1, 2) });
+        assert!(host.model.requests().iter().all(|request| request.temperature == sent), "{temperature}");
+    }
+}
+
+#[test]
+fn agreement_outweighs_the_claim_by_its_weight() {
+    let confidence = |claim_weight: f64, unstated: f64| {
+        let host = host(&["SELECT 1", "SELECT 1 AS n", "SELECT 2"], &[]);
+        let outcome = solve(&host, Bounds { claim_weight, unstated, ..whole(3, 3, 1) });
+        (outcome.candidates[0].confidence.unwrap() * 1e6).round() / 1e6
+    };
+    // (2 − 1 + 2 × 0.7) / (3 − 1 + 2)
+    assert_eq!(confidence(2.0, 0.7), 0.6);
+    assert_eq!(confidence(2.0, 0.9), 0.7);
+    assert_eq!(confidence(100.0, 0.7), (71.0_f64 / 102.0 * 1e6).round() / 1e6);
+}
+
+#[test]
+fn the_more_confident_of_equal_results_stands_for_them() {
+    let mut host = host(&["SELECT 1"], &[]);
+    let parsed = json!({ "sql": "SELECT 1 AS n", "confidence": 0.9 });
+    host.model.script(&Purpose::Generate, Ok(reply("", Some(&parsed))));
+    host.database.answer("SELECT 1 AS n", number_rows(1));
+    assert_eq!(ids(&solve(&host, whole(2, 2, 1))), ["A.2", "A.1"]);
+}
+
+#[test]
+fn others_and_rows_are_shown_as_set_and_granted() {
+    let prompt = |others: u32, shown_rows: u32, granted: Option<u32>| {
+        let mut host = host(&["SELECT 41", "SELECT 42", "SELECT 43"], &["SELECT 44"]);
+        host.database.granted_rows = granted;
+        solve(&host, Bounds { others, shown_rows, ..whole(4, 3, 2) });
+        let prompt = host.model.prompt(3);
+        (prompt.matches("statements agree").count(), prompt.matches("Its first rows").count())
+    };
+    assert_eq!(prompt(3, 3, Some(3)), (3, 3));
+    assert_eq!(prompt(1, 3, Some(3)), (2, 2));
+    assert_eq!(prompt(0, 3, Some(3)), (1, 1));
+    assert_eq!(prompt(3, 0, Some(3)), (3, 0));
+    assert_eq!(prompt(3, 3, None), (3, 0));
+}
+
+#[test]
+fn the_settings_of_prompts_and_results_are_heeded() {
+    let rows = FakeRows::new(&["k"], vec![vec![Value::Integer(41)], vec![Value::Integer(42)]]);
+    let relation = Relation { name: "task_b".into(), candidate: Candidate::default(), results: rows.handle() };
+    let parent = Parent { task: Task::new("B", "keys"), output: Output::Relation(Box::new(relation)), memo: None };
+    let mut host = host(&["SELECT 1"], &[]);
+    host.database.answer("SELECT 1", number_rows(1).counted(8));
+    let bounds = Bounds { overflow_rows: 7, shown_rows: 1, ..whole(1, 1, 1) };
+    let outcome = try_solve(&host, bounds, &[parent]).unwrap();
+    assert!(outcome.candidates[0].signals.overflow);
+    let prompt = host.model.prompt(0);
+    assert!(prompt.contains("task_b") && prompt.contains("41") && !prompt.contains("42"));
+
+    let shortened = |catalog_bytes| {
+        let mut host = FakeHost::default();
+        for _ in 0..4 {
+            host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
+        }
+        let kind = try_solve(&host, Bounds { catalog_bytes, ..whole(4, 1, 1) }, &[]).unwrap_err().kind;
+        (host.model.requests().len(), kind)
+    };
+    // 2,100 bytes can be halved twice.
+    assert_eq!((shortened(999), shortened(2100)), ((1, FailureKind::Model), (3, FailureKind::Model)));
+}

@@ -1,0 +1,85 @@
+//! The solver against scripted models and databases.
+
+mod judge;
+mod limits;
+mod vote;
+mod workflow;
+
+use syrch_plugin::fakes::{FakeHost, FakeRows, reply, sql_error};
+use syrch_plugin::prelude::*;
+use syrch_plugin::serde_json::json;
+
+use crate::{Habits, Text2Sql};
+
+fn catalog() -> Catalog {
+    let column = |(name, kind): (&str, &str)| Column {
+        name: name.to_owned(),
+        sql_type: kind.to_owned(),
+        comment: Some("a comment that is not shown".to_owned()),
+        ..Column::default()
+    };
+    let table = |name: &str, columns: [(&str, &str); 2]| Table {
+        name: name.to_owned(),
+        columns: columns.map(column).to_vec(),
+        primary_key: vec!["id".to_owned()],
+        ..Table::default()
+    };
+    let tables = vec![
+        table("customers", [("id", "INTEGER"), ("name", "TEXT")]),
+        table("orders", [("id", "INTEGER"), ("total", "REAL")]),
+    ];
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+}
+
+fn solve(host: &FakeHost, habits: Habits) -> Result<Outcome, Failure> {
+    let problem = Problem::new("How much was sold?");
+    let task = Task::new("A", "How much was sold?");
+    Text2Sql::new(habits).solve(host, &problem, &catalog(), &task, &[])
+}
+
+fn solved(host: &FakeHost, habits: Habits) -> Vec<Candidate> {
+    solve(host, habits).unwrap().candidates
+}
+
+/// The reason in the memo of an outcome without candidates.
+fn lost(host: &FakeHost, habits: Habits) -> String {
+    let outcome = solve(host, habits).unwrap();
+    assert!(outcome.candidates.is_empty());
+    let memo: syrch_plugin::serde_json::Value = syrch_plugin::serde_json::from_str(&outcome.memo.unwrap()).unwrap();
+    let reason = memo["reason"].as_str().unwrap().to_owned();
+    assert_eq!(host.trace.notes().last(), Some(&reason));
+    reason
+}
+
+/// The model writes these, the first of a try for `generate`.
+fn says(host: &mut FakeHost, purpose: &Purpose, statements: &[&str]) {
+    for sql in statements {
+        host.model.script(purpose, Ok(reply("", Some(&json!({ "sql": sql })))));
+    }
+}
+
+fn numbers(list: &[i64]) -> FakeRows {
+    FakeRows::new(&["n"], list.iter().map(|n| vec![Value::Integer(*n)]).collect())
+}
+
+/// `BAD n` fails when it is run, `SELECT n` gives n.
+fn database(host: &mut FakeHost) {
+    for n in 1..=4 {
+        host.database.answer(&format!("SELECT {n}"), numbers(&[n]));
+        let error = sql_error(SqlErrorKind::Other, &format!("no such column: c{n}"));
+        host.database.fail_run(&format!("BAD {n}"), error);
+    }
+    host.database.answer("SELECT none", numbers(&[]));
+}
+
+fn purposes(host: &FakeHost) -> Vec<Purpose> {
+    host.model.requests().into_iter().map(|request| request.purpose).collect()
+}
+
+fn samples(host: &FakeHost) -> Vec<u32> {
+    host.model.requests().into_iter().map(|request| request.sample).collect()
+}
+
+fn ids(candidates: &[Candidate]) -> Vec<&str> {
+    candidates.iter().map(|candidate| candidate.id.as_str()).collect()
+}

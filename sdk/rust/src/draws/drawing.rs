@@ -1,0 +1,270 @@
+//! Model calls side by side, and the way of their statements through the database.
+
+use std::rc::Rc;
+
+use super::pool::{Came, Draw, Pool, Ran};
+use super::{Sampler, Stopped};
+use crate::attempt::{self, Trial};
+use crate::failure::llm_words;
+use crate::prelude::*;
+use crate::replies::sql_reply;
+use crate::text::line;
+
+/// Draws under way and those that ended.
+#[derive(Debug)]
+pub struct Drawing<'a, H> {
+    host: &'a H,
+    task: &'a Task,
+    most: u32,
+    overflow_rows: u64,
+    started: u32,
+    under_way: Vec<UnderWay>,
+    // The numbers of the draws that the sampler has seen.
+    seen: Vec<u32>,
+    /// What came so far.
+    pub pool: Pool,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    number: u32,
+    repairs: Option<u32>,
+    pending: PendingReply,
+}
+
+struct Replied {
+    number: u32,
+    repairs: Option<u32>,
+    reply: Result<Reply, LlmError>,
+}
+
+// A reply's statement, on its way to the database.
+struct Stated {
+    draw: Draw,
+    facts: Facts,
+}
+
+impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
+    /// A drawing of at most that many statements. More rows than `overflow_rows` are a doubt.
+    pub fn new(host: &'a H, task: &'a Task, most: u32, overflow_rows: u64) -> Self {
+        Self {
+            host,
+            task,
+            most,
+            overflow_rows,
+            started: 0,
+            under_way: Vec::new(),
+            seen: Vec::new(),
+            pool: Pool::default(),
+        }
+    }
+
+    /// Draws until the sampler has enough. It can be called again, for example after a result was rejected. Draws that were under way
+    /// when the model abstained or failed are waited for, since they are paid for; when the database failed, they are cancelled.
+    pub fn run(&mut self, sampler: &mut impl Sampler) -> Stopped {
+        let mut stopped = None;
+        loop {
+            if stopped.is_none() && (self.under_way.is_empty() || !sampler.in_rounds()) {
+                let missing = sampler.missing(&self.pool) as usize;
+                if missing == 0 {
+                    self.cancel();
+                    return Stopped::Done;
+                }
+                self.start(sampler, missing);
+            }
+            if self.under_way.is_empty() {
+                return stopped.unwrap_or(Stopped::Done);
+            }
+            let replies = self.wait();
+            if let Err(why) = self.take(sampler, replies, &mut stopped) {
+                self.cancel();
+                return Stopped::Failed(why);
+            }
+            self.show(sampler);
+        }
+    }
+
+    fn show(&mut self, sampler: &mut impl Sampler) {
+        for draw in self.pool.draws() {
+            if !self.seen.contains(&draw.number) {
+                self.seen.push(draw.number);
+                sampler.seen(draw);
+            }
+        }
+    }
+
+    /// How many draws were started.
+    #[must_use]
+    pub fn started(&self) -> u32 {
+        self.started
+    }
+
+    fn start(&mut self, sampler: &mut impl Sampler, missing: usize) {
+        while self.under_way.len() < missing && self.started < self.most {
+            self.started += 1;
+            let request = sampler.request(self.started, &self.pool);
+            let repairs = self.repaired(&request);
+            let pending = self.host.start_reply(&request);
+            self.under_way.push(UnderWay { number: self.started, repairs, pending });
+        }
+    }
+
+    /// The draw whose statement is the last of those that a repair is about.
+    fn repaired(&self, request: &Request) -> Option<u32> {
+        let sql = request.subjects.last().filter(|_| request.purpose == Purpose::Repair)?;
+        self.pool.draws().iter().rfind(|draw| draw.sql == *sql).map(|draw| draw.number)
+    }
+
+    fn cancel(&mut self) {
+        for call in self.under_way.drain(..) {
+            call.pending.cancel();
+        }
+    }
+
+    /// The replies that are ready, by number. A call that says it is ready and has no reply counts as cancelled, so that no wait is endless.
+    fn wait(&mut self) -> Vec<Replied> {
+        let tickets: Vec<u32> = self.under_way.iter().map(|call| call.pending.ticket()).collect();
+        let ready = self.host.any(&tickets);
+        let calls = std::mem::take(&mut self.under_way);
+        let mut replies = Vec::new();
+        for call in calls {
+            if ready.is_empty() || ready.contains(&call.pending.ticket()) {
+                let reply = call.pending.get().unwrap_or(Err(LlmError::Cancelled));
+                replies.push(Replied { number: call.number, repairs: call.repairs, reply });
+            } else {
+                self.under_way.push(call);
+            }
+        }
+        replies
+    }
+
+    /// Takes replies through the database, all of them at once. The error is the database's.
+    fn take(
+        &mut self,
+        sampler: &mut impl Sampler,
+        replies: Vec<Replied>,
+        stopped: &mut Option<Stopped>,
+    ) -> Result<(), Failure> {
+        let mut stated = Vec::new();
+        let mut shorter = None;
+        for Replied { number, repairs, reply } in replies {
+            let draw = |sql, confidence| Draw {
+                number,
+                repairs,
+                sql,
+                confidence,
+                came: Came::Failed(String::new()),
+                signals: Signals::default(),
+            };
+            match reply {
+                Ok(reply) => match sql_reply(&reply) {
+                    Some(said) => {
+                        let mut draw = draw(said.sql, said.confidence);
+                        draw.signals.logprob = reply.logprob;
+                        let usage = f64::from(reply.usage.input_tokens) + f64::from(reply.usage.output_tokens);
+                        draw.signals.extra.push(("tokens".to_owned(), usage));
+                        stated.extend(self.check(draw)?);
+                    }
+                    None => self.no_statement(draw(String::new(), None), "the reply held no statement".to_owned()),
+                },
+                Err(LlmError::Malformed(start)) => {
+                    let wrong = format!("the reply held no statement; it began: {}", line(&start, 200));
+                    self.no_statement(draw(String::new(), None), wrong);
+                }
+                // Calls of the same length come back together: one shortening does for all of them.
+                Err(LlmError::TooLarge) if *shorter.get_or_insert_with(|| sampler.shorten()) => {
+                    self.no_statement(draw(String::new(), None), llm_words(&LlmError::TooLarge));
+                }
+                Err(error @ (LlmError::Refused(_) | LlmError::Unsupported(_))) => {
+                    stopped.get_or_insert(Stopped::Abstained(llm_words(&error)));
+                }
+                Err(error) => {
+                    stopped.get_or_insert(Stopped::Failed(llm_failure(&error)));
+                }
+            }
+        }
+        self.execute(stated)
+    }
+
+    fn no_statement(&mut self, mut draw: Draw, wrong: String) {
+        draw.signals.syntax_errors = 1;
+        draw.came = Came::Failed(wrong);
+        self.pool.insert(draw);
+    }
+
+    /// None when the statement need not run: it fails its check, or ran before.
+    fn check(&mut self, mut draw: Draw) -> Result<Option<Stated>, Failure> {
+        if let Some(twin) = self.pool.draws().iter().find(|twin| twin.sql == draw.sql) {
+            draw.came = twin.came.clone();
+            draw.signals = with_counts_of(draw.signals, &twin.signals);
+            self.keep(draw);
+            return Ok(None);
+        }
+        match self.host.check(&draw.sql) {
+            Ok(facts) => Ok(Some(Stated { draw, facts })),
+            Err(error) => self.failed(draw, &error).map(|()| None),
+        }
+    }
+
+    fn execute(&mut self, stated: Vec<Stated>) -> Result<(), Failure> {
+        let mut texts: Vec<String> = Vec::new();
+        let (firsts, twins): (Vec<Stated>, Vec<Stated>) = stated.into_iter().partition(|stated| {
+            let is_first = !texts.contains(&stated.draw.sql);
+            if is_first {
+                texts.push(stated.draw.sql.clone());
+            }
+            is_first
+        });
+        let ends = if texts.is_empty() { Vec::new() } else { self.host.run_all(&texts) };
+        for (stated, end) in firsts.into_iter().zip(ends) {
+            match end {
+                Ok(results) => self.ran(stated, results),
+                Err(error) => self.failed(stated.draw, &error)?,
+            }
+        }
+        for twin in twins {
+            // Its text is in the pool by now.
+            self.check(twin.draw)?;
+        }
+        Ok(())
+    }
+
+    fn ran(&mut self, stated: Stated, results: ResultSet) {
+        let Stated { mut draw, facts } = stated;
+        let profile = results.profile();
+        let doubts = attempt::look(self.overflow_rows, &profile, &mut draw.signals);
+        // A host that knows no fingerprint leaves each text its own result.
+        let fingerprint = results.fingerprint(&Equality::Bag).unwrap_or_else(|| facts.normalized.clone());
+        draw.came = Came::Ran(Rc::new(Ran { facts, results, profile, doubts, fingerprint }));
+        self.keep(draw);
+    }
+
+    fn failed(&mut self, mut draw: Draw, error: &SqlError) -> Result<(), Failure> {
+        match attempt::failed(error, &mut draw.signals) {
+            Trial::Over(failure) => {
+                let candidate = self.pool.candidate(self.task, &draw, self.most);
+                self.host.propose(&candidate);
+                self.host.discard(&candidate.id, &failure.message);
+                return Err(failure);
+            }
+            Trial::Failed(wrong) => draw.came = Came::Failed(wrong),
+            Trial::Ran { .. } => {}
+        }
+        self.keep(draw);
+        Ok(())
+    }
+
+    /// Tells people of a statement, and at once what was wrong with one that cannot be run.
+    fn keep(&mut self, draw: Draw) {
+        let candidate = self.pool.candidate(self.task, &draw, self.most);
+        self.host.propose(&candidate);
+        if let Came::Failed(wrong) = &draw.came {
+            self.host.discard(&candidate.id, wrong);
+        }
+        self.pool.insert(draw);
+    }
+}
+
+fn with_counts_of(own: Signals, twin: &Signals) -> Signals {
+    Signals { logprob: own.logprob, extra: own.extra, ..twin.clone() }
+}
