@@ -1,4 +1,5 @@
-//! Builds the built-in plugins, so that the binary carries them. Every folder of `plugins/` with a manifest is one.
+//! Builds the built-in plugins, so that the binary carries them, and lists the strategy files. Every folder of `plugins/` with a manifest is
+//! a plugin, and every `.yml` of `plugins/strategies` a strategy.
 //!
 //! The components go to `target/plugins`, the same place that `make plugins` uses: nothing is built twice.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script is told everything through the environment.
@@ -23,6 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let target_dir = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");
     build(&root, &names, &target_dir)?;
     std::fs::write(out.join("builtins.rs"), table(&names, &target_dir.join(TARGET).join(PROFILE))?)?;
+    std::fs::write(out.join("strategies.rs"), strategies(&root.join("plugins/strategies"))?)?;
     Ok(())
 }
 
@@ -30,7 +32,7 @@ fn plugin_names(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(root.join("plugins"))? {
         let entry = entry?;
-        if entry.path().join("Cargo.toml").is_file() {
+        if entry.path().join("Cargo.toml").is_file() && !entry.path().join("WIP").exists() {
             names.push(entry.file_name().into_string().map_err(|_| "a plugin's folder name is not UTF-8")?);
         }
     }
@@ -69,6 +71,20 @@ fn table(names: &[String], folder: &Path) -> Result<String, Box<dyn Error>> {
     let mut table = String::from("pub(crate) const BUILTINS: &[(&str, &[u8])] = &[\n");
     for name in names {
         writeln!(table, "    ({name:?}, include_bytes!({:?})),", folder.join(format!("{name}.wasm")))?;
+    }
+    table.push_str("];\n");
+    Ok(table)
+}
+
+/// The text of each strategy file by the file's name without its ending, sorted.
+fn strategies(folder: &Path) -> Result<String, Box<dyn Error>> {
+    let mut files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "yml"));
+    files.sort();
+    let mut table = String::from("const FILES: &[(&str, &str)] = &[\n");
+    for file in files {
+        let name = file.file_stem().and_then(|name| name.to_str()).ok_or("a strategy file's name is not UTF-8")?;
+        writeln!(table, "    ({name:?}, include_str!({file:?})),")?;
     }
     table.push_str("];\n");
     Ok(table)

@@ -56,7 +56,7 @@ impl Place {
     }
 
     /// A search of the shop with these words added.
-    fn search(&self, words: &str) -> Command {
+    pub(crate) fn search(&self, words: &str) -> Command {
         let mut command = self.host();
         command.args(["--llm", "offline", "--db", "shop.sqlite", "-q", "How many customers are there?"]);
         command.args(words.split_whitespace());
@@ -99,7 +99,7 @@ pub(crate) fn said(output: &Output) -> (String, String) {
 }
 
 /// The program ends with that code, and tells people and programs the same: these words, in message or hint. The document is returned.
-fn refused(command: &mut Command, code: i32, words: &[&str]) -> Value {
+pub(crate) fn refused(command: &mut Command, code: i32, words: &[&str]) -> Value {
     let output = finish(command.args(["--format", "json"]), "");
     let (stdout, stderr) = said(&output);
     let all = format!("{command:?}\nstdout: {stdout}\nstderr: {stderr}");

@@ -30,9 +30,7 @@ fn allowed(room: &str) -> &'static [&'static str] {
         "layers" => &["core", "cache", "journal"],
         "scheduler" => &["core", "journal"],
         "grade" => &["core", "scheduler", "journal"],
-        "app" => {
-            &["core", "runtime", "scheduler", "grade", "layers", "llm", "cache", "executors", "journal", "search"]
-        }
+        "app" => &["core", "runtime", "scheduler", "grade", "layers", "llm", "cache", "executors", "journal", "search"],
         "cli" | "examples" => &["app"],
         "plugins" => &["sdk"],
         "kit" => &[],

@@ -15,6 +15,7 @@ mod completions;
 mod doctor;
 mod endpoint;
 mod house;
+mod linking;
 mod logging;
 mod money;
 mod offline_figures;
@@ -22,10 +23,20 @@ mod output;
 #[cfg(unix)]
 mod prompt;
 mod readme;
+mod recorded;
 mod replay;
 mod resume;
+mod retrieval;
 mod side_by_side;
 mod statements;
+mod strategies;
+mod strategies_beam;
+mod strategies_chase;
+mod strategies_mcts;
+mod strategies_progressive;
+mod strategies_samples;
+mod strategies_text2sql;
+mod strategies_turns;
 mod trace;
 mod zoo;
 

@@ -72,12 +72,14 @@
 //! ```
 
 mod answer;
+mod build_index;
 mod builtin;
 mod context;
 mod error;
 mod evaluate;
 mod ground;
 mod host;
+mod knowledge;
 mod models;
 mod noted;
 mod open;
@@ -87,25 +89,30 @@ mod query;
 mod record;
 mod recordings;
 mod report;
+mod retrieval;
 mod runner;
 mod search;
 mod settings;
+pub mod strategies;
 pub mod telemetry;
 mod trace;
+pub mod yaml;
 
+pub use build_index::IndexReport;
 pub use error::Error;
 pub use host::Host;
 pub use open::{open_cache, open_database};
 pub use plugins::Inspection;
 pub use query::{Query, QueryError, QueryResult, query};
 pub use record::recorded_settings;
+pub use recordings::recorded_models;
 pub use report::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, Ask, CandidateReport, CandidateStatus, ClarifyReport, Confidence,
     CostReport, Observer, Outcome, PluginReport, SearchEvent, SearchReport, Silent, TimeReport,
 };
 pub use settings::{
     CacheSettings, EndpointSettings, JournalSettings, ModelSettings, PluginSource, PriceSettings, Provider,
-    RateSettings, RouteSettings, Settings, Strategy,
+    RateSettings, RetrievalSettings, RouteSettings, Settings, Strategy,
 };
 
 pub use answer::json_value;

@@ -50,9 +50,13 @@ pub fn builtins() -> Vec<Builtin> {
 /// When there is none of that name, or it is refused.
 pub async fn inspect(source: &PluginSource, settings: &Settings, observer: &dyn Observer) -> Result<Inspection, Error> {
     let runtime = runtime(settings)?;
-    let plugin = load(&runtime, source, observer).await?;
+    Ok(inspection(source, &load(&runtime, source, observer).await?))
+}
+
+/// What a loaded plugin is.
+pub(crate) fn inspection(source: &PluginSource, plugin: &Plugin) -> Inspection {
     let identity = plugin.identity();
-    Ok(Inspection {
+    Inspection {
         source: source.clone(),
         digest: plugin.digest().to_owned(),
         bytes: plugin.size(),
@@ -62,7 +66,7 @@ pub async fn inspect(source: &PluginSource, settings: &Settings, observer: &dyn 
         version: identity.version,
         summary: identity.summary,
         config_schema: identity.config_schema,
-    })
+    }
 }
 
 pub(crate) fn runtime(settings: &Settings) -> Result<Runtime, Error> {

@@ -8,7 +8,8 @@ use syrch_journal::{FORMAT, Journal, Kept, RECORDING, Recorded, Recording, Recor
 use syrch_layers::budget::clamp;
 use syrch_layers::record::kept;
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
-use syrch_llm::{Exchange, ReplayConfig, ReplayProvider};
+use syrch_llm::recorded::is_recorded;
+use syrch_llm::{Exchange, RecordedAnswers, RecordedConfig, RecordedProvider, ReplayConfig, ReplayProvider};
 use tokio::sync::watch;
 
 use crate::{Error, Settings};
@@ -38,11 +39,34 @@ impl Missed {
     }
 }
 
-/// A recording as a model, under the names that it was made with. Which model a purpose goes to was decided then.
+/// A recording as a model: of calls, or of what systems answered to the questions of a suite. The first line tells which.
 ///
 /// # Errors
 /// When the file cannot be read or is no recording.
 pub(crate) fn open_replay(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> {
+    if is_recorded(path) { open_answers(settings, path) } else { open_calls(settings, path) }
+}
+
+/// The names of the models that the recording of the settings answers for, the default first; none: no recording answers. The whole of it is
+/// read, and nothing is asked.
+///
+/// # Errors
+/// When a search with these settings could not use it.
+pub fn recorded_models(settings: &Settings) -> Result<Option<Vec<String>>, Error> {
+    let path = settings.model.replay.as_deref();
+    path.map(|path| open_replay(settings, path).map(|model| model.models())).transpose()
+}
+
+/// Recorded answers as a model. It has one name, and every purpose goes to it.
+fn open_answers(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> {
+    let answers = RecordedAnswers::read(path).map_err(|error| Error::Unfit(error.to_string()))?;
+    let config = RecordedConfig { seed: settings.seed, limits: settings.limits.clone() };
+    let provider: Arc<dyn ModelProvider> = Arc::new(RecordedProvider::new(answers, config));
+    routed(settings, path, &provider, &provider.models())
+}
+
+/// Recorded calls as a model, under the names that they were made with. Which model a purpose goes to was decided then.
+fn open_calls(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> {
     let (mut exchanges, models) = read(settings, path)?;
     exchanges.iter_mut().for_each(|exchange| clamp(&mut exchange.request, &settings.limits));
     let config = ReplayConfig {
@@ -51,10 +75,20 @@ pub(crate) fn open_replay(settings: &Settings, path: &Path) -> Result<RoutedMode
         digested: |request| kept(request, Kept::None),
     };
     let provider: Arc<dyn ModelProvider> = Arc::new(ReplayProvider::new(exchanges, config));
+    routed(settings, path, &provider, &models)
+}
+
+/// One provider under these names, the default first.
+fn routed(
+    settings: &Settings,
+    path: &Path,
+    provider: &Arc<dyn ModelProvider>,
+    models: &[String],
+) -> Result<RoutedModel, Error> {
     let limiter = Limiter::new(Rates { patience: settings.model.max_retry_wait, ..Rates::default() });
     let route = |name: &String, model: Option<String>| Route {
         name: name.clone(),
-        provider: Arc::clone(&provider),
+        provider: Arc::clone(provider),
         model,
         limiter: Arc::clone(&limiter),
     };
@@ -90,7 +124,9 @@ fn read(settings: &Settings, path: &Path) -> Result<(Vec<Exchange>, Vec<String>)
         }
         other => {
             let found = other.map_or_else(|| "none".to_owned(), |name| format!("`{name}`"));
-            let known = format!("this host replays `{FORMAT}` and `{RECORDING}`");
+            let known = format!(
+                "this host replays `{FORMAT}`, `{RECORDING}` and recorded answers (`id` and `candidates` a line)"
+            );
             Err(Error::Unfit(format!("`{}` has a format that is not known ({found}): {known}", path.display())))
         }
     }

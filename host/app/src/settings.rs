@@ -43,6 +43,9 @@ pub struct Settings {
     /// Where compiled plugins are kept; none: nothing is kept.
     #[serde(skip)]
     pub cache_dir: Option<PathBuf>,
+    /// What retrieval knows besides the catalog.
+    #[serde(default)]
+    pub retrieval: RetrievalSettings,
     /// What is kept of runs.
     pub journal: JournalSettings,
     /// What is kept of model replies and results.
@@ -69,12 +72,28 @@ impl Default for Settings {
             settings: BTreeMap::new(),
             seed: 0,
             cache_dir: None,
+            retrieval: RetrievalSettings::default(),
             journal: JournalSettings::default(),
             cache: CacheSettings::default(),
             spans: None,
             limits: Limits::default(),
         }
     }
+}
+
+/// What retrieval knows besides the catalog.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RetrievalSettings {
+    /// Notes: a line each, plain text or a JSON object with `note` and perhaps `table` and `column`.
+    pub notes: Option<PathBuf>,
+    /// Solved examples: a JSON object a line, with `question` and `sql`.
+    pub examples: Option<PathBuf>,
+    /// Where indexes of business terms are kept; none: none is used.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
+    /// What tells the knowledge that a run was begun with from another; the host fills it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// What is kept of runs.
@@ -145,6 +164,9 @@ pub struct ModelSettings {
     pub models: BTreeMap<String, RouteSettings>,
     /// The models that answer calls of a purpose, by name; the default answers the others.
     pub purposes: BTreeMap<String, String>,
+    /// The model for embeddings: one of `models`, or its name at the default endpoint; none: there are no vectors.
+    #[serde(default)]
+    pub embeddings: Option<String>,
     /// Prices by the model's name at its endpoint; `*` stands for any characters, and the longest pattern counts.
     pub prices: BTreeMap<String, PriceSettings>,
     /// Answer from this recording, and ask no model.
@@ -234,6 +256,7 @@ impl Default for ModelSettings {
             endpoints: BTreeMap::new(),
             models: BTreeMap::new(),
             purposes: BTreeMap::new(),
+            embeddings: None,
             prices: BTreeMap::new(),
             replay: None,
             record: None,
@@ -272,31 +295,16 @@ impl std::fmt::Display for PluginSource {
     }
 }
 
-/// A plugin for each role, with its config.
+/// A plugin for each role, with its config. The default is that of [`crate::strategies::DEFAULT`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strategy {
-    /// Which plugin plays which role.
+    /// What it was called before anybody changed a part of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Which plugin plays which role. Nobody may play the linker's, in which case the catalog is shown as it is.
     pub roles: BTreeMap<Role, PluginSource>,
     /// The plugins' own settings by role, as JSON objects.
     pub config: BTreeMap<Role, serde_json::Map<String, serde_json::Value>>,
-}
-
-impl Default for Strategy {
-    /// The founding strategy: divide and conquer, refine until confident.
-    fn default() -> Self {
-        let builtin = |role, name: &str| (role, PluginSource::Builtin(name.to_owned()));
-        Self {
-            roles: BTreeMap::from([
-                builtin(Role::Planner, "decompose"),
-                builtin(Role::Solver, "refine"),
-                builtin(Role::Calibrator, "signals"),
-                builtin(Role::Reward, "execution"),
-                builtin(Role::Clarifier, "ambiguity"),
-                builtin(Role::Aggregator, "evidence"),
-            ]),
-            config: BTreeMap::new(),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -309,11 +317,5 @@ mod tests {
             assert_eq!(PluginSource::parse(path), PluginSource::File(path.into()));
         }
         assert_eq!(PluginSource::parse("chase"), PluginSource::Builtin("chase".into()));
-    }
-
-    #[test]
-    fn the_founding_strategy_casts_every_role() {
-        let strategy = Strategy::default();
-        assert!(Role::ALL.iter().all(|role| strategy.roles.contains_key(role)));
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::parser::ValueSource;
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::config::flags::Flags;
+use crate::config::flags::{Flags, NameOrFile};
 use crate::config::parameter::Parameter;
 use crate::console::Color;
 use crate::console::logging::LogFormat;
@@ -117,6 +117,12 @@ pub(crate) enum Command {
     /// Show the plugins
     #[command(subcommand, after_help = Exit::help())]
     Plugin(PluginCommand),
+    /// List, show and check strategies
+    #[command(subcommand, after_help = Exit::help())]
+    Strategy(StrategyCommand),
+    /// Ask a model once what people call the tables and columns of a database, and use it in searches over it from then on
+    #[command(after_help = Exit::help())]
+    BuildIndex(Box<BuildIndexArgs>),
     /// Check everything that a search leans on; exit 0 when nothing failed, 10 otherwise
     #[command(after_help = Exit::help())]
     Doctor(Box<DoctorArgs>),
@@ -142,6 +148,14 @@ pub(crate) struct DoctorArgs {
     #[arg(skip)]
     pub(crate) broken: Option<Failure>,
     /// Flags of a search, to see what they would do.
+    #[command(flatten)]
+    pub(crate) flags: Flags<true>,
+}
+
+/// Flags of `build-index`.
+#[derive(Args)]
+pub(crate) struct BuildIndexArgs {
+    /// Flags of a search: the database, the model, what it may cost.
     #[command(flatten)]
     pub(crate) flags: Flags<true>,
 }
@@ -201,6 +215,24 @@ pub(crate) enum PluginCommand {
         #[arg(value_name = "PATH|NAME")]
         plugin: String,
     },
+}
+
+/// The commands of `strategy`.
+#[derive(Subcommand)]
+pub(crate) enum StrategyCommand {
+    /// List the built-in strategies
+    #[command(after_help = Exit::help())]
+    List,
+    /// Show a strategy whole, as a file that --strategy takes; its plugins and their settings are checked
+    #[command(after_help = Exit::help())]
+    Show {
+        /// A built-in's name, or the path of a strategy file
+        #[arg(value_name = "NAME|FILE", value_parser = NameOrFile, hide_possible_values = true)]
+        strategy: String,
+    },
+    /// Print the JSON Schema of strategy files, for editors
+    #[command(after_help = Exit::help())]
+    Schema,
 }
 
 /// The commands of `cache`.

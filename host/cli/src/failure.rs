@@ -1,6 +1,7 @@
 //! An error as the user meets it: what happened, the exit code, and what to do next.
 
 use syrch::journal::JournalError;
+use syrch::strategies::StrategyError;
 use syrch::syrch_core::ports::DatabaseError;
 use syrch::syrch_core::{RoleError, SqlError, SqlErrorKind};
 use syrch::{Error, LoadError};
@@ -93,6 +94,23 @@ impl From<Error> for Failure {
                  is made again",
             ),
             Error::Internal(_) => of(Exit::Unexpected),
+        }
+    }
+}
+
+impl From<StrategyError> for Failure {
+    fn from(error: StrategyError) -> Self {
+        let failure = Self::config(error.to_string());
+        match error {
+            StrategyError::Unknown { similar, .. } => failure.hint(did_you_mean(&similar).unwrap_or_else(|| {
+                "`syrch-host strategy list` shows the built-in ones; a path has a separator, or ends in .yml".into()
+            })),
+            StrategyError::Unreadable { .. } => failure.hint("check the path of the strategy file"),
+            StrategyError::Invalid { .. } => failure.hint(
+                "correct the file at that place; `syrch-host strategy show FILE` checks all of it, and `syrch-host strategy schema` \
+                 prints a schema for editors",
+            ),
+            StrategyError::Host(_) => Self { exit: Exit::Unexpected, ..failure },
         }
     }
 }

@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde_json::json;
-use syrch::PluginSource;
+use syrch::{PluginSource, strategies};
 
-use args::{Cli, Command, PluginCommand, SchemaArgs};
+use args::{Cli, Command, PluginCommand, SchemaArgs, StrategyCommand};
 use commands::Context;
 use config::{Config, Given};
 use console::interrupt::Interrupt;
@@ -128,7 +128,9 @@ fn configure(cli: &Cli, environment: &Environment) -> Outcome<Config> {
         Some(Command::Config(config)) => Given::new(file, &config.search.flags, &config.search.parameters),
         Some(Command::Schema(schema)) => Given::new(file, &database_flags(schema), &[]),
         Some(Command::Sql(sql)) => Given::new(file, &sql.flags, &[]),
+        Some(Command::BuildIndex(build)) => Given::new(file, &build.flags, &[]),
         Some(Command::Doctor(doctor)) => Given::new(file, &doctor.flags, &[]),
+        Some(Command::Strategy(_)) => Given { file, any_strategy: true, ..Given::default() },
         Some(Command::Plugin(_) | Command::Trace(_) | Command::Cache(_)) => Given { file, ..Given::default() },
         // The script is the same whatever is configured, also where that cannot be read.
         Some(Command::Completions { .. }) => return Ok(Config::default()),
@@ -199,13 +201,21 @@ fn inputs(cli: &Cli, config: &Config) -> Vec<(&'static str, PathBuf)> {
         PluginSource::File(path) => Some(path.clone()),
         PluginSource::Builtin(_) => None,
     });
+    let shown = match &cli.command {
+        Some(Command::Strategy(StrategyCommand::Show { strategy })) => Some(strategy),
+        _ => None,
+    };
+    let strategies = shown.into_iter().chain([&config.effective.strategy]).filter(|word| strategies::is_file(word));
     output::database_files(&settings.database)
         .into_iter()
         .map(|path| ("the database", path))
         .chain(settings.model.replay.iter().map(|path| ("the recording in use", path.clone())))
         .chain(settings.model.record.iter().map(|path| ("the recording to be made", path.clone())))
+        .chain(settings.retrieval.notes.iter().map(|path| ("the notes in use", path.clone())))
+        .chain(settings.retrieval.examples.iter().map(|path| ("the examples in use", path.clone())))
         .chain(config.files.iter().map(|path| ("the config file in use", path.clone())))
         .chain(plugins.map(|path| ("a plugin in use", path)))
+        .chain(strategies.map(|word| ("a strategy file in use", PathBuf::from(word))))
         .collect()
 }
 
@@ -217,16 +227,18 @@ async fn dispatch(context: Context, command: Command) -> Outcome {
         }
         Command::Search(search) => return commands::search::run(context, *search).await,
         Command::Trace(trace) => return commands::trace::run(context, trace).await,
+        Command::BuildIndex(_) => return commands::build_index::run(context).await,
         other => other,
     };
     let work = async {
         match command {
             // Dispatched above.
-            Command::Search(_) | Command::Trace(_) => Ok(Exit::Answered),
+            Command::Search(_) | Command::Trace(_) | Command::BuildIndex(_) => Ok(Exit::Answered),
             Command::Schema(schema) => commands::schema::run(&context, schema.table.as_deref()).await,
             Command::Config(config) => commands::config::run(&context, config.origin),
             Command::Sql(sql) => commands::sql::run(&context, sql).await,
             Command::Plugin(plugin) => commands::plugin::run(&context, plugin).await,
+            Command::Strategy(strategy) => commands::strategy::run(&context, strategy).await,
             Command::Cache(cache) => commands::cache::run(&context, cache).await,
             Command::Doctor(doctor) => commands::doctor::run(&context, doctor.broken).await,
             Command::Completions { shell } => commands::completions::run(&context, shell),

@@ -45,6 +45,9 @@ pub(crate) struct Options {
     /// Rows of the large table
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1_000..))]
     pub(crate) rows: u32,
+    /// Orders of the recorded answers that strategies are measured in
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) orders: u32,
     /// The binary, when it does not lie beside this program
     #[arg(long, value_name = "FILE")]
     pub(crate) host: Option<PathBuf>,

@@ -28,6 +28,8 @@ pub(crate) struct World {
     pub(crate) searches: u32,
     /// Rows of the large table.
     pub(crate) rows: u32,
+    /// Orders of the recorded answers.
+    pub(crate) orders: u32,
     /// For what runs in this process.
     pub(crate) runtime: tokio::runtime::Runtime,
 }
@@ -45,7 +47,8 @@ impl World {
             return Err(format!("`{host}` is missing: build it with `cargo build --release -p syrch-host`").into());
         }
         let runtime = runtime()?;
-        Ok(Self { folder, shop, host, searches: options.searches, rows: options.rows, runtime })
+        let Options { searches, rows, orders, .. } = *options;
+        Ok(Self { folder, shop, host, searches, rows, orders, runtime })
     }
 
     /// A folder of that name, made when it is not there.

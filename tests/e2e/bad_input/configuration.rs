@@ -35,7 +35,14 @@ fn a_config_file_that_is_missing_or_odd_is_told() {
         ("huge.yml", &["huge.yml", "larger"]),
         (
             "unknown.yml",
-            &["unknown.yml:2:3", "`modle`", "did you mean `model`", "`execution`?", "unknown.yml:5:3", "`planner`?"],
+            &[
+                "unknown.yml:2:3",
+                "`modle`",
+                "did you mean `model`",
+                "`execution`?",
+                "unknown.yml:5:3",
+                "`planner` or `linker`?",
+            ],
         ),
         ("types.yml", &["types.yml:2:14", "max_depth", "high_confidence", "interactive", "`maybe`"]),
         ("list.yml", &["list.yml:1:1", "mapping"]),

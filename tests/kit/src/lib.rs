@@ -23,6 +23,7 @@
 
 mod data;
 mod endpoint;
+pub mod recorded;
 mod reply;
 mod script;
 pub mod zoo;

@@ -83,6 +83,7 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     checks.extend(machine::toolchain().await);
     checks.push(inputs::config(&context.config.files, broken));
     checks.push(inputs::builtins(context).await);
+    checks.push(inputs::cast(context));
     checks.extend(inputs::strategy(context).await);
     checks.push(folders::compiled(settings.cache_dir.as_deref()));
     checks.push(folders::answers(context.config.effective.cache, context.environment.cache_dir().as_deref()));
@@ -91,7 +92,7 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     if is_broken {
         checks.push(inputs::skipped("endpoint"));
     } else {
-        checks.extend(endpoint::all(&settings.model).await);
+        checks.extend(endpoint::all(settings).await);
     }
     checks.push(if is_broken { inputs::skipped("database") } else { inputs::database(settings).await });
     checks.push(machine::terminal(&context.environment, context.output.width()));

@@ -1,6 +1,7 @@
 //! One file per command; each gets the shared context and ends with an exit code or a failure.
 
 pub(crate) mod answer;
+pub(crate) mod build_index;
 pub(crate) mod cache;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -14,6 +15,7 @@ pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod sql;
 pub(crate) mod statements;
+pub(crate) mod strategy;
 pub(crate) mod trace;
 
 use std::sync::Arc;

@@ -2,26 +2,20 @@
 
 mod mapping;
 
-use std::fs::{File, Metadata};
-use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value;
-use serde_saphyr::{Location, Spanned};
 use syrch::PluginSource;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
+use syrch::yaml::{self, Location, Pair, Spanned, Tree, place};
 
 use super::kind::Kind;
 use super::parameter::Target;
-use super::spec::{self, SPECS, Spec, Stranger};
-use super::yaml::{self, Pair, Tree};
+use super::spec::{self, SPECS, STRATEGY, Spec, Stranger};
 use super::{Effective, Origin};
 use crate::failure::{Failure, Outcome};
 use mapping::Mention;
-
-/// Bytes of a config file at most.
-const LARGEST: u64 = 256 << 10;
 
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,33 +36,12 @@ pub(crate) enum Entry {
 
 /// Reads a file; `name` is what the user calls it.
 pub(crate) fn read(path: &Path, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
-    let text = text_of(path, trust).map_err(|why| {
+    // The user may name a pipe; a stranger may not.
+    let text = yaml::text_of(path, trust == Trust::Stranger).map_err(|why| {
         Failure::config(format!("config file `{name}`: {why}"))
             .hint("check the path; `syrch-host config` shows what is in force")
     })?;
     entries(&text, name, trust)
-}
-
-fn text_of(path: &Path, trust: Trust) -> Result<String, String> {
-    let fits = |data: Metadata| match data.is_dir() {
-        true => Err("is a folder".to_owned()),
-        // Opening a pipe waits for a writer, and a device may never end. The user may name one, such as `<(…)` of a shell; a
-        // stranger may not.
-        false if trust == Trust::Stranger && !data.is_file() => {
-            Err("is a special file, such as a pipe or a device".to_owned())
-        }
-        false => Ok(()),
-    };
-    let told = |error: std::io::Error| error.to_string();
-    std::fs::metadata(path).map_err(told).and_then(fits)?;
-    let file = File::open(path).map_err(told)?;
-    file.metadata().map_err(told).and_then(fits)?;
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(told)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("is larger than {} KiB", LARGEST >> 10));
-    }
-    String::from_utf8(bytes).map_err(|error| format!("is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
 }
 
 fn entries(text: &str, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
@@ -103,23 +76,13 @@ fn entries(text: &str, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
     })
 }
 
-fn place(name: &str, location: Option<Location>) -> String {
-    match location {
-        Some(at) if at.line() > 0 => format!("{name}:{}:{}", at.line(), at.column()),
-        _ => name.to_owned(),
-    }
+/// What may stand at the left margin: the sections of the options, and that of settings by name.
+fn sections() -> Vec<&'static str> {
+    let mut sections: Vec<&str> = SPECS.iter().map(|spec| spec.key.split('.').next().unwrap_or(spec.key)).collect();
+    sections.dedup();
+    sections.push("settings");
+    sections
 }
-
-const SECTIONS: &[&str] = &[
-    "llm",
-    "execution",
-    "cache",
-    "journal",
-    #[cfg(feature = "otel")]
-    "telemetry",
-    "plugins",
-    "settings",
-];
 
 /// Whether a number is no larger than a limit, which may be none.
 fn is_at_most(value: &Value, limit: &Value) -> bool {
@@ -161,14 +124,19 @@ impl Reader<'_> {
     fn document(&mut self, tree: Spanned<Tree>) {
         for (section, content) in self.pairs("a config file", tree) {
             match section.value.as_str() {
+                STRATEGY => {
+                    if let Some(spec) = spec::find(STRATEGY) {
+                        self.value(spec, content);
+                    }
+                }
                 "plugins" => self.plugins(content),
                 "settings" => self.parameters(Target::Setting, content),
-                name if SECTIONS.contains(&name) => {
+                name if sections().contains(&name) => {
                     for (key, value) in self.pairs(name, content) {
                         self.option(name, key, value);
                     }
                 }
-                name => self.unknown(section.referenced, "section", name, SECTIONS),
+                name => self.unknown(section.referenced, "section", name, &sections()),
             }
         }
     }
@@ -235,7 +203,10 @@ impl Reader<'_> {
                 self.value(spec, tree);
                 continue;
             }
-            for (key, value) in self.pairs("a plugin", tree) {
+            let mut pairs = self.pairs("a plugin", tree);
+            // In whatever order they stand, the config is that of this plugin.
+            pairs.sort_by_key(|(key, _)| key.value != "plugin");
+            for (key, value) in pairs {
                 match key.value.as_str() {
                     "plugin" => self.value(spec, value),
                     "config" => self.parameters(Target::Role(role), value),
@@ -300,8 +271,23 @@ mod tests {
                 "f.yml:5:14: execution.max_depth: `0` is not a whole number from 1 to 16",
                 "f.yml:6:3: unknown key in `execution` `cache_enabled`",
                 "f.yml:7:1: unknown section `exekution`; did you mean `execution`?",
-                "f.yml:9:3: unknown role `planer`; did you mean `planner`?",
+                "f.yml:9:3: unknown role `planer`; did you mean `planner` or `linker`?",
             ]
+        );
+    }
+
+    #[test]
+    fn a_plugins_config_is_its_own_wherever_it_stands() {
+        let text = "strategy: own.yml\nplugins:\n  solver:\n    config: {rounds: 3}\n    plugin: other\n";
+        let keys = entries(text, "f.yml", Trust::User).unwrap().into_iter().map(|entry| match entry {
+            Entry::Option(spec, value, origin) => format!("{}={value} {origin}", spec.key),
+            Entry::Parameter(target, key, ..) => format!("{target}.{key}"),
+        });
+        let keys: Vec<String> = keys.collect();
+        assert_eq!(keys, ["strategy=\"own.yml\" f.yml:1", "plugins.solver=\"other\" f.yml:5", "solver.rounds"]);
+        assert_eq!(
+            problems("strategy: {name: a}", Trust::User),
+            "f.yml:1:11: strategy: a mapping is not a text that is not empty"
         );
     }
 
@@ -336,6 +322,7 @@ mod tests {
             "cache: {enabled: false}",
             "cache: {ttl_seconds: 9}",
             "cache: {max_bytes: 9}",
+            "strategy: vote",
             "plugins: {solver: ./evil.wasm}",
             "plugins: {solver: {plugin: /evil.wasm}}",
         ] {

@@ -1,11 +1,13 @@
 //! The flags that come from the list of options: the parser and the help are made from it, so that they cannot differ.
 
+use clap::builder::{PossibleValue, TypedValueParser, ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::Value;
+use syrch::strategies;
 
 use super::kind::Kind;
-use super::spec::{SPECS, Spec};
+use super::spec::{SPECS, STRATEGY, Spec};
 use super::{Effective, Origin};
 
 /// The flags that were given, for commands that search (`SEARCH`) or only open a database. Not `Debug`: a key may be among
@@ -64,14 +66,35 @@ fn argument(spec: &'static Spec, flag: &'static str, value: &'static str, defaul
         .help(help)
         .help_heading(heading(spec.key))
         .allow_hyphen_values(matches!(spec.kind, Kind::Integer(..) | Kind::Number { .. }))
-        .value_parser(move |word: &str| kind.parse(word))
+        .hide_possible_values(true)
+        .value_parser(match spec.key {
+            STRATEGY => ValueParser::new(NameOrFile.map(Value::from)),
+            _ => ValueParser::new(move |word: &str| kind.parse(word)),
+        })
+}
+
+/// Takes a strategy's name or its file's path, and offers the names to whoever completes it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NameOrFile;
+
+impl TypedValueParser for NameOrFile {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, word: &std::ffi::OsStr) -> Result<String, clap::Error> {
+        let parser = |word: &str| Kind::Text.parse(word).map(|_| word.to_owned());
+        parser.parse_ref(command, arg, word)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(strategies::names().map(PossibleValue::new)))
+    }
 }
 
 fn heading(key: &str) -> &'static str {
     match key.split('.').next() {
         Some("llm") => "Model",
         Some("cache") => "Cache",
-        Some("plugins") => "Plugins (a path, or a built-in's name)",
+        Some("strategy" | "plugins") => "Plugins (a path, or a built-in's name)",
         _ => "Search",
     }
 }

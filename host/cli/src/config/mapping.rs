@@ -9,7 +9,7 @@ use syrch::syrch_core::text::nearest;
 use syrch::{EndpointSettings, ModelSettings, PriceSettings, Provider, RateSettings, RouteSettings};
 
 use super::kind::{self, Kind};
-use super::spec::TIME;
+use super::options::TIME;
 use super::value::{count, provider_name, provider_of, seconds, shown_seconds, small, text, whole};
 use crate::failure::alternatives;
 

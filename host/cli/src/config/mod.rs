@@ -1,37 +1,40 @@
-//! The layers of configuration: flag > environment > file > default, each value with where it came from.
+//! The layers of configuration: flag > environment > file > strategy > default, each value with where it came from.
 
+mod document;
 pub(crate) mod file;
 pub(crate) mod flags;
 pub(crate) mod kind;
 pub(crate) mod mapping;
+mod options;
 pub(crate) mod parameter;
 pub(crate) mod provider;
 pub(crate) mod spec;
+mod strategy;
 mod value;
-mod yaml;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
-use syrch::Settings;
+use serde_json::Value;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
+use syrch::{Settings, strategies};
 
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};
 use flags::Flags;
-use kind::Kind;
 use parameter::{Parameter, Target};
-use spec::{SPECS, Spec};
+use spec::{AMBIGUITY, SPECS, STRATEGY, Spec};
 
 /// Everything that is in force.
 #[derive(Debug, Clone)]
 pub(crate) struct Effective {
     /// What the library is told.
     pub(crate) settings: Settings,
+    /// The strategy, as it was named: a built-in's name, or a path.
+    pub(crate) strategy: String,
     /// Whether the user may be asked.
     pub(crate) interactive: bool,
     /// Whether to log.
@@ -51,6 +54,7 @@ impl Default for Effective {
     fn default() -> Self {
         Self {
             settings: Settings::default(),
+            strategy: strategies::DEFAULT.to_owned(),
             interactive: false,
             verbose: false,
             journal: true,
@@ -70,6 +74,8 @@ pub(crate) enum Origin {
     Default,
     /// It follows from other values.
     Derived(&'static str),
+    /// The strategy of this name or file.
+    Strategy(String),
     /// A file.
     File {
         /// The file.
@@ -88,6 +94,7 @@ impl fmt::Display for Origin {
         match self {
             Self::Default => f.write_str("default"),
             Self::Derived(why) => f.write_str(why),
+            Self::Strategy(word) => write!(f, "strategy {word}"),
             Self::File { path, line } => write!(f, "{path}:{line}"),
             Self::Environment(name) => write!(f, "environment {name}"),
             Self::Flag(name) => f.write_str(name),
@@ -127,6 +134,8 @@ pub(crate) struct Given<'a> {
     pub(crate) flags: Vec<(&'static Spec, Value, Origin)>,
     /// `-P`.
     pub(crate) parameters: &'a [Parameter],
+    /// Whether the strategy that is configured does not matter, and may be wrong.
+    pub(crate) any_strategy: bool,
 }
 
 impl<'a> Given<'a> {
@@ -137,25 +146,29 @@ impl<'a> Given<'a> {
         parameters: &'a [Parameter],
     ) -> Self {
         let flags = flags.entries().map(|(spec, value, origin)| (spec, value.clone(), origin)).collect();
-        Self { file, flags, parameters }
+        Self { file, flags, parameters, any_strategy: false }
     }
 }
 
 /// Merges all layers, the weakest first.
 pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -> Outcome<Config> {
     let mut config = Config::default();
+    let mut entries = Vec::new();
     for (path, trust) in files(given.file, environment, folder, &mut config.warnings) {
         let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-        let entries = file::read(&path, &name, trust)?;
-        if trust == Trust::Stranger && !entries.is_empty() {
+        let found = file::read(&path, &name, trust)?;
+        if trust == Trust::Stranger && !found.is_empty() {
             config.warnings.push(format!("some settings come from `{name}` in this folder"));
         }
         config.files.push(path);
-        for entry in entries {
-            match entry {
-                Entry::Option(spec, value, origin) => config.set(spec, &value, origin),
-                Entry::Parameter(target, key, value, origin) => config.parameter(target, key, value, origin),
-            }
+        entries.extend(found);
+    }
+    let chosen = strategy::chosen(&entries, environment, &given.flags);
+    config.cast(chosen.filter(|_| !given.any_strategy))?;
+    for entry in entries {
+        match entry {
+            Entry::Option(spec, value, origin) => config.set(spec, &value, origin),
+            Entry::Parameter(target, key, value, origin) => config.parameter(target, key, value, origin),
         }
     }
     let endpoints: Vec<String> =
@@ -182,6 +195,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     config.effective.settings.cache.folder = config.answers.clone().filter(|_| config.effective.cache);
     config.effective.settings.cache_dir = environment.cache_dir();
     config.runs = environment.state_dir().map(|folder| folder.join("runs"));
+    config.effective.settings.retrieval.folder = environment.state_dir().map(|folder| folder.join("index"));
     config.effective.settings.journal.folder = config.runs.clone().filter(|_| config.effective.journal);
     Ok(config)
 }
@@ -256,12 +270,21 @@ fn near(known: &str, name: &str) -> bool {
 
 impl Config {
     fn set(&mut self, spec: &'static Spec, value: &Value, origin: Origin) {
+        // The strategy was chosen before all layers, since what it says counts less than they do.
+        if spec.key == STRATEGY {
+            return;
+        }
         let before = spec.get(&self.effective);
         spec.set(&mut self.effective, value);
-        self.origins.insert(spec.key, origin);
+        let was = self.origins.insert(spec.key, origin.clone()).unwrap_or_default();
         let role = Role::ALL.into_iter().find(|role| spec.key == format!("plugins.{role}"));
         if let Some(role) = role.filter(|_| before != spec.get(&self.effective)) {
             self.forget(role, spec.key);
+            self.warn_of_recast(role, &before, &was, &origin);
+        }
+        if spec.key == AMBIGUITY.0 {
+            let parameter = self.parameters.get_mut(&(Target::Role(Role::Clarifier), AMBIGUITY.1.to_owned()));
+            parameter.into_iter().for_each(|from| *from = origin.clone());
         }
     }
 
@@ -280,11 +303,21 @@ impl Config {
     fn forget(&mut self, role: Role, key: &str) {
         let known: Vec<_> =
             self.parameters.keys().filter(|(target, _)| *target == Target::Role(role)).cloned().collect();
-        if !known.is_empty() {
+        let mut by_hand = false;
+        for parameter in known {
+            let from = self.parameters.remove(&parameter).unwrap_or_default();
+            by_hand |= !matches!(from, Origin::Default | Origin::Strategy(_));
+            if let Some(config) = self.effective.settings.strategy.config.get_mut(&role) {
+                config.shift_remove(&parameter.1);
+            }
+            if (role, parameter.1.as_str()) == (Role::Clarifier, AMBIGUITY.1) {
+                self.origins.remove(AMBIGUITY.0);
+            }
+        }
+        self.effective.settings.strategy.config.retain(|_, config| !config.is_empty());
+        if by_hand {
             self.warnings
                 .push(format!("the config of the {role} in a file is not used, since {key} is another plugin"));
-            self.effective.settings.strategy.config.remove(&role);
-            known.iter().for_each(|key| drop(self.parameters.remove(key)));
         }
     }
 
@@ -296,6 +329,9 @@ impl Config {
             Target::Setting => drop(settings.settings.insert(key.clone(), value.to_string())),
             Target::Any => return,
         }
+        if (target, key.as_str()) == (Target::Role(Role::Clarifier), AMBIGUITY.1) {
+            self.origins.insert(AMBIGUITY.0, origin.clone());
+        }
         self.parameters.insert((target, key), origin);
     }
 
@@ -303,72 +339,6 @@ impl Config {
     pub(crate) fn origin(&self, key: &str) -> Origin {
         self.origins.get(key).cloned().unwrap_or_default()
     }
-
-    /// The whole configuration by section, without secrets; with `origin`, each value as `{"value", "origin"}`.
-    pub(crate) fn document(&self, origin: bool) -> Value {
-        let shown = |value: Value, from: &Origin| {
-            if origin { serde_json::json!({"value": value, "origin": from.to_string()}) } else { value }
-        };
-        let mut sections = Map::new();
-        let mut put = |section: &str, path: &[&str], value: Value| {
-            let Some((name, parents)) = path.split_last() else { return };
-            let mut map = section_of(&mut sections, section);
-            for part in parents {
-                map = map.and_then(|map| section_of(map, part));
-            }
-            map.and_then(|map| map.insert((*name).to_owned(), value));
-        };
-        for spec in SPECS {
-            let Some((section, name)) = spec.key.split_once('.') else { continue };
-            let (value, from) = (spec.get(&self.effective), self.origin(spec.key));
-            if let (Kind::Mapping(_), Some(entries)) = (spec.kind, value.as_object().filter(|map| !map.is_empty())) {
-                for (path, value) in leaves(entries) {
-                    let key =
-                        self.keys.get(path[0]).filter(|_| spec.key == ENDPOINTS && path.last() == Some(&"api_key"));
-                    put(section, &[&[name], path.as_slice()].concat(), shown(value.clone(), key.unwrap_or(&from)));
-                }
-                continue;
-            }
-            let value = shown(value, &from);
-            if section == "plugins" { put(section, &[name, "plugin"], value) } else { put(section, &[name], value) }
-        }
-        for ((target, key), from) in &self.parameters {
-            match target {
-                Target::Role(role) => {
-                    let config = self.effective.settings.strategy.config.get(role);
-                    let value = config.and_then(|config| config.get(key)).cloned().unwrap_or_default();
-                    put("plugins", &[role.name(), "config", key], shown(value, from));
-                }
-                _ => {
-                    let json = self.effective.settings.settings.get(key);
-                    let value = json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
-                    put("settings", &[key], shown(value, from));
-                }
-            }
-        }
-        Value::Object(sections)
-    }
-}
-
-/// The option of further endpoints.
-const ENDPOINTS: &str = "llm.endpoints";
-
-/// What stands in the entries of a mapping, with its path; an entry may be a value itself.
-fn leaves(entries: &Map<String, Value>) -> Vec<(Vec<&str>, &Value)> {
-    let mut leaves = Vec::new();
-    for (name, entry) in entries {
-        match entry {
-            Value::Object(fields) => {
-                leaves.extend(fields.iter().map(|(key, value)| (vec![name.as_str(), key.as_str()], value)));
-            }
-            value => leaves.push((vec![name.as_str()], value)),
-        }
-    }
-    leaves
-}
-
-fn section_of<'a>(map: &'a mut Map<String, Value>, name: &str) -> Option<&'a mut Map<String, Value>> {
-    map.entry(name).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
 }
 
 #[cfg(test)]

@@ -1,17 +1,10 @@
-//! Every option, declared once: its key in files, its flag, its environment variables, its bounds, and where it goes. Parser, help,
-//! `config` and the merge of the layers all read this list.
+//! What an option is: its key in files, its flag, its environment variables, its bounds, and where it goes.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use syrch::PluginSource;
-use syrch::journal::Kept;
-use syrch::syrch_core::roles::Role;
+use serde_json::Value;
 
 use super::Effective;
 use super::kind::Kind;
-use super::mapping::{self, Mapping};
-use super::value::{answerer, count, number, round, seconds, set_answerer, shown_seconds, small, text, whole};
+pub(crate) use super::options::SPECS;
 
 /// What a file that was found in a folder, and so is a stranger's, may do with an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +21,7 @@ pub(crate) enum Stranger {
 
 /// One option.
 pub(crate) struct Spec {
-    /// Section and name in a file, such as `llm.model`.
+    /// Section and name in a file, such as `llm.model`; a name alone stands in no section.
     pub(crate) key: &'static str,
     /// The flag without dashes and the name of its value.
     pub(crate) flag: Option<(&'static str, &'static str)>,
@@ -47,7 +40,7 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    const fn new(
+    pub(super) const fn new(
         key: &'static str,
         kind: Kind,
         help: &'static str,
@@ -57,22 +50,22 @@ impl Spec {
         Self { key, flag: None, env: &[], kind, stranger: Stranger::Sets, database: false, help, get, set }
     }
 
-    const fn flag(mut self, name: &'static str, value: &'static str) -> Self {
+    pub(super) const fn flag(mut self, name: &'static str, value: &'static str) -> Self {
         self.flag = Some((name, value));
         self
     }
 
-    const fn env(mut self, names: &'static [&'static str]) -> Self {
+    pub(super) const fn env(mut self, names: &'static [&'static str]) -> Self {
         self.env = names;
         self
     }
 
-    const fn stranger(mut self, may: Stranger) -> Self {
+    pub(super) const fn stranger(mut self, may: Stranger) -> Self {
         self.stranger = may;
         self
     }
 
-    const fn database(mut self) -> Self {
+    pub(super) const fn database(mut self) -> Self {
         self.database = true;
         self
     }
@@ -93,284 +86,8 @@ pub(crate) fn find(key: &str) -> Option<&'static Spec> {
     SPECS.iter().find(|spec| spec.key == key)
 }
 
-macro_rules! role {
-    ($role:ident, $key:literal, $flag:literal, $env:literal, $help:literal) => {
-        Spec::new(
-            $key,
-            Kind::Text,
-            $help,
-            |e| json!(e.settings.strategy.roles.get(&Role::$role).map(ToString::to_string)),
-            |e, v| {
-                e.settings.strategy.roles.insert(Role::$role, PluginSource::parse(&text(v)));
-            },
-        )
-        .flag($flag, "PATH|NAME")
-        .env(&[$env])
-        .stranger(Stranger::NamesBuiltin)
-    };
-}
+/// The option that names a strategy; it stands in no section.
+pub(crate) const STRATEGY: &str = "strategy";
 
-macro_rules! mapping {
-    ($mapping:ident, $key:literal, $help:literal) => {
-        Spec::new(
-            $key,
-            Kind::Mapping(Mapping::$mapping),
-            $help,
-            |e| Mapping::$mapping.get(&e.settings.model),
-            |e, v| Mapping::$mapping.set(&mut e.settings.model, v),
-        )
-        .stranger(Stranger::Never)
-    };
-}
-
-/// The clarifier's own setting that `execution.ambiguity_threshold` stands for.
-pub(crate) const AMBIGUITY: &str = "threshold";
-
-const DAY: f64 = 86_400.0;
-const SHARE: Kind = Kind::Number { min: 0.0, inclusive: false, max: 1.0 };
-pub(super) const TIME: Kind = Kind::Number { min: 0.0, inclusive: false, max: DAY };
-
-/// Ten years.
-const TTL: Kind = Kind::Number { min: 0.0, inclusive: false, max: 3_650.0 * DAY };
-/// A millionth of a dollar is the least that is counted.
-const MONEY: Kind = Kind::Number { min: 1.0 / MICROS, inclusive: true, max: 1_000_000.0 };
-const MICROS: f64 = 1e6;
-
-/// All options, in the order of the help and of `config`.
-pub(crate) static SPECS: &[Spec] = &[
-    Spec::new("llm.provider", Kind::Answerer, "Who answers model calls: openai (any endpoint that speaks its chat completions), anthropic, or offline, rules without a model. replay:FILE answers from a recording alone, record:FILE makes one [default: openai or anthropic with a key of theirs, openai with a base URL, else offline]", answerer, set_answerer)
-    .flag("llm", "PROVIDER|replay:FILE|record:FILE")
-    .env(&["SYRCH_LLM_PROVIDER", "SYRCH_PROVIDER"])
-    .stranger(Stranger::Never),
-    Spec::new("llm.model", Kind::Text, "The model's name at the endpoint [default: gpt-4o; of anthropic: claude-sonnet-4-5]", |e| json!(e.settings.model.model), |e, v| {
-        e.settings.model.model = text(v);
-    })
-    .flag("model", "NAME")
-    .env(&["SYRCH_MODEL"])
-    // A dearer model is the user's to choose.
-    .stranger(Stranger::Never),
-    Spec::new("llm.api_key", Kind::Secret, "The endpoint's key; better in SYRCH_API_KEY, since other users may see a command line. Without another key, OPENAI_API_KEY serves https://api.openai.com and ANTHROPIC_API_KEY https://api.anthropic.com, and no other endpoint", |e| if e.settings.model.api_key.is_some() { json!("set") } else { Value::Null }, |e, v| {
-        e.settings.model.api_key = Some(text(v).into());
-    })
-    .flag("api-key", "KEY")
-    .env(&["SYRCH_API_KEY"])
-    .stranger(Stranger::Never),
-    Spec::new("llm.base_url", Kind::Text, "Where the endpoint is, up to and including /v1 [default: that of openai or anthropic]", |e| json!(e.settings.model.base_url), |e, v| {
-        e.settings.model.base_url = text(v);
-    })
-    .flag("base-url", "URL")
-    .env(&["SYRCH_BASE_URL"])
-    .stranger(Stranger::Never),
-    Spec::new("llm.temperature", Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, "Temperature of calls whose plugin asks for none", |e| json!(round(f64::from(e.settings.model.temperature))), |e, v| {
-        e.settings.model.temperature = number(v) as f32;
-    })
-    .flag("temperature", "T")
-    .env(&["SYRCH_TEMPERATURE"]),
-    Spec::new("llm.max_tokens_per_call", Kind::Integer(1, 1_000_000), "Output tokens of one call at most", |e| json!(e.settings.model.max_tokens), |e, v| {
-        e.settings.model.max_tokens = small(v);
-    })
-    .flag("max-tokens", "N")
-    .env(&["SYRCH_MAX_TOKENS", "SYRCH_MAX_TOKENS_PER_CALL"])
-    .stranger(Stranger::Lowers),
-    Spec::new("llm.timeout_seconds", TIME, "Seconds that one model call may take", |e| shown_seconds(e.settings.model.timeout), |e, v| {
-        e.settings.model.timeout = seconds(v);
-    })
-    .flag("timeout", "SECONDS")
-    .env(&["SYRCH_TIMEOUT", "SYRCH_TIMEOUT_SECONDS"]),
-    Spec::new("llm.offline_threshold", Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "Confidence below which the offline rules abstain", |e| json!(e.settings.model.offline_threshold), |e, v| {
-        e.settings.model.offline_threshold = Some(number(v));
-    })
-    .env(&["SYRCH_OFFLINE_THRESHOLD"]),
-    Spec::new("llm.requests_per_minute", mapping::REQUESTS, "Requests a minute that the endpoint may be sent", |e| json!(e.settings.model.rates.requests_per_minute), |e, v| {
-        e.settings.model.rates.requests_per_minute = Some(small(v));
-    })
-    .env(&["SYRCH_REQUESTS_PER_MINUTE"])
-    .stranger(Stranger::Never),
-    Spec::new("llm.tokens_per_minute", mapping::TOKENS, "Tokens a minute, input and output together, that the endpoint may be asked for", |e| json!(e.settings.model.rates.tokens_per_minute), |e, v| {
-        e.settings.model.rates.tokens_per_minute = Some(whole(v));
-    })
-    .env(&["SYRCH_TOKENS_PER_MINUTE"])
-    .stranger(Stranger::Never),
-    Spec::new("llm.in_flight", mapping::IN_FLIGHT, "Requests that may be under way at the endpoint at once", |e| json!(e.settings.model.rates.in_flight), |e, v| {
-        e.settings.model.rates.in_flight = Some(count(v));
-    })
-    .env(&["SYRCH_IN_FLIGHT"])
-    .stranger(Stranger::Never),
-    Spec::new("llm.attempts", Kind::Integer(1, 100), "Tries of one call in all, where trying again can help", |e| json!(e.settings.model.attempts), |e, v| {
-        e.settings.model.attempts = small(v);
-    })
-    .env(&["SYRCH_ATTEMPTS"])
-    .stranger(Stranger::Never),
-    Spec::new("llm.max_retry_wait_seconds", TIME, "Seconds that an endpoint may ask to be left alone before calls give up", |e| shown_seconds(e.settings.model.max_retry_wait), |e, v| {
-        e.settings.model.max_retry_wait = seconds(v);
-    })
-    .env(&["SYRCH_MAX_RETRY_WAIT", "SYRCH_MAX_RETRY_WAIT_SECONDS"])
-    .stranger(Stranger::Never),
-    mapping!(Endpoints, "llm.endpoints", "Further endpoints by name; SYRCH_API_KEY_NAME holds the key of the one called `name`"),
-    mapping!(Models, "llm.models", "Further models by the name that purposes and plugins use"),
-    mapping!(Purposes, "llm.purposes", "The further models that answer calls of a purpose"),
-    mapping!(Prices, "llm.prices", "Dollars for a million tokens by a model's name or pattern"),
-    Spec::new("execution.db_path", Kind::Text, "The database: a SQLite file, opened read-only and never created", |e| if e.settings.database.is_empty() { Value::Null } else { json!(e.settings.database) }, |e, v| {
-        e.settings.database = text(v);
-    })
-    .flag("db", "URL")
-    .env(&["SYRCH_DB", "SYRCH_DB_PATH"])
-    .stranger(Stranger::Never)
-    .database(),
-    Spec::new("execution.tables", Kind::Globs, "Tables that may be seen, as globs separated by commas [default: all]", |e| json!(e.settings.tables), |e, v| {
-        e.settings.tables = v.as_array().into_iter().flatten().map(text).collect();
-    })
-    .flag("tables", "GLOBS")
-    .env(&["SYRCH_TABLES"])
-    .stranger(Stranger::Never)
-    .database(),
-    Spec::new("execution.rows", Kind::Rows, "Cell text that plugins and prompts may see: none, aggregates, sample:N, full", |e| json!(e.settings.rows.to_string()), |e, v| {
-        e.settings.rows = text(v).parse().unwrap_or_default();
-    })
-    .flag("rows", "GRANT")
-    .env(&["SYRCH_ROWS"])
-    .stranger(Stranger::Never),
-    Spec::new("execution.max_depth", Kind::Integer(1, 16), "Levels of decomposition", |e| json!(e.settings.policy.max_depth), |e, v| {
-        e.settings.policy.max_depth = small(v);
-    })
-    .flag("max-depth", "N")
-    .env(&["SYRCH_MAX_DEPTH"]),
-    Spec::new("execution.max_attempts_per_node", Kind::Integer(1, 100), "Statements tried for one task", |e| json!(e.settings.policy.max_attempts), |e, v| {
-        e.settings.policy.max_attempts = small(v);
-    })
-    .flag("max-attempts", "N")
-    .env(&["SYRCH_MAX_ATTEMPTS", "SYRCH_MAX_ATTEMPTS_PER_NODE"]),
-    Spec::new("execution.max_rounds", Kind::Integer(1, 256), "Steps of the planner that may change the search graph", |e| json!(e.settings.policy.max_rounds), |e, v| {
-        e.settings.policy.max_rounds = small(v);
-    })
-    .flag("max-rounds", "N")
-    .env(&["SYRCH_MAX_ROUNDS"]),
-    Spec::new("execution.high_confidence", SHARE, "Stop trying at or above this confidence", |e| json!(e.settings.policy.high_confidence), |e, v| {
-        e.settings.policy.high_confidence = number(v);
-    })
-    .flag("high-conf", "P")
-    .env(&["SYRCH_HIGH_CONFIDENCE", "SYRCH_HIGH_CONF"]),
-    Spec::new("execution.max_concurrency", Kind::Integer(1, 64), "Tasks under way at once", |e| json!(e.settings.policy.max_parallel), |e, v| {
-        e.settings.policy.max_parallel = small(v);
-    })
-    .flag("max-concurrency", "N")
-    .env(&["SYRCH_MAX_CONCURRENCY"]),
-    Spec::new("execution.token_budget", Kind::Integer(1, 1_000_000_000_000), "Tokens that a search may spend, input and output together", |e| json!(e.settings.budgets.tokens), |e, v| {
-        e.settings.budgets.tokens = whole(v);
-    })
-    .flag("budget", "TOKENS")
-    .env(&["SYRCH_TOKEN_BUDGET", "SYRCH_BUDGET"])
-    .stranger(Stranger::Lowers),
-    Spec::new("execution.max_usd", MONEY, "Dollars that the model calls of a search may cost; each model needs a price in `llm.prices` [default: no limit]", |e| json!(e.settings.budgets.cost_micros.map(|micros| micros as f64 / MICROS)), |e, v| {
-        e.settings.budgets.cost_micros = Some((number(v) * MICROS).round() as u64);
-    })
-    .flag("max-usd", "USD")
-    .env(&["SYRCH_MAX_USD"])
-    .stranger(Stranger::Lowers),
-    Spec::new("execution.max_calls", Kind::Integer(1, 1_000_000), "Model calls that a search may make", |e| json!(e.settings.budgets.llm_calls), |e, v| {
-        e.settings.budgets.llm_calls = small(v);
-    })
-    .flag("max-calls", "N")
-    .env(&["SYRCH_MAX_CALLS"])
-    .stranger(Stranger::Lowers),
-    Spec::new("execution.max_sql_runs", Kind::Integer(1, 1_000_000), "Statements that a search may run", |e| json!(e.settings.budgets.sql_runs), |e, v| {
-        e.settings.budgets.sql_runs = small(v);
-    })
-    .flag("max-sql-runs", "N")
-    .env(&["SYRCH_MAX_SQL_RUNS"])
-    .stranger(Stranger::Lowers),
-    Spec::new("execution.deadline_seconds", TIME, "Seconds that a search may take [default: none]", |e| e.settings.deadline.map_or(Value::Null, shown_seconds), |e, v| {
-        e.settings.deadline = Some(seconds(v));
-    })
-    .flag("deadline", "SECONDS")
-    .env(&["SYRCH_DEADLINE", "SYRCH_DEADLINE_SECONDS"]),
-    Spec::new("execution.seed", Kind::Integer(0, u64::MAX), "Where everything random starts", |e| json!(e.settings.seed), |e, v| {
-        e.settings.seed = whole(v);
-    })
-    .flag("seed", "N")
-    .env(&["SYRCH_SEED"]),
-    Spec::new("execution.interactive", Kind::Boolean, "Ask on the terminal when the question is unclear", |e| json!(e.interactive), |e, v| {
-        e.interactive = *v == json!(true);
-    })
-    .flag("interactive", "")
-    .env(&["SYRCH_INTERACTIVE"]),
-    Spec::new("execution.max_questions", Kind::Integer(1, 16), "How often one search may ask", |e| json!(e.settings.max_questions), |e, v| {
-        e.settings.max_questions = small(v);
-    })
-    .flag("max-questions", "N")
-    .env(&["SYRCH_MAX_QUESTIONS"]),
-    Spec::new("execution.ambiguity_threshold", Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "Ambiguity above which the clarifier asks: short for -P clarifier.threshold", |e| {
-        e.settings.strategy.config.get(&Role::Clarifier).and_then(|config| config.get(AMBIGUITY)).cloned().unwrap_or_default()
-    }, |e, v| {
-        e.settings.strategy.config.entry(Role::Clarifier).or_default().insert(AMBIGUITY.to_owned(), v.clone());
-    })
-    .env(&["SYRCH_AMBIGUITY_THRESHOLD"]),
-    Spec::new("execution.verbose", Kind::Boolean, "Log what happens", |e| json!(e.verbose), |e, v| {
-        e.verbose = *v == json!(true);
-    })
-    .env(&["SYRCH_VERBOSE"]),
-    Spec::new("cache.enabled", Kind::Boolean, "Answer equal model calls and statements from what is kept on this machine [default: yes]", |e| json!(e.cache), |e, v| {
-        e.cache = *v == json!(true);
-    })
-    .flag("cache", "")
-    .env(&["SYRCH_CACHE"])
-    // Without it a search costs more.
-    .stranger(Stranger::Never),
-    Spec::new("cache.ttl_seconds", TTL, "Seconds that a kept answer is good", |e| shown_seconds(e.settings.cache.ttl), |e, v| {
-        e.settings.cache.ttl = seconds(v);
-    })
-    .flag("cache-ttl", "SECONDS")
-    .env(&["SYRCH_CACHE_TTL", "SYRCH_CACHE_TTL_SECONDS"])
-    .stranger(Stranger::Never),
-    Spec::new("cache.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of kept answers at most", |e| json!(e.settings.cache.bytes), |e, v| {
-        e.settings.cache.bytes = whole(v);
-    })
-    .env(&["SYRCH_CACHE_MAX_BYTES"])
-    .stranger(Stranger::Never),
-    Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume goes on with", |e| json!(e.journal), |e, v| {
-        e.journal = *v == json!(true);
-    })
-    .flag("journal", "")
-    .env(&["SYRCH_JOURNAL"]),
-    Spec::new("journal.rows", Kind::Choice(&["full", "none"]), "What journals keep of rows and cells; without them a run cannot be replayed strictly", |e| json!(if e.settings.journal.kept == Kept::Full { "full" } else { "none" }), |e, v| {
-        e.settings.journal.kept = if v == "full" { Kept::Full } else { Kept::None };
-    })
-    .flag("journal-rows", "WHAT")
-    .env(&["SYRCH_JOURNAL_ROWS"])
-    .stranger(Stranger::Never),
-    Spec::new("journal.keep", Kind::Integer(1, 1_000_000), "Journals kept at most", |e| json!(e.settings.journal.keep), |e, v| {
-        e.settings.journal.keep = usize::try_from(whole(v)).unwrap_or(usize::MAX);
-    })
-    .env(&["SYRCH_JOURNAL_KEEP"])
-    .stranger(Stranger::Never),
-    Spec::new("journal.days", Kind::Integer(1, 36_500), "Days that a journal is kept", |e| json!(e.settings.journal.age.as_secs() / 86_400), |e, v| {
-        e.settings.journal.age = Duration::from_secs(whole(v).saturating_mul(86_400));
-    })
-    .env(&["SYRCH_JOURNAL_DAYS"])
-    .stranger(Stranger::Never),
-    Spec::new("journal.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of all journals at most", |e| json!(e.settings.journal.bytes), |e, v| {
-        e.settings.journal.bytes = whole(v);
-    })
-    .env(&["SYRCH_JOURNAL_MAX_BYTES"])
-    .stranger(Stranger::Never),
-    #[cfg(feature = "otel")]
-    Spec::new("telemetry.otlp_endpoint", Kind::Text, "An OpenTelemetry collector that is sent the spans of searches, over HTTP [default: OTEL_EXPORTER_OTLP_ENDPOINT, else none]", |e| json!(e.telemetry.endpoint), |e, v| {
-        e.telemetry.endpoint = Some(text(v));
-    })
-    .flag("otlp-endpoint", "URL")
-    .env(&["SYRCH_OTLP_ENDPOINT"])
-    .stranger(Stranger::Never),
-    #[cfg(feature = "otel")]
-    Spec::new("telemetry.otlp_sql", Kind::Boolean, "Send the text of statements, too, which may quote the question and cells", |e| json!(e.telemetry.sql), |e, v| {
-        e.telemetry.sql = *v == json!(true);
-    })
-    .flag("otlp-sql", "")
-    .env(&["SYRCH_OTLP_SQL"])
-    .stranger(Stranger::Never),
-    role!(Planner, "plugins.planner", "planner", "SYRCH_PLANNER", "Compiles the question into a search graph"),
-    role!(Solver, "plugins.solver", "solver", "SYRCH_SOLVER", "Finds statements for a task"),
-    role!(Calibrator, "plugins.calibrator", "calibrator", "SYRCH_CALIBRATOR", "Turns claimed confidence into probabilities"),
-    role!(Reward, "plugins.reward", "reward", "SYRCH_REWARD", "Judges candidates"),
-    role!(Clarifier, "plugins.clarifier", "clarifier", "SYRCH_CLARIFIER", "Decides what to ask the user"),
-    role!(Aggregator, "plugins.aggregator", "aggregator", "SYRCH_AGGREGATOR", "Makes the answer"),
-];
+/// The option that stands for a setting of the clarifier, and that setting.
+pub(crate) const AMBIGUITY: (&str, &str) = ("execution.ambiguity_threshold", "threshold");

@@ -235,6 +235,128 @@ fn a_replaced_plugin_does_not_get_its_predecessors_config() {
     assert_eq!(same.effective.settings.strategy.config[&Role::Planner]["width"], 3);
 }
 
+/// A value as `config --origin` shows it, and where it comes from.
+fn shown(config: &Config, path: &[&str]) -> (Value, String) {
+    let document = config.document(true);
+    let leaf = path.iter().fold(&document, |value, key| &value[*key]);
+    (leaf["value"].clone(), leaf["origin"].as_str().unwrap_or_default().to_owned())
+}
+
+const OWN: &str = "name: own\nroles:\n  planner: plan.wasm\n  solver: {plugin: solve, config: {samples: 9, agree: 3}}\n  \
+                   clarifier: {plugin: clarify, config: {threshold: 0.5}}\npolicy: {max_attempts: 7, max_parallel: 2}\n";
+
+#[test]
+fn a_strategy_is_a_layer_above_the_defaults() {
+    let place = Place::new();
+    let own = place.file("own.yml", OWN).display().to_string();
+    let config = place.load(None, &[("strategy", json!(own))]).unwrap();
+    let of_it = format!("strategy {own}");
+    let planner = place.folder.path().join("plan.wasm").display().to_string();
+    for (path, value, origin) in [
+        (&["strategy"][..], json!(own), "--strategy"),
+        (&["plugins", "planner", "plugin"], json!(planner), &of_it),
+        (&["plugins", "solver", "config", "samples"], json!(9), &of_it),
+        (
+            &["plugins", "reward", "plugin"],
+            shown(&place.load(None, &[]).unwrap(), &["plugins", "reward", "plugin"]).0,
+            "default",
+        ),
+        (&["plugins", "linker", "plugin"], json!("none"), "default"),
+        (&["execution", "max_attempts_per_node"], json!(7), &of_it),
+        (&["execution", "max_concurrency"], json!(2), &of_it),
+        (&["execution", "max_depth"], json!(3), "default"),
+        (&["execution", "ambiguity_threshold"], json!(0.5), &of_it),
+    ] {
+        assert_eq!(shown(&config, path), (value, origin.to_owned()), "{path:?}");
+    }
+    assert_eq!((config.effective.settings.strategy.name.as_str(), config.warnings.len()), ("own", 0));
+}
+
+#[test]
+fn whatever_is_set_by_hand_beats_the_strategy() {
+    let mut place = Place::new();
+    let own = place.file("own.yml", OWN).display().to_string();
+    place.file("home/.syrch/config.yml", "execution: {max_attempts_per_node: 4, ambiguity_threshold: 0.1}\n");
+    place.variable("SYRCH_MAX_CONCURRENCY", "3");
+    let samples: Parameter = "solver.samples=1".parse().unwrap();
+    let mut flags = Flags::<true>::default();
+    [("strategy", json!(own)), ("plugins.clarifier", json!("other"))]
+        .into_iter()
+        .for_each(|(key, value)| flags.set(key, value));
+    let given = Given::new(None, &flags, std::slice::from_ref(&samples));
+    let config = load(given, &place.environment, &place.folder.path().join("work")).unwrap();
+    let origin = |path: &[&str]| shown(&config, path);
+    assert_eq!(origin(&["execution", "max_attempts_per_node"]).0, json!(4));
+    assert_eq!(origin(&["execution", "max_concurrency"]), (json!(3), "environment SYRCH_MAX_CONCURRENCY".into()));
+    assert_eq!(origin(&["plugins", "solver", "config", "samples"]), (json!(1), "-P".into()));
+    assert_eq!(origin(&["plugins", "solver", "config", "agree"]).1, format!("strategy {own}"));
+    assert_eq!(origin(&["plugins", "clarifier", "plugin"]), (json!("other"), "--clarifier".into()));
+    // The strategy's config was the replaced plugin's, and goes without a word; what was set by hand is told.
+    assert_eq!(
+        config.warnings,
+        ["the config of the clarifier in a file is not used, since plugins.clarifier is another plugin"]
+    );
+    let replaced = place.load(None, &[("strategy", json!(own)), ("plugins.solver", json!("b.wasm"))]).unwrap();
+    assert!(!replaced.effective.settings.strategy.config.contains_key(&Role::Solver));
+    let unclear = place.load(None, &[("strategy", json!(own)), ("plugins.clarifier", json!("b"))]).unwrap();
+    assert_eq!(shown(&unclear, &["execution", "ambiguity_threshold"]), (Value::Null, "default".into()));
+    assert!(replaced.warnings.is_empty(), "{:?}", replaced.warnings);
+}
+
+#[test]
+fn the_strongest_layer_names_the_strategy() {
+    let mut place = Place::new();
+    let [file, variable, flag] = ["file", "variable", "flag"].map(|name| {
+        let text = format!("name: {name}\nroles: {{solver: {name}}}\n");
+        place.file(&format!("{name}.yml"), &text).display().to_string()
+    });
+    let named = |place: &Place, flags: &[(&'static str, Value)]| {
+        let config = place.load(None, flags).unwrap();
+        (config.effective.settings.strategy.name.clone(), config.origin("strategy").to_string())
+    };
+    assert_eq!(named(&place, &[]), (strategies::DEFAULT.into(), "default".into()));
+    let home = place.file("home/.syrch/config.yml", &format!("strategy: {file:?}\nplugins: {{planner: mine}}\n"));
+    assert_eq!(named(&place, &[]), ("file".into(), format!("{}:1", home.display())));
+    place.variable("SYRCH_STRATEGY", &variable);
+    assert_eq!(named(&place, &[]), ("variable".into(), "environment SYRCH_STRATEGY".into()));
+    assert_eq!(named(&place, &[("strategy", json!(flag))]), ("flag".into(), "--strategy".into()));
+    // A file's plugin stands, but whoever named the strategy on the command line is told.
+    place.file("flag.yml", "name: flag\nroles: {planner: theirs}\n");
+    let config = place.load(None, &[("strategy", json!(flag))]).unwrap();
+    assert_eq!(config.effective.settings.strategy.roles[&Role::Planner].to_string(), "mine");
+    assert!(config.warnings[0].contains("the planner is not `theirs` of the strategy"), "{:?}", config.warnings);
+}
+
+#[test]
+fn a_wrong_strategy_is_told_with_who_named_it() {
+    let mut place = Place::new();
+    let failure = place.load(None, &[("strategy", json!("fuonding"))]).unwrap_err();
+    let near = format!("did you mean `{}`?", strategies::DEFAULT);
+    assert_eq!((failure.exit, failure.hint.as_deref()), (crate::exit::Exit::Config, Some(near.as_str())));
+    assert!(failure.message.starts_with("--strategy: there is no built-in strategy"), "{}", failure.message);
+    place.variable("SYRCH_STRATEGY", "no/such.yml");
+    let failure = place.load(None, &[]).unwrap_err();
+    assert!(
+        failure.message.starts_with("environment SYRCH_STRATEGY: strategy file `no/such.yml`: "),
+        "{}",
+        failure.message
+    );
+}
+
+#[test]
+fn nobody_may_play_the_linker() {
+    let place = Place::new();
+    let own =
+        place.file("own.yml", "name: own\nroles: {linker: {plugin: link, config: {a: 1}}}\n").display().to_string();
+    let linker = |flags: &[(&'static str, Value)]| {
+        let strategy = place.load(None, flags).unwrap().effective.settings.strategy;
+        (strategy.roles.get(&Role::Linker).map(ToString::to_string), strategy.config.contains_key(&Role::Linker))
+    };
+    assert_eq!(linker(&[("strategy", json!(own))]), (Some("link".into()), true));
+    assert_eq!(linker(&[("strategy", json!(own)), ("plugins.linker", json!("none"))]), (None, false));
+    assert_eq!(linker(&[("plugins.linker", json!("mine"))]), (Some("mine".into()), false));
+}
+
 #[test]
 fn names_are_unique_and_defaults_fit_their_kind() {
     let effective = Effective::default();

@@ -18,6 +18,8 @@ pub struct Drawing<'a, H> {
     most: u32,
     overflow_rows: u64,
     started: u32,
+    // People are told of draws in the order of their numbers: of how many by now.
+    told: u32,
     under_way: Vec<UnderWay>,
     // The numbers of the draws that the sampler has seen.
     seen: Vec<u32>,
@@ -53,6 +55,7 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
             most,
             overflow_rows,
             started: 0,
+            told: 0,
             under_way: Vec::new(),
             seen: Vec::new(),
             pool: Pool::default(),
@@ -80,6 +83,7 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
                 self.cancel();
                 return Stopped::Failed(why);
             }
+            self.tell();
             self.show(sampler);
         }
     }
@@ -119,9 +123,31 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
         for call in self.under_way.drain(..) {
             call.pending.cancel();
         }
+        self.tell();
     }
 
-    /// The replies that are ready, by number. A call that says it is ready and has no reply counts as cancelled, so that no wait is endless.
+    /// Tells people of the statements that came, each once all before it have come or been given up, and at once what was wrong with one
+    /// that cannot be run: what is told does not depend on which call was quicker.
+    fn tell(&mut self) {
+        while self.told < self.started {
+            let number = self.told + 1;
+            match self.pool.draw(number) {
+                Some(draw) if !draw.sql.is_empty() => {
+                    let candidate = self.pool.candidate(self.task, draw, self.most);
+                    self.host.propose(&candidate);
+                    if let Came::Failed(wrong) = &draw.came {
+                        self.host.discard(&candidate.id, wrong);
+                    }
+                }
+                None if self.under_way.iter().any(|call| call.number == number) => return,
+                _ => {}
+            }
+            self.told = number;
+        }
+    }
+
+    /// The replies that are ready, by number. A call that says it is ready and has no reply counts as cancelled, so that no wait is
+    /// endless.
     fn wait(&mut self) -> Vec<Replied> {
         let tickets: Vec<u32> = self.under_way.iter().map(|call| call.pending.ticket()).collect();
         let ready = self.host.any(&tickets);
@@ -197,7 +223,7 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
         if let Some(twin) = self.pool.draws().iter().find(|twin| twin.sql == draw.sql) {
             draw.came = twin.came.clone();
             draw.signals = with_counts_of(draw.signals, &twin.signals);
-            self.keep(draw);
+            self.pool.insert(draw);
             return Ok(None);
         }
         match self.host.check(&draw.sql) {
@@ -236,32 +262,21 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
         // A host that knows no fingerprint leaves each text its own result.
         let fingerprint = results.fingerprint(&Equality::Bag).unwrap_or_else(|| facts.normalized.clone());
         draw.came = Came::Ran(Rc::new(Ran { facts, results, profile, doubts, fingerprint }));
-        self.keep(draw);
+        self.pool.insert(draw);
     }
 
     fn failed(&mut self, mut draw: Draw, error: &SqlError) -> Result<(), Failure> {
         match attempt::failed(error, &mut draw.signals) {
             Trial::Over(failure) => {
-                let candidate = self.pool.candidate(self.task, &draw, self.most);
-                self.host.propose(&candidate);
-                self.host.discard(&candidate.id, &failure.message);
+                draw.came = Came::Failed(failure.message.clone());
+                self.pool.insert(draw);
                 return Err(failure);
             }
             Trial::Failed(wrong) => draw.came = Came::Failed(wrong),
             Trial::Ran { .. } => {}
         }
-        self.keep(draw);
-        Ok(())
-    }
-
-    /// Tells people of a statement, and at once what was wrong with one that cannot be run.
-    fn keep(&mut self, draw: Draw) {
-        let candidate = self.pool.candidate(self.task, &draw, self.most);
-        self.host.propose(&candidate);
-        if let Came::Failed(wrong) = &draw.came {
-            self.host.discard(&candidate.id, wrong);
-        }
         self.pool.insert(draw);
+        Ok(())
     }
 }
 

@@ -26,8 +26,9 @@ pub trait Voter: Sampler {
     fn standings(&self, pool: &Pool) -> Vec<Standing>;
 }
 
-/// Draws, votes, asks the reward about the results, goes on drawing where it rejected one, and returns one candidate for each result that is
-/// left, best first. With nothing to return, an outage or a spent budget is a failure, and anything else an honest empty outcome.
+/// Draws, votes, asks the reward about the results, goes on drawing where it rejected one, and returns one candidate for each result
+/// that is left, best first. With nothing to return, an outage or a spent budget is a failure, and anything else an honest empty
+/// outcome.
 ///
 /// # Errors
 /// What kept the model or the database from giving even one statement.

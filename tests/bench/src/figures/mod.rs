@@ -4,6 +4,7 @@ mod arrow;
 mod flights;
 mod makespan;
 mod overhead;
+mod recorded;
 mod role_call;
 pub(crate) mod soak;
 mod start;
@@ -35,5 +36,6 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "overhead", what: "a whole search in process", measure: overhead::measure },
     Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
     Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
+    Group { name: "recorded", what: "strategies on recorded answers", measure: recorded::measure },
     Group { name: "soak", what: "memory over many searches", measure: soak::measure },
 ];

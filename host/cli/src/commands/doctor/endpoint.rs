@@ -1,12 +1,13 @@
 //! The model endpoint. It is contacted only on this machine: elsewhere a request could cost money or tell somebody something.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 use std::time::Duration;
 
 use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::Value;
 use syrch::secrecy::ExposeSecret;
-use syrch::{ModelSettings, Provider};
+use syrch::{ModelSettings, Provider, Settings, recorded_models};
 
 use super::Check;
 
@@ -20,8 +21,16 @@ const SHOWN: usize = 5;
 /// How a key is given.
 const GIVE_KEY: &str = "export SYRCH_API_KEY=…";
 
-/// Whether each endpoint answers that is on this machine: the default one, and those that further models are at.
-pub(super) async fn all(model: &ModelSettings) -> Vec<Check> {
+/// Whether each endpoint answers that is on this machine: the default one, and those that further models are at. Where a recording answers,
+/// whether that can be used.
+pub(super) async fn all(settings: &Settings) -> Vec<Check> {
+    let model = &settings.model;
+    if let Some(path) = &model.replay {
+        return vec![match recorded_models(settings) {
+            Ok(names) => Check::ok(NAME, recording(path, &names.unwrap_or_default())),
+            Err(error) => Check::of(NAME, error.into()),
+        }];
+    }
     let mut checks = vec![check(model).await];
     for (name, endpoint) in &model.endpoints {
         let route = model.models.values().find(|route| route.endpoint.as_ref() == Some(name));
@@ -40,6 +49,11 @@ pub(super) async fn all(model: &ModelSettings) -> Vec<Check> {
         checks.push(Check { detail: format!("`{name}`: {}", found.detail), ..found });
     }
     checks
+}
+
+fn recording(path: &Path, models: &[String]) -> String {
+    let models: Vec<String> = models.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    format!("no endpoint is needed: `{}` answers for {}", path.display(), models.join(", "))
 }
 
 /// Whether one endpoint answers, when it is on this machine.

@@ -10,6 +10,7 @@ use syrch::{PluginSource, Settings, open_database, plugins};
 use super::Check;
 use super::folders::human;
 use crate::commands::Context;
+use crate::config::spec::STRATEGY;
 use crate::console::progress::Watch;
 use crate::failure::{Failure, Outcome};
 use crate::output::database_files;
@@ -51,6 +52,14 @@ pub(super) async fn builtins(context: &Context) -> Check {
     }
     let names: Vec<&str> = all.iter().map(|builtin| builtin.name).collect();
     Check::ok("plugins", format!("all {} built-in ones load: {}", names.len(), names.join(", ")))
+}
+
+/// Which strategy is in force, and who plays its roles after all.
+pub(super) fn cast(context: &Context) -> Check {
+    let effective = &context.config.effective;
+    let roles = effective.settings.strategy.roles.iter().map(|(role, source)| format!("{role} {source}"));
+    let (word, origin) = (&effective.strategy, context.config.origin(STRATEGY));
+    Check::ok("strategy", format!("{word} ({origin}): {}", roles.collect::<Vec<_>>().join(", ")))
 }
 
 /// Whether the plugins of the strategy load that are files, or that no built-in is called.

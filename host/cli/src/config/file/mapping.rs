@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use serde_saphyr::{Location, Spanned};
 use syrch::syrch_core::text::nearest;
+use syrch::yaml::{Location, Pair, Spanned, Tree};
 
 use super::super::mapping::{self, Mapping};
 use super::super::spec::Spec;
-use super::super::yaml::{Pair, Tree};
 use super::{Entry, Reader, Stranger, Trust};
 use crate::failure::alternatives;
 

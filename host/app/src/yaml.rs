@@ -1,14 +1,48 @@
-//! The YAML of config files: read with the place of each key and value, within bounds, and what is wrong with it in words for people.
+//! The YAML of files that people write: read with the place of each key and value, within bounds, and what is wrong with it in words for
+//! them.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::path::Path;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use serde_saphyr::{Error, Location, Spanned, UserMessageFormatter};
+use serde_saphyr::{Error, UserMessageFormatter};
+pub use serde_saphyr::{Location, Spanned};
 
-/// Reads a text; an error comes with its place, where one is known.
-pub(super) fn read(text: &str) -> Result<Spanned<Tree>, (Option<Location>, String)> {
+/// Bytes of a file at most.
+const LARGEST: u64 = 256 << 10;
+
+/// The text of a file that may be no larger than 256 KiB. With `only_plain` a pipe or a device is refused: opening the one waits for a
+/// writer, and the other may never end. Without it they are read, such as `<(…)` of a shell.
+///
+/// # Errors
+/// What is wrong with the file, in words that follow its name.
+pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
+    let fits = |data: Metadata| match data.is_dir() {
+        true => Err("is a folder".to_owned()),
+        false if only_plain && !data.is_file() => Err("is a special file, such as a pipe or a device".to_owned()),
+        false => Ok(()),
+    };
+    let told = |error: std::io::Error| error.to_string();
+    std::fs::metadata(path).map_err(told).and_then(fits)?;
+    let file = File::open(path).map_err(told)?;
+    file.metadata().map_err(told).and_then(fits)?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(told)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("is larger than {} KiB", LARGEST >> 10));
+    }
+    String::from_utf8(bytes).map_err(|error| format!("is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
+}
+
+/// Reads a text. Its aliases are written out within bounds.
+///
+/// # Errors
+/// What is wrong, in words, with its place, where one is known.
+pub fn read(text: &str) -> Result<Spanned<Tree>, (Option<Location>, String)> {
     let options = serde_saphyr::options! {
         with_snippet: false,
         budget: serde_saphyr::budget! { max_events: 20_000, max_nodes: 10_000, max_depth: 32, max_aliases: 100 },
@@ -27,23 +61,38 @@ fn words(error: &Error) -> Cow<'static, str> {
         | Error::AliasReplayCounterOverflow { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayStackDepthExceeded { .. } => {
-            "too large or nested too deep for a config file, its aliases written out".into()
+        | Error::AliasReplayStackDepthExceeded { .. } => TOO_LARGE.into(),
+        other => {
+            let message = other.render_with_formatter(&UserMessageFormatter);
+            // Of a bound that is passed within an alias the parser leaves nothing but its words.
+            let is_too_large = message.contains("too large or too complex");
+            if is_too_large { TOO_LARGE.into() } else { without_place(&message).to_owned().into() }
         }
-        other => without_place(&other.render_with_formatter(&UserMessageFormatter)).to_owned().into(),
     }
 }
+
+const TOO_LARGE: &str = "too large or nested too deep, its aliases written out";
 
 /// The parser says the place in words at the end; whoever reports the error says it at the head.
 fn without_place(message: &str) -> &str {
     message.split_once(" at line ").map_or(message, |(head, _)| head)
 }
 
+/// A place as people write it: `file:line:column`.
+#[must_use]
+pub fn place(file: &str, location: Option<Location>) -> String {
+    match location {
+        Some(at) if at.line() > 0 => format!("{file}:{}:{}", at.line(), at.column()),
+        _ => file.to_owned(),
+    }
+}
+
 /// A key with its value.
-pub(super) type Pair = (Spanned<String>, Spanned<Tree>);
+pub type Pair = (Spanned<String>, Spanned<Tree>);
 
 /// Any YAML, with the places of its keys and values.
-pub(super) enum Tree {
+#[derive(Debug)]
+pub enum Tree {
     /// A scalar or a list.
     Leaf(Value),
     /// A mapping, in the order of the file.
@@ -52,7 +101,8 @@ pub(super) enum Tree {
 
 impl Tree {
     /// Without the places.
-    pub(super) fn value(self) -> Value {
+    #[must_use]
+    pub fn value(self) -> Value {
         match self {
             Self::Leaf(value) => value,
             Self::Map(pairs) => {

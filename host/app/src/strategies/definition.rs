@@ -1,0 +1,85 @@
+//! A strategy as its file says it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use syrch_core::ports::Policy;
+use syrch_core::roles::Role;
+
+use super::policy::{LIMITS, Limit};
+use crate::yaml::{Location, place};
+use crate::{PluginSource, Settings, Strategy};
+
+/// A strategy, with what its file leaves out taken from the default one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// Its name: letters, digits, `.`, `_` and `-`.
+    pub name: String,
+    /// What it does, in a line; empty: the file does not say.
+    pub summary: String,
+    /// What it does and whose idea it is; empty: the file does not say.
+    pub idea: String,
+    /// When to pick it; empty: the file does not say.
+    pub when: String,
+    /// Who plays which role. A role that is not here is played by nobody.
+    pub roles: BTreeMap<Role, Part>,
+    /// What it sets of the policy, by the keys of [`super::LIMITS`], each within its range.
+    pub policy: Map<String, Value>,
+    /// What its file is called in errors.
+    pub(super) file: String,
+}
+
+/// Who plays a role in a strategy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// The plugin. The path of a file is that from where the host stands, not from the strategy file.
+    pub plugin: PluginSource,
+    /// The plugin's own settings.
+    pub config: Map<String, Value>,
+    /// Whether the strategy's file says nothing of the role, so that it is as in the default strategy.
+    pub is_inherited: bool,
+    /// Where in the file the role stands.
+    pub(super) at: Option<Location>,
+    /// Where the settings stand.
+    pub(super) places: BTreeMap<String, Location>,
+}
+
+impl Definition {
+    /// Who plays which role, as a search is told it.
+    #[must_use]
+    pub fn strategy(&self) -> Strategy {
+        let configured = self.roles.iter().filter(|(_, part)| !part.config.is_empty());
+        Strategy {
+            name: self.name.clone(),
+            roles: self.roles.iter().map(|(role, part)| (*role, part.plugin.clone())).collect(),
+            config: configured.map(|(role, part)| (*role, part.config.clone())).collect(),
+        }
+    }
+
+    /// Puts it in force: all roles are its own then, and of the policy what it sets.
+    pub fn apply(&self, settings: &mut Settings) {
+        settings.strategy = self.strategy();
+        self.set_policy(&mut settings.policy);
+    }
+
+    /// The whole policy: what it sets, and the defaults.
+    #[must_use]
+    pub fn whole_policy(&self) -> Map<String, Value> {
+        let mut policy = Policy::default();
+        self.set_policy(&mut policy);
+        LIMITS.iter().map(|limit| (limit.key.to_owned(), limit.get(&policy))).collect()
+    }
+
+    fn set_policy(&self, policy: &mut Policy) {
+        for (key, value) in &self.policy {
+            if let Some(limit) = Limit::of(key) {
+                limit.set(policy, value);
+            }
+        }
+    }
+
+    /// `file:line:column` of what its file says of a role, or of one setting of the role's plugin.
+    pub(super) fn place(&self, part: &Part, key: Option<&str>) -> String {
+        place(&self.file, key.and_then(|key| part.places.get(key).copied()).or(part.at))
+    }
+}

@@ -1,0 +1,37 @@
+//! What can be wrong with a strategy.
+
+/// Why there is no strategy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StrategyError {
+    /// No built-in strategy has this name.
+    #[error("there is no built-in strategy `{name}`")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The nearest names.
+        similar: Vec<String>,
+    },
+    /// The file cannot be read.
+    #[error("strategy file `{file}`: {why}")]
+    Unreadable {
+        /// The file, as it was named.
+        file: String,
+        /// Why.
+        why: String,
+    },
+    /// What the file says is wrong.
+    #[error("{}", .problems.join("\n"))]
+    Invalid {
+        /// Each of them, with its place in the file, its key, and what nearly matches.
+        problems: Vec<String>,
+    },
+    /// The host cannot look at plugins.
+    #[error("the plugins cannot be looked at: {0}")]
+    Host(String),
+}
+
+impl From<StrategyError> for crate::Error {
+    fn from(error: StrategyError) -> Self {
+        Self::Config(error.to_string())
+    }
+}

@@ -1,0 +1,93 @@
+//! Strategies by name: files that say who plays which role, with which settings, under which policy. This is the only room that knows
+//! their names.
+//!
+//! The files of `plugins/strategies` travel in the binary; others are read from where they lie. A file holds values, not code: whatever a
+//! strategy does, its plugins do. It never holds endpoints, keys, databases, grants or budgets.
+//!
+//! ```
+//! use syrch::{Query, strategies};
+//!
+//! let default = strategies::find(strategies::DEFAULT)?;
+//! let query = Query::new("How many customers are there?", "shop.sqlite").configure(|settings| default.apply(settings));
+//! # drop(query);
+//! # Ok::<(), syrch::Error>(())
+//! ```
+
+mod check;
+mod definition;
+mod error;
+mod policy;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use syrch_core::text::nearest;
+
+pub use check::check;
+pub use definition::{Definition, Part};
+pub use error::StrategyError;
+pub use policy::{LIMITS, Limit};
+
+use crate::{Strategy, yaml};
+
+include!(concat!(env!("OUT_DIR"), "/strategies.rs"));
+
+/// The strategy of whoever names none. What a file leaves out is as here.
+pub const DEFAULT: &str = "founding";
+
+/// In a plugin's place: nobody plays the role. Only the linker's may be left to nobody.
+pub const NOBODY: &str = "none";
+
+/// The JSON Schema (draft 2020-12) of strategy files, for editors.
+pub const SCHEMA: &str = include_str!("../../../../plugins/strategies/strategy.schema.json");
+
+/// The built-in strategies' names, sorted.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
+
+/// Whether a word is a file's path rather than a built-in's name: it has a separator, or ends in `.yml` or `.yaml`.
+#[must_use]
+pub fn is_file(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    word.contains(['/', '\\']) || lower.ends_with(".yml") || lower.ends_with(".yaml")
+}
+
+/// The strategy of that name, or of the file at that path. Its plugins are not looked at: [`check`] does.
+///
+/// # Errors
+/// When no built-in is called so, or the file cannot be read, or something in it is wrong.
+pub fn find(word: &str) -> Result<Definition, StrategyError> {
+    if is_file(word) {
+        let path = Path::new(word);
+        let unreadable = |why| StrategyError::Unreadable { file: word.to_owned(), why };
+        return read::read(&yaml::text_of(path, false).map_err(unreadable)?, word, path.parent(), of_default());
+    }
+    match FILES.iter().find(|(name, _)| *name == word) {
+        Some((name, text)) => read::read(text, &format!("{name}.yml"), None, of_default()),
+        None => Err(StrategyError::Unknown { name: word.to_owned(), similar: nearest(word, names()) }),
+    }
+}
+
+/// The default strategy. A test reads every built-in file; without it each role must be named by hand, and [`crate::Host::open`] says so.
+fn of_default() -> Option<&'static Definition> {
+    static READ: LazyLock<Option<Definition>> = LazyLock::new(|| {
+        let (name, text) = FILES.iter().find(|(name, _)| *name == DEFAULT)?;
+        read::read(text, &format!("{name}.yml"), None, None).ok()
+    });
+    READ.as_ref()
+}
+
+impl Default for Strategy {
+    /// That of [`DEFAULT`].
+    fn default() -> Self {
+        of_default().map(Definition::strategy).unwrap_or(Self {
+            name: DEFAULT.to_owned(),
+            roles: [].into(),
+            config: [].into(),
+        })
+    }
+}

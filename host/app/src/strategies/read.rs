@@ -1,0 +1,238 @@
+//! Reading a strategy file: each wrong key and value is reported with its place, all of them at once.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use syrch_core::roles::Role;
+use syrch_core::text::nearest;
+
+use super::error::StrategyError;
+use super::policy::{LIMITS, Limit};
+use super::{Definition, NOBODY, Part};
+use crate::PluginSource;
+use crate::yaml::{self, Location, Pair, Spanned, Tree};
+
+const KEYS: [&str; 6] = ["name", "summary", "idea", "when", "roles", "policy"];
+const PART: [&str; 2] = ["plugin", "config"];
+/// What stands in config files, and never here.
+const ELSEWHERE: [&str; 8] = ["llm", "execution", "cache", "journal", "retrieval", "telemetry", "plugins", "settings"];
+/// Bytes of a name, and of the longest text, at most.
+const NAME: usize = 64;
+const TEXT: usize = 4_096;
+
+/// Reads a file's text. Paths of plugins start from `folder`; what is left out is as in `default`.
+pub(super) fn read(
+    text: &str,
+    file: &str,
+    folder: Option<&Path>,
+    default: Option<&Definition>,
+) -> Result<Definition, StrategyError> {
+    let invalid = |problems| Err(StrategyError::Invalid { problems });
+    let is_empty = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if text.lines().all(is_empty) {
+        return invalid(vec![format!("{file}: is empty; a strategy has at least `name` and `roles`")]);
+    }
+    let tree = match yaml::read(text) {
+        Ok(tree) => tree,
+        Err((at, why)) => return invalid(vec![format!("{}: {why}", yaml::place(file, at))]),
+    };
+    let mut reader = Reader { file, folder, problems: Vec::new() };
+    let definition = reader.document(tree, default);
+    if reader.problems.is_empty() { Ok(definition) } else { invalid(reader.problems) }
+}
+
+struct Reader<'a> {
+    file: &'a str,
+    folder: Option<&'a Path>,
+    problems: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn problem(&mut self, at: Location, message: &str) {
+        self.problems.push(format!("{}: {message}", yaml::place(self.file, Some(at))));
+    }
+
+    fn unknown(&mut self, at: Location, what: &str, key: &str, known: &[&str]) {
+        let hint = did_you_mean(key, known.iter().copied());
+        self.problem(at, &format!("unknown {what} `{key}`{hint}"));
+    }
+
+    fn pairs(&mut self, what: &str, tree: Spanned<Tree>) -> Vec<Pair> {
+        match tree.value {
+            Tree::Map(pairs) => pairs,
+            Tree::Leaf(Value::Null) => Vec::new(),
+            Tree::Leaf(_) => {
+                self.problem(tree.referenced, &format!("{what} must be a mapping of keys and values"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn document(&mut self, tree: Spanned<Tree>, default: Option<&Definition>) -> Definition {
+        let mut definition = Definition {
+            name: String::new(),
+            summary: String::new(),
+            idea: String::new(),
+            when: String::new(),
+            roles: BTreeMap::new(),
+            policy: Map::new(),
+            file: self.file.to_owned(),
+        };
+        let start = tree.referenced;
+        let mut casts = false;
+        let mut unplayed = Vec::new();
+        for (key, value) in self.pairs("a strategy file", tree) {
+            match key.value.as_str() {
+                "name" => definition.name = self.name(value),
+                "summary" => definition.summary = self.text("summary", value, true),
+                "idea" => definition.idea = self.text("idea", value, false),
+                "when" => definition.when = self.text("when", value, false),
+                "policy" => definition.policy = self.policy(value),
+                "roles" => {
+                    let pairs = self.pairs("`roles`", value);
+                    casts = !pairs.is_empty();
+                    pairs.into_iter().for_each(|pair| self.role(pair, &mut definition, &mut unplayed));
+                }
+                section if ELSEWHERE.contains(&section) => self.problem(
+                    key.referenced,
+                    &format!("`{section}` belongs in a config file; a strategy is roles and a policy"),
+                ),
+                other => self.unknown(key.referenced, "key", other, &KEYS),
+            }
+        }
+        let mut missing = |is_there: bool, what: &str| {
+            if !is_there && self.problems.is_empty() {
+                self.problem(start, what);
+            }
+        };
+        missing(!definition.name.is_empty(), "the strategy has no `name`");
+        missing(casts, "`roles` names no plugin; a strategy names at least one, as in `roles: {solver: NAME}`");
+        for (role, part) in default.iter().flat_map(|default| &default.roles) {
+            if !unplayed.contains(role) {
+                let inherited = || Part { is_inherited: true, at: None, places: BTreeMap::new(), ..part.clone() };
+                definition.roles.entry(*role).or_insert_with(inherited);
+            }
+        }
+        definition
+    }
+
+    fn name(&mut self, tree: Spanned<Tree>) -> String {
+        let at = tree.referenced;
+        let name = tree.value.value();
+        let fits = |name: &&str| {
+            name.len() <= NAME
+                && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+        };
+        match name.as_str().filter(fits) {
+            Some(name) => name.to_owned(),
+            None => {
+                self.problem(
+                    at,
+                    &format!("name: {name} is no name: letters, digits, `.`, `_` and `-`, at most {NAME}"),
+                );
+                String::new()
+            }
+        }
+    }
+
+    fn text(&mut self, key: &str, tree: Spanned<Tree>, is_line: bool) -> String {
+        let at = tree.referenced;
+        let value = tree.value.value();
+        match value {
+            Value::Null => String::new(),
+            Value::String(text) if text.len() <= TEXT && !(is_line && text.trim_end().contains('\n')) => {
+                text.trim_end().to_owned()
+            }
+            _ => {
+                let line = if is_line { "of one line, " } else { "" };
+                self.problem(at, &format!("{key}: is not a text {line}at most {TEXT} bytes long"));
+                String::new()
+            }
+        }
+    }
+
+    fn policy(&mut self, tree: Spanned<Tree>) -> Map<String, Value> {
+        let mut policy = Map::new();
+        for (key, tree) in self.pairs("`policy`", tree) {
+            let (name, at, value) = (key.value, tree.referenced, tree.value.value());
+            match Limit::of(&name) {
+                None => {
+                    self.unknown(key.referenced, "key in `policy`", &name, &LIMITS.each_ref().map(|limit| limit.key))
+                }
+                Some(limit) if limit.admits(&value) => drop(policy.insert(name, value)),
+                Some(limit) => {
+                    self.problem(at, &format!("policy.{name}: {value} is not {}", limit.expected()));
+                }
+            }
+        }
+        policy
+    }
+
+    fn role(&mut self, (key, tree): Pair, definition: &mut Definition, unplayed: &mut Vec<Role>) {
+        let Some(role) = Role::ALL.into_iter().find(|role| role.name() == key.value) else {
+            return self.unknown(key.referenced, "role", &key.value, &Role::ALL.map(Role::name));
+        };
+        let (mut plugin, mut config, mut places) = (None, Map::new(), BTreeMap::new());
+        let at = tree.referenced;
+        match tree.value {
+            Tree::Leaf(value) => plugin = Some((value, at)),
+            Tree::Map(pairs) => {
+                for (key, tree) in pairs {
+                    match key.value.as_str() {
+                        "plugin" => plugin = Some((tree.value.value(), tree.referenced)),
+                        "config" => (config, places) = self.config(role, tree),
+                        name => self.unknown(key.referenced, "key of a role", name, &PART),
+                    }
+                }
+            }
+        }
+        let Some((word, at)) = plugin else {
+            return self.problem(key.referenced, &format!("roles.{role}: `plugin` is missing: who plays the role?"));
+        };
+        match word.as_str().map(str::trim).filter(|word| !word.is_empty() && !word.contains('\0')) {
+            Some(NOBODY) if role == Role::Linker && config.is_empty() => unplayed.push(role),
+            Some(NOBODY) => {
+                self.problem(
+                    at,
+                    &format!("roles.{role}: only the linker's role may be left to nobody, and then without config"),
+                );
+            }
+            Some(word) => {
+                let plugin = self.source(word);
+                definition.roles.insert(role, Part { plugin, config, is_inherited: false, at: Some(at), places });
+            }
+            None => self.problem(at, &format!("roles.{role}: {word} names no plugin")),
+        }
+    }
+
+    /// A path starts from the strategy file.
+    fn source(&self, word: &str) -> PluginSource {
+        match (PluginSource::parse(word), self.folder) {
+            (PluginSource::File(path), Some(folder)) => PluginSource::File(folder.join(path)),
+            (source, _) => source,
+        }
+    }
+
+    fn config(&mut self, role: Role, tree: Spanned<Tree>) -> (Map<String, Value>, BTreeMap<String, Location>) {
+        let pairs = self.pairs(&format!("roles.{role}.config"), tree);
+        let places = pairs.iter().map(|(key, _)| (key.value.clone(), key.referenced)).collect();
+        (pairs.into_iter().map(|(key, tree)| (key.value, tree.value.value())).collect(), places)
+    }
+}
+
+/// The names nearest to a wrong one, as the end of a sentence.
+pub(super) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    suggestion(&nearest(wrong, known))
+}
+
+/// Names as the end of a sentence; empty: there are none.
+pub(super) fn suggestion(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((last, [])) => format!("; did you mean {last}?"),
+        Some((last, rest)) => format!("; did you mean {} or {last}?", rest.join(", ")),
+    }
+}

@@ -1,0 +1,178 @@
+//! What strategy files may say, and how what is wrong with them is told.
+
+use proptest::prelude::*;
+use serde_json::json;
+use syrch_core::ports::Policy;
+use syrch_core::roles::Role;
+
+use super::*;
+use crate::{PluginSource, Settings, Silent, Strategy};
+
+fn of(text: &str) -> Result<Definition, StrategyError> {
+    read::read(text, "f.yml", Some(Path::new("here")), of_default())
+}
+
+fn problems(text: &str) -> Vec<String> {
+    match of(text) {
+        Err(StrategyError::Invalid { problems }) => problems,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_built_in_file_is_read_and_called_like_its_file() {
+    assert!(names().any(|name| name == DEFAULT));
+    for name in names() {
+        let definition = find(name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(definition.name, name);
+        let parts = [&definition.summary, &definition.idea, &definition.when];
+        assert!(parts.iter().all(|text| !text.is_empty()), "{name} does not say what it is for");
+        assert!(definition.summary.len() <= 120 && !definition.summary.ends_with('.'), "{name}");
+        let builtin = |part: &Part| matches!(part.plugin, PluginSource::Builtin(_));
+        assert!(definition.roles.values().all(builtin), "{name} names a file");
+    }
+}
+
+#[test]
+fn the_default_plays_every_role_and_sets_no_policy() {
+    let default = find(DEFAULT).unwrap();
+    assert_eq!(Strategy::default(), default.strategy());
+    for role in Role::ALL.into_iter().filter(|role| *role != Role::Linker) {
+        assert!(default.roles.contains_key(&role), "nobody plays the {role}");
+    }
+    // Otherwise `Settings::default()` would differ from a search with `--strategy` and its name.
+    assert!(default.policy.is_empty());
+}
+
+#[test]
+fn what_a_file_leaves_out_is_as_in_the_default() {
+    let own = of(
+        "name: own\nroles:\n  planner: my/plan.wasm\n  solver: {plugin: other, config: {rounds: 3}}\npolicy: {max_depth: 2}\n",
+    );
+    let own = own.unwrap();
+    assert_eq!(own.roles[&Role::Planner].plugin, PluginSource::File("here/my/plan.wasm".into()));
+    assert_eq!(own.roles[&Role::Solver].plugin, PluginSource::Builtin("other".into()));
+    let default = find(DEFAULT).unwrap();
+    let reward = &own.roles[&Role::Reward];
+    assert!(reward.is_inherited && reward.plugin == default.roles[&Role::Reward].plugin);
+    let mut settings = Settings::default();
+    own.apply(&mut settings);
+    assert_eq!(settings.policy, Policy { max_depth: 2, ..Policy::default() });
+    assert_eq!(settings.strategy.name, "own");
+    assert_eq!(settings.strategy.config, [(Role::Solver, json!({"rounds": 3}).as_object().unwrap().clone())].into());
+    assert_eq!(own.whole_policy()["max_parallel"], json!(Policy::default().max_parallel));
+}
+
+#[test]
+fn a_linker_may_be_inherited_or_left_to_nobody() {
+    let with = of("name: with\nroles: {linker: {plugin: some, config: {a: 1}}}").unwrap();
+    let heir = |text: &str| read::read(text, "f.yml", None, Some(&with)).unwrap();
+    let inherited = heir("name: a\nroles: {solver: x}").roles[&Role::Linker].clone();
+    assert_eq!((inherited.is_inherited, &inherited.config["a"]), (true, &json!(1)));
+    assert!(!heir("name: a\nroles: {solver: x, linker: none}").roles.contains_key(&Role::Linker));
+    assert!(!heir("name: a\nroles: {solver: x, linker: {plugin: none}}").roles.contains_key(&Role::Linker));
+    let told = problems("name: a\nroles: {solver: none}");
+    assert_eq!(
+        told,
+        ["f.yml:2:17: roles.solver: only the linker's role may be left to nobody, and then without config"]
+    );
+}
+
+#[test]
+fn every_wrong_key_and_value_is_named_with_its_place() {
+    let text = "nmae: a\nname: a b\nsummary: [x]\nroles:\n  planer: x\n  solver: {plugn: x}\n  reward: 3\n  clarifier: {plugin: a, config: 3}\n\
+                policy:\n  max_atempts: 3\n  max_depth: 17\n  high_confidence: 0\nllm: {model: m}\nbudget: 3\n";
+    assert_eq!(
+        problems(text),
+        [
+            "f.yml:1:1: unknown key `nmae`; did you mean `name`?",
+            "f.yml:2:7: name: \"a b\" is no name: letters, digits, `.`, `_` and `-`, at most 64",
+            "f.yml:3:10: summary: is not a text of one line, at most 4096 bytes long",
+            "f.yml:5:3: unknown role `planer`; did you mean `planner` or `linker`?",
+            "f.yml:6:12: unknown key of a role `plugn`; did you mean `plugin`?",
+            "f.yml:6:3: roles.solver: `plugin` is missing: who plays the role?",
+            "f.yml:7:11: roles.reward: 3 names no plugin",
+            "f.yml:8:34: roles.clarifier.config must be a mapping of keys and values",
+            "f.yml:10:3: unknown key in `policy` `max_atempts`; did you mean `max_attempts` or `max_depth`?",
+            "f.yml:11:14: policy.max_depth: 17 is not a whole number from 1 to 16",
+            "f.yml:12:20: policy.high_confidence: 0 is not a number above 0, at most 1",
+            "f.yml:13:1: `llm` belongs in a config file; a strategy is roles and a policy",
+            "f.yml:14:1: unknown key `budget`",
+        ]
+    );
+}
+
+#[test]
+fn a_file_without_what_it_needs_is_refused() {
+    assert_eq!(problems("# nothing\n"), ["f.yml: is empty; a strategy has at least `name` and `roles`"]);
+    assert_eq!(problems("roles: {solver: x}"), ["f.yml:1:1: the strategy has no `name`"]);
+    assert!(problems("name: a")[0].contains("`roles` names no plugin"));
+    assert!(problems("name: a\nroles: {}")[0].contains("`roles` names no plugin"));
+    assert_eq!(
+        problems("name: a\nname: b\n"),
+        ["f.yml:2:1: duplicate key `name`: it stands above already; keep one of the two"]
+    );
+    assert_eq!(problems("- a"), ["f.yml:1:1: a strategy file must be a mapping of keys and values"]);
+    let bomb = (1..20).fold("a0: &a0 [x, x]\n".to_owned(), |text, n| {
+        format!("{text}a{n}: &a{n} [*a{0}, *a{0}, *a{0}, *a{0}]\n", n - 1)
+    });
+    assert!(problems(&bomb)[0].contains("too large or nested too deep"), "{:?}", problems(&bomb));
+}
+
+#[test]
+fn a_word_is_a_name_or_a_path() {
+    for path in ["a/b", "mine.yml", "MINE.YAML", ".\\x"] {
+        assert!(is_file(path), "{path}");
+    }
+    assert!(!is_file("mine"));
+    let unknown = find("fuonding").unwrap_err();
+    assert_eq!(unknown, StrategyError::Unknown { name: "fuonding".into(), similar: vec![DEFAULT.into()] });
+    let missing = find("no/such.yml").unwrap_err().to_string();
+    assert!(missing.starts_with("strategy file `no/such.yml`: No such file"), "{missing}");
+}
+
+#[test]
+fn the_schema_has_the_ranges_and_roles_of_the_host() {
+    let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
+    let policy = &schema["properties"]["policy"]["properties"];
+    assert_eq!(policy.as_object().unwrap().keys().collect::<Vec<_>>(), LIMITS.each_ref().map(|limit| limit.key));
+    for limit in &LIMITS {
+        let (least, kind) = if limit.whole { ("minimum", "integer") } else { ("exclusiveMinimum", "number") };
+        let told = ["type", least, "maximum"].map(|key| policy[limit.key][key].clone());
+        assert_eq!(told, [json!(kind), json!(limit.min), json!(limit.max)], "{}", limit.key);
+        assert!(limit.admits(&limit.get(&Policy::default())));
+    }
+    let roles = schema["properties"]["roles"]["properties"].as_object().unwrap();
+    assert_eq!(roles.keys().collect::<Vec<_>>(), Role::ALL.map(Role::name));
+}
+
+#[tokio::test]
+async fn plugins_and_their_settings_are_checked_with_places() {
+    let text = "name: a\nroles:\n  planner: decompos\n  solver:\n    plugin: ambiguity\n  clarifier:\n    plugin: ambiguity\n    config:\n      \
+                threshhold: 0.5\n  reward: no/such.wasm\n";
+    let told = check(&of(text).unwrap(), &Settings::default(), &Silent).await.unwrap_err();
+    let StrategyError::Invalid { problems } = told else { panic!("{told}") };
+    assert_eq!(problems.len(), 4, "{problems:?}");
+    assert_eq!(
+        problems[0],
+        "f.yml:3:12: roles.planner: there is no built-in plugin `decompos`; did you mean `decompose`?"
+    );
+    assert_eq!(problems[1], "f.yml:5:13: roles.solver: `ambiguity`: does not play the role solver; it plays clarifier");
+    assert!(
+        problems[2].starts_with("f.yml:10:11: roles.reward: plugin `here/no/such.wasm`: there is no file"),
+        "{problems:?}"
+    );
+    let unknown =
+        "f.yml:9:7: roles.clarifier.config: `ambiguity` has no setting `threshhold`; did you mean `threshold`?";
+    assert_eq!(problems[3], unknown);
+    let range = of("name: a\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 7}}}").unwrap();
+    let told = check(&range, &Settings::default(), &Silent).await.unwrap_err().to_string();
+    assert!(told.starts_with("f.yml:2:49: roles.clarifier: `ambiguity`: config: threshold: 7"), "{told}");
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "[ -~\n]{0,200}") {
+        let _ = of(&text);
+    }
+}

@@ -1,0 +1,117 @@
+//! The figures of the built-in ways to sample on 522 questions, compared with what is computed from the files alone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use syrch::{CandidateStatus, Host, SearchReport, Silent, strategies};
+use syrch_kit::recorded::{GATES, Question, questions};
+use tokio::task::JoinSet;
+
+use crate::world::{ask, settings};
+
+/// How far a share of right answers may be off.
+const SHARE: f64 = 0.02;
+/// How far the mean number of calls may be off.
+const CALLS: f64 = 0.1;
+/// The share of questions on which the answer or the number of calls may be another.
+const DIFFERING: f64 = 0.05;
+const SEEDS: [u64; 2] = [0, 1];
+
+/// What came of a question: whether it was answered rightly, and with how many calls.
+type Figure = (bool, u32);
+
+/// What a strategy of the library makes of all questions, by their ids.
+async fn found(strategy: &str, seed: u64, all: &[Question]) -> BTreeMap<String, Figure> {
+    let data = syrch_kit::data_root().unwrap().join("spider");
+    let mut by_database: BTreeMap<&str, Vec<&Question>> = BTreeMap::new();
+    for question in all {
+        by_database.entry(&question.database).or_default().push(question);
+    }
+    let mut figures = BTreeMap::new();
+    for (database, questions) in by_database {
+        let path = data.join("db").join(format!("{database}.sqlite"));
+        let mut settings = settings(&path, &data.join("recorded.jsonl"));
+        settings.seed = seed;
+        strategies::find(strategy).unwrap().apply(&mut settings);
+        let host = Arc::new(Host::open(settings, &Silent).await.unwrap());
+        let mut searches = JoinSet::new();
+        for question in questions {
+            let (host, question) = (Arc::clone(&host), question.clone());
+            searches.spawn(async move {
+                let report = ask(&host, &question.question).await;
+                let report = report.unwrap_or_else(|error| panic!("{}: {error}", question.id));
+                (question.id.clone(), (is_right(&question, &report), report.document.cost.calls))
+            });
+        }
+        figures.extend(searches.join_all().await);
+    }
+    figures
+}
+
+/// Whether the answer is a recorded statement that was graded right.
+fn is_right(question: &Question, report: &SearchReport) -> bool {
+    let candidates = &report.document.candidates;
+    let answer = candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
+    answer.is_some_and(|answer| question.is_right(&answer.sql).expect("a recorded statement"))
+}
+
+/// The share of right answers, and the mean number of calls.
+fn mean(figures: &BTreeMap<String, Figure>) -> (f64, f64) {
+    let count = figures.len() as f64;
+    let right = figures.values().filter(|(is_right, _)| *is_right).count() as f64;
+    (right / count, figures.values().map(|(_, calls)| f64::from(*calls)).sum::<f64>() / count)
+}
+
+/// Holds the library's figures against those that the files alone give.
+async fn compare(name: &str) {
+    let Some(data) = syrch_kit::data_root() else { return };
+    let gate = *GATES.iter().find(|gate| gate.name == name).unwrap();
+    let all = questions(&data.join("spider"));
+    assert_eq!(all.len(), 522);
+    for seed in SEEDS {
+        let expected = all.iter().map(|question| {
+            let taken = gate.take(&question.order(seed));
+            (question.id.clone(), (taken.answer.is_some_and(|answer| answer.is_right), taken.calls))
+        });
+        let expected: BTreeMap<String, Figure> = expected.collect();
+        let found = found(name, seed, &all).await;
+        let ((right, calls), (expected_right, expected_calls)) = (mean(&found), mean(&expected));
+        let differing: Vec<_> = found
+            .iter()
+            .filter(|(id, figure)| expected[*id] != **figure)
+            .map(|(id, f)| (id, f, expected[id]))
+            .collect();
+        println!(
+            "{name}, seed {seed}: {right:.4} right with {calls:.3} calls, {expected_right:.4} with {expected_calls:.3} by the files; \
+             {} questions differ",
+            differing.len()
+        );
+        assert!((right - expected_right).abs() <= SHARE && (calls - expected_calls).abs() <= CALLS, "{differing:?}");
+        assert!(differing.len() as f64 <= DIFFERING * all.len() as f64, "{differing:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_statement() {
+    compare("single").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_when_one_fails_or_has_no_rows() {
+    compare("retry3").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_majority_of_five() {
+    compare("vote5").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn until_two_of_five_agree() {
+    compare("gate2of5").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn until_three_of_nine_agree() {
+    compare("gate3of9").await;
+}

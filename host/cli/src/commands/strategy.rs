@@ -1,0 +1,128 @@
+//! `strategy list`, `strategy show` and `strategy schema`: which strategies there are, what they are made of, and how files of them look.
+
+mod file;
+
+use std::collections::BTreeMap;
+use std::path::absolute;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use syrch::strategies::{self, Definition, NOBODY, Part};
+use syrch::syrch_core::roles::Role;
+use syrch::{Inspection, PluginSource};
+
+use super::Context;
+use crate::args::StrategyCommand;
+use crate::console::progress::Watch;
+use crate::exit::Exit;
+use crate::failure::Outcome;
+use crate::sink::{Format, Grid};
+
+/// Runs the command.
+pub(crate) async fn run(context: &Context, command: StrategyCommand) -> Outcome {
+    match command {
+        StrategyCommand::List => list(context),
+        StrategyCommand::Show { strategy } => show(context, &strategy).await,
+        StrategyCommand::Schema => {
+            context.output.write(strategies::SCHEMA)?;
+            Ok(Exit::Answered)
+        }
+    }
+}
+
+/// No plugin is loaded for it.
+fn list(context: &Context) -> Outcome {
+    let found = strategies::names().map(strategies::find).collect::<Result<Vec<Definition>, _>>()?;
+    let mut grid = Grid::new(["name", "summary", "roles"]);
+    for one in &found {
+        grid.rows.push(vec![json!(one.name), json!(one.summary), json!(own_roles(one))]);
+    }
+    let document = || {
+        let sheets: Vec<Value> = found.iter().map(|one| sheet(one, |_| Map::new(), &one.policy)).collect();
+        json!({"schema": "syrch.strategies/1", "strategies": sheets})
+    };
+    context.rows(grid, document)?;
+    Ok(Exit::Answered)
+}
+
+/// Who plays the roles that a strategy's file names.
+fn own_roles(one: &Definition) -> String {
+    let own = one.roles.iter().filter(|(_, part)| !part.is_inherited);
+    own.map(|(role, part)| format!("{role} {}", part.plugin)).collect::<Vec<_>>().join(", ")
+}
+
+async fn show(context: &Context, word: &str) -> Outcome {
+    let mut one = strategies::find(word)?;
+    let watch = Watch::new(Arc::clone(&context.console));
+    let plugins = strategies::check(&one, &context.config.effective.settings, &watch).await?;
+    context.console.clear();
+    one.roles.values_mut().for_each(from_anywhere);
+    match context.format {
+        Format::Auto | Format::Table => {
+            let text = file::text(&one, |role| plugins.get(role).map(note).unwrap_or_default());
+            context.output.write(&context.scrubber.text(&text))?;
+        }
+        _ => context.rows(grid(&one), || document(&one, &plugins))?,
+    }
+    Ok(Exit::Answered)
+}
+
+/// What is shown may be kept in another folder: paths no longer start from the file.
+fn from_anywhere(part: &mut Part) {
+    if let PluginSource::File(path) = &part.plugin {
+        part.plugin = PluginSource::File(absolute(path).unwrap_or_else(|_| path.clone()));
+    }
+}
+
+/// A plugin's version and digest, as `plugin list` shows them.
+fn note(plugin: &Inspection) -> String {
+    format!("{} {}", plugin.version, plugin.digest.get(..12).unwrap_or(&plugin.digest))
+}
+
+/// `syrch.strategy/1`.
+fn document(one: &Definition, plugins: &BTreeMap<Role, Inspection>) -> Value {
+    let about = |role: &Role| match plugins.get(role) {
+        Some(plugin) => [("version", &plugin.version), ("digest", &plugin.digest)]
+            .map(|(key, text)| (key.to_owned(), json!(text)))
+            .into_iter()
+            .collect(),
+        None => Map::new(),
+    };
+    let mut document = json!({"schema": "syrch.strategy/1"});
+    if let (Value::Object(document), Value::Object(sheet)) = (&mut document, sheet(one, about, &one.whole_policy())) {
+        document.extend(sheet);
+    }
+    document
+}
+
+/// All that a strategy says, with more about the plugin of each role.
+fn sheet(one: &Definition, about: impl Fn(&Role) -> Map<String, Value>, policy: &Map<String, Value>) -> Value {
+    let mut roles = Map::new();
+    for role in Role::ALL {
+        let Some(part) = one.roles.get(&role) else { continue };
+        let mut sheet = Map::from_iter([("plugin".to_owned(), json!(part.plugin.to_string()))]);
+        sheet.extend(about(&role));
+        sheet.insert("config".to_owned(), json!(part.config));
+        sheet.insert("inherited".to_owned(), json!(part.is_inherited));
+        roles.insert(role.to_string(), Value::Object(sheet));
+    }
+    let Definition { name, summary, idea, when, .. } = one;
+    json!({"name": name, "summary": summary, "idea": idea, "when": when, "roles": roles, "policy": policy})
+}
+
+fn grid(one: &Definition) -> Grid {
+    let mut grid = Grid::new(["key", "value"]);
+    let mut put = |key: String, value: Value| grid.rows.push(vec![json!(key), value]);
+    for (key, text) in [("name", &one.name), ("summary", &one.summary), ("idea", &one.idea), ("when", &one.when)] {
+        put(key.to_owned(), json!(text));
+    }
+    for role in Role::ALL {
+        let part = one.roles.get(&role);
+        put(format!("roles.{role}.plugin"), json!(part.map_or(NOBODY.to_owned(), |part| part.plugin.to_string())));
+        for (key, value) in part.iter().flat_map(|part| &part.config) {
+            put(format!("roles.{role}.config.{key}"), value.clone());
+        }
+    }
+    one.whole_policy().into_iter().for_each(|(key, value)| put(format!("policy.{key}"), value));
+    grid
+}

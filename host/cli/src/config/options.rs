@@ -1,0 +1,337 @@
+//! Every option, declared once. Parser, help, `config` and the merge of the layers all read this list.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use syrch::PluginSource;
+use syrch::journal::Kept;
+use syrch::strategies::{Limit, NOBODY};
+use syrch::syrch_core::roles::Role;
+
+use super::kind::Kind;
+use super::mapping::{self, Mapping};
+use super::spec::{AMBIGUITY, STRATEGY, Spec, Stranger};
+use super::value::{answerer, count, number, round, seconds, set_answerer, shown_seconds, small, text, whole};
+
+macro_rules! role {
+    ($role:ident, $key:literal, $flag:literal, $env:literal, $help:literal) => {
+        Spec::new(
+            $key,
+            Kind::Text,
+            $help,
+            |e| json!(e.settings.strategy.roles.get(&Role::$role).map(ToString::to_string)),
+            |e, v| {
+                e.settings.strategy.roles.insert(Role::$role, PluginSource::parse(&text(v)));
+            },
+        )
+        .flag($flag, "PATH|NAME")
+        .env(&[$env])
+        .stranger(Stranger::NamesBuiltin)
+    };
+}
+
+/// What a value of the policy may be.
+const fn policy(limit: &Limit) -> Kind {
+    match limit.whole {
+        true => Kind::Integer(limit.min as u64, limit.max as u64),
+        false => Kind::Number { min: limit.min as f64, inclusive: false, max: limit.max as f64 },
+    }
+}
+
+macro_rules! mapping {
+    ($mapping:ident, $key:literal, $help:literal) => {
+        Spec::new(
+            $key,
+            Kind::Mapping(Mapping::$mapping),
+            $help,
+            |e| Mapping::$mapping.get(&e.settings.model),
+            |e, v| Mapping::$mapping.set(&mut e.settings.model, v),
+        )
+        .stranger(Stranger::Never)
+    };
+}
+
+const DAY: f64 = 86_400.0;
+pub(super) const TIME: Kind = Kind::Number { min: 0.0, inclusive: false, max: DAY };
+
+/// Ten years.
+const TTL: Kind = Kind::Number { min: 0.0, inclusive: false, max: 3_650.0 * DAY };
+/// A millionth of a dollar is the least that is counted.
+const MONEY: Kind = Kind::Number { min: 1.0 / MICROS, inclusive: true, max: 1_000_000.0 };
+const MICROS: f64 = 1e6;
+
+/// All options, in the order of the help and of `config`.
+pub(crate) static SPECS: &[Spec] = &[
+    Spec::new("llm.provider", Kind::Answerer, "Who answers model calls: openai (any endpoint that speaks its chat completions), anthropic, or offline, rules without a model. replay:FILE answers from a recording alone, record:FILE makes one [default: openai or anthropic with a key of theirs, openai with a base URL, else offline]", answerer, set_answerer)
+    .flag("llm", "PROVIDER|replay:FILE|record:FILE")
+    .env(&["SYRCH_LLM_PROVIDER", "SYRCH_PROVIDER"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.model", Kind::Text, "The model's name at the endpoint [default: gpt-4o; of anthropic: claude-sonnet-4-5]", |e| json!(e.settings.model.model), |e, v| {
+        e.settings.model.model = text(v);
+    })
+    .flag("model", "NAME")
+    .env(&["SYRCH_MODEL"])
+    // A dearer model is the user's to choose.
+    .stranger(Stranger::Never),
+    Spec::new("llm.api_key", Kind::Secret, "The endpoint's key; better in SYRCH_API_KEY, since other users may see a command line. Without another key, OPENAI_API_KEY serves https://api.openai.com and ANTHROPIC_API_KEY https://api.anthropic.com, and no other endpoint", |e| if e.settings.model.api_key.is_some() { json!("set") } else { Value::Null }, |e, v| {
+        e.settings.model.api_key = Some(text(v).into());
+    })
+    .flag("api-key", "KEY")
+    .env(&["SYRCH_API_KEY"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.base_url", Kind::Text, "Where the endpoint is, up to and including /v1 [default: that of openai or anthropic]", |e| json!(e.settings.model.base_url), |e, v| {
+        e.settings.model.base_url = text(v);
+    })
+    .flag("base-url", "URL")
+    .env(&["SYRCH_BASE_URL"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.temperature", Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, "Temperature of calls whose plugin asks for none", |e| json!(round(f64::from(e.settings.model.temperature))), |e, v| {
+        e.settings.model.temperature = number(v) as f32;
+    })
+    .flag("temperature", "T")
+    .env(&["SYRCH_TEMPERATURE"]),
+    Spec::new("llm.max_tokens_per_call", Kind::Integer(1, 1_000_000), "Output tokens of one call at most", |e| json!(e.settings.model.max_tokens), |e, v| {
+        e.settings.model.max_tokens = small(v);
+    })
+    .flag("max-tokens", "N")
+    .env(&["SYRCH_MAX_TOKENS", "SYRCH_MAX_TOKENS_PER_CALL"])
+    .stranger(Stranger::Lowers),
+    Spec::new("llm.timeout_seconds", TIME, "Seconds that one model call may take", |e| shown_seconds(e.settings.model.timeout), |e, v| {
+        e.settings.model.timeout = seconds(v);
+    })
+    .flag("timeout", "SECONDS")
+    .env(&["SYRCH_TIMEOUT", "SYRCH_TIMEOUT_SECONDS"]),
+    Spec::new("llm.offline_threshold", Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "Confidence below which the offline rules abstain", |e| json!(e.settings.model.offline_threshold), |e, v| {
+        e.settings.model.offline_threshold = Some(number(v));
+    })
+    .env(&["SYRCH_OFFLINE_THRESHOLD"]),
+    Spec::new("llm.requests_per_minute", mapping::REQUESTS, "Requests a minute that the endpoint may be sent", |e| json!(e.settings.model.rates.requests_per_minute), |e, v| {
+        e.settings.model.rates.requests_per_minute = Some(small(v));
+    })
+    .env(&["SYRCH_REQUESTS_PER_MINUTE"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.tokens_per_minute", mapping::TOKENS, "Tokens a minute, input and output together, that the endpoint may be asked for", |e| json!(e.settings.model.rates.tokens_per_minute), |e, v| {
+        e.settings.model.rates.tokens_per_minute = Some(whole(v));
+    })
+    .env(&["SYRCH_TOKENS_PER_MINUTE"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.in_flight", mapping::IN_FLIGHT, "Requests that may be under way at the endpoint at once", |e| json!(e.settings.model.rates.in_flight), |e, v| {
+        e.settings.model.rates.in_flight = Some(count(v));
+    })
+    .env(&["SYRCH_IN_FLIGHT"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.attempts", Kind::Integer(1, 100), "Tries of one call in all, where trying again can help", |e| json!(e.settings.model.attempts), |e, v| {
+        e.settings.model.attempts = small(v);
+    })
+    .env(&["SYRCH_ATTEMPTS"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.max_retry_wait_seconds", TIME, "Seconds that an endpoint may ask to be left alone before calls give up", |e| shown_seconds(e.settings.model.max_retry_wait), |e, v| {
+        e.settings.model.max_retry_wait = seconds(v);
+    })
+    .env(&["SYRCH_MAX_RETRY_WAIT", "SYRCH_MAX_RETRY_WAIT_SECONDS"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.embeddings", Kind::Text, "The model for embeddings: one of `llm.models`, or its name at the default endpoint, which must speak OpenAI's protocol [default: none]", |e| json!(e.settings.model.embeddings), |e, v| {
+        e.settings.model.embeddings = Some(text(v));
+    })
+    .flag("embeddings", "NAME")
+    .env(&["SYRCH_EMBEDDINGS"])
+    .stranger(Stranger::Never),
+    mapping!(Endpoints, "llm.endpoints", "Further endpoints by name; SYRCH_API_KEY_NAME holds the key of the one called `name`"),
+    mapping!(Models, "llm.models", "Further models by the name that purposes and plugins use"),
+    mapping!(Purposes, "llm.purposes", "The further models that answer calls of a purpose"),
+    mapping!(Prices, "llm.prices", "Dollars for a million tokens by a model's name or pattern"),
+    Spec::new("execution.db_path", Kind::Text, "The database: a SQLite file, opened read-only and never created", |e| if e.settings.database.is_empty() { Value::Null } else { json!(e.settings.database) }, |e, v| {
+        e.settings.database = text(v);
+    })
+    .flag("db", "URL")
+    .env(&["SYRCH_DB", "SYRCH_DB_PATH"])
+    .stranger(Stranger::Never)
+    .database(),
+    Spec::new("execution.tables", Kind::Globs, "Tables that may be seen, as globs separated by commas [default: all]", |e| json!(e.settings.tables), |e, v| {
+        e.settings.tables = v.as_array().into_iter().flatten().map(text).collect();
+    })
+    .flag("tables", "GLOBS")
+    .env(&["SYRCH_TABLES"])
+    .stranger(Stranger::Never)
+    .database(),
+    Spec::new("execution.rows", Kind::Rows, "Cell text that plugins and prompts may see: none, aggregates, sample:N, full", |e| json!(e.settings.rows.to_string()), |e, v| {
+        e.settings.rows = text(v).parse().unwrap_or_default();
+    })
+    .flag("rows", "GRANT")
+    .env(&["SYRCH_ROWS"])
+    .stranger(Stranger::Never),
+    Spec::new("execution.max_depth", policy(&Limit::MAX_DEPTH), "Levels of decomposition", |e| json!(e.settings.policy.max_depth), |e, v| {
+        e.settings.policy.max_depth = small(v);
+    })
+    .flag("max-depth", "N")
+    .env(&["SYRCH_MAX_DEPTH"]),
+    Spec::new("execution.max_attempts_per_node", policy(&Limit::MAX_ATTEMPTS), "Statements tried for one task", |e| json!(e.settings.policy.max_attempts), |e, v| {
+        e.settings.policy.max_attempts = small(v);
+    })
+    .flag("max-attempts", "N")
+    .env(&["SYRCH_MAX_ATTEMPTS", "SYRCH_MAX_ATTEMPTS_PER_NODE"]),
+    Spec::new("execution.max_rounds", policy(&Limit::MAX_ROUNDS), "Steps of the planner that may change the search graph", |e| json!(e.settings.policy.max_rounds), |e, v| {
+        e.settings.policy.max_rounds = small(v);
+    })
+    .flag("max-rounds", "N")
+    .env(&["SYRCH_MAX_ROUNDS"]),
+    Spec::new("execution.high_confidence", policy(&Limit::HIGH_CONFIDENCE), "Stop trying at or above this confidence", |e| json!(e.settings.policy.high_confidence), |e, v| {
+        e.settings.policy.high_confidence = number(v);
+    })
+    .flag("high-conf", "P")
+    .env(&["SYRCH_HIGH_CONFIDENCE", "SYRCH_HIGH_CONF"]),
+    Spec::new("execution.max_concurrency", policy(&Limit::MAX_PARALLEL), "Tasks under way at once", |e| json!(e.settings.policy.max_parallel), |e, v| {
+        e.settings.policy.max_parallel = small(v);
+    })
+    .flag("max-concurrency", "N")
+    .env(&["SYRCH_MAX_CONCURRENCY"]),
+    Spec::new("execution.token_budget", Kind::Integer(1, 1_000_000_000_000), "Tokens that a search may spend, input and output together", |e| json!(e.settings.budgets.tokens), |e, v| {
+        e.settings.budgets.tokens = whole(v);
+    })
+    .flag("budget", "TOKENS")
+    .env(&["SYRCH_TOKEN_BUDGET", "SYRCH_BUDGET"])
+    .stranger(Stranger::Lowers),
+    Spec::new("execution.max_usd", MONEY, "Dollars that the model calls of a search may cost; each model needs a price in `llm.prices` [default: no limit]", |e| json!(e.settings.budgets.cost_micros.map(|micros| micros as f64 / MICROS)), |e, v| {
+        e.settings.budgets.cost_micros = Some((number(v) * MICROS).round() as u64);
+    })
+    .flag("max-usd", "USD")
+    .env(&["SYRCH_MAX_USD"])
+    .stranger(Stranger::Lowers),
+    Spec::new("execution.max_calls", Kind::Integer(1, 1_000_000), "Model calls that a search may make", |e| json!(e.settings.budgets.llm_calls), |e, v| {
+        e.settings.budgets.llm_calls = small(v);
+    })
+    .flag("max-calls", "N")
+    .env(&["SYRCH_MAX_CALLS"])
+    .stranger(Stranger::Lowers),
+    Spec::new("execution.max_sql_runs", Kind::Integer(1, 1_000_000), "Statements that a search may run", |e| json!(e.settings.budgets.sql_runs), |e, v| {
+        e.settings.budgets.sql_runs = small(v);
+    })
+    .flag("max-sql-runs", "N")
+    .env(&["SYRCH_MAX_SQL_RUNS"])
+    .stranger(Stranger::Lowers),
+    Spec::new("execution.deadline_seconds", TIME, "Seconds that a search may take [default: none]", |e| e.settings.deadline.map_or(Value::Null, shown_seconds), |e, v| {
+        e.settings.deadline = Some(seconds(v));
+    })
+    .flag("deadline", "SECONDS")
+    .env(&["SYRCH_DEADLINE", "SYRCH_DEADLINE_SECONDS"]),
+    Spec::new("execution.seed", Kind::Integer(0, u64::MAX), "Where everything random starts", |e| json!(e.settings.seed), |e, v| {
+        e.settings.seed = whole(v);
+    })
+    .flag("seed", "N")
+    .env(&["SYRCH_SEED"]),
+    Spec::new("execution.interactive", Kind::Boolean, "Ask on the terminal when the question is unclear", |e| json!(e.interactive), |e, v| {
+        e.interactive = *v == json!(true);
+    })
+    .flag("interactive", "")
+    .env(&["SYRCH_INTERACTIVE"]),
+    Spec::new("execution.max_questions", Kind::Integer(1, 16), "How often one search may ask", |e| json!(e.settings.max_questions), |e, v| {
+        e.settings.max_questions = small(v);
+    })
+    .flag("max-questions", "N")
+    .env(&["SYRCH_MAX_QUESTIONS"]),
+    Spec::new(AMBIGUITY.0, Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "Ambiguity above which the clarifier asks: short for -P clarifier.threshold", |e| {
+        e.settings.strategy.config.get(&Role::Clarifier).and_then(|config| config.get(AMBIGUITY.1)).cloned().unwrap_or_default()
+    }, |e, v| {
+        e.settings.strategy.config.entry(Role::Clarifier).or_default().insert(AMBIGUITY.1.to_owned(), v.clone());
+    })
+    .env(&["SYRCH_AMBIGUITY_THRESHOLD"]),
+    Spec::new("execution.verbose", Kind::Boolean, "Log what happens", |e| json!(e.verbose), |e, v| {
+        e.verbose = *v == json!(true);
+    })
+    .env(&["SYRCH_VERBOSE"]),
+    Spec::new("retrieval.notes", Kind::Text, "A file of notes on the data that linkers find: a line each, plain text or {\"note\", \"table\", \"column\"}", |e| json!(e.settings.retrieval.notes), |e, v| {
+        e.settings.retrieval.notes = Some(text(v).into());
+    })
+    .flag("notes", "FILE")
+    .env(&["SYRCH_NOTES"])
+    .stranger(Stranger::Never),
+    Spec::new("retrieval.examples", Kind::Text, "A file of solved examples that strategies may show a model: {\"question\", \"sql\"} a line", |e| json!(e.settings.retrieval.examples), |e, v| {
+        e.settings.retrieval.examples = Some(text(v).into());
+    })
+    .flag("examples", "FILE")
+    .env(&["SYRCH_EXAMPLES"])
+    .stranger(Stranger::Never),
+    Spec::new("cache.enabled", Kind::Boolean, "Answer equal model calls and statements from what is kept on this machine [default: yes]", |e| json!(e.cache), |e, v| {
+        e.cache = *v == json!(true);
+    })
+    .flag("cache", "")
+    .env(&["SYRCH_CACHE"])
+    // Without it a search costs more.
+    .stranger(Stranger::Never),
+    Spec::new("cache.ttl_seconds", TTL, "Seconds that a kept answer is good", |e| shown_seconds(e.settings.cache.ttl), |e, v| {
+        e.settings.cache.ttl = seconds(v);
+    })
+    .flag("cache-ttl", "SECONDS")
+    .env(&["SYRCH_CACHE_TTL", "SYRCH_CACHE_TTL_SECONDS"])
+    .stranger(Stranger::Never),
+    Spec::new("cache.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of kept answers at most", |e| json!(e.settings.cache.bytes), |e, v| {
+        e.settings.cache.bytes = whole(v);
+    })
+    .env(&["SYRCH_CACHE_MAX_BYTES"])
+    .stranger(Stranger::Never),
+    Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume goes on with", |e| json!(e.journal), |e, v| {
+        e.journal = *v == json!(true);
+    })
+    .flag("journal", "")
+    .env(&["SYRCH_JOURNAL"]),
+    Spec::new("journal.rows", Kind::Choice(&["full", "none"]), "What journals keep of rows and cells; without them a run cannot be replayed strictly", |e| json!(if e.settings.journal.kept == Kept::Full { "full" } else { "none" }), |e, v| {
+        e.settings.journal.kept = if v == "full" { Kept::Full } else { Kept::None };
+    })
+    .flag("journal-rows", "WHAT")
+    .env(&["SYRCH_JOURNAL_ROWS"])
+    .stranger(Stranger::Never),
+    Spec::new("journal.keep", Kind::Integer(1, 1_000_000), "Journals kept at most", |e| json!(e.settings.journal.keep), |e, v| {
+        e.settings.journal.keep = usize::try_from(whole(v)).unwrap_or(usize::MAX);
+    })
+    .env(&["SYRCH_JOURNAL_KEEP"])
+    .stranger(Stranger::Never),
+    Spec::new("journal.days", Kind::Integer(1, 36_500), "Days that a journal is kept", |e| json!(e.settings.journal.age.as_secs() / 86_400), |e, v| {
+        e.settings.journal.age = Duration::from_secs(whole(v).saturating_mul(86_400));
+    })
+    .env(&["SYRCH_JOURNAL_DAYS"])
+    .stranger(Stranger::Never),
+    Spec::new("journal.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of all journals at most", |e| json!(e.settings.journal.bytes), |e, v| {
+        e.settings.journal.bytes = whole(v);
+    })
+    .env(&["SYRCH_JOURNAL_MAX_BYTES"])
+    .stranger(Stranger::Never),
+    #[cfg(feature = "otel")]
+    Spec::new("telemetry.otlp_endpoint", Kind::Text, "An OpenTelemetry collector that is sent the spans of searches, over HTTP [default: OTEL_EXPORTER_OTLP_ENDPOINT, else none]", |e| json!(e.telemetry.endpoint), |e, v| {
+        e.telemetry.endpoint = Some(text(v));
+    })
+    .flag("otlp-endpoint", "URL")
+    .env(&["SYRCH_OTLP_ENDPOINT"])
+    .stranger(Stranger::Never),
+    #[cfg(feature = "otel")]
+    Spec::new("telemetry.otlp_sql", Kind::Boolean, "Send the text of statements, too, which may quote the question and cells", |e| json!(e.telemetry.sql), |e, v| {
+        e.telemetry.sql = *v == json!(true);
+    })
+    .flag("otlp-sql", "")
+    .env(&["SYRCH_OTLP_SQL"])
+    .stranger(Stranger::Never),
+    Spec::new(STRATEGY, Kind::Text, "Who plays which role, with which settings and policy, unless another flag or setting says otherwise: a built-in's name, or a file", |e| json!(e.strategy), |e, v| {
+        e.strategy = text(v);
+    })
+    .flag("strategy", "NAME|FILE")
+    .env(&["SYRCH_STRATEGY"])
+    // It may spend more than the user expects.
+    .stranger(Stranger::Never),
+    Spec::new("plugins.linker", Kind::Text, "Narrows a large catalog; none: it is shown as it is", |e| {
+        json!(e.settings.strategy.roles.get(&Role::Linker).map_or(NOBODY.to_owned(), ToString::to_string))
+    }, |e, v| {
+        let roles = &mut e.settings.strategy.roles;
+        match text(v).as_str() {
+            NOBODY => drop(roles.remove(&Role::Linker)),
+            plugin => drop(roles.insert(Role::Linker, PluginSource::parse(plugin))),
+        }
+    })
+    .flag("linker", "PATH|NAME|none")
+    .env(&["SYRCH_LINKER"])
+    .stranger(Stranger::NamesBuiltin),
+    role!(Planner, "plugins.planner", "planner", "SYRCH_PLANNER", "Compiles the question into a search graph"),
+    role!(Solver, "plugins.solver", "solver", "SYRCH_SOLVER", "Finds statements for a task"),
+    role!(Calibrator, "plugins.calibrator", "calibrator", "SYRCH_CALIBRATOR", "Turns claimed confidence into probabilities"),
+    role!(Reward, "plugins.reward", "reward", "SYRCH_REWARD", "Judges candidates"),
+    role!(Clarifier, "plugins.clarifier", "clarifier", "SYRCH_CLARIFIER", "Decides what to ask the user"),
+    role!(Aggregator, "plugins.aggregator", "aggregator", "SYRCH_AGGREGATOR", "Makes the answer"),
+];

@@ -1,0 +1,116 @@
+//! The layer of the strategy, just above the defaults: who names one, and what it sets.
+
+use serde_json::Value;
+use syrch::Strategy;
+use syrch::strategies::{self, Definition};
+use syrch::syrch_core::roles::Role;
+
+use super::file::Entry;
+use super::parameter::Target;
+use super::spec::{self, STRATEGY, Spec};
+use super::{Config, Origin};
+use crate::environment::Environment;
+use crate::failure::{Failure, Outcome};
+
+/// The strategy that the strongest layer names, and who names it; none: nobody does. What is wrong with a variable is told with the others.
+pub(super) fn chosen(
+    entries: &[Entry],
+    environment: &Environment,
+    flags: &[(&'static Spec, Value, Origin)],
+) -> Option<(String, Origin)> {
+    let is_it = |spec: &Spec| spec.key == STRATEGY;
+    let word = |value: &Value, origin: &Origin| Some((value.as_str()?.to_owned(), origin.clone()));
+    let by_flag = flags.iter().rev().find(|(spec, ..)| is_it(spec));
+    let by_variable = || {
+        let spec = spec::find(STRATEGY)?;
+        let (name, word) = spec.env.iter().find_map(|name| Some((*name, environment.syrch.get(*name)?.clone()?)))?;
+        spec.kind.parse(&word).is_ok().then(|| (word, Origin::Environment(name.to_owned())))
+    };
+    let by_file = || {
+        entries.iter().rev().find_map(|entry| match entry {
+            Entry::Option(spec, value, origin) if is_it(spec) => word(value, origin),
+            _ => None,
+        })
+    };
+    by_flag.and_then(|(_, value, origin)| word(value, origin)).or_else(by_variable).or_else(by_file)
+}
+
+/// The option that sets a value of the policy.
+fn option(key: &str) -> Option<&'static Spec> {
+    spec::find(match key {
+        "max_attempts" => "execution.max_attempts_per_node",
+        "max_parallel" => "execution.max_concurrency",
+        "max_depth" => "execution.max_depth",
+        "max_rounds" => "execution.max_rounds",
+        "high_confidence" => "execution.high_confidence",
+        _ => return None,
+    })
+}
+
+impl Config {
+    /// Puts a strategy in force; the default one, when none was chosen.
+    pub(super) fn cast(&mut self, chosen: Option<(String, Origin)>) -> Outcome<()> {
+        let Some((word, by)) = chosen else { return self.put_in_force(strategies::DEFAULT, None) };
+        self.put_in_force(&word, Some(Origin::Strategy(word.clone())))
+            .map_err(|failure| Failure { message: format!("{by}: {}", failure.message), ..failure })?;
+        self.effective.strategy = word;
+        self.origins.insert(STRATEGY, by);
+        Ok(())
+    }
+
+    /// Without an origin all values are defaults.
+    fn put_in_force(&mut self, word: &str, origin: Option<Origin>) -> Outcome<()> {
+        let definition = strategies::find(word)?;
+        self.effective.settings.strategy = definition.strategy();
+        for (role, part) in &definition.roles {
+            let from = origin.clone().filter(|_| !part.is_inherited);
+            for key in part.config.keys() {
+                self.parameters.insert((Target::Role(*role), key.clone()), from.clone().unwrap_or_default());
+            }
+            if *role == Role::Clarifier && part.config.contains_key(spec::AMBIGUITY.1) {
+                self.note(spec::find(spec::AMBIGUITY.0), from.as_ref());
+            }
+            self.note(spec::find(&format!("plugins.{role}")), from.as_ref());
+        }
+        if !definition.roles.contains_key(&Role::Linker) && Strategy::default().roles.contains_key(&Role::Linker) {
+            self.note(spec::find("plugins.linker"), origin.as_ref());
+        }
+        self.set_policy(&definition, origin.as_ref());
+        Ok(())
+    }
+
+    fn set_policy(&mut self, definition: &Definition, origin: Option<&Origin>) {
+        for (key, value) in &definition.policy {
+            let spec = option(key);
+            spec.into_iter().for_each(|spec| spec.set(&mut self.effective, value));
+            self.note(spec, origin);
+        }
+    }
+
+    fn note(&mut self, spec: Option<&'static Spec>, origin: Option<&Origin>) {
+        if let (Some(spec), Some(origin)) = (spec, origin) {
+            self.origins.insert(spec.key, origin.clone());
+        }
+    }
+
+    /// Warns that a strategy is not played as it is, when whoever named it may not know: the plugin was named by a weaker layer, such as a
+    /// file whose plugin replaces that of a flag's strategy.
+    pub(super) fn warn_of_recast(&mut self, role: Role, before: &Value, was: &Origin, origin: &Origin) {
+        if matches!(was, Origin::Strategy(_)) && layer(origin) < layer(&self.origin(STRATEGY)) {
+            let (plugin, strategy) = (before.as_str().unwrap_or_default(), &self.effective.strategy);
+            self.warnings.push(format!(
+                "the {role} is not `{plugin}` of the strategy `{strategy}`, since {origin} names another"
+            ));
+        }
+    }
+}
+
+/// How much a layer counts.
+fn layer(origin: &Origin) -> u8 {
+    match origin {
+        Origin::Default | Origin::Derived(_) | Origin::Strategy(_) => 0,
+        Origin::File { .. } => 1,
+        Origin::Environment(_) => 2,
+        Origin::Flag(_) => 3,
+    }
+}

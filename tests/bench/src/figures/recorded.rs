@@ -1,0 +1,123 @@
+//! How close the built-in ways to sample come to what is computed of them from recorded answers, the files alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use syrch::{AnswerDocument, CandidateStatus, Host, Settings, Silent, Stop, strategies};
+use syrch_core::Problem;
+use syrch_kit::recorded::{GATES, Gate, Question, questions};
+use tokio::task::JoinSet;
+
+use crate::Outcome;
+use crate::figure::Figure;
+use crate::world::World;
+
+/// How far a share of right answers may be off, in points of a hundred, and a mean number of calls.
+const OFF: (f64, f64) = (2.0, 0.1);
+
+/// Right answers and calls, added up.
+#[derive(Default, Clone, Copy)]
+struct Sum {
+    right: u32,
+    calls: u32,
+    questions: u32,
+}
+
+impl Sum {
+    fn add(&mut self, is_right: bool, calls: u32) {
+        self.right += u32::from(is_right);
+        self.calls += calls;
+        self.questions += 1;
+    }
+
+    /// Right answers in a hundred, and calls per question.
+    fn means(self) -> (f64, f64) {
+        let count = f64::from(self.questions.max(1));
+        (100.0 * f64::from(self.right) / count, f64::from(self.calls) / count)
+    }
+}
+
+/// Each strategy on all questions, in as many orders of the answers as the options say.
+pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
+    let data = syrch_kit::data_root().ok_or("there are no test data")?.join("spider");
+    let all = questions(&data);
+    let mut figures = Vec::new();
+    for gate in &GATES {
+        let (mut found, mut expected) = (Sum::default(), Sum::default());
+        for seed in 0..u64::from(world.orders) {
+            world.runtime.block_on(searched(world, &data, gate, seed, &all, &mut found))?;
+            for question in &all {
+                let taken = gate.take(&question.order(seed));
+                expected.add(taken.answer.is_some_and(|answer| answer.is_right), taken.calls);
+            }
+        }
+        figures.extend(compared(gate, world.orders, found.means(), expected.means()));
+    }
+    Ok(figures)
+}
+
+/// Searches for the answers to all questions in one order.
+async fn searched(
+    world: &World,
+    data: &Path,
+    gate: &Gate,
+    seed: u64,
+    all: &[Question],
+    found: &mut Sum,
+) -> Outcome<()> {
+    let mut by_database: BTreeMap<&str, Vec<&Question>> = BTreeMap::new();
+    for question in all {
+        by_database.entry(&question.database).or_default().push(question);
+    }
+    for (database, questions) in by_database {
+        let database = data.join("db").join(format!("{database}.sqlite"));
+        let host = Arc::new(Host::open(settings(world, gate, seed, &database, data)?, &Silent).await?);
+        let mut searches = JoinSet::new();
+        for question in questions {
+            let (host, question) = (Arc::clone(&host), question.clone());
+            searches.spawn(async move {
+                let problem = Problem::new(&question.question);
+                let report = host.search(problem, Arc::new(Silent), None, &Stop::new()).await?;
+                Ok::<_, syrch::Error>((is_right(&question, &report.document), report.document.cost.calls))
+            });
+        }
+        for report in searches.join_all().await {
+            let (is_right, calls) = report?;
+            found.add(is_right, calls);
+        }
+    }
+    Ok(())
+}
+
+fn settings(world: &World, gate: &Gate, seed: u64, database: &Path, data: &Path) -> Outcome<Settings> {
+    let cache_dir = Some(world.place("cache")?);
+    let mut settings = Settings { database: database.display().to_string(), seed, cache_dir, ..Settings::default() };
+    settings.model.replay = Some(data.join("recorded.jsonl"));
+    strategies::find(gate.name)?.apply(&mut settings);
+    Ok(settings)
+}
+
+/// Whether the answer is a recorded statement that was graded right.
+fn is_right(question: &Question, document: &AnswerDocument) -> bool {
+    let answer = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
+    answer.and_then(|answer| question.is_right(&answer.sql)).unwrap_or(false)
+}
+
+fn compared(gate: &Gate, orders: u32, found: (f64, f64), expected: (f64, f64)) -> [Figure; 2] {
+    let name = gate.name;
+    let right = format!("{:.1} % where the files give {:.1} %; orders: {orders}", found.0, expected.0);
+    let calls = format!("{:.2} where the files give {:.2}", found.1, expected.1);
+    [
+        Figure::new(format!("`{name}` on recorded answers: right, off by"), (found.0 - expected.0).abs(), "points")
+            .at_most(OFF.0)
+            .note(right),
+        Figure::new(
+            format!("`{name}` on recorded answers: calls a question, off by"),
+            (found.1 - expected.1).abs(),
+            "",
+        )
+        .at_most(OFF.1)
+        .note(calls),
+    ]
+}

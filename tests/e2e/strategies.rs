@@ -1,0 +1,328 @@
+//! Strategies by name and by file: what is built in is right, what is shown can be used again, and nothing else in the host knows a name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Reply, Script, zoo};
+
+use crate::bad_input::{Place, finish, refused, said};
+use crate::endpoint::{PLAN, Said, WRITE, search, whole};
+use crate::host;
+
+const ROLES: [&str; 7] = ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator"];
+
+fn folder() -> PathBuf {
+    syrch_kit::repository().join("plugins/strategies")
+}
+
+/// The built-in files by name, sorted.
+fn files() -> Vec<(String, PathBuf)> {
+    let paths = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == "yml"))
+        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path))
+        .collect();
+    files.sort();
+    files
+}
+
+fn read(path: &Path) -> Value {
+    serde_saphyr::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn schema() -> jsonschema::Validator {
+    let text = fs::read_to_string(folder().join("strategy.schema.json")).unwrap();
+    jsonschema::draft202012::new(&serde_json::from_str(&text).unwrap()).unwrap()
+}
+
+/// What the program prints as JSON.
+fn document(place: &Place, words: &str) -> Value {
+    let output = finish(place.words(words).args(["--format", "json"]), "");
+    let (stdout, stderr) = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{words}: {stderr}");
+    serde_json::from_str(&stdout).unwrap()
+}
+
+#[test]
+fn every_built_in_fits_the_schema_and_its_plugins() {
+    let (place, schema) = (Place::new(), schema());
+    let listed = document(&place, "strategy list");
+    let listed: Vec<&str> =
+        listed["strategies"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    let files = files();
+    assert_eq!(listed, files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
+    let plugins = document(&place, "plugin list");
+    let plugins: Vec<&Value> = plugins["plugins"].as_array().unwrap().iter().map(|plugin| &plugin["name"]).collect();
+    for (name, path) in files {
+        let wrong: Vec<String> = schema.iter_errors(&read(&path)).map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{name}: {wrong:?}");
+        // It loads every plugin and gives it its settings.
+        let shown = document(&place, &format!("strategy show {name}"));
+        assert_eq!(shown["name"], json!(name));
+        for (role, part) in shown["roles"].as_object().unwrap() {
+            assert!(plugins.contains(&&part["plugin"]), "{name}: the {role} {} is not built in", part["plugin"]);
+            assert_eq!(part["digest"].as_str().unwrap().len(), 64);
+        }
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_host_refuses() {
+    let (place, schema) = (Place::new(), schema());
+    for (text, is_right) in [
+        ("name: a\nroles: {solver: refine}\n", true),
+        (
+            "name: a\nroles: {linker: none, solver: {plugin: refine, config: {}}}\npolicy: {high_confidence: 1, max_rounds: 256}\n",
+            true,
+        ),
+        ("name: a\nroles: {solver: none}\n", false),
+        ("name: a\nroles: {reward: {plugin: none}}\n", false),
+        ("name: a\nroles: {solver: {config: {}}}\n", false),
+        ("name: a\nroles: {solver: ''}\n", false),
+        ("name: a\nroles: {sovler: refine}\n", false),
+        ("name: a\nroles: {}\n", false),
+        ("name: a\n", false),
+        ("roles: {solver: refine}\n", false),
+        ("name: a b\nroles: {solver: refine}\n", false),
+        ("name: a\nsummary: \"b\\nc\"\nroles: {solver: refine}\n", false),
+        ("name: a\nroles: {solver: refine}\nllm: {model: m}\n", false),
+        ("name: a\nroles: {solver: refine}\nbudgets: {tokens: 1}\n", false),
+        ("name: a\nroles: {solver: refine}\npolicy: {high_confidence: 0}\n", false),
+        ("name: a\nroles: {solver: refine}\npolicy: {max_attempts: 101}\n", false),
+        ("name: a\nroles: {solver: refine}\npolicy: {max_depth: 17}\n", false),
+        ("name: a\nroles: {solver: refine}\npolicy: {max_parallel: 65}\n", false),
+        ("name: a\nroles: {solver: refine}\npolicy: {max_rounds: 257}\n", false),
+        ("name: a\nroles: {solver: refine}\npolicy: {max_rounds: 1.5}\n", false),
+    ] {
+        let path = place.file("own.yml", text);
+        assert_eq!(schema.is_valid(&read(&path)), is_right, "the schema: {text}");
+        let output = finish(&mut place.words("strategy show own.yml"), "");
+        assert_eq!(output.status.code(), Some(if is_right { 0 } else { 10 }), "{text}{}", said(&output).1);
+    }
+    let printed = said(&finish(&mut place.words("strategy schema"), "")).0;
+    assert_eq!(printed, fs::read_to_string(folder().join("strategy.schema.json")).unwrap());
+    let described: Value = serde_json::from_str(&printed).unwrap();
+    let roles = described["properties"]["roles"]["properties"].as_object().unwrap();
+    assert_eq!(roles.keys().collect::<Vec<_>>(), ROLES);
+}
+
+/// What a search by rules answers, but for what differs from run to run.
+fn answer(place: &Place, flags: &str) -> Value {
+    let output = finish(place.search(flags).args(["--format", "json", "--seed", "1"]), "");
+    let (stdout, stderr) = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{flags}: {stderr}");
+    let mut answer: Value = serde_json::from_str(&stdout).unwrap();
+    for changing in ["run", "time_ms", "plugins"] {
+        answer.as_object_mut().unwrap().remove(changing);
+    }
+    answer
+}
+
+#[test]
+fn what_is_shown_is_used_again() {
+    let place = Place::new();
+    for (name, _) in files() {
+        let output = finish(place.words(&format!("strategy show {name} -o own.yml")).env("NO_COLOR", "1"), "");
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+        let parts = |word: &str| {
+            let mut shown = document(&place, &format!("strategy show {word}"));
+            for part in shown["roles"].as_object_mut().unwrap().values_mut() {
+                part.as_object_mut().unwrap().remove("inherited");
+            }
+            shown
+        };
+        assert_eq!(parts("own.yml"), parts(&name));
+        assert!(schema().is_valid(&read(&place.path().join("own.yml"))), "{name}");
+    }
+    let default = answer(&place, "");
+    finish(&mut place.words("strategy show founding -o again.yml"), "");
+    assert_eq!(answer(&place, "--strategy again.yml"), default);
+    assert_eq!(answer(&place, "--strategy founding"), default);
+    // The file that is read is not written over.
+    refused(&mut place.words("strategy show again.yml -o again.yml"), 2, &["again.yml", "is a strategy file in use"]);
+}
+
+#[test]
+fn a_files_plugins_lie_beside_it_and_are_shown_with_whole_paths() {
+    let place = Place::new();
+    fs::create_dir_all(place.path().join("kept/parts")).unwrap();
+    fs::create_dir_all(place.path().join("elsewhere")).unwrap();
+    fs::copy(zoo::hostile(), place.path().join("kept/parts/mine.wasm")).unwrap();
+    place.file(
+        "kept/own.yml",
+        "name: own\nroles: {planner: {plugin: parts/mine.wasm, config: {habit: escape-codes}}}\n",
+    );
+    let output = finish(&mut place.words("strategy show kept/own.yml -o elsewhere/own.yml"), "");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+    let text = fs::read_to_string(place.path().join("elsewhere/own.yml")).unwrap();
+    assert!(text.contains(&place.path().join("kept/parts/mine.wasm").display().to_string()), "{text}");
+    for file in ["kept/own.yml", "elsewhere/own.yml"] {
+        assert!(answer(&place, &format!("--strategy {file}"))["answer"].is_object(), "{file}");
+    }
+}
+
+#[test]
+fn everything_wrong_with_a_file_is_told_at_once() {
+    let place = Place::new();
+    place.file("keys.yml", "name: a\nroles:\n  planer: x\npolicy: {max_depth: 17}\n");
+    let told =
+        ["keys.yml:3:3: unknown role `planer`; did you mean `planner`", "keys.yml:4:21: policy.max_depth: 17 is not"];
+    refused(&mut place.words("strategy show keys.yml"), 10, &told);
+    refused(&mut place.search("--strategy keys.yml"), 10, &[&told[..], &["--strategy: "]].concat());
+    place.file(
+        "plugins.yml",
+        "name: a\nroles:\n  planner: decompos\n  clarifier:\n    plugin: ambiguity\n    config: {threshhold: 0.5, threshold: 7}\n",
+    );
+    let told = [
+        "plugins.yml:3:12: roles.planner: there is no built-in plugin `decompos`; did you mean `decompose`?",
+        "plugins.yml:6:14: roles.clarifier.config: `ambiguity` has no setting `threshhold`; did you mean `threshold`?",
+        "plugins.yml:6:31: roles.clarifier: `ambiguity`: config: threshold: 7 is greater than the maximum of 1",
+    ];
+    refused(&mut place.words("strategy show plugins.yml"), 10, &told);
+    refused(&mut place.words("strategy show fuonding"), 10, &["`fuonding`", "did you mean `founding`?"]);
+    refused(&mut place.search("--strategy fuonding"), 10, &["--strategy: ", "did you mean `founding`?"]);
+    refused(&mut place.words("strategy show no/such.yml"), 10, &["no/such.yml", "No such file"]);
+    // Whoever is told so can still look at all of them.
+    place.file("home/.syrch/config.yml", "strategy: fuonding\n");
+    refused(&mut place.search(""), 10, &["config.yml:1: there is no built-in strategy `fuonding`"]);
+    assert_eq!(finish(&mut place.words("strategy list"), "").status.code(), Some(0));
+    fs::remove_file(place.path().join("home/.syrch/config.yml")).unwrap();
+    place.file("syrch.yml", "strategy: founding\n");
+    refused(&mut place.search(""), 10, &["syrch.yml:1:11", "may not be set by a file found in a folder"]);
+}
+
+#[test]
+fn the_origin_of_what_a_strategy_sets_is_told() {
+    let place = Place::new();
+    place.file(
+        "own.yml",
+        "name: own\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 0.5}}}\npolicy: {max_depth: 2}\n",
+    );
+    let shown = document(&place, "config --origin --strategy own.yml --max-attempts 4");
+    let of_it = |value: Value| json!({"value": value, "origin": "strategy own.yml"});
+    assert_eq!(shown["strategy"], json!({"value": "own.yml", "origin": "--strategy"}));
+    assert_eq!(
+        shown["plugins"]["clarifier"],
+        json!({"plugin": of_it(json!("ambiguity")), "config": {"threshold": of_it(json!(0.5))}})
+    );
+    assert_eq!(shown["execution"]["max_depth"], of_it(json!(2)));
+    assert_eq!(shown["execution"]["max_attempts_per_node"], json!({"value": 4, "origin": "--max-attempts"}));
+    assert_eq!(shown["plugins"]["planner"]["plugin"]["origin"], "default");
+    // What it prints is a config file with the same effect.
+    let output = finish(&mut place.words("config --strategy own.yml -o config.yml"), "");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+    let (again, first) =
+        (document(&place, "config --config config.yml"), document(&place, "config --strategy own.yml"));
+    assert_eq!((&again["plugins"], &again["execution"]), (&first["plugins"], &first["execution"]));
+    let checked = document(&place, "doctor --strategy own.yml");
+    let check = checked["checks"].as_array().unwrap().iter().find(|check| check["name"] == "strategy").unwrap();
+    assert!(check["detail"].as_str().unwrap().starts_with("own.yml (--strategy): planner "), "{check}");
+}
+
+/// The model always gives the same statement, so each strategy makes as few calls as its file allows.
+#[test]
+fn a_name_reaches_the_search_with_its_settings() {
+    let place = Place::new();
+    let right = || Reply::sql("SELECT count(*) AS n FROM customers", 0.95);
+    let asked = |flags: &[&str]| {
+        let endpoint = MockEndpoint::start(Script::new().with(move |_, _| Some(right())));
+        let mut command = search(&endpoint.url(), &place.path().join("shop.sqlite"));
+        command.args(["--format", "json", "-q", "How many customers are there?"]).args(flags);
+        let said = Said::of(command.output().unwrap());
+        let answer = said.document(0);
+        assert_eq!(answer["answer"]["rows"], json!([[4]]), "{flags:?}: {}", said.all());
+        (endpoint.count(), answer["plugins"].clone())
+    };
+    for (name, calls) in [("single", 1), ("retry3", 1), ("gate2of5", 2), ("gate3of9", 3), ("vote5", 5)] {
+        assert_eq!(asked(&["--strategy", name]).0, calls, "{name}");
+    }
+    assert_eq!(asked(&["--strategy", "vote5", "-P", "solver.samples=3"]).0, 3);
+    // What a replaced plugin was told goes with it: `refine` knows no samples.
+    let (_, plugins) = asked(&["--strategy", "vote5", "--solver", "refine"]);
+    let solver = plugins.as_array().unwrap().iter().find(|plugin| plugin["role"] == "solver").unwrap();
+    assert_eq!(solver["name"], "refine");
+}
+
+#[test]
+fn a_run_is_repeated_without_its_strategy_file() {
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(
+        Script::new().on([PLAN], whole()).on([WRITE], Reply::sql("SELECT count(*) AS n FROM customers", 0.95)),
+    );
+    let own = place.file(
+        "own.yml",
+        "name: own\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 0.9}}}\npolicy: {max_attempts: 2}\n",
+    );
+    let state = place.path().join("state");
+    let mut command = search(&endpoint.url(), &place.path().join("shop.sqlite"));
+    command.env("SYRCH_STATE_DIR", &state).arg("--strategy").arg(&own);
+    let first = Said::of(command.args(["--format", "json", "-q", "How many customers are there?"]).output().unwrap());
+    assert_eq!(first.code, 0, "{}", first.all());
+    let journal = fs::read_dir(state.join("runs")).unwrap().next().unwrap().unwrap().path();
+    let header = fs::read_to_string(journal).unwrap().lines().next().unwrap().to_owned();
+    let header: Value = serde_json::from_str(&header).unwrap();
+    let settings = header.pointer("/settings").unwrap_or_else(|| panic!("{header}"));
+    assert_eq!(settings["strategy"]["name"], "own");
+    assert_eq!(
+        (&settings["strategy"]["config"]["clarifier"]["threshold"], &settings["policy"]["max_attempts"]),
+        (&json!(0.9), &json!(2))
+    );
+    fs::remove_file(own).unwrap();
+    let mut replay = host();
+    replay.env("SYRCH_STATE_DIR", &state).args(["trace", "replay", "last", "--strict", "--format", "json"]);
+    let again = Said::of(replay.output().unwrap());
+    assert_eq!((again.code, &again.stdout), (0, &first.stdout), "{}", again.all());
+    let output = finish(place.words("--resume last --strategy founding").env("SYRCH_STATE_DIR", &state), "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).1.contains("--strategy does not go with --resume"), "{}", said(&output).1);
+}
+
+#[test]
+fn names_are_completed() {
+    let place = Place::new();
+    let script = said(&finish(&mut place.words("completions bash"), "")).0;
+    let names: Vec<String> = files().into_iter().map(|(name, _)| name).collect();
+    assert!(script.matches(&names.join(" ")).count() >= 2, "the flag and `strategy show` offer no names");
+}
+
+/// Code that runs in searches: without tests, and without the registry.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let is_left_out = ["tests", "tests.rs", "benches"].contains(&name) || path.ends_with("app/src/strategies");
+        match path.is_dir() {
+            _ if is_left_out => {}
+            true => sources(&path, found),
+            false if name.ends_with(".rs") => found.push(path),
+            false => {}
+        }
+    }
+}
+
+#[test]
+fn only_the_registry_knows_a_strategys_name() {
+    let root = syrch_kit::repository().join("host");
+    let mut paths = Vec::new();
+    sources(&root, &mut paths);
+    assert!(paths.len() > 150, "only {} sources were found", paths.len());
+    // A number word of English, not the strategy.
+    let words = [("llm/src/offline/lexicon/mod.rs", "single")];
+    let mut wrong = Vec::new();
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        for (name, _) in files() {
+            let is_word = words.iter().any(|(file, word)| path.ends_with(file) && *word == name);
+            if code.contains(&format!("\"{name}\"")) && !is_word {
+                wrong.push(format!("{} names {name}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let registry = fs::read_to_string(root.join("app/src/strategies/mod.rs")).unwrap();
+    let named: Vec<String> =
+        files().into_iter().map(|(name, _)| name).filter(|name| registry.contains(&format!("\"{name}\""))).collect();
+    assert_eq!(named, ["founding"], "the registry knows the default and no other");
+}

@@ -1,0 +1,216 @@
+//! The plugin `chase` in a whole search: the plan, candidates of three generators, a repair, and the tournament; and its plan in the hands
+//! of another solver.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
+use tempfile::TempDir;
+
+use crate::endpoint::{REPAIR, Said, WRITE, search};
+use crate::{host, shop};
+
+const QUESTION: &str = "How many orders did the French place?";
+/// What only the prompts of one kind say.
+const PLAN: &str = "You plan one SELECT statement";
+const ALONG: &str = "Work along the plan";
+const DIVIDE: &str = "Divide and conquer";
+const DIRECT: &str = "make up 3 questions";
+const SELECT: &str = "You decide which of two";
+
+const RIGHT: &str =
+    "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const CUSTOMERS: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";
+const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE land = 'France'";
+const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
+
+/// A search that leaves a journal, and what `trace show` says of it.
+pub(crate) struct Traced {
+    folder: TempDir,
+}
+
+impl Traced {
+    pub(crate) fn new() -> Self {
+        Self { folder: syrch_kit::scratch() }
+    }
+
+    /// Asks the question with those flags.
+    pub(crate) fn ask(&self, endpoint: &MockEndpoint, question: &str, flags: &[&str]) -> Said {
+        let mut command = search(&endpoint.url(), &shop(self.folder.path()));
+        command.env("SYRCH_STATE_DIR", self.state()).args(["--format", "json", "-q", question]).args(flags);
+        Said::of(command.output().unwrap())
+    }
+
+    /// `trace show` of the last run, with what differs from run to run scrubbed, and compared with what it said before. Accept a change by
+    /// writing it into the file.
+    pub(crate) fn assert_snapshot(&self, name: &str) {
+        let mut command = host();
+        command.env("SYRCH_STATE_DIR", self.state()).args(["trace", "show", "last"]);
+        let said = Said::of(command.output().unwrap());
+        assert_eq!(said.code, 0, "{}", said.all());
+        let now = scrubbed(&said.stdout);
+        let path = syrch_kit::repository().join("tests/e2e/snapshots").join(name);
+        let before = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(now, before, "{} differs; what is said now:\n{now}", path.display());
+    }
+
+    fn state(&self) -> std::path::PathBuf {
+        self.folder.path().join("state")
+    }
+}
+
+/// Without the run's id, its times and the versions: the first line has the id and two times, and others say `in 0.01 s`.
+fn scrubbed(text: &str) -> String {
+    let (head, rest) = text.split_once('\n').unwrap();
+    let (_, end) = head.split_once(" s, ").unwrap();
+    let mut out = format!("run ID TIME, {end}\n");
+    for line in rest.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let is_seconds =
+            |place: usize| words.get(place + 1).is_some_and(|next| next.trim_end_matches([':', ',', '.']) == "s");
+        let word = |(place, word): (usize, &&str)| {
+            if is_seconds(place) && word.parse::<f64>().is_ok() { "TIME".to_owned() } else { (*word).to_owned() }
+        };
+        out += &(words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ") + "\n");
+    }
+    out.replace(concat!(" ", env!("CARGO_PKG_VERSION")), "")
+}
+
+fn plan() -> Reply {
+    let step = |kind: &str, told: &str| json!({"step_type": kind, "description": told, "reasoning": "", "entities": ["orders"]});
+    Reply::json(&json!({"steps": [
+        step("find_tables", "orders with their customers"),
+        step("perform_operations", "keep the customers in France and count"),
+        step("select_columns", "the count alone"),
+    ]}))
+    .usage(Usage::Tokens(1000, 100))
+}
+
+fn sql(statement: &str) -> Reply {
+    Reply::sql(statement, 0.9).usage(Usage::Tokens(1000, 50))
+}
+
+/// Of two statements the right one, and without it that about customers.
+fn preferred(request: &Recorded) -> Option<Reply> {
+    let prompt = request.prompt();
+    let place = |sql: &str| prompt.find(&format!(":\n{sql}\n"));
+    let best = place(RIGHT).or_else(|| place(CUSTOMERS)).filter(|_| prompt.contains(SELECT))?;
+    let is_first = prompt[..best].ends_with("Statement A");
+    Some(Reply::text(if is_first { "A" } else { "B" }).usage(Usage::Tokens(1000, 1)))
+}
+
+fn kind(request: &Recorded) -> &'static str {
+    let prompt = request.prompt();
+    let kinds = [
+        (PLAN, "plan"),
+        (REPAIR, "repair"),
+        (ALONG, "along"),
+        (DIVIDE, "divide"),
+        (DIRECT, "direct"),
+        (SELECT, "select"),
+    ];
+    kinds.into_iter().find(|(words, _)| prompt.contains(words)).map_or("?", |(_, kind)| kind)
+}
+
+fn candidate<'a>(document: &'a Value, sql: &str) -> &'a Value {
+    let all = document["candidates"].as_array().unwrap();
+    all.iter().find(|known| known["sql"] == sql).unwrap_or_else(|| panic!("no {sql} in {document:#}"))
+}
+
+#[test]
+fn candidates_of_three_generators_compete() {
+    let script = Script::new()
+        .on([PLAN], plan())
+        .on([REPAIR, BROKEN], sql(ALL))
+        .on([ALONG], sql(RIGHT))
+        .on([DIVIDE], sql(CUSTOMERS))
+        .on([DIRECT], sql(BROKEN))
+        .with(|request, _| preferred(request));
+    let endpoint = MockEndpoint::start(script);
+    let traced = Traced::new();
+    let document = traced.ask(&endpoint, QUESTION, &["--strategy", "chase", "--rows", "full"]).document(0);
+    assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
+
+    // One plan; five draws side by side; one repair; three pairs of three results.
+    let requests = endpoint.requests();
+    let mut kinds: Vec<&str> = requests.iter().map(kind).collect();
+    kinds[1..6].sort_unstable();
+    assert_eq!(kinds, ["plan", "along", "along", "direct", "divide", "divide", "repair", "select", "select", "select"]);
+    for request in &requests[1..6] {
+        let prompt = request.prompt();
+        assert!(prompt.contains("Table orders") && prompt.contains(QUESTION), "{prompt}");
+        let has_plan = prompt.contains("Perform the operations: keep the customers in France and count (orders)");
+        assert_eq!(has_plan, kind(request) == "along", "{prompt}");
+    }
+    let repair = requests[6].prompt();
+    assert!(repair.contains(BROKEN) && repair.contains("land"), "{repair}");
+    for request in &requests[7..] {
+        let prompt = request.prompt();
+        assert!(prompt.contains("Only A has: 1 row") && prompt.contains("1 row, 1 column: n"), "{prompt}");
+        assert!(!prompt.contains("Table products"), "{prompt}");
+    }
+
+    let right = candidate(&document, RIGHT);
+    assert_eq!(
+        (&right["status"], &right["reason"]),
+        (&json!("answer"), &json!("2 of 5 candidates agree, 2 of 2 comparisons won"))
+    );
+    // Agreement of 0.4, and all comparisons won.
+    assert_eq!((&document["sql"], &document["confidence"]["raw"]), (&json!(RIGHT), &json!(0.7)), "{document:#}");
+    let all = candidate(&document, ALL);
+    assert!(all["reason"].as_str().unwrap().contains("0 of 2 comparisons won"), "{all:#}");
+    traced.assert_snapshot("chase.txt");
+}
+
+/// `--planner chase` with all other roles as they are: the default solver follows the plan.
+#[test]
+fn another_solver_follows_the_plan() {
+    let endpoint = MockEndpoint::start(Script::new().on([PLAN], plan()).on([WRITE], sql(RIGHT)));
+    let document = Traced::new().ask(&endpoint, QUESTION, &["--planner", "chase"]).document(0);
+    assert_eq!((&document["answer"]["rows"], endpoint.count()), (&json!([[3]]), 2));
+    let prompt = endpoint.requests()[1].prompt();
+    let steps = [
+        "1. Find the relevant tables: orders with their customers (orders)",
+        "2. Perform the operations: keep the customers in France and count (orders)",
+        "3. Select the columns: the count alone (orders)",
+    ];
+    assert!(steps.iter().all(|step| prompt.contains(step)), "{prompt}");
+}
+
+/// `--reward chase` beside a solver that asks about several candidates at once: the results of its first round compete.
+#[test]
+fn candidates_of_another_solver_compete() {
+    // The draws of a round have the same prompt and samples of their own.
+    let drawn = |request: &Recorded| {
+        let is_first = request.body["seed"] == 0;
+        request.prompt().contains(WRITE).then(|| sql(if is_first { CUSTOMERS } else { RIGHT }))
+    };
+    let script = Script::new().with(|request, _| preferred(request)).with(move |request, _| drawn(request));
+    let endpoint = MockEndpoint::start(script);
+    let flags = ["--strategy", "mcts", "--reward", "chase"];
+    let document = Traced::new().ask(&endpoint, QUESTION, &flags).document(0);
+    assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
+    let lost = candidate(&document, CUSTOMERS);
+    assert_eq!(lost["reason"], json!("rejected: its result won 0 of 1 comparison"), "{document:#}");
+    assert_eq!(endpoint.count_of(SELECT), 1);
+}
+
+/// A provider without a model knows no plan of three steps and compares nothing.
+#[test]
+fn it_works_without_a_model() {
+    let traced = Traced::new();
+    let database = shop(Path::new(traced.folder.path()));
+    let mut command = host();
+    command.args([
+        "--llm",
+        "offline",
+        "--strategy",
+        "chase",
+        "--format",
+        "json",
+        "-q",
+        "How many customers are there?",
+    ]);
+    let document = Said::of(command.arg("--db").arg(database).output().unwrap()).document(0);
+    assert_eq!(document["answer"]["rows"], json!([[4]]), "{document:#}");
+}

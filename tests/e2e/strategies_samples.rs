@@ -1,0 +1,131 @@
+//! The founding strategy and those that sample one question (`single`, `retry3`, `vote5`, the gates) in whole searches: how many calls they make, in
+//! which order, and what they keep.
+
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
+
+use crate::endpoint::{PLAN, REPAIR, WRITE, plan, subtask};
+use crate::strategies_chase::Traced;
+
+const QUESTION: &str = "How many orders did the French place?";
+/// Three orders: two ways to say it.
+const RIGHT: &str =
+    "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const ALSO: &str =
+    "SELECT COUNT(*) AS total FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE country = 'France')";
+/// Four orders and two customers: wrong.
+const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
+const PEOPLE: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";
+const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE country = 'France'";
+const NOBODY: &str = "SELECT id FROM customers WHERE country = 'Frankreich'";
+
+/// A model that writes these statements, one for each sample.
+fn samples(statements: &'static [&'static str]) -> Script {
+    Script::new().with(|request, _| {
+        let place = usize::try_from(request.body["seed"].as_u64()?).ok()?;
+        let is_fresh = request.prompt().contains(WRITE) && !request.prompt().contains(REPAIR);
+        is_fresh.then(|| said(statements[place]))
+    })
+}
+
+fn said(statement: &str) -> Reply {
+    Reply::sql(statement, 0.9).usage(Usage::Tokens(1000, 50))
+}
+
+/// What a search with that strategy says, and the requests that it made. Its `trace show` is compared.
+fn asked(strategy: &str, script: Script) -> (Value, Vec<Recorded>) {
+    let endpoint = MockEndpoint::start(script);
+    let traced = Traced::new();
+    let document = traced.ask(&endpoint, QUESTION, &["--strategy", strategy]).document(0);
+    traced.assert_snapshot(&format!("{strategy}.txt"));
+    let requests = endpoint.requests();
+    for request in requests.iter().filter(|request| request.prompt().contains(WRITE)) {
+        for part in [QUESTION, "Table orders", "country TEXT", "customer_id INTEGER -> customers.id"] {
+            assert!(request.prompt().contains(part), "{part} is missing in {}", request.prompt());
+        }
+    }
+    assert_eq!(document["cost"]["calls"], json!(requests.len()));
+    (document, requests)
+}
+
+/// The samples that were asked for, in the order in which they came.
+fn seeds(requests: &[Recorded]) -> Vec<u64> {
+    requests.iter().map(|request| request.body["seed"].as_u64().unwrap()).collect()
+}
+
+fn statuses(document: &Value) -> Vec<(&str, &str)> {
+    let all = document["candidates"].as_array().unwrap();
+    all.iter().map(|known| (known["sql"].as_str().unwrap(), known["status"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn single_makes_one_call() {
+    let (document, requests) = asked("single", samples(&[ALL]));
+    assert_eq!((requests.len(), &document["answer"]["rows"]), (1, &json!([[4]])));
+    assert_eq!(statuses(&document), [(ALL, "answer")]);
+}
+
+#[test]
+fn retry3_repairs_what_fails_or_is_empty_and_stops_at_rows() {
+    let script = Script::new()
+        .on([REPAIR, BROKEN, NOBODY], said(RIGHT))
+        .on([REPAIR, BROKEN], said(NOBODY))
+        .on([WRITE], said(BROKEN));
+    let (document, requests) = asked("retry3", script);
+    assert_eq!((requests.len(), &document["answer"]["rows"]), (3, &json!([[3]])), "{document:#}");
+    assert!(requests[1].prompt().contains("no such column `country`"), "{}", requests[1].prompt());
+    assert!(requests[2].prompt().contains("the result has no rows"), "{}", requests[2].prompt());
+    assert_eq!(document["sql"], json!(RIGHT));
+}
+
+#[test]
+fn vote5_always_asks_five_times() {
+    let (document, requests) = asked("vote5", samples(&[ALL, RIGHT, PEOPLE, ALSO, BROKEN]));
+    let mut drawn = seeds(&requests);
+    drawn.sort_unstable();
+    assert_eq!(drawn, [0, 1, 2, 3, 4]);
+    // Two statements, one result: the largest group, and its earliest member stands for it.
+    assert_eq!((&document["answer"]["rows"], &document["sql"]), (&json!([[3]]), &json!(RIGHT)));
+}
+
+#[test]
+fn gate2of5_stops_when_two_agree() {
+    let (document, requests) = asked("gate2of5", samples(&[ALL, RIGHT, ALSO, ALL, ALL]));
+    let mut drawn = seeds(&requests);
+    drawn.sort_unstable();
+    assert_eq!(drawn, [0, 1, 2]);
+    assert_eq!(document["answer"]["rows"], json!([[3]]));
+}
+
+#[test]
+fn gate3of9_stops_when_three_agree_and_asks_no_more_than_could_be_needed() {
+    let statements: &[&str] = &[ALL, BROKEN, RIGHT, ALSO, NOBODY, RIGHT, ALL, ALL, ALL];
+    let (document, requests) = asked("gate3of9", samples(statements));
+    let mut drawn = seeds(&requests);
+    drawn.sort_unstable();
+    assert_eq!(drawn, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(document["answer"]["rows"], json!([[3]]));
+}
+
+#[test]
+fn founding_divides_refines_and_joins() {
+    let script = Script::new()
+        .on(
+            [PLAN],
+            plan(&[subtask("A", "the French customers", &[]), subtask("B", "their orders, counted", &["A"])])
+                .usage(Usage::Tokens(1000, 100)),
+        )
+        .on(
+            ["part of it: the French customers", REPAIR],
+            Reply::sql("SELECT id FROM customers WHERE country = 'France'", 0.98).usage(Usage::Tokens(1000, 50)),
+        )
+        .on(["part of it: the French customers"], said("SELECT id FROM customers WHERE land = 'France'"))
+        .on(
+            ["part of it: their orders, counted"],
+            said("SELECT COUNT(*) AS n FROM orders WHERE customer_id IN (SELECT id FROM task_A)"),
+        );
+    let (document, requests) = asked("founding", script);
+    assert_eq!((requests.len(), &document["answer"]["rows"]), (4, &json!([[3]])), "{document:#}");
+    assert!(requests[3].prompt().contains("can stand in FROM as task_A (id), 2 rows"), "{}", requests[3].prompt());
+    assert!(document["sql"].as_str().unwrap().contains("WITH"), "{document:#}");
+}

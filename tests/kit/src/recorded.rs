@@ -1,0 +1,256 @@
+//! What strategies come to on recorded answers, computed from the files alone: own reading, own order, own execution, own counting.
+//!
+//! The host's figures are compared with these. Nothing here uses the host's code, so that a mistake of it cannot hide in both.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+use serde::Deserialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// A way to sample: statements are drawn one after the other, until enough of them agree or none is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gate {
+    /// What it is called.
+    pub name: &'static str,
+    /// Statements at most.
+    pub samples: u32,
+    /// Equal results with rows that suffice; 0: as many statements as there may be.
+    pub agree: u32,
+    /// Whether the statement after a failed one is a repair.
+    pub repair: bool,
+}
+
+/// The ways that the figures are about.
+pub const GATES: [Gate; 5] = [
+    Gate { name: "single", samples: 1, agree: 0, repair: false },
+    Gate { name: "retry3", samples: 3, agree: 1, repair: true },
+    Gate { name: "vote5", samples: 5, agree: 0, repair: false },
+    Gate { name: "gate2of5", samples: 5, agree: 2, repair: false },
+    Gate { name: "gate3of9", samples: 9, agree: 3, repair: false },
+];
+
+/// What an answer came to when it ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Came {
+    /// It did not run.
+    Failed,
+    /// It has no rows.
+    Empty,
+    /// Its rows as a multiset, digested. Columns count in their order and not by their names, and 2.0 is 2.
+    Rows([u8; 32]),
+}
+
+/// What one system answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The system.
+    pub system: String,
+    /// Its statement.
+    pub sql: String,
+    /// Whether it was graded right (`ex`).
+    pub is_right: bool,
+    /// What it comes to.
+    pub came: Came,
+}
+
+/// A question with its answers.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Its id.
+    pub id: String,
+    /// The stem of its database's file.
+    pub database: String,
+    /// The words.
+    pub question: String,
+    /// By the systems' names.
+    pub answers: Vec<Answer>,
+}
+
+/// What a way to sample comes to on one question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken<'a> {
+    /// The answer that it takes; none: no statement ran.
+    pub answer: Option<&'a Answer>,
+    /// Statements that it drew.
+    pub calls: u32,
+}
+
+impl PartialEq for Answer {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.system, &self.sql) == (&other.system, &other.sql)
+    }
+}
+
+impl Eq for Answer {}
+
+impl Question {
+    /// The answers in their order under a seed: by the SHA-256 of `SEED/ID/SYSTEM`.
+    #[must_use]
+    pub fn order(&self, seed: u64) -> Vec<&Answer> {
+        let mut order: Vec<&Answer> = self.answers.iter().collect();
+        order.sort_by_key(|answer| Sha256::digest(format!("{seed}/{}/{}", self.id, answer.system)).to_vec());
+        order
+    }
+
+    /// Whether a statement that was recorded was graded right; none: it was not recorded.
+    #[must_use]
+    pub fn is_right(&self, sql: &str) -> Option<bool> {
+        let same = |answer: &&Answer| answer.sql.trim() == sql.trim();
+        self.answers.iter().find(same).map(|answer| answer.is_right)
+    }
+}
+
+impl Gate {
+    /// Draws in that order. Results with rows vote, and of equally many the one that came first wins; without any, the first without rows
+    /// stands.
+    #[must_use]
+    pub fn take<'a>(&self, order: &[&'a Answer]) -> Taken<'a> {
+        let mut groups: Vec<(&Came, u32, &'a Answer)> = Vec::new();
+        let mut empty = None;
+        let mut calls = 0;
+        for answer in order.iter().copied().take(self.samples as usize) {
+            calls += 1;
+            match &answer.came {
+                Came::Failed => {}
+                Came::Empty => empty = empty.or(Some(answer)),
+                came => match groups.iter_mut().find(|(known, ..)| *known == came) {
+                    Some((_, votes, _)) => *votes += 1,
+                    None => groups.push((came, 1, answer)),
+                },
+            }
+            if self.agree > 0 && groups.iter().any(|(_, votes, _)| *votes >= self.agree) {
+                break;
+            }
+        }
+        let most = groups.iter().map(|(_, votes, _)| *votes).max();
+        let first = groups.iter().find(|(_, votes, _)| Some(*votes) == most).map(|(.., answer)| *answer);
+        Taken { answer: first.or(empty), calls }
+    }
+}
+
+/// Reads `questions.jsonl` and `recorded.jsonl` of a folder and runs every answer on its database in `db`.
+///
+/// # Panics
+/// When a file is missing or is not what it should be.
+#[must_use]
+pub fn questions(folder: &Path) -> Vec<Question> {
+    #[derive(Deserialize)]
+    struct Recorded {
+        id: String,
+        candidates: BTreeMap<String, Candidate>,
+    }
+    #[derive(Deserialize)]
+    struct Candidate {
+        sql: String,
+        ex: u8,
+    }
+    let read = |name: &str| {
+        let path = folder.join(name);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let (asked, answered) = (read("questions.jsonl"), read("recorded.jsonl"));
+    let recorded = answered.lines().map(|line| serde_json::from_str(line).expect("recorded answers"));
+    let mut answers: BTreeMap<String, _> = recorded.map(|Recorded { id, candidates }| (id, candidates)).collect();
+    let mut databases: BTreeMap<String, Connection> = BTreeMap::new();
+    let question = |line: &str| {
+        let value: Value = serde_json::from_str(line).expect("a question");
+        let field = |name: &str| value[name].as_str().expect("a text").to_owned();
+        let (id, database) = (field("id"), field("db"));
+        let open = || {
+            let path = folder.join("db").join(format!("{database}.sqlite"));
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            Connection::open_with_flags(path, flags).expect("a database")
+        };
+        let connection = &*databases.entry(database.clone()).or_insert_with(open);
+        let answer = |(system, Candidate { sql, ex }): (String, Candidate)| {
+            let came = run(connection, &sql).unwrap_or(Came::Failed);
+            Answer { system, sql, is_right: ex == 1, came }
+        };
+        let answers = answers.remove(&id).unwrap_or_default().into_iter().map(answer).collect();
+        Question { id, database, question: field("question"), answers }
+    };
+    asked.lines().map(question).collect()
+}
+
+fn run(connection: &Connection, sql: &str) -> rusqlite::Result<Came> {
+    let mut statement = connection.prepare(sql)?;
+    let width = statement.column_count();
+    let mut rows = statement.query([])?;
+    let mut all = Vec::new();
+    while let Some(row) = rows.next()? {
+        let cells: rusqlite::Result<Vec<String>> = (0..width).map(|at| row.get_ref(at).map(cell)).collect();
+        all.push(cells?);
+    }
+    if all.is_empty() {
+        return Ok(Came::Empty);
+    }
+    all.sort();
+    Ok(Came::Rows(Sha256::digest(serde_json::to_vec(&all).unwrap_or_default()).into()))
+}
+
+/// A cell as text that is equal for equal cells.
+fn cell(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => "null".to_owned(),
+        ValueRef::Integer(number) => format!("n{number}"),
+        // Whole numbers that a double tells apart.
+        ValueRef::Real(number) if number.fract() == 0.0 && number.abs() < 9e15 => format!("n{number:.0}"),
+        ValueRef::Real(number) => format!("r{number:e}"),
+        ValueRef::Text(text) => format!("t{}", String::from_utf8_lossy(text)),
+        ValueRef::Blob(bytes) => format!("b{bytes:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers(rows: &[u8]) -> Vec<Answer> {
+        let came = |rows: u8| match rows {
+            0 => Came::Failed,
+            1 => Came::Empty,
+            more => Came::Rows([more; 32]),
+        };
+        let answer = |(at, rows): (usize, &u8)| Answer {
+            system: at.to_string(),
+            sql: String::new(),
+            is_right: false,
+            came: came(*rows),
+        };
+        rows.iter().enumerate().map(answer).collect()
+    }
+
+    /// The place of the answer that is taken, and the calls.
+    fn taken(name: &str, rows: &[u8]) -> (Option<usize>, u32) {
+        let answers = answers(rows);
+        let order: Vec<&Answer> = answers.iter().collect();
+        let taken = GATES.iter().find(|gate| gate.name == name).unwrap().take(&order);
+        (taken.answer.map(|answer| answer.system.parse().unwrap()), taken.calls)
+    }
+
+    #[test]
+    fn gates_stop_where_they_should() {
+        assert_eq!(taken("single", &[0, 2]), (None, 1));
+        assert_eq!(taken("retry3", &[0, 1, 2, 3]), (Some(2), 3));
+        assert_eq!(taken("retry3", &[0, 1, 0, 3]), (Some(1), 3));
+        assert_eq!(taken("vote5", &[2, 3, 3, 2, 4, 4, 4]), (Some(0), 5));
+        assert_eq!(taken("gate2of5", &[2, 1, 1, 3, 3]), (Some(3), 5));
+        assert_eq!(taken("gate2of5", &[2, 3, 2, 3]), (Some(0), 3));
+        assert_eq!(taken("gate3of9", &[2, 2, 0, 3, 2, 3]), (Some(0), 5));
+    }
+
+    #[test]
+    fn cells_are_equal_by_value() {
+        assert_eq!(cell(ValueRef::Real(-2.0)), cell(ValueRef::Integer(-2)));
+        let distinct =
+            [ValueRef::Real(0.5), ValueRef::Text(b"0.5"), ValueRef::Blob(b"0.5"), ValueRef::Null, ValueRef::Integer(0)];
+        let mut texts = distinct.map(cell).to_vec();
+        texts.sort();
+        texts.dedup();
+        assert_eq!(texts.len(), distinct.len());
+    }
+}
