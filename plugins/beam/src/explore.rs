@@ -1,4 +1,4 @@
-//! Paths side by side: each round asks for one statement of every open path, all at once, and checks what came.
+//! Paths side by side: each round asks for one statement of every open path, all at once, and reads what came.
 
 use serde_json::json;
 use syrch_plugin::attempt::candidate_id;
@@ -113,11 +113,11 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
         true
     }
 
-    /// The statement of a reply, when it can run.
+    /// The statement of a reply.
     fn read(&mut self, path: usize, reply: Result<Reply, LlmError>, shorter: &mut Option<bool>) -> Option<Stated> {
         match reply {
             Ok(reply) => match sql_reply(&reply) {
-                Some(said) => return self.weigh(path, said, &reply),
+                Some(said) => return self.state(path, said, &reply),
                 None => self.no_statement(path, "the reply held no statement".to_owned()),
             },
             Err(LlmError::Malformed(start)) => {
@@ -145,25 +145,14 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
         self.paths[path].fail("", wrong);
     }
 
-    /// Proposes a statement and checks it, its scope included.
-    fn weigh(&mut self, path: usize, said: SqlReply, reply: &Reply) -> Option<Stated> {
+    /// Makes a candidate of a statement that the path did not have before.
+    fn state(&mut self, path: usize, said: SqlReply, reply: &Reply) -> Option<Stated> {
         if self.paths[path].has(&said.sql) {
             self.host.note(Level::Debug, &format!("{}: the model stands by its statement", self.task.id));
             self.paths[path].is_closed = true;
             return None;
         }
-        let mut candidate = self.candidate(path, said, reply);
-        match self.host.check(&candidate.sql) {
-            Ok(facts) => match self.paths[path].out_of_scope(&facts) {
-                None => return Some(Stated { path, candidate, facts }),
-                Some(wrong) => {
-                    candidate.signals.schema_errors += 1;
-                    self.drop(path, candidate, &wrong);
-                }
-            },
-            Err(error) => self.failed(path, candidate, &error),
-        }
-        None
+        Some(Stated { path, candidate: self.candidate(path, said, reply) })
     }
 
     fn candidate(&mut self, path: usize, said: SqlReply, reply: &Reply) -> Candidate {

@@ -9,30 +9,36 @@ use crate::explore::{Ended, Explorer};
 use crate::fit::{Fit, execution_signal};
 use crate::path::Found;
 
-/// A statement that passed its check and is in scope.
+/// A path's statement.
 pub(crate) struct Stated {
     pub(crate) path: usize,
     pub(crate) candidate: Candidate,
-    pub(crate) facts: Facts,
 }
 
 /// One that ran.
 struct Ran {
     stated: Stated,
+    facts: Facts,
     results: ResultSet,
     profile: Profile,
     doubts: Vec<String>,
 }
 
+/// Why a statement did not run, or failed.
+enum Wrong {
+    Sql(SqlError),
+    Scope(String),
+}
+
 impl<H: SolverHost> Explorer<'_, H> {
-    /// Runs statements and has them judged.
+    /// Checks and runs statements, and has the results judged.
     pub(crate) fn settle(&mut self, stated: Vec<Stated>) {
         let ran = self.run(stated);
         self.judge(ran);
     }
 
     /// Tells of a statement that failed its check or its run.
-    pub(crate) fn failed(&mut self, path: usize, mut candidate: Candidate, error: &SqlError) {
+    fn failed(&mut self, path: usize, mut candidate: Candidate, error: &SqlError) {
         match failed(error, &mut candidate.signals) {
             Trial::Over(failure) => {
                 self.drop(path, candidate, &failure.message);
@@ -44,7 +50,7 @@ impl<H: SolverHost> Explorer<'_, H> {
     }
 
     /// Tells of a statement that did not do, and leaves it to be repaired.
-    pub(crate) fn drop(&mut self, path: usize, candidate: Candidate, wrong: &str) {
+    fn drop(&mut self, path: usize, candidate: Candidate, wrong: &str) {
         self.host.propose(&candidate);
         self.host.discard(&candidate.id, wrong);
         self.remember(path, &candidate.signals);
@@ -59,24 +65,43 @@ impl<H: SolverHost> Explorer<'_, H> {
         own.execution_errors = signals.execution_errors;
     }
 
+    /// Runs what passes its check and is in scope, all at once, and tells of all in their order.
     fn run(&mut self, stated: Vec<Stated>) -> Vec<Ran> {
-        if stated.is_empty() {
-            return Vec::new();
-        }
-        let texts: Vec<String> = stated.iter().map(|stated| stated.candidate.sql.clone()).collect();
+        let checked: Vec<Result<Facts, Wrong>> = stated.iter().map(|stated| self.check(stated)).collect();
+        let in_scope = stated.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
+        let texts: Vec<String> = in_scope.map(|(stated, _)| stated.candidate.sql.clone()).collect();
+        let ends = if texts.is_empty() { Vec::new() } else { self.host.run_all(&texts) };
+        let mut ends = ends.into_iter();
         let mut ran = Vec::new();
-        for (mut stated, ended) in stated.into_iter().zip(self.host.run_all(&texts)) {
+        for (mut stated, checked) in stated.into_iter().zip(checked) {
+            let ended = checked.and_then(|facts| match ends.next() {
+                Some(Ok(results)) => Ok((facts, results)),
+                Some(Err(error)) => Err(Wrong::Sql(error)),
+                None => Err(Wrong::Scope("it was not run".to_owned())),
+            });
             match ended {
-                Ok(results) => {
+                Ok((facts, results)) => {
                     let profile = results.profile();
                     let doubts = look(self.beam.overflow_rows, &profile, &mut stated.candidate.signals);
                     self.host.propose(&stated.candidate);
-                    ran.push(Ran { stated, results, profile, doubts });
+                    ran.push(Ran { stated, facts, results, profile, doubts });
                 }
-                Err(error) => self.failed(stated.path, stated.candidate, &error),
+                Err(Wrong::Sql(error)) => self.failed(stated.path, stated.candidate, &error),
+                Err(Wrong::Scope(wrong)) => {
+                    stated.candidate.signals.schema_errors += 1;
+                    self.drop(stated.path, stated.candidate, &wrong);
+                }
             }
         }
         ran
+    }
+
+    fn check(&self, stated: &Stated) -> Result<Facts, Wrong> {
+        let facts = self.host.check(&stated.candidate.sql).map_err(Wrong::Sql)?;
+        match self.paths[stated.path].out_of_scope(&facts) {
+            Some(wrong) => Err(Wrong::Scope(wrong)),
+            None => Ok(facts),
+        }
     }
 
     /// Asks the reward about all results of a round together.
@@ -102,7 +127,7 @@ impl<H: SolverHost> Explorer<'_, H> {
 
     /// A result with rows is viable and ends its path; one without is kept in case nothing better comes, and tried again.
     fn keep(&mut self, ran: Ran, reward: Option<f64>) {
-        let Ran { stated: Stated { path, mut candidate, facts }, results, profile, doubts } = ran;
+        let Ran { stated: Stated { path, mut candidate }, facts, results, profile, doubts } = ran;
         // `PathScore.total` of syrch 0.3.7, which the built-in reward gives too.
         let quality = reward.unwrap_or_else(|| 0.5 + 0.5 * execution_signal(&candidate.signals));
         let fit = Fit::of(&self.needs, self.catalog, &facts, &profile, quality);

@@ -34,7 +34,8 @@ impl Primary<'_> {
     /// What a prompt says of it.
     pub(crate) fn told(&self, dialect: &Dialect) -> String {
         let mut out = format!(
-            "Build the statement on the table {}: it stands in FROM or in a JOIN, and other tables join it where they are needed.\n",
+            "Build the statement on the table {}: it stands in FROM or in a JOIN, and other tables join it where they are \
+             needed.\n",
             table_name(dialect, self.table)
         );
         for join in &self.joins {

@@ -52,7 +52,7 @@ fn candidate(found: &Found, cluster: &Cluster<'_>, clusters: &[Cluster<'_>], dou
     candidate.signals.samples = u32::try_from(viable).unwrap_or(u32::MAX);
     candidate.signals.agreeing = u32::try_from(cluster.members.len()).unwrap_or(u32::MAX);
     let built = candidate.rationale.take().unwrap_or_default();
-    let mut told = format!("{built}; {} of {viable} results agree; {}", cluster.members.len(), found.fit.told());
+    let mut told = format!("{built}; {} of {viable} results; {}", cluster.members.len(), found.fit.told());
     if doubt > 0.0 {
         told += "; another result fits equally well";
     }

@@ -37,8 +37,8 @@ impl<'p> Cluster<'p> {
     }
 }
 
-/// Groups what is viable, in the order of exploring, and puts the groups in the order of syrch 0.3.7: structure, grain, dimensions, time and
-/// run decide one after the other. Then more agreement wins, and at last the table that was explored earlier.
+/// Groups what is viable, in the order of exploring, and puts the groups in the order of syrch 0.3.7: structure, grain, dimensions, time
+/// and run decide one after the other. Then more agreement wins, and at last the table that was explored earlier.
 pub(crate) fn clusters<'p>(viable: impl IntoIterator<Item = &'p Found>) -> Vec<Cluster<'p>> {
     let mut clusters: Vec<Cluster<'_>> = Vec::new();
     for found in viable {

@@ -60,7 +60,8 @@ fn instructions() -> String {
          the third what the result shows, column by column, and nothing that was not asked for.\n\
          `entities` lists the tables and columns of a step as they are spelled.\n\
          Answer with JSON alone, in this form:\n\
-         {{\"steps\":[{{\"step_number\":1,\"step_type\":\"find_tables\",\"description\":\"…\",\"reasoning\":\"…\",\"entities\":[\"…\"]}}, …]}}"
+         {{\"steps\":[{{\"step_number\":1,\"step_type\":\"find_tables\",\"description\":\"…\",\"reasoning\":\"…\",\
+         \"entities\":[\"…\"]}}, …]}}"
     )
 }
 

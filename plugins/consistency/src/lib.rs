@@ -1,9 +1,9 @@
 //! The solver `consistency`: samples several statements for one task and takes the result that most of them give
 //! (self-consistency, Wang et al. 2022), with an early stop once enough agree.
 //!
-//! Results are equal as multisets of rows, whatever their columns are called. Results without rows have no vote unless `empty_counts`; they
-//! stand only when there is nothing else. Of equally large groups the one with the earliest sample wins, by its number and not by its arrival.
-//! One sample is the plain strategy, `agree` 1 with `repair` is retrying, `agree` 2 of 5 samples a gate.
+//! Results are equal as multisets of rows, whatever their columns are called. Results without rows have no vote unless `empty_counts`;
+//! they stand only when there is nothing else. Of equally large groups the one with the earliest sample wins, by its number and not by
+//! its arrival. One sample is the plain strategy, `agree` 1 with `repair` is retrying, `agree` 2 of 5 samples a gate.
 //!
 //! `sample` writes the prompts and counts the votes.
 

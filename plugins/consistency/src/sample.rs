@@ -24,8 +24,8 @@ impl<'a> Samples<'a> {
         if voting.is_empty() { pool.clusters(true) } else { voting }
     }
 
-    /// `(agreeing − 1 + w·claim) / (ran − 1 + w)`: what the model claims of the members, on average, counts as `w` results beside those of
-    /// the other samples that ran. One sample alone keeps its claim.
+    /// `(agreeing − 1 + w·claim) / (ran − 1 + w)`: what the model claims of the members, on average, counts as `w` results beside those
+    /// of the other samples that ran. One sample alone keeps its claim.
     fn confidence(&self, pool: &Pool, cluster: &Cluster) -> f64 {
         let claims: Vec<f64> =
             cluster.members.iter().filter_map(|number| pool.draw(*number)).map(|draw| self.claim(draw)).collect();

@@ -11,8 +11,8 @@ const VOTE: &str = r#"{"samples":5}"#;
 const GATE2: &str = r#"{"samples":5,"agree":2}"#;
 const GATE3: &str = r#"{"samples":9,"agree":3}"#;
 
-/// A model that gives these replies in turn, to whatever is asked; `SELECT n` gives n (a trailing remark makes another statement of the same
-/// result), `EMPTY` gives no rows and `BAD` does not parse.
+/// A model that gives these replies in turn, to whatever is asked; `SELECT n` gives n (a trailing remark makes another statement of the
+/// same result), `EMPTY` gives no rows and `BAD` does not parse.
 fn host(replies: &[&str]) -> FakeHost {
     let mut host = FakeHost::default();
     for sql in replies {

@@ -40,7 +40,8 @@ syrch_plugin::settings! {
         depth: u32 = 3, 1 ..= 16;
         /// How much a node that was seldom visited draws: the constant of UCT.
         exploration: f64 = 1.4, 0.0 ..= 100.0;
-        /// The search stops when that many results are equal, or when no other result can come up with the leading one any more; 0: never early.
+        /// The search stops when that many results are equal, or when no other result can come up with the leading one any more; 0: never
+        /// early.
         agree: u32 = 3, 0 ..= 64;
         /// What a result without rows counts, where one with rows counts 1.
         empty: f64 = 0.5, 0.0 ..= 1.0;

@@ -75,7 +75,8 @@ fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) 
     }
     let failed = failures(tree, place);
     user += &feedback(&failed);
-    user += "\nCompare what they return with what is asked, and write the statement that answers it. Repeat the first one if it does.\n";
+    user += "\nCompare what they return with what is asked, and write the statement that answers it. \
+             Repeat the first one if it does.\n";
     let ran = [place].into_iter().chain(others).map(|place| tree.nodes[place].candidate.sql.clone());
     let subjects = ran.chain(failed.into_iter().map(|tried| tried.sql)).collect();
     Ask::new(Purpose::Repair).system(brief.instructions()).user(user).subjects(subjects).sql()

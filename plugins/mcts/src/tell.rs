@@ -56,8 +56,8 @@ fn candidate(tree: &Tree<'_>, bounds: &Bounds, cluster: &Cluster, place: usize) 
     candidate
 }
 
-/// `(agreeing − 1 + w·claim) / (running − 1 + w)`: the claim counts as `w` results beside those of the other statements. One statement alone
-/// keeps its claim.
+/// `(agreeing − 1 + w·claim) / (running − 1 + w)`: the claim counts as `w` results beside those of the other statements. One statement
+/// alone keeps its claim.
 fn confidence(claim: f64, agreeing: usize, running: usize, weight: f64) -> f64 {
     let (agreeing, running) = (agreeing.max(1) as f64, running.max(1) as f64);
     clamp01((agreeing - 1.0 + weight * claim) / (running - 1.0 + weight))
@@ -65,7 +65,7 @@ fn confidence(claim: f64, agreeing: usize, running: usize, weight: f64) -> f64 {
 
 fn told(tree: &Tree<'_>, cluster: &Cluster) -> String {
     let best = cluster.members.iter().map(|place| tree.visits_and_mean(*place).1).fold(0.0, f64::max);
-    format!("{} of {} results agree, mean value {best:.2}", cluster.members.len(), tree.running())
+    format!("{} of {} results, mean value {best:.2}", cluster.members.len(), tree.running())
 }
 
 /// The calibrated confidence; the claim itself where no calibrator answers.

@@ -110,13 +110,21 @@ fn found(host: &impl Rows, parent_rows: u32, dialect: &Dialect, parent: &Parent)
     match &parent.output {
         Output::Relation(relation) => relation_text(host, parent_rows, dialect, relation, &told),
         Output::Hits(hits) => {
-            let paths: Vec<String> = hits.iter().take(20).map(|hit| text::line(&hit.path, 120)).collect();
-            format!("Found for \"{told}\": {}\n", paths.join(", "))
+            let hits: Vec<String> = hits.iter().take(20).map(hit_text).collect();
+            format!("Found for \"{told}\": {}\n", hits.join(", "))
         }
         Output::Failed(failure) => {
             format!("There is no result for \"{told}\": {}\n", text::line(&failure.message, 300))
         }
         Output::Other(_) => String::new(),
+    }
+}
+
+fn hit_text(hit: &Hit) -> String {
+    let path = text::line(&hit.path, 120);
+    match hit.snippet.as_deref().map(str::trim).filter(|snippet| !snippet.is_empty()) {
+        Some(snippet) => format!("{path} ({})", text::line(snippet, 160)),
+        None => path,
     }
 }
 

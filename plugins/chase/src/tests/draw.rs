@@ -140,6 +140,17 @@ fn repairs_are_bounded_by_the_setting_and_the_policy() {
     }
 }
 
+/// The one-shot baseline of the founding document (EP-17): one statement along the plan, executed, and nothing else.
+#[test]
+fn one_statement_along_the_plan_is_a_setting() {
+    let habits = Habits { query_plan: 1, divide_and_conquer: 0, direct: 0, repairs: 0, ..Habits::default() };
+    for (statement, candidates) in [("SELECT 1", 1), ("BAD 1", 0)] {
+        let host = draws(&[statement]);
+        assert_eq!(solve(&host, habits.clone()).unwrap().candidates.len(), candidates);
+        assert_eq!((host.model.requests().len(), host.database.log().len()), (1, 1));
+    }
+}
+
 #[test]
 fn a_statement_without_rows_is_repaired_on_request() {
     let with = |second: &str| {

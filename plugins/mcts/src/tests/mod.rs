@@ -108,7 +108,7 @@ fn the_first_draws_are_made_at_once_and_suffice_when_they_agree() {
     assert_eq!(ids(&outcome), ["A.1", "A.2", "A.3"]);
     let best = &outcome.candidates[0];
     assert_eq!((best.signals.samples, best.signals.agreeing, best.score), (3, 3, Some(1.0)));
-    assert_eq!(best.rationale.as_deref(), Some("3 of 3 results agree, mean value 1.00"));
+    assert_eq!(best.rationale.as_deref(), Some("3 of 3 results, mean value 1.00"));
     assert_eq!(host.trace.discarded("A.3").unwrap(), "the same result as A.1");
     let steps: Vec<String> = events(&host).into_iter().map(|(_, name, _)| name).collect();
     assert_eq!(steps[..3], ["expand", "expand", "expand"]);
@@ -130,7 +130,8 @@ fn what_failed_is_repaired_and_what_ran_is_revised() {
 
     let revision = host.model.prompt(2);
     for part in [
-        "A statement for this task that runs:\nSELECT 1\nIt returns 1 row of n. 1 of 1 statements agree.\nIts first rows:\nn\n1\n",
+        "A statement for this task that runs:\nSELECT 1\nIt returns 1 row of n. 1 of 1 statements agree.\n",
+        "agree.\nIts first rows:\nn\n1\n",
         "Repeat the first one if it does.",
     ] {
         assert!(revision.contains(part), "{part} is missing in {revision}");
@@ -184,7 +185,7 @@ fn values_follow_the_agreement_as_it_changes() {
     assert_eq!(backed_up[1], json!({ "id": "", "visits": 4, "mean": 1.375 / 4.0 }));
     assert_eq!(
         host.trace.discarded("A.1").unwrap(),
-        "1 of 4 results agree, mean value 0.25, where A.2 has 2 of 4 results agree, mean value 0.50"
+        "1 of 4 results, mean value 0.25, where A.2 has 2 of 4 results, mean value 0.50"
     );
 }
 

@@ -1,0 +1,340 @@
+//! The solver against scripted models and databases, and its look at single statements.
+
+use syrch_plugin::draws::Ran;
+use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, facts, reply, sql_error};
+use syrch_plugin::prelude::*;
+
+use crate::evidence::{Evidence, Looker};
+use crate::{Discern, Discernment};
+
+fn table(name: &str, columns: &[&str], keys: &[(&str, &str, &str)]) -> Table {
+    let key = |(column, table, to): &(&str, &str, &str)| ForeignKey {
+        columns: vec![(*column).into()],
+        ref_table: (*table).into(),
+        ref_columns: vec![(*to).into()],
+    };
+    Table {
+        name: name.into(),
+        columns: columns.iter().map(|name| Column { name: (*name).into(), ..Column::default() }).collect(),
+        foreign_keys: keys.iter().map(key).collect(),
+        ..Table::default()
+    }
+}
+
+fn shop() -> Catalog {
+    let tables = vec![
+        table("customers", &["id", "name", "country"], &[]),
+        table("orders", &["id", "customer_id", "total"], &[("customer_id", "customers", "id")]),
+    ];
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+}
+
+fn numbers(columns: &[&str], rows: &[i64]) -> FakeRows {
+    FakeRows::new(columns, rows.iter().map(|n| columns.iter().map(|_| Value::Integer(*n)).collect()).collect())
+}
+
+fn ran(facts: Facts, rows: &FakeRows) -> Ran {
+    let results = rows.handle();
+    Ran { facts, profile: results.profile(), results, doubts: Vec::new(), fingerprint: String::new() }
+}
+
+fn compared(table: &str, column: &str, text: &str) -> Literal {
+    Literal { table: Some(table.into()), column: Some(column.into()), text: text.into() }
+}
+
+fn look(host: &FakeHost, question: &str, ran: &Ran) -> Evidence {
+    Looker::new(host, &shop(), question, true).look(ran)
+}
+
+const GERMANS: &str = "SELECT 1 FROM customers WHERE country = 'Germany' LIMIT 1";
+
+#[test]
+fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
+    let absent = |probe: &[i64], literal: Literal, functions: &[&str]| {
+        let mut host = FakeHost::default();
+        host.database.granted_rows = None;
+        host.database.answer(GERMANS, numbers(&["1"], probe));
+        host.database
+            .answer("SELECT 1 FROM customers WHERE lower(country) = lower('Germany') LIMIT 1", numbers(&["1"], &[1]));
+        let mut facts = facts("SELECT", &["customers"]);
+        facts.functions = functions.iter().map(|name| (*name).to_owned()).collect();
+        facts.literals = vec![literal];
+        let evidence = look(&host, "", &ran(facts, &numbers(&["n"], &[1])));
+        (evidence.absent_value, host.database.log().len())
+    };
+    assert_eq!(absent(&[], compared("customers", "country", "Germany"), &[]), (true, 1));
+    assert_eq!(absent(&[1], compared("customers", "country", "Germany"), &[]), (false, 1));
+    assert_eq!(absent(&[], compared("customers", "country", "Germany"), &["LOWER"]), (false, 1));
+    // Not told: an unscripted probe fails. Not asked: numbers, patterns, and what is compared with no column.
+    assert_eq!(absent(&[], compared("customers", "name", "Anna"), &[]), (false, 1));
+    assert_eq!(absent(&[], compared("orders", "total", "3000"), &[]), (false, 0));
+    assert_eq!(absent(&[], compared("customers", "country", "Ger%"), &[]), (false, 0));
+    let alone = Literal { table: None, column: None, text: "Germany".into() };
+    assert_eq!(absent(&[], alone, &[]), (false, 0));
+}
+
+#[test]
+fn a_probe_runs_once_and_never_while_runs_are_scarce() {
+    let mut facts = facts("SELECT", &["customers"]);
+    facts.literals = vec![compared("customers", "country", "Germany"), compared("customers", "country", "Germany")];
+    let ran = ran(facts, &numbers(&["n"], &[1]));
+    let mut host = FakeHost::default();
+    host.database.answer(GERMANS, numbers(&["1"], &[]));
+    let catalog = shop();
+    let mut looker = Looker::new(&host, &catalog, "", true);
+    assert!(looker.look(&ran).absent_value && looker.look(&ran).absent_value);
+    assert_eq!(host.database.log(), [GERMANS]);
+
+    host.budget.sql_runs = 32;
+    assert!(!look(&host, "", &ran).absent_value);
+    host.budget.sql_runs = 500;
+    assert!(!Looker::new(&host, &catalog, "", false).look(&ran).absent_value);
+    assert_eq!(host.database.log().len(), 1);
+}
+
+#[test]
+fn words_that_name_something_and_are_not_used_are_counted() {
+    let unused = |question: &str, columns: &[&str], literal: &str| {
+        let mut facts = facts("SELECT", &["orders"]);
+        facts.columns = columns.iter().map(|name| (*name).to_owned()).collect();
+        facts.literals = vec![Literal { table: None, column: None, text: literal.into() }];
+        look(&FakeHost::default(), question, &ran(facts, &numbers(&["n"], &[1]))).unused_words
+    };
+    assert_eq!(unused("What is the total of all orders?", &["orders.total"], ""), 0);
+    assert_eq!(unused("What are the totals by country and name?", &["orders.total"], ""), 2);
+    assert_eq!(unused("What are the totals by country and name?", &["orders.total"], "the name"), 1);
+    assert_eq!(unused("Which customer, id, total, country, name?", &[], ""), 3);
+    // Words that name nothing here do not count.
+    assert_eq!(unused("How much revenue?", &[], ""), 0);
+}
+
+#[test]
+fn joins_repeated_rows_and_size_are_seen() {
+    let sql = "SELECT o.id FROM customers AS c JOIN orders AS o ON c.id = o.id";
+    let mut host = FakeHost::default();
+    host.database.answer(&format!("SELECT DISTINCT * FROM ({sql}) AS t"), numbers(&["id"], &[1, 2]));
+    let facts = facts(sql, &["customers", "orders"]);
+    let evidence = look(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2, 2])));
+    assert!(evidence.odd_join && evidence.repeated_rows);
+    assert_eq!((evidence.columns, evidence.tables), (1, 2));
+    assert_eq!(evidence.told(), "a join away from the foreign keys, repeated rows");
+    assert!(!look(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2]))).repeated_rows);
+    let wide = look(&host, "", &ran(facts, &numbers(&["a", "b", "c", "d", "e", "f", "g"], &[1])));
+    assert_eq!(wide.columns, 6);
+}
+
+#[test]
+fn each_sign_takes_its_share_off_the_vote() {
+    let none =
+        Evidence { absent_value: false, odd_join: false, unused_words: 0, repeated_rows: false, columns: 0, tables: 0 };
+    let settings = Discernment {
+        absent_value: 1.0,
+        odd_join: 2.0,
+        unused_word: 3.0,
+        repeated_rows: 4.0,
+        column: 5.0,
+        table: 6.0,
+        ..Discernment::default()
+    };
+    let log = |evidence: &Evidence| (evidence.weight(&settings).ln() * 1e6).round() / 1e6;
+    assert_eq!(log(&none), 0.0);
+    assert_eq!(log(&Evidence { absent_value: true, ..none.clone() }), -1.0);
+    assert_eq!(log(&Evidence { odd_join: true, ..none.clone() }), -2.0);
+    assert_eq!(log(&Evidence { unused_words: 2, ..none.clone() }), -6.0);
+    assert_eq!(log(&Evidence { repeated_rows: true, ..none.clone() }), -4.0);
+    assert_eq!(log(&Evidence { columns: 2, ..none.clone() }), -10.0);
+    assert_eq!(log(&Evidence { tables: 2, ..none }), 12.0);
+}
+
+/// A model that gives these replies in turn. `SELECT n` gives one column with n, `WIDE n` two, `TWICE n` two equal rows; `EMPTY` gives
+/// none, and `BAD` does not parse.
+fn host(replies: &[&str]) -> FakeHost {
+    let mut host = FakeHost::default();
+    for sql in replies {
+        script(&mut host, &Purpose::Generate, sql);
+    }
+    host
+}
+
+fn script(host: &mut FakeHost, purpose: &Purpose, sql: &str) {
+    let answer = Ok(reply(sql, Some(&serde_json::json!({ "sql": sql, "confidence": null }))));
+    host.model.script(purpose, answer);
+    let words: Vec<&str> = sql.split_whitespace().collect();
+    let n = words.get(1).and_then(|n| n.parse().ok()).unwrap_or(0);
+    let rows = match words[0] {
+        "SELECT" => numbers(&["n"], &[n]),
+        "WIDE" => numbers(&["n", "m"], &[n]),
+        "TWICE" => numbers(&["n"], &[n, n]),
+        "EMPTY" => numbers(&["n"], &[]),
+        _ => {
+            host.database.fail_check(sql, sql_error(SqlErrorKind::Syntax, "cannot parse"));
+            return;
+        }
+    };
+    host.database.answer(sql, rows);
+    host.database.answer(&format!("SELECT DISTINCT * FROM ({sql}) AS t"), numbers(&["n"], &[n]));
+}
+
+fn solve_with(host: &FakeHost, settings: Discernment) -> Result<Outcome, Failure> {
+    let task = Task::new("A", "How much?");
+    Discern::new(settings).solve(host, &Problem::new("How much?"), &shop(), &task, &[])
+}
+
+/// The best candidate's statement, and how many calls were made.
+fn best(replies: &[&str], settings: Discernment) -> (String, usize) {
+    let host = host(replies);
+    let candidates = solve_with(&host, settings).unwrap().candidates;
+    (candidates[0].sql.clone(), host.model.requests().len())
+}
+
+#[test]
+fn sampling_stops_when_one_result_leads() {
+    let settings = Discernment::default;
+    assert_eq!(best(&["SELECT 1"; 12], settings()), ("SELECT 1".into(), 3));
+    assert_eq!(best(&["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 1", "SELECT 1", "SELECT 1"], settings()).1, 5);
+    // Never a lead: all samples, and the earliest of equals.
+    let torn = ["SELECT 1", "SELECT 2", "SELECT 2", "SELECT 1"].repeat(3);
+    assert_eq!(best(&torn, settings()), ("SELECT 1".into(), 12));
+    assert_eq!(best(&torn, Discernment { samples: 6, ..settings() }).1, 6);
+    assert_eq!(best(&torn, Discernment { lead: 1.0, ..settings() }).1, 1);
+}
+
+#[test]
+fn never_more_are_drawn_than_one_after_the_other_would_be() {
+    let host = host(&["SELECT 1", "WIDE 1", "WIDE 1", "SELECT 1", "SELECT 1", "SELECT 1"]);
+    solve_with(&host, Discernment::default()).unwrap();
+    // Two wide votes weigh 2 × exp(−1.05): the third narrow one leads by 2.3, the fourth by 3.3.
+    assert_eq!(host.model.requests().len(), 6);
+}
+
+#[test]
+fn fewer_votes_win_when_the_others_weigh_less() {
+    let settings = Discernment { samples: 5, ..Discernment::default() };
+    let replies = ["WIDE 1", "WIDE 1", "SELECT 1", "BAD", "WIDE 1"];
+    let plain = Discernment { column: 0.0, repair: false, ..settings.clone() };
+    assert_eq!(best(&replies, plain), ("WIDE 1".into(), 5));
+    let heavy = Discernment { column: 2.0, repair: false, ..settings.clone() };
+    assert_eq!(best(&replies, heavy), ("SELECT 1".into(), 5));
+
+    let twice = ["TWICE 1", "TWICE 1", "SELECT 1", "EMPTY", "EMPTY"];
+    let weighed = Discernment { repeated_rows: 1.0, repair: false, ..settings };
+    assert_eq!(best(&twice, weighed.clone()).0, "SELECT 1");
+    assert_eq!(best(&twice, Discernment { probes: false, ..weighed }).0, "TWICE 1");
+}
+
+#[test]
+fn people_see_the_evidence_and_what_it_weighed() {
+    let host = host(&["SELECT 1", "TWICE 2", "SELECT 1", "SELECT 1"]);
+    let candidates = solve_with(&host, Discernment::default()).unwrap().candidates;
+    assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (4, 3));
+    assert_eq!(host.trace.kept("A.1").unwrap(), "3 of 4 results weighing 3.00");
+    assert_eq!(
+        host.trace.discarded("A.2").unwrap(),
+        "1 of 4 results weighing 0.63, against it: repeated rows, where A.1 has 3 of 4 results weighing 3.00"
+    );
+    assert_eq!(host.trace.discarded("A.3").unwrap(), "the same result as A.1");
+    let seen: Vec<(String, f64)> = host
+        .trace
+        .lines()
+        .into_iter()
+        .filter_map(|line| match line {
+            Traced::Event(id, name, data) if name == "evidence" => Some((id?, data["weight"].as_f64()?)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(seen.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["A.1", "A.2", "A.3", "A.4"]);
+    assert!((seen[1].1 / seen[0].1 - (-0.47_f64).exp()).abs() < 1e-9);
+}
+
+#[test]
+fn the_confidence_grows_with_the_share_of_the_votes() {
+    let raw = |replies: &[&str], settings: Discernment| {
+        let outcome = solve_with(&host(replies), settings).unwrap();
+        (outcome.candidates[0].raw_confidence.unwrap() * 1e3).round() / 1e3
+    };
+    // σ(−2.6 + 7.7 × 3/4), σ(−2.6 + 7.7 × 1/2)
+    assert_eq!(raw(&["SELECT 1"; 3], Discernment::default()), 0.96);
+    assert_eq!(raw(&["SELECT 1"], Discernment { samples: 1, ..Discernment::default() }), 0.777);
+    let flat = Discernment { confidence_base: 0.0, confidence_share: 0.0, ..Discernment::default() };
+    assert_eq!(raw(&["SELECT 1"; 3], flat), 0.5);
+}
+
+#[test]
+fn a_failed_statement_is_repaired_or_sampled_afresh() {
+    let mut host = host(&["BAD", "BAD", "BAD"]);
+    for _ in 0..3 {
+        script(&mut host, &Purpose::Repair, "SELECT 1");
+    }
+    assert_eq!(solve_with(&host, Discernment::default()).unwrap().candidates[0].sql, "SELECT 1");
+    assert_eq!(host.model.requests().len(), 6);
+    assert_eq!(host.model.requests()[3].subjects, ["BAD", "BAD", "BAD"]);
+    assert_eq!((host.model.requests()[0].temperature, host.model.requests()[3].temperature), (Some(0.7), None));
+
+    let host = self::host(&["BAD", "SELECT 1", "SELECT 1", "SELECT 1"]);
+    solve_with(&host, Discernment { repair: false, temperature: 0.0, ..Discernment::default() }).unwrap();
+    assert!(host.model.requests().iter().all(|request| request.purpose == Purpose::Generate));
+    assert_eq!((host.model.requests().len(), host.model.requests()[0].temperature), (4, None));
+}
+
+#[test]
+fn results_without_rows_are_the_last_resort() {
+    let host = host(&["EMPTY", "EMPTY", "EMPTY"]);
+    let settings = Discernment { samples: 3, repair: false, ..Discernment::default() };
+    let candidates = solve_with(&host, settings).unwrap().candidates;
+    assert_eq!((candidates.len(), candidates[0].signals.empty_result), (1, true));
+}
+
+#[test]
+fn a_rejected_result_loses_its_votes() {
+    let mut host = host(&["SELECT 1", "SELECT 1", "SELECT 1", "SELECT 2", "SELECT 2", "SELECT 2"]);
+    host.evaluate.judge("SELECT 1", rejected(0.0, "there is more than one"));
+    let settings = Discernment { repair: false, ..Discernment::default() };
+    let candidates = solve_with(&host, settings).unwrap().candidates;
+    assert_eq!((candidates.len(), candidates[0].sql.as_str()), (1, "SELECT 2"));
+    assert_eq!(host.model.requests().len(), 6);
+}
+
+#[test]
+fn without_rows_budget_or_model_it_keeps_what_there_is() {
+    let mut host = host(&["SELECT 1", "SELECT 1"]);
+    host.database.granted_rows = None;
+    host.model.script(&Purpose::Generate, Err(LlmError::Budget));
+    assert_eq!(solve_with(&host, Discernment::default()).unwrap().candidates.len(), 1);
+
+    let mut host = FakeHost::default();
+    host.model.script(&Purpose::Generate, Err(LlmError::Refused("no".into())));
+    let outcome = solve_with(&host, Discernment { samples: 1, ..Discernment::default() }).unwrap();
+    assert!(outcome.candidates.is_empty() && outcome.memo.unwrap().contains("would not answer"));
+
+    let mut host = FakeHost::default();
+    host.model.script(&Purpose::Generate, Err(LlmError::Budget));
+    assert_eq!(solve_with(&host, Discernment::default()).unwrap_err().kind, FailureKind::Budget);
+}
+
+#[test]
+fn the_prompt_and_the_look_follow_their_settings() {
+    let host = host(&["SELECT 1"; 3]);
+    let candidates = solve_with(&host, Discernment { overflow_rows: 1, ..Discernment::default() }).unwrap().candidates;
+    assert!(!candidates[0].signals.overflow);
+    assert!(host.model.prompt(0).contains("Table orders") && host.model.prompt(0).contains("How much?"));
+
+    // Half of 900 bytes is too few to go on with.
+    for (catalog_bytes, calls) in [(900, 3), (48_000, 4)] {
+        let mut host = FakeHost::default();
+        host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
+        (0..3).for_each(|_| script(&mut host, &Purpose::Generate, "SELECT 1"));
+        solve_with(&host, Discernment { catalog_bytes, repair: false, ..Discernment::default() }).unwrap();
+        assert_eq!(host.model.requests().len(), calls);
+    }
+
+    let rows = numbers(&["id"], &[7, 8]);
+    let relation = Relation { name: "t_A".into(), candidate: Candidate::default(), results: rows.handle() };
+    let output = Output::Relation(Box::new(relation));
+    let parent = Parent { task: Task::new("A", "the customers"), output, memo: None };
+    let host = self::host(&["TWICE 1"; 3]);
+    let settings = Discernment { parent_rows: 1, overflow_rows: 1, ..Discernment::default() };
+    let task = Task::new("B", "their orders");
+    let outcome = Discern::new(settings).solve(&host, &Problem::new("How much?"), &shop(), &task, &[parent]).unwrap();
+    assert!(outcome.candidates[0].signals.overflow);
+    assert!(host.model.prompt(0).contains("id\n7\n") && !host.model.prompt(0).contains("\n8\n"));
+}

@@ -1,0 +1,349 @@
+//! The linker with fakes: what it looks for, what it makes of it, and what each setting does.
+
+use serde_json::json;
+use syrch_plugin::fakes::{FakeHost, Traced, reply};
+use syrch_plugin::prelude::*;
+use syrch_plugin::prompt;
+
+use crate::Narrow;
+
+const QUESTION: &str = "Which customers in Texas have orders?";
+
+fn table(name: &str, columns: &[&str], keys: &[(&str, &str)]) -> Table {
+    let column = |name: &&str| Column { name: (*name).into(), sql_type: "TEXT".into(), ..Column::default() };
+    let key = |(column, to): &(&str, &str)| ForeignKey {
+        columns: vec![(*column).into()],
+        ref_table: (*to).into(),
+        ref_columns: vec!["id".into()],
+    };
+    Table {
+        name: name.into(),
+        columns: columns.iter().map(column).collect(),
+        primary_key: vec!["id".into()],
+        foreign_keys: keys.iter().map(key).collect(),
+        ..Table::default()
+    }
+}
+
+/// Customers and orders with a table between them, and 80 tables that have nothing to do with it.
+fn catalog() -> Catalog {
+    let mut tables: Vec<Table> =
+        (0..80).map(|n| table(&format!("other_{n:02}"), &["id", "name", "note", "size", "colour"], &[])).collect();
+    tables.push(table("customers", &["id", "name", "city", "state", "phone", "since"], &[]));
+    tables.push(table("baskets", &["id", "customer", "order"], &[("customer", "customers"), ("order", "orders")]));
+    tables.push(table("orders", &["id", "total", "placed", "comment"], &[]));
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+}
+
+fn hit(corpus: Corpus, path: &str, score: f64) -> Hit {
+    let (table, column) = match path.split_once('.') {
+        Some((table, column)) => (table, Some(column.to_owned())),
+        None => (path, None),
+    };
+    let snippet = None;
+    Hit { corpus, id: path.into(), path: path.into(), table: Some(table.into()), column, snippet, payload: None, score }
+}
+
+/// A host whose words find customers before orders and, far behind, all others.
+fn host() -> FakeHost {
+    let mut host = FakeHost::default();
+    let others = (0..80).map(|n| hit(Corpus::Tables, &format!("other_{n:02}"), 0.1 - f64::from(n) / 1000.0));
+    let tables = [hit(Corpus::Tables, "customers", 0.9), hit(Corpus::Tables, "orders", 0.8)];
+    host.search.script(&Corpus::Tables, &Lane::Lexical, tables.into_iter().chain(others).collect());
+    let columns = vec![hit(Corpus::Columns, "customers.state", 0.7), hit(Corpus::Columns, "orders.comment", 0.3)];
+    host.search.script(&Corpus::Columns, &Lane::Lexical, columns);
+    host
+}
+
+fn link_of(
+    host: &FakeHost,
+    settings: serde_json::Value,
+    problem: &Problem,
+    catalog: &Catalog,
+) -> Result<Linked, Failure> {
+    Narrow::new(Settings::read(&settings.to_string()).unwrap()).link(host, problem, catalog)
+}
+
+fn link(host: &FakeHost, settings: serde_json::Value) -> Linked {
+    link_of(host, settings, &Problem::new(QUESTION), &catalog()).unwrap()
+}
+
+fn names(linked: &Linked) -> Vec<&str> {
+    linked.tables.iter().map(|table| table.table.as_str()).collect()
+}
+
+fn kept<'l>(linked: &'l Linked, name: &str) -> &'l Relevant {
+    linked.tables.iter().find(|table| table.table == name).unwrap()
+}
+
+/// The catalog as the other roles get it, as prompts show it.
+fn shown(linked: &Linked) -> String {
+    let catalog = catalog();
+    let table = |relevant: &Relevant| {
+        let mut table = catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
+        table.columns.retain(|column| relevant.columns.is_empty() || relevant.columns.contains(&column.name));
+        table
+    };
+    prompt::catalog(&Catalog { tables: linked.tables.iter().map(table).collect(), ..catalog.clone() }, usize::MAX)
+}
+
+#[test]
+fn the_best_tables_are_kept_with_those_between_them() {
+    let host = host();
+    let linked = link(&host, json!({}));
+    assert_eq!(names(&linked)[..5], ["customers", "orders", "other_00", "other_01", "baskets"]);
+    assert_eq!(kept(&linked, "baskets").reason, "found by joins");
+    assert!(linked.tables.len() < catalog().tables.len());
+    assert!(shown(&linked).len() <= 4_500);
+    // The best tables are shown whole.
+    assert_eq!(kept(&linked, "customers").columns, Vec::<String>::new());
+    assert!(linked.tables.iter().all(|table| (0.0..=1.0).contains(&table.score)));
+    assert_eq!(kept(&linked, "customers").reason, "found by words");
+    assert_eq!(host.model.requests().len(), 0);
+    let lines = host.trace.lines();
+    assert!(
+        lines.iter().any(|line| matches!(line, Traced::Event(_, name, data) if name == "narrowed" && data["of"] == 83))
+    );
+}
+
+#[test]
+fn the_lanes_are_asked_in_order_with_the_question_and_its_names() {
+    let host = host();
+    link(&host, json!({}));
+    let asked: Vec<(Corpus, Lane, String)> =
+        host.search.queries().into_iter().map(|query| (query.corpus, query.lane, query.text)).collect();
+    let names = ["customers", "texas", "orders", "customers texas", "texas orders"];
+    let mut expected = Vec::new();
+    for (lane, texts) in [
+        (Lane::Lexical, &[QUESTION][..]),
+        (Lane::PathFuzzy, &names[..]),
+        (Lane::SegmentFuzzy, &names[..]),
+        (Lane::Vector, &[QUESTION][..]),
+    ] {
+        for corpus in [Corpus::Tables, Corpus::Columns] {
+            expected.extend(texts.iter().map(|text| (corpus.clone(), lane.clone(), (*text).to_owned())));
+        }
+    }
+    for (corpus, lane) in
+        [(Corpus::Notes, Lane::Lexical), (Corpus::Notes, Lane::SegmentFuzzy), (Corpus::Examples, Lane::Lexical)]
+    {
+        expected.push((corpus, lane, QUESTION.to_owned()));
+    }
+    assert_eq!(asked, expected);
+}
+
+#[test]
+fn a_catalog_that_fits_stays_whole_and_still_gets_hints() {
+    let small = Catalog { tables: catalog().tables.split_off(80), ..catalog() };
+    let mut host = host();
+    host.database.hits.insert(
+        "Texas".into(),
+        vec![Hit { snippet: Some("texas".into()), ..hit(Corpus::Cells, "customers.state", 1.0) }],
+    );
+    let linked = link_of(&host, json!({ "keywords": true }), &Problem::new(QUESTION), &small).unwrap();
+    assert_eq!(linked.tables, []);
+    assert_eq!(linked.hints.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["customers.state"]);
+    assert!(host.search.queries().iter().all(|query| matches!(query.corpus, Corpus::Notes | Corpus::Examples)));
+    assert!(host.model.requests().is_empty());
+    let quiet = FakeHost::default();
+    let none = link_of(&quiet, json!({ "hints": 0 }), &Problem::new(QUESTION), &small).unwrap();
+    assert!(none.tables.is_empty() && none.hints.is_empty() && quiet.search.queries().is_empty());
+}
+
+#[test]
+fn without_any_hit_the_catalog_stays_whole_and_says_so() {
+    let host = FakeHost::default();
+    assert_eq!(link(&host, json!({})).tables, []);
+    assert!(host.trace.notes()[0].contains("it stays whole"));
+}
+
+#[test]
+fn bytes_and_breadth_bound_what_is_shown() {
+    let tables = |bytes: u32, breadth: f64| {
+        let linked = link(&host(), json!({ "catalog_bytes": bytes, "breadth": breadth, "least": 0.0 }));
+        assert!(shown(&linked).len() <= bytes as usize);
+        linked
+    };
+    assert!(tables(600, 0.6).tables.len() < tables(2000, 0.6).tables.len());
+    let (narrow, broad) = (tables(600, 0.2), tables(600, 1.0));
+    assert!(narrow.tables.len() < broad.tables.len());
+    assert_eq!(kept(&narrow, "customers").columns, Vec::<String>::new());
+    // Its key and what was found of it come first.
+    let few = &kept(&broad, "customers").columns;
+    assert!(few.len() < 6 && few.contains(&"id".to_owned()) && few.contains(&"state".to_owned()), "{few:?}");
+}
+
+#[test]
+fn what_is_far_behind_is_left_out_though_there_is_room() {
+    let count = |least: f64| link(&host(), json!({ "catalog_bytes": 5000, "least": least })).tables.len();
+    assert!(count(0.0) > count(0.3));
+    assert_eq!(count(0.9), 3, "the two best and what joins them");
+}
+
+/// A weight that is 0 neither asks nor counts; a high one brings its table to the front.
+#[test]
+fn every_lane_has_its_weight() {
+    for (setting, lane) in [
+        ("lexical", Lane::Lexical),
+        ("path_fuzzy", Lane::PathFuzzy),
+        ("segment_fuzzy", Lane::SegmentFuzzy),
+        ("vector", Lane::Vector),
+    ] {
+        let mut host = host();
+        host.search.vectors = Some(std::collections::BTreeMap::new());
+        host.search.script(&Corpus::Tables, &lane, vec![hit(Corpus::Tables, "other_33", 0.9)]);
+        let first = link(&host, json!({ setting: 10.0 }));
+        assert_eq!(names(&first)[0], "other_33", "{setting}");
+        let asked = host.search.queries().len();
+        let without = link(&host, json!({ setting: 0.0 }));
+        assert_ne!(names(&without).first(), Some(&"other_33"), "{setting}");
+        let again = &host.search.queries()[asked..];
+        let of_names = |query: &&Query| matches!(query.corpus, Corpus::Tables | Corpus::Columns);
+        assert!(again.iter().filter(of_names).all(|query| query.lane != lane), "{setting}");
+    }
+}
+
+#[test]
+fn cells_lead_to_their_tables_as_far_as_they_are_granted() {
+    let cell = Hit { snippet: Some("Texas".into()), ..hit(Corpus::Cells, "other_21.name", 1.0) };
+    let mut host = host();
+    host.database.hits.insert("Texas".into(), vec![cell.clone()]);
+    let first = |host: &FakeHost, weight: f64| {
+        let linked = link(host, json!({ "values": weight, "neighbours": 0.0 }));
+        (names(&linked)[0].to_owned(), linked.hints)
+    };
+    assert_eq!(first(&host, 10.0), ("other_21".to_owned(), vec![cell]));
+    assert_eq!(first(&host, 0.0).0, "customers");
+    host.database.granted_rows = None;
+    assert_eq!(first(&host, 10.0), ("customers".to_owned(), vec![]));
+    assert!(host.trace.notes().iter().all(|note| note.starts_with("kept")));
+}
+
+#[test]
+fn the_column_of_a_cell_is_kept() {
+    let mut host = host();
+    host.database.hits.insert("Texas".into(), vec![hit(Corpus::Cells, "customers.since", 1.0)]);
+    let columns = |weight: f64| {
+        let linked = link(&host, json!({ "values": weight, "catalog_bytes": 500, "breadth": 1.0, "least": 0.0 }));
+        kept(&linked, "customers").columns.clone()
+    };
+    let has = |columns: &[String]| columns.iter().any(|column| column == "since");
+    assert!(has(&columns(1.0)) && !has(&columns(0.0)), "{:?} {:?}", columns(1.0), columns(0.0));
+}
+
+#[test]
+fn a_cell_that_is_everywhere_says_little() {
+    let mut host = host();
+    let everywhere = (0..80).map(|n| hit(Corpus::Cells, &format!("other_{n:02}.name"), 1.0));
+    host.database.hits.insert("orders".into(), everywhere.collect());
+    host.database.hits.insert("Texas".into(), vec![hit(Corpus::Cells, "other_39.name", 1.0)]);
+    let linked = link(&host, json!({ "values": 10.0 }));
+    assert_eq!(names(&linked)[0], "other_39");
+    // Nobody is told of eighty places.
+    assert_eq!(linked.hints.len(), 1);
+}
+
+#[test]
+fn notes_and_examples_lead_to_their_tables_and_are_told() {
+    let mut host = host();
+    let note = Hit { snippet: Some("Texan shops are in other_07".into()), ..hit(Corpus::Notes, "other_07.note", 0.6) };
+    let elsewhere = hit(Corpus::Notes, "another_database", 0.9);
+    host.search.script(&Corpus::Notes, &Lane::Lexical, vec![note.clone(), elsewhere]);
+    let example = Hit {
+        table: None,
+        snippet: Some("Who ordered?".into()),
+        payload: Some(json!({ "question": "Who ordered?", "sql": "SELECT * FROM \"other_08\" o" }).to_string()),
+        ..hit(Corpus::Examples, "example 1", 0.5)
+    };
+    host.search.script(&Corpus::Examples, &Lane::Lexical, vec![example]);
+    let linked = link(&host, json!({ "notes": 10.0 }));
+    assert_eq!(names(&linked)[..2], ["other_07", "other_08"]);
+    assert_eq!(linked.hints[0], note);
+    assert_eq!(linked.hints[1].snippet.as_deref(), Some("Who ordered? => SELECT * FROM \"other_08\" o"));
+    assert_eq!(linked.hints.len(), 2);
+    assert_eq!(names(&link(&host, json!({ "notes": 0.0 })))[0], "customers");
+    assert_eq!(link(&host, json!({ "hints": 1 })).hints, [note]);
+}
+
+#[test]
+fn hints_speak_of_what_is_shown() {
+    let mut host = host();
+    host.database.hits.insert("Texas".into(), vec![hit(Corpus::Cells, "other_39.name", 1.0)]);
+    let linked = link(&host, json!({ "values": 0.0, "catalog_bytes": 500 }));
+    assert!(!names(&linked).contains(&"other_39") && linked.hints.is_empty());
+}
+
+#[test]
+fn joins_bring_neighbours() {
+    let bare = json!({ "closure": 0, "neighbours": 0.0, "least": 0.0, "catalog_bytes": 1000 });
+    assert!(!names(&link(&host(), bare)).contains(&"baskets"));
+    let closed = json!({ "closure": 2, "neighbours": 0.0, "least": 0.0, "catalog_bytes": 1000 });
+    assert_eq!(names(&link(&host(), closed))[..3], ["customers", "orders", "baskets"]);
+    let spread = json!({ "closure": 0, "neighbours": 0.9, "least": 0.0, "catalog_bytes": 1000 });
+    let linked = link(&host(), spread);
+    assert_eq!(kept(&linked, "baskets").reason, "found by a neighbour");
+}
+
+#[test]
+fn smoothing_weighs_many_lanes_against_the_first_of_one() {
+    let mut host = host();
+    // Orders are second by words, twice; `other_00` is third by words and fourth by two more lanes.
+    for lane in [Lane::PathFuzzy, Lane::SegmentFuzzy] {
+        let spelled = ["other_77", "other_78", "other_79", "other_00"].iter().zip([0.9, 0.8, 0.7, 0.6]);
+        host.search.script(
+            &Corpus::Tables,
+            &lane,
+            spelled.map(|(name, score)| hit(Corpus::Tables, name, score)).collect(),
+        );
+    }
+    let is_before = |smoothing: f64| {
+        let linked = link(&host, json!({ "smoothing": smoothing, "neighbours": 0.0 }));
+        let at = |name: &str| names(&linked).iter().position(|kept| *kept == name).unwrap();
+        at("orders") < at("other_00")
+    };
+    assert!(is_before(0.0) && !is_before(200.0));
+}
+
+#[test]
+fn keywords_are_asked_for_when_the_user_wants_them() {
+    let mut host = host();
+    let keywords = json!({ "keywords": ["client", "Lone Star State"] });
+    host.model.script(&Purpose::Link, Ok(reply("", Some(&keywords))));
+    host.database.hits.insert("Lone Star State".into(), vec![hit(Corpus::Cells, "other_39.name", 1.0)]);
+    let linked = link(&host, json!({ "keywords": true, "values": 10.0 }));
+    assert_eq!(names(&linked)[0], "other_39");
+    let request = &host.model.requests()[0];
+    assert_eq!((request.purpose.clone(), request.temperature), (Purpose::Link, Some(0.2)));
+    assert!(host.model.prompt(0).contains(QUESTION) && host.model.prompt(0).contains("keywords"));
+    let texts: Vec<String> = host.search.queries().into_iter().map(|query| query.text).collect();
+    assert!(texts.contains(&"client".to_owned()) && texts[0].ends_with("client\nLone Star State"));
+}
+
+#[test]
+fn a_model_without_keywords_changes_nothing() {
+    for error in [
+        LlmError::Unsupported("link".into()),
+        LlmError::Refused("no".into()),
+        LlmError::Malformed("words".into()),
+        LlmError::Budget,
+        LlmError::Unavailable("gone".into()),
+    ] {
+        let mut host = host();
+        host.model.script(&Purpose::Link, Err(error));
+        let linked = link(&host, json!({ "keywords": true }));
+        assert_eq!(linked, link(&self::host(), json!({})));
+        assert!(host.trace.notes()[0].starts_with("no keywords from the model"));
+    }
+    let mut host = host();
+    host.model.script(&Purpose::Link, Err(LlmError::Cancelled));
+    let ended = link_of(&host, json!({ "keywords": true }), &Problem::new(QUESTION), &catalog()).unwrap_err();
+    assert_eq!(ended.kind, FailureKind::Cancelled);
+}
+
+#[test]
+fn the_same_question_is_narrowed_the_same_way() {
+    let first = link(&host(), json!({}));
+    for _ in 0..3 {
+        assert_eq!(link(&host(), json!({})), first);
+    }
+}

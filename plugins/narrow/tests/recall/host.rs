@@ -1,0 +1,208 @@
+//! A host for the linker: the host's own index and the database's values behind the ports, as the runtime lends them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use serde_json::Value as JsonValue;
+use syrch_core::ports::CellIndex;
+use syrch_core::{self as core, Lookup};
+use syrch_plugin::fakes::FakeHost;
+use syrch_plugin::handles::PendingReply;
+use syrch_plugin::prelude::*;
+use syrch_search::Index;
+use syrch_sqlite::SqliteDatabase;
+use tokio::runtime::Runtime;
+
+/// Everything but `search` and `cells` is a fake.
+pub(crate) struct LinkerWorld<'a> {
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) index: &'a Index,
+    /// None: cells are not granted.
+    pub(crate) cells: Option<&'a SqliteDatabase>,
+    /// What was looked up already: questions have many words in common.
+    pub(crate) seen: &'a RefCell<BTreeMap<String, Vec<Hit>>>,
+    pub(crate) others: FakeHost,
+}
+
+impl Search for LinkerWorld<'_> {
+    fn look_up(&self, query: &Query) -> Result<Vec<Hit>, PortError> {
+        let key = format!("{query:?}");
+        if let Some(hits) = self.seen.borrow().get(&key) {
+            return Ok(hits.clone());
+        }
+        let found = self.runtime.block_on(self.index.find(&look(query))).map(hits).map_err(error)?;
+        self.seen.borrow_mut().insert(key, found.clone());
+        Ok(found)
+    }
+
+    fn look_up_all(&self, queries: &[Query]) -> Vec<Result<Vec<Hit>, PortError>> {
+        queries.iter().map(|query| self.look_up(query)).collect()
+    }
+
+    fn embed(&self, _: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        Err(PortError::Unsupported)
+    }
+}
+
+impl Cells for LinkerWorld<'_> {
+    fn samples(&self, _: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        Err(PortError::Unsupported)
+    }
+
+    fn find(&self, phrases: &[String], how: &Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        let cells = self.cells.ok_or_else(|| PortError::Denied("not granted".into()))?;
+        let how = match how {
+            Match::Exact => core::ports::Match::Exact,
+            Match::Ngram => core::ports::Match::Ngram,
+            _ => return Err(PortError::Unsupported),
+        };
+        let found = self.runtime.block_on(cells.find(phrases, how, limit)).map_err(error)?;
+        Ok(found.into_iter().map(hits).collect())
+    }
+}
+
+impl Run for LinkerWorld<'_> {
+    fn policy(&self) -> Policy {
+        self.others.policy()
+    }
+    fn setting(&self, name: &str) -> Option<JsonValue> {
+        self.others.setting(name)
+    }
+    fn remaining(&self) -> Budget {
+        self.others.remaining()
+    }
+    fn seed(&self) -> u64 {
+        self.others.seed()
+    }
+}
+
+impl Wait for LinkerWorld<'_> {
+    fn any(&self, tickets: &[u32]) -> Vec<u32> {
+        self.others.any(tickets)
+    }
+}
+
+impl Llm for LinkerWorld<'_> {
+    fn models(&self) -> Vec<String> {
+        self.others.models()
+    }
+    fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
+        self.others.complete(request)
+    }
+    fn complete_all(&self, requests: &[Request]) -> Vec<Result<Reply, LlmError>> {
+        self.others.complete_all(requests)
+    }
+    fn start_reply(&self, request: &Request) -> PendingReply {
+        self.others.start_reply(request)
+    }
+}
+
+impl Inspect for LinkerWorld<'_> {
+    fn check(&self, text: &str) -> Result<Facts, SqlError> {
+        self.others.check(text)
+    }
+    fn explain(&self, text: &str) -> Result<Plan, SqlError> {
+        self.others.explain(text)
+    }
+    fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        self.others.column_stats(table, columns)
+    }
+}
+
+impl Trace for LinkerWorld<'_> {
+    fn note(&self, level: Level, message: &str) {
+        self.others.note(level, message);
+    }
+    fn propose(&self, candidate: &Candidate) {
+        self.others.propose(candidate);
+    }
+    fn keep(&self, candidate: &str, reason: &str) {
+        self.others.keep(candidate, reason);
+    }
+    fn discard(&self, candidate: &str, reason: &str) {
+        self.others.discard(candidate, reason);
+    }
+    fn event(&self, candidate: Option<&str>, name: &str, data: &JsonValue) {
+        self.others.event(candidate, name, data);
+    }
+}
+
+fn look(query: &Query) -> Lookup {
+    let corpus = match &query.corpus {
+        Corpus::Tables => core::Corpus::Tables,
+        Corpus::Columns => core::Corpus::Columns,
+        Corpus::Cells => core::Corpus::Cells,
+        Corpus::Notes => core::Corpus::Notes,
+        Corpus::Examples => core::Corpus::Examples,
+        Corpus::Other(name) => core::Corpus::Other(name.clone()),
+    };
+    let lane = match &query.lane {
+        Lane::Lexical => core::Lane::Lexical,
+        Lane::PathFuzzy => core::Lane::PathFuzzy,
+        Lane::SegmentFuzzy => core::Lane::SegmentFuzzy,
+        Lane::Vector => core::Lane::Vector,
+        Lane::Other(name) => core::Lane::Other(name.clone()),
+    };
+    Lookup { corpus, lane, text: query.text.clone(), limit: query.limit }
+}
+
+fn hits(hits: Vec<core::Hit>) -> Vec<Hit> {
+    let hit = |hit: core::Hit| Hit {
+        corpus: match hit.corpus {
+            core::Corpus::Tables => Corpus::Tables,
+            core::Corpus::Columns => Corpus::Columns,
+            core::Corpus::Cells => Corpus::Cells,
+            core::Corpus::Notes => Corpus::Notes,
+            core::Corpus::Examples => Corpus::Examples,
+            core::Corpus::Other(name) => Corpus::Other(name),
+        },
+        id: hit.id,
+        path: hit.path,
+        table: hit.table,
+        column: hit.column,
+        snippet: hit.snippet,
+        payload: hit.payload,
+        score: hit.score,
+    };
+    hits.into_iter().map(hit).collect()
+}
+
+fn error(error: core::ports::PortError) -> PortError {
+    match error {
+        core::ports::PortError::Denied(why) => PortError::Denied(why),
+        core::ports::PortError::Unsupported => PortError::Unsupported,
+        other => PortError::Other(other.to_string()),
+    }
+}
+
+/// The catalog as the contract has it.
+pub(crate) fn catalog(catalog: &core::Catalog) -> Catalog {
+    let column = |column: &core::Column| Column {
+        name: column.name.clone(),
+        sql_type: column.sql_type.clone(),
+        nullable: column.nullable,
+        comment: column.comment.clone(),
+        extra: column.extra.clone(),
+    };
+    let key = |key: &core::ForeignKey| ForeignKey {
+        columns: key.columns.clone(),
+        ref_table: key.ref_table.clone(),
+        ref_columns: key.ref_columns.clone(),
+    };
+    let table = |table: &core::Table| Table {
+        schema_name: table.schema_name.clone(),
+        name: table.name.clone(),
+        columns: table.columns.iter().map(column).collect(),
+        primary_key: table.primary_key.clone(),
+        foreign_keys: table.foreign_keys.iter().map(key).collect(),
+        row_estimate: table.row_estimate,
+        comment: table.comment.clone(),
+        extra: table.extra.clone(),
+        ..Table::default()
+    };
+    Catalog {
+        database: catalog.database.clone(),
+        dialect: Dialect::Sqlite,
+        tables: catalog.tables.iter().map(table).collect(),
+    }
+}

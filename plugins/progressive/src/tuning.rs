@@ -1,0 +1,151 @@
+//! What the user may set. The defaults are the founding document's where it names one.
+
+use serde_json::{Value, json};
+use syrch_plugin::settings::Setting;
+
+syrch_plugin::settings! {
+    /// All settings of the three roles; a role reads its own and leaves the others alone.
+    pub struct Tuning {
+        /// Planner: whether to ask for the three-step plan that every later prompt shows.
+        plan: bool = true;
+        /// Planner: sub-tasks that are looked at; later ones are cut off.
+        max_subtasks: u32 = 16, 1 ..= 64;
+        /// Planner: output tokens of the reply with sub-tasks.
+        subtask_max_tokens: u32 = 2048, 16 ..= 65_536;
+        /// Planner: output tokens of the reply with the plan.
+        plan_max_tokens: u32 = 2048, 16 ..= 65_536;
+        /// Planner and solver: temperature of calls that state confidences.
+        confidence_temperature: f64 = 0.0, 0.0 ..= 2.0;
+        /// Solver: rounds in which every open branch executes one sub-task.
+        max_iterations: u32 = 10, 1 ..= 100;
+        /// Solver: a sub-task at or above it is executed at once; one below it waits for a recalculation with all that was executed
+        /// since the last.
+        high_confidence_threshold: f64 = 0.85, 0.0 ..= 1.0;
+        /// Solver: an accepted statement whose reward is below it gets alternatives.
+        acceptance_threshold: f64 = 1.0, 0.0 ..= 1.0;
+        /// Solver: repairs of a statement that does not parse, within the attempts that the user allows; other errors are analysed instead.
+        max_syntax_retries: u32 = 2, 0 ..= 10;
+        /// Solver: executed sub-tasks between two recalculations of the remaining confidences; 0: never.
+        recalculate_every: u32 = 1, 0 ..= 100;
+        /// Solver: output tokens of a recalculation.
+        recalculation_max_tokens: u32 = 1024, 16 ..= 65_536;
+        /// Solver: output tokens of a statement. Models that think aloud need more.
+        sql_max_tokens: u32 = 512, 16 ..= 65_536;
+        /// Solver: what becomes of sub-tasks that wait for a failed one. `skip`: they are not executed; `proceed`: they go on without
+        /// it; `repair`: the failed one is tried once more after the others, and then as `skip`.
+        dependents: Dependents = Dependents::Repair;
+        /// Solver: what a prompt tells of the executed sub-tasks. `all`: each with its rows, and the names in the statement so far;
+        /// `latest`: the last one.
+        context: Accumulation = Accumulation::All;
+        /// Solver: whether each step is judged, or the whole statement alone.
+        judge_steps: bool = true;
+        /// Solver: alternatives of a step that was not accepted; 0: none, and so no branches.
+        alternatives: u32 = 3, 0 ..= 16;
+        /// Solver: temperature of alternatives.
+        alternative_temperature: f64 = 0.7, 0.0 ..= 2.0;
+        /// Solver: branches that stay open, best by cumulative reward.
+        beam_width: u32 = 5, 1 ..= 32;
+        /// Solver: how often a line of branches may branch.
+        max_branch_depth: u32 = 3, 0 ..= 8;
+        /// Solver: rows of each finished dependency that stand in the prompt, as far as they are granted.
+        parent_rows: u32 = 3, 0 ..= 50;
+        /// Reward: temperature of judgements.
+        judgment_temperature: f64 = 0.0, 0.0 ..= 2.0;
+        /// Reward: output tokens of a judgement.
+        judgment_max_tokens: u32 = 512, 16 ..= 65_536;
+        /// Reward: rows that the judge sees, as far as they are granted.
+        judged_rows: u32 = 3, 0 ..= 50;
+        /// All: bytes of a prompt that the catalog may fill.
+        catalog_bytes: u32 = 48_000, 500 ..= 200_000;
+        /// The configured model for sub-tasks and recalculations; empty: the one for the purpose.
+        model_subtasks: String = String::new();
+        /// The configured model for the plan; empty: the one for the purpose.
+        model_plan: String = String::new();
+        /// The configured model for statements; empty: the one for the purpose.
+        model_sql: String = String::new();
+        /// The configured model for judgements; empty: the one for the purpose.
+        model_judge: String = String::new();
+    }
+}
+
+/// A model's name as a request has it; none for an empty one.
+pub(crate) fn named(model: &str) -> Option<String> {
+    let name = model.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+macro_rules! words {
+    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal,)+ }) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[doc = $about])+ $variant,)+
+        }
+
+        impl Setting for $name {
+            const TYPE: &'static str = "string";
+
+            fn from_json(value: &Value) -> Option<Self> {
+                match value.as_str()? {
+                    $($word => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+
+            fn to_json(&self) -> Value {
+                match self {
+                    $(Self::$variant => json!($word),)+
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// What becomes of sub-tasks that wait for a failed one.
+    Dependents {
+        /// They are not executed.
+        Skip = "skip",
+        /// They go on without it.
+        Proceed = "proceed",
+        /// The failed one is tried once more after the others.
+        Repair = "repair",
+    }
+}
+
+words! {
+    /// What a prompt tells of the executed sub-tasks.
+    Accumulation {
+        /// Each, with its rows.
+        All = "all",
+        /// The last one.
+        Latest = "latest",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syrch_plugin::settings::Settings as _;
+
+    #[test]
+    fn words_are_read_and_others_refused_by_name() {
+        let tuning = Tuning::read(r#"{"dependents": "proceed", "context": "latest"}"#).unwrap();
+        assert_eq!((tuning.dependents, tuning.context), (Dependents::Proceed, Accumulation::Latest));
+        assert_eq!(Tuning::schema()["properties"]["dependents"]["default"], "repair");
+        assert!(Tuning::read(r#"{"dependents": "hope"}"#).unwrap_err().contains("`dependents`"));
+        assert!(Tuning::read(r#"{"acceptance_threshold": 1.5}"#).unwrap_err().contains("from 0.0 to 1.0"));
+    }
+
+    // The founding document's table of hyperparameters, and its code's further ones.
+    #[test]
+    fn the_defaults_are_the_documents() {
+        let tuning = Tuning::default();
+        assert_eq!((tuning.high_confidence_threshold, tuning.acceptance_threshold), (0.85, 1.0));
+        assert_eq!((tuning.max_iterations, tuning.max_syntax_retries), (10, 2));
+        assert_eq!((tuning.judgment_temperature, tuning.judgment_max_tokens), (0.0, 512));
+        assert_eq!((tuning.alternatives, tuning.beam_width, tuning.max_branch_depth), (3, 5, 3));
+        assert_eq!((tuning.subtask_max_tokens, tuning.plan_max_tokens), (2048, 2048));
+        assert_eq!((tuning.recalculation_max_tokens, tuning.sql_max_tokens, tuning.judged_rows), (1024, 512, 3));
+    }
+}
