@@ -11,16 +11,8 @@ use syrch_plugin::text::line;
 use crate::Beam;
 use crate::needs::Needs;
 use crate::path::Path;
-use crate::settle::Stated;
+use crate::settle::{Scope, Stated};
 use crate::tables::Primary;
-
-/// Why no further statement can come.
-#[derive(Debug, Clone)]
-pub(crate) enum Ended {
-    /// The model abstains, which is not a failure.
-    Abstained(String),
-    Failed(Failure),
-}
 
 /// The paths so far, and the tables that are left.
 pub(crate) struct Explorer<'a, H> {
@@ -35,7 +27,10 @@ pub(crate) struct Explorer<'a, H> {
     rest: std::collections::VecDeque<Primary<'a>>,
     /// In the order of exploring.
     pub(crate) paths: Vec<Path<'a>>,
-    pub(crate) ended: Option<Ended>,
+    /// Why no call or no statement can do any more.
+    pub(crate) ended: Option<Failure>,
+    /// What a model said that gives no more drafts, which is no failure.
+    pub(crate) abstained: Option<String>,
     /// Requests so far.
     asked: u32,
     /// Statements that were proposed.
@@ -64,6 +59,7 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
             rest: pool.into(),
             paths: Vec::new(),
             ended: None,
+            abstained: None,
             asked: 0,
             numbered: 0,
         }
@@ -79,7 +75,7 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
         let budget = self.host.remaining();
         let calls = if budget.time == TimeLeft::Over { 0 } else { budget.llm_calls as usize };
         let next = most.min(self.rest.len()).min(calls);
-        if self.ended.is_some() || next == 0 {
+        if self.ended.is_some() || self.abstained.is_some() || next == 0 {
             return false;
         }
         let from = self.paths.len();
@@ -109,7 +105,7 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
             self.paths[path].signals.attempts += 1;
             stated.extend(self.read(path, reply, &mut shorter));
         }
-        self.settle(stated);
+        self.settle(stated, Scope::OwnTable);
         true
     }
 
@@ -125,16 +121,16 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
             }
             // Prompts of one round are of about the same length: one shortening does for all of them.
             Err(LlmError::TooLarge) if *shorter.get_or_insert_with(|| self.brief.shorten()) => {}
-            // Other paths may have had an answer: only without any statement is it the end.
+            // Other paths may have a statement to be repaired; but no further table is begun.
             Err(error @ (LlmError::Refused(_) | LlmError::Unsupported(_))) => {
                 self.paths[path].is_closed = true;
                 if self.paths[path].tried.is_empty() {
-                    self.ended.get_or_insert(Ended::Abstained(llm_words(&error)));
+                    self.abstained.get_or_insert(llm_words(&error));
                 }
             }
             Err(error) => {
                 self.paths[path].is_closed = true;
-                self.ended.get_or_insert(Ended::Failed(llm_failure(&error)));
+                self.ended.get_or_insert(llm_failure(&error));
             }
         }
         None

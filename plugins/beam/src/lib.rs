@@ -8,7 +8,8 @@
 //! Taken over of 0.3.7: the choice of candidate tables, the policy with its margin and its expansion, what makes a path viable, the
 //! formulas of `fit`, and the order of `weigh`. Not taken over, since there is no requirement spec: `semantic_match`, missing metrics,
 //! filters and supporting relations. Retrieval's scores order the tables and weigh nothing else, as there. JOINs are not confined to listed
-//! tables: the host refuses what was not granted, and a bridge may be two keys away.
+//! tables: the host refuses what was not granted, and a bridge may be two keys away. What was out of scope stands when nothing else came,
+//! where 0.3.7 failed.
 //!
 //! `tables` finds the candidate tables, `explore` takes them through the model and `settle` through the database, `needs` and `fit` compare
 //! what came with the question, `weigh` groups and orders it, `policy` decides when to stop, and `tell` makes the outcome.

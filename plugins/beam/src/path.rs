@@ -29,6 +29,8 @@ pub(crate) struct Path<'a> {
     pub(crate) viable: Option<Found>,
     /// The last statement that ran without a row.
     pub(crate) empty: Option<Found>,
+    /// The first statement that was out of scope, and so did not run.
+    pub(crate) stray: Option<Candidate>,
     /// Whether no further attempt is of use.
     pub(crate) is_closed: bool,
 }
@@ -42,6 +44,7 @@ impl<'a> Path<'a> {
             last_id: None,
             viable: None,
             empty: None,
+            stray: None,
             is_closed: false,
         }
     }

@@ -22,6 +22,9 @@ pub(crate) fn search<H: SolverHost>(mut explorer: Explorer<'_, H>) -> Result<Out
             extra += 1;
         }
     }
+    if explorer.paths.iter().all(|path| path.viable.is_none() && path.empty.is_none()) {
+        explorer.last_resort();
+    }
     tell::outcome(&explorer)
 }
 

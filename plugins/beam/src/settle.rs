@@ -5,7 +5,7 @@ use syrch_plugin::attempt::{Trial, failed, look};
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::line;
 
-use crate::explore::{Ended, Explorer};
+use crate::explore::Explorer;
 use crate::fit::{Fit, execution_signal};
 use crate::path::Found;
 
@@ -24,6 +24,14 @@ struct Ran {
     doubts: Vec<String>,
 }
 
+/// Which statements may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Those that are built on their path's table.
+    OwnTable,
+    Any,
+}
+
 /// Why a statement did not run, or failed.
 enum Wrong {
     Sql(SqlError),
@@ -32,9 +40,27 @@ enum Wrong {
 
 impl<H: SolverHost> Explorer<'_, H> {
     /// Checks and runs statements, and has the results judged.
-    pub(crate) fn settle(&mut self, stated: Vec<Stated>) {
-        let ran = self.run(stated);
+    pub(crate) fn settle(&mut self, stated: Vec<Stated>, scope: Scope) {
+        let ran = self.run(stated, scope);
         self.judge(ran);
+    }
+
+    /// When no path came to anything: a statement that runs is better than none, whatever it is built on. The first of each path that was
+    /// out of scope runs after all, each text once. (In syrch 0.3.7 the task failed.)
+    pub(crate) fn last_resort(&mut self) {
+        let mut strays: Vec<Stated> = Vec::new();
+        for (index, path) in self.paths.iter_mut().enumerate() {
+            let Some(mut candidate) = path.stray.take() else { continue };
+            if !strays.iter().any(|stray| stray.candidate.sql == candidate.sql) {
+                candidate.rationale = Some(format!("not built on {}", line(&path.primary.table.name, 80)));
+                strays.push(Stated { path: index, candidate });
+            }
+        }
+        if !strays.is_empty() {
+            let ids: Vec<&str> = strays.iter().map(|stray| stray.candidate.id.as_str()).collect();
+            self.host.event(None, "last-resort", &json!({ "candidates": ids }));
+            self.settle(strays, Scope::Any);
+        }
     }
 
     /// Tells of a statement that failed its check or its run.
@@ -42,7 +68,7 @@ impl<H: SolverHost> Explorer<'_, H> {
         match failed(error, &mut candidate.signals) {
             Trial::Over(failure) => {
                 self.drop(path, candidate, &failure.message);
-                self.ended.get_or_insert(Ended::Failed(failure));
+                self.ended.get_or_insert(failure);
             }
             Trial::Failed(wrong) => self.drop(path, candidate, &wrong),
             Trial::Ran { .. } => {}
@@ -66,8 +92,8 @@ impl<H: SolverHost> Explorer<'_, H> {
     }
 
     /// Runs what passes its check and is in scope, all at once, and tells of all in their order.
-    fn run(&mut self, stated: Vec<Stated>) -> Vec<Ran> {
-        let checked: Vec<Result<Facts, Wrong>> = stated.iter().map(|stated| self.check(stated)).collect();
+    fn run(&mut self, stated: Vec<Stated>, scope: Scope) -> Vec<Ran> {
+        let checked: Vec<Result<Facts, Wrong>> = stated.iter().map(|stated| self.check(stated, scope)).collect();
         let in_scope = stated.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
         let texts: Vec<String> = in_scope.map(|(stated, _)| stated.candidate.sql.clone()).collect();
         let ends = if texts.is_empty() { Vec::new() } else { self.host.run_all(&texts) };
@@ -89,6 +115,7 @@ impl<H: SolverHost> Explorer<'_, H> {
                 Err(Wrong::Sql(error)) => self.failed(stated.path, stated.candidate, &error),
                 Err(Wrong::Scope(wrong)) => {
                     stated.candidate.signals.schema_errors += 1;
+                    self.paths[stated.path].stray.get_or_insert_with(|| stated.candidate.clone());
                     self.drop(stated.path, stated.candidate, &wrong);
                 }
             }
@@ -96,11 +123,11 @@ impl<H: SolverHost> Explorer<'_, H> {
         ran
     }
 
-    fn check(&self, stated: &Stated) -> Result<Facts, Wrong> {
+    fn check(&self, stated: &Stated, scope: Scope) -> Result<Facts, Wrong> {
         let facts = self.host.check(&stated.candidate.sql).map_err(Wrong::Sql)?;
         match self.paths[stated.path].out_of_scope(&facts) {
-            Some(wrong) => Err(Wrong::Scope(wrong)),
-            None => Ok(facts),
+            Some(wrong) if scope == Scope::OwnTable => Err(Wrong::Scope(wrong)),
+            _ => Ok(facts),
         }
     }
 

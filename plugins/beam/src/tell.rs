@@ -4,7 +4,7 @@ use serde_json::json;
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::{count, line};
 
-use crate::explore::{Ended, Explorer};
+use crate::explore::Explorer;
 use crate::path::Found;
 use crate::policy::standing;
 use crate::weigh::{Cluster, tied};
@@ -20,7 +20,7 @@ pub(crate) fn outcome<H: SolverHost>(explorer: &Explorer<'_, H>) -> Result<Outco
     if clusters.is_empty() && empty.is_empty() {
         return nothing(explorer);
     }
-    if let Some(Ended::Failed(failure)) = &explorer.ended {
+    if let Some(failure) = &explorer.ended {
         let note = format!("{}: going on with what there is: {}", explorer.task.id, failure.message);
         explorer.host.note(Level::Warn, &note);
     }
@@ -139,16 +139,16 @@ fn question(task: &Task, tied: &[Cluster<'_>]) -> Question {
 }
 
 fn nothing<H: SolverHost>(explorer: &Explorer<'_, H>) -> Result<Outcome, Failure> {
-    let why = match &explorer.ended {
-        Some(Ended::Failed(failure)) => return Err(failure.clone()),
-        Some(Ended::Abstained(why)) => why.clone(),
-        None => {
-            let last = explorer.paths.iter().rev().find_map(|path| path.tried.last());
+    if let Some(failure) = &explorer.ended {
+        return Err(failure.clone());
+    }
+    let last = explorer.paths.iter().rev().find_map(|path| path.tried.last());
+    let why = match (last, &explorer.abstained, explorer.paths.len()) {
+        (None, Some(why), _) => why.clone(),
+        (None, None, 0) => "there is no table to begin with, or no call left".to_owned(),
+        (last, _, tables) => {
             let last = last.map_or("the model gave no statement", |tried| tried.wrong.as_str());
-            match explorer.paths.len() {
-                0 => "there is no table to begin with, or no call left".to_owned(),
-                tables => format!("no statement did on {}: {last}", count(tables as u64, "table")),
-            }
+            format!("no statement did on {}: {last}", count(tables as u64, "table"))
         }
     };
     // The host tells the user the last warning when a task comes to nothing; the clarifier reads the memo.

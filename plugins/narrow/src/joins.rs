@@ -88,16 +88,12 @@ impl Joins {
         }
         let own: BTreeMap<usize, f64> = tables.iter().map(|table| (table.key, table.score)).collect();
         let reached: BTreeSet<usize> = own.keys().flat_map(|table| &self.neighbours[*table]).copied().collect();
-        for key in reached {
-            let of = |table: &usize| own.get(table).copied().unwrap_or(0.0);
-            let gained = share * self.neighbours[key].iter().map(of).fold(0.0, f64::max);
-            match tables.iter_mut().find(|table| table.key == key) {
-                Some(table) => table.score += gained,
-                None => tables.push(Fused { key, score: gained, lanes: vec!["a neighbour"] }),
-            }
-        }
+        let new = reached.into_iter().filter(|key| !own.contains_key(key));
+        tables.extend(new.map(|key| Fused { key, score: 0.0, lanes: vec!["a neighbour"] }));
+        let of = |table: &usize| own.get(table).copied().unwrap_or(0.0);
         for table in tables.iter_mut() {
-            table.score /= 1.0 + share;
+            let best = self.neighbours[table.key].iter().map(of).fold(0.0, f64::max);
+            table.score = (table.score + share * best) / (1.0 + share);
         }
         fuse::sort(tables);
     }

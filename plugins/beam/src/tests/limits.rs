@@ -65,6 +65,18 @@ fn an_abstention_from_a_repair_ends_that_path_only() {
 }
 
 #[test]
+fn an_abstention_from_a_draft_leaves_the_others_their_repairs_and_begins_no_table() {
+    let mut host = ShopHost::default();
+    all_found(&mut host);
+    says(&mut host, &Purpose::Generate, "BAD", None);
+    host.fake.model.script(&Purpose::Generate, Err(LlmError::Refused("no further reading".into())));
+    says(&mut host, &Purpose::Repair, &on("a", 1), None);
+    host.fake.database.answer(&on("a", 1), number_rows(1));
+    let outcome = solve(&host, Beam { beam_width: 2, ..Beam::default() });
+    assert_eq!((ids(&outcome), rounds(&host)), (vec!["A.2"], vec![2, 1]));
+}
+
+#[test]
 fn all_paths_failing_is_an_honest_empty_outcome() {
     let mut host = ShopHost::default();
     finds(&mut host, &[("a", 0.9), ("b", 0.8)]);

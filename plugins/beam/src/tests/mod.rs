@@ -226,6 +226,23 @@ fn a_statement_on_another_table_is_out_of_scope_and_does_not_run() {
 }
 
 #[test]
+fn what_was_out_of_scope_stands_when_nothing_else_came() {
+    let mut host = ShopHost::default();
+    finds(&mut host, &[("b", 0.9), ("c", 0.8)]);
+    for table in ["a", "a"] {
+        says(&mut host, &Purpose::Generate, &on(table, 7), Some(0.9));
+    }
+    host.fake.database.answer(&on("a", 7), number_rows(7));
+    host.fake.policy.max_attempts = 1;
+    let outcome = solve(&host, Beam::default());
+    // Both paths have the same text, which runs once.
+    assert_eq!((ids(&outcome), host.fake.database.log()), (vec!["A.1"], vec![on("a", 7)]));
+    assert_eq!(events(&host, "last-resort"), [json!({ "candidates": ["A.1"] })]);
+    assert!(host.fake.trace.kept("A.1").unwrap().starts_with("not built on b; no other statement agrees"));
+    assert_eq!(outcome.candidates[0].signals.schema_errors, 1);
+}
+
+#[test]
 fn a_statement_over_finished_tasks_alone_is_in_scope() {
     let mut host = ShopHost::default();
     finds(&mut host, &[("b", 0.9)]);

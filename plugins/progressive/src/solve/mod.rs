@@ -22,6 +22,9 @@ use crate::subtask::{Subtask, of_task};
 use crate::tuning::Tuning;
 use attempt::{Came, Draft};
 
+/// Model calls of a step and of the end: a statement, its judgement, and the judgement of the whole.
+const STEP_CALLS: u32 = 3;
+
 /// What a statement is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goal {
@@ -130,7 +133,7 @@ impl<'a, H: SolverHost> Solve<'a, H> {
                 self.warn(&format!("{} rounds are used up before all sub-tasks are executed", self.iterations));
                 break;
             }
-            if self.is_spent(&beam) {
+            if beam.iter().filter(|branch| self.next(branch).is_some()).all(|branch| self.is_spent(branch)) {
                 self.warn("the budget does not last for another step: going on with what there is");
                 break;
             }
@@ -147,7 +150,7 @@ impl<'a, H: SolverHost> Solve<'a, H> {
 
     /// One step of one branch; what it becomes.
     fn advance(&mut self, mut branch: Branch) -> Vec<Branch> {
-        if self.stop.is_some() || self.next(&branch).is_none() {
+        if self.stop.is_some() || self.next(&branch).is_none() || self.is_spent(&branch) {
             return vec![branch];
         }
         self.refresh(&mut branch);
@@ -217,11 +220,11 @@ impl<'a, H: SolverHost> Solve<'a, H> {
         self.records.insert(branch.id, branch.json(is_active));
     }
 
-    /// Whether there is no room for a statement; one call is left over for the judgement of what there is.
-    fn is_spent(&self, beam: &[Branch]) -> bool {
+    /// Whether there is no room for another step of a branch. One that has a statement leaves a call over for its judgement as a whole.
+    fn is_spent(&self, branch: &Branch) -> bool {
         let left = self.host.remaining();
-        let has_statement = beam.iter().any(|branch| branch.last.is_some());
-        left.time == TimeLeft::Over || left.llm_calls <= u32::from(has_statement) || left.sql_runs == 0
+        let needed = if branch.last.is_some() { STEP_CALLS } else { 1 };
+        left.time == TimeLeft::Over || left.llm_calls < needed || left.sql_runs == 0
     }
 
     fn count(&mut self, class: Option<ErrorClass>) {

@@ -5,12 +5,12 @@ use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::clamp01;
 
-use super::Solve;
+use super::{STEP_CALLS, Solve};
 use crate::branch::{Branch, Status};
 use crate::tuning::named;
 
-const INSTRUCTIONS: &str = "An SQL statement is built step by step, the most certain step first. Some steps are executed. State anew how likely \
-    each of the remaining steps is right as it is worded, from 0 to 1, in the light of what the executed ones gave.\n\
+const INSTRUCTIONS: &str = "An SQL statement is built step by step, the most certain step first. Some steps are executed. \
+    State anew how likely each of the remaining steps is right as it is worded, from 0 to 1, in the light of what the executed ones gave.\n\
     Answer with JSON alone, in this form: {\"updated_confidences\":{\"3\":0.9}}, with the numbers of all remaining steps.";
 
 impl<H: SolverHost> Solve<'_, H> {
@@ -21,6 +21,10 @@ impl<H: SolverHost> Solve<'_, H> {
         let is_sure = branch.states[next].confidence >= self.tuning.high_confidence_threshold;
         let is_due = branch.since >= self.tuning.recalculate_every || !is_sure;
         if !self.recalculates || branch.since == 0 || !is_due {
+            return;
+        }
+        if self.host.remaining().llm_calls <= STEP_CALLS {
+            self.host.note(Level::Info, &format!("{}: no calls are left for a recalculation", self.task.id));
             return;
         }
         branch.since = 0;

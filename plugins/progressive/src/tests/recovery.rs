@@ -169,12 +169,22 @@ fn a_database_that_is_gone_ends_the_search() {
 
 #[test]
 fn a_spent_budget_leaves_a_call_for_the_judgement_of_the_whole() {
-    let mut stage = Stage::example();
-    stage.calls = Some(3);
-    let outcome = stage.solve();
-    assert_eq!(stage.purposes(), [Generate, Judge, Judge]);
-    assert_eq!((outcome.candidates[0].sql.as_str(), outcome.candidates[0].score), (ALL, Some(1.0)));
-    assert_has(&stage.host.trace.notes().join("\n"), &["the budget does not last for another step"]);
+    let solved = |calls: u32| {
+        let mut stage = Stage::example();
+        stage.calls = Some(calls);
+        stage.tuning.recalculate_every = 1;
+        let sql = stage.answer().unwrap();
+        (sql, stage.purposes(), stage.host.trace.notes().join("\n"))
+    };
+    for calls in [3, 4] {
+        let (sql, purposes, notes) = solved(calls);
+        assert_eq!((sql.as_str(), purposes), (ALL, vec![Generate, Judge, Judge]));
+        assert_has(&notes, &["the budget does not last for another step"]);
+    }
+    let (sql, purposes, notes) = solved(5);
+    assert_eq!((sql.as_str(), purposes), (IN, vec![Generate, Judge, Generate, Judge, Judge]));
+    assert_has(&notes, &["no calls are left for a recalculation"]);
+    assert_eq!(solved(6).1[2], Purpose::Calibrate);
 }
 
 #[test]
