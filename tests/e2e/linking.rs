@@ -139,10 +139,10 @@ fn notes_lead_to_their_table_and_are_told() {
 fn a_strategy_file_sets_how_the_catalog_is_narrowed() {
     let place = Place::new();
     let file = place.path().join("by-keywords.yml");
-    let linker = "{plugin: narrow, config: {keywords: true, catalog_bytes: 900}}";
+    let linker = "{plugin: narrow, config: {keywords: true, catalog_bytes: 1200}}";
     fs::write(&file, format!("name: by-keywords\nroles: {{linker: {linker}}}\n")).unwrap();
     let script = Script::new()
-        .on(["Give at most 16 keywords"], Reply::json(&json!({ "keywords": ["xy"] })))
+        .on(["Give at most 16 keywords"], Reply::json(&json!({ "keywords": ["xy", "twn"] })))
         .on([PLAN], whole())
         .on([WRITE], Reply::sql(COUNT, 0.95));
     let endpoint = MockEndpoint::start(script);

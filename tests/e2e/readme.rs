@@ -67,10 +67,12 @@ fn the_readmes_commands_work() {
     let home = syrch_kit::scratch();
     let shown = demo();
     assert!(shown.contains("240") && shown.contains("SELECT"), "{shown}");
-    let endpoint =
-        MockEndpoint::start(Script::new().on(["Decompose"], Reply::text(r#"{"subtasks":[]}"#)).with(|_, _| {
-            Some(Reply::sql("SELECT country FROM customers GROUP BY country ORDER BY count(*) DESC LIMIT 1", 0.95))
-        }));
+    let answer = "SELECT country FROM customers GROUP BY country ORDER BY count(*) DESC LIMIT 1";
+    let script = Script::new()
+        .on(["Decompose"], Reply::text(r#"{"subtasks":[]}"#))
+        .on(["You know how people in business"], Reply::text(r#"{"table":["things"],"columns":[]}"#))
+        .with(move |_, _| Some(Reply::sql(answer, 0.95)));
+    let endpoint = MockEndpoint::start(script);
     let listed = commands("README.md");
     assert!(listed.len() >= 10, "the readme shows only {} commands", listed.len());
     for command in listed {

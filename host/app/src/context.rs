@@ -13,7 +13,8 @@ use syrch_core::ports::{
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{
-    Catalog, Corpus, Json, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind, Task, TaskId, Verdict,
+    Candidate, Catalog, Corpus, Extras, Json, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind, Task,
+    TaskId, Verdict,
 };
 use syrch_journal::{CallId, Tape};
 use syrch_layers::{
@@ -103,6 +104,16 @@ pub(crate) struct Context {
     shared: Arc<Mutex<Shared>>,
 }
 
+/// What a verdict is about: a statement, and what its solver told the reward of it, such as the step that it was made for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Judged(String, Extras);
+
+impl From<&Candidate> for Judged {
+    fn from(candidate: &Candidate) -> Self {
+        Self(candidate.sql.clone(), candidate.extra.clone())
+    }
+}
+
 /// A role, its task, and the call that waits for it.
 type Place = (Role, TaskId, Option<(CallId, Ticket)>);
 
@@ -110,7 +121,7 @@ type Place = (Role, TaskId, Option<(CallId, Ticket)>);
 struct Shared {
     relation_names: BTreeMap<TaskId, String>,
     calls: BTreeMap<Place, u64>,
-    verdicts: BTreeMap<(TaskId, String), Verdict>,
+    verdicts: BTreeMap<(TaskId, Judged), Verdict>,
     /// Results by the statement of a task that gave them.
     results: BTreeMap<(TaskId, String), Weak<ResultSet>>,
     // By role call and ticket: which is told first must not depend on which was quicker.
@@ -311,12 +322,12 @@ impl Context {
         self.shared(|shared| shared.results.get(&(task.to_owned(), sql.to_owned()))?.upgrade())
     }
 
-    pub(crate) fn remember_verdict(&self, task: &str, sql: &str, verdict: &Verdict) {
-        self.shared(|shared| shared.verdicts.insert((task.to_owned(), sql.to_owned()), verdict.clone()));
+    pub(crate) fn remember_verdict(&self, task: &str, judged: &Judged, verdict: &Verdict) {
+        self.shared(|shared| shared.verdicts.insert((task.to_owned(), judged.clone()), verdict.clone()));
     }
 
-    pub(crate) fn verdict(&self, task: &str, sql: &str) -> Option<Verdict> {
-        self.shared(|shared| shared.verdicts.get(&(task.to_owned(), sql.to_owned())).cloned())
+    pub(crate) fn verdict(&self, task: &str, judged: &Judged) -> Option<Verdict> {
+        self.shared(|shared| shared.verdicts.get(&(task.to_owned(), judged.clone())).cloned())
     }
 
     /// Why the model could not be used, if that happened: without an answer, that is what the user must hear.

@@ -8,10 +8,10 @@ use syrch_core::roles::{Calibrator, Reward, Rival, Role};
 use syrch_core::{Candidate, RoleError, Signals, Task, Verdict};
 use syrch_journal::CallId;
 
-use crate::context::{Context, Prepared};
+use crate::context::{Context, Judged, Prepared};
 
 /// What the reward said of statements.
-type Told = Vec<(String, Verdict)>;
+type Told = Vec<(Judged, Verdict)>;
 
 /// The port of one role call. Nested calls have slots of their own: the caller waits for them and must not starve them.
 #[derive(Clone)]
@@ -46,7 +46,8 @@ impl EvaluateOfTask {
         let judged = self.judge(&prepared, task, candidates).await;
         let (told, error) = (judged.as_ref().map(|(told, _)| told.clone()).unwrap_or_default(), judged.as_ref().err());
         // In its turn, so that a replay knows them when the run did.
-        let remember = || told.iter().for_each(|(sql, verdict)| self.context.remember_verdict(&task.id, sql, verdict));
+        let remember =
+            || told.iter().for_each(|(judged, verdict)| self.context.remember_verdict(&task.id, judged, verdict));
         prepared.end(error.cloned(), remember).await;
         judged.map(|(_, verdicts)| verdicts)
     }
@@ -78,7 +79,7 @@ impl EvaluateOfTask {
         let call = prepared.call.clone();
         let judged = self.context.cast.reward.judge(call, problem, catalog, task, &rivals).await?;
         for ((place, rival), verdict) in places.into_iter().zip(&rivals).zip(judged) {
-            told.push((rival.candidate.sql.clone(), verdict.clone()));
+            told.push(((&rival.candidate).into(), verdict.clone()));
             verdicts[place] = verdict;
         }
         Ok((told, verdicts))

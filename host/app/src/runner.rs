@@ -232,7 +232,7 @@ impl Runner {
         prepared: &Prepared,
         candidate: &Candidate,
     ) -> Result<Verdict, RoleError> {
-        if let Some(verdict) = self.context.verdict(&task.id, &candidate.sql) {
+        if let Some(verdict) = self.context.verdict(&task.id, &candidate.into()) {
             return Ok(verdict);
         }
         match prepared.evaluate.judged(HOST, task, vec![candidate.clone()]).await {

@@ -344,7 +344,9 @@ async fn clarify(
     prepared.end(questions.as_ref().err().cloned(), || ()).await;
     match questions {
         // Whether to ask is the clarifier's to say; what to ask, a solver that saw two readings knows better.
-        Ok(questions) => Ok(questions.into_iter().next().map(|asked| context.asks().into_iter().next().unwrap_or(asked))),
+        Ok(questions) => {
+            Ok(questions.into_iter().next().map(|asked| context.asks().into_iter().next().unwrap_or(asked)))
+        }
         // With an answer at hand the clarifier's failure is no reason to withhold it.
         Err(_) if grounded.is_some() => Ok(None),
         Err(error) => Err(role_failed(context, Role::Clarifier, error).await),

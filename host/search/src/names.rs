@@ -2,9 +2,10 @@
 //! `table.column`: the last part is the file's name, and its stem is that without what all its siblings begin with.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use crate::fuzzy::{Spelling, THRESHOLD, component};
-use crate::words::content;
+use crate::words::{content, parts};
 
 /// Words of a text that is taken as one name; a longer one is taken apart.
 const NAME_WORDS: usize = 4;
@@ -50,7 +51,7 @@ impl Wanted {
 /// One path by the numbers of its different spellings.
 #[derive(Debug)]
 struct Path {
-    whole: Spelling,
+    whole: String,
     name: usize,
     stem: usize,
     parts: Vec<usize>,
@@ -62,19 +63,20 @@ pub(crate) struct Names {
     spellings: Vec<Spelling>,
     numbers: HashMap<String, usize>,
     paths: Vec<Path>,
+    /// The spellings of whole paths, once a path was looked for.
+    wholes: OnceLock<Vec<Spelling>>,
 }
 
 impl Names {
     /// Adds the next path: its last part is `name`, `stem` that without what its siblings share.
     pub(crate) fn add(&mut self, path: &str, name: &str, stem: &str) {
-        let whole = Spelling::new(path);
         let folders = path.strip_suffix(name).unwrap_or_default().split('.').filter(|part| !part.is_empty());
         let folders: Vec<usize> = folders.map(|part| self.number(part)).collect();
         let (name, stem) = (self.number(name), self.number(stem));
         let words = self.spellings[name].words().to_vec();
         let words: Vec<usize> =
             if words.len() > 1 { words.iter().map(|word| self.number(word)).collect() } else { Vec::new() };
-        self.paths.push(Path { whole, name, stem, parts: [folders, words].concat() });
+        self.paths.push(Path { whole: path.to_owned(), name, stem, parts: [folders, words].concat() });
     }
 
     fn number(&mut self, text: &str) -> usize {
@@ -93,14 +95,17 @@ impl Names {
             let scores: Vec<f64> = self.spellings.iter().map(|spelling| component(variant, spelling)).collect();
             for (path, best) in self.paths.iter().zip(&mut best) {
                 *best = best.max(path.score(&scores));
-                // Without a separator in it, a query names a part and not a whole path.
-                if wanted.is_path {
-                    *best = best.max(PATH * component(variant, &path.whole));
+            }
+            // Without a separator in it, a query names a part and not a whole path.
+            if wanted.is_path {
+                let spelled = || self.paths.iter().map(|path| Spelling::new(&path.whole)).collect();
+                for (whole, best) in self.wholes.get_or_init(spelled).iter().zip(&mut best) {
+                    *best = best.max(PATH * component(variant, whole));
                 }
             }
         }
         let found = self.paths.iter().zip(best).enumerate().filter(|(_, (_, best))| *best >= THRESHOLD);
-        found.map(|(number, (path, best))| (number, best + wanted.terms(path.whole.words()))).collect()
+        found.map(|(number, (path, best))| (number, best + wanted.terms(&parts(&path.whole)))).collect()
     }
 }
 

@@ -84,6 +84,7 @@ macro_rules! words {
 
         impl Setting for $name {
             const TYPE: &'static str = "string";
+            const WORDS: &'static [&'static str] = &[$($word),+];
 
             fn from_json(value: &Value) -> Option<Self> {
                 match value.as_str()? {

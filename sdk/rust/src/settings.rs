@@ -34,6 +34,8 @@ impl Settings for NoSettings {
 pub trait Setting: Sized {
     /// Its name in JSON Schema.
     const TYPE: &'static str;
+    /// The words that it may be, for a type of words; else empty.
+    const WORDS: &'static [&'static str] = &[];
     /// Reads a value; none for another type.
     fn from_json(value: &Value) -> Option<Self>;
     /// The value in JSON.
@@ -154,6 +156,9 @@ pub fn property<S: Setting>(description: &str, default: &S, range: Range) -> Val
     property.insert("type".to_owned(), json!(S::TYPE));
     property.insert("description".to_owned(), json!(description.trim()));
     property.insert("default".to_owned(), default.to_json());
+    if !S::WORDS.is_empty() {
+        property.insert("enum".to_owned(), json!(S::WORDS));
+    }
     if let Some((least, greatest)) = range {
         property.insert("minimum".to_owned(), least);
         property.insert("maximum".to_owned(), greatest);
@@ -187,7 +192,10 @@ pub fn object(config: &str) -> Result<Map<String, Value>, String> {
 #[doc(hidden)]
 pub fn take<S: Setting>(given: &mut Map<String, Value>, name: &str, slot: &mut S, range: Range) -> Result<(), String> {
     let Some(value) = given.remove(name) else { return Ok(()) };
-    *slot = S::from_json(&value).ok_or_else(|| format!("`{name}` must be of type {}, not {value}", S::TYPE))?;
+    *slot = S::from_json(&value).ok_or_else(|| match S::WORDS {
+        [] => format!("`{name}` must be of type {}, not {value}", S::TYPE),
+        words => format!("`{name}` must be one of {}, not {value}", words.join(", ")),
+    })?;
     if let (Some((least, greatest)), Some(number)) = (range, value.as_f64()) {
         let inside = least.as_f64().is_none_or(|least| number >= least)
             && greatest.as_f64().is_none_or(|greatest| number <= greatest);

@@ -20,7 +20,7 @@ impl<H: SolverHost> Solve<'_, H> {
         let mut latest = miss;
         while !level.is_empty() {
             best_below(&mut below, &level);
-            
+            order(&mut level);
             level.truncate(self.tuning.beam_width as usize);
             let mut missed = Vec::new();
             for (from, miss) in std::mem::take(&mut level) {

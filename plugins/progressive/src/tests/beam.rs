@@ -170,6 +170,33 @@ fn rejected_alternatives_branch_again_as_deep_as_allowed() {
     }
 }
 
+// Errors of meaning are worth more alternatives than others, and only the best of a level get any.
+#[test]
+fn a_level_of_alternatives_is_ordered_and_cut() {
+    let mut stage = Stage::new(&[]);
+    stage.tuning = Tuning { alternatives: 2, max_branch_depth: 2, beam_width: 1, ..Tuning::default() };
+    stage.host.database.fail_check(THIRD, sql_error(SqlErrorKind::FunctionRefused, "`x` is not listed"));
+    stage.runs(WRONG, 4).runs(OTHER, 6).runs(BOTH, 2).generates(WRONG).repairs(THIRD).repairs(OTHER);
+    stage.repairs(BOTH).repairs(IN).runs(IN, 5).judges(&[&no("FILTERS", "off"), &no("FILTERS", "too wide"), YES]);
+    assert_eq!(stage.answer().unwrap(), BOTH);
+    let repairs = stage.prompts(&Repair);
+    assert_eq!(repairs.len(), 4);
+    assert_has(&repairs[2], &[WRONG, OTHER, "too wide"]);
+    assert_lacks(&repairs[2], &[THIRD]);
+
+    for (width, repairs) in [(1, 4), (2, 6)] {
+        let mut stage = Stage::new(&[]);
+        stage.tuning = Tuning { alternatives: 2, max_branch_depth: 2, beam_width: width, ..Tuning::default() };
+        stage.runs(WRONG, 4).generates(WRONG).judges(&[no("FILTERS", "off").as_str(); 9]);
+        for number in 0..9 {
+            let sql = format!("SELECT {number}");
+            stage.runs(&sql, number + 1).repairs(&sql);
+        }
+        assert_eq!(stage.answer(), None);
+        assert_eq!(stage.prompts(&Repair).len(), repairs, "width {width}");
+    }
+}
+
 #[test]
 fn the_statement_that_stays_the_same_is_not_run_again() {
     let mut stage = Stage::new(&[]);

@@ -54,11 +54,12 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Evaluate + Trace>(
         if rejections.is_empty() {
             let short = match &stopped {
                 Stopped::Done => None,
-                Stopped::Abstained(why) => Some(why),
-                Stopped::Failed(failure) => Some(&failure.message),
+                // A model without more to say is nothing to warn of.
+                Stopped::Abstained(why) => Some((Level::Info, why)),
+                Stopped::Failed(failure) => Some((Level::Warn, &failure.message)),
             };
-            if let Some(why) = short {
-                host.note(Level::Warn, &format!("{}: going on with what there is: {why}", task.id));
+            if let Some((level, why)) = short {
+                host.note(level, &format!("{}: going on with what there is: {why}", task.id));
             }
             poll.tell(&standings);
             return Ok(poll.outcome(candidates, &verdicts));
