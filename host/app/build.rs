@@ -32,7 +32,7 @@ fn plugin_names(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(root.join("plugins"))? {
         let entry = entry?;
-        if entry.path().join("Cargo.toml").is_file() && !entry.path().join("WIP").exists() {
+        if entry.path().join("Cargo.toml").is_file() {
             names.push(entry.file_name().into_string().map_err(|_| "a plugin's folder name is not UTF-8")?);
         }
     }

@@ -30,13 +30,6 @@ mod retrieval;
 mod side_by_side;
 mod statements;
 mod strategies;
-mod strategies_beam;
-mod strategies_chase;
-mod strategies_mcts;
-mod strategies_progressive;
-mod strategies_samples;
-mod strategies_text2sql;
-mod strategies_turns;
 mod trace;
 mod zoo;
 

@@ -1,5 +1,14 @@
 //! Strategies by name and by file: what is built in is right, what is shown can be used again, and nothing else in the host knows a name.
 
+mod beam;
+mod chase;
+mod mcts;
+mod progressive;
+mod samples;
+mod text2sql;
+mod traced;
+mod turns;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -217,7 +226,7 @@ fn the_origin_of_what_a_strategy_sets_is_told() {
     assert_eq!((&again["plugins"], &again["execution"]), (&first["plugins"], &first["execution"]));
     let checked = document(&place, "doctor --strategy own.yml");
     let check = checked["checks"].as_array().unwrap().iter().find(|check| check["name"] == "strategy").unwrap();
-    assert!(check["detail"].as_str().unwrap().starts_with("own.yml (--strategy): planner "), "{check}");
+    assert!(check["detail"].as_str().unwrap().starts_with("own.yml (--strategy): linker "), "{check}");
 }
 
 /// The model always gives the same statement, so each strategy makes as few calls as its file allows.

@@ -98,7 +98,8 @@ fn wrong_settings_of_a_plugin_are_named() {
     message("-P clarifier.threshold=5", 10, &["`ambiguity`", "threshold", "5"]);
     message("-P clarifier.threshold=high", 10, &["`ambiguity`", "threshold", "number"]);
     message("-P clarifier.threshold=null", 10, &["`ambiguity`", "threshold"]);
-    message("-P nope=1", 2, &["`nope`", "plugin inspect"]);
+    message("-P nope=1", 2, &["`nope`", "linker.notes"]);
+    message("-P quite_unknown=1", 2, &["`quite_unknown`", "plugin inspect"]);
     message("-P threshhold=1", 2, &["`threshhold`", "clarifier.threshold"]);
     message("-P solver", 2, &["solver"]);
     message("-P planer.width=1", 2, &["planer"]);

@@ -132,7 +132,7 @@ fn the_document_tells_every_candidate_and_what_it_cost() {
     assert_eq!(cost["usd"], Value::Null);
     let roles: Vec<&str> =
         document["plugins"].as_array().unwrap().iter().map(|plugin| plugin["role"].as_str().unwrap()).collect();
-    assert_eq!(roles, ["planner", "solver", "calibrator", "reward", "clarifier", "aggregator"]);
+    assert_eq!(roles, ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator"]);
     let basis = document["answer"]["basis"].to_string();
     for step in [FRENCH, WORTH, SPENT] {
         assert!(basis.contains(step), "the basis does not tell of `{step}`: {basis}");

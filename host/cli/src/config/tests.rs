@@ -261,7 +261,7 @@ fn a_strategy_is_a_layer_above_the_defaults() {
             shown(&place.load(None, &[]).unwrap(), &["plugins", "reward", "plugin"]).0,
             "default",
         ),
-        (&["plugins", "linker", "plugin"], json!("none"), "default"),
+        (&["plugins", "linker", "plugin"], json!("narrow"), "default"),
         (&["execution", "max_attempts_per_node"], json!(7), &of_it),
         (&["execution", "max_concurrency"], json!(2), &of_it),
         (&["execution", "max_depth"], json!(3), "default"),

@@ -176,10 +176,10 @@ fn draw_round(picture: &mut Picture, round: &Round, rounds: usize) {
     let answer = round.answer.as_ref().map(|task| format!("the answer is {task}'s")).unwrap_or_default();
     let name = if rounds > 1 { format!("round {}:", round.number + 1) } else { String::new() };
     let number = words::count(round.tasks.len() as u64, "task");
-    picture.line("", "  ", &[(Style::Strong, name), (Style::Plain, format!("{number},")), (Style::Plain, answer)]);
-    if let Some(linked) = &round.linked {
+    if let Some(linked) = round.linked.as_ref().filter(|linked| !linked.tables.is_empty() || linked.hints > 0) {
         picture.line("", "  ", &[(Style::Mark, words::linked(linked))]);
     }
+    picture.line("", "  ", &[(Style::Strong, name), (Style::Plain, format!("{number},")), (Style::Plain, answer)]);
     for (place, task) in round.tasks.iter().enumerate() {
         let is_last = place + 1 == round.tasks.len();
         draw_task(picture, task, round.answer.as_ref() == Some(&task.id), is_last);

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
 
+use super::traced::Traced;
 use crate::endpoint::{REPAIR, Said, WRITE, search};
-use crate::strategies_chase::Traced;
 use crate::{host, shop};
 
 const QUESTION: &str = "How many orders did the French place?";

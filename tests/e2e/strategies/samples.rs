@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
 
+use super::traced::Traced;
 use crate::endpoint::{PLAN, REPAIR, WRITE, plan, subtask};
-use crate::strategies_chase::Traced;
 
 const QUESTION: &str = "How many orders did the French place?";
 /// Three orders: two ways to say it.
@@ -105,6 +105,20 @@ fn gate3of9_stops_when_three_agree_and_asks_no_more_than_could_be_needed() {
     drawn.sort_unstable();
     assert_eq!(drawn, [0, 1, 2, 3, 4, 5]);
     assert_eq!(document["answer"]["rows"], json!([[3]]));
+}
+
+#[test]
+fn discern_weighs_what_a_popular_mistake_shows() {
+    // The country is written in no cell so, but the count has a row all the same.
+    const MISTAKE: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'Frankreich'";
+    const AGAIN: &str = "SELECT COUNT(id) AS n FROM customers WHERE country = 'Frankreich'";
+    const SAID: &[&str] = &[MISTAKE, RIGHT, AGAIN, MISTAKE, ALSO, RIGHT, RIGHT, ALSO, RIGHT, RIGHT, RIGHT, RIGHT];
+    let (document, requests) = asked("discern", samples(SAID));
+    assert_eq!((&document["answer"]["rows"], &document["sql"]), (&json!([[3]]), &json!(RIGHT)), "{document:#}");
+    assert!((5..=12).contains(&requests.len()), "{}", requests.len());
+    let endpoint = MockEndpoint::start(samples(SAID));
+    let counted = Traced::new().ask(&endpoint, QUESTION, &["--strategy", "vote5"]).document(0);
+    assert_eq!(counted["answer"]["rows"], json!([[0]]), "a vote of five takes the mistake");
 }
 
 #[test]

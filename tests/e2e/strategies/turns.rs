@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
 
+use super::traced::Traced;
 use crate::endpoint::{PLAN, WRITE, for_task};
-use crate::strategies_chase::Traced;
 
 const QUESTION: &str = "How many orders did a French customer place on average?";
 const CUSTOMERS: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";

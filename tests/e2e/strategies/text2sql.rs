@@ -3,7 +3,7 @@
 use serde_json::json;
 use syrch_kit::{MockEndpoint, Reply, Script, Usage};
 
-use crate::strategies_chase::Traced;
+use super::traced::Traced;
 
 const QUESTION: &str = "How many orders did the French place?";
 /// What only the first prompt says, and what only a repair says.

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
 
+use super::traced::Traced;
 use crate::endpoint::{REPAIR, WRITE};
-use crate::strategies_chase::Traced;
 
 const QUESTION: &str = "What are the names of the customers from France?";
 /// What only the prompts of one kind say.

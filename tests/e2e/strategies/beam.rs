@@ -3,8 +3,8 @@
 use serde_json::json;
 use syrch_kit::{MockEndpoint, Reply, Script, Usage};
 
+use super::traced::Traced;
 use crate::endpoint::{REPAIR, WRITE, candidates};
-use crate::strategies_chase::Traced;
 
 const QUESTION: &str = "How many orders of products did customers in France place?";
 
@@ -62,6 +62,10 @@ fn a_tie_between_different_results_is_told() {
     let document = Traced::new().ask(&endpoint, QUESTION, &["--strategy", "beam"]).document(0);
     let text = document.to_string();
     assert!(text.contains("another result, which fits as well as that of"), "{document:#}");
+    let asked =
+        Traced::new().ask(&endpoint, QUESTION, &["--strategy", "beam", "-P", "clarifier.threshold=0"]).document(4);
+    let question = asked["clarify"].to_string();
+    assert!(question.contains("orders") && question.contains("products"), "{asked:#}");
     // 0.9, and half of an ambiguity of one half is taken off.
     assert!(document["confidence"]["calibrated"].as_f64().unwrap() < 0.9 * 0.75, "{document:#}");
 }
@@ -70,8 +74,10 @@ fn a_tie_between_different_results_is_told() {
 fn exhaustive_asks_for_every_table() {
     let endpoint = MockEndpoint::start(script("SELECT 3 AS n FROM products LIMIT 1"));
     let flags = ["--strategy", "exhaustive", "-P", "solver.beam_width=1"];
-    let document = Traced::new().ask(&endpoint, QUESTION, &flags).document(0);
+    let traced = Traced::new();
+    let document = traced.ask(&endpoint, QUESTION, &flags).document(0);
     assert_eq!(document["answer"]["rows"], json!([[3]]));
+    traced.assert_snapshot("exhaustive.txt");
     // The first table alone would do for the floor, and the second for the margin.
     let prompts: Vec<String> = endpoint.requests().iter().map(|request| request.prompt()).collect();
     assert_eq!(prompts.iter().filter(|prompt| prompt.contains(&on("products"))).count(), 1);
