@@ -27,10 +27,11 @@ use crate::Settings;
 use crate::evaluate::EvaluateOfTask;
 use crate::host::{Cast, Host};
 use crate::models;
-use crate::noted::{NotedInspect, NotedSql};
+use crate::noted::{NotedInspect, NotedModel, NotedSql};
 use crate::preview::Previews;
 use crate::recordings::Missed;
 use crate::retrieval::{ModelEmbedder, Retrieval};
+use crate::run_of_call::RunOfCall;
 use crate::trace::{Trace, TraceOfCall};
 
 /// What one run keeps over all wordings of its problem.
@@ -335,6 +336,17 @@ impl Context {
         self.shared(|shared| shared.model_errors.values().next_back().cloned())
     }
 
+    /// Notes why a call of the model could not be made, or that a recording lacks it.
+    pub(crate) fn note_model_error(&self, call: CallId, ticket: Ticket, error: &LlmError) {
+        match error {
+            LlmError::Unavailable(message) => {
+                self.shared(|shared| shared.model_errors.insert((call, ticket), message.clone()));
+            }
+            LlmError::Missed(message) => self.missed.note(message),
+            _ => {}
+        }
+    }
+
     /// Notes an error that tells that the database cannot be read now.
     pub(crate) fn note_outage(&self, call: CallId, error: &SqlError) {
         if error.kind == SqlErrorKind::Unavailable {
@@ -347,36 +359,6 @@ impl Context {
     /// Why the database could not be read, if that happened.
     pub(crate) fn outage(&self) -> Option<SqlError> {
         self.shared(|shared| shared.outages.values().next_back().cloned())
-    }
-}
-
-/// Notes why the endpoint or the recording in its place could not be used.
-struct NotedModel {
-    inner: Arc<dyn LlmPort>,
-    context: Arc<Context>,
-    call: CallId,
-}
-
-#[async_trait]
-impl LlmPort for NotedModel {
-    fn models(&self) -> Vec<String> {
-        self.inner.models()
-    }
-
-    async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
-        let flight = self.inner.issue(ticket, request).await;
-        let (context, call) = (Arc::clone(&self.context), self.call);
-        Box::pin(async move {
-            let reply = flight.await;
-            match &reply {
-                Err(LlmError::Unavailable(message)) => {
-                    context.shared(|shared| shared.model_errors.insert((call, ticket), message.clone()));
-                }
-                Err(LlmError::Missed(message)) => context.missed.note(message),
-                _ => {}
-            }
-            reply
-        })
     }
 }
 
@@ -399,45 +381,5 @@ fn cached_database(host: &Host) -> Arc<dyn Database> {
     match &host.cache {
         Some(cache) => Arc::new(CachedDatabase::new(database, Arc::clone(cache), &host.settings.limits)),
         None => database,
-    }
-}
-
-/// The port `run` of one role call.
-struct RunOfCall {
-    context: Arc<Context>,
-    seed: u64,
-}
-
-#[async_trait]
-impl RunPort for RunOfCall {
-    fn policy(&self) -> Policy {
-        self.context.settings.policy.clone()
-    }
-
-    fn setting(&self, name: &str) -> Option<Json> {
-        self.context.settings.settings.get(name).cloned()
-    }
-
-    async fn remaining(&self) -> Budget {
-        let (budgets, spent) = (self.context.ledger.budgets(), self.context.ledger.spent());
-        let time = match self.context.settings.deadline {
-            None => TimeLeft::Plenty,
-            Some(all) => match all.checked_sub(self.context.clock.started.elapsed()) {
-                None => TimeLeft::Over,
-                Some(left) if left > all / 5 => TimeLeft::Plenty,
-                Some(_) => TimeLeft::Little,
-            },
-        };
-        Budget {
-            tokens: budgets.tokens.saturating_sub(spent.tokens_charged),
-            llm_calls: budgets.llm_calls.saturating_sub(spent.calls_charged()),
-            sql_runs: budgets.sql_runs.saturating_sub(spent.sql_runs),
-            cost_micros: self.context.ledger.cost_left_as_sent(),
-            time,
-        }
-    }
-
-    fn seed(&self) -> u64 {
-        self.seed
     }
 }

@@ -90,6 +90,7 @@ mod record;
 mod recordings;
 mod report;
 mod retrieval;
+mod run_of_call;
 mod runner;
 mod search;
 mod settings;

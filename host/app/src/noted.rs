@@ -1,9 +1,11 @@
-//! Notes what statements gave, and that the database could not be read while a search ran: without an answer, the user must hear that.
+//! Notes what statements gave, and that the database or the model could not be used while a search ran: without an answer, the user must hear that.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{ColumnStats, Facts, Flight, InspectPort, Plan, PortError, SqlPort, Ticket};
+use syrch_core::ports::{
+    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError, Reply, Request, SqlPort, Ticket,
+};
 use syrch_core::{ResultSet, SqlError, TaskId};
 use syrch_journal::CallId;
 
@@ -62,5 +64,31 @@ impl InspectPort for NotedInspect {
 
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         self.inner.column_stats(table, columns).await
+    }
+}
+
+/// Notes why the endpoint or the recording in its place could not be used.
+pub(crate) struct NotedModel {
+    pub(crate) inner: Arc<dyn LlmPort>,
+    pub(crate) context: Arc<Context>,
+    pub(crate) call: CallId,
+}
+
+#[async_trait]
+impl LlmPort for NotedModel {
+    fn models(&self) -> Vec<String> {
+        self.inner.models()
+    }
+
+    async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
+        let flight = self.inner.issue(ticket, request).await;
+        let (context, call) = (Arc::clone(&self.context), self.call);
+        Box::pin(async move {
+            let reply = flight.await;
+            if let Err(error) = &reply {
+                context.note_model_error(call, ticket, error);
+            }
+            reply
+        })
     }
 }

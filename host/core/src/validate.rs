@@ -1,12 +1,15 @@
 //! What a guest hands out is checked here before anybody uses it: numbers finite and in range, ids well formed and unique, texts and
 //! lists bounded, JSON shallow. Whether a graph is acyclic and its names known is the scheduler's to say.
 
+mod retrieval;
+
 use std::collections::BTreeSet;
 
-use crate::roles::{Answer, Linked, Outcome};
+pub use retrieval::{linked, lookup};
+
+use crate::roles::{Answer, Outcome};
 use crate::{
-    Candidate, Catalog, Corpus, Edit, Failure, Graph, Hit, Lane, Limits, Lookup, Operation, Opinion, Question, Signals,
-    Step, Task, Verdict, text,
+    Candidate, Edit, Failure, Graph, Limits, Operation, Opinion, Question, Signals, Step, Task, Verdict, text,
 };
 
 /// A value that the contract forbids: which field, and what is wrong with it.
@@ -156,56 +159,6 @@ fn unknown(field: &str, name: &str) -> Checked {
     refuse(field, format!("`{}` is unknown", text::clip(name, 32).escape_default()))
 }
 
-/// A look into a corpus: of a kind that there may be, its text bounded.
-///
-/// # Errors
-/// The first field that is wrong.
-pub fn lookup(look: &Lookup, limits: &Limits) -> Checked {
-    if let Corpus::Other(name) = &look.corpus {
-        return unknown("query.corpus", name);
-    }
-    if let Lane::Other(name) = &look.lane {
-        return unknown("query.lane", name);
-    }
-    words("query.text", &look.text, limits)
-}
-
-fn hit(hit: &Hit, limits: &Limits) -> Checked {
-    let texts = [("hit.id", Some(&hit.id)), ("hit.path", Some(&hit.path)), ("hit.table", hit.table.as_ref())];
-    let more = [("hit.column", hit.column.as_ref()), ("hit.snippet", hit.snippet.as_ref())];
-    for (field, text) in texts.into_iter().chain(more) {
-        optional(text.map(String::as_str), |text| words(field, text, limits))?;
-    }
-    optional(hit.payload.as_deref(), |payload| json("hit.payload", payload, limits))?;
-    share("hit.score", hit.score)
-}
-
-/// What a linker found: tables and columns of the catalog, each table once, and bounded hints.
-///
-/// # Errors
-/// The first field that is wrong.
-pub fn linked(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
-    size("tables", linked.tables.len(), catalog.tables.len(), "entries")?;
-    let mut seen = BTreeSet::new();
-    for relevant in &linked.tables {
-        let shown = |name: &str| text::clip(name, 64).escape_default().to_string();
-        let Some(table) = catalog.table(&relevant.table) else {
-            return refuse("relevant.table", format!("`{}` is not in the catalog", shown(&relevant.table)));
-        };
-        if !seen.insert(&table.name) {
-            return refuse("relevant.table", format!("`{}` occurs twice", shown(&table.name)));
-        }
-        size("relevant.columns", relevant.columns.len(), table.columns.len(), "entries")?;
-        if let Some(column) = relevant.columns.iter().find(|column| table.column(column).is_none()) {
-            return refuse("relevant.columns", format!("`{}` has no `{}`", shown(&table.name), shown(column)));
-        }
-        share("relevant.score", relevant.score)?;
-        words("relevant.reason", &relevant.reason, limits)?;
-    }
-    size("hints", linked.hints.len(), limits.candidates, "entries")?;
-    linked.hints.iter().try_for_each(|each| hit(each, limits))
-}
-
 fn tasks(tasks: &[Task], limits: &Limits) -> Checked {
     size("tasks", tasks.len(), limits.tasks, "entries")?;
     tasks.iter().try_for_each(|each| task(each, limits))
@@ -334,8 +287,6 @@ pub fn failure(failure: Failure, limits: &Limits) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roles::Relevant;
-    use crate::{Column, Dialect, Table};
 
     fn candidate(confidence: f64) -> Candidate {
         Candidate { id: "A.1".into(), raw_confidence: Some(confidence), ..Candidate::default() }
@@ -370,40 +321,6 @@ mod tests {
         assert!(json("x", &("[".repeat(65) + &"]".repeat(65)), &limits).is_err());
         assert!(json("x", "{", &limits).is_err());
         assert!(json("x", &format!("\"{}\"", "x".repeat(limits.json_bytes)), &limits).is_err());
-    }
-
-    #[test]
-    fn a_linker_names_what_the_catalog_has() {
-        let table = Table {
-            name: "orders".into(),
-            columns: vec![Column { name: "id".into(), ..Column::default() }],
-            ..Table::default()
-        };
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] };
-        let relevant = |table: &str, columns: &[&str], score: f64| Relevant {
-            table: table.into(),
-            columns: columns.iter().map(|&column| column.into()).collect(),
-            score,
-            reason: String::new(),
-        };
-        let of = |tables: &[Relevant]| {
-            linked(&Linked { tables: tables.to_vec(), hints: Vec::new() }, &catalog, &Limits::default())
-        };
-        assert_eq!(of(&[relevant("Orders", &["ID"], 1.0)]), Ok(()));
-        let wrong = [relevant("people", &[], 1.0), relevant("orders", &["name"], 1.0), relevant("orders", &[], 2.0)];
-        assert!(wrong.into_iter().all(|wrong| of(&[wrong]).is_err()));
-        assert!(of(&[relevant("orders", &[], 1.0), relevant("ORDERS", &[], 1.0)]).is_err());
-        let hint = Hit {
-            corpus: Corpus::Notes,
-            id: "n".into(),
-            path: "n".into(),
-            table: None,
-            column: None,
-            snippet: None,
-            payload: None,
-            score: f64::NAN,
-        };
-        assert!(linked(&Linked { tables: Vec::new(), hints: vec![hint] }, &catalog, &Limits::default()).is_err());
     }
 
     #[test]

@@ -1,0 +1,49 @@
+//! The port `run` of one role call: what the user asked for, and what is left of it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch_core::Json;
+use syrch_core::ports::{Budget, Policy, RunPort, TimeLeft};
+
+use crate::context::Context;
+
+/// The port `run` of one role call.
+pub(crate) struct RunOfCall {
+    pub(crate) context: Arc<Context>,
+    pub(crate) seed: u64,
+}
+
+#[async_trait]
+impl RunPort for RunOfCall {
+    fn policy(&self) -> Policy {
+        self.context.settings.policy.clone()
+    }
+
+    fn setting(&self, name: &str) -> Option<Json> {
+        self.context.settings.settings.get(name).cloned()
+    }
+
+    async fn remaining(&self) -> Budget {
+        let (budgets, spent) = (self.context.ledger.budgets(), self.context.ledger.spent());
+        let time = match self.context.settings.deadline {
+            None => TimeLeft::Plenty,
+            Some(all) => match all.checked_sub(self.context.clock.started.elapsed()) {
+                None => TimeLeft::Over,
+                Some(left) if left > all / 5 => TimeLeft::Plenty,
+                Some(_) => TimeLeft::Little,
+            },
+        };
+        Budget {
+            tokens: budgets.tokens.saturating_sub(spent.tokens_charged),
+            llm_calls: budgets.llm_calls.saturating_sub(spent.calls_charged()),
+            sql_runs: budgets.sql_runs.saturating_sub(spent.sql_runs),
+            cost_micros: self.context.ledger.cost_left_as_sent(),
+            time,
+        }
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+}

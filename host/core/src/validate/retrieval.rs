@@ -1,0 +1,98 @@
+//! Looks into corpora, and what a linker found.
+
+use std::collections::BTreeSet;
+
+use super::{Checked, json, optional, refuse, share, size, unknown, words};
+use crate::roles::Linked;
+use crate::{Catalog, Corpus, Hit, Lane, Limits, Lookup, text};
+
+/// A look into a corpus: of a kind that there may be, its text bounded.
+///
+/// # Errors
+/// The first field that is wrong.
+pub fn lookup(look: &Lookup, limits: &Limits) -> Checked {
+    if let Corpus::Other(name) = &look.corpus {
+        return unknown("query.corpus", name);
+    }
+    if let Lane::Other(name) = &look.lane {
+        return unknown("query.lane", name);
+    }
+    words("query.text", &look.text, limits)
+}
+
+fn hit(hit: &Hit, limits: &Limits) -> Checked {
+    let texts = [("hit.id", Some(&hit.id)), ("hit.path", Some(&hit.path)), ("hit.table", hit.table.as_ref())];
+    let more = [("hit.column", hit.column.as_ref()), ("hit.snippet", hit.snippet.as_ref())];
+    for (field, text) in texts.into_iter().chain(more) {
+        optional(text.map(String::as_str), |text| words(field, text, limits))?;
+    }
+    optional(hit.payload.as_deref(), |payload| json("hit.payload", payload, limits))?;
+    share("hit.score", hit.score)
+}
+
+/// What a linker found: tables and columns of the catalog, each table once, and bounded hints.
+///
+/// # Errors
+/// The first field that is wrong.
+pub fn linked(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
+    size("tables", linked.tables.len(), catalog.tables.len(), "entries")?;
+    let mut seen = BTreeSet::new();
+    for relevant in &linked.tables {
+        let shown = |name: &str| text::clip(name, 64).escape_default().to_string();
+        let Some(table) = catalog.table(&relevant.table) else {
+            return refuse("relevant.table", format!("`{}` is not in the catalog", shown(&relevant.table)));
+        };
+        if !seen.insert(&table.name) {
+            return refuse("relevant.table", format!("`{}` occurs twice", shown(&table.name)));
+        }
+        size("relevant.columns", relevant.columns.len(), table.columns.len(), "entries")?;
+        if let Some(column) = relevant.columns.iter().find(|column| table.column(column).is_none()) {
+            return refuse("relevant.columns", format!("`{}` has no `{}`", shown(&table.name), shown(column)));
+        }
+        share("relevant.score", relevant.score)?;
+        words("relevant.reason", &relevant.reason, limits)?;
+    }
+    size("hints", linked.hints.len(), limits.candidates, "entries")?;
+    linked.hints.iter().try_for_each(|each| hit(each, limits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roles::Relevant;
+    use crate::{Column, Dialect, Table};
+
+    #[test]
+    fn a_linker_names_what_the_catalog_has() {
+        let table = Table {
+            name: "orders".into(),
+            columns: vec![Column { name: "id".into(), ..Column::default() }],
+            ..Table::default()
+        };
+        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] };
+        let relevant = |table: &str, columns: &[&str], score: f64| Relevant {
+            table: table.into(),
+            columns: columns.iter().map(|&column| column.into()).collect(),
+            score,
+            reason: String::new(),
+        };
+        let of = |tables: &[Relevant]| {
+            linked(&Linked { tables: tables.to_vec(), hints: Vec::new() }, &catalog, &Limits::default())
+        };
+        assert_eq!(of(&[relevant("Orders", &["ID"], 1.0)]), Ok(()));
+        let wrong = [relevant("people", &[], 1.0), relevant("orders", &["name"], 1.0), relevant("orders", &[], 2.0)];
+        assert!(wrong.into_iter().all(|wrong| of(&[wrong]).is_err()));
+        assert!(of(&[relevant("orders", &[], 1.0), relevant("ORDERS", &[], 1.0)]).is_err());
+        let hint = Hit {
+            corpus: Corpus::Notes,
+            id: "n".into(),
+            path: "n".into(),
+            table: None,
+            column: None,
+            snippet: None,
+            payload: None,
+            score: f64::NAN,
+        };
+        assert!(linked(&Linked { tables: Vec::new(), hints: vec![hint] }, &catalog, &Limits::default()).is_err());
+    }
+}
