@@ -111,6 +111,7 @@ fn an_index_needs_a_model_and_embeddings_an_endpoint_that_makes_them() {
     let offline = run(&["--llm", "offline"]);
     assert_eq!(offline.code, 12, "{}", offline.all());
     assert!(offline.stderr.contains("an index needs a language model"), "{}", offline.all());
+    assert!(offline.stderr.contains("name a model by --model"), "{}", offline.all());
     let rules = run(&["--llm", "offline", "--embeddings", "e"]);
     assert_eq!(rules.code, 10, "{}", rules.all());
     assert!(rules.stderr.contains("cannot make embeddings"), "{}", rules.all());

@@ -18,7 +18,7 @@ use syrch_search::{Index, Sources};
 
 use crate::context::RunState;
 use crate::host::Host;
-use crate::knowledge::{BuiltIndex, Knowledge, TermsOf};
+use crate::knowledge::{BuiltIndex, TermsOf};
 use crate::retrieval::ModelEmbedder;
 use crate::search::run_id;
 use crate::{Error, Observer, SearchEvent, models};
@@ -75,16 +75,20 @@ impl Host {
             terms: told.iter().map(|told| ((told.table.clone(), told.column.clone()), told.terms.clone())).collect(),
             ..self.knowledge.sources.clone()
         };
-        let (texts, vectors) = self.vectors(&run, &model, &sources).await?;
+        let vectors = self.vectors(&run, &model, &sources).await;
         let count = told.iter().map(|told| told.terms.len()).sum();
         let (named, tables) = (told.len(), run.catalog.tables.len());
         let mut built = BuiltIndex::new(&run.catalog, told);
-        if let Some(model) = self.settings.model.embeddings.as_deref().filter(|_| !vectors.is_empty()) {
-            built = built.with_vectors(model, &texts, &vectors);
+        if let (Some(model), Ok((texts, vectors))) = (self.settings.model.embeddings.as_deref(), &vectors) {
+            built = built.with_vectors(model, texts, vectors);
         }
+        // An outage takes nothing away that was known.
+        let missing: Vec<String> = failed.iter().map(|(table, _)| table.clone()).collect();
         let path = built
+            .completed(BuiltIndex::read(folder, &run.catalog).ok().flatten(), &missing)
             .write(folder, &run.catalog)
             .map_err(|error| Error::Config(format!("the index cannot be kept in `{}`: {error}", folder.display())))?;
+        let (_, vectors) = vectors?;
         let spent = run.ledger.spent();
         let calls = (spent.calls, spent.cached);
         Ok(IndexReport { path, tables, named, terms: count, vectors: vectors.len(), calls, failed })
@@ -141,14 +145,10 @@ impl Host {
         let Some(name) = self.settings.model.embeddings.clone().filter(|name| model.models().contains(name)) else {
             return Ok((Vec::new(), Vec::new()));
         };
-        let texts = Index::new(&run.catalog, sources, None).texts();
-        let embedder = ModelEmbedder {
-            model: Arc::clone(model),
-            name: name.clone(),
-            knowledge: Arc::<Knowledge>::default(),
-            problem: Arc::new(Problem::default()),
-            catalog: Arc::clone(&run.catalog),
-        };
+        let texts = Index::new(&run.catalog, sources).texts();
+        let nothing = (Arc::new(Problem::default()), Arc::clone(&run.catalog));
+        let in_flight = self.settings.limits.llm_in_flight;
+        let embedder = ModelEmbedder::new(Arc::clone(model), name.clone(), Arc::default(), nothing, in_flight);
         match embedder.embed(&texts).await {
             Ok(vectors) => Ok((texts, vectors)),
             Err(PortError::Budget) => Err(budget(run)),

@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    Budget, CellsPort, Database, Embedder, Flight, LlmError, LlmPort, ModelProvider, Policy, Ports, Relation, Reply,
-    Request, RowsGrant, RunPort, SearchPort, SqlPort, Ticket, TimeLeft, Unrecorded,
+    CellsPort, Database, LlmError, ModelProvider, Ports, Relation, RowsGrant, SearchPort, SqlPort, Ticket, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{
-    Candidate, Catalog, Corpus, Extras, Json, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind, Task,
-    TaskId, Verdict,
+    Candidate, Catalog, Corpus, Extras, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind, Task, TaskId,
+    Verdict,
 };
 use syrch_journal::{CallId, Tape};
 use syrch_layers::{
@@ -178,7 +176,7 @@ impl Context {
             problem,
             catalog: Arc::clone(&run.catalog),
             granted: Arc::clone(&run.catalog),
-            search: Arc::new(Retrieval::new(&run.catalog, &host.knowledge, embedder)),
+            search: Arc::new(Retrieval::new(&run.catalog, &host.index, embedder)),
             cells: Arc::new(GrantedCells { index: Arc::clone(&database) as _, grant: host.settings.rows }),
             memo: Memo::new(database),
             clock: run.clock.clone(),
@@ -368,11 +366,12 @@ fn embedder(
     run: &RunState,
     model: &Arc<dyn ModelProvider>,
     problem: &Arc<Problem>,
-) -> Option<Arc<dyn Embedder>> {
+) -> Option<Arc<ModelEmbedder>> {
     let name = host.settings.model.embeddings.clone().filter(|name| model.models().contains(name))?;
     let (model, knowledge) = (Arc::clone(model), Arc::clone(&host.knowledge));
     let (problem, catalog) = (Arc::clone(problem), Arc::clone(&run.catalog));
-    Some(Arc::new(ModelEmbedder { model, name, knowledge, problem, catalog }))
+    let in_flight = host.settings.limits.llm_in_flight;
+    Some(Arc::new(ModelEmbedder::new(model, name, knowledge, (problem, catalog), in_flight)))
 }
 
 /// The host's database, with what it has answered before.

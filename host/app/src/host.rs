@@ -19,9 +19,12 @@ use crate::context::{Clock, RunState};
 use crate::knowledge::Knowledge;
 use crate::open::{open_cache, open_database, open_model};
 use crate::recordings::{Missed, open_recording};
+use crate::retrieval::SharedIndex;
 use crate::search::Outside;
 use crate::trace::Trace;
-use crate::{Ask, Error, JournalSettings, Observer, SearchReport, Settings, plugins, record, search, telemetry};
+use crate::{
+    Ask, Error, JournalSettings, Observer, SearchEvent, SearchReport, Settings, plugins, record, search, telemetry,
+};
 
 /// Everything that searches share. Searches on one host may run side by side.
 pub struct Host {
@@ -32,6 +35,7 @@ pub struct Host {
     pub(crate) cast: Cast,
     /// What retrieval knows besides the catalog.
     pub(crate) knowledge: Arc<Knowledge>,
+    pub(crate) index: Arc<SharedIndex>,
     /// Where the model's calls are noted.
     pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) searches: Semaphore,
@@ -69,13 +73,18 @@ impl Host {
         let model = open_model(&settings, &database)?;
         let recording = open_recording(&settings, &model)?;
         let (retrieval, catalog) = (settings.retrieval.clone(), database.catalog().await?);
-        let knowledge = tokio::task::spawn_blocking(move || Knowledge::read(&retrieval, &catalog))
+        let (knowledge, wrong) = tokio::task::spawn_blocking(move || Knowledge::read(&retrieval, &catalog))
             .await
             .map_err(|error| Error::Internal(error.to_string()))??;
+        if let Some(message) = wrong {
+            let (call, level) = ("search".to_owned(), syrch_core::ports::Level::Warn);
+            observer.event(&SearchEvent::Note { call, level, message });
+        }
         let mut settings = settings;
         settings.retrieval.digest = knowledge.digest();
         let knowledge = Arc::new(knowledge);
-        Ok(Self { recording, knowledge, ..Self::of(settings, database, model, observer).await? })
+        let index = SharedIndex::new(Arc::clone(&knowledge));
+        Ok(Self { recording, knowledge, index, ..Self::of(settings, database, model, observer).await? })
     }
 
     async fn of(
@@ -100,14 +109,32 @@ impl Host {
             aggregator: configured(&runtime, Role::Aggregator, &settings, observer).await?,
         };
         let searches = Semaphore::new(settings.limits.searches);
-        let knowledge = Arc::default();
-        Ok(Self { settings, database, model, cache, cast, knowledge, recording: None, searches, _runtime: runtime })
+        let knowledge = Arc::<Knowledge>::default();
+        let index = SharedIndex::new(Arc::clone(&knowledge));
+        Ok(Self {
+            settings,
+            database,
+            model,
+            cache,
+            cast,
+            knowledge,
+            index,
+            recording: None,
+            searches,
+            _runtime: runtime,
+        })
     }
 
     /// The database, under the guard.
     #[must_use]
     pub fn database(&self) -> &Arc<dyn Database> {
         &self.database
+    }
+
+    /// What tells the notes, examples and index of this host from others; none: there are none.
+    #[must_use]
+    pub fn knowledge(&self) -> Option<&str> {
+        self.settings.retrieval.digest.as_deref()
     }
 
     /// Answers a question by search. `ask` lets it put questions to the user; `stop` ends it early with the best so far.

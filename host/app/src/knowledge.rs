@@ -13,8 +13,8 @@ use syrch_search::{Example, Note, Sources};
 use crate::{Error, RetrievalSettings};
 
 /// Bytes of a file of notes or examples, and of one line of it.
-const LARGEST: u64 = 16 << 20;
-const LINE: usize = 64 << 10;
+const LARGEST: u64 = 4 << 20;
+const LINE: usize = 8 << 10;
 /// Bytes of an index on disk.
 const INDEX: u64 = 256 << 20;
 /// What [`BuiltIndex::format`] says.
@@ -32,8 +32,8 @@ pub(crate) struct Knowledge {
 }
 
 impl Knowledge {
-    /// Reads what the settings name for a catalog.
-    pub(crate) fn read(settings: &RetrievalSettings, catalog: &Catalog) -> Result<Self, Error> {
+    /// Reads what the settings name for a catalog. An index that cannot be used is no reason not to search; the text says what is wrong with it.
+    pub(crate) fn read(settings: &RetrievalSettings, catalog: &Catalog) -> Result<(Self, Option<String>), Error> {
         let mut knowledge = Self::default();
         if let Some(path) = &settings.notes {
             knowledge.sources.notes = notes(path)?;
@@ -41,10 +41,14 @@ impl Knowledge {
         if let Some(path) = &settings.examples {
             knowledge.sources.examples = examples(path)?;
         }
-        if let Some(folder) = &settings.folder {
-            knowledge.take(BuiltIndex::read(&folder.join(file_name(catalog)))?);
+        let Some(folder) = &settings.folder else { return Ok((knowledge, None)) };
+        match BuiltIndex::read(folder, catalog) {
+            Ok(built) => {
+                knowledge.take(built);
+                Ok((knowledge, None))
+            }
+            Err(wrong) => Ok((knowledge, Some(wrong))),
         }
-        Ok(knowledge)
     }
 
     fn take(&mut self, built: Option<BuiltIndex>) {
@@ -60,15 +64,33 @@ impl Knowledge {
         self.vectors.get(&digest64(&[text])).filter(|_| self.model.as_deref() == Some(model))
     }
 
+    /// How many numbers the index's vectors by that model have; none: it has none.
+    pub(crate) fn length(&self, model: &str) -> Option<usize> {
+        self.vectors.values().next().filter(|_| self.model.as_deref() == Some(model)).map(Vec::len)
+    }
+
     /// What tells this knowledge from another; none when there is none.
     pub(crate) fn digest(&self) -> Option<String> {
         let Sources { terms, notes, examples } = &self.sources;
-        if terms.is_empty() && notes.is_empty() && examples.is_empty() {
+        if terms.is_empty() && notes.is_empty() && examples.is_empty() && self.vectors.is_empty() {
             return None;
         }
+        let vector =
+            |(key, vector): (&u64, &Vec<f32>)| format!("{key} {}", encode::vectors(std::slice::from_ref(vector)));
+        let vectors: Vec<String> = self.vectors.iter().map(vector).collect();
         let all = format!("{terms:?} {notes:?} {examples:?} {:?}", self.model);
-        Some(format!("{:016x}", digest64(&[&all])))
+        Some(format!("{:016x}", digest64(&[&all, &vectors.concat()])))
     }
+}
+
+/// Whether the notes and the solved examples of these settings can be read.
+///
+/// # Errors
+/// What is wrong, with the file and the line.
+pub fn check_retrieval(settings: &crate::Settings) -> Result<(), Error> {
+    let RetrievalSettings { notes: told, examples: solved, .. } = &settings.retrieval;
+    told.as_deref().map_or(Ok(()), |path| notes(path).map(drop))?;
+    solved.as_deref().map_or(Ok(()), |path| examples(path).map(drop))
 }
 
 /// What `build-index` writes.
@@ -107,13 +129,23 @@ impl BuiltIndex {
         Self { model: Some(model.to_owned()), vectors, ..self }
     }
 
-    /// The index of a file; none when there is none.
-    fn read(path: &Path) -> Result<Option<Self>, Error> {
+    /// What an earlier index said of these tables, with its vectors where the new one has none.
+    pub(crate) fn completed(mut self, earlier: Option<Self>, missing: &[String]) -> Self {
+        let Some(earlier) = earlier else { return self };
+        self.terms.extend(earlier.terms.into_iter().filter(|told| missing.contains(&told.table)));
+        if self.vectors.is_empty() {
+            (self.model, self.vectors) = (earlier.model, earlier.vectors);
+        }
+        self
+    }
+
+    /// The index for that catalog; none when there is none. The error says what is wrong with it and what to do.
+    pub(crate) fn read(folder: &Path, catalog: &Catalog) -> Result<Option<Self>, String> {
+        let path = folder.join(file_name(catalog));
         let wrong = |what: String| {
-            let path = path.display();
-            Error::Config(format!("the index `{path}` cannot be used: {what}; remove it, or run build-index again"))
+            format!("the index `{}` cannot be used: {what}; build-index makes a new one", path.display())
         };
-        let file = match File::open(path) {
+        let file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(wrong(error.to_string())),
@@ -128,7 +160,10 @@ impl BuiltIndex {
 
     /// Writes it for that catalog; a reader sees the old one or the new one. The file is its owner's alone.
     pub(crate) fn write(&self, folder: &Path, catalog: &Catalog) -> std::io::Result<PathBuf> {
-        fs::create_dir_all(folder)?;
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(folder)?;
         let path = folder.join(file_name(catalog));
         let temporary = folder.join(format!(".{}.{}", file_name(catalog), std::process::id()));
         let mut options = fs::OpenOptions::new();
@@ -247,21 +282,36 @@ mod tests {
         let texts = ["a".to_owned()];
         let built = BuiltIndex::new(&catalog(&["rev"]), vec![told]).with_vectors("m", &texts, &[vec![1.0, 0.0]]);
         built.write(scratch.path(), &catalog(&["rev"])).unwrap();
-        let knowledge = Knowledge::read(&settings(scratch.path()), &catalog(&["rev"])).unwrap();
+        let knowledge = Knowledge::read(&settings(scratch.path()), &catalog(&["rev"])).unwrap().0;
         assert_eq!(knowledge.sources.terms[&("orders".to_owned(), "rev".to_owned())], ["net revenue"]);
         assert_eq!(knowledge.vector("m", "a"), Some(&vec![1.0, 0.0]));
         assert_eq!((knowledge.vector("other", "a"), knowledge.vector("m", "b")), (None, None));
         assert!(knowledge.digest().is_some());
-        let other = Knowledge::read(&settings(scratch.path()), &catalog(&["rev", "new"])).unwrap();
+        let other = Knowledge::read(&settings(scratch.path()), &catalog(&["rev", "new"])).unwrap().0;
         assert_eq!((other.sources.terms.len(), other.digest()), (0, None));
     }
 
     #[test]
-    fn a_broken_index_says_what_to_do() {
+    fn a_broken_index_says_what_to_do_and_stops_nothing() {
         let scratch = syrch_kit::scratch();
         fs::write(scratch.path().join(file_name(&catalog(&[]))), "{}").unwrap();
-        let error = Knowledge::read(&settings(scratch.path()), &catalog(&[])).unwrap_err().to_string();
-        assert!(error.contains("run build-index again"), "{error}");
+        let (knowledge, wrong) = Knowledge::read(&settings(scratch.path()), &catalog(&[])).unwrap();
+        assert!(wrong.unwrap().contains("build-index makes a new one"));
+        assert_eq!(knowledge.digest(), None);
+    }
+
+    #[test]
+    fn what_a_new_index_lacks_comes_from_the_earlier_one() {
+        let of =
+            |table: &str, term: &str| TermsOf { table: table.into(), column: String::new(), terms: vec![term.into()] };
+        let earlier = BuiltIndex::new(&catalog(&[]), vec![of("a", "old"), of("b", "old")]);
+        let earlier = earlier.with_vectors("m", &["x".to_owned()], &[vec![1.0]]);
+        let new = BuiltIndex::new(&catalog(&[]), vec![of("a", "new")]);
+        let whole = new.clone().completed(Some(earlier.clone()), &["b".to_owned()]);
+        assert_eq!(whole.terms, [of("a", "new"), of("b", "old")]);
+        assert_eq!((whole.model.as_deref(), whole.vectors.len()), (Some("m"), 1));
+        let own = new.with_vectors("n", &["y".to_owned()], &[vec![1.0]]).completed(Some(earlier), &[]);
+        assert_eq!((own.model.as_deref(), own.terms.len()), (Some("n"), 1));
     }
 
     #[test]
@@ -272,7 +322,7 @@ mod tests {
         fs::write(&solved, "{\"question\": \"How many?\", \"gold_sql\": \"SELECT 1\", \"id\": 1}\n").unwrap();
         let settings =
             RetrievalSettings { notes: Some(told.clone()), examples: Some(solved), ..RetrievalSettings::default() };
-        let knowledge = Knowledge::read(&settings, &catalog(&[])).unwrap();
+        let knowledge = Knowledge::read(&settings, &catalog(&[])).unwrap().0;
         let notes = &knowledge.sources.notes;
         assert_eq!(
             (notes[0].text.as_str(), notes[1].table.as_deref()),

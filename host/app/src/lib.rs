@@ -102,6 +102,7 @@ pub mod yaml;
 pub use build_index::IndexReport;
 pub use error::Error;
 pub use host::Host;
+pub use knowledge::check_retrieval;
 pub use open::{open_cache, open_database};
 pub use plugins::Inspection;
 pub use query::{Query, QueryError, QueryResult, query};

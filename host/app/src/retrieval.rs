@@ -1,72 +1,152 @@
 //! The port `search` of one search: an index over the granted catalog and what the user added to it, and vectors from a model.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use futures::future::join_all;
+use futures::{StreamExt, stream};
 use syrch_core::ports::{
-    Embedder, LlmError, Message, ModelCall, ModelProvider, PortError, Purpose, Request, SearchPort, Shape, Speaker,
+    Embedder, LlmError, MAX_EMBEDDED_TEXT, Message, ModelCall, ModelProvider, PortError, Purpose, Request, SearchPort,
+    Shape, Speaker,
 };
+use syrch_core::text::clip;
 use syrch_core::{Catalog, Hit, Lookup, Problem, encode};
 use syrch_search::Index;
 
 use crate::knowledge::Knowledge;
 
-/// Texts of one model call.
+/// Texts of one model call, and their bytes.
 const BATCH: usize = 32;
+const BATCH_BYTES: usize = 64 << 10;
 
 /// What calls for vectors are made for, in costs and routes.
 pub(crate) const EMBED: &str = "embed";
 
-/// Retrieval for one search. The index is made when it is first asked for: most searches over small catalogs never do.
+/// The index of a host: made when a search first asks for it, and again when the catalog has changed.
+pub(crate) struct SharedIndex {
+    knowledge: Arc<Knowledge>,
+    made: tokio::sync::Mutex<Option<(Arc<Catalog>, Arc<Index>)>>,
+}
+
+impl SharedIndex {
+    pub(crate) fn new(knowledge: Arc<Knowledge>) -> Arc<Self> {
+        Arc::new(Self { knowledge, made: tokio::sync::Mutex::default() })
+    }
+
+    async fn of(&self, catalog: &Arc<Catalog>) -> Result<Arc<Index>, PortError> {
+        let mut made = self.made.lock().await;
+        let is_of = |known: &Arc<Catalog>| Arc::ptr_eq(known, catalog) || known == catalog;
+        if let Some((_, index)) = made.as_ref().filter(|(known, _)| is_of(known)) {
+            return Ok(Arc::clone(index));
+        }
+        let (knowledge, of) = (Arc::clone(&self.knowledge), Arc::clone(catalog));
+        let index = Arc::new(aside(move || Index::new(&of, &knowledge.sources)).await?);
+        *made = Some((Arc::clone(catalog), Arc::clone(&index)));
+        Ok(index)
+    }
+}
+
+/// Work that computes for long, where it keeps nobody waiting.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PortError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| PortError::Unavailable("the index could not be searched".to_owned()))
+}
+
+/// Retrieval for one search.
 pub(crate) struct Retrieval {
     catalog: Arc<Catalog>,
-    knowledge: Arc<Knowledge>,
-    embedder: Option<Arc<dyn Embedder>>,
-    index: OnceLock<Index>,
+    shared: Arc<SharedIndex>,
+    embedder: Option<Arc<ModelEmbedder>>,
 }
 
 impl Retrieval {
     /// Retrieval over that catalog; without an embedder there are no vectors.
-    pub(crate) fn new(catalog: &Arc<Catalog>, knowledge: &Arc<Knowledge>, embedder: Option<Arc<dyn Embedder>>) -> Self {
-        let (catalog, knowledge) = (Arc::clone(catalog), Arc::clone(knowledge));
-        Self { catalog, knowledge, embedder, index: OnceLock::new() }
+    pub(crate) fn new(catalog: &Arc<Catalog>, shared: &Arc<SharedIndex>, embedder: Option<Arc<ModelEmbedder>>) -> Self {
+        Self { catalog: Arc::clone(catalog), shared: Arc::clone(shared), embedder }
     }
+}
 
-    fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::new(&self.catalog, &self.knowledge.sources, self.embedder.clone()))
+impl Retrieval {
+    /// What computes does so aside; what waits for a model comes after.
+    async fn look_into(
+        &self,
+        index: Arc<Index>,
+        looks: &[Lookup],
+    ) -> Result<Vec<Result<Vec<Hit>, PortError>>, PortError> {
+        let (of, all) = (Arc::clone(&index), looks.to_vec());
+        let computed = aside(move || all.iter().map(|look| of.find_now(look)).collect::<Vec<_>>()).await?;
+        let model = self.embedder.as_deref().filter(|embedder| embedder.knows_the_schema());
+        let mut found = Vec::with_capacity(looks.len());
+        for (look, computed) in looks.iter().zip(computed) {
+            found.push(match computed {
+                Some(computed) => computed,
+                None => index.find(look, model.map(|model| model as &dyn Embedder)).await,
+            });
+        }
+        Ok(found)
     }
 }
 
 #[async_trait]
 impl SearchPort for Retrieval {
     async fn look_up(&self, looks: &[Lookup]) -> Vec<Result<Vec<Hit>, PortError>> {
-        self.index().look_up(looks).await
+        let found = match self.shared.of(&self.catalog).await {
+            Ok(index) => self.look_into(index, looks).await,
+            Err(error) => Err(error),
+        };
+        found.unwrap_or_else(|error| looks.iter().map(|_| Err(error.clone())).collect())
     }
 }
 
 #[async_trait]
 impl Embedder for Retrieval {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.index().embed(texts).await
+        match &self.embedder {
+            Some(embedder) => embedder.embed(texts).await,
+            None => Err(PortError::Unsupported),
+        }
     }
 }
 
-/// Vectors of a model of one search; those that the index on disk holds are not asked for again.
+/// Vectors of a model of one search; those that the index on disk holds, or that this search has, are not asked for again.
 pub(crate) struct ModelEmbedder {
     /// The search's models, with all that stands around them.
-    pub(crate) model: Arc<dyn ModelProvider>,
+    model: Arc<dyn ModelProvider>,
     /// The name among them.
-    pub(crate) name: String,
-    pub(crate) knowledge: Arc<Knowledge>,
-    pub(crate) problem: Arc<Problem>,
-    pub(crate) catalog: Arc<Catalog>,
+    name: String,
+    knowledge: Arc<Knowledge>,
+    problem: Arc<Problem>,
+    catalog: Arc<Catalog>,
+    /// Calls under way at once.
+    in_flight: usize,
+    known: Mutex<BTreeMap<String, Vec<f32>>>,
 }
 
 impl ModelEmbedder {
-    /// Vectors of at most [`BATCH`] texts.
-    async fn batch(&self, texts: &[&String]) -> Result<Vec<Vec<f32>>, PortError> {
-        let message = |text: &&String| Message { speaker: Speaker::User, text: (*text).clone() };
+    /// Whether the index on disk holds vectors of the schema: those of a large one are too many for a search to ask for.
+    fn knows_the_schema(&self) -> bool {
+        self.knowledge.length(&self.name).is_some()
+    }
+
+    pub(crate) fn new(
+        model: Arc<dyn ModelProvider>,
+        name: String,
+        knowledge: Arc<Knowledge>,
+        (problem, catalog): (Arc<Problem>, Arc<Catalog>),
+        in_flight: usize,
+    ) -> Self {
+        Self { model, name, knowledge, problem, catalog, in_flight: in_flight.max(1), known: Mutex::default() }
+    }
+
+    fn found(&self, text: &str) -> Option<Vec<f32>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(text).or_else(|| self.knowledge.vector(&self.name, text)).cloned()
+    }
+
+    /// Vectors of some texts, in one call.
+    async fn batch(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        let message =
+            |text: &String| Message { speaker: Speaker::User, text: clip(text, MAX_EMBEDDED_TEXT).to_owned() };
         let request = Request {
             purpose: Purpose::Other(EMBED.to_owned()),
             messages: texts.iter().map(message).collect(),
@@ -83,9 +163,40 @@ impl ModelEmbedder {
         };
         let (problem, catalog) = (Arc::clone(&self.problem), Arc::clone(&self.catalog));
         let reply = self.model.complete(&ModelCall { request, problem, task: None, catalog }).await.result;
-        let vectors = encode::vectors_of(&reply.map_err(refusal)?.text).filter(|vectors| vectors.len() == texts.len());
-        vectors.ok_or_else(|| PortError::Other("the model for embeddings gave other vectors than asked for".to_owned()))
+        let vectors = encode::vectors_of(&reply.map_err(refusal)?.text).unwrap_or_default();
+        let length = self.knowledge.length(&self.name);
+        if vectors.len() != texts.len() {
+            return Err(PortError::Other("the model for embeddings gave other vectors than asked for".to_owned()));
+        }
+        match vectors.iter().find(|vector| length.is_some_and(|length| vector.len() != length)) {
+            Some(vector) => Err(PortError::Other(format!(
+                "the model for embeddings gives {} numbers, those of the index have {}: run build-index again",
+                vector.len(),
+                length.unwrap_or_default()
+            ))),
+            None => Ok(vectors),
+        }
     }
+}
+
+/// The texts in calls of at most [`BATCH`] texts and [`BATCH_BYTES`] bytes.
+fn batches(texts: Vec<String>) -> Vec<Vec<String>> {
+    let mut batches: Vec<Vec<String>> = Vec::new();
+    let mut bytes = 0;
+    for text in texts {
+        let size = text.len().min(MAX_EMBEDDED_TEXT);
+        match batches.last_mut().filter(|last| last.len() < BATCH && bytes + size <= BATCH_BYTES) {
+            Some(last) => {
+                last.push(text);
+                bytes += size;
+            }
+            None => {
+                batches.push(vec![text]);
+                bytes = size;
+            }
+        }
+    }
+    batches
 }
 
 fn refusal(error: LlmError) -> PortError {
@@ -103,12 +214,33 @@ fn refusal(error: LlmError) -> PortError {
 #[async_trait]
 impl Embedder for ModelEmbedder {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        let stored: Vec<Option<&Vec<f32>>> = texts.iter().map(|text| self.knowledge.vector(&self.name, text)).collect();
-        let missing: Vec<&String> =
-            texts.iter().zip(&stored).filter(|(_, stored)| stored.is_none()).map(|(text, _)| text).collect();
-        let batches = join_all(missing.chunks(BATCH).map(|batch| self.batch(batch))).await;
-        let mut asked = batches.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten();
-        let vectors = stored.into_iter().map(|stored| stored.cloned().or_else(|| asked.next()));
-        vectors.collect::<Option<_>>().ok_or_else(|| PortError::Other("a vector is missing".to_owned()))
+        let mut missing: Vec<String> = texts.iter().filter(|text| self.found(text).is_none()).cloned().collect();
+        missing.sort();
+        missing.dedup();
+        let calls = batches(missing).into_iter().map(|batch| async move {
+            let vectors = self.batch(&batch).await?;
+            Ok::<_, PortError>(batch.into_iter().zip(vectors).collect::<Vec<_>>())
+        });
+        let came: Vec<_> = stream::iter(calls).buffered(self.in_flight).collect().await;
+        for vectors in came {
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(vectors?);
+        }
+        let all = texts.iter().map(|text| self.found(text)).collect::<Option<Vec<_>>>();
+        all.ok_or_else(|| PortError::Other("a vector is missing".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_bounded_in_texts_and_in_bytes() {
+        let (short, long) = ("x".to_owned(), "y".repeat(MAX_EMBEDDED_TEXT));
+        let counts = |texts: Vec<String>| batches(texts).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(counts(vec![short; 2 * BATCH + 1]), [BATCH, BATCH, 1]);
+        let most = BATCH_BYTES / MAX_EMBEDDED_TEXT;
+        assert_eq!(counts(vec![long; 2 * most + 1]), [most, most, 1]);
+        assert_eq!(counts(Vec::new()), Vec::<usize>::new());
     }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{HOST, Relation};
+use syrch_core::ports::{HOST, MAX_LOOKUP_TEXT, PortError, Relation};
 use syrch_core::roles::{Output, Parent, Planner, Role, Solver};
+use syrch_core::text::clip;
 use syrch_core::{
     Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Lookup, Observation, Operation, Question,
     ResultSet, RoleError, Step, Task, TaskId, Turn, Verdict,
@@ -88,7 +89,8 @@ impl Runner {
     /// A task that looks into a corpus: what it finds is its observation's.
     async fn retrieve(&self, task: &Arc<Task>, look: &Lookup) -> Observation {
         let prepared = self.context.prepare(Role::Solver, Some(task), Vec::new(), None).await;
-        let found = prepared.call.ports.search.look_up(std::slice::from_ref(look)).await.into_iter().next();
+        let look = Lookup { text: clip(&look.text, MAX_LOOKUP_TEXT).to_owned(), ..look.clone() };
+        let found = prepared.call.ports.search.look_up(&[look]).await.into_iter().next();
         prepared.end(None, || ()).await;
         let ended = |ending| Observation::ended(&task.id, ending);
         match found {
@@ -96,7 +98,14 @@ impl Runner {
                 hits: hits.clone(),
                 ..ended(if hits.is_empty() { Ending::Empty } else { Ending::Solved })
             },
-            Some(Err(error)) => ended(Ending::Failed(Failure::new(FailureKind::Unsupported, error.to_string()))),
+            Some(Err(error)) => {
+                let kind = match &error {
+                    PortError::Budget => FailureKind::Budget,
+                    PortError::Unavailable(_) => FailureKind::Model,
+                    _ => FailureKind::Unsupported,
+                };
+                ended(Ending::Failed(Failure::new(kind, error.to_string())))
+            }
             None => ended(Ending::Failed(Failure::new(FailureKind::Internal, "nothing was found out"))),
         }
     }

@@ -7,7 +7,7 @@ use syrch_core::ledger::Exhausted;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Clarifier, Linker, Planner, Role};
 use syrch_core::{Ending, FailureKind, Graph, Observation, Problem, Question, RoleError, TaskId};
-use syrch_journal::Fact;
+use syrch_journal::{Fact, Kept};
 use syrch_scheduler::{End, Options, Run, Stop, execute};
 
 use crate::answer::{Times, document};
@@ -230,11 +230,16 @@ async fn linked(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     };
     match linked {
         Ok(linked) => {
-            let (tables, of) = (linked.tables.clone(), context.catalog.tables.len());
+            let (mut tables, of) = (linked.tables.clone(), context.catalog.tables.len());
             let kept = if tables.is_empty() { of } else { tables.len() };
+            if context.settings.journal.kept == Kept::None {
+                // A linker that sees cells may quote them.
+                tables.iter_mut().for_each(|relevant| relevant.reason.clear());
+            }
+            let narrowed = context.narrowed(linked);
             context.trace.event(&SearchEvent::Linked { kept, of });
-            context.tape.fact(Fact::Linked { tables, of, hints: linked.hints.len() });
-            Ok(context.narrowed(linked))
+            context.tape.fact(Fact::Linked { tables, of, hints: narrowed.problem.hints.len() });
+            Ok(narrowed)
         }
         Err(error) if error.is_fault() => Err(Error::PluginFailed(error)),
         Err(error) => {

@@ -31,7 +31,10 @@ async fn a_plugin_is_known_by_its_bytes() {
     assert_eq!(plugin.digest().len(), 64);
     assert_eq!(plugin.size(), bytes.len() as u64);
     assert_eq!(plugin.identity().name, "hostile");
-    assert_eq!(plugin.roles(), [Role::Planner, Role::Solver, Role::Calibrator, Role::Reward, Role::Aggregator]);
+    assert_eq!(
+        plugin.roles(),
+        [Role::Linker, Role::Planner, Role::Solver, Role::Calibrator, Role::Reward, Role::Aggregator]
+    );
     assert!(plugin.imports().iter().any(|port| port == "sql"));
 }
 

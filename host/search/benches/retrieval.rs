@@ -1,10 +1,8 @@
 //! How long it takes to index a catalog and to look into it, by the number of tables.
 
-use std::task::{Context, Poll, Waker};
-
 use divan::{Bencher, black_box};
 use syrch_core::{Catalog, Column, Corpus, Dialect, Lane, Lookup, Table};
-use syrch_search::{Index, Sources};
+use syrch_search::{Index, Note, Sources};
 
 fn main() {
     divan::main();
@@ -33,33 +31,63 @@ fn catalog(tables: usize) -> Catalog {
 #[divan::bench(args = [8, 64, 500])]
 fn build(bencher: Bencher, tables: usize) {
     let (catalog, sources) = (catalog(tables), Sources::default());
-    bencher.bench(|| Index::new(black_box(&catalog), &sources, None));
+    bencher.bench(|| Index::new(black_box(&catalog), &sources));
 }
 
-/// One look; nothing that it waits for is ever pending without vectors.
-fn look(bencher: Bencher, tables: usize, corpus: Corpus, lane: Lane, text: &str) {
-    let index = Index::new(&catalog(tables), &Sources::default(), None);
+/// One look; in these lanes it waits for nothing.
+fn look(bencher: Bencher, index: &Index, corpus: Corpus, lane: Lane, text: &str) {
     let look = Lookup { corpus, lane, text: text.to_owned(), limit: 20 };
-    bencher.bench(|| {
-        let future = std::pin::pin!(index.find(black_box(&look)));
-        match future.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(found) => found.map_or(0, |hits| hits.len()),
-            Poll::Pending => 0,
-        }
-    });
+    bencher.bench(|| index.find_now(black_box(&look)).and_then(Result::ok).map_or(0, |hits| hits.len()));
+}
+
+fn tables(count: usize) -> Index {
+    Index::new(&catalog(count), &Sources::default())
+}
+
+/// A line of notes for each number.
+fn notes(lines: usize) -> Sources {
+    let of = |words: &[&str], at: usize| words[at % words.len()].to_owned();
+    let line =
+        |at: usize| format!("{} {at}: the {} of its {}\n", of(THINGS, at), of(FACETS, at / 8), of(THINGS, at / 3));
+    let note =
+        |at: usize| Note { id: format!("n{at}"), text: (at * 10..at * 10 + 10).map(line).collect(), ..Note::default() };
+    Sources { notes: (0..lines / 10).map(note).collect(), ..Sources::default() }
 }
 
 #[divan::bench(args = [8, 64, 500])]
 fn lexical_columns(bencher: Bencher, tables: usize) {
-    look(bencher, tables, Corpus::Columns, Lane::Lexical, QUESTION);
+    look(bencher, &self::tables(tables), Corpus::Columns, Lane::Lexical, QUESTION);
 }
 
 #[divan::bench(args = [8, 64, 500])]
 fn fuzzy_columns_by_a_name(bencher: Bencher, tables: usize) {
-    look(bencher, tables, Corpus::Columns, Lane::PathFuzzy, "suplier contract");
+    look(bencher, &self::tables(tables), Corpus::Columns, Lane::PathFuzzy, "suplier contract");
 }
 
 #[divan::bench(args = [8, 64, 500])]
 fn fuzzy_tables_by_a_question(bencher: Bencher, tables: usize) {
-    look(bencher, tables, Corpus::Tables, Lane::PathFuzzy, QUESTION);
+    look(bencher, &self::tables(tables), Corpus::Tables, Lane::PathFuzzy, QUESTION);
+}
+
+/// The longest name that is looked for.
+#[divan::bench(args = [8, 64, 500])]
+fn fuzzy_columns_by_a_long_word(bencher: Bencher, tables: usize) {
+    look(bencher, &self::tables(tables), Corpus::Columns, Lane::PathFuzzy, &"suplier_contract_".repeat(60));
+}
+
+#[divan::bench(args = [8, 64, 500])]
+fn fuzzy_columns_by_a_long_text(bencher: Bencher, tables: usize) {
+    look(bencher, &self::tables(tables), Corpus::Columns, Lane::PathFuzzy, &QUESTION.repeat(10));
+}
+
+#[divan::bench(args = [100, 10_000, 40_000])]
+fn build_notes(bencher: Bencher, lines: usize) {
+    let (catalog, sources) = (catalog(1), notes(lines));
+    bencher.bench(|| Index::new(black_box(&catalog), &sources));
+}
+
+#[divan::bench(args = [100, 10_000, 40_000])]
+fn fuzzy_notes_by_a_long_text(bencher: Bencher, lines: usize) {
+    let index = Index::new(&catalog(1), &notes(lines));
+    look(bencher, &index, Corpus::Notes, Lane::SegmentFuzzy, &QUESTION.repeat(10));
 }

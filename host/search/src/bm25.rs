@@ -1,6 +1,6 @@
 //! Ranking by words: BM25 with the constants of sift (k1 1.2, b 0.75).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
@@ -19,103 +19,218 @@ fn weight(idf: f64, times: f64, length: f64) -> f64 {
 const COMPOUND: f64 = 0.6;
 /// Letters of the shortest word that is looked for within longer ones.
 const COMPOUND_LETTERS: usize = 4;
+/// Different terms of a text that are looked for, and pairs of them.
+pub(crate) const TERMS: usize = 64;
 
-/// A document under construction: terms, and how much each occurrence counts.
+/// How much a term counts in a document.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    key: u64,
+    document: u32,
+    times: f32,
+}
+
+/// The key of a term of one word by its number; that of a pair has its first word's number above.
+fn pair_key(first: u32, second: u32) -> u64 {
+    (u64::from(first) + 1) << 32 | u64::from(second)
+}
+
+/// Documents under construction: terms, and how much each occurrence counts.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    counts: HashMap<String, f64>,
+    numbers: HashMap<String, u32>,
+    entries: Vec<Entry>,
+    /// The words of each document that is whole.
+    lengths: Vec<f64>,
+    /// The words of the document that is being made.
     length: f64,
 }
 
 impl Words {
-    /// Adds terms that stand side by side; each pair of neighbours is a term too, so that what is named by two words is found
-    /// before what has them apart.
-    pub(crate) fn add(&mut self, terms: &[String], weight: f64) {
+    /// Adds terms that stand side by side to the document that is being made; each pair of neighbours is a term too, so that what is
+    /// named by two words is found before what has them apart.
+    pub(crate) fn add(&mut self, terms: &[String], weight: f32) {
+        let Ok(document) = u32::try_from(self.lengths.len()) else { return };
         self.length += terms.len() as f64;
+        let mut before = None;
         for term in terms {
-            *self.counts.entry(term.clone()).or_default() += weight;
-        }
-        for pair in pairs(terms) {
-            *self.counts.entry(pair).or_default() += weight;
+            let Some(number) = self.number(term) else { return };
+            let keys = [Some(u64::from(number)), before.map(|before| pair_key(before, number))];
+            self.entries.extend(keys.into_iter().flatten().map(|key| Entry { key, document, times: weight }));
+            before = Some(number);
         }
     }
-}
 
-fn pairs(terms: &[String]) -> impl Iterator<Item = String> {
-    terms.windows(2).map(|pair| pair.join(" "))
+    /// The document is whole; the next one begins.
+    pub(crate) fn end(&mut self) {
+        self.lengths.push(std::mem::take(&mut self.length));
+    }
+
+    fn number(&mut self, term: &str) -> Option<u32> {
+        if let Some(number) = self.numbers.get(term) {
+            return Some(*number);
+        }
+        let number = u32::try_from(self.numbers.len()).ok()?;
+        self.numbers.insert(term.to_owned(), number);
+        Some(number)
+    }
 }
 
 /// An index over documents that are known by their number.
 #[derive(Debug)]
 pub(crate) struct Bm25 {
-    /// Documents and how often each has the term, in their order.
-    postings: HashMap<String, Vec<(u32, f64)>>,
-    /// The single words among the terms that are long enough to hold another.
+    /// The words of all documents in their order: a word's place is its number.
     words: Vec<String>,
+    /// The numbers of the words in the order of their letters from the last to the first.
+    by_end: Vec<u32>,
+    /// In the order of keys and documents; each pair of them once.
+    entries: Vec<Entry>,
     /// Length over the average.
     lengths: Vec<f64>,
 }
 
 impl Bm25 {
-    pub(crate) fn new(documents: Vec<Words>) -> Self {
-        let total: f64 = documents.iter().map(|document| document.length).sum();
-        let average = (total / documents.len().max(1) as f64).max(1.0);
-        let mut postings: HashMap<String, Vec<(u32, f64)>> = HashMap::new();
-        let mut lengths = Vec::with_capacity(documents.len());
-        for (number, document) in (0_u32..).zip(documents) {
-            lengths.push(document.length / average);
-            for (term, times) in document.counts {
-                postings.entry(term).or_default().push((number, times));
-            }
-        }
-        let is_long = |term: &&String| term.len() > COMPOUND_LETTERS && !term.contains(' ');
-        let mut words: Vec<String> = postings.keys().filter(is_long).cloned().collect();
+    pub(crate) fn new(documents: Words) -> Self {
+        let Words { numbers, mut entries, mut lengths, .. } = documents;
+        let average = (lengths.iter().sum::<f64>() / lengths.len().max(1) as f64).max(1.0);
+        lengths.iter_mut().for_each(|length| *length /= average);
+        let mut words: Vec<(String, u32)> = numbers.into_iter().collect();
         words.sort_unstable();
-        Self { postings, words, lengths }
+        let mut places = vec![0; words.len()];
+        for (place, (_, number)) in (0_u32..).zip(&words) {
+            places[*number as usize] = place;
+        }
+        let place = |number: u64| places.get(number as u32 as usize).copied().unwrap_or(0);
+        for entry in &mut entries {
+            entry.key = match (entry.key >> 32).checked_sub(1) {
+                Some(first) => pair_key(place(first), place(entry.key)),
+                None => u64::from(place(entry.key)),
+            };
+        }
+        entries.sort_unstable_by_key(|entry| (entry.key, entry.document));
+        entries.dedup_by(|next, kept| {
+            let is_same = (next.key, next.document) == (kept.key, kept.document);
+            kept.times += if is_same { next.times } else { 0.0 };
+            is_same
+        });
+        entries.shrink_to_fit();
+        let words: Vec<String> = words.into_iter().map(|(word, _)| word).collect();
+        let mut by_end: Vec<u32> = (0_u32..).take(words.len()).collect();
+        by_end.sort_unstable_by(|a, b| words[*a as usize].bytes().rev().cmp(words[*b as usize].bytes().rev()));
+        Self { words, by_end, entries, lengths }
     }
 
     /// The documents that have any of the terms, each with a score of 0 to 1: the BM25 score over the most that a document could
-    /// have for those of the terms that occur at all. Unsorted.
+    /// have for those of the terms that occur at all. Unsorted. At most [`TERMS`] different terms are looked for.
     pub(crate) fn find(&self, terms: &[String]) -> Vec<(usize, f64)> {
-        let mut wanted: Vec<String> = terms.iter().cloned().chain(pairs(terms)).collect();
-        wanted.sort_unstable();
-        wanted.dedup();
+        let (terms, pairs) = self.wanted(terms);
         let mut scores = vec![0.0; self.lengths.len()];
         let mut most = 0.0;
-        for term in &wanted {
-            let found = self.with_compounds(term);
-            if found.is_empty() {
-                continue;
-            }
-            let idf = idf(self.lengths.len() as f64, found.len() as f64);
-            most += idf * (K1 + 1.0);
-            for (number, times) in found {
-                let number = number as usize;
-                if let (Some(score), Some(length)) = (scores.get_mut(number), self.lengths.get(number)) {
-                    *score += weight(idf, times, *length);
-                }
-            }
+        let mut found = Times::new(self.lengths.len());
+        for term in terms {
+            let number = self.number(term).map(u64::from);
+            number.into_iter().for_each(|key| self.add_entries(key, 1.0, &mut found));
+            self.add_compounds(term, &mut found);
+            self.add_scores(&mut found, &mut scores, &mut most);
+        }
+        for key in pairs {
+            self.add_entries(key, 1.0, &mut found);
+            self.add_scores(&mut found, &mut scores, &mut most);
         }
         let found = scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0);
         found.map(|(number, score)| (number, score / most)).collect()
     }
 
-    /// The documents that have a term, and those with a longer word that begins or ends with it.
-    fn with_compounds(&self, term: &str) -> BTreeMap<u32, f64> {
-        let exact = self.postings.get(term).into_iter().flatten();
-        let mut found: BTreeMap<u32, f64> = exact.copied().collect();
-        if term.len() < COMPOUND_LETTERS || term.contains(' ') {
-            return found;
+    /// The different terms, and the keys of pairs of neighbours that there are.
+    fn wanted<'t>(&self, terms: &'t [String]) -> (BTreeSet<&'t str>, BTreeSet<u64>) {
+        let mut different = BTreeSet::new();
+        let mut pairs = BTreeSet::new();
+        let mut before = None;
+        for term in terms {
+            if different.len() >= TERMS && !different.contains(term.as_str()) {
+                break;
+            }
+            different.insert(term.as_str());
+            let number = self.number(term);
+            let pair = before.zip(number).map(|(before, number)| pair_key(before, number));
+            pairs.extend(pair.filter(|_| pairs.len() < TERMS));
+            before = number;
         }
-        for word in &self.words {
-            if word.len() > term.len() && (word.ends_with(term) || word.starts_with(term)) {
-                for (number, times) in self.postings.get(word).into_iter().flatten() {
-                    let kept = found.entry(*number).or_default();
-                    *kept = kept.max(COMPOUND * times);
-                }
+        (different, pairs)
+    }
+
+    fn number(&self, term: &str) -> Option<u32> {
+        let place = self.words.binary_search_by(|word| word.as_str().cmp(term)).ok()?;
+        u32::try_from(place).ok()
+    }
+
+    /// The documents that have a term, by its key.
+    fn add_entries(&self, key: u64, share: f64, found: &mut Times) {
+        let start = self.entries.partition_point(|entry| entry.key < key);
+        let entries = self.entries.get(start..).unwrap_or_default();
+        for entry in entries.iter().take_while(|entry| entry.key == key) {
+            found.add(entry.document, share * f64::from(entry.times));
+        }
+    }
+
+    /// The documents with a longer word that begins or ends with the term.
+    fn add_compounds(&self, term: &str, found: &mut Times) {
+        if term.len() < COMPOUND_LETTERS {
+            return;
+        }
+        let start = self.words.partition_point(|word| word.as_str() < term);
+        let beginning = (start..).zip(self.words.get(start..).unwrap_or_default());
+        let beginning = beginning.take_while(|(_, word)| word.starts_with(term)).map(|(number, _)| number);
+        let end = |number: &u32| self.words.get(*number as usize).map_or("", String::as_str);
+        let start = self.by_end.partition_point(|number| end(number).bytes().rev().cmp(term.bytes().rev()).is_lt());
+        let ending = self.by_end.get(start..).unwrap_or_default().iter();
+        let ending = ending.take_while(|number| end(number).ends_with(term)).map(|number| *number as usize);
+        for number in beginning.chain(ending).filter(|number| self.words[*number].len() > term.len()) {
+            self.add_entries(number as u64, COMPOUND, found);
+        }
+    }
+
+    /// Adds what a term gives to the documents that were found, which are forgotten then.
+    fn add_scores(&self, found: &mut Times, scores: &mut [f64], most: &mut f64) {
+        if found.documents.is_empty() {
+            return;
+        }
+        let idf = idf(self.lengths.len() as f64, found.documents.len() as f64);
+        *most += idf * (K1 + 1.0);
+        for (number, times) in found.take() {
+            if let (Some(score), Some(length)) = (scores.get_mut(number), self.lengths.get(number)) {
+                *score += weight(idf, times, *length);
             }
         }
-        found
+    }
+}
+
+/// How much one term counts in the documents that have it.
+struct Times {
+    /// 0 for a document without it.
+    times: Vec<f64>,
+    documents: Vec<u32>,
+}
+
+impl Times {
+    fn new(documents: usize) -> Self {
+        Self { times: vec![0.0; documents], documents: Vec::new() }
+    }
+
+    /// The most of what is added counts.
+    fn add(&mut self, document: u32, times: f64) {
+        if let Some(kept) = self.times.get_mut(document as usize) {
+            if *kept == 0.0 {
+                self.documents.push(document);
+            }
+            *kept = kept.max(times);
+        }
+    }
+
+    fn take(&mut self) -> impl Iterator<Item = (usize, f64)> {
+        let Self { times, documents } = self;
+        let take = |number: u32| times.get_mut(number as usize).map(|times| (number as usize, std::mem::take(times)));
+        documents.drain(..).filter_map(take)
     }
 }
 
@@ -124,12 +239,12 @@ mod tests {
     use super::*;
 
     fn index(texts: &[&str]) -> Bm25 {
-        let document = |text: &&str| {
-            let mut words = Words::default();
+        let mut words = Words::default();
+        for text in texts {
             words.add(&text.split(' ').map(str::to_owned).collect::<Vec<_>>(), 1.0);
-            words
-        };
-        Bm25::new(texts.iter().map(document).collect())
+            words.end();
+        }
+        Bm25::new(words)
     }
 
     fn order(index: &Bm25, text: &str) -> Vec<usize> {
@@ -167,5 +282,26 @@ mod tests {
     fn neighbours_are_found_before_words_apart() {
         let index = index(&["revenue of all net", "net revenue of all", "other words stand here"]);
         assert_eq!(order(&index, "net revenue"), [1, 0]);
+    }
+
+    #[test]
+    fn a_text_has_so_many_terms() {
+        let index = index(&["a b", "c"]);
+        let mut terms: Vec<String> = (0..500).map(|number| format!("x{}", number % 100)).collect();
+        let (different, pairs) = index.wanted(&terms);
+        assert_eq!((different.len(), pairs.len()), (TERMS, 0));
+        terms = ["a", "b", "a", "b", "c"].repeat(100).into_iter().map(str::to_owned).collect();
+        let (different, pairs) = index.wanted(&terms);
+        assert_eq!((different.len(), pairs.len()), (3, 4), "a b, b a, b c, c a");
+        let many: Vec<String> =
+            ["unknown", "a"].repeat(40).into_iter().map(str::to_owned).chain(["c".into()]).collect();
+        assert_eq!(index.find(&many).len(), 2, "what is said again takes no place");
+    }
+
+    #[test]
+    fn a_word_that_occurs_again_is_one_entry() {
+        let index = index(&["a b a b a", "b"]);
+        assert_eq!(index.entries.len(), 5, "a, b, a b, b a, and b of the second");
+        assert!(index.entries.iter().any(|entry| entry.times == 3.0));
     }
 }

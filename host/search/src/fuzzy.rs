@@ -1,9 +1,18 @@
 //! How much one name is spelled like another: subsequence, edit distance and common beginnings, with the constants of sift.
 
+use crate::distance::{PATTERN, Pattern};
 use crate::words::{compact, parts};
 
 /// The least score that is a match.
 pub(crate) const THRESHOLD: f64 = 0.78;
+
+/// Characters of a name; of a longer one the beginning is compared.
+pub(crate) const NAME_CHARS: usize = PATTERN;
+/// Characters of a line.
+pub(crate) const LINE_CHARS: usize = 400;
+
+/// What rounding may take from a bound.
+const ROUNDING: f64 = 1e-9;
 
 /// A text made ready for comparison.
 #[derive(Debug, Clone)]
@@ -19,14 +28,17 @@ pub(crate) struct Spelling {
 
 /// How often each letter and digit occurs, as a cheap bound on similarity.
 #[derive(Debug, Clone, Copy)]
-struct Letters {
-    counts: [u8; 37],
+pub(crate) struct Letters {
+    counts: [u16; 37],
+    /// Bytes.
     all: u32,
+    /// Characters.
+    chars: u32,
 }
 
 impl Letters {
-    fn of(compact: &str) -> Self {
-        let mut letters = Self { counts: [0; 37], all: 0 };
+    pub(crate) fn of(compact: &str) -> Self {
+        let mut letters = Self { counts: [0; 37], all: 0, chars: 0 };
         for byte in compact.bytes() {
             let slot = match byte {
                 b'a'..=b'z' => byte - b'a',
@@ -36,6 +48,8 @@ impl Letters {
             let count = &mut letters.counts[slot as usize];
             *count = count.saturating_add(1);
             letters.all += 1;
+            // A character of several bytes counts with its first.
+            letters.chars += u32::from(byte & 0xC0 != 0x80);
         }
         letters
     }
@@ -47,17 +61,29 @@ impl Letters {
 }
 
 impl Spelling {
+    /// The spelling of a name: of its first [`NAME_CHARS`] characters.
     pub(crate) fn new(text: &str) -> Self {
-        let chars: Vec<char> = text.chars().collect();
-        let mut lower = Vec::with_capacity(chars.len());
-        let mut begins = Vec::with_capacity(chars.len());
-        for (at, c) in chars.iter().enumerate() {
-            let before = at.checked_sub(1).and_then(|at| chars.get(at));
+        Self::of_first(text, NAME_CHARS)
+    }
+
+    /// The spelling of a line: of its first [`LINE_CHARS`] characters.
+    pub(crate) fn of_line(text: &str) -> Self {
+        Self::of_first(text, LINE_CHARS)
+    }
+
+    fn of_first(text: &str, most: usize) -> Self {
+        let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
+        let text = text.get(..end).unwrap_or(text);
+        let mut lower = Vec::with_capacity(text.len());
+        let mut begins = Vec::with_capacity(text.len());
+        let mut before: Option<char> = None;
+        for c in text.chars() {
             let is_begin = c.is_alphanumeric()
                 && before.is_none_or(|b| !b.is_alphanumeric() || (b.is_lowercase() && c.is_uppercase()));
             // Only the first of several lower-case letters that stand for one.
-            lower.push(c.to_lowercase().next().unwrap_or(*c));
+            lower.push(c.to_lowercase().next().unwrap_or(c));
             begins.push(is_begin);
+            before = Some(c);
         }
         let compact = compact(text);
         Self { letters: Letters::of(&compact), lower, begins, compact, words: parts(text) }
@@ -66,58 +92,114 @@ impl Spelling {
     pub(crate) fn words(&self) -> &[String] {
         &self.words
     }
+
+    /// All of it.
+    pub(crate) fn whole(&self) -> Stretch<'_> {
+        let Self { lower, begins, compact, words, letters } = self;
+        Stretch { lower, begins, compact, words, letters }
+    }
 }
 
-/// The letters of `query` in order within `text`: 1 each, 0.3 more where a word begins, 0.35 more next to the one before; over the query's
-/// length, times half and the share of the stretch that they fill. 0 when they are not all there.
-fn subsequence(query: &Spelling, text: &Spelling) -> f64 {
-    let wanted: Vec<char> = query.compact.chars().collect();
-    let (mut score, mut first, mut last) = (0.0, None, None);
-    let mut at = 0;
-    for c in &wanted {
-        let Some(found) = (at..text.lower.len()).find(|at| text.lower[*at] == *c) else { return 0.0 };
-        score += 1.0;
-        if text.begins[found] {
-            score += 0.3;
-        }
-        if last.is_some_and(|last| last + 1 == found) {
-            score += 0.35;
-        }
-        first = first.or(Some(found));
-        last = Some(found);
-        at = found + 1;
+/// What a query is compared with: a spelling, or some words of one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stretch<'t> {
+    pub(crate) lower: &'t [char],
+    pub(crate) begins: &'t [bool],
+    pub(crate) compact: &'t str,
+    pub(crate) words: &'t [String],
+    pub(crate) letters: &'t Letters,
+}
+
+/// A name that is looked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Query {
+    compact: String,
+    words: Vec<String>,
+    letters: Letters,
+    pattern: Pattern,
+}
+
+impl Query {
+    pub(crate) fn new(text: &str) -> Self {
+        let Spelling { compact, words, .. } = Spelling::new(text);
+        // What is written in lower case may have more characters.
+        let pattern = Pattern::new(&compact);
+        let compact = String::from_iter(pattern.chars());
+        Self { letters: Letters::of(&compact), compact, words, pattern }
     }
-    let (Some(first), Some(last)) = (first, last) else { return 0.0 };
-    let length = wanted.len() as f64;
-    score / length * (0.5 + length / (last - first + 1) as f64)
+
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// The letters in order within `text`: 1 each, 0.3 more where a word begins, 0.35 more next to the one before; over the query's
+    /// length, times half and the share of the stretch that they fill. 0 when they are not all there.
+    fn subsequence(&self, text: Stretch<'_>) -> f64 {
+        let wanted = self.pattern.chars();
+        let (mut score, mut first, mut last) = (0.0, None, None);
+        let mut at = 0;
+        for c in wanted {
+            let Some(found) = (at..text.lower.len()).find(|at| text.lower[*at] == *c) else { return 0.0 };
+            score += 1.0;
+            if text.begins[found] {
+                score += 0.3;
+            }
+            if last.is_some_and(|last| last + 1 == found) {
+                score += 0.35;
+            }
+            first = first.or(Some(found));
+            last = Some(found);
+            at = found + 1;
+        }
+        let (Some(first), Some(last)) = (first, last) else { return 0.0 };
+        let length = wanted.len() as f64;
+        score / length * (0.5 + length / (last - first + 1) as f64)
+    }
+
+    /// The best of subsequence, edit distance and common beginning. What cannot reach `least` or the others is not measured.
+    fn measured(&self, text: Stretch<'_>, shared: u32, least: f64) -> f64 {
+        let (own, other) = (f64::from(self.letters.chars), f64::from(text.letters.chars));
+        let length = text.letters.chars as usize;
+        let mut best = if shared < self.letters.all { 0.0 } else { self.subsequence(text) };
+        // No more characters can be where they should be than both have.
+        let same = f64::from(shared).min(own).min(other);
+        let edit = 0.95 * same / own.max(other) + ROUNDING;
+        if edit > best && edit >= least {
+            best = best.max(0.95 * self.pattern.nearness(text.compact, length));
+        }
+        let jaro = (same / own + same / other + 1.0) / 3.0;
+        let beginning = 0.9 * (jaro + 0.4 * (1.0 - jaro)) + ROUNDING;
+        if beginning > best && beginning >= least {
+            best = best.max(0.9 * self.pattern.jaro_winkler(text.compact, length));
+        }
+        best
+    }
 }
 
 /// How well a name fits: the best of subsequence, edit distance and common beginning, and more where it contains the query, begins
 /// with it or shares whole words. 0 when nothing of it is convincing.
-pub(crate) fn component(query: &Spelling, text: &Spelling) -> f64 {
+pub(crate) fn component(query: &Query, text: Stretch<'_>) -> f64 {
     if query.compact.is_empty() || text.compact.is_empty() {
         return 0.0;
     }
-    let overlap = 0.08 * overlap(query, text) as f64;
-    let shared = query.letters.shared(&text.letters);
+    let shared = query.letters.shared(text.letters);
     // With fewer than half of the shorter one's letters in common, it is not worth measuring.
     if 2 * shared < query.letters.all.min(text.letters.all) {
         return 0.0;
     }
-    let contains = query.compact.len() > 1 && text.compact.contains(&query.compact);
+    let overlap = 0.08 * overlap(query, text) as f64;
+    let contains = query.compact.len() > 1 && shared >= query.letters.all && text.compact.contains(&query.compact);
     let prefix = contains && text.compact.starts_with(&query.compact);
-    let sequence = if shared < query.letters.all { 0.0 } else { subsequence(query, text) };
-    let edit = 0.95 * strsim::normalized_levenshtein(&query.compact, &text.compact);
-    let beginning = 0.9 * strsim::jaro_winkler(&query.compact, &text.compact);
-    let base = sequence.max(edit).max(beginning);
-    if base < 0.5 && !contains && overlap < 0.16 {
+    let least = if contains || overlap >= 0.16 { 0.0 } else { 0.5 };
+    let base = query.measured(text, shared, least);
+    if base < least {
         return 0.0;
     }
     base + if contains { 0.55 } else { 0.0 } + if prefix { 0.45 } else { 0.0 } + overlap
 }
 
 /// Words of at least two letters that both have.
-pub(crate) fn overlap(query: &Spelling, text: &Spelling) -> usize {
+fn overlap(query: &Query, text: Stretch<'_>) -> usize {
     query.words.iter().filter(|word| word.len() >= 2 && text.words.contains(word)).count()
 }
 
@@ -131,13 +213,13 @@ mod tests {
     use super::*;
 
     fn scored(query: &str, text: &str) -> f64 {
-        component(&Spelling::new(query), &Spelling::new(text))
+        component(&Query::new(query), Spelling::new(text).whole())
     }
 
     // The fixtures of sift.
     #[test]
     fn subsequences_are_weighed_as_known() {
-        let score = |query, text| subsequence(&Spelling::new(query), &Spelling::new(text));
+        let score = |query, text| Query::new(query).subsequence(Spelling::new(text).whole());
         assert!((score("cust", "customers") - 2.006_25_f64).abs() < 1e-12);
         assert!((score("ctid", "customer_type_id") - 0.928_125_f64).abs() < 1e-12);
         assert_eq!(score("custx", "customers"), 0.0);
@@ -163,5 +245,29 @@ mod tests {
     #[test]
     fn scores_keep_their_order_below_one() {
         assert!(share(0.8) < share(2.0) && share(1e9) <= 1.0);
+    }
+
+    #[test]
+    fn names_and_lines_have_so_many_characters() {
+        let long = "ab_é".repeat(400);
+        assert_eq!(Spelling::new(&long).lower.len(), NAME_CHARS);
+        assert_eq!(Spelling::of_line(&long).lower.len(), LINE_CHARS);
+        assert!(Query::new(&long).pattern.chars().len() <= NAME_CHARS);
+        assert!(scored(&long, &long) > 1.9, "long names are compared by their beginning");
+    }
+
+    // What bounds leave out is never more than what is measured.
+    #[test]
+    fn what_is_not_measured_would_not_be_the_best() {
+        let names =
+            ["customer", "custEmail", "ctid", "order_item_total", "totals", "a", "größe", "grosse", "net revenue"];
+        for (a, b) in names.iter().flat_map(|a| names.map(|b| (*a, b))) {
+            let (query, text) = (Query::new(a), Spelling::new(b));
+            let edit = 0.95 * strsim::normalized_levenshtein(&query.compact, &text.compact);
+            let beginning = 0.9 * strsim::jaro_winkler(&text.compact, &query.compact);
+            let best = query.subsequence(text.whole()).max(edit).max(beginning);
+            let shared = query.letters.shared(&text.letters);
+            assert!((query.measured(text.whole(), shared, 0.0) - best).abs() < 1e-12, "{a} {b}");
+        }
     }
 }

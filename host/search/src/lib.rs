@@ -5,6 +5,7 @@
 //! embeddings. Scores are 0 to 1 within a lane and do not compare across lanes: fusing them is the asker's.
 
 mod bm25;
+mod distance;
 mod fuzzy;
 mod index;
 mod names;
@@ -15,5 +16,5 @@ mod sources;
 mod tests;
 mod words;
 
-pub use index::Index;
+pub use index::{Index, embed};
 pub use sources::{Example, Note, Sources};

@@ -1,16 +1,21 @@
 //! The lane `path-fuzzy`: names that are spelled nearly so. What sift does with the parts of a file's path is done with
 //! `table.column`: the last part is the file's name, and its stem is that without what all its siblings begin with.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use crate::fuzzy::{Spelling, THRESHOLD, component};
-use crate::words::{content, parts};
+use crate::fuzzy::{Query, Spelling, THRESHOLD, component};
+use crate::words::content;
 
 /// Words of a text that is taken as one name; a longer one is taken apart.
 const NAME_WORDS: usize = 4;
-/// Words of a longer text that are looked at.
-const TEXT_WORDS: usize = 64;
+/// Words of a longer text that are looked at. With the pairs of them, a text has fewer than twice as many variants.
+pub(crate) const TEXT_WORDS: usize = u64::BITS as usize;
+/// Comparisons of a spelling with a variant that one look has: where there are many spellings, only so many variants of a text are
+/// looked for, its words before pairs of them ...
+const COMPARISONS: usize = 1 << 19;
+/// ... but never fewer than this.
+const LEAST_VARIANTS: usize = 32;
 
 const PATH: f64 = 1.1;
 const NAME: f64 = 1.3;
@@ -20,8 +25,9 @@ const TERM: f64 = 0.06;
 
 /// What is looked for: a name, or the words and pairs of neighbours of a longer text.
 pub(crate) struct Wanted {
-    pub(crate) variants: Vec<Spelling>,
-    words: Vec<String>,
+    pub(crate) variants: Vec<Query>,
+    /// At which places of the text a word stands: a bit for each.
+    places: HashMap<String, u64>,
     is_path: bool,
 }
 
@@ -38,13 +44,18 @@ impl Wanted {
             let single = words.iter().filter(|word| word.len() > 2).cloned();
             single.chain(words.windows(2).map(|pair| pair.join(" "))).collect()
         };
-        Self { variants: texts.iter().map(|text| Spelling::new(text)).collect(), words, is_path }
+        let mut told = BTreeSet::new();
+        let different = texts.iter().filter(|text| told.insert(text.as_str()));
+        let mut places: HashMap<String, u64> = HashMap::new();
+        for (at, word) in words.iter().enumerate().filter(|(_, word)| word.len() >= 2) {
+            *places.entry(word.clone()).or_default() |= 1 << at;
+        }
+        Self { variants: different.map(|text| Query::new(text)).collect(), places, is_path }
     }
 
-    /// Sift's 0.06 for each word of the query that is in the path.
-    fn terms(&self, words: &[String]) -> f64 {
-        let known = |word: &&String| word.len() >= 2 && words.contains(word);
-        TERM * self.words.iter().filter(known).count() as f64
+    /// The places of the query at which a word of the spelling stands.
+    fn places_of(&self, spelling: &Spelling) -> u64 {
+        spelling.words().iter().filter_map(|word| self.places.get(word)).fold(0, |all, places| all | places)
     }
 }
 
@@ -63,7 +74,7 @@ pub(crate) struct Names {
     spellings: Vec<Spelling>,
     numbers: HashMap<String, usize>,
     paths: Vec<Path>,
-    /// The spellings of whole paths, once a path was looked for.
+    /// The spellings of whole paths, in their order, once a path was looked for.
     wholes: OnceLock<Vec<Spelling>>,
 }
 
@@ -91,8 +102,8 @@ impl Names {
     /// The paths that are spelled nearly like one of the variants, with sift's score. Unsorted.
     pub(crate) fn find(&self, wanted: &Wanted) -> Vec<(usize, f64)> {
         let mut best = vec![0.0_f64; self.paths.len()];
-        for variant in &wanted.variants {
-            let scores: Vec<f64> = self.spellings.iter().map(|spelling| component(variant, spelling)).collect();
+        for variant in self.compared(&wanted.variants) {
+            let scores: Vec<f64> = self.spellings.iter().map(|spelling| component(variant, spelling.whole())).collect();
             for (path, best) in self.paths.iter().zip(&mut best) {
                 *best = best.max(path.score(&scores));
             }
@@ -100,12 +111,25 @@ impl Names {
             if wanted.is_path {
                 let spelled = || self.paths.iter().map(|path| Spelling::new(&path.whole)).collect();
                 for (whole, best) in self.wholes.get_or_init(spelled).iter().zip(&mut best) {
-                    *best = best.max(PATH * component(variant, whole));
+                    *best = best.max(PATH * component(variant, whole.whole()));
                 }
             }
         }
         let found = self.paths.iter().zip(best).enumerate().filter(|(_, (_, best))| *best >= THRESHOLD);
-        found.map(|(number, (path, best))| (number, best + wanted.terms(&parts(&path.whole)))).collect()
+        found.map(|(number, (path, best))| (number, best + self.terms(path, wanted))).collect()
+    }
+
+    /// The variants of a text that are compared with all spellings.
+    fn compared<'v>(&self, variants: &'v [Query]) -> &'v [Query] {
+        let most = (COMPARISONS / self.spellings.len().max(1)).max(LEAST_VARIANTS);
+        variants.get(..most).unwrap_or(variants)
+    }
+
+    /// Sift's 0.06 for each word of the query that is in the path.
+    fn terms(&self, path: &Path, wanted: &Wanted) -> f64 {
+        let numbers = path.parts.iter().chain([&path.name]);
+        let places = numbers.filter_map(|number| self.spellings.get(*number)).map(|part| wanted.places_of(part));
+        TERM * f64::from(places.fold(0, |all, places| all | places).count_ones())
     }
 }
 
@@ -165,5 +189,34 @@ mod tests {
     fn a_long_text_is_taken_apart() {
         let found = found("Which of the customers has the highest total over all the years of business?");
         assert_eq!(found[..2], [0, 2]);
+    }
+
+    #[test]
+    fn words_in_the_path_count_once_for_each_time_they_are_asked_for() {
+        let mut names = Names::default();
+        names.add("shop.net_total", "net_total", "net_total");
+        let wanted = Wanted::new("net total of the shop net");
+        assert!((names.terms(&names.paths[0], &wanted) - 4.0 * TERM).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_text_has_so_many_variants() {
+        let words: Vec<String> = (0..600).map(|number| format!("word{number}")).collect();
+        assert!(Wanted::new(&words.join(" ")).variants.len() < 2 * TEXT_WORDS);
+        assert_eq!(Wanted::new(&words.join("_")).variants.len(), 1);
+        assert_eq!(Wanted::new("total of the total and the total by the total, total").variants.len(), 2);
+    }
+
+    #[test]
+    fn many_spellings_are_compared_with_fewer_variants() {
+        let words: Vec<String> = (0..60).map(|number| format!("{}x", "abcdefghij".repeat(number))).collect();
+        let wanted = Wanted::new(&words.join(" "));
+        let counts = [10, 6000, 100_000].map(|count| {
+            let mut names = Names::default();
+            names.spellings = vec![Spelling::new("x"); count];
+            names.compared(&wanted.variants).len()
+        });
+        assert_eq!(counts, [wanted.variants.len(), COMPARISONS / 6000, LEAST_VARIANTS]);
+        assert!(wanted.variants.len() > COMPARISONS / 6000);
     }
 }

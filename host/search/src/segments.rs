@@ -1,39 +1,43 @@
 //! The lane `segment-fuzzy`: the lines of descriptions and notes, with the constants of sift.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use crate::fuzzy::{Spelling, THRESHOLD, component};
+use crate::fuzzy::{LINE_CHARS, Letters, Query, Spelling, Stretch, THRESHOLD, component};
 use crate::names::Wanted;
-use crate::words::parts;
+use crate::words::{compact, parts};
 
 /// Words of a window at most.
 const WINDOW: usize = 6;
 /// Words of a line that windows look at.
 const LINE_WORDS: usize = 64;
-/// Lines that are compared with one variant: those that share the most groups of three letters with it.
-const COMPARED: usize = 48;
+/// Lines that are near one variant: those that share the most groups of three letters with it.
+const NEAR: usize = 48;
+/// Comparisons of a line with a variant that one look has, over all of its variants.
+const COMPARISONS: usize = 200;
+/// Entries of the groups' lists that one look reads, over all of its variants.
+const ENTRIES: usize = 1 << 18;
 
 const EXACT: f64 = 0.35;
 const LABEL: f64 = 0.45;
 const DEFINITION: f64 = 0.08;
 
-/// One line of a document.
+/// One line of a document: where it stands in the texts.
 #[derive(Debug)]
 struct Line {
-    document: usize,
-    text: String,
-    lower: String,
-    words: Vec<String>,
-    whole: Spelling,
-    label: Spelling,
-    /// The part before a colon, an equals sign or `means`, in lower case: what the line defines.
-    defined: Option<String>,
+    start: usize,
+    length: u16,
+    document: u32,
+    label: u32,
 }
 
 /// All lines of a corpus.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
+    /// The lines, one after the other.
+    texts: String,
+    labels: Vec<String>,
     lines: Vec<Line>,
+    /// The lines that have a group of letters, in their order.
     groups: HashMap<[u8; 3], Vec<u32>>,
 }
 
@@ -46,70 +50,164 @@ pub(crate) struct Found<'a> {
 }
 
 impl Segments {
-    /// Adds the lines of a document; `label` says what they are about.
+    /// Adds the lines of a document; `label` says what they are about. A line of more than [`LINE_CHARS`] characters is several.
     pub(crate) fn add(&mut self, document: usize, label: &str, text: &str) {
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let Ok(document) = u32::try_from(document) else { return };
+        if self.labels.last().is_none_or(|last| last != label) {
+            self.labels.push(label.to_owned());
+        }
+        let Ok(label) = u32::try_from(self.labels.len() - 1) else { return };
+        for line in text.lines().flat_map(cut) {
             let mut words = parts(line);
             words.truncate(LINE_WORDS);
-            let lower = line.to_lowercase();
-            let number = u32::try_from(self.lines.len()).unwrap_or(u32::MAX);
+            let (Ok(number), Ok(length)) = (u32::try_from(self.lines.len()), u16::try_from(line.len())) else { return };
             for group in groups(&words) {
                 self.groups.entry(group).or_default().push(number);
             }
-            self.lines.push(Line {
-                document,
-                text: line.to_owned(),
-                defined: defined(&lower),
-                lower,
-                words,
-                whole: Spelling::new(line),
-                label: Spelling::new(label),
-            });
+            self.lines.push(Line { start: self.texts.len(), length, document, label });
+            self.texts.push_str(line);
         }
     }
 
-    /// The documents with a line that fits one of the variants, each with its best line. Unsorted.
+    /// Gives back the memory that was kept for further lines.
+    pub(crate) fn close(&mut self) {
+        self.texts.shrink_to_fit();
+        self.lines.shrink_to_fit();
+        self.groups.values_mut().for_each(Vec::shrink_to_fit);
+    }
+
+    /// The documents with a line that fits one of the variants, each with its best line. In the order of the documents.
     pub(crate) fn find(&self, wanted: &Wanted) -> Vec<Found<'_>> {
-        let mut best: HashMap<usize, Found<'_>> = HashMap::new();
-        for variant in &wanted.variants {
-            for line in self.near(variant) {
-                let score = line.score(variant);
-                if score < THRESHOLD {
-                    continue;
-                }
-                let found = Found { document: line.document, score, line: &line.text };
-                let kept = best.entry(line.document).or_insert_with(|| found.clone());
+        let mut best: BTreeMap<usize, Found<'_>> = BTreeMap::new();
+        for (number, variants) in self.compared(&wanted.variants) {
+            let Some(line) = self.lines.get(number as usize) else { continue };
+            let text = self.text(line);
+            let label = self.labels.get(line.label as usize).map_or("", String::as_str);
+            let read = Reading::new(text, label);
+            for score in variants.into_iter().map(|variant| read.score(variant)).filter(|score| *score >= THRESHOLD) {
+                let found = Found { document: line.document as usize, score, line: text };
+                let kept = best.entry(found.document).or_insert_with(|| found.clone());
                 if score > kept.score {
                     *kept = found;
                 }
             }
         }
-        let mut found: Vec<Found<'_>> = best.into_values().collect();
-        found.sort_by_key(|found| found.document);
-        found
+        best.into_values().collect()
     }
 
-    /// The lines that share the most groups of letters with a variant, in their order.
-    fn near(&self, variant: &Spelling) -> impl Iterator<Item = &Line> {
-        let mut counts: HashMap<u32, u32> = HashMap::new();
-        for group in groups(variant.words()) {
-            for line in self.groups.get(&group).into_iter().flatten() {
-                *counts.entry(*line).or_default() += 1;
+    fn text(&self, line: &Line) -> &str {
+        self.texts.get(line.start..line.start + usize::from(line.length)).unwrap_or_default()
+    }
+
+    /// The lines that are worth a comparison, each with the variants that are near it: at most [`COMPARISONS`] in all.
+    fn compared<'v>(&self, variants: &'v [Query]) -> BTreeMap<u32, Vec<&'v Query>> {
+        let entries = ENTRIES / variants.len().max(1);
+        let mut counts = vec![0; self.lines.len()];
+        let mut near: Vec<(u32, u32, usize)> = Vec::new();
+        for (number, variant) in variants.iter().enumerate() {
+            near.extend(self.near(variant, entries, &mut counts).map(|(likeness, line)| (likeness, line, number)));
+        }
+        near.sort_unstable_by(|a, b| b.0.cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        near.truncate(COMPARISONS);
+        let mut compared: BTreeMap<u32, Vec<&Query>> = BTreeMap::new();
+        for (_, line, number) in near {
+            compared.entry(line).or_default().extend(variants.get(number));
+        }
+        compared
+    }
+
+    /// The lines that share the most groups of letters with a variant, and how alike they are: what both share, times its share of what the
+    /// variant has. Rare groups are read first, and no more than `entries` of them. `counts` has a zero for each line, and has
+    /// it again afterwards.
+    fn near(&self, variant: &Query, entries: usize, counts: &mut [u32]) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let groups = groups(variant.words());
+        let mut lists: Vec<&Vec<u32>> = groups.iter().filter_map(|group| self.groups.get(group)).collect();
+        lists.sort_by_key(|list| list.len());
+        let mut lines: Vec<(u32, u32)> = Vec::new();
+        for line in lists.into_iter().flatten().take(entries) {
+            if let Some(count) = counts.get_mut(*line as usize) {
+                if *count == 0 {
+                    lines.push((0, *line));
+                }
+                *count += 1;
             }
         }
-        let mut lines: Vec<(u32, u32)> = counts.into_iter().collect();
-        lines.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-        lines.truncate(COMPARED);
-        lines.sort_unstable();
-        lines.into_iter().filter_map(|(line, _)| self.lines.get(line as usize))
+        for (count, line) in &mut lines {
+            *count = counts.get_mut(*line as usize).map(std::mem::take).unwrap_or(0);
+        }
+        let order = |a: &(u32, u32), b: &(u32, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
+        if lines.len() > NEAR {
+            lines.select_nth_unstable_by(NEAR, order);
+            lines.truncate(NEAR);
+        }
+        let all = u32::try_from(groups.len()).unwrap_or(u32::MAX).max(1);
+        lines.into_iter().map(move |(count, line)| (count * count * 64 / all, line))
     }
 }
 
-impl Line {
+/// A line that is compared.
+struct Reading {
+    lower: String,
+    /// The part before a colon, an equals sign or `means`, in lower case: what the line defines.
+    defined: Option<String>,
+    whole: Spelling,
+    label: Spelling,
+    words: Words,
+}
+
+/// The words of a line with one space between each two, for windows.
+struct Words {
+    words: Vec<String>,
+    lower: Vec<char>,
+    begins: Vec<bool>,
+    compact: String,
+    /// Where each word begins in `lower` and in `compact`; and where one more would.
+    places: Vec<(usize, usize)>,
+}
+
+impl Words {
+    fn new(line: &str) -> Self {
+        let mut words = parts(line);
+        words.truncate(LINE_WORDS);
+        let (mut lower, mut begins, mut letters) = (Vec::new(), Vec::new(), String::new());
+        let mut places = Vec::with_capacity(words.len() + 1);
+        for word in &words {
+            places.push((lower.len(), letters.len()));
+            lower.extend(word.chars().chain([' ']));
+            begins.extend(word.chars().enumerate().map(|(at, _)| at == 0).chain([false]));
+            letters.push_str(&compact(word));
+        }
+        places.push((lower.len(), letters.len()));
+        Self { words, lower, begins, compact: letters, places }
+    }
+
+    /// Calls `each` with every window of `size` words.
+    fn windows(&self, size: usize, mut each: impl FnMut(Stretch<'_>)) {
+        for (at, words) in self.words.windows(size).enumerate() {
+            let (Some((start, first)), Some((end, last))) = (self.places.get(at), self.places.get(at + size)) else {
+                continue;
+            };
+            // Without the space behind it.
+            let chars = *start..end.saturating_sub(1);
+            let (lower, begins) = (self.lower.get(chars.clone()), self.begins.get(chars));
+            let compact = self.compact.get(*first..*last).unwrap_or_default();
+            let (lower, begins) = (lower.unwrap_or_default(), begins.unwrap_or_default());
+            each(Stretch { lower, begins, compact, words, letters: &Letters::of(compact) });
+        }
+    }
+}
+
+impl Reading {
+    fn new(line: &str, label: &str) -> Self {
+        let lower = line.to_lowercase();
+        let (whole, label) = (Spelling::of_line(line), Spelling::new(label));
+        Self { defined: defined(&lower), lower, whole, label, words: Words::new(line) }
+    }
+
     /// The best of the whole line and its windows, more for the exact text, for a fitting label and for what the line defines.
-    fn score(&self, variant: &Spelling) -> f64 {
+    fn score(&self, variant: &Query) -> f64 {
         let phrase = variant.words().join(" ");
-        let text = component(variant, &self.whole).max(self.best_window(variant));
+        let text = component(variant, self.whole.whole()).max(self.best_window(variant));
         let exact = if self.lower.contains(&phrase) { EXACT } else { 0.0 };
         if text == 0.0 {
             return 0.0;
@@ -117,17 +215,31 @@ impl Line {
         let defines = self.defined.as_ref().is_some_and(|defined| defined.contains(&phrase));
         let bonus = if defines { DEFINITION } else { 0.0 };
         // A label that only has letters in common says nothing.
-        let label = Some(component(variant, &self.label)).filter(|label| *label >= THRESHOLD).unwrap_or(0.0);
+        let label = Some(component(variant, self.label.whole())).filter(|label| *label >= THRESHOLD).unwrap_or(0.0);
         text + exact + LABEL * label + bonus
     }
 
     /// Windows of one word less to two words more than the variant has.
-    fn best_window(&self, variant: &Spelling) -> f64 {
+    fn best_window(&self, variant: &Query) -> f64 {
         let count = variant.words().len();
-        let sizes = count.saturating_sub(1).max(1)..=(count + 2).min(WINDOW);
-        let windows = sizes.flat_map(|size| self.words.windows(size));
-        windows.map(|window| component(variant, &Spelling::new(&window.join(" ")))).fold(0.0, f64::max)
+        let mut best = 0.0_f64;
+        for size in count.saturating_sub(1).max(1)..=(count + 2).min(WINDOW) {
+            self.words.windows(size, |window| best = best.max(component(variant, window)));
+        }
+        best
     }
+}
+
+/// A line in pieces of at most [`LINE_CHARS`] characters, cut between words where there are any. Empty ones are left out.
+fn cut(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line.trim();
+    std::iter::from_fn(move || {
+        let end = rest.char_indices().nth(LINE_CHARS).map_or(rest.len(), |(end, _)| end);
+        let between = rest.get(..end)?.rfind(char::is_whitespace).filter(|_| end < rest.len());
+        let (piece, others) = rest.split_at_checked(between.filter(|at| *at > 0).unwrap_or(end))?;
+        rest = others.trim_start();
+        Some(piece.trim_end()).filter(|piece| !piece.is_empty())
+    })
 }
 
 /// What a line such as `churned: no order in 90 days` defines.
@@ -138,11 +250,10 @@ fn defined(lower: &str) -> Option<String> {
 
 /// The different groups of three bytes of words that are padded with a space on either side.
 fn groups(words: &[String]) -> Vec<[u8; 3]> {
-    let mut groups: Vec<[u8; 3]> = Vec::new();
-    for word in words {
-        let padded = format!(" {word} ");
-        groups.extend(padded.as_bytes().windows(3).filter_map(|group| <[u8; 3]>::try_from(group).ok()));
-    }
+    let padded = format!(" {} ", words.join(" "));
+    let within = padded.as_bytes().windows(3).filter_map(|group| <[u8; 3]>::try_from(group).ok());
+    // With a space in the middle it is of two words.
+    let mut groups: Vec<[u8; 3]> = within.filter(|group| group[1] != b' ').collect();
     groups.sort_unstable();
     groups.dedup();
     groups
@@ -184,5 +295,72 @@ mod tests {
         assert!(score("x", "the churn rate", "churn rate") > score("x", "the churm rate", "churn rate"));
         assert!(score("churn", "the churn rate", "churn rate") > score("x", "the churn rate", "churn rate"));
         assert!(score("x", "churn rate: what left", "churn rate") > score("x", "churn rate, what left", "churn rate"));
+    }
+
+    // The rule of sift does not depend on how windows are kept.
+    #[test]
+    fn windows_are_spelled_like_their_words() {
+        let words = Words::new("Each newCustomer pays 12b, größe: net of tax");
+        for size in 1..=WINDOW {
+            let mut numbers = 0..;
+            words.windows(size, |window| {
+                let at = numbers.next().unwrap();
+                let spelled = Spelling::new(&words.words[at..at + size].join(" "));
+                let whole = spelled.whole();
+                assert_eq!((window.lower, window.begins), (whole.lower, whole.begins));
+                assert_eq!((window.compact, window.words), (whole.compact, whole.words));
+            });
+        }
+    }
+
+    #[test]
+    fn long_lines_are_several() {
+        let line = "churned customers ".repeat(100);
+        let pieces: Vec<&str> = cut(&line).collect();
+        assert!(pieces.len() >= 5 && pieces.iter().all(|piece| piece.chars().count() <= LINE_CHARS));
+        assert_eq!(pieces.join(" "), line.trim());
+        let unbroken = "é".repeat(1000);
+        assert_eq!(cut(&unbroken).map(|piece| piece.chars().count()).collect::<Vec<_>>(), [400, 400, 200]);
+        assert_eq!(cut("  ").count(), 0);
+        let mut segments = Segments::default();
+        segments.add(0, "", &format!("{line}\nlast of all"));
+        assert_eq!(segments.lines.len(), pieces.len() + 1);
+        let kept: usize = segments.lines.iter().map(|line| usize::from(line.length)).sum();
+        assert_eq!(segments.texts.len(), kept, "each text is kept once");
+        assert_eq!(segments.find(&Wanted::new("last of all"))[0].line, "last of all");
+    }
+
+    #[test]
+    fn one_look_compares_few_lines_whatever_its_text() {
+        let mut segments = Segments::default();
+        for number in 0..5000 {
+            segments.add(number, "notes", &format!("customer {number} pays the net revenue of order {}", number * 7));
+        }
+        segments.add(5000, "notes", "churned: no order in 90 days");
+        let question =
+            "which customer pays the net revenue of every order and churned within how many days ".repeat(20);
+        for text in [question.as_str(), "customer", "churned", "revenue order pays"] {
+            let wanted = Wanted::new(text);
+            let compared = segments.compared(&wanted.variants);
+            let count: usize = compared.values().map(Vec::len).sum();
+            assert!(count > 0 && count <= COMPARISONS, "{count}");
+            assert!(compared.len() <= NEAR * wanted.variants.len());
+        }
+        let found = segments.find(&Wanted::new(&question));
+        assert!(found.iter().any(|found| found.document == 5000), "what is rare is compared too");
+    }
+
+    #[test]
+    fn common_groups_are_read_last_and_not_to_their_end() {
+        let mut segments = Segments::default();
+        for number in 0..1000 {
+            segments.add(number, "", "the same");
+        }
+        segments.add(1000, "", "same shape");
+        let mut counts = vec![0; 1001];
+        let mut near: Vec<_> = segments.near(&Query::new("same shape"), 10, &mut counts).collect();
+        near.sort_unstable_by(|a, b| b.cmp(a));
+        assert_eq!(near[0].1, 1000);
+        assert!(near.len() <= 10 && counts.iter().all(|count| *count == 0));
     }
 }

@@ -2,6 +2,7 @@
 
 use syrch_core::Hit;
 use syrch_core::ports::{Embedder, MAX_EMBEDDED, PortError};
+use syrch_core::text::clip;
 use tokio::sync::OnceCell;
 
 use crate::bm25::Bm25;
@@ -25,7 +26,8 @@ pub(crate) struct Shelf {
 
 impl Shelf {
     pub(crate) fn new(documents: Documents) -> Self {
-        let Documents { hits, words, names, segments, texts } = documents;
+        let Documents { hits, words, names, mut segments, texts } = documents;
+        segments.close();
         Self { hits, bm25: Bm25::new(words), names, segments, texts, vectors: OnceCell::new() }
     }
 
@@ -36,27 +38,25 @@ impl Shelf {
 
     /// By words. The score is the share of the most that a document could have.
     pub(crate) fn lexical(&self, text: &str, limit: usize) -> Vec<Hit> {
-        self.best(self.bm25.find(&Stems::new().of_text(text)), limit)
+        self.hits(self.best(self.bm25.find(&Stems::new().of_text(text)), limit), |_| None)
     }
 
     /// By spelling. The score is sift's s as s / (1 + s).
     pub(crate) fn path_fuzzy(&self, text: &str, limit: usize) -> Vec<Hit> {
         let found = self.names.find(&Wanted::new(text));
-        self.best(found.into_iter().map(|(number, score)| (number, share(score))).collect(), limit)
+        let scored = found.into_iter().map(|(number, score)| (number, share(score))).collect();
+        self.hits(self.best(scored, limit), |_| None)
     }
 
     /// By lines; the line is the snippet. The score is sift's s as s / (1 + s).
     pub(crate) fn segment_fuzzy(&self, text: &str, limit: usize) -> Vec<Hit> {
         let found = self.segments.find(&Wanted::new(text));
         let scored = found.iter().map(|found| (found.document, share(found.score))).collect();
-        let mut best = self.best(scored, limit);
-        for hit in &mut best {
-            let of_hit = |number: usize| self.hits.get(number).is_some_and(|document| document.id == hit.id);
-            if let Some(found) = found.iter().find(|found| of_hit(found.document)) {
-                hit.snippet = Some(syrch_core::text::clip(found.line, SNIPPET).to_owned());
-            }
-        }
-        best
+        let line = |number: usize| {
+            let place = found.binary_search_by_key(&number, |found| found.document).ok()?;
+            found.get(place).map(|found| clip(found.line, LINE))
+        };
+        self.hits(self.best(scored, limit), line)
     }
 
     /// By embeddings. The score is the dot product of vectors of length 1, where it is above 0.
@@ -71,11 +71,12 @@ impl Shelf {
             |vector: &Vec<f32>| vector.iter().zip(asked).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
         let scored = vectors.iter().map(score).enumerate();
         let above = scored.filter(|(_, score)| score.is_finite() && *score > 0.0);
-        Ok(self.best(above.map(|(number, score)| (number, score.min(1.0))).collect(), limit))
+        let scored = above.map(|(number, score)| (number, score.min(1.0))).collect();
+        Ok(self.hits(self.best(scored, limit), |_| None))
     }
 
     /// The best of them; equal scores in the order of their ids.
-    fn best(&self, mut scored: Vec<(usize, f64)>, limit: usize) -> Vec<Hit> {
+    fn best(&self, mut scored: Vec<(usize, f64)>, limit: usize) -> Vec<(usize, f64)> {
         let id = |number: usize| self.hits.get(number).map(|hit| &hit.id);
         let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then_with(|| id(a.0).cmp(&id(b.0)));
         if scored.len() > limit {
@@ -83,13 +84,37 @@ impl Shelf {
             scored.truncate(limit);
         }
         scored.sort_unstable_by(order);
-        let hit = |(number, score): (usize, f64)| self.hits.get(number).map(|hit| Hit { score, ..hit.clone() });
-        scored.into_iter().filter_map(hit).collect()
+        scored
+    }
+
+    /// The hits of documents; `line` gives the snippet where it is not the document's own. Those that no longer fit into [`BYTES`] are
+    /// left out.
+    fn hits<'l>(&self, best: Vec<(usize, f64)>, line: impl Fn(usize) -> Option<&'l str>) -> Vec<Hit> {
+        let mut left = BYTES;
+        let mut hits = Vec::with_capacity(best.len());
+        for (number, score) in best {
+            let Some(known) = self.hits.get(number) else { continue };
+            let snippet = line(number).or(known.snippet.as_deref());
+            let Some(rest) = left.checked_sub(bytes(known, snippet)) else { continue };
+            left = rest;
+            let snippet = snippet.map(str::to_owned);
+            let Hit { corpus, id, path, table, column, payload, .. } = known.clone();
+            hits.push(Hit { corpus, id, path, table, column, snippet, payload, score });
+        }
+        hits
     }
 }
 
+/// What a hit holds with such a snippet.
+fn bytes(hit: &Hit, snippet: Option<&str>) -> usize {
+    let others = [hit.table.as_deref(), hit.column.as_deref(), hit.payload.as_deref(), snippet];
+    hit.id.len() + hit.path.len() + others.into_iter().flatten().map(str::len).sum::<usize>()
+}
+
+/// Bytes of the hits of one look.
+pub(crate) const BYTES: usize = 256 << 10;
 /// Bytes of a line that is a hit's snippet, as in sift.
-const SNIPPET: usize = 220;
+const LINE: usize = 220;
 
 /// Vectors of any number of texts, in as many calls as that takes.
 async fn embedded(texts: &[String], model: &dyn Embedder) -> Result<Vec<Vec<f32>>, PortError> {

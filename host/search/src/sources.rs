@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::json;
+use syrch_core::ports::MAX_EMBEDDED_TEXT;
+use syrch_core::text::clip;
 use syrch_core::{Catalog, Column, Corpus, Hit, Table};
 
 use crate::bm25::Words;
@@ -60,27 +62,31 @@ impl<'s> Terms<'s> {
     }
 }
 
+/// Bytes of a hit's snippet.
+const SNIPPET: usize = 1 << 10;
+
 // How much a word counts by where it stands: sift ranks paths and headings above text.
-const NAME: f64 = 3.0;
-const TERM: f64 = 2.0;
-const TEXT: f64 = 1.0;
+const NAME: f32 = 3.0;
+const TERM: f32 = 2.0;
+const TEXT: f32 = 1.0;
 
 /// The documents of one corpus, ready for all lanes.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     pub(crate) hits: Vec<Hit>,
-    pub(crate) words: Vec<Words>,
+    pub(crate) words: Words,
     pub(crate) names: Names,
     pub(crate) segments: Segments,
-    /// What a model for embeddings reads.
+    /// What a model for embeddings reads: the first [`MAX_EMBEDDED_TEXT`] bytes.
     pub(crate) texts: Vec<String>,
 }
 
 impl Documents {
-    fn push(&mut self, hit: Hit, words: Words, text: String) {
+    /// The next document is whole: its words, its name and its lines were added before.
+    fn push(&mut self, hit: Hit, text: &str) {
         self.hits.push(hit);
-        self.words.push(words);
-        self.texts.push(text);
+        self.words.end();
+        self.texts.push(clip(text, MAX_EMBEDDED_TEXT).to_owned());
     }
 
     /// A document for each table: its name, its columns' names, all comments and business terms.
@@ -92,8 +98,7 @@ impl Documents {
         for table in &catalog.tables {
             let path = path_of(table);
             let stem = stem_of(&table.name, prefix);
-            let mut words = Words::default();
-            add_name(&mut words, stems, &table.name, NAME);
+            add_name(&mut documents.words, stems, &table.name, NAME);
             documents.names.add(&path, &table.name, stem);
             let number = documents.hits.len();
             let mut text = path.replace('_', " ");
@@ -101,16 +106,16 @@ impl Documents {
                 documents.segments.add(number, &path, told);
                 text = format!("{text}. {told}");
             }
-            add_texts(&mut words, stems, table.comment.as_ref(), terms.of(&table.name, ""));
+            add_texts(&mut documents.words, stems, table.comment.as_ref(), terms.of(&table.name, ""));
             let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
             let prefix = common_prefix(&names);
             for column in &table.columns {
-                add_name(&mut words, stems, stem_of(&column.name, prefix), TEXT);
-                add_texts(&mut words, stems, column.comment.as_ref(), terms.of(&table.name, &column.name));
+                add_name(&mut documents.words, stems, stem_of(&column.name, prefix), TEXT);
+                add_texts(&mut documents.words, stems, column.comment.as_ref(), terms.of(&table.name, &column.name));
             }
             text = format!("{text}: {}", names.join(", ").replace('_', " "));
-            let hit = Hit { table: Some(table.name.clone()), ..hit(Corpus::Tables, path, table.comment.clone()) };
-            documents.push(hit, words, text);
+            let hit = Hit { table: Some(table.name.clone()), ..hit(Corpus::Tables, path, table.comment.as_deref()) };
+            documents.push(hit, &text);
         }
         documents
     }
@@ -131,13 +136,12 @@ impl Documents {
 
     fn push_column(&mut self, table: &Table, column: &Column, stem: &str, terms: &Terms<'_>, stems: &Stems) {
         let path = format!("{}.{}", path_of(table), column.name);
-        let mut words = Words::default();
-        add_name(&mut words, stems, &column.name, NAME);
+        add_name(&mut self.words, stems, &column.name, NAME);
         if stem != column.name {
-            add_name(&mut words, stems, stem, NAME);
+            add_name(&mut self.words, stems, stem, NAME);
         }
-        add_name(&mut words, stems, &table.name, TEXT);
-        add_texts(&mut words, stems, column.comment.as_ref(), terms.of(&table.name, &column.name));
+        add_name(&mut self.words, stems, &table.name, TEXT);
+        add_texts(&mut self.words, stems, column.comment.as_ref(), terms.of(&table.name, &column.name));
         self.names.add(&path, &column.name, stem);
         let number = self.hits.len();
         let mut text = path.replace('_', " ");
@@ -145,10 +149,10 @@ impl Documents {
             self.segments.add(number, &path, told);
             text = format!("{text}. {told}");
         }
-        let mut hit = hit(Corpus::Columns, path, column.comment.clone());
+        let mut hit = hit(Corpus::Columns, path, column.comment.as_deref());
         hit.table = Some(table.name.clone());
         hit.column = Some(column.name.clone());
-        self.push(hit, words, text);
+        self.push(hit, &text);
     }
 
     /// A document for each note.
@@ -160,17 +164,16 @@ impl Documents {
                 (Some(table), None) => table.clone(),
                 _ => note.id.clone(),
             };
-            let mut words = Words::default();
-            words.add(&stems.of_text(&note.text), TEXT);
+            documents.words.add(&stems.of_text(&note.text), TEXT);
             for name in note.table.iter().chain(&note.column) {
-                add_name(&mut words, stems, name, TEXT);
+                add_name(&mut documents.words, stems, name, TEXT);
             }
             documents.names.add(&path, &path, &path);
             documents.segments.add(documents.hits.len(), &path, &note.text);
-            let mut hit = Hit { id: note.id.clone(), ..hit(Corpus::Notes, path, Some(note.text.clone())) };
+            let mut hit = Hit { id: note.id.clone(), ..hit(Corpus::Notes, path, Some(&note.text)) };
             hit.table.clone_from(&note.table);
             hit.column.clone_from(&note.column);
-            documents.push(hit, words, note.text.clone());
+            documents.push(hit, &note.text);
         }
         documents
     }
@@ -180,19 +183,19 @@ impl Documents {
         let mut documents = Self::default();
         for (number, example) in sources.examples.iter().enumerate() {
             let path = format!("example {}", number + 1);
-            let mut words = Words::default();
-            words.add(&stems.of_text(&example.question), TEXT);
+            documents.words.add(&stems.of_text(&example.question), TEXT);
             documents.names.add(&path, &path, &path);
             documents.segments.add(number, "", &example.question);
-            let mut hit = hit(Corpus::Examples, path, Some(example.question.clone()));
+            let mut hit = hit(Corpus::Examples, path, Some(&example.question));
             hit.payload = Some(json!({ "question": example.question, "sql": example.sql }).to_string());
-            documents.push(hit, words, example.question.clone());
+            documents.push(hit, &example.question);
         }
         documents
     }
 }
 
-fn hit(corpus: Corpus, path: String, snippet: Option<String>) -> Hit {
+fn hit(corpus: Corpus, path: String, snippet: Option<&str>) -> Hit {
+    let snippet = snippet.map(|text| clip(text, SNIPPET).to_owned());
     Hit { corpus, id: path.clone(), path, table: None, column: None, snippet, payload: None, score: 0.0 }
 }
 
@@ -208,9 +211,10 @@ fn stem_of(name: &str, prefix: usize) -> &str {
     name.get(prefix..).filter(|stem| stem.chars().any(char::is_alphanumeric)).unwrap_or(name)
 }
 
-fn add_name(words: &mut Words, stems: &Stems, name: &str, weight: f64) {
-    words.add(&stems.of_name(name), weight);
-    words.add(&stems.of_long_forms(name), weight);
+fn add_name(words: &mut Words, stems: &Stems, name: &str, weight: f32) {
+    let named = stems.of_name(name);
+    words.add(&named.words, weight);
+    words.add(&named.long, weight);
 }
 
 fn add_texts<'t>(words: &mut Words, stems: &Stems, comment: Option<&String>, terms: impl Iterator<Item = &'t String>) {

@@ -1,14 +1,14 @@
 //! The index as the port's users see it.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use syrch_core::ports::{Embedder, PortError, SearchPort};
+use syrch_core::ports::{Embedder, MAX_LOOKUP_TEXT, PortError};
 use syrch_core::{Catalog, Column, Corpus, Dialect, Hit, Lane, Lookup, Table};
 
-use crate::{Example, Index, Note, Sources};
+use crate::{Example, Index, Note, Sources, embed};
 
 fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
@@ -53,7 +53,7 @@ fn sources() -> Sources {
 }
 
 fn index() -> Index {
-    Index::new(&catalog(), &sources(), None)
+    Index::new(&catalog(), &sources())
 }
 
 fn look(corpus: Corpus, lane: Lane, text: &str, limit: u32) -> Lookup {
@@ -61,7 +61,7 @@ fn look(corpus: Corpus, lane: Lane, text: &str, limit: u32) -> Lookup {
 }
 
 fn find(corpus: Corpus, lane: Lane, text: &str) -> Vec<Hit> {
-    let hits = block_on(index().find(&look(corpus, lane, text, 10))).unwrap();
+    let hits = block_on(index().find(&look(corpus, lane, text, 10), None)).unwrap();
     assert!(hits.iter().all(|hit| hit.score > 0.0 && hit.score < 1.0), "{hits:?}");
     assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
     hits
@@ -129,35 +129,35 @@ fn notes_and_examples_are_found_by_their_words() {
 // Sift's D4: without a reranker, the limit was ignored.
 #[test]
 fn limits_hold_and_ties_are_in_order() {
-    let of = |limit| block_on(index().find(&look(Corpus::Columns, Lane::PathFuzzy, "id", limit))).unwrap();
+    let of = |limit| block_on(index().find(&look(Corpus::Columns, Lane::PathFuzzy, "id", limit), None)).unwrap();
     let ids = |hits: &[Hit]| hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&of(2)), ["customers.id", "sales_orders.id"]);
     assert_eq!(of(2)[0].score, of(2)[1].score);
     assert_eq!(of(0), []);
     let tables = (0..200).map(|number| table(&format!("item_{number}"), &[("id", "")])).collect();
     let many = Catalog { tables, ..catalog() };
-    let index = Index::new(&many, &Sources::default(), None);
+    let index = Index::new(&many, &Sources::default());
     for lane in [Lane::Lexical, Lane::PathFuzzy] {
-        assert_eq!(block_on(index.find(&look(Corpus::Tables, lane, "item", 5000))).unwrap().len(), 100);
+        assert_eq!(block_on(index.find(&look(Corpus::Tables, lane, "item", 5000), None)).unwrap().len(), 100);
     }
 }
 
 #[test]
 fn what_there_is_not_is_said() {
-    let said = |corpus, lane| block_on(index().find(&look(corpus, lane, "x", 1))).unwrap_err();
+    let said = |corpus, lane| block_on(index().find(&look(corpus, lane, "x", 1), None)).unwrap_err();
     assert!(matches!(said(Corpus::Cells, Lane::Lexical), PortError::Denied(_)));
     assert_eq!(said(Corpus::Other("web".into()), Lane::Lexical), PortError::Unsupported);
     assert_eq!(said(Corpus::Tables, Lane::Other("psychic".into())), PortError::Unsupported);
     assert_eq!(said(Corpus::Tables, Lane::Vector), PortError::Unsupported);
-    assert_eq!(block_on(index().embed(&["x".to_owned()])).unwrap_err(), PortError::Unsupported);
-    let empty = Index::new(&Catalog { tables: Vec::new(), ..catalog() }, &Sources::default(), None);
-    assert_eq!(block_on(empty.find(&look(Corpus::Notes, Lane::Lexical, "x", 9))), Ok(Vec::new()));
+    assert_eq!(block_on(embed(&["x".to_owned()], None)).unwrap_err(), PortError::Unsupported);
+    let empty = Index::new(&Catalog { tables: Vec::new(), ..catalog() }, &Sources::default());
+    assert_eq!(block_on(empty.find(&look(Corpus::Notes, Lane::Lexical, "x", 9), None)), Ok(Vec::new()));
 }
 
 #[test]
 fn one_call_has_at_most_so_many_looks() {
     let looks = vec![look(Corpus::Tables, Lane::Lexical, "customers", 3); 65];
-    let found = block_on(index().look_up(&looks));
+    let found = block_on(index().look_up(&looks, None));
     assert!(found[..64].iter().all(|found| found.as_ref().is_ok_and(|hits| hits[0].id == "customers")));
     assert_eq!(found[64], Err(PortError::Other("65 looks; one call may have 64".to_owned())));
 }
@@ -185,10 +185,10 @@ impl Embedder for Model {
 
 #[test]
 fn vectors_are_computed_once_and_an_outage_is_not_kept() {
-    let model = Arc::new(Model::default());
+    let model = Model::default();
     *model.failing.lock().unwrap() = Some(PortError::Unavailable("later".into()));
-    let index = Index::new(&catalog(), &Sources::default(), Some(Arc::clone(&model) as Arc<dyn Embedder>));
-    let find = || block_on(index.find(&look(Corpus::Tables, Lane::Vector, "every purchase", 1)));
+    let index = Index::new(&catalog(), &Sources::default());
+    let find = || block_on(index.find(&look(Corpus::Tables, Lane::Vector, "every purchase", 1), Some(&model)));
     assert_eq!(find(), Err(PortError::Unavailable("later".into())));
     let first = find().unwrap();
     assert_eq!(first[0].path, "sales_orders");
@@ -213,9 +213,171 @@ fn an_index_does_not_depend_on_the_order_of_maps() {
             })
         })
         .collect();
-    let first = block_on(index().look_up(&looks));
+    let first = block_on(index().look_up(&looks, None));
     for _ in 0..5 {
-        assert_eq!(block_on(index().look_up(&looks)), first);
+        assert_eq!(block_on(index().look_up(&looks, None)), first);
     }
     assert_eq!(BTreeMap::from_iter(sources().terms).len(), 2);
+}
+
+#[test]
+fn a_text_is_looked_for_up_to_its_limit() {
+    // The limit is within the two bytes of a letter.
+    let long = format!("{}é custmers", "customers_".repeat(110))[..].replacen("customers", "customerz", 1);
+    let cut = &long[..MAX_LOOKUP_TEXT];
+    for lane in [Lane::Lexical, Lane::PathFuzzy, Lane::SegmentFuzzy] {
+        for corpus in [Corpus::Tables, Corpus::Columns, Corpus::Notes] {
+            assert_eq!(
+                index().find_now(&look(corpus.clone(), lane.clone(), &long, 9)),
+                index().find_now(&look(corpus, lane.clone(), cut, 9)),
+            );
+        }
+    }
+    let far = format!("{}é customers", "x".repeat(MAX_LOOKUP_TEXT - 1));
+    assert!(paths(Corpus::Tables, Lane::Lexical, &far).is_empty());
+    let near = format!("{} customers", "x".repeat(MAX_LOOKUP_TEXT - 10));
+    assert_eq!(paths(Corpus::Tables, Lane::Lexical, &near)[0], "customers");
+}
+
+#[test]
+fn hits_are_bounded_in_every_lane() {
+    let note = |number| Note {
+        id: format!("n{number:02}"),
+        text: "churned customers of the year. ".repeat(100),
+        ..Note::default()
+    };
+    let example = |number| Example {
+        question: format!("Which customers churned in {number}?"),
+        sql: format!("SELECT {number}").repeat(1 << 12),
+    };
+    let sources =
+        Sources { notes: (0..30).map(note).collect(), examples: (0..30).map(example).collect(), ..Sources::default() };
+    let mut catalog = catalog();
+    catalog.tables[0].comment = Some("churned customers é".repeat(500));
+    let index = Index::new(&catalog, &sources);
+    let model = Model::default();
+    for lane in [Lane::Lexical, Lane::PathFuzzy, Lane::SegmentFuzzy, Lane::Vector] {
+        for corpus in [Corpus::Tables, Corpus::Notes, Corpus::Examples] {
+            let text = match (&corpus, &lane) {
+                (Corpus::Notes, Lane::PathFuzzy) => "n01",
+                (Corpus::Examples, Lane::PathFuzzy) => "example",
+                _ => "churned customers",
+            };
+            let hits = block_on(index.find(&look(corpus.clone(), lane.clone(), text, 100), Some(&model))).unwrap();
+            assert!(!hits.is_empty(), "{corpus:?} {lane:?}");
+            let most = if lane == Lane::SegmentFuzzy { 220 } else { 1024 };
+            assert!(hits.iter().all(|hit| hit.snippet.as_ref().is_none_or(|snippet| snippet.len() <= most)));
+            let bytes: usize = hits.iter().map(|hit| hit.id.len() + hit.payload.as_ref().map_or(0, String::len)).sum();
+            assert!(bytes <= crate::shelf::BYTES);
+            assert!(corpus != Corpus::Examples || hits.len() < 10, "{}", hits.len());
+        }
+    }
+}
+
+#[test]
+fn an_index_is_shared_between_threads() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    let index = index();
+    shared(&index);
+    assert_eq!(index.find_now(&look(Corpus::Tables, Lane::Vector, "x", 1)), None);
+    assert_eq!(
+        index.find_now(&look(Corpus::Cells, Lane::Vector, "x", 1)).unwrap().unwrap_err(),
+        PortError::Denied("cells are found through the port `cells`".to_owned())
+    );
+}
+
+// Each search has its own model, with its own budget; what one paid for serves all.
+#[test]
+fn vectors_of_documents_serve_later_searches() {
+    let index = Index::new(&catalog(), &Sources::default());
+    let (first, second) = (Model::default(), Model::default());
+    let find = |model| block_on(index.find(&look(Corpus::Tables, Lane::Vector, "every purchase", 1), Some(model)));
+    assert_eq!(find(&first), find(&second));
+    assert_eq!((first.calls.load(Ordering::SeqCst), second.calls.load(Ordering::SeqCst)), (2, 1));
+    let many = vec![String::new(); syrch_core::ports::MAX_EMBEDDED + 1];
+    assert!(matches!(block_on(embed(&many, Some(&first))), Err(PortError::Other(_))));
+    assert_eq!(block_on(embed(&many[1..], Some(&first))).unwrap().len(), many.len() - 1);
+}
+
+#[test]
+fn zz_timing() {
+    use std::time::Instant;
+    let rss = || {
+        std::fs::read_to_string("/proc/self/status")
+            .unwrap()
+            .lines()
+            .find(|l| l.starts_with("VmRSS"))
+            .unwrap()
+            .to_owned()
+    };
+    let things = ["customer", "order", "invoice", "shipment", "supplier", "product", "warehouse", "employee"];
+    let facets = ["status", "history", "item", "address", "budget", "contract", "rating", "schedule"];
+    let tables = (0..500usize).map(|t| {
+        let cols: Vec<(String, &str)> = (0..21usize)
+            .map(|c| (format!("{}_{}_{}", things[(t * 7 + c) % 8], facets[(t + c * 3) % 8], c * 500 + t), ""))
+            .collect();
+        let cols: Vec<(&str, &str)> = cols.iter().map(|(a, b)| (a.as_str(), *b)).collect();
+        table(&format!("{}_{}_{}", things[t % 8], facets[t / 8 % 8], t / 64), &cols)
+    });
+    let big = Catalog { tables: tables.collect(), ..catalog() };
+    eprintln!("{}", rss());
+    let t = Instant::now();
+    let index = Index::new(&big, &Sources::default());
+    eprintln!("build {:?} {}", t.elapsed(), rss());
+    let word = "suplier_contract_".repeat(60);
+    let distinct: String = (0..40).map(|n| format!("{} {}{} ", things[n % 8], facets[n / 8], things[n % 7])).collect();
+    let letters: String = "abcdefghijklmnopqrstuvwxyz_".repeat(40);
+    for (n, text) in
+        [("word", word.as_str()), ("distinct", &distinct), ("short", "suplier contract"), ("letters", &letters)]
+    {
+        for corpus in [Corpus::Tables, Corpus::Columns] {
+            for lane in [Lane::Lexical, Lane::PathFuzzy, Lane::SegmentFuzzy] {
+                let t = Instant::now();
+                let hits = index.find_now(&look(corpus.clone(), lane.clone(), text, 100)).unwrap().unwrap();
+                eprintln!("{n} {corpus:?} {lane:?} {:?} {}", t.elapsed(), hits.len());
+            }
+        }
+    }
+    drop(index);
+    let mut rng = 1u64;
+    let mut next = |below: u64| {
+        rng = rng.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (rng >> 33) % below
+    };
+    let vocabulary: Vec<String> =
+        (0..20000).map(|_| (0..3 + next(8)).map(|_| (b'a' + next(26) as u8) as char).collect()).collect();
+    let mut text = String::new();
+    while text.len() < 2_000_000 {
+        for _ in 0..12 {
+            let n = next(20000);
+            let n = next(n + 1) as usize;
+            text.push_str(&vocabulary[n]);
+            text.push(' ');
+            text.push_str(things[n % 8]);
+            text.push(' ');
+        }
+        text.push('\n');
+    }
+    for split in [1usize, 1000] {
+        let lines: Vec<&str> = text.lines().collect();
+        let notes = lines
+            .chunks(lines.len().div_ceil(split))
+            .enumerate()
+            .map(|(n, l)| Note { id: format!("n{n}"), text: l.join("\n"), ..Note::default() })
+            .collect();
+        let sources = Sources { notes, ..Sources::default() };
+        let before = rss();
+        let t = Instant::now();
+        let index = Index::new(&catalog(), &sources);
+        eprintln!("notes {split} build {:?} {before} {}", t.elapsed(), rss());
+        for (n, text) in
+            [("word", word.as_str()), ("distinct", &distinct), ("short", "suplier contract"), ("letters", &letters)]
+        {
+            for lane in [Lane::Lexical, Lane::PathFuzzy, Lane::SegmentFuzzy] {
+                let t = Instant::now();
+                let hits = index.find_now(&look(Corpus::Notes, lane.clone(), text, 100)).unwrap().unwrap();
+                eprintln!("{n} {lane:?} {:?} {}", t.elapsed(), hits.len());
+            }
+        }
+    }
 }

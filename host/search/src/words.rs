@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -190,15 +191,25 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("wrote", "write"),
 ];
 
+/// The stems of an identifier.
+#[derive(Debug)]
+pub(crate) struct Named {
+    /// Of its words.
+    pub(crate) words: Vec<String>,
+    /// Of what its short words stand for; empty when it has none.
+    pub(crate) long: Vec<String>,
+}
+
 /// A stemmer that knows irregular words, which remembers what it did: a catalog has few different words.
 pub(crate) struct Stems {
     stemmer: Stemmer,
     known: RefCell<HashMap<String, String>>,
+    names: RefCell<HashMap<String, Rc<Named>>>,
 }
 
 impl Stems {
     pub(crate) fn new() -> Self {
-        Self { stemmer: Stemmer::create(Algorithm::English), known: RefCell::default() }
+        Self { stemmer: Stemmer::create(Algorithm::English), known: RefCell::default(), names: RefCell::default() }
     }
 
     /// The stem of a word in lower case.
@@ -217,24 +228,27 @@ impl Stems {
         content(text).iter().map(|word| self.stem(word)).collect()
     }
 
-    /// The stems of an identifier's words.
-    pub(crate) fn of_name(&self, name: &str) -> Vec<String> {
-        parts(name).iter().map(|word| self.stem(word)).collect()
-    }
-
-    /// The stems of what an identifier's short words stand for; empty when it has none.
-    pub(crate) fn of_long_forms(&self, name: &str) -> Vec<String> {
+    /// The stems of an identifier: a catalog's names are asked for again and again.
+    pub(crate) fn of_name(&self, name: &str) -> Rc<Named> {
+        if let Some(named) = self.names.borrow().get(name) {
+            return Rc::clone(named);
+        }
         let parts = parts(name);
         let long = parts.iter().filter_map(|part| SHORT.iter().find(|(short, _)| short == part));
-        long.flat_map(|(_, long)| long.split(' ')).map(|word| self.stem(word)).collect()
+        let long = long.flat_map(|(_, long)| long.split(' ')).map(|word| self.stem(word)).collect();
+        let named = Rc::new(Named { words: parts.iter().map(|part| self.stem(part)).collect(), long });
+        self.names.borrow_mut().insert(name.to_owned(), Rc::clone(&named));
+        named
     }
 }
 
 /// The words of a text in lower case: identifiers in it are taken apart, stop words left out, unless there is nothing else.
 pub(crate) fn content(text: &str) -> Vec<String> {
-    let all = parts(text);
-    let kept: Vec<String> = all.iter().filter(|word| !is_stop(word)).cloned().collect();
-    if kept.is_empty() { all } else { kept }
+    let mut words = parts(text);
+    if words.iter().any(|word| !is_stop(word)) {
+        words.retain(|word| !is_stop(word));
+    }
+    words
 }
 
 fn is_stop(word: &str) -> bool {
@@ -244,22 +258,32 @@ fn is_stop(word: &str) -> bool {
 /// The words of an identifier or a text in lower case: cut at everything that is neither letter nor digit, at changes of case, and
 /// between letters and digits.
 pub(crate) fn parts(name: &str) -> Vec<String> {
-    let chars: Vec<char> = name.chars().collect();
+    let mut chars = name.chars().peekable();
     let mut words: Vec<String> = Vec::new();
     let mut current = String::new();
-    for (at, c) in chars.iter().enumerate() {
-        if !c.is_alphanumeric() {
-            words.push(std::mem::take(&mut current));
-            continue;
-        }
-        if at > 0 && begins_word(chars[at - 1], *c, chars.get(at + 1)) {
+    let mut before = None;
+    while let Some(c) = chars.next() {
+        let is_new = !c.is_alphanumeric() || before.is_some_and(|before| begins_word(before, c, chars.peek()));
+        if is_new && !current.is_empty() {
             words.push(std::mem::take(&mut current));
         }
-        current.extend(c.to_lowercase());
+        if c.is_alphanumeric() {
+            push_lower(&mut current, c);
+        }
+        before = Some(c);
     }
-    words.push(current);
-    words.retain(|word| !word.is_empty());
+    if !current.is_empty() {
+        words.push(current);
+    }
     words
+}
+
+fn push_lower(text: &mut String, c: char) {
+    if c.is_ascii() {
+        text.push(c.to_ascii_lowercase());
+    } else {
+        text.extend(c.to_lowercase());
+    }
 }
 
 fn begins_word(before: char, c: char, after: Option<&char>) -> bool {
@@ -270,7 +294,9 @@ fn begins_word(before: char, c: char, after: Option<&char>) -> bool {
 
 /// Letters and digits only, in lower case.
 pub(crate) fn compact(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let mut letters = String::with_capacity(text.len());
+    text.chars().filter(|c| c.is_alphanumeric()).for_each(|c| push_lower(&mut letters, c));
+    letters
 }
 
 /// The number of bytes that all of these names begin with, letter case aside, when there are at least three names, at least two such bytes,
@@ -320,8 +346,8 @@ mod tests {
 
     #[test]
     fn short_words_are_written_out() {
-        assert_eq!(Stems::new().of_long_forms("cust_no"), ["custom", "number"]);
-        assert!(Stems::new().of_long_forms("city").is_empty());
+        assert_eq!(Stems::new().of_name("cust_no").long, ["custom", "number"]);
+        assert!(Stems::new().of_name("city").long.is_empty());
     }
 
     #[test]

@@ -119,8 +119,10 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
             Err(LlmError::Malformed(start)) => {
                 self.no_statement(path, format!("the reply held no statement; it began: {}", line(&start, 200)));
             }
-            // Prompts of one round are of about the same length: one shortening does for all of them.
-            Err(LlmError::TooLarge) if *shorter.get_or_insert_with(|| self.brief.shorten()) => {}
+            // Prompts of one round are of about the same length: one shortening does for all of them. It is no attempt at a statement.
+            Err(LlmError::TooLarge) if *shorter.get_or_insert_with(|| self.brief.shorten()) => {
+                self.paths[path].signals.attempts -= 1;
+            }
             // Other paths may have a statement to be repaired; but no further table is begun.
             Err(error @ (LlmError::Refused(_) | LlmError::Unsupported(_))) => {
                 self.paths[path].is_closed = true;

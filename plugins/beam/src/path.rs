@@ -2,6 +2,7 @@
 
 use syrch_plugin::brief::{Brief, Tried, feedback};
 use syrch_plugin::prelude::*;
+use syrch_plugin::text::line;
 
 use crate::fit::Fit;
 use crate::tables::Primary;
@@ -82,6 +83,6 @@ impl<'a> Path<'a> {
         if reads_tasks_only || facts.tables.contains(&self.primary.table.name) {
             return None;
         }
-        Some(format!("it is not built on the table {}", self.primary.table.name))
+        Some(format!("it is not built on the table {}", line(&self.primary.table.name, 80)))
     }
 }

@@ -137,7 +137,12 @@ impl<H: SolverHost> Explorer<'_, H> {
             return;
         }
         let candidates: Vec<Candidate> = ran.iter().map(|ran| ran.stated.candidate.clone()).collect();
-        let mut verdicts = self.host.reward(&candidates).unwrap_or_default().into_iter();
+        let verdicts = self.host.reward(&candidates).unwrap_or_else(|error| {
+            let why = port_failure(&error).message;
+            self.host.note(Level::Info, &format!("{}: no result was judged: {why}", self.task.id));
+            Vec::new()
+        });
+        let mut verdicts = verdicts.into_iter();
         for ran in ran {
             match verdicts.next() {
                 Some(Verdict::Rejected(opinion)) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use syrch_plugin::names::quote_if_odd;
+use syrch_plugin::names::shown;
 use syrch_plugin::prelude::*;
 use syrch_plugin::prompt::table_name;
 
@@ -148,7 +148,7 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
         let shared = table.columns.iter().map(|column| column.name.as_str()).filter(|name| has(name));
         let shared: Vec<String> = shared
             .filter(|name| !COMMON.contains(&name.to_ascii_lowercase().as_str()))
-            .map(|name| quote_if_odd(dialect, name))
+            .map(|name| shown(dialect, name))
             .collect();
         if !shared.is_empty() {
             out.push(format!("{} also has {}", table_name(dialect, other), shared.join(", ")));
@@ -160,7 +160,7 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
 
 fn by_key(dialect: &Dialect, from: &Table, to: &Table, key: &ForeignKey) -> String {
     let column = |table: &Table, name: Option<&String>| {
-        let name = name.or_else(|| table.primary_key.first()).map(|name| quote_if_odd(dialect, name));
+        let name = name.or_else(|| table.primary_key.first()).map(|name| shown(dialect, name));
         format!("{}.{}", table_name(dialect, table), name.unwrap_or_else(|| "rowid".to_owned()))
     };
     let pair = |(index, name): (usize, &String)| {

@@ -12,8 +12,8 @@ use crate::weigh::{Cluster, tied};
 /// Results that a question shows at the most.
 const CHOICES: usize = 5;
 
-/// The candidates best first: groups in their order, then what ran without a row. With nothing to return, an outage or a spent budget is a
-/// failure, and anything else an honest empty outcome.
+/// The candidates best first: one of each group of equal results in their order, then what ran without a row. With nothing to return, an
+/// outage or a spent budget is a failure, and anything else an honest empty outcome.
 pub(crate) fn outcome<H: SolverHost>(explorer: &Explorer<'_, H>) -> Result<Outcome, Failure> {
     let clusters = standing(&explorer.paths);
     let empty: Vec<&Found> = explorer.paths.iter().filter_map(without_rows).collect();
@@ -28,10 +28,9 @@ pub(crate) fn outcome<H: SolverHost>(explorer: &Explorer<'_, H>) -> Result<Outco
     let mut candidates = Vec::new();
     for (place, cluster) in clusters.iter().enumerate() {
         let doubt = if place < tie { doubt(tie) } else { 0.0 };
-        candidates.extend(cluster.members.iter().map(|found| candidate(found, cluster, &clusters, doubt)));
+        candidates.extend(cluster.best().map(|found| candidate(found, cluster, &clusters, doubt)));
     }
     candidates.extend(empty.iter().map(|found| found.candidate.clone()));
-    calibrate(explorer.host, &mut candidates);
     tell(explorer.host, &clusters, &empty);
     let ask = (tie > 1).then(|| question(explorer.task, &clusters[..tie]));
     Ok(Outcome { candidates, ask, ..Outcome::default() })
@@ -60,18 +59,6 @@ fn candidate(found: &Found, cluster: &Cluster<'_>, clusters: &[Cluster<'_>], dou
     // The discount for ambiguity of syrch: half of it.
     candidate.raw_confidence = candidate.raw_confidence.map(|claim| claim * (1.0 - 0.5 * doubt));
     candidate
-}
-
-/// The calibrated confidence; the claim itself where no calibrator answers.
-fn calibrate(host: &impl SolverHost, candidates: &mut [Candidate]) {
-    let claims: Vec<(f64, Signals)> =
-        candidates.iter().map(|candidate| (candidate.sureness(), candidate.signals.clone())).collect();
-    let calibrated = host.calibrate(&claims).unwrap_or_default();
-    for (index, candidate) in candidates.iter_mut().enumerate() {
-        let claim = claims.get(index).map_or(0.0, |(claim, _)| *claim);
-        candidate.confidence =
-            Some(calibrated.get(index).copied().filter(|number| number.is_finite()).unwrap_or(claim));
-    }
 }
 
 fn tell(host: &impl SolverHost, clusters: &[Cluster<'_>], empty: &[&Found]) {

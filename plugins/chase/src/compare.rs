@@ -9,6 +9,8 @@ use crate::Habits;
 
 // Enough to judge by, and a bound on what a hostile reply can put into the next prompt.
 const STATEMENT: usize = 8000;
+// Characters of a task's text.
+const TASK: usize = 2000;
 /// Rows of each result that are read to tell the two apart.
 const READ: u32 = 200;
 /// The two words of a verdict.
@@ -36,10 +38,8 @@ impl Matter<'_> {
         let tables = prompt::catalog(&self.read(host, [first, second]), self.habits.catalog_bytes as usize);
         let mut user = format!("Tables:\n{tables}\n{}", prompt::problem(self.problem));
         if self.task.text.trim() != self.problem.question.trim() {
-            user += &format!(
-                "The question is the setting. The statements are for this part of it: {}\n",
-                self.task.text.trim()
-            );
+            let text = line(&self.task.text, TASK);
+            user += &format!("The question is the setting. The statements are for this part of it: {text}\n");
         }
         if let Some(expected) = &self.task.expected {
             user += &format!("The result should be: {}\n", line(expected, 400));

@@ -5,6 +5,7 @@
 //! for which it was not asked, or had no word, gives half a point to both.
 
 use serde_json::json;
+use syrch_plugin::dice::Dice;
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
 
@@ -61,19 +62,11 @@ pub(crate) fn compete(
     (0..entrants.len()).map(standing).collect()
 }
 
-/// The first pairs among the leaders: 1–2, 1–3, 2–3, 1–4 and so on.
+/// The first pairs among the leaders: 1–2, 1–3, 2–3, 1–4 and so on. A coin for each, so that no place in the prompt is an advantage.
 fn pairs(entrants: usize, most: u32, seed: u64) -> Vec<Pair> {
+    let mut dice = Dice::new(seed);
     let all = (1..entrants).flat_map(|second| (0..second).map(move |first| (first, second)));
-    let pair = |(number, places)| Pair { places, is_swapped: is_swapped(seed, number), winner: None };
-    (0_u64..).zip(all).take(most as usize).map(pair).collect()
-}
-
-/// A coin for each pair, so that no place in the prompt is an advantage (SplitMix64, Steele et al. 2014).
-fn is_swapped(seed: u64, number: u64) -> bool {
-    let mut mixed = seed.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ (mixed >> 31)) & 1 == 1
+    all.take(most as usize).map(|places| Pair { places, is_swapped: dice.coin(), winner: None }).collect()
 }
 
 /// Asks for all pairs side by side, and tells what came of each.
@@ -139,11 +132,11 @@ mod tests {
         assert_eq!(places(4), [(0, 1), (0, 2), (1, 2), (0, 3)]);
         assert_eq!(places(50).len(), 6);
         assert!(pairs(1, 9, 7).is_empty());
-        let swapped = (0..1000).filter(|number| is_swapped(3, *number)).count();
-        assert!((400..600).contains(&swapped), "{swapped}");
-        assert_ne!(
-            (0..64).map(|number| is_swapped(3, number)).collect::<Vec<_>>(),
-            (0..64).map(|number| is_swapped(4, number)).collect::<Vec<_>>()
-        );
+        let swapped = |seed| pairs(46, 1000, seed).iter().map(|pair| pair.is_swapped).collect::<Vec<_>>();
+        let number = swapped(3).into_iter().filter(|is_swapped| *is_swapped).count();
+        assert!((400..600).contains(&number), "{number}");
+        assert_ne!(swapped(3), swapped(4));
+        // The coins of a run stay what they were when pairs had them by their numbers.
+        assert_eq!(swapped(0)[..8], [true, false, true, false, true, false, true, false]);
     }
 }

@@ -5,6 +5,9 @@
 //! they stand only when there is nothing else. Of equally large groups the one with the earliest sample wins, by its number and not by
 //! its arrival. One sample is the plain strategy, `agree` 1 with `repair` is retrying, `agree` 2 of 5 samples a gate.
 //!
+//! The user's `max_attempts` bounds chains: a statement and its repairs. Independent samples are bounded by `samples` alone. Retrying is one
+//! chain, so that there both bound the samples.
+//!
 //! `sample` writes the prompts and counts the votes.
 
 mod sample;
@@ -20,11 +23,13 @@ use crate::sample::Samples;
 syrch_plugin::settings! {
     /// How many statements are sampled and when they suffice.
     pub struct Gate {
-        /// Statements that are sampled at the most.
+        /// Statements that are sampled at the most; where `repair` and `agree` 1 make one chain of them, the user's `max_attempts` bounds
+        /// them too.
         samples: u32 = 5, 1 ..= 64;
         /// Sampling stops as soon as that many results with rows are equal; 0: never early.
         agree: u32 = 0, 0 ..= 64;
-        /// Whether the sample after a failed one is a repair, which carries what failed and why, instead of a fresh one.
+        /// Whether the sample after a failed one is a repair, which carries what failed and why, instead of a fresh one; a statement and
+        /// its repairs are at most the user's `max_attempts`.
         repair: bool = false;
         /// Whether a result without rows may vote.
         empty_counts: bool = false;
@@ -69,7 +74,10 @@ impl SolverRole for Consistency {
     ) -> Result<Outcome, Failure> {
         let room = Room { catalog_bytes: self.gate.catalog_bytes, parent_rows: self.gate.parent_rows };
         let brief = Brief::new(host, room, problem, catalog, task, parents);
-        elect(host, task, self.gate.samples, self.gate.overflow_rows, &mut Samples::new(&self.gate, brief))
+        let attempts = host.policy().max_attempts.max(1);
+        let is_chain = self.gate.repair && self.gate.agree == 1;
+        let most = if is_chain { self.gate.samples.min(attempts) } else { self.gate.samples };
+        elect(host, task, most, self.gate.overflow_rows, &mut Samples::new(&self.gate, attempts, most, brief))
     }
 }
 

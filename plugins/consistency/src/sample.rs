@@ -10,12 +10,16 @@ use crate::Gate;
 /// The samples of one task.
 pub(crate) struct Samples<'a> {
     gate: &'a Gate,
+    /// Statements of a chain of repairs at the most.
+    attempts: u32,
+    /// Samples at the most.
+    most: u32,
     brief: Brief<'a>,
 }
 
 impl<'a> Samples<'a> {
-    pub(crate) fn new(gate: &'a Gate, brief: Brief<'a>) -> Self {
-        Self { gate, brief }
+    pub(crate) fn new(gate: &'a Gate, attempts: u32, most: u32, brief: Brief<'a>) -> Self {
+        Self { gate, attempts, most, brief }
     }
 
     /// The groups that vote; results without rows when there are no others.
@@ -42,7 +46,8 @@ impl<'a> Samples<'a> {
 
 impl Sampler for Samples<'_> {
     fn request(&mut self, number: u32, pool: &Pool) -> Request {
-        let tried = if self.gate.repair { pool.tried_lately(self.gate.empty_counts) } else { Vec::new() };
+        let empty = self.gate.empty_counts;
+        let tried = if self.gate.repair { pool.tried_lately(empty, self.attempts) } else { Vec::new() };
         let temperature = Some(self.gate.temperature).filter(|heat| self.gate.samples > 1 && *heat > 0.0);
         request(&self.brief, &tried, number, temperature)
     }
@@ -53,7 +58,7 @@ impl Sampler for Samples<'_> {
 
     fn missing(&self, pool: &Pool) -> u32 {
         let ended = u32::try_from(pool.draws().len()).unwrap_or(u32::MAX);
-        let left = self.gate.samples.saturating_sub(ended);
+        let left = self.most.saturating_sub(ended);
         if self.gate.agree == 0 {
             return left;
         }

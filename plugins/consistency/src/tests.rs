@@ -155,6 +155,71 @@ fn retrying_stops_at_the_first_result_with_rows() {
 }
 
 #[test]
+fn retrying_is_one_chain_that_the_users_attempts_bound() {
+    let calls = |attempts: u32| {
+        let mut host = host(&["BAD"]);
+        repairs(&mut host, &["BAD B", "BAD C", "SELECT 1"]);
+        host.policy.max_attempts = attempts;
+        let memo = solve(&host, RETRY).unwrap().memo.unwrap();
+        assert!(memo.contains(&format!("after {0} of {0} attempts", attempts.min(3))), "{memo}");
+        host.model.requests().len()
+    };
+    assert_eq!([calls(1), calls(2), calls(3), calls(9)], [1, 2, 3, 3]);
+}
+
+#[test]
+fn a_chain_ends_after_the_users_attempts_and_the_next_sample_is_fresh() {
+    let purposes = |attempts: u32| {
+        let mut host = host(&["BAD 1", "BAD 2", "BAD 3", "BAD 4", "BAD 5", "BAD 6"]);
+        repairs(&mut host, &["BAD A", "BAD B", "BAD C", "BAD D", "BAD E"]);
+        host.policy.max_attempts = attempts;
+        solve(&host, r#"{"samples":6,"agree":2,"repair":true}"#).unwrap();
+        let repairs = |request: &Request| request.subjects.len();
+        host.model.requests().iter().map(repairs).collect::<Vec<_>>()
+    };
+    // Two at once, as many as have to agree: what is repaired grows from round to round.
+    assert_eq!(purposes(1), [0, 0, 0, 0, 0, 0]);
+    assert_eq!(purposes(2), [0, 0, 2, 2, 0, 0]);
+    assert_eq!(purposes(3), [0, 0, 2, 2, 4, 4]);
+}
+
+#[test]
+fn independent_samples_are_not_attempts() {
+    let host = {
+        let mut host = host(&["SELECT 1", "SELECT 2", "SELECT 3", "SELECT 4", "SELECT 5"]);
+        host.policy.max_attempts = 1;
+        host
+    };
+    solve(&host, VOTE).unwrap();
+    assert_eq!(host.model.requests().len(), 5);
+}
+
+#[test]
+fn each_result_is_judged_once_and_a_reward_that_cannot_be_asked_is_noted() {
+    let mut host = host(&["SELECT 1", "SELECT 1", "SELECT 2", "SELECT 3", "SELECT 2", "SELECT 2"]);
+    host.evaluate.judge("SELECT 1", rejected(0.1, "no")).judge("SELECT 2", rejected(0.2, "no"));
+    solve(&host, r#"{"samples":6,"agree":2}"#).unwrap();
+    let asked: Vec<String> = host.evaluate.asked().concat();
+    assert_eq!(asked, ["SELECT 1", "SELECT 2", "SELECT 3"]);
+
+    let mut host = self::host(&["SELECT 1"]);
+    host.evaluate.reward_error = Some(PortError::Budget);
+    assert_eq!(solve(&host, SINGLE).unwrap().candidates.len(), 1);
+    assert_eq!(host.trace.notes(), ["A: no result was judged: the budget is used up"]);
+}
+
+#[test]
+fn one_sample_is_asked_for_again_when_its_prompt_is_too_large() {
+    let mut host = FakeHost::default();
+    host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
+    let answer = reply("SELECT 1", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": null })));
+    host.model.script(&Purpose::Generate, Ok(answer));
+    scripted(&mut host, "SELECT 1");
+    let candidates = solve(&host, SINGLE).unwrap().candidates;
+    assert_eq!((candidates.len(), candidates[0].signals.attempts, host.model.requests().len()), (1, 1, 2));
+}
+
+#[test]
 fn after_a_statement_that_did_a_repairing_gate_samples_afresh() {
     let mut host = host(&["SELECT 1", "BAD", "SELECT 2", "SELECT 2"]);
     repairs(&mut host, &["SELECT 3"]);

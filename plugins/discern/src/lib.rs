@@ -26,7 +26,7 @@ use crate::vote::Votes;
 syrch_plugin::settings! {
     /// When sampling stops, and what takes how much off a vote: a vote weighs `exp(−Σ share × count)`.
     pub struct Discernment {
-        /// Statements that are sampled at the most.
+        /// Statements that are sampled at the most, repairs included; the user's `max_attempts` bounds chains of repairs, not samples.
         samples: u32 = 12, 1 ..= 64;
         /// Sampling stops when the first result leads the second by that many votes, counted in the weight of the weightiest so far.
         lead: f64 = 2.5, 0.1 ..= 64.0;
@@ -42,9 +42,11 @@ syrch_plugin::settings! {
         column: f64 = 1.05, 0.0 ..= 10.0;
         /// Added for each table that the statement uses, at most five.
         table: f64 = 0.40, 0.0 ..= 10.0;
-        /// Whether small statements of its own may look for values and repeated rows; they count as statements of the search.
+        /// Whether small statements of its own may look for values and repeated rows; they count as statements of the search, and leave
+        /// 32 of them to the candidates.
         probes: bool = true;
-        /// Whether the sample after a failed one is a repair, which carries what failed and why, instead of a fresh one.
+        /// Whether the sample after a failed one is a repair, which carries what failed and why, instead of a fresh one; a statement and
+        /// its repairs are at most the user's `max_attempts`.
         repair: bool = true;
         /// The temperature of fresh samples when there are several; 0 leaves it to the model.
         temperature: f64 = 0.7, 0.0 ..= 2.0;

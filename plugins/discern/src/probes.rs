@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use syrch_plugin::draws::Ran;
-use syrch_plugin::names::quote_if_odd;
+use syrch_plugin::names::{from_name, quote_if_odd};
 use syrch_plugin::prelude::*;
-use syrch_plugin::prompt::table_name;
 
 // Left over for the candidates' own statements.
 const SPARE_RUNS: u32 = 32;
@@ -49,7 +48,7 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         }
         let table = self.catalog.tables.iter().find(|known| known.name == table)?;
         let dialect = &self.catalog.dialect;
-        let (name, column) = (table_name(dialect, table), quote_if_odd(dialect, column));
+        let (name, column) = (from_name(dialect, table), quote_if_odd(dialect, column));
         let value = text_literal(dialect, &literal.text);
         Some(if any_case {
             format!("SELECT 1 FROM {name} WHERE lower({column}) = lower({value}) LIMIT 1")
@@ -58,11 +57,16 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         })
     }
 
-    /// The rows of each statement; what was asked before is not run again, and nothing is while runs are scarce.
+    /// The rows of each statement; what was asked before is not run again, and no more run than leave the spare.
     fn rows(&mut self, texts: &[String]) -> Vec<Option<u64>> {
         let mut fresh: Vec<String> = texts.iter().filter(|text| !self.known.contains_key(*text)).cloned().collect();
         fresh.dedup();
-        if self.is_on && !fresh.is_empty() && self.host.remaining().sql_runs > SPARE_RUNS {
+        if self.is_on && !fresh.is_empty() {
+            fresh.truncate(self.host.remaining().sql_runs.saturating_sub(SPARE_RUNS) as usize);
+        } else {
+            fresh.clear();
+        }
+        if !fresh.is_empty() {
             let ends = self.host.run_all(&fresh);
             for (text, end) in fresh.into_iter().zip(ends) {
                 self.known.insert(text, end.ok().map(|results| results.profile().rows));

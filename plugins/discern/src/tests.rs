@@ -93,6 +93,21 @@ fn a_probe_runs_once_and_never_while_runs_are_scarce() {
 }
 
 #[test]
+fn probes_leave_the_spare_runs() {
+    let literals = ["Germany", "France", "Chile", "Peru"].map(|text| compared("customers", "country", text));
+    let run = |left: u32| {
+        let mut facts = facts("SELECT", &["customers"]);
+        facts.literals = literals.to_vec();
+        let mut host = FakeHost::default();
+        host.budget.sql_runs = left;
+        look(&host, "", &ran(facts, &numbers(&["n"], &[1])));
+        host.database.log()
+    };
+    assert_eq!(run(34), [GERMANS, &GERMANS.replace("Germany", "France")]);
+    assert_eq!([run(20).len(), run(32).len(), run(33).len(), run(500).len()], [0, 0, 1, 4]);
+}
+
+#[test]
 fn words_that_name_something_and_are_not_used_are_counted() {
     let unused = |question: &str, columns: &[&str], literal: &str| {
         let mut facts = facts("SELECT", &["orders"]);
@@ -274,6 +289,22 @@ fn a_failed_statement_is_repaired_or_sampled_afresh() {
     solve_with(&host, Discernment { repair: false, temperature: 0.0, ..Discernment::default() }).unwrap();
     assert!(host.model.requests().iter().all(|request| request.purpose == Purpose::Generate));
     assert_eq!((host.model.requests().len(), host.model.requests()[0].temperature), (4, None));
+}
+
+#[test]
+fn the_users_attempts_bound_a_chain_of_repairs_and_not_the_samples() {
+    let repaired = |attempts: u32| {
+        let mut host = host(&["BAD"; 9]);
+        for _ in 0..9 {
+            script(&mut host, &Purpose::Repair, "WORSE");
+        }
+        host.policy.max_attempts = attempts;
+        solve_with(&host, Discernment { samples: 9, ..Discernment::default() }).unwrap();
+        host.model.requests().iter().map(|request| request.subjects.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(repaired(1), [0; 9]);
+    assert_eq!(repaired(2), [0, 0, 0, 3, 3, 3, 0, 0, 0]);
+    assert_eq!(repaired(3), [0, 0, 0, 3, 3, 3, 6, 6, 6]);
 }
 
 #[test]

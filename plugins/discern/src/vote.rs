@@ -79,7 +79,8 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
 
 impl<H: Run + Sql + Trace> Sampler for Votes<'_, H> {
     fn request(&mut self, number: u32, pool: &Pool) -> Request {
-        let tried = if self.settings.repair { pool.tried_lately(false) } else { Vec::new() };
+        let attempts = self.host.policy().max_attempts.max(1);
+        let tried = if self.settings.repair { pool.tried_lately(false, attempts) } else { Vec::new() };
         let temperature = Some(self.settings.temperature).filter(|heat| self.settings.samples > 1 && *heat > 0.0);
         request(&self.brief, &tried, number, temperature)
     }

@@ -124,7 +124,11 @@ impl<H: SolverHost> Search<'_, H> {
         if rivals.is_empty() {
             return;
         }
-        let verdicts = self.host.reward(&rivals).unwrap_or_default();
+        let verdicts = self.host.reward(&rivals).unwrap_or_else(|error| {
+            let why = port_failure(&error).message;
+            self.host.note(Level::Info, &format!("{}: no result was judged: {why}", self.task.id));
+            Vec::new()
+        });
         for (rival, verdict) in rivals.iter().zip(verdicts) {
             let Some(test) = tested.iter_mut().find(|test| test.sql == rival.sql) else { continue };
             match verdict {

@@ -14,7 +14,6 @@
 //! `tree` holds nodes and values, `select` goes down it, `prompts` writes what is asked, `search` is the loop, `grow` takes
 //! statements into the tree, and `tell` makes the outcome.
 
-mod dice;
 mod grow;
 mod prompts;
 mod search;
@@ -36,7 +35,7 @@ syrch_plugin::settings! {
         rollouts: u32 = 8, 1 ..= 64;
         /// Children of a node at the most; the root's are fresh draws.
         width: u32 = 3, 1 ..= 64;
-        /// Levels of statements below the root.
+        /// Levels of statements below the root, at most the user's `max_attempts`: a level is one more attempt at a statement.
         depth: u32 = 3, 1 ..= 16;
         /// How much a node that was seldom visited draws: the constant of UCT.
         exploration: f64 = 1.4, 0.0 ..= 100.0;
@@ -88,7 +87,8 @@ impl SolverRole for Mcts {
     ) -> Result<Outcome, Failure> {
         let room = Room { catalog_bytes: self.bounds.catalog_bytes, parent_rows: self.bounds.shown_rows };
         let brief = Brief::new(host, room, problem, catalog, task, parents);
-        Search::new(host, &self.bounds, task, brief).run()
+        let depth = self.bounds.depth.min(host.policy().max_attempts.max(1));
+        Search::new(host, &Bounds { depth, ..self.bounds.clone() }, task, brief).run()
     }
 }
 

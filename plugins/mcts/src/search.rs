@@ -2,13 +2,13 @@
 
 use serde_json::json;
 use syrch_plugin::brief::Brief;
+use syrch_plugin::dice::Dice;
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::{SqlReply, sql_reply};
 use syrch_plugin::text::line;
 
 use crate::Bounds;
-use crate::dice::Dice;
 use crate::prompts::{How, request};
 use crate::select::{Able, select};
 use crate::tell;

@@ -1,8 +1,8 @@
 //! The way down the tree: UCT among children that can still be expanded somewhere.
 
 use serde_json::{Value as JsonValue, json};
+use syrch_plugin::dice::Dice;
 
-use crate::dice::Dice;
 use crate::tree::{ROOT, Tree, level};
 
 /// What a model still does.

@@ -8,7 +8,7 @@ use crate::Bounds;
 use crate::search::Search;
 use crate::tree::{Cluster, Tree, level};
 
-/// One candidate for each statement that ran, best first. With nothing to return, an outage or a spent budget is a failure, and anything
+/// One candidate for each result, best first. With nothing to return, an outage or a spent budget is a failure, and anything
 /// else an honest empty outcome.
 pub(crate) fn outcome<H: SolverHost>(search: Search<'_, H>) -> Result<Outcome, Failure> {
     let clusters = search.tree.clusters();
@@ -22,12 +22,10 @@ pub(crate) fn outcome<H: SolverHost>(search: Search<'_, H>) -> Result<Outcome, F
     let mut candidates = Vec::new();
     for (rank, cluster) in clusters.iter().enumerate() {
         let members = best_first(&search, cluster);
-        for member in &members {
-            candidates.push(candidate(&search.tree, search.bounds, cluster, *member));
-        }
+        let best = members.first().map(|member| candidate(&search.tree, search.bounds, cluster, *member));
+        candidates.extend(best);
         tell(&search, &clusters, rank, &members);
     }
-    calibrate(search.host, &mut candidates);
     Ok(Outcome { candidates, ..Outcome::default() })
 }
 
@@ -66,17 +64,6 @@ fn confidence(claim: f64, agreeing: usize, running: usize, weight: f64) -> f64 {
 fn told(tree: &Tree<'_>, cluster: &Cluster) -> String {
     let best = cluster.members.iter().map(|place| tree.visits_and_mean(*place).1).fold(0.0, f64::max);
     format!("{} of {} results, mean value {best:.2}", cluster.members.len(), tree.running())
-}
-
-/// The calibrated confidence; the claim itself where no calibrator answers.
-fn calibrate(host: &impl SolverHost, candidates: &mut [Candidate]) {
-    let claims: Vec<(f64, Signals)> =
-        candidates.iter().map(|candidate| (candidate.sureness(), candidate.signals.clone())).collect();
-    let calibrated = host.calibrate(&claims).unwrap_or_default();
-    for (index, candidate) in candidates.iter_mut().enumerate() {
-        let claim = candidate.raw_confidence;
-        candidate.confidence = calibrated.get(index).copied().filter(|number| number.is_finite()).or(claim);
-    }
 }
 
 fn tell<H: SolverHost>(search: &Search<'_, H>, clusters: &[Cluster], rank: usize, members: &[usize]) {

@@ -70,7 +70,8 @@ impl<H: RewardHost> Judge<'_, H> {
 
     fn user(&self, rival: &Rival) -> String {
         let profile = rival.results.profile();
-        let names: Vec<String> = profile.columns.iter().map(|column| text::line(&column.column.name, 60)).collect();
+        let names: Vec<String> =
+            profile.columns.iter().take(50).map(|column| text::line(&column.column.name, 60)).collect();
         let least = if profile.truncated { "at least " } else { "" };
         format!(
             "Tables of the {} database:\n{}{}\n{}{}\nStatement:\n{}\n\nIt ran and gave {least}{} of {}.\n{}",
@@ -104,7 +105,10 @@ impl<H: RewardHost> Judge<'_, H> {
         if self.task.text.trim() == self.problem.question.trim() {
             return String::new();
         }
-        format!("The question above is the setting. The request is this part of it: {}\n", self.task.text.trim())
+        format!(
+            "The question above is the setting. The request is this part of it: {}\n",
+            text::line(&self.task.text, 2000)
+        )
     }
 
     fn rows(&self, rival: &Rival, rows: u64) -> String {
@@ -121,12 +125,14 @@ impl<H: RewardHost> Judge<'_, H> {
 fn step_of(candidate: &Candidate) -> Option<String> {
     let (_, step) = candidate.extra.iter().find(|(key, _)| key == STEP)?;
     let step: Value = serde_json::from_str(step).ok()?;
-    let done: Vec<&str> = step.get("done")?.as_array()?.iter().filter_map(Value::as_str).collect();
+    // Any solver may fill the extra, and with any text.
+    let done = step.get("done")?.as_array()?.iter().filter_map(Value::as_str).take(64);
+    let done: Vec<String> = done.map(|operation| text::line(operation, 400)).collect();
     let before = if done.is_empty() { String::new() } else { format!("Done before: {}.\n", done.join("; ")) };
     Some(format!(
         "The statement is built step by step, and the question above is where it leads. What later steps add is not missing yet.\n\
          {before}The request to judge is this step: {}\n",
-        step.get("operation")?.as_str()?
+        text::line(step.get("operation")?.as_str()?, 400)
     ))
 }
 

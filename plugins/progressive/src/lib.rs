@@ -9,6 +9,9 @@
 //! Cumulative reward is the sum of the rewards of a branch's sub-tasks: 1.0 for an accepted one, 0.5 for one that nobody could judge,
 //! nothing for a failed one, however many statements it took. A line with more accepted sub-tasks so ranks above one with fewer.
 //!
+//! When sub-tasks are left undone and the reward did not accept the statement as the whole, its raw confidence is scaled by the share of
+//! sub-tasks that are done, and its rationale says so.
+//!
 //! | setting | default | test that shows its effect |
 //! |---|---|---|
 //! | `plan` | true | `planning::settings_reach_their_calls` |

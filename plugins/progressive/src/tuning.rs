@@ -19,7 +19,8 @@ syrch_plugin::settings! {
         /// Solver: rounds in which every open branch executes one sub-task.
         max_iterations: u32 = 10, 1 ..= 100;
         /// Solver: a sub-task at or above it is executed at once; one below it waits for a recalculation with all that was executed
-        /// since the last.
+        /// since the last. It has an effect where `recalculate_every` is above 1: at 1, the default, every step is followed by a
+        /// recalculation anyway, and at 0 by none.
         high_confidence_threshold: f64 = 0.85, 0.0 ..= 1.0;
         /// Solver: an accepted statement whose reward is below it gets alternatives.
         acceptance_threshold: f64 = 1.0, 0.0 ..= 1.0;
@@ -34,8 +35,8 @@ syrch_plugin::settings! {
         /// Solver: what becomes of sub-tasks that wait for a failed one. `skip`: they are not executed; `proceed`: they go on without
         /// it; `repair`: the failed one is tried once more after the others, and then as `skip`.
         dependents: Dependents = Dependents::Repair;
-        /// Solver: what a prompt tells of the executed sub-tasks. `all`: each with its rows, and the names in the statement so far;
-        /// `latest`: the last one.
+        /// Solver: what a prompt tells of the executed sub-tasks. `all`: each with the number of rows that the statement then gave, and the
+        /// names in the statement so far; `latest`: the last one, with that number.
         context: Accumulation = Accumulation::All;
         /// Solver: whether each step is judged, or the whole statement alone.
         judge_steps: bool = true;
@@ -117,9 +118,9 @@ words! {
 words! {
     /// What a prompt tells of the executed sub-tasks.
     Accumulation {
-        /// Each, with its rows.
+        /// Each, with the number of rows that the statement then gave, and the names in the statement so far.
         All = "all",
-        /// The last one.
+        /// The last one, with that number.
         Latest = "latest",
     }
 }

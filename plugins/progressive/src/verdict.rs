@@ -1,15 +1,16 @@
 //! Reading a judge's reply. Nothing here leans to yes: what cannot be read as one plain verdict is no verdict.
 //!
-//! A verdict is a line `CORRECT: YES` or `CORRECT: NO`. The last one counts; an earlier NO takes a later YES its worth, since a judge that
-//! said both contradicts itself. Passages between thinking tags are not read. A YES with a hedge (`YES, but`, `YES if`) and a YES beside an
-//! answer NO to one of the questions are contradictions too. A reply without any such line may begin with a plain YES or NO.
+//! A verdict is a line `CORRECT: YES` or `CORRECT: NO`. The last one counts; a NO or a hedge (`YES, but`, `YES if`) behind the label
+//! anywhere else, also within a sentence, takes a YES its worth, since a judge that said both contradicts itself. So do a NO or a hedge
+//! in answer to one of the questions, and words such as "is not correct". Passages between thinking tags are not read. A reply without
+//! any such line counts when a plain YES or NO is all that it says, on one line.
 
 mod line;
 
 use syrch_plugin::text;
 
 use crate::class::ErrorClass;
-use line::{Answer, answer, ruling};
+use line::{Answer, answer, mentions, objects, plain, ruling};
 
 /// What the judge is asked about, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,8 +101,9 @@ pub(crate) fn read(reply: &str, truncated: bool) -> Result<Reading, &'static str
     }
     let is_correct = verdict(&lines)?;
     let answers: Vec<(Aspect, bool)> = Aspect::ALL.into_iter().filter_map(|aspect| answered(&lines, aspect)).collect();
-    if is_correct && answers.iter().any(|(_, passed)| !passed) {
-        return Err("the judge said yes and named an error");
+    if is_correct {
+        // Also the beginning of a cut line may take a verdict back.
+        doubted(&text)?;
     }
     Ok(Reading { is_correct, reasoning: reasoning(&lines), answers })
 }
@@ -110,22 +112,39 @@ fn verdict(lines: &[&str]) -> Result<bool, &'static str> {
     let labelled: Vec<Answer> = lines.iter().filter_map(|line| answer(line, "CORRECT")).collect();
     let last = match labelled.last() {
         Some(last) => *last,
-        None => lines.first().map_or(Answer::Unclear, |line| ruling(&line::plain(line))),
+        None => alone(lines),
     };
     match last {
         Answer::No => Ok(false),
-        Answer::Yes if labelled.contains(&Answer::No) => Err("the judge said both yes and no"),
         Answer::Yes => Ok(true),
-        Answer::Unclear if labelled.is_empty() => Err("the judge gave no verdict"),
-        Answer::Unclear => Err("the judge hedged its verdict"),
+        Answer::Hedged | Answer::Unclear if labelled.is_empty() => Err("the judge gave no verdict"),
+        Answer::Hedged | Answer::Unclear => Err("the judge hedged its verdict"),
     }
+}
+
+/// An unlabelled verdict: what else is said could take it back in any words, and so nothing else may be.
+fn alone(lines: &[&str]) -> Answer {
+    let told: Vec<String> = lines.iter().map(|line| plain(line)).filter(|line| !line.is_empty()).collect();
+    if let [line] = told.as_slice() { ruling(line) } else { Answer::Unclear }
+}
+
+/// The error says what speaks against a YES in the same reply.
+fn doubted(text: &str) -> Result<(), &'static str> {
+    let is_doubt = |answer: &Answer| matches!(answer, Answer::No | Answer::Hedged);
+    if mentions(text, "CORRECT").iter().any(is_doubt) || objects(text) {
+        return Err("the judge said both yes and no");
+    }
+    if Aspect::ALL.into_iter().any(|aspect| mentions(text, aspect.label()).iter().any(is_doubt)) {
+        return Err("the judge said yes and named an error");
+    }
+    Ok(())
 }
 
 fn answered(lines: &[&str], aspect: Aspect) -> Option<(Aspect, bool)> {
     match lines.iter().rev().find_map(|line| answer(line, aspect.label()))? {
         Answer::Yes => Some((aspect, true)),
         Answer::No => Some((aspect, false)),
-        Answer::Unclear => None,
+        Answer::Hedged | Answer::Unclear => None,
     }
 }
 

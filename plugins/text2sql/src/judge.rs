@@ -7,7 +7,8 @@ use syrch_plugin::serde_json;
 use syrch_plugin::text::{clamp01, line};
 
 /// Reads a judgement: it passes with the verdict PASS or a score of at least `pass_score`, as PocketFlow's judge has it. Neither a verdict
-/// nor a score is no judgement. The opinion's score is 0 to 1, its reason the judge's feedback.
+/// nor a score is no judgement, and a score is a number from 0 to 10: on another scale it is none. The opinion's score is 0 to 1, its
+/// reason the judge's feedback.
 pub(crate) fn verdict(reply: &Result<Reply, LlmError>, pass_score: f64) -> Verdict {
     let parsed: Option<JsonValue> = match reply {
         Ok(reply) => reply.parsed.as_deref().and_then(|text| serde_json::from_str(text).ok()),
@@ -30,10 +31,13 @@ pub(crate) fn verdict(reply: &Result<Reply, LlmError>, pass_score: f64) -> Verdi
     if passes { accepted(share, reason) } else { rejected(share, reason) }
 }
 
-/// `8`, `"8"` or `"8/10"`.
+/// `8`, `"8"` or `"8/10"`, from 0 to 10.
 fn number(value: &JsonValue) -> Option<f64> {
-    let text = value.as_str().map(|text| text.split('/').next().unwrap_or_default().trim());
-    text.map_or_else(|| value.as_f64(), |text| text.parse().ok()).filter(|number: &f64| number.is_finite())
+    let of_text = |text: &str| {
+        let (score, scale) = text.split_once('/').unwrap_or((text, "10"));
+        score.trim().parse().ok().filter(|_| scale.trim() == "10")
+    };
+    value.as_str().map_or_else(|| value.as_f64(), of_text).filter(|score| (0.0..=10.0).contains(score))
 }
 
 #[cfg(test)]
@@ -59,6 +63,24 @@ mod tests {
         assert_eq!(said(json!(null), "Pass"), accepted(1.0, "more joins"));
         assert_eq!(said(json!(null), "FAIL"), rejected(0.0, "more joins"));
         assert_eq!(said(json!(2), "it would be PASS if"), rejected(0.2, "more joins"));
+    }
+
+    // What is on another scale is no score, whatever its number.
+    #[test]
+    fn a_score_is_a_number_of_ten() {
+        let said =
+            |score: JsonValue, verdict: &str| read(&json!({ "score": score, "verdict": verdict, "feedback": "off" }));
+        for score in
+            [json!("7/100"), json!(70), json!("70"), json!(-1), json!("8/"), json!("8/10/2"), json!("+inf"), json!([9])]
+        {
+            assert_eq!(said(score.clone(), "FAIL"), rejected(0.0, "off"), "{score}");
+            assert_eq!(said(score.clone(), "PASS"), accepted(1.0, "off"), "{score}");
+            assert!(matches!(said(score.clone(), ""), Verdict::Unavailable(_)), "{score}");
+        }
+        for score in [json!(8), json!(8.0), json!("8"), json!(" 8 / 10 "), json!("8.0/10")] {
+            assert_eq!(said(score.clone(), "FAIL"), accepted(0.8, "off"), "{score}");
+        }
+        assert_eq!((said(json!(0), ""), said(json!("10/10"), "")), (rejected(0.0, "off"), accepted(1.0, "off")));
     }
 
     #[test]

@@ -26,7 +26,8 @@ syrch_plugin::settings! {
         self_healing: bool = false;
         /// Tries, of which the most common result wins; a try that fails is dropped.
         votes: u32 = 1, 1 ..= 50;
-        /// Whether a judge has to pass a statement that ran.
+        /// Whether a judge looks at a statement that ran, and one that it does not pass is written anew. Where it cannot judge, which is
+        /// neither a yes nor a no, the statement stands with a warning.
         judge: bool = false;
         /// Statements of one try that the judge looks at; when none of them passes, the try has failed.
         judge_attempts: u32 = 3, 1 ..= 10;

@@ -10,6 +10,8 @@ use crate::{Manners, View};
 
 // Bytes of a refused reply that go back to the model.
 const REPLY: usize = 6000;
+// Characters of why it was refused.
+const REFUSAL: usize = 600;
 
 /// A request for the next decisions. `wrong`: the reply that was refused, and why.
 pub(crate) fn request(view: &View, state: &State, manners: &Manners, wrong: Option<&(String, String)>) -> Request {
@@ -21,6 +23,7 @@ pub(crate) fn request(view: &View, state: &State, manners: &Manners, wrong: Opti
     );
     user += &so_far(view, state);
     if let Some((reply, refusal)) = wrong {
+        let refusal = text::line(refusal, REFUSAL);
         user += &format!(
             "\nYour decisions cannot be used: {refusal}.\nThey were:\n{}\nDecide again, all of this turn.\n",
             text::clip(reply, REPLY)

@@ -15,7 +15,7 @@ impl Replay<'_> {
     /// The named task, when it has a result that may be the answer.
     pub(crate) fn result(&self, node: &str, branch: Option<&Branch>) -> Result<&Node, Refusal> {
         let Some(known) = self.outcome.state.node(node) else {
-            return Err(self.fault(Fault::MissingNode, format!("there is no task `{node}`")));
+            return Err(self.fault(Fault::MissingNode, format!("there is no task `{}`", line(node, ID))));
         };
         if branch.is_some_and(|branch| branch.id != known.branch) {
             return Err(self.fault(Fault::InvalidBranchNodePair, format!("`{node}` is of branch `{}`", known.branch)));

@@ -80,14 +80,16 @@ pub fn look(overflow_rows: u64, profile: &Profile, signals: &mut Signals) -> Vec
         doubts.push("the result has no rows".to_owned());
     }
     let is_null = |column: &&ColumnProfile| profile.rows > 0 && column.nulls >= profile.rows;
-    let nulls: Vec<String> =
-        profile.columns.iter().filter(is_null).map(|column| line(&column.column.name, 80)).collect();
+    let nulls: Vec<&ColumnProfile> = profile.columns.iter().filter(is_null).collect();
     signals.null_columns = u32::try_from(nulls.len()).unwrap_or(u32::MAX);
     if !nulls.is_empty() {
+        let named: Vec<String> = nulls.iter().take(NAMED).map(|column| line(&column.column.name, 80)).collect();
+        let more = nulls.len() - named.len();
         doubts.push(format!(
-            "{} NULL in all rows: {}",
+            "{} NULL in all rows: {}{}",
             if nulls.len() == 1 { "a column is" } else { "columns are" },
-            nulls.join(", ")
+            named.join(", "),
+            if more > 0 { format!(" and {more} more") } else { String::new() }
         ));
     }
     signals.overflow = profile.truncated || profile.rows > overflow_rows;
@@ -102,6 +104,8 @@ pub fn look(overflow_rows: u64, profile: &Profile, signals: &mut Signals) -> Vec
     doubts
 }
 
+// Columns that a doubt names.
+const NAMED: usize = 20;
 // The host's longest id.
 const ID: usize = 64;
 
@@ -123,6 +127,21 @@ pub fn candidate_id(task: &str, number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_doubt_names_the_first_columns() {
+        let doubts = |columns: usize| {
+            let names: Vec<String> = (0..columns).map(|number| format!("c{number}")).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let rows = crate::fakes::FakeRows::new(&names, vec![vec![Value::Null; columns]]);
+            let mut signals = Signals::default();
+            let doubts = look(1000, &rows.handle().profile(), &mut signals);
+            (doubts.concat(), signals.null_columns)
+        };
+        assert_eq!(doubts(2), ("columns are NULL in all rows: c0, c1".to_owned(), 2));
+        let (told, number) = doubts(300);
+        assert!(told.ends_with("c18, c19 and 280 more") && number == 300, "{told}");
+    }
 
     #[test]
     fn ids_fit_and_differ() {

@@ -50,6 +50,7 @@ pub mod attempt;
 #[doc(hidden)]
 pub mod bindings;
 pub mod brief;
+pub mod dice;
 pub mod draws;
 mod export;
 pub mod failure;

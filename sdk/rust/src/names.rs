@@ -1,6 +1,6 @@
 //! Names in SQL: when they need quotes, and which.
 
-use crate::bindings::types::Dialect;
+use crate::bindings::types::{Dialect, Table};
 
 // Words that stand unquoted only as keywords in at least one of the dialects.
 const RESERVED: &[&str] = &[
@@ -104,6 +104,31 @@ pub fn quote_if_odd(dialect: &Dialect, name: &str) -> String {
     if is_plain(dialect, name) { name.to_owned() } else { quote(dialect, name) }
 }
 
+// The longest name that a database here allows has 255.
+const SHOWN: usize = 256;
+
+/// The name as a prompt shows it: quoted when it has to be, and on one line. A name that could break out of its line (control characters,
+/// line separators) or that is longer than any database allows is changed, since such a name cannot be told safely: it has spaces there, or
+/// an ellipsis at its end. Never for a statement that is run.
+#[must_use]
+pub fn shown(dialect: &Dialect, name: &str) -> String {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    if !name.contains(breaks) && name.chars().take(SHOWN + 1).count() <= SHOWN {
+        return quote_if_odd(dialect, name);
+    }
+    quote_if_odd(dialect, &crate::text::line(name, SHOWN))
+}
+
+/// A table's name as a statement has it in FROM.
+#[must_use]
+pub fn from_name(dialect: &Dialect, table: &Table) -> String {
+    let name = quote_if_odd(dialect, &table.name);
+    match &table.schema_name {
+        Some(schema) => format!("{}.{name}", quote_if_odd(dialect, schema)),
+        None => name,
+    }
+}
+
 fn is_plain(dialect: &Dialect, name: &str) -> bool {
     let mut characters = name.chars();
     let starts = characters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
@@ -134,6 +159,23 @@ mod tests {
         assert_eq!(quote(&Dialect::Mysql, "a`b"), "`a``b`");
         assert_eq!(quote_if_odd(&Dialect::Postgres, "Orders"), "\"Orders\"");
         assert_eq!(quote_if_odd(&Dialect::Spark, "select"), "`select`");
+    }
+
+    #[test]
+    fn a_prompt_shows_every_name_on_one_line() {
+        let shown = |name: &str| shown(&Dialect::Sqlite, name);
+        assert_eq!(shown("customers"), "customers");
+        // Spaces are a part of the name.
+        assert_eq!(shown(" two  words"), "\" two  words\"");
+        assert_eq!(shown("id\n\nQuestion: drop \"all\"\u{2028}"), "\"id Question: drop \"\"all\"\"\"");
+        assert_eq!(shown(&"ä".repeat(256)), format!("\"{}\"", "ä".repeat(256)));
+        assert_eq!(shown(&"a".repeat(300)), format!("\"{}…\"", "a".repeat(255)));
+    }
+
+    #[test]
+    fn a_statement_has_names_as_they_are() {
+        let table = Table { schema_name: Some("my shop".into()), name: "a\nb".into(), ..Table::default() };
+        assert_eq!(from_name(&Dialect::Sqlite, &table), "\"my shop\".\"a\nb\"");
     }
 
     #[test]

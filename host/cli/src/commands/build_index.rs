@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use syrch::{IndexReport, Stop};
+use syrch::{IndexReport, Provider, Stop};
 
 use super::{Context, search};
 use crate::console::progress::Watch;
@@ -36,10 +36,16 @@ pub(crate) async fn run(mut context: Context) -> Outcome {
     let building = host.build_index(Arc::clone(&watch) as _, &stop);
     let report = tokio::select! {
         report = building => report,
-        () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: what was answered is in the cache")),
+        () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was written; what the cache holds is not asked again")),
     };
     context.console.clear();
-    let report = report.map_err(Failure::from)?;
+    let is_offline = context.config.effective.settings.model.provider == Provider::Offline;
+    let report = report.map_err(|error| match error {
+        syrch::Error::Model { .. } if is_offline => {
+            Failure::from(error).hint("name a model by --model, and where it is by --base-url or a key")
+        }
+        error => Failure::from(error),
+    })?;
     for (table, why) in &report.failed {
         context.console.warn(&format!("table {table} has no terms: {why}"));
     }
@@ -48,7 +54,7 @@ pub(crate) async fn run(mut context: Context) -> Outcome {
         return Ok(Exit::Answered);
     }
     Err(Failure::new(Exit::Model, "the index is not whole")
-        .hint("run build-index again: what was answered comes from the cache"))
+        .hint("run build-index again: what the cache holds is not asked again"))
 }
 
 fn tell(context: &Context, report: &IndexReport) -> Outcome<()> {
@@ -59,7 +65,7 @@ fn tell(context: &Context, report: &IndexReport) -> Outcome<()> {
         let vectors = if *vectors == 0 { String::new() } else { format!(", {vectors} vectors") };
         let calls = format!("{sent} model calls, {cached} from the cache");
         let text = format!(
-            "{terms} terms for {named} of the names of {tables} tables{vectors}; {calls}\n{}\n",
+            "{terms} terms for {named} tables and columns of {tables} tables{vectors}; {calls}\n{}\n",
             terminal::line(&path)
         );
         return context.output.write(&context.scrubber.text(&text));

@@ -83,7 +83,12 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     checks.extend(machine::toolchain().await);
     checks.push(inputs::config(&context.config.files, broken));
     checks.push(inputs::builtins(context).await);
-    checks.push(inputs::cast(context));
+    if is_broken {
+        checks.push(inputs::skipped("strategy"));
+    } else {
+        checks.push(inputs::cast(context).await);
+        checks.extend(inputs::retrieval(&context.config.effective.settings));
+    }
     checks.extend(inputs::strategy(context).await);
     checks.push(folders::compiled(settings.cache_dir.as_deref()));
     checks.push(folders::answers(context.config.effective.cache, context.environment.cache_dir().as_deref()));

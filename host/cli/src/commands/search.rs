@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use syrch::plugins;
 use syrch::syrch_core::Problem;
 use syrch::syrch_core::text::nearest;
 use syrch::{Ask, Host, LoadError, PluginSource, Provider, SearchReport, Settings, Stop};
+use syrch::{plugins, strategies};
 
 use super::{Context, answer, dry_run, resume};
 use crate::args::SearchArgs;
@@ -72,8 +72,21 @@ pub(super) async fn open(context: &mut Context, watch: &Watch) -> Outcome<Host> 
     let settings = &context.config.effective.settings;
     match Host::open(settings.clone(), watch).await {
         Ok(host) => Ok(host),
-        Err(error) => Err(with_near_setting(error, settings, watch).await),
+        Err(error) => Err(match in_strategy_file(&error, context, watch).await {
+            Some(failure) => failure,
+            None => with_near_setting(error, settings, watch).await,
+        }),
     }
+}
+
+/// What is wrong with the strategy's file, with its place, when a plugin refused what stands there.
+async fn in_strategy_file(error: &syrch::Error, context: &Context, watch: &Watch) -> Option<Failure> {
+    let word = &context.config.effective.strategy;
+    if !matches!(error, syrch::Error::PluginRejected { .. }) || !strategies::is_file(word) {
+        return None;
+    }
+    let found = strategies::find(word).ok()?;
+    strategies::check(&found, &context.config.effective.settings, watch).await.err().map(Failure::from)
 }
 
 /// Searches until the end, or until Ctrl-C asks for the best so far.

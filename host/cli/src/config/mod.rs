@@ -187,6 +187,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
             _ => config.parameter(target, key, value, Origin::Flag("-P".to_owned())),
         }
     }
+    config.warn_of_nobody();
     #[cfg(feature = "otel")]
     config.choose_collector(environment);
     config.choose_provider(environment);

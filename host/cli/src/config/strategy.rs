@@ -93,6 +93,18 @@ impl Config {
         }
     }
 
+    /// Tells of settings for a role that nobody plays.
+    pub(super) fn warn_of_nobody(&mut self) {
+        let roles = &self.effective.settings.strategy.roles;
+        let idle = self.parameters.iter().filter_map(|((target, key), origin)| match target {
+            Target::Role(role) if !roles.contains_key(role) => Some((*role, key.clone(), origin.clone())),
+            _ => None,
+        });
+        for (role, key, origin) in idle.collect::<Vec<_>>() {
+            self.warnings.push(format!("{origin} {role}.{key} is not used: nobody plays the {role}"));
+        }
+    }
+
     /// Warns that a strategy is not played as it is, when whoever named it may not know: the plugin was named by a weaker layer, such as a
     /// file whose plugin replaces that of a flag's strategy.
     pub(super) fn warn_of_recast(&mut self, role: Role, before: &Value, was: &Origin, origin: &Origin) {

@@ -9,6 +9,10 @@ use crate::{Hit, Lookup};
 pub const MAX_LOOKUPS: usize = 64;
 /// Hits of one look.
 pub const MAX_HITS: u32 = 100;
+/// Bytes of a look's text that are looked for; what is longer is cut.
+pub const MAX_LOOKUP_TEXT: usize = 1 << 10;
+/// Bytes of one text that is embedded.
+pub const MAX_EMBEDDED_TEXT: usize = 8 << 10;
 /// Texts that one call may have embedded.
 pub const MAX_EMBEDDED: usize = 256;
 

@@ -21,6 +21,9 @@ pub fn lookup(look: &Lookup, limits: &Limits) -> Checked {
 }
 
 fn hit(hit: &Hit, limits: &Limits) -> Checked {
+    if let Corpus::Other(name) = &hit.corpus {
+        return unknown("hit.corpus", name);
+    }
     let texts = [("hit.id", Some(&hit.id)), ("hit.path", Some(&hit.path)), ("hit.table", hit.table.as_ref())];
     let more = [("hit.column", hit.column.as_ref()), ("hit.snippet", hit.snippet.as_ref())];
     for (field, text) in texts.into_iter().chain(more) {
@@ -46,8 +49,9 @@ pub fn linked(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
             return refuse("relevant.table", format!("`{}` occurs twice", shown(&table.name)));
         }
         size("relevant.columns", relevant.columns.len(), table.columns.len(), "entries")?;
-        if let Some(column) = relevant.columns.iter().find(|column| table.column(column).is_none()) {
-            return refuse("relevant.columns", format!("`{}` has no `{}`", shown(&table.name), shown(column)));
+        let mut left: BTreeSet<String> = table.columns.iter().map(|column| column.name.to_lowercase()).collect();
+        if let Some(column) = relevant.columns.iter().find(|column| !left.remove(&column.to_lowercase())) {
+            return refuse("relevant.columns", format!("`{}` has no further `{}`", shown(&table.name), shown(column)));
         }
         share("relevant.score", relevant.score)?;
         words("relevant.reason", &relevant.reason, limits)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 use syrch_core::ports::{
-    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Retry, Usage,
+    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Retry, Shape, Usage,
 };
 
 use super::endpoint::{Endpoint, Failure};
@@ -104,7 +104,9 @@ impl<P: Protocol> HttpProvider<P> {
 
     /// The answer, checked against the expected shape.
     fn reply(&self, request: &Request, model: &str, answer: Answer) -> Result<Reply, LlmError> {
-        let text = self.endpoint.scrub(&answer.text);
+        // Vectors are numbers, in which a short key may seem to stand.
+        let is_text = request.expect != Shape::Vectors;
+        let text = if is_text { self.endpoint.scrub(&answer.text) } else { answer.text.clone() };
         if let Stopped::Refused(reason) = &answer.stopped {
             return Err(LlmError::Refused(self.endpoint.quote(reason)));
         }

@@ -123,3 +123,18 @@ fn the_seed_decides_who_is_shown_first() {
     }
     assert!(first.contains(&json!("A.1")) && first.contains(&json!("A.2")), "{first:?}");
 }
+
+#[test]
+fn the_text_of_a_task_is_one_bounded_line() {
+    let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+    let task = Task::new("A", format!("the sums\nStatement A:\n{}", "x".repeat(60_000)));
+    let rows = numbers(&[1]);
+    let results = rows.handle();
+    let (habits, problem) = (Habits::default(), Problem::new("How much was sold?"));
+    let matter = crate::compare::Matter { habits: &habits, problem: &problem, catalog: &catalog, task: &task };
+    let shown = |sql| crate::compare::Shown { sql, results: &results };
+    let request = matter.request(&FakeHost::default(), shown("SELECT one"), shown("SELECT two"));
+    let prompt = &request.messages.last().unwrap().text;
+    assert_parts(prompt, &["The statements are for this part of it: the sums Statement A: xxx"]);
+    assert!(prompt.len() < 3000, "{}", prompt.len());
+}

@@ -3,7 +3,12 @@
 use super::*;
 
 fn calls(bounds: Bounds, draws: &[&str], repairs: &[&str]) -> usize {
-    let host = host(draws, repairs);
+    attempted(100, bounds, draws, repairs)
+}
+
+fn attempted(max_attempts: u32, bounds: Bounds, draws: &[&str], repairs: &[&str]) -> usize {
+    let mut host = host(draws, repairs);
+    host.policy.max_attempts = max_attempts;
     solve(&host, bounds);
     host.model.requests().len()
 }
@@ -22,6 +27,22 @@ fn width_and_depth_bound_the_tree() {
     assert_eq!(calls(whole(20, 2, 2), &bad, &bad[2..]), 6);
     assert_eq!(calls(whole(20, 2, 1), &bad, &[]), 2);
     assert_eq!(calls(whole(20, 1, 4), &bad, &bad[1..]), 4);
+}
+
+#[test]
+fn the_users_attempts_bound_the_depth_and_not_the_draws() {
+    let bad = ["BAD 1", "BAD 2", "BAD 3", "BAD 4", "BAD 5", "BAD 6", "BAD 7"];
+    let calls = |attempts| attempted(attempts, whole(20, 2, 3), &bad, &bad[2..]);
+    assert_eq!([calls(0), calls(1), calls(2)], [2, 2, 6]);
+    let chain = |attempts| attempted(attempts, whole(20, 1, 3), &bad, &bad[1..]);
+    assert_eq!([chain(1), chain(2), chain(3), chain(9)], [1, 2, 3, 3]);
+    let host = {
+        let mut host = host(&bad, &bad[2..]);
+        host.policy.max_attempts = 2;
+        host
+    };
+    solve(&host, whole(20, 2, 3));
+    assert!(proposed(&host).iter().all(|candidate| candidate.signals.max_attempts == 2));
 }
 
 #[test]
@@ -59,8 +80,8 @@ fn results_without_rows_count_as_set() {
         let outcome = solve(&host, Bounds { empty, ..whole(5, 5, 1) });
         (outcome.candidates[0].id.clone(), outcome.candidates.len())
     };
-    assert_eq!(best(0.5), ("A.4".to_owned(), 5));
-    assert_eq!(best(1.0), ("A.1".to_owned(), 5));
+    assert_eq!(best(0.5), ("A.4".to_owned(), 2));
+    assert_eq!(best(1.0), ("A.1".to_owned(), 2));
     // Nothing with rows came: an empty result is better than none.
     let host = host(&["EMPTY 1"], &[]);
     assert_eq!(ids(&solve(&host, Bounds { empty: 0.0, ..whole(1, 1, 1) })), ["A.1"]);
@@ -80,7 +101,7 @@ fn agreement_outweighs_the_claim_by_its_weight() {
     let confidence = |claim_weight: f64, unstated: f64| {
         let host = host(&["SELECT 1", "SELECT 1 AS n", "SELECT 2"], &[]);
         let outcome = solve(&host, Bounds { claim_weight, unstated, ..whole(3, 3, 1) });
-        (outcome.candidates[0].confidence.unwrap() * 1e6).round() / 1e6
+        (outcome.candidates[0].raw_confidence.unwrap() * 1e6).round() / 1e6
     };
     // (2 − 1 + 2 × 0.7) / (3 − 1 + 2)
     assert_eq!(confidence(2.0, 0.7), 0.6);
@@ -94,7 +115,8 @@ fn the_more_confident_of_equal_results_stands_for_them() {
     let parsed = json!({ "sql": "SELECT 1 AS n", "confidence": 0.9 });
     host.model.script(&Purpose::Generate, Ok(reply("", Some(&parsed))));
     host.database.answer("SELECT 1 AS n", number_rows(1));
-    assert_eq!(ids(&solve(&host, whole(2, 2, 1))), ["A.2", "A.1"]);
+    assert_eq!(ids(&solve(&host, whole(2, 2, 1))), ["A.2"]);
+    assert_eq!(host.trace.discarded("A.1").unwrap(), "the same result as A.2");
 }
 
 #[test]

@@ -110,9 +110,10 @@ fn what_the_reward_rejects_has_failed_and_is_repaired() {
 }
 
 #[test]
-fn a_judge_and_a_calibrator_that_are_missing_change_nothing() {
+fn a_judge_that_is_missing_changes_nothing_and_is_noted() {
     let mut host = host(&["SELECT 1"], &[]);
-    host.evaluate.calibrate = None;
+    host.evaluate.reward_error = Some(PortError::Unavailable("no judge".into()));
     let best = solve(&host, whole(1, 1, 1)).candidates.remove(0);
-    assert_eq!((best.confidence, best.signals.reward), (Some(0.7), None));
+    assert_eq!((best.raw_confidence, best.signals.reward), (Some(0.7), None));
+    assert_eq!(host.trace.notes(), ["A: no result was judged: no judge"]);
 }

@@ -30,7 +30,7 @@ impl Search for LinkerWorld<'_> {
         if let Some(hits) = self.seen.borrow().get(&key) {
             return Ok(hits.clone());
         }
-        let found = self.runtime.block_on(self.index.find(&look(query))).map(hits).map_err(error)?;
+        let found = self.runtime.block_on(self.index.find(&look(query), None)).map(hits).map_err(error)?;
         self.seen.borrow_mut().insert(key, found.clone());
         Ok(found)
     }

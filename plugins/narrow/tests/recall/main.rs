@@ -135,7 +135,7 @@ fn a_catalog_of_500_tables_keeps_what_questions_need() {
     let database = SqliteDatabase::open(SqliteConfig::new(&world.path)).unwrap();
     let plain = runtime.block_on(database.catalog()).unwrap();
     assert_eq!(plain.tables.len(), TABLES);
-    let index = Index::new(&plain, &Sources::default(), None);
+    let index = Index::new(&plain, &Sources::default());
     let (catalog, seen) = (host::catalog(&plain), RefCell::default());
     for (set, with_cells, without) in [("spider", 0.98, 0.95), ("defog", 0.95, 0.95)] {
         let asked = questions(&root, set, &runtime, &database);

@@ -8,7 +8,7 @@ use syrch_plugin::replies::{SqlReply, sql_reply};
 use syrch_plugin::text::line;
 
 use super::{Goal, Miss, Solve, Stop};
-use crate::branch::{Branch, Made, Standing};
+use crate::branch::{Branch, Made, Standing, bounded};
 use crate::class::ErrorClass;
 use crate::judge::{STEP, step_extra};
 
@@ -224,12 +224,16 @@ impl<H: SolverHost> Solve<'_, H> {
         facts: Facts,
         results: &ResultSet,
     ) -> Came {
+        let profile = results.profile();
+        let columns: Vec<String> = profile.columns.into_iter().map(|column| column.column.name).collect();
         let made = Made {
-            rows: results.profile().rows,
+            rows: profile.rows,
+            columns: bounded(&columns),
             fingerprint: results.fingerprint(&Equality::Bag),
             reward: UNJUDGED,
             standing: Standing::Unjudged,
             is_whole: self.is_whole(goal),
+            part: None,
             reason: String::new(),
             candidate,
             facts,

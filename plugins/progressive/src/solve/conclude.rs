@@ -10,6 +10,8 @@ use super::{Goal, Miss, Solve, Stop, ranked};
 use crate::branch::{Branch, Made, Standing};
 use crate::subtask::Subtask;
 
+// Bytes of a memo that branches may fill; a document as a whole may have 256 KiB.
+const BRANCHES: usize = 96 * 1024;
 // Failed statements that the prompt for the whole question carries.
 const CARRIED: usize = 4;
 
@@ -57,6 +59,7 @@ impl<H: SolverHost> Solve<'_, H> {
             return vec![branch];
         }
         made.is_whole = true;
+        made.part = Some((branch.done(), self.subtasks.len())).filter(|(done, all)| done < all);
         made.candidate.signals.reward = None;
         made.candidate.score = None;
         match self.judged(&branch, Goal::Whole, &made.candidate) {
@@ -126,15 +129,23 @@ impl<H: SolverHost> Solve<'_, H> {
             Standing::Below => "accepted as a whole, with less than was asked for",
             Standing::Unjudged => "not judged as a whole",
         };
+        let part = made.part.filter(|_| made.standing != Standing::Accepted);
+        let how = match part {
+            Some((done, all)) => format!("{how}, with {done} of {all} sub-tasks done"),
+            None => how.to_owned(),
+        };
         self.host.keep(&id, &format!("{how}; cumulative reward {:.2}: {}", winner.cumulative, line(&made.reason, 300)));
         let mut candidate = made.candidate.clone();
+        if let Some((done, all)) = part {
+            lessen(&mut candidate, done, all);
+        }
         let reward = candidate.signals.reward;
         candidate.signals = Signals { reward, logprob: candidate.signals.logprob, ..self.signals(&winner) };
         candidate
             .signals
             .extra
             .extend(made.candidate.signals.extra.iter().filter(|(name, _)| name == "tokens").cloned());
-        let memo = self.memo(Some(&winner), how);
+        let memo = self.memo(Some(&winner), &how);
         Outcome { candidates: vec![candidate], memo: Some(memo.to_string()), ..Outcome::default() }
     }
 
@@ -160,6 +171,7 @@ impl<H: SolverHost> Solve<'_, H> {
             "reason": reason,
             "sql": made.map(|made| clip(&made.candidate.sql, 16_000)),
             "reward": made.filter(|made| made.standing != Standing::Unjudged).map(|made| made.reward),
+            "result": made.map(|made| json!({ "rows": made.rows, "columns": made.columns })),
             "judgement": made.map(|made| line(&made.reason, 500)),
             "iterations": self.iterations,
             "plan": self.plan,
@@ -168,9 +180,53 @@ impl<H: SolverHost> Solve<'_, H> {
                 |winner| winner.subtasks_json(&self.subtasks),
             ),
             "context": winner.map(Branch::context_json),
-            "branches": self.records.values().take(100).collect::<Vec<_>>(),
+            "branches": fitting(self.records.values().take(100), BRANCHES),
             "branches_explored": self.branches,
             "errors": self.errors,
         })
+    }
+}
+
+/// The first records that fit into so many bytes.
+fn fitting<'a>(records: impl Iterator<Item = &'a Value>, bytes: usize) -> Vec<&'a Value> {
+    let mut room = bytes;
+    let fits = |record: &&Value| {
+        let left = room.checked_sub(record.to_string().len());
+        room = left.unwrap_or_default();
+        left.is_some()
+    };
+    records.take_while(fits).collect()
+}
+
+/// Makes the confidence in a statement that was written for some of the sub-tasks, and not accepted as the whole, their share of what was
+/// stated, and says so: a model that is sure of a step says nothing about what is missing.
+fn lessen(candidate: &mut Candidate, done: usize, all: usize) {
+    let share = done as f64 / all.max(1) as f64;
+    candidate.raw_confidence = candidate.raw_confidence.map(|stated| stated * share);
+    let told = format!("{done} of {all} sub-tasks are done, and the confidence is scaled by that share");
+    let earlier = candidate.rationale.take().map(|earlier| format!("{earlier}; ")).unwrap_or_default();
+    candidate.rationale = Some(earlier + &told);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_branches_are_told_as_fit() {
+        let records = [json!("123"), json!("12345"), json!("")];
+        assert_eq!(fitting(records.iter(), 14).len(), 3);
+        assert_eq!(fitting(records.iter(), 13), [&records[0], &records[1]]);
+        assert_eq!(fitting(records.iter(), 11), [&records[0]]);
+    }
+
+    #[test]
+    fn a_confidence_becomes_its_share() {
+        let mut candidate = Candidate { raw_confidence: Some(0.96), ..Candidate::default() };
+        lessen(&mut candidate, 1, 2);
+        assert_eq!(candidate.raw_confidence, Some(0.48));
+        let mut unstated = Candidate::default();
+        lessen(&mut unstated, 1, 2);
+        assert_eq!(unstated.raw_confidence, None);
     }
 }

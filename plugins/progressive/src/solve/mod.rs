@@ -217,7 +217,7 @@ impl<'a, H: SolverHost> Solve<'a, H> {
     }
 
     fn record(&mut self, branch: &Branch, is_active: bool) {
-        self.records.insert(branch.id, branch.json(is_active));
+        self.records.insert(branch.id, branch.json(is_active, &self.subtasks));
     }
 
     /// Whether there is no room for another step of a branch. One that has a statement leaves a call over for its judgement as a whole.

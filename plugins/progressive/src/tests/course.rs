@@ -64,6 +64,9 @@ fn the_memo_has_the_documents_output() {
     assert_eq!(context["done"][1], json!({ "operation": "keep Engineering", "rows": 5 }));
     assert_eq!(told["branches"].as_array().unwrap().len(), 1);
     assert_eq!((&told["branches"][0]["cumulative_reward"], &told["branches_explored"]), (&json!(3.0), &json!(1)));
+    assert_eq!(told["result"], json!({ "rows": 2, "columns": ["name"] }));
+    assert_eq!(told["branches"][0]["done"], json!(["1", "2", "3"]));
+    assert_eq!(told["branches"][0]["tables"], json!(["employees", "departments"]));
 }
 
 #[test]
@@ -179,6 +182,41 @@ fn rounds_are_bounded_and_the_rest_is_told() {
     assert_has(&stage.host.trace.notes().join("\n"), &["2 rounds are used up"]);
     // As it is not the whole, it is judged as the whole.
     assert_lacks(stage.prompts(&Judge).last().unwrap(), &["this step:"]);
+}
+
+// A part is no answer of the model's confidence in a step.
+#[test]
+fn an_unaccepted_part_is_as_sure_as_its_share_of_the_sub_tasks() {
+    let solved = |whole: &str| {
+        let mut stage =
+            Stage::new(&[subtask(1, "read employees", 0.95, &[]), subtask(2, "keep Engineering", 0.9, &[1])]);
+        stage.tuning.max_iterations = 1;
+        stage.tuning.alternatives = 0;
+        stage.runs(ALL, 10).generates(ALL).judges(&[YES, whole]);
+        let outcome = stage.solve();
+        (outcome.candidates[0].clone(), memo(&outcome), stage)
+    };
+    let (candidate, told, stage) = solved("I cannot say");
+    assert_eq!((candidate.sql.as_str(), candidate.raw_confidence), (ALL, Some(0.4)));
+    assert_has(candidate.rationale.as_deref().unwrap(), &["1 of 2 sub-tasks are done", "scaled by that share"]);
+    assert_eq!(told["reason"], "not judged as a whole, with 1 of 2 sub-tasks done");
+    assert_has(&stage.host.trace.kept("A.1").unwrap(), &["with 1 of 2 sub-tasks done"]);
+    let (candidate, told, _) = solved(YES);
+    assert_eq!((candidate.raw_confidence, &told["reason"]), (Some(0.8), &json!("accepted as a whole")));
+    assert_lacks(candidate.rationale.as_deref().unwrap(), &["scaled"]);
+}
+
+// Nothing was done step by step, and the statement was written for the whole all the same.
+#[test]
+fn a_statement_for_the_whole_is_no_part() {
+    let mut stage = Stage::new(&[subtask(1, "read employees", 0.95, &[]), subtask(2, "keep Engineering", 0.9, &[1])]);
+    stage.tuning =
+        Tuning { alternatives: 1, max_branch_depth: 1, max_iterations: 1, recalculate_every: 0, ..Tuning::default() };
+    stage.runs(ALL, 10).runs(IN, 5).runs(BOTH, 2);
+    stage.generates(ALL).repairs(IN).repairs(BOTH);
+    stage.judges(&[&no("FILTERS", "off"), &no("FILTERS", "off"), "I cannot say"]);
+    let outcome = stage.solve();
+    assert_eq!((outcome.candidates[0].sql.as_str(), outcome.candidates[0].raw_confidence), (BOTH, Some(0.8)));
 }
 
 #[test]

@@ -29,7 +29,10 @@ fn plain_verdicts_are_read_in_any_dress() {
         "Yes.",
         "I reason </think>CORRECT: YES",
         "```\nCORRECT: YES\n```",
-        "CORRECT: YES, if in doubt\nCORRECT: YES",
+        "JOINS: N/A\nAGGREGATIONS: none needed\nCORRECT: YES",
+        "JOINS: No join is needed\nCOLUMNS: YES, none missing\nCORRECT: YES",
+        "JOINS: YES, no join is needed\nAGGREGATIONS: YES, not needed\nCORRECT: YES",
+        "TABLES: YES\nCORRECT: YES\nREASONING: The query is correct: it reads the right table, and nothing is wrong.",
     ] {
         assert_eq!(says(yes), Some(true), "{yes}");
     }
@@ -70,11 +73,38 @@ fn what_is_no_plain_verdict_is_none() {
     }
 }
 
+// A judge that takes its YES back, wherever and however it does.
+#[test]
+fn a_yes_that_is_taken_back_is_no_verdict() {
+    for taken_back in [
+        "YES\nHowever, the year filter is missing, so the statement is not correct.",
+        "Yes.\nThe tables are the right ones.",
+        "NO\nOn reflection all is there.",
+        "CORRECT: YES\nREASONING: wait…\nOn reflection, CORRECT: NO",
+        "CORRECT: YES\nOn reflection, **CORRECT**: 'no', since the year is off",
+        "CORRECT: YES\nREASONING: on reflection, CORRECT:\nNO",
+        "CORRECT: YES\nREASONING: it would be CORRECT: YES if the year were filtered",
+        "CORRECT: YES\nINCORRECT: YES",
+        "CORRECT: YES\nREASONING: The year is not filtered, so the statement is not correct.",
+        "CORRECT: YES, if in doubt\nCORRECT: YES",
+        "FILTERS: YES, but the year is not tested\nCORRECT: YES",
+        "FILTERS: NO, wait\nFILTERS: YES\nCORRECT: YES",
+        "FILTERS: partially\nCORRECT: YES",
+        "FILTERS: No year is tested\nCORRECT: YES",
+        "FILTERS: YES/NO\nCORRECT: YES",
+        "FILTERS: YES, not all of them\nCORRECT: YES",
+        "TABLES: YES, COLUMNS: YES, FILTERS: NO\nCORRECT: YES",
+    ] {
+        assert_eq!(says(taken_back), None, "{taken_back}");
+    }
+}
+
 #[test]
 fn a_cut_reply_is_read_up_to_its_last_whole_line() {
     assert_eq!(read("CORRECT: YES", true).ok(), None);
     assert!(read("CORRECT: YES\nREASONING: it has al", true).unwrap().is_correct);
     assert_eq!(read("TABLES: YES\nCOLUMNS: Y", true).ok(), None);
+    assert_eq!(read("CORRECT: YES\nOn reflection, CORRECT: NO, the ye", true).ok(), None);
 }
 
 #[test]
@@ -158,6 +188,13 @@ proptest! {
     fn a_plain_no_anywhere_is_never_a_yes(before in pieces(), after in pieces()) {
         if !after.contains("think") && !before.contains("think") {
             prop_assert_ne!(says(&format!("{before}\nCORRECT: NO\n{after}")), Some(true));
+        }
+    }
+
+    #[test]
+    fn a_no_in_the_middle_of_a_line_is_never_a_yes(before in pieces(), after in pieces()) {
+        if !after.contains("think") && !before.contains("think") {
+            prop_assert_ne!(says(&format!("{before}\nso, CORRECT: NO\n{after}")), Some(true));
         }
     }
 

@@ -1,4 +1,4 @@
-//! The judge of the neighbours (PF-28), which accepts nothing that it did not pass.
+//! The judge of the neighbours (PF-28), which accepts nothing that it rejected; what it could not judge stands.
 
 use super::*;
 
@@ -69,7 +69,8 @@ fn a_judge_that_cannot_judge_is_neither_a_yes_nor_a_no() {
     database(&mut host);
     let candidates = solved(&host, judged());
     assert_eq!((candidates[0].score, candidates[0].signals.reward), (None, None));
-    assert!(host.trace.notes()[0].contains("A.1 is not judged"));
+    let warned = Traced::Note(Level::Warn, host.trace.notes()[0].clone());
+    assert!(host.trace.notes()[0].contains("A.1 is not judged") && host.trace.lines().contains(&warned));
 }
 
 #[test]

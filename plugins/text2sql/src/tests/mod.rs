@@ -5,7 +5,7 @@ mod limits;
 mod vote;
 mod workflow;
 
-use syrch_plugin::fakes::{FakeHost, FakeRows, reply, sql_error};
+use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
 use syrch_plugin::prelude::*;
 use syrch_plugin::serde_json::json;
 

@@ -298,7 +298,7 @@ fn settings_bound_what_a_turn_may_do() {
     assert!(matches!(&scene.task("s1").operation, Operation::Retrieve(query) if query.limit == 3));
     let wide = Table {
         name: "wide".into(),
-        columns: vec![Column { name: "c".repeat(600), ..Column::default() }],
+        columns: ["a", "b", "c"].map(|name| Column { name: name.repeat(200), ..Column::default() }).to_vec(),
         ..Table::default()
     };
     let catalog = Catalog { tables: vec![wide], ..catalog() };

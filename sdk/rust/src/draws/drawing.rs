@@ -7,7 +7,7 @@ use super::{Sampler, Stopped};
 use crate::attempt::{self, Trial};
 use crate::failure::llm_words;
 use crate::prelude::*;
-use crate::replies::sql_reply;
+use crate::replies::{SqlReply, sql_reply};
 use crate::text::line;
 
 /// Draws under way and those that ended.
@@ -21,6 +21,10 @@ pub struct Drawing<'a, H> {
     // People are told of draws in the order of their numbers: of how many by now.
     told: u32,
     under_way: Vec<UnderWay>,
+    // Draws whose prompts were too large and are to be asked for again, ascending.
+    again: Vec<u32>,
+    // How often the prompts were made shorter.
+    shortened: u32,
     // The numbers of the draws that the sampler has seen.
     seen: Vec<u32>,
     /// What came so far.
@@ -31,12 +35,15 @@ pub struct Drawing<'a, H> {
 struct UnderWay {
     number: u32,
     repairs: Option<u32>,
+    // How often the prompts had been made shorter when it was asked for.
+    shortened: u32,
     pending: PendingReply,
 }
 
 struct Replied {
     number: u32,
     repairs: Option<u32>,
+    shortened: u32,
     reply: Result<Reply, LlmError>,
 }
 
@@ -57,13 +64,16 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
             started: 0,
             told: 0,
             under_way: Vec::new(),
+            again: Vec::new(),
+            shortened: 0,
             seen: Vec::new(),
             pool: Pool::default(),
         }
     }
 
     /// Draws until the sampler has enough. It can be called again, for example after a result was rejected. Draws that were under way
-    /// when the model abstained or failed are waited for, since they are paid for; when the database failed, they are cancelled.
+    /// when the model abstained or failed are waited for, since they are paid for; when the database failed, they are cancelled. A prompt
+    /// that is too large is no draw: it is made shorter and asked again, once for each of its sizes.
     pub fn run(&mut self, sampler: &mut impl Sampler) -> Stopped {
         let mut stopped = None;
         loop {
@@ -76,15 +86,19 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
                 self.start(sampler, missing);
             }
             if self.under_way.is_empty() {
+                self.cancel();
                 return stopped.unwrap_or(Stopped::Done);
             }
             let replies = self.wait();
-            if let Err(why) = self.take(sampler, replies, &mut stopped) {
+            let taken = self.take(sampler, replies, &mut stopped);
+            if taken.is_err() {
                 self.cancel();
-                return Stopped::Failed(why);
             }
             self.tell();
             self.show(sampler);
+            if let Err(why) = taken {
+                return Stopped::Failed(why);
+            }
         }
     }
 
@@ -104,13 +118,23 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
     }
 
     fn start(&mut self, sampler: &mut impl Sampler, missing: usize) {
-        while self.under_way.len() < missing && self.started < self.most {
-            self.started += 1;
-            let request = sampler.request(self.started, &self.pool);
+        while self.under_way.len() < missing {
+            let Some(number) = self.next() else { return };
+            let request = sampler.request(number, &self.pool);
             let repairs = self.repaired(&request);
             let pending = self.host.start_reply(&request);
-            self.under_way.push(UnderWay { number: self.started, repairs, pending });
+            self.under_way.push(UnderWay { number, repairs, shortened: self.shortened, pending });
         }
+    }
+
+    /// The number of the draw to start next: one that is asked for again, else a new one; none when all were made.
+    fn next(&mut self) -> Option<u32> {
+        if !self.again.is_empty() {
+            return Some(self.again.remove(0));
+        }
+        let is_left = self.started < self.most;
+        self.started += u32::from(is_left);
+        is_left.then_some(self.started)
     }
 
     /// The draw whose statement is the last of those that a repair is about.
@@ -123,6 +147,7 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
         for call in self.under_way.drain(..) {
             call.pending.cancel();
         }
+        self.again.clear();
         self.tell();
     }
 
@@ -139,11 +164,15 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
                         self.host.discard(&candidate.id, wrong);
                     }
                 }
-                None if self.under_way.iter().any(|call| call.number == number) => return,
+                None if self.is_awaited(number) => return,
                 _ => {}
             }
             self.told = number;
         }
+    }
+
+    fn is_awaited(&self, number: u32) -> bool {
+        self.again.contains(&number) || self.under_way.iter().any(|call| call.number == number)
     }
 
     /// The replies that are ready, by number. A call that says it is ready and has no reply counts as cancelled, so that no wait is
@@ -156,7 +185,8 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
         for call in calls {
             if ready.is_empty() || ready.contains(&call.pending.ticket()) {
                 let reply = call.pending.get().unwrap_or(Err(LlmError::Cancelled));
-                replies.push(Replied { number: call.number, repairs: call.repairs, reply });
+                let UnderWay { number, repairs, shortened, .. } = call;
+                replies.push(Replied { number, repairs, shortened, reply });
             } else {
                 self.under_way.push(call);
             }
@@ -164,7 +194,8 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
         replies
     }
 
-    /// Takes replies through the database, all of them at once. The error is the database's.
+    /// Takes replies through the database, all of them at once. The error is the database's; what came before it, or beside it, is in the
+    /// pool then too.
     fn take(
         &mut self,
         sampler: &mut impl Sampler,
@@ -172,34 +203,22 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
         stopped: &mut Option<Stopped>,
     ) -> Result<(), Failure> {
         let mut stated = Vec::new();
-        let mut shorter = None;
-        for Replied { number, repairs, reply } in replies {
-            let draw = |sql, confidence| Draw {
-                number,
-                repairs,
-                sql,
-                confidence,
-                came: Came::Failed(String::new()),
-                signals: Signals::default(),
-            };
+        let mut over = Ok(());
+        for Replied { number, repairs, shortened, reply } in replies {
+            let came = Came::Failed(String::new());
+            let draw =
+                Draw { number, repairs, sql: String::new(), confidence: None, came, signals: Signals::default() };
             match reply {
                 Ok(reply) => match sql_reply(&reply) {
-                    Some(said) => {
-                        let mut draw = draw(said.sql, said.confidence);
-                        draw.signals.logprob = reply.logprob;
-                        let usage = f64::from(reply.usage.input_tokens) + f64::from(reply.usage.output_tokens);
-                        draw.signals.extra.push(("tokens".to_owned(), usage));
-                        stated.extend(self.check(draw)?);
-                    }
-                    None => self.no_statement(draw(String::new(), None), "the reply held no statement".to_owned()),
+                    Some(said) => self.read(said_by(draw, said, &reply), &mut stated, &mut over),
+                    None => self.no_statement(draw, "the reply held no statement".to_owned()),
                 },
                 Err(LlmError::Malformed(start)) => {
-                    let wrong = format!("the reply held no statement; it began: {}", line(&start, 200));
-                    self.no_statement(draw(String::new(), None), wrong);
+                    self.no_statement(draw, format!("the reply held no statement; it began: {}", line(&start, 200)));
                 }
-                // Calls of the same length come back together: one shortening does for all of them.
-                Err(LlmError::TooLarge) if *shorter.get_or_insert_with(|| sampler.shorten()) => {
-                    self.no_statement(draw(String::new(), None), llm_words(&LlmError::TooLarge));
+                Err(LlmError::TooLarge) if self.shorten(sampler, shortened) => {
+                    let at = self.again.partition_point(|earlier| *earlier < number);
+                    self.again.insert(at, number);
                 }
                 Err(error @ (LlmError::Refused(_) | LlmError::Unsupported(_))) => {
                     stopped.get_or_insert(Stopped::Abstained(llm_words(&error)));
@@ -209,13 +228,35 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
                 }
             }
         }
-        self.execute(stated)
+        let ended = self.execute(stated);
+        over.and(ended)
+    }
+
+    /// Whether a prompt that was too large may be asked again: it was made shorter since, by another draw of its size, or is now.
+    fn shorten(&mut self, sampler: &mut impl Sampler, size: u32) -> bool {
+        if size == self.shortened && sampler.shorten() {
+            self.shortened += 1;
+        }
+        size < self.shortened
     }
 
     fn no_statement(&mut self, mut draw: Draw, wrong: String) {
         draw.signals.syntax_errors = 1;
         draw.came = Came::Failed(wrong);
         self.pool.insert(draw);
+    }
+
+    /// Checks a statement; one that may run goes to the others. Once the database is over, the reason stands for what was not checked.
+    fn read(&mut self, mut draw: Draw, stated: &mut Vec<Stated>, over: &mut Result<(), Failure>) {
+        if let Err(failure) = over {
+            draw.came = Came::Failed(failure.message.clone());
+            self.pool.insert(draw);
+            return;
+        }
+        match self.check(draw) {
+            Ok(checked) => stated.extend(checked),
+            Err(failure) => *over = Err(failure),
+        }
     }
 
     /// None when the statement need not run: it fails its check, or ran before.
@@ -232,6 +273,7 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
         }
     }
 
+    /// Runs each text once. The error is that of the first that could not run for a reason that holds for all.
     fn execute(&mut self, stated: Vec<Stated>) -> Result<(), Failure> {
         let mut texts: Vec<String> = Vec::new();
         let (firsts, twins): (Vec<Stated>, Vec<Stated>) = stated.into_iter().partition(|stated| {
@@ -242,17 +284,22 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
             is_first
         });
         let ends = if texts.is_empty() { Vec::new() } else { self.host.run_all(&texts) };
+        let mut over = Ok(());
         for (stated, end) in firsts.into_iter().zip(ends) {
-            match end {
-                Ok(results) => self.ran(stated, results),
-                Err(error) => self.failed(stated.draw, &error)?,
-            }
+            let ended = match end {
+                Ok(results) => {
+                    self.ran(stated, results);
+                    Ok(())
+                }
+                Err(error) => self.failed(stated.draw, &error),
+            };
+            over = over.and(ended);
         }
         for twin in twins {
             // Its text is in the pool by now.
-            self.check(twin.draw)?;
+            over = over.and(self.check(twin.draw).map(|_| ()));
         }
-        Ok(())
+        over
     }
 
     fn ran(&mut self, stated: Stated, results: ResultSet) {
@@ -278,6 +325,15 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Trace> Drawing<'a, H> {
         self.pool.insert(draw);
         Ok(())
     }
+}
+
+/// The draw with what a reply says.
+fn said_by(mut draw: Draw, said: SqlReply, reply: &Reply) -> Draw {
+    (draw.sql, draw.confidence) = (said.sql, said.confidence);
+    draw.signals.logprob = reply.logprob;
+    let usage = f64::from(reply.usage.input_tokens) + f64::from(reply.usage.output_tokens);
+    draw.signals.extra.push(("tokens".to_owned(), usage));
+    draw
 }
 
 fn with_counts_of(own: Signals, twin: &Signals) -> Signals {

@@ -136,13 +136,24 @@ impl Pool {
         self.draws.iter().filter_map(tried).collect()
     }
 
-    /// What was wrong with the draws since the last one that can win, in order.
+    /// What was wrong with the draws since the last one that can win, in order: what the next draw may repair. A draw that ends a chain of
+    /// `attempts` statements, the first one and its repairs, is repaired no more, so that the next one is fresh; nor does a later repair
+    /// carry it or what came before it.
     #[must_use]
-    pub fn tried_lately(&self, empty: bool) -> Vec<Tried> {
-        let lately = |draw: &Draw| self.wrong(draw, empty).map(|wrong| Tried { sql: draw.sql.clone(), wrong });
+    pub fn tried_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
+        let lately = |draw: &Draw| {
+            let wrong = self.wrong(draw, empty).filter(|_| self.chain(draw) < attempts)?;
+            Some(Tried { sql: draw.sql.clone(), wrong })
+        };
         let mut tried: Vec<Tried> = self.draws.iter().rev().map_while(lately).collect();
         tried.reverse();
         tried
+    }
+
+    /// How many statements there are from the first one to this repair of it.
+    fn chain(&self, draw: &Draw) -> u32 {
+        // A repair is later than what it repairs, so that this ends.
+        draw.repairs.and_then(|number| self.draw(number)).map_or(1, |repaired| 1 + self.chain(repaired))
     }
 
     pub(super) fn wrong(&self, draw: &Draw, empty: bool) -> Option<String> {

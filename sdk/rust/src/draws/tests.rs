@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use super::{Drawing, Pool, Sampler, Stopped};
-use crate::fakes::{FakeHost, FakeRows, reply, sql_error};
+use super::{Draw, Drawing, Pool, Sampler, Stopped};
+use crate::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
 use crate::prelude::*;
 
 /// Hands out one reply at a time, the youngest first.
@@ -188,17 +188,143 @@ fn a_database_that_is_gone_ends_it_at_once() {
 }
 
 #[test]
-fn errors_add_up_to_a_draw_and_prompts_that_are_too_large_cost_one() {
+fn errors_add_up_to_a_draw() {
     let mut host = host(&["BAD"]);
     host.0.model.script(&Purpose::Generate, Err(LlmError::Malformed("well".into())));
-    host.0.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
     let task = task();
-    let mut drawing = Drawing::new(&host, &task, 9, 1000);
-    let Stopped::Failed(failure) = drawing.run(&mut Agree(1, false)) else { panic!() };
-    assert_eq!(failure.kind, FailureKind::Model);
+    let mut drawing = Drawing::new(&host, &task, 2, 1000);
+    assert_eq!(drawing.run(&mut Agree(1, false)), Stopped::Done);
     let second = drawing.pool.draw(2).unwrap();
     let candidate = drawing.pool.candidate(&task, second, 9);
     assert_eq!(candidate.signals.syntax_errors, 2);
     assert_eq!((candidate.signals.attempts, candidate.signals.max_attempts), (2, 9));
-    assert_eq!(drawing.started(), 3);
+    assert_eq!(drawing.started(), 2);
+}
+
+/// Draws that many; its prompts can be made shorter so often.
+struct Shorter(u32, u32, bool);
+
+impl Sampler for Shorter {
+    fn request(&mut self, number: u32, _pool: &Pool) -> Request {
+        Ask::new(Purpose::Generate).user(format!("draw {number}, {} left", self.1)).sample(number - 1).sql()
+    }
+    fn missing(&self, pool: &Pool) -> u32 {
+        self.0 - u32::try_from(pool.draws().len()).unwrap()
+    }
+    fn in_rounds(&self) -> bool {
+        self.2
+    }
+    fn shorten(&mut self) -> bool {
+        let is_left = self.1 > 0;
+        self.1 = self.1.saturating_sub(1);
+        is_left
+    }
+}
+
+fn too_large(replies: &[Option<&str>]) -> Backwards {
+    let mut host = host(&[]);
+    for reply in replies {
+        match reply {
+            Some(sql) => {
+                let parsed = serde_json::json!({ "sql": sql, "confidence": null });
+                host.0.model.script(&Purpose::Generate, Ok(self::reply(sql, Some(&parsed))));
+                host.0.database.answer(sql, number(1));
+            }
+            None => {
+                host.0.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
+            }
+        }
+    }
+    host
+}
+
+fn prompts(host: &Backwards) -> Vec<String> {
+    (0..host.0.model.requests().len()).map(|index| host.0.model.prompt(index)).collect()
+}
+
+#[test]
+fn a_prompt_that_is_too_large_is_asked_again_shorter_and_costs_no_draw() {
+    for in_rounds in [false, true] {
+        let host = too_large(&[None, None, Some("SELECT 1")]);
+        let task = task();
+        let mut drawing = Drawing::new(&host, &task, 1, 1000);
+        assert_eq!(drawing.run(&mut Shorter(1, 5, in_rounds)), Stopped::Done);
+        assert_eq!(prompts(&host), ["draw 1, 5 left", "draw 1, 4 left", "draw 1, 3 left"]);
+        assert_eq!((drawing.started(), numbers(&drawing.pool)), (1, vec![1]));
+        assert!(host.0.trace.discarded("A.1").is_none());
+    }
+}
+
+#[test]
+fn prompts_of_one_size_are_made_shorter_once() {
+    let host = too_large(&[None, None, None, Some("SELECT 1"), Some("SELECT 2"), Some("SELECT 3")]);
+    let task = task();
+    let mut drawing = Drawing::new(&host, &task, 3, 1000);
+    let mut sampler = Shorter(3, 5, false);
+    assert_eq!(drawing.run(&mut sampler), Stopped::Done);
+    assert_eq!((sampler.1, drawing.started(), host.0.model.requests().len()), (4, 3, 6));
+    assert_eq!(numbers(&drawing.pool), [1, 2, 3]);
+    let proposed: Vec<String> = host.0.trace.lines().into_iter().filter_map(proposed).collect();
+    assert_eq!(proposed, ["A.1", "A.2", "A.3"]);
+}
+
+fn proposed(line: Traced) -> Option<String> {
+    match line {
+        Traced::Proposed(candidate) => Some(candidate.id),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_prompt_that_cannot_be_made_shorter_ends_the_drawing() {
+    let host = too_large(&[None, None, None, None]);
+    let task = task();
+    let mut drawing = Drawing::new(&host, &task, 9, 1000);
+    let Stopped::Failed(failure) = drawing.run(&mut Shorter(1, 2, false)) else { panic!() };
+    assert_eq!(failure.kind, FailureKind::Model);
+    assert_eq!((host.0.model.requests().len(), drawing.started()), (3, 1));
+}
+
+/// All replies at once, the statements of which are checked until the budget ends.
+#[test]
+fn what_came_beside_an_error_that_holds_for_all_is_run_and_told() {
+    let mut fake = host(&["SELECT 1", "SELECT 2", "SELECT 3", "SELECT 4"]).0;
+    fake.database.fail_check("SELECT 3", sql_error(SqlErrorKind::Budget, "no statement is left"));
+    let task = task();
+    let mut drawing = Drawing::new(&fake, &task, 4, 1000);
+    let mut sampler = Seen(Vec::new());
+    let Stopped::Failed(failure) = drawing.run(&mut sampler) else { panic!() };
+    assert_eq!(failure.kind, FailureKind::Budget);
+    assert_eq!((numbers(&drawing.pool), &sampler.0), (vec![1, 2, 3, 4], &vec![1, 2, 3, 4]));
+    assert_eq!((drawing.pool.ran(), fake.database.log()), (2, vec!["SELECT 1".to_owned(), "SELECT 2".to_owned()]));
+    for id in ["A.3", "A.4"] {
+        assert_eq!(fake.trace.discarded(id).unwrap(), "no statement is left");
+    }
+    let proposed: Vec<String> = fake.trace.lines().into_iter().filter_map(proposed).collect();
+    assert_eq!(proposed, ["A.1", "A.2", "A.3", "A.4"]);
+
+    // The same when a run says so: what ran beside it is kept.
+    let mut fake = host(&["SELECT 1", "SELECT 2", "SELECT 3", "SELECT 3"]).0;
+    fake.database.fail_run("SELECT 1", sql_error(SqlErrorKind::Unavailable, "gone"));
+    let mut drawing = Drawing::new(&fake, &task, 4, 1000);
+    assert!(matches!(drawing.run(&mut Seen(Vec::new())), Stopped::Failed(_)));
+    assert_eq!((numbers(&drawing.pool), drawing.pool.ran()), (vec![1, 2, 3, 4], 3));
+}
+
+/// Four draws, and which of them it was shown.
+struct Seen(Vec<u32>);
+
+impl Sampler for Seen {
+    fn request(&mut self, number: u32, _pool: &Pool) -> Request {
+        Ask::new(Purpose::Generate).user("draw").sample(number - 1).sql()
+    }
+    fn missing(&self, pool: &Pool) -> u32 {
+        4 - u32::try_from(pool.draws().len()).unwrap()
+    }
+    fn seen(&mut self, draw: &Draw) {
+        self.0.push(draw.number);
+    }
+    fn shorten(&mut self) -> bool {
+        false
+    }
 }

@@ -1,5 +1,7 @@
-//! From groups of equal results to an outcome: the reward may take results out, the calibrator says how far the others are trusted, and
-//! people are told what became of every draw.
+//! From groups of equal results to an outcome: the reward may take results out, and people are told what became of every draw. How far the
+//! candidates are trusted is the host's to say, from the strategy's own confidence.
+
+use std::collections::BTreeMap;
 
 use serde_json::json;
 
@@ -27,8 +29,8 @@ pub trait Voter: Sampler {
 }
 
 /// Draws, votes, asks the reward about the results, goes on drawing where it rejected one, and returns one candidate for each result
-/// that is left, best first. With nothing to return, an outage or a spent budget is a failure, and anything else an honest empty
-/// outcome.
+/// that is left, best first. The reward sees each result once. With nothing to return, an outage or a spent budget is a failure, and
+/// anything else an honest empty outcome.
 ///
 /// # Errors
 /// What kept the model or the database from giving even one statement.
@@ -41,6 +43,7 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Evaluate + Trace>(
 ) -> Result<Outcome, Failure> {
     let mut drawing = Drawing::new(host, task, most, overflow_rows);
     let mut stopped = drawing.run(voter);
+    let mut verdicts = Verdicts::default();
     loop {
         let standings = voter.standings(&drawing.pool);
         let poll = Poll { host, task, most, pool: &drawing.pool };
@@ -49,8 +52,8 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Evaluate + Trace>(
             return poll.nothing(stopped, drawing.started());
         }
         let candidates: Vec<Candidate> = standings.iter().filter_map(|standing| poll.candidate(standing)).collect();
-        let verdicts = host.reward(&candidates).unwrap_or_default();
-        let rejections = rejections(&standings, &verdicts);
+        verdicts.ask(host, task, &standings, &candidates);
+        let rejections = verdicts.rejections(&standings);
         if rejections.is_empty() {
             let short = match &stopped {
                 Stopped::Done => None,
@@ -62,7 +65,7 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Evaluate + Trace>(
                 host.note(level, &format!("{}: going on with what there is: {why}", task.id));
             }
             poll.tell(&standings);
-            return Ok(poll.outcome(candidates, &verdicts));
+            return Ok(poll.outcome(candidates, &standings, &verdicts));
         }
         for (fingerprint, reason) in rejections {
             drawing.pool.reject(&fingerprint, &reason);
@@ -73,13 +76,37 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Evaluate + Trace>(
     }
 }
 
-fn rejections(standings: &[Standing], verdicts: &[Verdict]) -> Vec<(String, String)> {
-    let rejection = |(standing, verdict): (&Standing, &Verdict)| match verdict {
-        Verdict::Rejected(opinion) => Some((standing.cluster.fingerprint.clone(), opinion.reason.clone())),
-        // A judge that cannot judge is neither a yes nor a no.
-        Verdict::Accepted(_) | Verdict::Unavailable(_) => None,
-    };
-    standings.iter().zip(verdicts).filter_map(rejection).collect()
+// What the reward said, by the results' fingerprints.
+#[derive(Default)]
+struct Verdicts(BTreeMap<String, Verdict>);
+
+impl Verdicts {
+    /// Asks about the results that it does not know yet, all at once. Without a reward they stand as they are.
+    fn ask(&mut self, host: &(impl Evaluate + Trace), task: &Task, standings: &[Standing], candidates: &[Candidate]) {
+        let all = standings.iter().map(|standing| &standing.cluster.fingerprint).zip(candidates);
+        let (fresh, asked): (Vec<&String>, Vec<Candidate>) = all
+            .filter(|(known, _)| !self.0.contains_key(*known))
+            .map(|(new, candidate)| (new, candidate.clone()))
+            .unzip();
+        if asked.is_empty() {
+            return;
+        }
+        match host.reward(&asked) {
+            Ok(verdicts) => self.0.extend(fresh.into_iter().cloned().zip(verdicts)),
+            Err(error) => {
+                host.note(Level::Info, &format!("{}: no result was judged: {}", task.id, port_failure(&error).message))
+            }
+        }
+    }
+
+    fn rejections(&self, standings: &[Standing]) -> Vec<(String, String)> {
+        let rejection = |standing: &Standing| match self.0.get(&standing.cluster.fingerprint)? {
+            Verdict::Rejected(opinion) => Some((standing.cluster.fingerprint.clone(), opinion.reason.clone())),
+            // A judge that cannot judge is neither a yes nor a no.
+            Verdict::Accepted(_) | Verdict::Unavailable(_) => None,
+        };
+        standings.iter().filter_map(rejection).collect()
+    }
 }
 
 struct Poll<'a, H> {
@@ -89,7 +116,7 @@ struct Poll<'a, H> {
     pool: &'a Pool,
 }
 
-impl<H: Evaluate + Trace> Poll<'_, H> {
+impl<H: Trace> Poll<'_, H> {
     fn candidate(&self, standing: &Standing) -> Option<Candidate> {
         let draw = self.pool.draw(standing.cluster.first())?;
         let mut candidate = self.pool.candidate(self.task, draw, self.most);
@@ -100,18 +127,12 @@ impl<H: Evaluate + Trace> Poll<'_, H> {
         Some(candidate)
     }
 
-    fn outcome(&self, mut candidates: Vec<Candidate>, verdicts: &[Verdict]) -> Outcome {
-        for (candidate, verdict) in candidates.iter_mut().zip(verdicts) {
-            if let Verdict::Accepted(opinion) = verdict {
+    fn outcome(&self, mut candidates: Vec<Candidate>, standings: &[Standing], verdicts: &Verdicts) -> Outcome {
+        for (candidate, standing) in candidates.iter_mut().zip(standings) {
+            if let Some(Verdict::Accepted(opinion)) = verdicts.0.get(&standing.cluster.fingerprint) {
                 candidate.score = Some(opinion.score);
                 candidate.signals.reward = Some(opinion.score);
             }
-        }
-        let claims: Vec<(f64, Signals)> =
-            candidates.iter().map(|candidate| (candidate.sureness(), candidate.signals.clone())).collect();
-        let calibrated = self.host.calibrate(&claims).unwrap_or_default();
-        for (candidate, confidence) in candidates.iter_mut().zip(calibrated) {
-            candidate.confidence = Some(confidence).filter(|confidence| confidence.is_finite());
         }
         Outcome { candidates, ..Outcome::default() }
     }

@@ -1,5 +1,6 @@
 //! A calibrator and a reward that answer what the test wrote down.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::bindings::types::{Candidate, PortError, Signals, Verdict};
@@ -9,12 +10,15 @@ use crate::bindings::types::{Candidate, PortError, Signals, Verdict};
 pub struct FakeEvaluate {
     /// What calibration makes of a claim; none: no calibrator answers.
     pub calibrate: Option<fn(f64, &Signals) -> f64>,
+    /// Why the reward cannot be asked, when it cannot.
+    pub reward_error: Option<PortError>,
     verdicts: BTreeMap<String, Verdict>,
+    asked: RefCell<Vec<Vec<String>>>,
 }
 
 impl Default for FakeEvaluate {
     fn default() -> Self {
-        Self { calibrate: Some(|raw, _| raw), verdicts: BTreeMap::new() }
+        Self { calibrate: Some(|raw, _| raw), reward_error: None, verdicts: BTreeMap::new(), asked: RefCell::default() }
     }
 }
 
@@ -25,12 +29,22 @@ impl FakeEvaluate {
         self
     }
 
+    /// The statements that the reward was asked about, by call.
+    #[must_use]
+    pub fn asked(&self) -> Vec<Vec<String>> {
+        self.asked.borrow().clone()
+    }
+
     pub(super) fn calibrated(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, PortError> {
         let calibrate = self.calibrate.ok_or(PortError::Unsupported)?;
         Ok(claims.iter().map(|(raw, signals)| calibrate(*raw, signals)).collect())
     }
 
     pub(super) fn judged(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError> {
+        self.asked.borrow_mut().push(candidates.iter().map(|candidate| candidate.sql.clone()).collect());
+        if let Some(error) = &self.reward_error {
+            return Err(error.clone());
+        }
         let verdict = |candidate: &Candidate| {
             let unknown = || Verdict::Unavailable("nothing scripted".to_owned());
             self.verdicts.get(&candidate.sql).cloned().unwrap_or_else(unknown)

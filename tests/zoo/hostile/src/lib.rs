@@ -108,6 +108,26 @@ fn candidate(id: &str, sql: &str, confidence: f64) -> Candidate {
     }
 }
 
+impl LinkerRole for Hostile {
+    fn link(&self, _: &impl LinkerHost, _: &Problem, catalog: &Catalog) -> Result<Linked, Failure> {
+        let relevant = |table: &str, columns: &[&str], score: f64| Relevant {
+            table: table.to_owned(),
+            columns: columns.iter().map(|&column| column.to_owned()).collect(),
+            score,
+            reason: String::new(),
+        };
+        let first = catalog.tables.first().map(|table| table.name.clone()).unwrap_or_default();
+        let tables = match self.habit.as_str() {
+            "link-ghost" => vec![relevant("ghost", &[], 1.0)],
+            "link-ghost-column" => vec![relevant(&first, &["ghost"], 1.0)],
+            "link-twice" => vec![relevant(&first, &[], 1.0), relevant(&first, &[], 1.0)],
+            "link-nan" => vec![relevant(&first, &[], f64::NAN)],
+            _ => Vec::new(),
+        };
+        Ok(Linked { tables, hints: Vec::new() })
+    }
+}
+
 impl PlannerRole for Hostile {
     fn plan(&self, host: &impl PlannerHost, problem: &Problem, _: &Catalog) -> Result<Graph, Failure> {
         let one = || graph(vec![Task { text: problem.question.clone(), ..task("A", &[]) }], "A");
@@ -144,6 +164,16 @@ impl PlannerRole for Hostile {
             "call-flood" => loop {
                 let _ = host.seed();
             },
+            "look-flood" => loop {
+                let text = "customer_".repeat(64 << 7);
+                let look = Query { corpus: Corpus::Columns, lane: Lane::PathFuzzy, text, limit: u32::MAX };
+                let _ = host.look_up_all(&vec![look; 64]);
+            },
+            "look-at-cells" => {
+                let text = "Ada".to_owned();
+                let look = Query { corpus: Corpus::Cells, lane: Lane::Lexical, text, limit: 1 };
+                Err(failure(FailureKind::Internal, format!("LOOK: {:?}", host.look_up(&look))))
+            }
             "log-flood" => {
                 for _ in 0..10_000 {
                     host.note(Level::Info, &"x".repeat(1_000));
@@ -307,4 +337,4 @@ impl AggregatorRole for Hostile {
     }
 }
 
-syrch_plugin::export!(Hostile: planner, solver, calibrator, reward, aggregator);
+syrch_plugin::export!(Hostile: linker, planner, solver, calibrator, reward, aggregator);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use syrch::syrch_core::Catalog;
-use syrch::{PluginSource, Settings, open_database, plugins};
+use syrch::{PluginSource, Settings, open_database, plugins, strategies};
 
 use super::Check;
 use super::folders::human;
@@ -54,12 +54,32 @@ pub(super) async fn builtins(context: &Context) -> Check {
     Check::ok("plugins", format!("all {} built-in ones load: {}", names.len(), names.join(", ")))
 }
 
-/// Which strategy is in force, and who plays its roles after all.
-pub(super) fn cast(context: &Context) -> Check {
+/// Which strategy is in force, whether its plugins take their settings, and who plays its roles after all.
+pub(super) async fn cast(context: &Context) -> Check {
     let effective = &context.config.effective;
+    let watch = Watch::new(Arc::clone(&context.console));
+    let checked = match strategies::find(&effective.strategy) {
+        Ok(found) => strategies::check(&found, &effective.settings, &watch).await.map(drop),
+        Err(error) => Err(error),
+    };
+    if let Err(error) = checked {
+        return Check::of("strategy", error.into());
+    }
     let roles = effective.settings.strategy.roles.iter().map(|(role, source)| format!("{role} {source}"));
     let (word, origin) = (&effective.strategy, context.config.origin(STRATEGY));
     Check::ok("strategy", format!("{word} ({origin}): {}", roles.collect::<Vec<_>>().join(", ")))
+}
+
+/// Whether the notes, the solved examples and the index of business terms can be read.
+pub(super) fn retrieval(settings: &Settings) -> Option<Check> {
+    let named = [("notes", &settings.retrieval.notes), ("examples", &settings.retrieval.examples)];
+    let named: Vec<String> =
+        named.iter().filter_map(|(what, path)| Some(format!("{what} {}", path.as_ref()?.display()))).collect();
+    match syrch::check_retrieval(settings) {
+        Err(error) => Some(Check::of("retrieval", error.into())),
+        Ok(()) if named.is_empty() => None,
+        Ok(()) => Some(Check::ok("retrieval", named.join(", "))),
+    }
 }
 
 /// Whether the plugins of the strategy load that are files, or that no built-in is called.

@@ -30,6 +30,14 @@ async fn strict(context: &Context, run: &str) -> Outcome {
 async fn again(mut context: Context, run: &str) -> Outcome {
     let (path, journal) = open(&context, run)?;
     let mut settings = recorded_settings(&journal.header)?;
+    if settings.model.embeddings.is_some() {
+        let run = &journal.header.run;
+        return Err(syrch::Error::Unfit(format!(
+            "the run `{run}` compared by embeddings, whose calls its journal does not hold: replay it with --strict"
+        ))
+        .into());
+    }
+    let known = settings.retrieval.digest.take();
     let today = &context.config.effective.settings;
     // What a journal, which may be a stranger's, does not decide.
     settings.limits.clone_from(&today.limits);
@@ -46,6 +54,9 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     context.config.effective.settings = settings;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let host = Host::open(context.config.effective.settings.clone(), watch.as_ref()).await?;
+    if host.knowledge() != known.as_deref() {
+        context.console.warn("the notes, examples or index of business terms are not those of the run");
+    }
     let Problem { question, evidence, .. } = journal.header.problem;
     let problem = Problem { question, evidence, ..Problem::default() };
     let report = search::search(&context, &host, Start::Problem(problem), watch, None).await;

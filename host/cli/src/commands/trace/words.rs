@@ -199,10 +199,13 @@ pub(super) fn cost(cost: &Cost) -> Vec<String> {
 
 /// Who took part.
 pub(super) fn cast(tree: &SearchTree) -> String {
+    let name =
+        tree.settings.pointer("/strategy/name").and_then(serde_json::Value::as_str).filter(|name| !name.is_empty());
+    let strategy = name.map(|name| format!("strategy {name}"));
     let plugins = tree.plugins.iter().map(|plugin| format!("{} {} {}", plugin.role, plugin.name, plugin.version));
     let model = std::iter::once(format!("{} {}", tree.provider, tree.models.join(", ")).trim_end().to_owned());
     let database = format!("database {}", tree.database);
-    plugins.chain(model).chain([database]).collect::<Vec<_>>().join(" · ")
+    strategy.into_iter().chain(plugins).chain(model).chain([database]).collect::<Vec<_>>().join(" · ")
 }
 
 #[cfg(test)]

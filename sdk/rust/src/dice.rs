@@ -1,11 +1,13 @@
-//! A small generator for ties: SplitMix64 (Steele, Lea and Flood 2014). Equal seeds give equal throws.
+//! A small generator for ties and coins: SplitMix64 (Steele, Lea and Flood 2014). Equal seeds give equal throws.
 
 /// The generator.
 #[derive(Debug)]
-pub(crate) struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// A generator that starts from the run's seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -16,8 +18,13 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
+    /// Heads or tails.
+    pub fn coin(&mut self) -> bool {
+        self.next() & 1 == 1
+    }
+
     /// One of that many, from 0. A throw for one is none, so that it changes nothing later.
-    pub(crate) fn one_of(&mut self, sides: usize) -> usize {
+    pub fn one_of(&mut self, sides: usize) -> usize {
         if sides <= 1 {
             return 0;
         }
@@ -35,6 +42,17 @@ mod tests {
         // The reference implementation's first outputs for the seed 1234567.
         let mut dice = Dice::new(1_234_567);
         assert_eq!([dice.next(), dice.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+    }
+
+    #[test]
+    fn a_coin_falls_on_either_side_and_by_the_seed() {
+        let heads = |seed: u64| {
+            let mut dice = Dice::new(seed);
+            (0..1000).map(|_| dice.coin()).collect::<Vec<_>>()
+        };
+        let number = heads(3).into_iter().filter(|is_head| *is_head).count();
+        assert!((400..600).contains(&number), "{number}");
+        assert_ne!(heads(3), heads(4));
     }
 
     #[test]
