@@ -168,7 +168,8 @@ impl Query {
             best = best.max(0.95 * self.pattern.nearness(text.compact, length));
         }
         let jaro = (same / own + same / other + 1.0) / 3.0;
-        let beginning = 0.9 * (jaro + 0.4 * (1.0 - jaro)) + ROUNDING;
+        let first = self.pattern.chars().iter().zip(text.compact.chars()).take(4).take_while(|(a, b)| **a == *b);
+        let beginning = 0.9 * (jaro + 0.1 * first.count() as f64 * (1.0 - jaro)) + ROUNDING;
         if beginning > best && beginning >= least {
             best = best.max(0.9 * self.pattern.jaro_winkler(text.compact, length));
         }
@@ -177,8 +178,8 @@ impl Query {
 }
 
 /// How well a name fits: the best of subsequence, edit distance and common beginning, and more where it contains the query, begins
-/// with it or shares whole words. 0 when nothing of it is convincing.
-pub(crate) fn component(query: &Query, text: Stretch<'_>) -> f64 {
+/// with it or shares whole words. 0 when nothing of it is convincing. What is less than `needed` may come out lower still.
+pub(crate) fn component(query: &Query, text: Stretch<'_>, needed: f64) -> f64 {
     if query.compact.is_empty() || text.compact.is_empty() {
         return 0.0;
     }
@@ -190,12 +191,10 @@ pub(crate) fn component(query: &Query, text: Stretch<'_>) -> f64 {
     let overlap = 0.08 * overlap(query, text) as f64;
     let contains = query.compact.len() > 1 && shared >= query.letters.all && text.compact.contains(&query.compact);
     let prefix = contains && text.compact.starts_with(&query.compact);
+    let more = if contains { 0.55 } else { 0.0 } + if prefix { 0.45 } else { 0.0 } + overlap;
     let least = if contains || overlap >= 0.16 { 0.0 } else { 0.5 };
-    let base = query.measured(text, shared, least);
-    if base < least {
-        return 0.0;
-    }
-    base + if contains { 0.55 } else { 0.0 } + if prefix { 0.45 } else { 0.0 } + overlap
+    let base = query.measured(text, shared, (needed - more - ROUNDING).max(least));
+    if base < least { 0.0 } else { base + more }
 }
 
 /// Words of at least two letters that both have.
@@ -213,7 +212,7 @@ mod tests {
     use super::*;
 
     fn scored(query: &str, text: &str) -> f64 {
-        component(&Query::new(query), Spelling::new(text).whole())
+        component(&Query::new(query), Spelling::new(text).whole(), 0.0)
     }
 
     // The fixtures of sift.
@@ -268,6 +267,19 @@ mod tests {
             let best = query.subsequence(text.whole()).max(edit).max(beginning);
             let shared = query.letters.shared(&text.letters);
             assert!((query.measured(text.whole(), shared, 0.0) - best).abs() < 1e-12, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_need_only_lowers_what_is_below_it() {
+        let names = ["customer", "custEmail", "order_item_total", "totals", "net revenue", "revenue", "staff_id"];
+        for (a, b) in names.iter().flat_map(|a| names.map(|b| (*a, b))) {
+            let (query, text) = (Query::new(a), Spelling::new(b));
+            let exact = component(&query, text.whole(), 0.0);
+            for needed in [0.5, 0.6, 0.7, 0.9, 1.5] {
+                let found = component(&query, text.whole(), needed);
+                assert!(if exact >= needed { found == exact } else { found <= exact }, "{a} {b} {needed}");
+            }
         }
     }
 }

@@ -103,7 +103,8 @@ impl Names {
     pub(crate) fn find(&self, wanted: &Wanted) -> Vec<(usize, f64)> {
         let mut best = vec![0.0_f64; self.paths.len()];
         for variant in self.compared(&wanted.variants) {
-            let scores: Vec<f64> = self.spellings.iter().map(|spelling| component(variant, spelling.whole())).collect();
+            let scores: Vec<f64> =
+                self.spellings.iter().map(|spelling| component(variant, spelling.whole(), THRESHOLD / STEM)).collect();
             for (path, best) in self.paths.iter().zip(&mut best) {
                 *best = best.max(path.score(&scores));
             }
@@ -111,7 +112,7 @@ impl Names {
             if wanted.is_path {
                 let spelled = || self.paths.iter().map(|path| Spelling::new(&path.whole)).collect();
                 for (whole, best) in self.wholes.get_or_init(spelled).iter().zip(&mut best) {
-                    *best = best.max(PATH * component(variant, whole.whole()));
+                    *best = best.max(PATH * component(variant, whole.whole(), THRESHOLD / PATH));
                 }
             }
         }
@@ -212,8 +213,7 @@ mod tests {
         let words: Vec<String> = (0..60).map(|number| format!("{}x", "abcdefghij".repeat(number))).collect();
         let wanted = Wanted::new(&words.join(" "));
         let counts = [10, 6000, 100_000].map(|count| {
-            let mut names = Names::default();
-            names.spellings = vec![Spelling::new("x"); count];
+            let names = Names { spellings: vec![Spelling::new("x"); count], ..Names::default() };
             names.compared(&wanted.variants).len()
         });
         assert_eq!(counts, [wanted.variants.len(), COMPARISONS / 6000, LEAST_VARIANTS]);

@@ -207,7 +207,7 @@ impl Reading {
     /// The best of the whole line and its windows, more for the exact text, for a fitting label and for what the line defines.
     fn score(&self, variant: &Query) -> f64 {
         let phrase = variant.words().join(" ");
-        let text = component(variant, self.whole.whole()).max(self.best_window(variant));
+        let text = component(variant, self.whole.whole(), 0.0).max(self.best_window(variant));
         let exact = if self.lower.contains(&phrase) { EXACT } else { 0.0 };
         if text == 0.0 {
             return 0.0;
@@ -215,7 +215,8 @@ impl Reading {
         let defines = self.defined.as_ref().is_some_and(|defined| defined.contains(&phrase));
         let bonus = if defines { DEFINITION } else { 0.0 };
         // A label that only has letters in common says nothing.
-        let label = Some(component(variant, self.label.whole())).filter(|label| *label >= THRESHOLD).unwrap_or(0.0);
+        let label =
+            Some(component(variant, self.label.whole(), THRESHOLD)).filter(|label| *label >= THRESHOLD).unwrap_or(0.0);
         text + exact + LABEL * label + bonus
     }
 
@@ -224,7 +225,7 @@ impl Reading {
         let count = variant.words().len();
         let mut best = 0.0_f64;
         for size in count.saturating_sub(1).max(1)..=(count + 2).min(WINDOW) {
-            self.words.windows(size, |window| best = best.max(component(variant, window)));
+            self.words.windows(size, |window| best = best.max(component(variant, window, 0.0)));
         }
         best
     }

@@ -25,6 +25,7 @@
 //! | `sql_max_tokens`, `parent_rows` | 512, 3 | `course::statements_have_a_model_and_a_room_and_dependencies_rows` |
 //! | `dependents` | repair | `recovery::dependents_of_a_failed_step_are_skipped`, and the two after it |
 //! | `context` | all | `course::the_context_may_be_the_latest_step_alone` |
+//! | `most_in_vain` | 9 | `recovery::a_model_that_writes_nothing_that_runs_is_left_alone` |
 //! | `judge_steps` | true | `course::steps_may_go_unjudged_and_count_a_half` |
 //! | `alternatives`, `alternative_temperature` | 3, 0.7 | `beam::alternatives_have_a_number_and_a_temperature` |
 //! | `beam_width` | 5 | `beam::the_beam_is_cut_to_its_width` |

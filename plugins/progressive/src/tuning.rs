@@ -40,6 +40,8 @@ syrch_plugin::settings! {
         context: Accumulation = Accumulation::All;
         /// Solver: whether each step is judged, or the whole statement alone.
         judge_steps: bool = true;
+        /// Solver: replies in a row without a statement that runs, after which no more are asked for.
+        most_in_vain: u32 = 9, 1 ..= 1000;
         /// Solver: alternatives of a step that was not accepted; 0: none, and so no branches.
         alternatives: u32 = 3, 0 ..= 16;
         /// Solver: temperature of alternatives.

@@ -68,6 +68,9 @@ impl<H: SolverHost> Solve<'_, H> {
     pub(super) fn attempt(&mut self, branch: &mut Branch, goal: Goal, mut draft: Draft) -> Came {
         let mut miss = None;
         for _ in 0..self.tries {
+            if self.stop.is_some() {
+                break;
+            }
             let Some(reply) = self.reply(branch, goal, &mut draft) else {
                 return if self.stop.is_some() { Came::Stopped } else { Came::Missed(abandoned(draft, miss)) };
             };
@@ -111,9 +114,18 @@ impl<H: SolverHost> Solve<'_, H> {
         }
     }
 
+    /// A reply came to nothing. Too many of them in a row, and the model is left alone.
+    fn ran_in_vain(&mut self) {
+        self.in_vain += 1;
+        if self.in_vain >= self.tuning.most_in_vain && self.stop.is_none() {
+            self.stop = Some(Stop::Abstained(format!("{} replies in a row held no statement that runs", self.in_vain)));
+        }
+    }
+
     fn no_statement(&mut self, branch: &mut Branch, draft: &mut Draft, start: &str) -> Next {
         branch.signals.syntax_errors += 1;
         branch.missed += 1;
+        self.ran_in_vain();
         let reason = format!("the reply held no statement; it began: {}", line(start, 200));
         Next::Repair(self.miss(draft, "", Some(ErrorClass::Syntax), reason))
     }
@@ -143,7 +155,10 @@ impl<H: SolverHost> Solve<'_, H> {
         }
         let ran = self.host.check(&statement.sql).and_then(|facts| Ok((facts, self.host.run(&statement.sql)?)));
         match &ran {
-            Ok((_, results)) => drop(look(u64::MAX, &results.profile(), &mut branch.signals)),
+            Ok((_, results)) => {
+                self.in_vain = 0;
+                drop(look(u64::MAX, &results.profile(), &mut branch.signals));
+            }
             Err(error) => drop(failed(error, &mut branch.signals)),
         }
         let candidate = self.candidate(branch, goal, draft, statement, reply);
@@ -160,6 +175,7 @@ impl<H: SolverHost> Solve<'_, H> {
                 let class = ErrorClass::of_kind(error.kind);
                 branch.semantic_errors += u32::from(class.is_semantic());
                 branch.missed += 1;
+                self.ran_in_vain();
                 self.host.discard(&candidate.id, &format!("{}: {}", class.name(), words(&error)));
                 let miss = self.miss(draft, &candidate.sql, Some(class), words(&error));
                 if class == ErrorClass::Syntax { Next::Repair(miss) } else { Next::Ended(Came::Missed(miss)) }

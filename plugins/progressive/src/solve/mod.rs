@@ -85,6 +85,8 @@ pub(crate) struct Solve<'a, H> {
     extended: BTreeMap<String, Vec<String>>,
     recalculates: bool,
     told_thrift: bool,
+    /// Replies in a row without a statement that ran.
+    in_vain: u32,
     stop: Option<Stop>,
 }
 
@@ -121,6 +123,7 @@ impl<'a, H: SolverHost> Solve<'a, H> {
             extended: BTreeMap::new(),
             recalculates: tuning.recalculate_every > 0,
             told_thrift: false,
+            in_vain: 0,
             stop: None,
         }
     }

@@ -141,6 +141,26 @@ fn a_reply_without_a_statement_is_a_failed_attempt() {
 }
 
 #[test]
+fn a_model_that_writes_nothing_that_runs_is_left_alone() {
+    let calls = |most: u32| {
+        let mut stage = Stage::example();
+        stage.tuning.most_in_vain = most;
+        stage.host.model = syrch_plugin::fakes::FakeModel::default();
+        for purpose in [Generate, Repair] {
+            for _ in 0..200 {
+                stage.host.model.script(&purpose, Err(LlmError::Malformed("I would rather".into())));
+            }
+        }
+        let outcome = stage.solve();
+        assert!(outcome.candidates.is_empty());
+        assert_has(memo(&outcome)["reason"].as_str().unwrap(), &["replies in a row held no statement that runs"]);
+        stage.purposes().iter().filter(|purpose| [Generate, Repair].contains(purpose)).count()
+    };
+    // Alternatives that were asked for together all came.
+    assert_eq!((calls(9), calls(4)), (10, 6));
+}
+
+#[test]
 fn outages_keep_what_there_is() {
     let mut stage = Stage::example();
     stage.host.model = syrch_plugin::fakes::FakeModel::default();
