@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use syrch_core::ports::{Embedder, MAX_EMBEDDED, MAX_HITS, MAX_LOOKUP_TEXT, MAX_LOOKUPS, PortError};
+use syrch_core::ports::{Embedder, MAX_HITS, MAX_LOOKUP_TEXT, PortError};
 use syrch_core::text::clip;
 use syrch_core::{Catalog, Corpus, Hit, Lane, Lookup};
 
@@ -73,16 +73,6 @@ impl Index {
         }
     }
 
-    /// What each look finds, in the order of the looks. Those after the first [`MAX_LOOKUPS`] are refused.
-    pub async fn look_up(&self, looks: &[Lookup], embedder: Option<&dyn Embedder>) -> Vec<Result<Vec<Hit>, PortError>> {
-        let mut all = Vec::with_capacity(looks.len());
-        for (number, look) in looks.iter().enumerate() {
-            let too_many = || Err(PortError::Other(format!("{} looks; one call may have {MAX_LOOKUPS}", looks.len())));
-            all.push(if number < MAX_LOOKUPS { self.find(look, embedder).await } else { too_many() });
-        }
-        all
-    }
-
     fn shelf(&self, corpus: &Corpus) -> Result<&Shelf, PortError> {
         match corpus {
             Corpus::Tables => Ok(&self.tables),
@@ -101,15 +91,4 @@ fn text(look: &Lookup) -> &str {
 
 fn limit(look: &Lookup) -> usize {
     look.limit.min(MAX_HITS) as usize
-}
-
-/// Vectors of a guest's texts, at most [`MAX_EMBEDDED`] of them.
-///
-/// # Errors
-/// `unsupported` without an embedder; `other` for too many texts; what the embedder says.
-pub async fn embed(texts: &[String], embedder: Option<&dyn Embedder>) -> Result<Vec<Vec<f32>>, PortError> {
-    if texts.len() > MAX_EMBEDDED {
-        return Err(PortError::Other(format!("{} texts; one call may have {MAX_EMBEDDED}", texts.len())));
-    }
-    embedder.ok_or(PortError::Unsupported)?.embed(texts).await
 }

@@ -16,5 +16,5 @@ mod sources;
 mod tests;
 mod words;
 
-pub use index::{Index, embed};
+pub use index::Index;
 pub use sources::{Example, Note, Sources};

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use syrch_core::ports::{Embedder, MAX_LOOKUP_TEXT, PortError};
 use syrch_core::{Catalog, Column, Corpus, Dialect, Hit, Lane, Lookup, Table};
 
-use crate::{Example, Index, Note, Sources, embed};
+use crate::{Example, Index, Note, Sources};
 
 fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
@@ -149,17 +149,8 @@ fn what_there_is_not_is_said() {
     assert_eq!(said(Corpus::Other("web".into()), Lane::Lexical), PortError::Unsupported);
     assert_eq!(said(Corpus::Tables, Lane::Other("psychic".into())), PortError::Unsupported);
     assert_eq!(said(Corpus::Tables, Lane::Vector), PortError::Unsupported);
-    assert_eq!(block_on(embed(&["x".to_owned()], None)).unwrap_err(), PortError::Unsupported);
     let empty = Index::new(&Catalog { tables: Vec::new(), ..catalog() }, &Sources::default());
     assert_eq!(block_on(empty.find(&look(Corpus::Notes, Lane::Lexical, "x", 9), None)), Ok(Vec::new()));
-}
-
-#[test]
-fn one_call_has_at_most_so_many_looks() {
-    let looks = vec![look(Corpus::Tables, Lane::Lexical, "customers", 3); 65];
-    let found = block_on(index().look_up(&looks, None));
-    assert!(found[..64].iter().all(|found| found.as_ref().is_ok_and(|hits| hits[0].id == "customers")));
-    assert_eq!(found[64], Err(PortError::Other("65 looks; one call may have 64".to_owned())));
 }
 
 /// Vectors by the words that a text has; counts its calls.
@@ -213,9 +204,14 @@ fn an_index_does_not_depend_on_the_order_of_maps() {
             })
         })
         .collect();
-    let first = block_on(index().look_up(&looks, None));
+    let found = || {
+        let index = index();
+        looks.iter().map(|look| index.find_now(look)).collect::<Vec<_>>()
+    };
+    let first = found();
+    assert!(first.iter().all(|found| found.as_ref().is_some_and(Result::is_ok)));
     for _ in 0..5 {
-        assert_eq!(block_on(index().look_up(&looks, None)), first);
+        assert_eq!(found(), first);
     }
     assert_eq!(BTreeMap::from_iter(sources().terms).len(), 2);
 }
@@ -294,7 +290,4 @@ fn vectors_of_documents_serve_later_searches() {
     let find = |model| block_on(index.find(&look(Corpus::Tables, Lane::Vector, "every purchase", 1), Some(model)));
     assert_eq!(find(&first), find(&second));
     assert_eq!((first.calls.load(Ordering::SeqCst), second.calls.load(Ordering::SeqCst)), (2, 1));
-    let many = vec![String::new(); syrch_core::ports::MAX_EMBEDDED + 1];
-    assert!(matches!(block_on(embed(&many, Some(&first))), Err(PortError::Other(_))));
-    assert_eq!(block_on(embed(&many[1..], Some(&first))).unwrap().len(), many.len() - 1);
 }

@@ -100,7 +100,7 @@ fn a_reply_of_another_shape_is_asked_for_once_more() {
     // It costs calls, and no execution.
     assert_eq!((candidates[0].signals.attempts, candidates[0].signals.syntax_errors), (2, 2));
     assert_eq!(samples(&host), [0, 1, 1, 2]);
-    assert!(host.trace.notes()[0].contains("is asked for again; it began: I'd rather"), "{:?}", host.trace.notes());
+    assert!(host.trace.notes()[0].contains("it is asked again; it began: I'd rather"), "{:?}", host.trace.notes());
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_second_reply_of_another_shape_is_an_honest_failure() {
         host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into())));
     }
     let why = lost(&host, Habits::default());
-    assert_eq!(why, "the model's reply held no statement twice in a row; it began: no");
+    assert_eq!(why, "the model's reply was not the YAML block that was asked for, twice in a row; it began: no");
     assert_eq!(host.model.requests().len(), 2);
 }
 
