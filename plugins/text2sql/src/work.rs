@@ -159,9 +159,14 @@ impl<'a, H: SolverHost> Work<'a, H> {
         one.wordless += 1;
         one.signals.syntax_errors += 1;
         if std::mem::replace(&mut one.is_wordless, true) {
-            one.state = State::Lost(format!("the model's reply was not the YAML block that was asked for, twice in a row; {wrong}"));
+            one.state = State::Lost(format!(
+                "the model's reply was not the YAML block that was asked for, twice in a row; {wrong}"
+            ));
         } else {
-            let told = format!("{}: the model's reply was not the YAML block that was asked for: it is asked again; {wrong}", self.task.id);
+            let told = format!(
+                "{}: the model's reply was not the YAML block that was asked for: it is asked again; {wrong}",
+                self.task.id
+            );
             self.host.note(Level::Info, &told);
         }
         None
