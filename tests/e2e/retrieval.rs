@@ -133,3 +133,55 @@ fn notes_and_examples_that_cannot_be_read_are_told_by_line() {
     }
     assert_eq!(endpoint.count(), 0);
 }
+
+/// A database of more tables than `narrow` leaves as they are when it is given 500 bytes.
+fn many_tables(place: &Place) {
+    let tables: String = (0..40)
+        .map(|n| {
+            format!(
+                "CREATE TABLE part_{n:02}(id INTEGER PRIMARY KEY, amount_{n} REAL, label_{n} TEXT, place_{n} TEXT);"
+            )
+        })
+        .collect();
+    sqlite(
+        place.path().join("books.sqlite"),
+        &format!("DROP TABLE t_ord; DROP TABLE t_cst; DROP TABLE t_whs; {tables}"),
+    );
+}
+
+#[test]
+fn a_search_asks_for_the_vector_of_its_question_alone_and_only_beside_an_index() {
+    let place = Place::new();
+    many_tables(&place);
+    let script = Script::new()
+        .on(["You know how people in business"], Reply::json(&json!({"table": ["things"], "columns": []})))
+        .on(["You plan how to answer"], Reply::json(&json!({"subtasks": []})))
+        .on(["You answer questions with one"], Reply::sql("SELECT COUNT(*) AS n FROM part_07", 0.9));
+    let endpoint = MockEndpoint::start(script);
+    let embedded = |from: usize| -> Vec<Vec<String>> {
+        let requests = endpoint.requests();
+        let vectors = requests[from..].iter().filter(|request| request.path == "/v1/embeddings");
+        vectors.map(|request| serde_json::from_value(request.body["input"].clone()).unwrap()).collect()
+    };
+    let flags = ["-q", "What is the amount of part 07?", "--embeddings", "e", "-P", "linker.catalog_bytes=500"];
+    place.ask(&endpoint, &flags).document(0);
+    assert_eq!(embedded(0), Vec::<Vec<String>>::new(), "a search must not embed a whole schema");
+
+    let built = place.build(&endpoint, &["--embeddings", "e"]).document(0);
+    assert_eq!(built["vectors"], json!(200));
+    let before = endpoint.count();
+    let document = place.ask(&endpoint, &flags).document(0);
+    assert_eq!(embedded(before), [["What is the amount of part 07?"]], "{document:#}");
+    assert_eq!(document["cost"]["by_purpose"]["embed"]["calls"], json!(1));
+
+    // A model whose vectors are of another length is told apart, and the search goes on without them.
+    let index = fs::read_dir(place.path().join("state/index")).unwrap().next().unwrap().unwrap().path();
+    let mut kept: serde_json::Value = serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
+    for vector in kept["vectors"].as_object_mut().unwrap().values_mut() {
+        *vector = json!("AACAPw==");
+    }
+    fs::write(&index, kept.to_string()).unwrap();
+    let said = place.ask(&endpoint, &[&flags[..], &["--no-cache"]].concat());
+    assert!(said.stderr.contains("run build-index again"), "{}", said.all());
+    said.document(0);
+}
