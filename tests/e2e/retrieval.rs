@@ -143,10 +143,7 @@ fn many_tables(place: &Place) {
             )
         })
         .collect();
-    sqlite(
-        place.path().join("books.sqlite"),
-        &format!("DROP TABLE t_ord; DROP TABLE t_cst; DROP TABLE t_whs; {tables}"),
-    );
+    sqlite(place.path().join("books.sqlite"), &tables);
 }
 
 #[test]
