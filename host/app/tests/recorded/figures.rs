@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use syrch::syrch_core::roles::Role;
 use syrch::{CandidateStatus, Host, SearchReport, Settings, Silent, strategies};
-use syrch_kit::recorded::{GATES, Gate, Question, questions};
+use syrch_kit::recorded::{GATES, Gate, Question, questions, shares_fitted_elsewhere};
 use tokio::task::JoinSet;
 
 use crate::world::{ask, settings};
@@ -127,12 +127,6 @@ async fn until_three_of_nine_agree() {
     compare("gate3of9").await;
 }
 
-/// Half of the databases; `plugins/discern/README.md` tells how the shares were fitted.
-const HALF: [&str; 6] = ["car_1", "flight_2", "concert_singer", "employee_hire_evaluation", "course_teach", "voter_1"];
-const SHARES: [&str; 6] = ["absent_value", "odd_join", "unused_word", "repeated_rows", "column", "table"];
-const FITTED_ON_HALF: [f64; 6] = [1.31, 2.54, 0.88, 0.20, 1.09, 0.42];
-const FITTED_ON_THE_OTHER: [f64; 6] = [1.71, 1.14, 0.66, 0.61, 0.87, 0.33];
-
 /// Votes that are weighed by shares that were fitted on the other half of the databases beat the best gate, both ways round taken together.
 #[tokio::test(flavor = "multi_thread")]
 async fn weighed_votes_fitted_elsewhere() {
@@ -141,9 +135,8 @@ async fn weighed_votes_fitted_elsewhere() {
     let gate = GATES.iter().find(|gate| gate.name == "gate3of9").unwrap();
     let seed = SEEDS[0];
     let elsewhere = |database: &str, settings: &mut Settings| {
-        let fitted = if HALF.contains(&database) { FITTED_ON_THE_OTHER } else { FITTED_ON_HALF };
         let config = settings.strategy.config.entry(Role::Solver).or_default();
-        config.extend(SHARES.iter().zip(fitted).map(|(name, share)| ((*name).to_owned(), json!(share))));
+        config.extend(shares_fitted_elsewhere(database).map(|(name, share)| (name.to_owned(), json!(share))));
     };
     let (right, calls) = mean(&found("discern", seed, &all, elsewhere).await);
     let (gated, gated_calls) = mean(&expected(gate, seed, &all));

@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::json;
 use syrch::{AnswerDocument, CandidateStatus, Host, Settings, Silent, Stop, strategies};
 use syrch_core::Problem;
-use syrch_kit::recorded::{GATES, Gate, Question, questions};
+use syrch_core::roles::Role;
+use syrch_kit::recorded::{GATES, Gate, Question, questions, shares_fitted_elsewhere};
 use tokio::task::JoinSet;
 
 use crate::Outcome;
 use crate::figure::Figure;
 use crate::world::World;
 
+/// The strategy whose votes are weighed.
+const WEIGHED: &str = "discern";
 /// How far a share of right answers may be off, in points of a hundred, and a mean number of calls.
 const OFF: (f64, f64) = (2.0, 0.1);
 
@@ -46,7 +50,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     for gate in &GATES {
         let (mut found, mut expected) = (Sum::default(), Sum::default());
         for seed in 0..u64::from(world.orders) {
-            world.runtime.block_on(searched(world, &data, gate, seed, &all, &mut found))?;
+            world.runtime.block_on(searched(world, &data, gate.name, seed, &all, &mut found))?;
             for question in &all {
                 let taken = gate.take(&question.order(seed));
                 expected.add(taken.answer.is_some_and(|answer| answer.is_right), taken.calls);
@@ -54,14 +58,29 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         }
         figures.extend(compared(gate, world.orders, found.means(), expected.means()));
     }
+    figures.extend(weighed(world, &data, &all)?);
     Ok(figures)
+}
+
+/// The strategy of ours, its shares fitted on the half of the databases on which it is not measured.
+fn weighed(world: &World, data: &Path, all: &[Question]) -> Outcome<[Figure; 2]> {
+    let mut found = Sum::default();
+    for seed in 0..u64::from(world.orders) {
+        world.runtime.block_on(searched(world, data, WEIGHED, seed, all, &mut found))?;
+    }
+    let (right, calls) = found.means();
+    let note = format!("shares fitted on the other half of the databases; orders: {}", world.orders);
+    Ok([
+        Figure::new(format!("`{WEIGHED}` on recorded answers: right"), right, "%").at_least(91.5).note(note),
+        Figure::new(format!("`{WEIGHED}` on recorded answers: calls a question"), calls, "").at_most(5.0),
+    ])
 }
 
 /// Searches for the answers to all questions in one order.
 async fn searched(
     world: &World,
     data: &Path,
-    gate: &Gate,
+    strategy: &str,
     seed: u64,
     all: &[Question],
     found: &mut Sum,
@@ -72,7 +91,7 @@ async fn searched(
     }
     for (database, questions) in by_database {
         let database = data.join("db").join(format!("{database}.sqlite"));
-        let host = Arc::new(Host::open(settings(world, gate, seed, &database, data)?, &Silent).await?);
+        let host = Arc::new(Host::open(settings(world, strategy, seed, &database, data)?, &Silent).await?);
         let mut searches = JoinSet::new();
         for question in questions {
             let (host, question) = (Arc::clone(&host), question.clone());
@@ -90,11 +109,16 @@ async fn searched(
     Ok(())
 }
 
-fn settings(world: &World, gate: &Gate, seed: u64, database: &Path, data: &Path) -> Outcome<Settings> {
+fn settings(world: &World, strategy: &str, seed: u64, database: &Path, data: &Path) -> Outcome<Settings> {
     let cache_dir = Some(world.place("cache")?);
     let mut settings = Settings { database: database.display().to_string(), seed, cache_dir, ..Settings::default() };
     settings.model.replay = Some(data.join("recorded.jsonl"));
-    strategies::find(gate.name)?.apply(&mut settings);
+    strategies::find(strategy)?.apply(&mut settings);
+    if strategy == WEIGHED {
+        let name = database.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let config = settings.strategy.config.entry(Role::Solver).or_default();
+        config.extend(shares_fitted_elsewhere(name).map(|(share, value)| (share.to_owned(), json!(value))));
+    }
     Ok(settings)
 }
 
