@@ -1,9 +1,16 @@
-//! Grading: suites of questions with expected answers, and the rules that compare a result with the expected one.
+//! Grading: suites of questions with expected answers, the rules that compare a result with the expected one, runs over a suite that survive
+//! being killed, the statistics of their comparison, and the reports on them.
 //!
-//! Nothing here runs a statement or asks a model: results come in as [`syrch_core::ResultSet`].
+//! Nothing here opens a database or asks a model: results come in as [`syrch_core::ResultSet`], and whoever answers questions is a
+//! [`run::Answerer`].
 
+pub mod calibrate;
+pub mod picture;
+pub mod report;
 pub mod rules;
+pub mod run;
+pub mod stats;
 pub mod suite;
 
 pub use rules::{Verdict, bag_v1};
-pub use suite::{Question, SuiteError};
+pub use suite::{Gold, Question, SuiteError};

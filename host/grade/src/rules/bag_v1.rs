@@ -1,234 +1,55 @@
 //! `bag-v1`, the default rule: rows as a multiset, columns in any order, numbers to a relative 1e-6, NULL equal to NULL; the order
-//! of rows counts only when the question asks for one.
+//! of rows counts only when the question asks for one. Where no expected result has rows the question is excluded, whatever the answer is:
+//! an empty result tells nothing, since almost any wrong statement has one.
 
-use std::cmp::Ordering;
+use syrch_core::ResultSet;
 
-use syrch_core::{ResultSet, Value};
-
-use super::Verdict;
+use super::cells::Pair;
+use super::fingerprint::{self, Rounding};
+use super::matching::{Same, columns_match};
+use super::{Facts, Rule, RuleDef, Verdict};
 
 /// How far apart two equal numbers may be, as a part of the greater.
 const TOLERANCE: f64 = 1e-6;
-/// How many assignments of columns are tried. Columns are told apart by their own cells first, so that only columns with the same
-/// cells are ever exchanged; a result that needs more is wrong for all practical purposes.
-const ATTEMPTS: u32 = 5_000;
 
-/// Compares a prediction with one expected result. `ordered`: the question asks for an order of rows.
+pub(super) const BAG_V1: RuleDef = RuleDef {
+    name: "bag-v1",
+    summary: "rows as a multiset, columns in any order, row order when asked for, numbers to 1e-6; empty is excluded",
+    empty_tells: false,
+    compare,
+    fingerprint: |sheet, facts| fingerprint::of_bag(sheet, Rounding::Significant, facts.ordered),
+};
+
+fn compare(pair: &Pair<'_>, facts: Facts) -> Verdict {
+    Verdict::right_if(columns_match(pair, facts.ordered, &Same { pool: &pair.pool, tolerance: TOLERANCE }))
+}
+
+/// Compares a prediction with one expected result by [`Rule::BAG_V1`]. `ordered`: the question asks for an order of rows.
 #[must_use]
 pub fn bag_v1(gold: &ResultSet, predicted: &ResultSet, ordered: bool) -> Verdict {
-    let (gold, predicted) = (rows(gold), rows(predicted));
-    if gold.is_empty() && predicted.is_empty() {
-        return Verdict::Excluded;
-    }
-    let width = |rows: &[Vec<Cell>]| rows.first().map_or(0, Vec::len);
-    if gold.len() != predicted.len() || width(&gold) != width(&predicted) {
-        return Verdict::Wrong;
-    }
-    let Some(candidates) = candidates(&gold, &predicted, ordered) else { return Verdict::Wrong };
-    let mut matching = Matching {
-        gold: &gold,
-        predicted: &predicted,
-        ordered,
-        candidates: &candidates,
-        order: scarcest_first(&candidates),
-        assigned: vec![None; candidates.len()],
-        attempts: ATTEMPTS,
-    };
-    if matching.extend(0) { Verdict::Right } else { Verdict::Wrong }
+    Rule::BAG_V1.compare(gold, predicted, Facts { ordered, ..Facts::default() })
 }
 
-/// Compares a prediction with several expected results: any one suffices. Excluded when none matches and one cannot tell.
+/// Compares a prediction with several expected results: any one suffices. Excluded when none of them has rows.
 #[must_use]
 pub fn bag_v1_any<'a>(golds: impl IntoIterator<Item = &'a ResultSet>, predicted: &ResultSet, ordered: bool) -> Verdict {
-    let mut best = Verdict::Wrong;
-    for gold in golds {
-        match bag_v1(gold, predicted, ordered) {
-            Verdict::Right => return Verdict::Right,
-            Verdict::Excluded => best = Verdict::Excluded,
-            Verdict::Wrong => {}
-        }
-    }
-    best
-}
-
-/// A cell as it is compared: numbers of all types are one kind.
-#[derive(Debug, Clone)]
-enum Cell {
-    Null,
-    Number(f64),
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-fn rows(result: &ResultSet) -> Vec<Vec<Cell>> {
-    result.rows(0, u64::MAX).into_iter().map(|row| row.into_iter().map(Cell::from).collect()).collect()
-}
-
-impl From<Value> for Cell {
-    fn from(value: Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            Value::Boolean(value) => Self::Number(f64::from(u8::from(value))),
-            Value::Integer(value) => Self::Number(value as f64),
-            Value::Real(value) => Self::Number(value),
-            Value::Decimal(text) => text.parse().map_or(Self::Text(text), Self::Number),
-            Value::Text(text) | Value::Temporal(text) | Value::Other(text) => Self::Text(text),
-            Value::Bytes(bytes) => Self::Bytes(bytes),
-        }
-    }
-}
-
-impl Cell {
-    fn equals(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Null, Self::Null) => true,
-            (Self::Number(a), Self::Number(b)) => {
-                a.total_cmp(b) == Ordering::Equal || (a - b).abs() <= TOLERANCE * a.abs().max(b.abs())
-            }
-            (Self::Text(a), Self::Text(b)) => a == b,
-            (Self::Bytes(a), Self::Bytes(b)) => a == b,
-            _ => false,
-        }
-    }
-
-    /// A total order; numbers by value, so that nearly equal numbers stand side by side.
-    fn compare(&self, other: &Self) -> Ordering {
-        let rank = |cell: &Self| match cell {
-            Self::Null => 0,
-            Self::Number(_) => 1,
-            Self::Text(_) => 2,
-            Self::Bytes(_) => 3,
-        };
-        match (self, other) {
-            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            (Self::Bytes(a), Self::Bytes(b)) => a.cmp(b),
-            _ => rank(self).cmp(&rank(other)),
-        }
-    }
-}
-
-/// For each column of the expected result, the predicted columns that hold the same cells. None when one has none.
-fn candidates(gold: &[Vec<Cell>], predicted: &[Vec<Cell>], ordered: bool) -> Option<Vec<Vec<usize>>> {
-    let columns = |rows: &[Vec<Cell>]| -> Vec<Vec<Cell>> {
-        let width = rows.first().map_or(0, Vec::len);
-        (0..width)
-            .map(|at| {
-                let mut cells: Vec<Cell> = rows.iter().map(|row| row[at].clone()).collect();
-                if !ordered {
-                    cells.sort_by(Cell::compare);
-                }
-                cells
-            })
-            .collect()
-    };
-    let (gold, predicted) = (columns(gold), columns(predicted));
-    let same = |a: &[Cell], b: &[Cell]| a.iter().zip(b).all(|(a, b)| a.equals(b));
-    let fitting = |column: &Vec<Cell>| -> Vec<usize> {
-        (0..predicted.len()).filter(|at| same(column, &predicted[*at])).collect()
-    };
-    let candidates: Vec<Vec<usize>> = gold.iter().map(fitting).collect();
-    candidates.iter().all(|list| !list.is_empty()).then_some(candidates)
-}
-
-/// Columns with few candidates first: they decide the rest.
-fn scarcest_first(candidates: &[Vec<usize>]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..candidates.len()).collect();
-    order.sort_by_key(|column| candidates[*column].len());
-    order
-}
-
-/// The search for an assignment of predicted columns to expected ones under which the rows agree.
-struct Matching<'a> {
-    gold: &'a [Vec<Cell>],
-    predicted: &'a [Vec<Cell>],
-    ordered: bool,
-    candidates: &'a [Vec<usize>],
-    order: Vec<usize>,
-    assigned: Vec<Option<usize>>,
-    attempts: u32,
-}
-
-impl Matching<'_> {
-    /// Assigns the columns from `depth` on; the rows over the columns assigned so far already agree.
-    fn extend(&mut self, depth: usize) -> bool {
-        let Some(column) = self.order.get(depth).copied() else { return true };
-        for candidate in &self.candidates[column] {
-            if self.assigned.contains(&Some(*candidate)) {
-                continue;
-            }
-            if self.attempts == 0 {
-                return false;
-            }
-            self.attempts -= 1;
-            self.assigned[column] = Some(*candidate);
-            if self.agree(depth + 1) && self.extend(depth + 1) {
-                return true;
-            }
-            self.assigned[column] = None;
-        }
-        false
-    }
-
-    /// Whether the rows agree over the first columns of the order: a wrong assignment is noticed as soon as it is made.
-    fn agree(&self, depth: usize) -> bool {
-        if depth == 1 || self.ordered {
-            // Single columns were compared when the candidates were chosen; in sequence, that is all there is to compare.
-            return true;
-        }
-        let columns: Vec<(usize, usize)> =
-            self.order[..depth].iter().filter_map(|gold| Some((*gold, self.assigned[*gold]?))).collect();
-        let gold = sorted(self.gold, columns.iter().map(|(gold, _)| *gold).collect());
-        let predicted = sorted(self.predicted, columns.iter().map(|(_, predicted)| *predicted).collect());
-        gold.iter().zip(&predicted).all(|(a, b)| a.iter().zip(b).all(|(a, b)| a.equals(b)))
-            || loosely(&gold, &predicted)
-    }
-}
-
-fn sorted(rows: &[Vec<Cell>], columns: Vec<usize>) -> Vec<Vec<&Cell>> {
-    let mut rows: Vec<Vec<&Cell>> = rows.iter().map(|row| columns.iter().map(|at| &row[*at]).collect()).collect();
-    rows.sort_by(|a, b| {
-        let cells = a.iter().zip(b).map(|(a, b)| a.compare(b));
-        cells.fold(Ordering::Equal, Ordering::then)
-    });
-    rows
-}
-
-/// Sorting may set rows apart whose first numbers differ only within the tolerance: then each row looks for its equal. Only small
-/// results can afford it, and only they are worth it.
-fn loosely(gold: &[Vec<&Cell>], predicted: &[Vec<&Cell>]) -> bool {
-    const ROWS: usize = 2_000;
-    let mut free = vec![true; predicted.len()];
-    let fraction = |cell: &&Cell| matches!(cell, Cell::Number(number) if number.fract() != 0.0);
-    gold.len() <= ROWS
-        && gold.iter().flatten().any(fraction)
-        && gold.iter().all(|row| {
-            let equal = |other: &Vec<&Cell>| row.iter().zip(other).all(|(a, b)| a.equals(b));
-            let found = (0..predicted.len()).find(|at| free[*at] && equal(&predicted[*at]));
-            found.is_some_and(|at| std::mem::replace(&mut free[at], false))
-        })
+    let facts = Facts { ordered, ..Facts::default() };
+    Rule::BAG_V1.any(golds.into_iter().map(|gold| (gold, facts)), predicted)
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-    use arrow_schema::{Field, Schema};
+    use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
     use proptest::prelude::*;
 
+    use super::super::sample::table as result;
     use super::*;
 
     /// A result of columns of numbers.
     fn numbers(columns: &[Vec<Option<i64>>]) -> ResultSet {
         result(columns.iter().map(|column| Arc::new(Int64Array::from(column.clone())) as ArrayRef).collect())
-    }
-
-    fn result(arrays: Vec<ArrayRef>) -> ResultSet {
-        let fields: Vec<Field> = arrays.iter().map(|array| Field::new("c", array.data_type().clone(), true)).collect();
-        let schema = Arc::new(Schema::new(fields));
-        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).unwrap();
-        ResultSet::new(schema, vec![batch], false, Vec::new(), String::new())
     }
 
     fn column(cells: &[i64]) -> Vec<Option<i64>> {
@@ -272,10 +93,11 @@ mod tests {
     }
 
     #[test]
-    fn empty_against_empty_is_excluded() {
-        let empty = numbers(&[Vec::new()]);
+    fn an_empty_expected_result_tells_nothing_whatever_the_answer_is() {
+        let (empty, one) = (numbers(&[Vec::new()]), numbers(&[column(&[1])]));
         assert_eq!(bag_v1(&empty, &numbers(&[Vec::new(), Vec::new()]), false), Verdict::Excluded);
-        assert_eq!(bag_v1(&empty, &numbers(&[column(&[1])]), false), Verdict::Wrong);
+        assert_eq!(bag_v1(&empty, &one, false), Verdict::Excluded);
+        assert_eq!(bag_v1(&one, &empty, false), Verdict::Wrong);
         assert!(!Verdict::Excluded.is_right());
     }
 
@@ -303,7 +125,11 @@ mod tests {
         let (one, two) = (numbers(&[column(&[1])]), numbers(&[column(&[2])]));
         assert_eq!(bag_v1_any([&one, &two], &two, false), Verdict::Right);
         assert_eq!(bag_v1_any([&one], &two, false), Verdict::Wrong);
-        assert_eq!(bag_v1_any([&one, &numbers(&[vec![]])], &numbers(&[vec![]]), false), Verdict::Excluded);
+        // What is empty is passed over where another has rows.
+        let empty = numbers(&[vec![]]);
+        assert_eq!(bag_v1_any([&one, &empty], &empty, false), Verdict::Wrong);
+        assert_eq!(bag_v1_any([&empty, &one], &one, false), Verdict::Right);
+        assert_eq!(bag_v1_any([&empty, &empty], &one, false), Verdict::Excluded);
     }
 
     fn tables() -> impl Strategy<Value = Vec<Vec<Option<i64>>>> {

@@ -1,0 +1,73 @@
+//! Fitting calibrators on graded answers: a curve from the calibrator's own confidence to how often answers with it were right, whether it
+//! holds on databases that it was not fitted on, and the bands that an answer's footer quotes.
+//!
+//! ```
+//! use syrch_grade::calibrate::{Method, Point, cross_validate};
+//!
+//! // A model that is right twice in three times, and always says 0.9.
+//! let point = |at: usize| Point {
+//!     database: ["shop", "flights"][at % 2].into(), confidence: 0.9, printed: 0.9, left: 1.0, right: at % 3 > 0
+//! };
+//! let points: Vec<Point> = (0..60).map(point).collect();
+//! let report = cross_validate(&points)?;
+//! assert_ne!(report.chosen, Method::None);
+//! assert!(report.measured[1].brier < report.measured[0].brier);
+//! # Ok::<(), syrch_grade::calibrate::CalibrateError>(())
+//! ```
+
+mod bands;
+mod curve;
+mod isotonic;
+mod logistic;
+mod validate;
+
+pub use bands::{Band, Bands, LEAST_OF_DATABASE, bands};
+pub use curve::{Curve, Method};
+pub use isotonic::{Isotonic, isotonic};
+pub use logistic::{Logistic, logistic};
+pub use validate::{Against, LEAST_ANSWERS, LEAST_ISOTONIC, Measured, Report, Shares, cross_validate};
+
+/// One graded answer, as calibration sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// The database: answers on one database are right and wrong together, so that a curve is tried on others than it was fitted on.
+    pub database: String,
+    /// What the calibrator gave the answer's statement, 0 to 1: where the curve will be applied.
+    pub confidence: f64,
+    /// What was printed after the aggregator's doubts, 0 to 1: what the curve has to beat.
+    pub printed: f64,
+    /// How much of a calibrated confidence the aggregator will leave, 0 to 1: 1 when it takes off no doubts any more.
+    pub left: f64,
+    /// Whether the answer is right.
+    pub right: bool,
+}
+
+/// Why no curve can be fitted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CalibrateError {
+    /// Too few answers.
+    #[error(
+        "{answers} graded answers with a confidence are too few to fit a curve on; it takes at least {LEAST_ANSWERS}"
+    )]
+    TooFew {
+        /// How many there are.
+        answers: usize,
+    },
+    /// Too few for corners.
+    #[error(
+        "{answers} graded answers with a confidence are too few for an isotonic curve; it takes at least {LEAST_ISOTONIC}, a logistic \
+         one {LEAST_ANSWERS}"
+    )]
+    TooFewForIsotonic {
+        /// How many there are.
+        answers: usize,
+    },
+    /// All right or all wrong.
+    #[error("all {answers} answers are {}: there is nothing that confidences could tell apart", if *right { "right" } else { "wrong" })]
+    OneSided {
+        /// How many there are.
+        answers: usize,
+        /// What they are.
+        right: bool,
+    },
+}

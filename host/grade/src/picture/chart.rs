@@ -1,0 +1,74 @@
+//! A frame with two axes, their ticks and what they are of.
+
+use super::scale::Scale;
+use super::svg::Svg;
+
+/// Where a chart stands in its picture.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) right: f64,
+    pub(crate) bottom: f64,
+}
+
+/// How an axis writes its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Parts of one as per cent.
+    Percent,
+    /// As they are.
+    Plain,
+    /// Dollars.
+    Dollars,
+    /// Milliseconds as they are.
+    Milliseconds,
+    /// Milliseconds as seconds.
+    Seconds,
+}
+
+impl Frame {
+    /// Ticks, lines across and names of both axes.
+    pub(crate) fn axes(&self, svg: &mut Svg, x: (&Scale, Unit, &str), y: (&Scale, Unit, &str)) {
+        let (ticks, decimals) = y.0.ticks(5);
+        for tick in ticks {
+            let at = y.0.at(tick);
+            svg.line("rule", (self.left, at), (self.right, at));
+            svg.text("right faint", (self.left - 6.0, at + 4.0), &y.1.shown(tick, decimals));
+        }
+        let (ticks, decimals) = x.0.ticks(6);
+        for tick in ticks {
+            let at = x.0.at(tick);
+            svg.line("axis", (at, self.bottom), (at, self.bottom + 4.0));
+            svg.text("middle faint", (at, self.bottom + 17.0), &x.1.shown(tick, decimals));
+        }
+        svg.line("axis", (self.left, self.bottom), (self.right, self.bottom));
+        svg.line("axis", (self.left, self.top), (self.left, self.bottom));
+        svg.text("middle", ((self.left + self.right) / 2.0, self.bottom + 36.0), x.2);
+        // Above the axis: a text on its side is read by nobody.
+        svg.text("", (2.0, self.top - 12.0), y.2);
+    }
+}
+
+impl Unit {
+    pub(crate) fn shown(self, value: f64, decimals: usize) -> String {
+        let text = match self {
+            Self::Percent => format!("{:.*} %", decimals.saturating_sub(2), value * 100.0),
+            Self::Plain => format!("{value:.decimals$}"),
+            Self::Dollars => format!("${value:.decimals$}"),
+            Self::Milliseconds => format!("{value:.decimals$} ms"),
+            Self::Seconds => format!("{} s", value / 1000.0),
+        };
+        text.replace('-', "−")
+    }
+}
+
+/// The points of a line that keeps its height until the next point.
+pub(crate) fn steps(points: &[(f64, f64)], until: f64) -> Vec<(f64, f64)> {
+    let mut line = Vec::with_capacity(points.len() * 2 + 1);
+    for (place, (x, y)) in points.iter().enumerate() {
+        line.push((*x, *y));
+        line.push((points.get(place + 1).map_or(until.max(*x), |next| next.0), *y));
+    }
+    line
+}

@@ -1,0 +1,31 @@
+//! Pictures of a report, as SVG that needs nothing else: readable in print, without colours, and by programs.
+//!
+//! Every mark carries the document's numbers in its `data-…` attributes, unrounded, so that picture and JSON can be held against each
+//! other. A picture is the same, byte for byte, for the same document.
+
+mod budget;
+mod chart;
+mod cost;
+mod errors;
+mod forest;
+mod marks;
+mod reliability;
+mod risk;
+mod scale;
+mod strip;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod width;
+
+pub use budget::budget;
+pub use cost::cost;
+pub use errors::errors;
+pub use forest::{differences, shares};
+pub use reliability::reliability;
+pub use risk::risk;
+pub use strip::strip;
+pub use svg::{Picture, STYLE};
+
+/// Arms that one picture of lines or bars shows at most: with more, none can be told from the others.
+pub const ARMS: usize = 8;

@@ -1,0 +1,177 @@
+//! SVG under way. Markup is a constant of this program; what comes from elsewhere goes in as text or as a number.
+
+use std::fmt::Write as _;
+
+use crate::report::render::escape::html as escape;
+
+/// The style of all pictures, for a page that holds several of them.
+pub const STYLE: &str = include_str!("style.css");
+
+/// A finished picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// What it shows, in a few words.
+    pub title: String,
+    /// How to read it, and what is seen where that can be said.
+    pub description: String,
+    width: f64,
+    height: f64,
+    body: String,
+}
+
+impl Picture {
+    /// The `svg` element for a page with [`STYLE`]. `id` is unique on the page, and plain: letters, digits and `-`.
+    #[must_use]
+    pub fn element(&self, id: &str) -> String {
+        self.markup(id, "")
+    }
+
+    /// A file of its own, its style inside.
+    #[must_use]
+    pub fn file(&self) -> String {
+        self.markup("picture", &format!("<style>\n{STYLE}</style>\n"))
+    }
+
+    fn markup(&self, id: &str, style: &str) -> String {
+        let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+        format!(
+            "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" \
+             height=\"{h}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n{style}<title id=\"{id}-t\">{}</title>\n\
+             <desc id=\"{id}-d\">{}</desc>\n{}</svg>\n",
+            escape(&self.title),
+            escape(&self.description),
+            self.body,
+            w = self.width,
+            h = self.height,
+        )
+    }
+}
+
+/// A picture being drawn.
+#[derive(Debug, Default)]
+pub(crate) struct Svg {
+    body: String,
+}
+
+/// An element whose attributes are being written.
+pub(crate) struct Element<'a> {
+    svg: &'a mut Svg,
+    tag: &'static str,
+}
+
+impl Svg {
+    pub(crate) fn element(&mut self, tag: &'static str) -> Element<'_> {
+        self.body.push('<');
+        self.body.push_str(tag);
+        Element { svg: self, tag }
+    }
+
+    /// A straight line.
+    pub(crate) fn line(&mut self, class: &'static str, from: (f64, f64), to: (f64, f64)) {
+        self.element("line").class(class).at("x1", from.0).at("y1", from.1).at("x2", to.0).at("y2", to.1).end();
+    }
+
+    /// A text that begins, ends or has its middle at a place, as its class says.
+    pub(crate) fn text(&mut self, class: &'static str, at: (f64, f64), text: &str) {
+        self.element("text").class(class).at("x", at.0).at("y", at.1).text(&text.replace(['\n', '\t'], " "));
+    }
+
+    /// Opens a group with a title, which a browser shows beside the pointer; [`Svg::close`] ends it.
+    pub(crate) fn open(&mut self, title: &str) {
+        self.body.push_str("<g><title>");
+        self.body.push_str(&escape(title));
+        self.body.push_str("</title>\n");
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.body.push_str("</g>\n");
+    }
+
+    pub(crate) fn finish(self, title: impl Into<String>, description: impl Into<String>, size: (f64, f64)) -> Picture {
+        Picture {
+            title: title.into(),
+            description: description.into(),
+            width: size.0.ceil(),
+            height: size.1.ceil(),
+            body: self.body,
+        }
+    }
+}
+
+impl Element<'_> {
+    fn attribute(self, name: &'static str, value: std::fmt::Arguments<'_>) -> Self {
+        // Writing to a text does not fail.
+        let _ = write!(self.svg.body, " {name}=\"{value}\"");
+        self
+    }
+
+    pub(crate) fn class(self, class: &'static str) -> Self {
+        if class.is_empty() { self } else { self.attribute("class", format_args!("{class}")) }
+    }
+
+    /// Several classes.
+    pub(crate) fn classes(self, classes: [&'static str; 2]) -> Self {
+        self.attribute("class", format_args!("{} {}", classes[0], classes[1]))
+    }
+
+    /// A place or size in pixels, to a hundredth.
+    pub(crate) fn at(self, name: &'static str, value: f64) -> Self {
+        self.attribute(name, format_args!("{}", hundredths(value)))
+    }
+
+    /// A constant.
+    pub(crate) fn is(self, name: &'static str, value: &'static str) -> Self {
+        self.attribute(name, format_args!("{value}"))
+    }
+
+    /// A number of the document, whole as it is.
+    pub(crate) fn data(self, name: &'static str, value: f64) -> Self {
+        if value.is_finite() { self.attribute(name, format_args!("{value}")) } else { self }
+    }
+
+    /// A number of the document, if it is known.
+    pub(crate) fn data_if(self, name: &'static str, value: Option<f64>) -> Self {
+        match value {
+            Some(value) => self.data(name, value),
+            None => self,
+        }
+    }
+
+    /// A count of the document.
+    pub(crate) fn count(self, name: &'static str, value: u64) -> Self {
+        self.attribute(name, format_args!("{value}"))
+    }
+
+    /// A text of the document.
+    pub(crate) fn named(self, name: &'static str, value: &str) -> Self {
+        let value = escape(value).replace('\n', "&#10;").replace('\t', "&#9;");
+        self.attribute(name, format_args!("{value}"))
+    }
+
+    /// A list of places, as a path or a polygon has it.
+    pub(crate) fn points(self, name: &'static str, points: &[(f64, f64)]) -> Self {
+        let places: Vec<String> =
+            points.iter().map(|(x, y)| format!("{},{}", hundredths(*x), hundredths(*y))).collect();
+        self.attribute(name, format_args!("{}", places.join(" ")))
+    }
+
+    pub(crate) fn end(self) {
+        self.svg.body.push_str("/>\n");
+    }
+
+    /// Ends it with what a browser shows beside the pointer.
+    pub(crate) fn title(self, text: &str) {
+        let tag = self.tag;
+        let _ = writeln!(self.svg.body, "><title>{}</title></{tag}>", escape(text));
+    }
+
+    fn text(self, text: &str) {
+        let tag = self.tag;
+        let _ = writeln!(self.svg.body, ">{}</{tag}>", escape(text));
+    }
+}
+
+/// To a hundredth, without −0.
+fn hundredths(value: f64) -> f64 {
+    if value.is_finite() { (value * 100.0).round() / 100.0 + 0.0 } else { 0.0 }
+}

@@ -1,0 +1,132 @@
+//! What a figure comes to under other seeds: a figure of a simulated model, or of recorded answers in a seeded order, is one draw of many.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::pairing::{Tally, counting, meet};
+use super::result::of_arm;
+use super::share::Share;
+use crate::run::{Graded, Header};
+
+/// The least and the greatest of a figure over seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Band {
+    /// The least.
+    pub low: f64,
+    /// The greatest.
+    pub high: f64,
+    /// Over so many seeds.
+    pub seeds: u64,
+}
+
+impl Band {
+    /// None for fewer than two seeds.
+    fn over(figures: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let all: Vec<f64> = figures.into_iter().collect();
+        let low = all.iter().copied().reduce(f64::min)?;
+        let high = all.iter().copied().reduce(f64::max)?;
+        (all.len() > 1).then_some(Self { low, high, seeds: all.len() as u64 })
+    }
+}
+
+/// The answers of an arm under each seed, its own first.
+pub(crate) fn seeds<'a>(header: &Header, graded: &'a [Graded], arm: &str) -> Vec<Vec<&'a Graded>> {
+    std::iter::once(arm).chain(header.again(arm)).map(|name| of_arm(graded, name)).collect()
+}
+
+/// Of these lists of answers, those to the questions that all of them have: a list that was cut short would differ for its questions' sake.
+fn common<'a>(lists: &[Vec<&'a Graded>]) -> Vec<Vec<&'a Graded>> {
+    let mut counts: BTreeMap<(u64, &str), usize> = BTreeMap::new();
+    lists.iter().flatten().for_each(|one| *counts.entry((one.place, one.id.as_str())).or_default() += 1);
+    let in_all = |one: &&&Graded| counts.get(&(one.place, one.id.as_str())) == Some(&lists.len());
+    lists.iter().map(|list| list.iter().filter(in_all).copied().collect()).collect()
+}
+
+/// The band of an arm's share of right answers, over the questions that all seeds have.
+pub(crate) fn of_share(seeds: &[Vec<&Graded>], rule: &str) -> Option<Band> {
+    let seeds = common(seeds);
+    Band::over(seeds.iter().filter_map(|answers| Share::of(answers.iter().copied(), rule).share))
+}
+
+/// The band of the difference between two arms, each seed of the one against the same of the other, over the questions that all have.
+pub(crate) fn of_difference(first: &[Vec<&Graded>], second: &[Vec<&Graded>], rule: &str) -> Option<Band> {
+    let all = common(&[first, second].concat());
+    let (first, second) = all.split_at(first.len().min(all.len()));
+    let difference = |(first, second): (&Vec<&Graded>, &Vec<&Graded>)| {
+        let both = counting(&meet(first, second), rule);
+        Tally::of(&both, rule).difference(both.len() as u64)
+    };
+    Band::over(first.iter().zip(second).filter_map(difference))
+}
+
+/// The band of an arm's share in words.
+pub(crate) fn note(arm: &str, band: &Band) -> String {
+    let (low, high) = (band.low * 100.0, band.high * 100.0);
+    format!(
+        "over {} seeds `{arm}` has {low:.1} to {high:.1} % right: its figures here are those of the first seed",
+        band.seeds
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::made::{answer, header};
+    use super::super::{BenchmarkReport, CompareOptions, CompareReport};
+    use super::*;
+    use crate::Verdict;
+
+    /// `a` and `b` with two seeds more each; `right` are the right answers of four, in the order of the arms.
+    fn run(right: [u64; 6]) -> (Header, Vec<Graded>) {
+        let names = ["a", "b", "a #8", "b #8", "a #9", "b #9"];
+        let mut header = header(&names, 4);
+        for arm in header.arms.iter_mut().skip(2) {
+            arm.again = Some(arm.name[..1].to_owned());
+        }
+        let verdict = |is_right| if is_right { Verdict::Right } else { Verdict::Wrong };
+        let of = |(name, right): (&str, u64)| {
+            let name = name.to_owned();
+            (0..4).map(move |place| answer(&name, place, verdict(place < right))).collect::<Vec<_>>()
+        };
+        (header, names.into_iter().zip(right).flat_map(of).collect())
+    }
+
+    #[test]
+    fn a_band_goes_from_the_least_to_the_greatest_over_seeds() {
+        let (header, graded) = run([2, 3, 1, 4, 3, 3]);
+        let report = BenchmarkReport::new(&header, &graded, "bag-v1");
+        assert_eq!(report.band, Some(Band { low: 0.25, high: 0.75, seeds: 3 }));
+        assert_eq!((report.figures.share.right, report.results.len(), report.partial.is_none()), (2, 4, true));
+        let expected = "over 3 seeds `a` has 25.0 to 75.0 % right: its figures here are those of the first seed";
+        assert!(report.warnings.iter().any(|warning| warning == expected), "{:?}", report.warnings);
+        let report = CompareReport::new(&header, &graded, "bag-v1", &CompareOptions::default());
+        let names: Vec<_> = report.arms.iter().map(|arm| arm.arm.name.as_str()).collect();
+        assert_eq!((names.as_slice(), report.pairs.len(), report.results.len()), (["a", "b"].as_slice(), 1, 8));
+        assert_eq!(report.arms[1].band, Some(Band { low: 0.75, high: 1.0, seeds: 3 }));
+        assert_eq!(report.pairs[0].band, Some(Band { low: 0.0, high: 0.75, seeds: 3 }));
+    }
+
+    #[test]
+    fn a_seed_that_was_cut_short_makes_the_run_partial_and_no_band_of_its_own() {
+        let (header, mut graded) = run([2, 3, 1, 4, 3, 3]);
+        // Of the last seed of `b` only the first question, which is right.
+        graded.retain(|one| one.arm != "b #9" || one.place == 0);
+        let report = CompareReport::new(&header, &graded, "bag-v1", &CompareOptions::default());
+        let partial = report.partial.unwrap();
+        assert_eq!((partial.done, partial.of), (21, 24));
+        assert_eq!(report.arms[0].band, Some(Band { low: 0.25, high: 0.75, seeds: 3 }));
+        assert_eq!(report.arms[1].band, Some(Band { low: 1.0, high: 1.0, seeds: 3 }));
+        assert_eq!(report.pairs[0].band, Some(Band { low: 0.0, high: 0.0, seeds: 3 }));
+        graded.retain(|one| one.arm != "a #9");
+        let benchmark = BenchmarkReport::new(&header, &graded, "bag-v1");
+        assert_eq!(benchmark.partial.map(|partial| (partial.done, partial.of)), Some((8, 12)));
+    }
+
+    #[test]
+    fn one_seed_has_no_band() {
+        let (mut header, graded) = run([2, 3, 1, 4, 3, 3]);
+        header.arms.truncate(2);
+        let report = CompareReport::new(&header, &graded, "bag-v1", &CompareOptions::default());
+        assert!(report.arms.iter().all(|arm| arm.band.is_none()) && report.pairs[0].band.is_none());
+    }
+}

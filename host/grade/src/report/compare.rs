@@ -1,0 +1,314 @@
+//! Several arms on the same questions: `syrch.compare/1`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::bands::{self, Band};
+use super::benchmark::{Partial, SuiteOfReport};
+use super::budget;
+use super::figures::Figures;
+use super::notes;
+use super::pair::{Decision, Drawing, PairReport};
+use super::result::{self, ResultRow};
+use super::sentence::{self, Circumstances};
+use super::share::thinned;
+use crate::run::{Arm, EarlierTries, Graded, Header};
+use crate::stats;
+
+/// The format's name in [`CompareReport::schema`].
+pub const COMPARE_FORMAT: &str = "syrch.compare/1";
+/// Up to so many arms, every one is compared with every other; of more, every one with the first.
+const ALL_PAIRS: usize = 4;
+/// Budgets at most.
+const BUDGETS: usize = 50;
+
+/// How arms are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompareOptions {
+    /// Where the bootstrap starts; none: at the run's seed.
+    pub seed: Option<u64>,
+    /// How often the bootstrap draws for the difference of a pair.
+    pub resamples: u32,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self { seed: None, resamples: 10_000 }
+    }
+}
+
+/// Several arms on the same questions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CompareReport {
+    /// Always [`COMPARE_FORMAT`].
+    pub schema: String,
+    /// The host's version.
+    pub host: String,
+    /// The run's id. Left out by `without_times`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The suite.
+    pub suite: SuiteOfReport,
+    /// The rule that the figures go by.
+    pub rule: String,
+    /// The simulated model that the answers come from; none: real ones.
+    pub simulated: Option<String>,
+    /// How much of the run there is, when it is not whole.
+    pub partial: Option<Partial>,
+    /// What to know before believing the figures.
+    pub warnings: Vec<String>,
+    /// How often each pair of statements was timed; none: none was. Left out by `without_times`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_repeats: Option<u32>,
+    /// The arms, as on the command line.
+    pub arms: Vec<ArmReport>,
+    /// The pairs: every arm with every later one, or with more than four arms every one with the first.
+    pub pairs: Vec<PairReport>,
+    /// The arms that no other beats in right answers without costing more.
+    pub pareto: ParetoSets,
+    /// What each arm has right when a question may take so many calls. Empty after `without_times`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub equal_budget: Vec<BudgetRow>,
+    /// Every answer, by arm and in the suite's order.
+    pub results: Vec<ResultRow>,
+}
+
+/// An arm and its figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ArmReport {
+    /// Who it is.
+    #[serde(flatten)]
+    pub arm: Arm,
+    /// The share of right answers over several seeds; none: there is but one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub band: Option<Band>,
+    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); none: they were not timed. Left
+    /// out by `without_times`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r_ves: Option<f64>,
+    /// How it did.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// The Pareto sets: names of arms, in the arms' order. An arm of which nothing counts is in none.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ParetoSets {
+    /// Right answers against calls a question. Left out by `without_times`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Vec<String>>,
+    /// Right answers against money; none when a price is not known, or nothing was paid at all.
+    pub usd: Option<Vec<String>>,
+    /// Right answers against the median time; none when more than a tenth of an arm's calls came from a cache. Left out by `without_times`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_ms: Option<Vec<String>>,
+}
+
+/// What each arm has right within one budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BudgetRow {
+    /// Model calls that a question may take.
+    pub calls: u64,
+    /// By arm, in the arms' order.
+    pub arms: Vec<ShareOfArm>,
+}
+
+/// What one arm has right within a budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ShareOfArm {
+    /// The arm.
+    pub arm: String,
+    /// Right answers that took no more.
+    pub right: u64,
+    /// Answers that count.
+    pub of: u64,
+    /// `right` by `of`; none when nothing counts.
+    pub share: Option<f64>,
+}
+
+impl CompareReport {
+    /// Compares the arms of a run under a rule.
+    #[must_use]
+    pub fn new(header: &Header, graded: &[Graded], rule: &str, options: &CompareOptions) -> Self {
+        let (own, all) = (header.own(), header);
+        let header = &own;
+        let answers: Vec<Vec<&Graded>> = header.arms.iter().map(|arm| result::of_arm(graded, &arm.name)).collect();
+        let seeds: Vec<_> = header.arms.iter().map(|arm| bands::seeds(all, graded, &arm.name)).collect();
+        let report = |((arm, answers), seeds): ((&Arm, &Vec<&Graded>), &Vec<Vec<&Graded>>)| ArmReport {
+            arm: arm.clone(),
+            band: bands::of_share(seeds, rule),
+            r_ves: None,
+            figures: Figures::of(answers, rule),
+        };
+        let arms: Vec<ArmReport> = header.arms.iter().zip(&answers).zip(&seeds).map(report).collect();
+        let mut partial = notes::partial(header, &seeds);
+        let mut pairs = pairs(header, &answers, rule, options);
+        for pair in &mut pairs {
+            let of = |name: &str| arms.iter().position(|arm| arm.arm.name == name).and_then(|at| seeds.get(at));
+            pair.band = of(&pair.first).zip(of(&pair.second)).and_then(|(a, b)| bands::of_difference(a, b, rule));
+        }
+        if nothing_paid(&arms) {
+            pairs.iter_mut().filter_map(|pair| pair.cost_of_one_more_right.as_mut()).for_each(|cost| cost.usd = None);
+        }
+        judge(&mut pairs, &arms, header, partial.as_ref());
+        if let Some(partial) = partial.as_mut()
+            && header.stop_early
+            && pairs.iter().any(|pair| pair.e_process.stopped_at.is_some())
+        {
+            partial.why = "stopped early, as it was told to: the e-process had decided".to_owned();
+        }
+        let mut warnings = notes::warnings(header, &seeds, rule);
+        warnings.extend(notes::of_comparison(&arms, &pairs));
+        let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
+        Self {
+            schema: COMPARE_FORMAT.to_owned(),
+            host: header.host.clone(),
+            run: Some(header.id.clone()),
+            suite: SuiteOfReport::of(header, &all),
+            rule: rule.to_owned(),
+            simulated: header.simulated.clone(),
+            partial,
+            warnings,
+            timed_repeats: None,
+            pareto: ParetoSets::of(&arms),
+            equal_budget: equal_budget(header, &answers, rule),
+            arms,
+            pairs,
+            results: all.iter().map(|one| ResultRow::of(one, rule, header)).collect(),
+        }
+    }
+
+    /// The class of error that most searches failed with, when every search of every arm failed: the run has no answer to speak of.
+    #[must_use]
+    pub fn all_failed(&self) -> Option<&str> {
+        let all = |arm: &ArmReport| arm.figures.failed_share().is_some_and(|share| share >= 1.0);
+        self.arms.first().filter(|_| self.arms.iter().all(all))?.figures.most_failed()
+    }
+
+    /// Adds what a timed pass found: the R-VES of the arms by name, in percent, each pair of statements timed so many times.
+    pub fn with_timings(&mut self, r_ves: &BTreeMap<String, f64>, repeats: u32) {
+        for arm in &mut self.arms {
+            arm.r_ves = r_ves.get(&arm.arm.name).copied().filter(|r_ves| r_ves.is_finite());
+        }
+        self.timed_repeats = self.arms.iter().any(|arm| arm.r_ves.is_some()).then_some(repeats);
+    }
+
+    /// Adds what tries cost that failed and were made again, by arm.
+    pub fn with_earlier_tries(&mut self, tries: &BTreeMap<String, EarlierTries>) {
+        for arm in &mut self.arms {
+            if let Some(tries) = tries.get(&arm.arm.name) {
+                arm.figures.costs.earlier_tries = Some(*tries);
+                self.warnings.push(notes::earlier(&arm.arm.name, tries));
+            }
+        }
+    }
+
+    /// Says why the run is not whole. Without effect when it is.
+    pub fn because(&mut self, why: &str) {
+        if let Some(partial) = &mut self.partial {
+            partial.why = why.to_owned();
+        }
+    }
+
+    /// Takes out what differs between equal runs: times, durations, counts of calls with what they cost, and where the
+    /// run is kept.
+    pub fn without_times(&mut self) {
+        self.run = None;
+        self.timed_repeats = None;
+        self.arms.iter_mut().for_each(|arm| {
+            arm.figures.without_times();
+            arm.r_ves = None;
+        });
+        self.pairs.iter_mut().for_each(PairReport::without_times);
+        self.pareto = ParetoSets::default();
+        self.equal_budget.clear();
+        self.results.iter_mut().for_each(ResultRow::without_times);
+        notes::without_times(&mut self.warnings);
+    }
+}
+
+fn pairs(header: &Header, answers: &[Vec<&Graded>], rule: &str, options: &CompareOptions) -> Vec<PairReport> {
+    let drawing = Drawing {
+        seed: options.seed.unwrap_or(header.seed),
+        resamples: options.resamples,
+        stop_early: header.stop_early,
+    };
+    let arms: Vec<(&str, &Vec<&Graded>)> = header.arms.iter().map(|arm| arm.name.as_str()).zip(answers).collect();
+    let firsts = if arms.len() <= ALL_PAIRS { arms.len() } else { 1 };
+    let mut pairs = Vec::new();
+    for (place, (first, firsts_answers)) in arms.iter().enumerate().take(firsts) {
+        for (second, seconds_answers) in arms.iter().skip(place + 1) {
+            pairs.push(PairReport::of(firsts_answers, seconds_answers, (first, second), rule, drawing));
+        }
+    }
+    pairs
+}
+
+/// Adjusts, decides, and says so.
+fn judge(pairs: &mut [PairReport], arms: &[ArmReport], header: &Header, partial: Option<&Partial>) {
+    let adjusted = stats::holm(&pairs.iter().map(|pair| pair.mcnemar).collect::<Vec<_>>());
+    let by_e = stats::holm(&pairs.iter().map(|pair| (1.0 / pair.e_process.value).min(1.0)).collect::<Vec<_>>());
+    let of_all = pairs.len();
+    for (pair, (adjusted, by_e)) in pairs.iter_mut().zip(adjusted.into_iter().zip(by_e)) {
+        pair.holm = adjusted;
+        let of_pair = arms.iter().filter(|arm| [&pair.first, &pair.second].contains(&&arm.arm.name));
+        let failures: Vec<String> = of_pair.filter_map(|arm| arm.figures.failure(&arm.arm.name)).collect();
+        let about = Circumstances {
+            simulated: header.simulated.as_deref(),
+            unfinished: partial.map(|partial| (partial.done, partial.of)),
+            pairs: of_all,
+            failures: &failures,
+        };
+        pair.decision = if failures.is_empty() { sentence::decide(pair, by_e) } else { Decision::Unsure };
+        pair.verdict = sentence::sentence(pair, about);
+    }
+}
+
+impl ParetoSets {
+    fn of(arms: &[ArmReport]) -> Self {
+        Self {
+            calls: pareto(arms, |figures| figures.costs.calls_mean),
+            usd: if nothing_paid(arms) { None } else { pareto(arms, |figures| figures.costs.usd_mean) },
+            p50_ms: if arms.iter().any(|arm| arm.figures.costs.is_cached()) {
+                None
+            } else {
+                pareto(arms, |figures| figures.costs.latency.map(|latency| latency.p50_ms))
+            },
+        }
+    }
+}
+
+/// Whether nothing was paid at all: without an endpoint, from a recording, or of a simulated model.
+fn nothing_paid(arms: &[ArmReport]) -> bool {
+    arms.iter().filter_map(|arm| arm.figures.costs.usd).sum::<f64>() <= 0.0
+        && arms.iter().all(|arm| arm.figures.costs.usd.is_some())
+}
+
+/// None when the cost of an arm that has answers is not known.
+fn pareto(arms: &[ArmReport], cost: impl Fn(&Figures) -> Option<f64>) -> Option<Vec<String>> {
+    let mut points = Vec::new();
+    for arm in arms {
+        let Some(share) = arm.figures.share.share else { continue };
+        points.push((arm.arm.name.as_str(), share, cost(&arm.figures)?));
+    }
+    let beats = |other: &(&str, f64, f64), one: &(&str, f64, f64)| {
+        other.1 >= one.1 && other.2 <= one.2 && (other.1 > one.1 || other.2 < one.2)
+    };
+    let edge = points.iter().filter(|one| !points.iter().any(|other| beats(other, one)));
+    Some(edge.map(|(name, ..)| (*name).to_owned()).collect())
+}
+
+fn equal_budget(header: &Header, answers: &[Vec<&Graded>], rule: &str) -> Vec<BudgetRow> {
+    let all: BTreeSet<u64> = answers.iter().flatten().map(|one| u64::from(one.calls())).collect();
+    let budgets = thinned(&all.into_iter().collect::<Vec<_>>(), BUDGETS);
+    let share = |name: &str, answers: &[&Graded], calls| {
+        let point = budget::point(answers, rule, calls);
+        ShareOfArm { arm: name.to_owned(), right: point.right, of: point.of, share: point.share }
+    };
+    let row = |calls| BudgetRow {
+        calls,
+        arms: header.arms.iter().zip(answers).map(|(arm, answers)| share(&arm.name, answers, calls)).collect(),
+    };
+    budgets.into_iter().map(row).collect()
+}

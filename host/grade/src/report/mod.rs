@@ -1,0 +1,43 @@
+//! Reports on graded runs: documents for programs, and what is rendered from them for people.
+//!
+//! A document is made from a run's header and its graded answers alone, so it can be made again, under another rule too, without running
+//! anything. Equal runs make equal documents, byte for byte, once [`BenchmarkReport::without_times`] has taken out what differs by chance.
+
+mod bands;
+mod benchmark;
+mod budget;
+mod calibration;
+mod compare;
+mod costs;
+mod fail_on;
+mod figures;
+mod grid;
+mod notes;
+mod pair;
+mod pairing;
+pub mod plausible;
+pub mod render;
+mod result;
+mod sentence;
+mod share;
+mod slices;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use bands::Band;
+pub use benchmark::{BENCHMARK_FORMAT, BenchmarkReport, Partial, SuiteOfReport};
+pub use budget::BudgetPoint;
+pub use calibration::{Calibration, ReliabilityBin, RiskCoveragePoint};
+pub use compare::{ArmReport, BudgetRow, COMPARE_FORMAT, CompareOptions, CompareReport, ParetoSets, ShareOfArm};
+pub use costs::{Costs, Latency};
+pub use fail_on::{FailOn, FailOnError, fail_on};
+pub use figures::{Ends, Figures, Outcomes, RuleShare};
+pub use grid::{Cell, GRID_FORMAT, GridReport};
+pub use pair::{
+    Clusters, CostOfOneMoreRight, Decision, Drawn, EProcess, Flipped, PairReport, RightOne, RuleDifference,
+    SliceDifference,
+};
+pub use result::{Metrics, ResultRow};
+pub use share::Share;
+pub(crate) use share::thinned;
+pub use slices::{SLICE_VALUES, Slice};

@@ -1,0 +1,158 @@
+//! What to know before believing a report's figures.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::bands;
+use super::benchmark::Partial;
+use super::compare::ArmReport;
+use super::costs::Costs;
+use super::figures;
+use super::pair::{Drawn, PairReport};
+use super::plausible::{Sampled, beyond_reach, plausible};
+use super::render::words::dollars;
+use super::share::Share;
+use crate::Verdict;
+use crate::run::{Arm, EarlierTries, End, Graded, Header};
+
+/// From this share of failed searches on, the figures say more of the failures than of the arm.
+const MANY: f64 = 0.1;
+/// With fewer databases than this, an interval over databases is too narrow (Cameron, Gelbach and Miller, "Bootstrap-Based Improvements for
+/// Inference with Clustered Errors", 2008, find too many rejections with five to ten clusters and many with fewer).
+pub(crate) const FEW_DATABASES: u64 = 5;
+/// What a note about calls begins with: it differs between equal runs.
+const SHARED: &str = "calls from the cache: ";
+/// The same of times.
+const CACHED_TIMES: &str = "more than a tenth of the calls came from a cache, so times are partly those of a cache: ";
+/// The same of tries that were made again.
+const EARLIER: &str = "tries that failed and were made again cost more than the figures say: ";
+
+/// How much there is of a run, by the answers of each arm under each seed; none when all are there.
+pub(crate) fn partial(header: &Header, seeds: &[Vec<Vec<&Graded>>]) -> Option<Partial> {
+    let questions = header.shard.map_or(header.suite.questions, |shard| shard.share(header.suite.questions));
+    let of = questions.saturating_mul(seeds.iter().flatten().count() as u64);
+    let done = seeds.iter().flatten().map(|answers| answers.len() as u64).sum();
+    (done < of).then(|| Partial { done, of, why: "the run has not come to its end".to_owned() })
+}
+
+/// Notes on the answers of each arm under each seed, its own first, in the arms' order; fewer answers than arms are those of the first arms.
+pub(crate) fn warnings(header: &Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Vec<String> {
+    let mut notes = Vec::new();
+    let answers: Vec<Vec<&Graded>> = seeds.iter().map(|seeds| seeds.first().cloned().unwrap_or_default()).collect();
+    let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
+    if let Some(shard) = header.shard {
+        notes.push(format!("this is shard {}/{} of the suite", shard.index, shard.of));
+    }
+    let rules = figures::rules(&all);
+    if !rules.is_empty() && !rules.contains(rule) {
+        let stored: Vec<&str> = rules.into_iter().collect();
+        notes.push(format!("no verdict under the rule `{rule}` is stored; there are {}", stored.join(", ")));
+    }
+    let faulty: BTreeSet<u64> = all.iter().filter(|one| one.gold_fault.is_some()).map(|one| one.place).collect();
+    if !faulty.is_empty() {
+        let count = faulty.len();
+        notes.push(format!("{}: the expected answer could not be had", count_for_nobody(count)));
+    }
+    notes.extend(header.arms.iter().zip(&answers).filter_map(|(arm, answers)| many_failed(&arm.name, answers)));
+    let cached = |(arm, answers): (&Arm, &Vec<&Graded>)| Costs::of(answers).is_cached().then(|| arm.name.clone());
+    let cached: Vec<String> = header.arms.iter().zip(&answers).filter_map(cached).collect();
+    if !cached.is_empty() {
+        notes.push(format!("{CACHED_TIMES}`{}`", cached.join("`, `")));
+    }
+    let band = |(arm, seeds): (&Arm, &Vec<Vec<&Graded>>)| {
+        bands::of_share(seeds, rule).map(|band| bands::note(&arm.name, &band))
+    };
+    notes.extend(header.arms.iter().zip(seeds).filter_map(band));
+    if header.simulated.is_some() {
+        notes.extend(too_good(header, seeds, rule));
+    }
+    notes
+}
+
+/// Why simulated answers are better than any real ones could be.
+fn too_good(header: &Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Vec<String> {
+    let mut why = Vec::new();
+    for (arm, seeds) in header.arms.iter().zip(seeds) {
+        let name = &arm.name;
+        let share = Share::of(seeds.iter().flatten().copied(), rule);
+        why.extend(beyond_reach(share.right, share.of).map(|reason| format!("of `{name}`, {reason}")));
+        // One arm under several seeds: its samples do not follow from each other, as those of arms that share them would.
+        let grouped = by_question(seeds.iter().flatten(), rule);
+        let found = plausible(grouped.values().map(Vec::as_slice)).too_good;
+        why.extend(found.into_iter().map(|reason| format!("of `{name}`, {reason}")));
+    }
+    if seeds.iter().all(|seeds| seeds.len() == 1) {
+        // Arms that share samples agree more often than others would: that speaks for them, so that what is found all the same is real.
+        let grouped = by_question(seeds.iter().flatten().flatten(), rule);
+        why.extend(plausible(grouped.values().map(Vec::as_slice)).too_good);
+    }
+    why.into_iter().map(|why| format!("too good for a real model: {why}")).collect()
+}
+
+fn by_question<'a>(answers: impl Iterator<Item = &'a &'a Graded>, rule: &str) -> BTreeMap<u64, Vec<Sampled<'a>>> {
+    let mut by_question: BTreeMap<u64, Vec<Sampled>> = BTreeMap::new();
+    for one in answers {
+        let Some(judged) = one.verdicts.get(rule).filter(|judged| judged.verdict != Verdict::Excluded) else {
+            continue;
+        };
+        let sampled = Sampled { result: judged.fingerprint.as_deref(), is_right: judged.verdict.is_right() };
+        by_question.entry(one.place).or_default().push(sampled);
+    }
+    by_question
+}
+
+fn count_for_nobody(count: usize) -> String {
+    if count == 1 { "1 question counts for nobody".to_owned() } else { format!("{count} questions count for nobody") }
+}
+
+fn many_failed(arm: &str, answers: &[&Graded]) -> Option<String> {
+    let failed: Vec<_> = answers.iter().filter(|one| one.end == End::Failed).collect();
+    if failed.len() as f64 <= MANY * answers.len() as f64 {
+        return None;
+    }
+    let mut classes: Vec<&str> =
+        failed.iter().filter_map(|one| one.fault.as_ref()).map(|fault| fault.class.as_str()).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let why = if classes.is_empty() { String::new() } else { format!(" ({})", classes.join(", ")) };
+    let found = format!("{} of {} searches of `{arm}` failed{why}", failed.len(), answers.len());
+    Some(match failed.len() * 2 >= answers.len() {
+        true => format!("{found}: nothing can be said"),
+        false => format!("{found}: they count as wrong, whatever was to blame"),
+    })
+}
+
+/// Notes on a comparison.
+pub(crate) fn of_comparison(arms: &[ArmReport], pairs: &[PairReport]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let cached = |arm: &ArmReport| arm.figures.costs.cached.unwrap_or(0);
+    if arms.iter().any(|arm| cached(arm) > 0) {
+        let each: Vec<String> = arms
+            .iter()
+            .map(|arm| format!("{} of {} for `{}`", cached(arm), arm.figures.costs.calls.unwrap_or(0), arm.arm.name))
+            .collect();
+        notes.push(format!(
+            "{SHARED}{}; which arm paid for a shared call in tokens and money is chance",
+            each.join(", ")
+        ));
+    }
+    let fewest = pairs.iter().filter(|pair| pair.clusters.of == Drawn::Databases).map(|pair| pair.clusters.count).min();
+    if let Some(count) = fewest.filter(|count| *count < FEW_DATABASES) {
+        notes.push(format!("{count} databases are few: intervals over so few are too narrow"));
+    }
+    if pairs.iter().any(|pair| pair.clusters.of == Drawn::Questions && pair.questions > 0) {
+        notes.push("all questions are of one database: nothing is said about others".to_owned());
+    }
+    notes
+}
+
+/// What an arm's tries cost that failed and were made again.
+pub(crate) fn earlier(arm: &str, tries: &EarlierTries) -> String {
+    let count = if tries.tries == 1 { "1 try".to_owned() } else { format!("{} tries", tries.tries) };
+    let usd = tries.usd.map(|usd| format!(", {}", dollars(Some(usd)))).unwrap_or_default();
+    format!("{EARLIER}{count} of `{arm}` took {} model calls, {} tokens{usd}", tries.calls, tries.tokens)
+}
+
+/// Takes out the notes that differ between equal runs.
+pub(crate) fn without_times(notes: &mut Vec<String>) {
+    notes.retain(|note| ![SHARED, CACHED_TIMES, EARLIER].iter().any(|beginning| note.starts_with(beginning)));
+}

@@ -1,0 +1,308 @@
+//! Two arms on the same questions: the paired difference, and all that says whether it is real.
+
+use serde::{Deserialize, Serialize};
+
+use super::bands::Band;
+use super::notes::FEW_DATABASES;
+use super::pairing::{Both, Tally, clusters, counting, e_process, interval, is_right, meet, one_more};
+use super::{figures, slices};
+use crate::run::Graded;
+use crate::stats::{self, Interval};
+
+/// Resamples for the interval of a slice: it is shown, nothing is decided by it.
+const SMALL: u32 = 2_000;
+/// How the second arm compares with the first, over the questions that count for both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PairReport {
+    /// The first arm.
+    pub first: String,
+    /// The second.
+    pub second: String,
+    /// Questions that count for both.
+    pub questions: u64,
+    /// Questions that both answer right.
+    pub both_right: u64,
+    /// Questions that neither does.
+    pub both_wrong: u64,
+    /// Questions that only the first answers right: `b` of McNemar's test.
+    pub b: u64,
+    /// Questions that only the second answers right: its `c`.
+    pub c: u64,
+    /// The part of the questions that only one answers right, 0 to 1; none without questions.
+    pub discordance: Option<f64>,
+    /// The second's share of right answers minus the first's, −1 to 1; none without questions.
+    pub difference: Option<f64>,
+    /// Its 95 % interval, by bootstrap over `clusters`; none with fewer than two of them.
+    pub interval: Option<Interval>,
+    /// The difference over several seeds; none: there is but one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub band: Option<Band>,
+    /// What the bootstrap draws.
+    pub clusters: Clusters,
+    /// The exact two-sided p of McNemar's test.
+    pub mcnemar: f64,
+    /// The same after Holm's adjustment over all pairs of the report.
+    pub holm: f64,
+    /// The least difference, 0 to 1, that so many questions with so much discordance find with 80 % power (two-sided 5 %); none when no
+    /// difference would be found, or nothing differs.
+    pub minimum_detectable: Option<f64>,
+    /// The test that allows looking at any time.
+    pub e_process: EProcess,
+    /// What follows from it.
+    pub decision: Decision,
+    /// The same in plain words.
+    pub verdict: String,
+    /// What one more right answer costs with the second; none when it has no more of them.
+    pub cost_of_one_more_right: Option<CostOfOneMoreRight>,
+    /// The difference under every rule.
+    pub rules: Vec<RuleDifference>,
+    /// The difference by every field with at most 20 values.
+    pub slices: Vec<SliceDifference>,
+    /// The questions that only one answers right.
+    pub flipped: Vec<Flipped>,
+}
+
+/// What the bootstrap draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clusters {
+    /// `databases`, or `questions` where all are of one database: then nothing is said about other databases.
+    pub of: Drawn,
+    /// How many.
+    pub count: u64,
+}
+
+/// What is drawn with replacement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drawn {
+    /// Databases, with all their questions.
+    Databases,
+    /// Questions.
+    Questions,
+}
+
+/// The betting e-process on the questions that only one answers right. It may be looked at after every question: it reaches 20 for no
+/// reason in at most 5 % of all comparisons, however often one looks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct EProcess {
+    /// The e-value over all questions of the pair; at most 1e300.
+    pub value: f64,
+    /// From where on the difference is real.
+    pub threshold: f64,
+    /// After how many questions, in the suite's order, the threshold was first reached; none: never.
+    pub stopped_at: Option<u64>,
+    /// Whether the run was told to stop there. Then it decides, and McNemar's test, which is for a fixed number of questions, stands
+    /// beside it.
+    pub decides: bool,
+}
+
+/// Whether the second arm is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// The second is better, beyond chance.
+    Better,
+    /// The second is worse, beyond chance.
+    Worse,
+    /// The test and the interval do not agree.
+    Unsure,
+    /// No difference was found.
+    None,
+}
+
+/// What one more right answer costs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CostOfOneMoreRight {
+    /// How many more right answers the second has.
+    pub right: u64,
+    /// More model calls for each of them, sent or from a cache; below zero when it takes fewer. Left out by `without_times`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<f64>,
+    /// More dollars for each of them; none when a price is not known, or no arm paid anything.
+    pub usd: Option<f64>,
+}
+
+/// The difference under one rule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RuleDifference {
+    /// The rule.
+    pub rule: String,
+    /// Questions that count for both.
+    pub questions: u64,
+    /// Questions that only the first answers right.
+    pub b: u64,
+    /// Questions that only the second answers right.
+    pub c: u64,
+    /// The second's share minus the first's.
+    pub difference: Option<f64>,
+    /// Its 95 % interval.
+    pub interval: Option<Interval>,
+    /// The exact two-sided p of McNemar's test.
+    pub mcnemar: f64,
+}
+
+/// The difference on the questions with one value of one field. Many slices are looked at: one that stands out is a hint, no finding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SliceDifference {
+    /// The field.
+    pub field: String,
+    /// Its value; none: of the questions that do not have it.
+    pub value: Option<String>,
+    /// Questions that count for both.
+    pub questions: u64,
+    /// Questions that only the first answers right.
+    pub b: u64,
+    /// Questions that only the second answers right.
+    pub c: u64,
+    /// The second's share minus the first's.
+    pub difference: Option<f64>,
+    /// Its 95 % interval.
+    pub interval: Option<Interval>,
+    /// What its bootstrap draws: databases where the slice has five or more, else questions.
+    pub drawn: Drawn,
+}
+
+/// A question that only one arm answers right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Flipped {
+    /// Its id.
+    pub id: String,
+    /// Its database.
+    pub db: String,
+    /// The question.
+    pub question: String,
+    /// Who is right.
+    pub right: RightOne,
+    /// The first's statement.
+    pub first_sql: Option<String>,
+    /// The second's.
+    pub second_sql: Option<String>,
+    /// The expected one.
+    pub gold_sql: Option<String>,
+}
+
+/// Who is right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RightOne {
+    /// The first arm.
+    First,
+    /// The second arm.
+    Second,
+}
+
+/// How the bootstrap is drawn, and whether the e-process decides.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Drawing {
+    pub(crate) seed: u64,
+    pub(crate) resamples: u32,
+    pub(crate) stop_early: bool,
+}
+
+impl PairReport {
+    /// Compares two arms, whose answers are in the suite's order; Holm's adjustment, the decision and the sentence come with all pairs.
+    pub(crate) fn of(first: &[&Graded], second: &[&Graded], names: (&str, &str), rule: &str, drawing: Drawing) -> Self {
+        let met = meet(first, second);
+        let both = counting(&met, rule);
+        let tally = Tally::of(&both, rule);
+        let questions = both.len() as u64;
+        let discordance = (questions > 0).then(|| (tally.b + tally.c) as f64 / questions as f64);
+        let mcnemar = stats::mcnemar(tally.b, tally.c);
+        Self {
+            first: names.0.to_owned(),
+            second: names.1.to_owned(),
+            questions,
+            both_right: tally.both_right,
+            both_wrong: questions - tally.both_right - tally.b - tally.c,
+            b: tally.b,
+            c: tally.c,
+            discordance,
+            difference: tally.difference(questions),
+            interval: interval(&both, rule, clusters(&both).of, drawing.seed, drawing.resamples),
+            band: None,
+            clusters: clusters(&both),
+            mcnemar,
+            holm: mcnemar,
+            minimum_detectable: discordance.and_then(|discordance| stats::minimum_detectable(questions, discordance)),
+            e_process: e_process(&both, rule, drawing.stop_early),
+            decision: Decision::None,
+            verdict: String::new(),
+            cost_of_one_more_right: one_more(&both, &tally),
+            rules: by_rule(&met, drawing),
+            slices: by_slice(&both, rule, drawing.seed),
+            flipped: flipped(&both, rule),
+        }
+    }
+
+    pub(crate) fn without_times(&mut self) {
+        if let Some(cost) = &mut self.cost_of_one_more_right {
+            (cost.calls, cost.usd) = (None, None);
+        }
+    }
+}
+
+fn by_rule(met: &[Both], drawing: Drawing) -> Vec<RuleDifference> {
+    let all: Vec<&Graded> = met.iter().flat_map(|(first, second)| [*first, *second]).collect();
+    figures::rules(&all).into_iter().map(|rule| RuleDifference::of(met, rule, drawing)).collect()
+}
+
+impl RuleDifference {
+    fn of(met: &[Both], rule: &str, drawing: Drawing) -> Self {
+        let both = counting(met, rule);
+        let (tally, questions) = (Tally::of(&both, rule), both.len() as u64);
+        Self {
+            rule: rule.to_owned(),
+            questions,
+            b: tally.b,
+            c: tally.c,
+            difference: tally.difference(questions),
+            interval: interval(&both, rule, clusters(&both).of, drawing.seed, drawing.resamples),
+            mcnemar: stats::mcnemar(tally.b, tally.c),
+        }
+    }
+}
+
+fn by_slice(both: &[Both], rule: &str, seed: u64) -> Vec<SliceDifference> {
+    let first: Vec<&Graded> = both.iter().map(|(first, _)| *first).collect();
+    let mut all = Vec::new();
+    for (field, values) in slices::fields(&first) {
+        for (value, places) in values {
+            let part: Vec<Both> = places.iter().filter_map(|place| both.get(*place)).copied().collect();
+            let (tally, questions) = (Tally::of(&part, rule), part.len() as u64);
+            let of_part = clusters(&part);
+            let drawn = if of_part.count < FEW_DATABASES { Drawn::Questions } else { of_part.of };
+            all.push(SliceDifference {
+                field: field.clone(),
+                value,
+                questions,
+                b: tally.b,
+                c: tally.c,
+                difference: tally.difference(questions),
+                interval: interval(&part, rule, drawn, seed, SMALL),
+                drawn,
+            });
+        }
+    }
+    all
+}
+
+fn flipped(both: &[Both], rule: &str) -> Vec<Flipped> {
+    both.iter()
+        .filter_map(|(first, second)| {
+            let right = match (is_right(first, rule), is_right(second, rule)) {
+                (true, false) => RightOne::First,
+                (false, true) => RightOne::Second,
+                _ => return None,
+            };
+            Some(Flipped {
+                id: first.id.clone(),
+                db: first.db.clone(),
+                question: first.question.clone(),
+                right,
+                first_sql: first.sql.clone(),
+                second_sql: second.sql.clone(),
+                gold_sql: first.gold_sql.clone().or_else(|| second.gold_sql.clone()),
+            })
+        })
+        .collect()
+}

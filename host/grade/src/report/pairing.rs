@@ -1,0 +1,107 @@
+//! Two arms' answers to the same questions, counted and tested.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::costs::price;
+use super::pair::{Clusters, CostOfOneMoreRight, Drawn, EProcess};
+use crate::Verdict;
+use crate::run::Graded;
+use crate::stats::{self, E_STOP, Interval, Pair};
+
+/// What an e-value is written as when it is greater: JSON has no infinity.
+const GREATEST: f64 = 1e300;
+
+/// Two answers to one question that both count.
+pub(crate) type Both<'a> = (&'a Graded, &'a Graded);
+
+/// How many questions only the first and only the second answers right.
+pub(crate) fn discordant(first: &[&Graded], second: &[&Graded], rule: &str) -> (u64, u64) {
+    let tally = Tally::of(&counting(&meet(first, second), rule), rule);
+    (tally.b, tally.c)
+}
+
+/// The questions that both arms answered, in the suite's order.
+pub(crate) fn meet<'a>(first: &[&'a Graded], second: &[&'a Graded]) -> Vec<Both<'a>> {
+    let by_key: BTreeMap<(u64, &str), &Graded> =
+        second.iter().map(|one| ((one.place, one.id.as_str()), *one)).collect();
+    first.iter().filter_map(|one| Some((*one, *by_key.get(&(one.place, one.id.as_str()))?))).collect()
+}
+
+/// Of these, what counts for both under a rule.
+pub(crate) fn counting<'a>(met: &[Both<'a>], rule: &str) -> Vec<Both<'a>> {
+    let counts = |one: &Graded| one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded);
+    met.iter().filter(|(first, second)| counts(first) && counts(second)).copied().collect()
+}
+
+pub(crate) fn is_right(one: &Graded, rule: &str) -> bool {
+    one.verdict(rule).is_some_and(Verdict::is_right)
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    pub(crate) both_right: u64,
+    pub(crate) b: u64,
+    pub(crate) c: u64,
+}
+
+impl Tally {
+    pub(crate) fn of(both: &[Both], rule: &str) -> Self {
+        let mut tally = Self::default();
+        for (first, second) in both {
+            match (is_right(first, rule), is_right(second, rule)) {
+                (true, true) => tally.both_right += 1,
+                (true, false) => tally.b += 1,
+                (false, true) => tally.c += 1,
+                (false, false) => {}
+            }
+        }
+        tally
+    }
+
+    pub(crate) fn difference(self, questions: u64) -> Option<f64> {
+        (questions > 0).then(|| (self.c as f64 - self.b as f64) / questions as f64)
+    }
+}
+
+pub(crate) fn clusters(both: &[Both]) -> Clusters {
+    let databases: BTreeSet<&str> = both.iter().map(|(first, _)| first.db.as_str()).collect();
+    match databases.len() {
+        0 | 1 => Clusters { of: Drawn::Questions, count: both.len() as u64 },
+        count => Clusters { of: Drawn::Databases, count: count as u64 },
+    }
+}
+
+pub(crate) fn interval(both: &[Both], rule: &str, drawn: Drawn, seed: u64, resamples: u32) -> Option<Interval> {
+    let score = |one: &Graded| f64::from(u8::from(is_right(one, rule)));
+    let pairs: Vec<Pair> = both
+        .iter()
+        .map(|(first, second)| Pair { cluster: &first.db, first: score(first), second: score(second) })
+        .collect();
+    match drawn {
+        Drawn::Databases => stats::bootstrap_difference(&pairs, seed, resamples),
+        Drawn::Questions => stats::bootstrap_questions(&pairs, seed, resamples),
+    }
+}
+
+pub(crate) fn e_process(both: &[Both], rule: &str, decides: bool) -> EProcess {
+    let (mut b, mut c, mut stopped_at) = (0, 0, None);
+    for (place, (first, second)) in both.iter().enumerate() {
+        match (is_right(first, rule), is_right(second, rule)) {
+            (true, false) => b += 1,
+            (false, true) => c += 1,
+            _ => continue,
+        }
+        if stopped_at.is_none() && stats::e_value(b, c) >= E_STOP {
+            stopped_at = Some(place as u64 + 1);
+        }
+    }
+    EProcess { value: stats::e_value(b, c).min(GREATEST), threshold: E_STOP, stopped_at, decides }
+}
+
+pub(crate) fn one_more(both: &[Both], tally: &Tally) -> Option<CostOfOneMoreRight> {
+    let right = tally.c.checked_sub(tally.b).filter(|more| *more > 0)?;
+    let each = |total: f64| total / right as f64;
+    let calls: f64 = both.iter().map(|(first, second)| f64::from(second.calls()) - f64::from(first.calls())).sum();
+    let usd = both.iter().try_fold(0.0, |sum, (first, second)| Some(sum + (price(second)? - price(first)?)));
+    Some(CostOfOneMoreRight { right, calls: Some(each(calls)), usd: usd.map(each) })
+}

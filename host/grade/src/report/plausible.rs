@@ -1,0 +1,253 @@
+//! Whether figures are as good as real ones can be. Real systems' mistakes are alike: a question is hard for all samples of it, and two wrong
+//! answers are often the same wrong answer, so that votes go wrong too. A model that was simulated without this makes every search look
+//! perfect; its figures are recognised here.
+
+use serde::Serialize;
+
+use crate::stats::wilson;
+
+/// The share of pairs of wrong results to the same question that are the same result, among 16 recorded systems of different families; it
+/// is 0.70 within a family.
+pub const SAME_WRONG: f64 = 0.54;
+/// The share of questions that at least one of 16 recorded systems answered rightly, over 522 of Spider's questions (0.958 over 919): no
+/// way to choose among answers gets beyond it.
+pub const SOLVED: f64 = 0.975;
+/// How often the result was right that so many of 15 recorded systems agreed on, over 919 of Spider's questions; up to 5 of them, 0.38.
+pub const RIGHT_BY_AGREEMENT: [f64; 11] = [0.38, 0.46, 0.55, 0.68, 0.69, 0.76, 0.73, 0.87, 0.95, 0.94, 0.99];
+
+/// Pairs of wrong results below which nothing is said of them.
+const PAIRS: u64 = 30;
+/// Questions below which nothing is said of majorities.
+const QUESTIONS: u64 = 30;
+/// How much more often majorities may be right than the recorded ones were.
+const MARGIN: f64 = 0.05;
+/// Results of a question below which there is no majority.
+const VOTERS: usize = 3;
+
+/// One result among several to the same question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sampled<'a> {
+    /// The result's fingerprint; none: there is none, since the statement failed.
+    pub result: Option<&'a str>,
+    /// Whether it was graded right.
+    pub is_right: bool,
+}
+
+/// What speaks for and against figures that look too good.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Plausibility {
+    /// Pairs of wrong results to the same question.
+    pub wrong_pairs: u64,
+    /// The share of them that are the same result; none: there is no pair.
+    pub same_wrong: Option<f64>,
+    /// Questions with at least three results.
+    pub voted: u64,
+    /// How often the result that most of a question's results agree on is right.
+    pub majority_right: Option<f64>,
+    /// How often it would be right if it were as for the recorded systems with as much agreement.
+    pub majority_expected: Option<f64>,
+    /// Why the figures are too good to be those of a real system, a sentence each; none: nothing speaks against them.
+    pub too_good: Vec<String>,
+}
+
+/// Looks at several results for each question: those of several arms, seeds or samples. They must not follow from each other: two arms
+/// that share a cache give the same sample twice.
+#[must_use]
+pub fn plausible<'a>(questions: impl IntoIterator<Item = &'a [Sampled<'a>]>) -> Plausibility {
+    let mut tally = Tally::default();
+    questions.into_iter().for_each(|results| tally.add(results));
+    tally.end()
+}
+
+/// Why a share of right answers is more than anybody could reach by choosing among recorded answers; none: it is not.
+#[must_use]
+pub fn beyond_reach(right: u64, of: u64) -> Option<String> {
+    let low = wilson(right, of).low;
+    (of > 0 && low > SOLVED).then(|| {
+        format!(
+            "{right} of {of} answers are right (at least {:.1} %), where one of 16 recorded systems or more was right for {:.1} %",
+            low * 100.0,
+            SOLVED * 100.0
+        )
+    })
+}
+
+/// The share that is expected of a result that so large a part of the results agrees on, between the measured points by straight lines.
+fn expected(part: f64) -> f64 {
+    let place = (part.clamp(0.0, 1.0) * 15.0 - 5.0).max(0.0);
+    let below = place.floor();
+    let at = |index: f64| RIGHT_BY_AGREEMENT[(index as usize).min(RIGHT_BY_AGREEMENT.len() - 1)];
+    at(below) + (at(below + 1.0) - at(below)) * (place - below)
+}
+
+#[derive(Default)]
+struct Tally {
+    pairs: u64,
+    same: u64,
+    voted: u64,
+    right: u64,
+    expected: f64,
+}
+
+impl Tally {
+    fn add(&mut self, results: &[Sampled<'_>]) {
+        let mut groups: Vec<(&str, bool, u64)> = Vec::new();
+        for one in results {
+            let Some(result) = one.result else { continue };
+            match groups.iter_mut().find(|(known, is_right, _)| *known == result && *is_right == one.is_right) {
+                Some((.., count)) => *count += 1,
+                None => groups.push((result, one.is_right, 1)),
+            }
+        }
+        let wrong = groups.iter().filter(|(_, is_right, _)| !is_right).map(|(.., count)| *count);
+        let all: u64 = wrong.clone().sum();
+        self.pairs += all * all.saturating_sub(1) / 2;
+        self.same += wrong.map(|count| count * (count - 1) / 2).sum::<u64>();
+        if results.len() < VOTERS {
+            return;
+        }
+        // Of equally large groups the one that came first wins.
+        let largest = groups.iter().rev().max_by_key(|(.., count)| *count);
+        if let Some((_, is_right, count)) = largest {
+            self.voted += 1;
+            self.right += u64::from(*is_right);
+            self.expected += expected(*count as f64 / results.len() as f64);
+        }
+    }
+
+    fn end(self) -> Plausibility {
+        let share = |part: f64, of: u64| (of > 0).then(|| part / of as f64);
+        let same_wrong = share(self.same as f64, self.pairs);
+        let majority_expected = share(self.expected, self.voted);
+        let mut too_good = Vec::new();
+        if let Some(same) = same_wrong.filter(|same| self.pairs >= PAIRS && *same < SAME_WRONG / 2.0) {
+            too_good.push(format!(
+                "two wrong answers are the same {:.0} % of the time, and {:.0} % for recorded systems",
+                same * 100.0,
+                SAME_WRONG * 100.0
+            ));
+        }
+        let low = wilson(self.right, self.voted).low;
+        if let Some(expected) = majority_expected.filter(|expected| self.voted >= QUESTIONS && low > expected + MARGIN)
+        {
+            too_good.push(format!(
+                "what most results agree on is right for {} of {} questions (at least {:.1} %), and for {:.1} % of them where recorded \
+                 systems agreed as much",
+                self.right,
+                self.voted,
+                low * 100.0,
+                expected * 100.0
+            ));
+        }
+        Plausibility {
+            wrong_pairs: self.pairs,
+            same_wrong,
+            voted: self.voted,
+            majority_right: share(self.right as f64, self.voted),
+            majority_expected,
+            too_good,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+    use syrch_kit::recorded::{Came, questions};
+
+    use super::*;
+
+    type Owned = Vec<Vec<(Option<String>, bool)>>;
+
+    fn look(owned: &Owned) -> Plausibility {
+        let groups: Vec<Vec<Sampled<'_>>> = owned
+            .iter()
+            .map(|group| {
+                group
+                    .iter()
+                    .map(|(result, is_right)| Sampled { result: result.as_deref(), is_right: *is_right })
+                    .collect()
+            })
+            .collect();
+        plausible(groups.iter().map(Vec::as_slice))
+    }
+
+    /// What `samples` of the recorded systems, in the order of a seed, say to each question.
+    fn recorded(samples: usize, seed: u64) -> Option<Owned> {
+        let data = syrch_kit::data_root()?;
+        let result = |came: &Came| match came {
+            Came::Failed => None,
+            Came::Empty => Some("empty".to_owned()),
+            Came::Rows(rows) => Some(rows.iter().map(|byte| format!("{byte:02x}")).collect()),
+        };
+        let of = |question: &syrch_kit::recorded::Question| {
+            question
+                .order(seed)
+                .into_iter()
+                .take(samples)
+                .map(|answer| (result(&answer.came), answer.is_right))
+                .collect()
+        };
+        Some(questions(&data.join("spider")).iter().map(of).collect())
+    }
+
+    /// Independent samples, no two wrong answers alike.
+    fn naive(samples: u32, rng: &mut impl Rng) -> Owned {
+        let mut one = |at: u32| {
+            if rng.random_bool(0.82) { (Some("right".to_owned()), true) } else { (Some(at.to_string()), false) }
+        };
+        (0..522).map(|_| (0..samples).map(&mut one).collect()).collect()
+    }
+
+    #[test]
+    fn recorded_systems_are_plausible() {
+        for (samples, seed) in [(16, 0), (5, 0), (5, 1), (3, 2)] {
+            let Some(owned) = recorded(samples, seed) else { return };
+            let found = look(&owned);
+            println!("{samples} recorded: {found:?}");
+            assert_eq!(found.too_good, Vec::<String>::new());
+            assert!((0.5..0.75).contains(&found.same_wrong.unwrap()));
+        }
+    }
+
+    #[test]
+    fn independent_samples_are_too_good() {
+        let mut rng = Pcg64::seed_from_u64(1);
+        for samples in [3, 5, 16] {
+            let found = look(&naive(samples, &mut rng));
+            println!("{samples} naive: {found:?}");
+            assert_eq!(found.too_good.len(), 2, "{found:?}");
+            assert_eq!(found.same_wrong, Some(0.0));
+        }
+    }
+
+    #[test]
+    fn few_results_say_nothing() {
+        assert_eq!(plausible(std::iter::empty()), Plausibility::default());
+        let right = Sampled { result: Some("a"), is_right: true };
+        let wrong = |result| Sampled { result, is_right: false };
+        let found = plausible([
+            [right, wrong(Some("b")), wrong(None)].as_slice(),
+            [wrong(Some("b")), wrong(Some("b"))].as_slice(),
+        ]);
+        assert_eq!((found.wrong_pairs, found.same_wrong, found.voted), (1, Some(1.0), 1));
+        assert_eq!((found.majority_right, found.too_good.len()), (Some(1.0), 0));
+        assert_eq!(beyond_reach(5, 5), None);
+        assert_eq!(beyond_reach(0, 0), None);
+    }
+
+    #[test]
+    fn more_right_answers_than_anybody_could_choose_are_too_good() {
+        // The naive model's vote of five over 522 questions, and the best that votes over recorded answers come to.
+        assert!(beyond_reach(520, 522).unwrap().contains("520 of 522"));
+        assert_eq!((beyond_reach(475, 522), beyond_reach(509, 522)), (None, None));
+    }
+
+    #[test]
+    fn agreement_lies_between_the_measured_points() {
+        for (part, right) in [(0.0, 0.38), (5.0 / 15.0, 0.38), (0.4, 0.46), (1.0, 0.99), (12.5 / 15.0, 0.91)] {
+            assert!((expected(part) - right).abs() < 1e-9, "{part}: {}", expected(part));
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! One escape for each way of writing. What a terminal or a browser would obey, and what turns or hides the text around it, is shown
+//! instead of obeyed.
+
+use std::borrow::Cow;
+
+/// Whether a character has no place in a report: controls, and those that turn or hide the text around them.
+pub(crate) fn is_dangerous(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The text with such characters shown as their codes, but for those to keep.
+pub(crate) fn shown<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
+    let is_shown = |c: char| is_dangerous(c) && !keep.contains(&c);
+    if !text.chars().any(is_shown) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if !is_shown(c) => out.push(c),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c => out.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A text as HTML or SVG, between tags or in a quoted attribute.
+pub(crate) fn html(text: &str) -> String {
+    let text = shown(text, &['\n', '\t']);
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // What XML 1.0 has no character for; a browser takes them, a reader of SVG files may not.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text on one line of GitHub's Markdown, without markup; line breaks become `<br>`.
+pub(crate) fn markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let text = text.replace("\r\n", "\n");
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_word = chars.peek().is_none_or(|next| next.is_whitespace());
+        match c {
+            '\n' => out.push_str("<br>"),
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            // `:`, `@` and `.` keep bare addresses from becoming links; the others are Markdown's own.
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '$' | ':' | '@' => out.extend(['\\', c]),
+            '-' | '+' | '=' if out.is_empty() => out.extend(['\\', c]),
+            // `1.` and `1)` begin a list; `1.5` does not.
+            '.' | ')' if ends_word && is_list(&out) => out.extend(['\\', c]),
+            '.' if is_address(&out) => out.push_str("\\."),
+            c => out.push_str(&shown(c.encode_utf8(&mut [0; 4]), &[])),
+        }
+    }
+    out
+}
+
+fn is_address(before: &str) -> bool {
+    before.get(before.len().saturating_sub(3)..).is_some_and(|end| end.eq_ignore_ascii_case("www"))
+}
+
+fn is_list(before: &str) -> bool {
+    !before.is_empty() && before.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A block of SQL in Markdown, whose fence is longer than any inside.
+pub(crate) fn fenced(sql: &str) -> String {
+    let longest = sql.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    format!("{fence}sql\n{}\n{fence}\n", shown(sql, &['\n', '\t']))
+}
+
+/// A text for a cell of a CSV file that a spreadsheet does not take for a formula: one that begins like one, and is no plain number, gets a
+/// leading `'`.
+pub(crate) fn spreadsheet(text: &str) -> String {
+    let shown = shown(text, &['\n', '\r', '\t']);
+    if is_formula(text) { format!("'{shown}") } else { shown.into_owned() }
+}
+
+pub(crate) fn is_formula(text: &str) -> bool {
+    let begins = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    begins && !is_number(text)
+}
+
+fn is_number(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
+        && text.parse::<f64>().is_ok()
+}
+
+/// Of a long text, the beginning, and that it was cut.
+pub(crate) fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(characters) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}… (cut)", text.get(..end).unwrap_or_default())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn nothing_becomes_markup() {
+        assert_eq!(
+            html("</b a=\"1\" c='2'>&amp;\u{ffff}"),
+            "&lt;/b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;amp;\u{fffd}"
+        );
+        assert_eq!(html("a\u{202e}b\u{1b}[2J\0"), "a\\u{202e}b\\u{1b}[2J\\u{0}");
+        assert_eq!(markdown("[x](https://e.example) | 1\n2"), "\\[x\\](https\\://e.example) \\| 1<br>2");
+        assert_eq!((markdown("1. a").as_str(), markdown("www.e.example").as_str()), ("1\\. a", "www\\.e.example"));
+        assert_eq!(fenced("SELECT '```'"), "````sql\nSELECT '```'\n````\n");
+        assert_eq!((spreadsheet("=1+1").as_str(), spreadsheet("-5").as_str()), ("'=1+1", "-5"));
+        assert_eq!(clipped("abc", 2), "ab… (cut)");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_leaves_its_place(text in any::<String>()) {
+            let escaped = html(&text);
+            prop_assert!(!escaped.contains(['<', '>', '"', '\'']));
+            prop_assert!(!escaped.chars().any(|c| is_dangerous(c) && c != '\n' && c != '\t'));
+            let cell = markdown(&text);
+            prop_assert!(!cell.contains('\n') && !cell.replace("<br>", "").contains(['<', '>']));
+            let mut after_backslash = false;
+            for c in cell.chars() {
+                prop_assert!(after_backslash || !matches!(c, '|' | '[' | ']' | '`'), "{}", cell);
+                after_backslash = c == '\\' && !after_backslash;
+            }
+            prop_assert!(!is_formula(&spreadsheet(&text)));
+        }
+    }
+}

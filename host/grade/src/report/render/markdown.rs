@@ -1,0 +1,236 @@
+//! GitHub's Markdown, for pull requests and files: the verdict first, then a table, details folded.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::escape::{clipped, fenced, markdown as escape};
+use super::text::{self, Table};
+use super::words::{UNKNOWN, capital, count, counted, decimal, dollars, of_rows, percent, percents, status, time};
+use crate::Verdict;
+use crate::report::sentence::in_brackets;
+use crate::report::{BenchmarkReport, CompareReport, Flipped, GridReport, PairReport, Partial, ResultRow, RightOne};
+
+/// A comment on GitHub holds 65,536 characters: flipped questions are shown up to here, with room for the end.
+const LONGEST: usize = 60_000;
+/// Characters of one statement or question among the details.
+const STATEMENT: usize = 2_000;
+
+/// A benchmark: figures, details, and last a table of every answer with its founding columns and the line `**Passed:** x/y`.
+#[must_use]
+pub fn benchmark(report: &BenchmarkReport) -> String {
+    let share = &report.figures.share;
+    let mut out = format!("## Benchmark of {}\n\n", escape(&report.arm.name));
+    out += &format!(
+        "**{} right** of {} under {} (95 % interval {}).\n\n",
+        percent(share.share),
+        counted(share.of, report.figures.outcomes.not_graded),
+        escape(&report.rule),
+        percents(share.interval)
+    );
+    notes(&mut out, report.simulated.as_deref(), report.partial.as_ref(), &report.warnings);
+    let tables = text::benchmark(report);
+    let (shown, folded) = tables.split_at(2.min(tables.len()));
+    shown.iter().for_each(|one| out += &format!("{}\n", table(one)));
+    folded.iter().for_each(|one| fold(&mut out, &one.title, &table(one)));
+    suite(&mut out, &report.suite.path, &report.suite.digest, report.suite.questions);
+    out += &format!("\n**Passed:** {}/{}\n\n", share.right, share.of);
+    out + &results(&report.results)
+}
+
+/// The founding table.
+fn results(rows: &[ResultRow]) -> String {
+    let mut out = "| ID | Status | Exact | Rows | Cols | Conf | Tokens | Time |\n\
+         | --- | --- | --- | ---: | --- | ---: | ---: | ---: |\n"
+        .to_owned();
+    for row in rows {
+        let cells = [
+            escape(&row.id),
+            escape(&status(row)),
+            yes_no(row.metrics.exact_match).to_owned(),
+            of_rows(row),
+            columns(row).to_owned(),
+            decimal(row.confidence, 2),
+            row.tokens().map_or_else(|| UNKNOWN.to_owned(), |tokens| tokens.to_string()),
+            time(row.duration.map(|seconds| seconds * 1000.0)),
+        ];
+        out += &format!("| {} |\n", cells.join(" | "));
+    }
+    out
+}
+
+fn yes_no(is_so: Option<bool>) -> &'static str {
+    match is_so {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => UNKNOWN,
+    }
+}
+
+/// Whether the columns are the expected ones: a rule that calls the answer right says so; of others it is not known.
+fn columns(row: &ResultRow) -> &'static str {
+    if row.verdicts.values().any(|verdict| *verdict == Verdict::Right) { "yes" } else { UNKNOWN }
+}
+
+/// A comparison, short enough for a comment: sentences, the arms, the pairs; the rest folded.
+#[must_use]
+pub fn compare(report: &CompareReport) -> String {
+    let mut out = "## Comparison\n\n".to_owned();
+    for pair in &report.pairs {
+        out += &format!("- {}\n", escape(&capital(&pair.verdict)));
+    }
+    out.push('\n');
+    notes(&mut out, report.simulated.as_deref(), report.partial.as_ref(), &report.warnings);
+    let tables = text::compare(report);
+    let (shown, folded) = tables.split_at(2.min(tables.len()));
+    shown.iter().for_each(|one| out += &format!("{}\n", table(one)));
+    pareto(&mut out, report);
+    suite(&mut out, &report.suite.path, &report.suite.digest, report.suite.questions);
+    out += &format!("Rule: {}\n\n", escape(&report.rule));
+    for one in folded {
+        let body = table(one);
+        if out.len() + body.len() < LONGEST {
+            fold(&mut out, &one.title, &body);
+        }
+    }
+    report.pairs.iter().for_each(|pair| flipped(&mut out, pair));
+    out
+}
+
+fn pareto(out: &mut String, report: &CompareReport) {
+    let sets = [("calls", &report.pareto.calls), ("money", &report.pareto.usd), ("median time", &report.pareto.p50_ms)];
+    for (what, names) in sets {
+        if let Some(names) = names.as_ref().filter(|names| !names.is_empty()) {
+            *out += &format!("Pareto edge in {what}: {}  \n", escape(&names.join(", ")));
+        }
+    }
+    out.push('\n');
+}
+
+fn flipped(out: &mut String, pair: &PairReport) {
+    if pair.flipped.is_empty() {
+        return;
+    }
+    let mut body = String::new();
+    for (shown, one) in pair.flipped.iter().enumerate() {
+        let text = flip(pair, one);
+        if out.len() + body.len() + text.len() > LONGEST {
+            let left = (pair.flipped.len() - shown) as u64;
+            body += &format!("{} left out here; the JSON has them.\n", count(left, "question", "questions"));
+            break;
+        }
+        body += &text;
+    }
+    let number = count(pair.flipped.len() as u64, "question", "questions");
+    fold(out, &format!("{number} that only one answers right: {} against {}", pair.second, pair.first), &body);
+}
+
+fn flip(pair: &PairReport, one: &Flipped) -> String {
+    let right = if one.right == RightOne::First { &pair.first } else { &pair.second };
+    let question = escape(&clipped(&one.question, STATEMENT));
+    let mut out = format!("**{}** ({}): {question}  \nright: {}\n\n", escape(&one.id), escape(&one.db), escape(right));
+    let statements =
+        [(pair.first.as_str(), &one.first_sql), (&pair.second, &one.second_sql), ("expected", &one.gold_sql)];
+    for (who, sql) in statements {
+        match sql {
+            Some(sql) => out += &format!("{}:\n\n{}\n", escape(who), fenced(&clipped(sql, STATEMENT))),
+            None => out += &format!("{}: no statement\n\n", escape(who)),
+        }
+    }
+    out
+}
+
+/// A grid's summary: the best setting, what ties with it, and every cell.
+#[must_use]
+pub fn grid(report: &GridReport) -> String {
+    let mut out = "# Grid\n\n".to_owned();
+    match report.best_cell() {
+        Some(best) => {
+            out += &format!(
+                "**Best:** {} with {}, {} and {}.\n\n",
+                escape(&best.name),
+                match (best.share.of, best.mean_confidence) {
+                    (0, Some(sure)) => format!("confidence {sure:.2} (nothing was expected)"),
+                    (0, None) => "nothing to go by".to_owned(),
+                    (of, _) => format!("{} right of {}", best.share.right, count(of, "question", "questions")),
+                },
+                best.costs.calls.map_or_else(|| "calls not counted".to_owned(), |calls| count(calls, "call", "calls")),
+                best.costs.usd.map_or_else(|| "unknown money".to_owned(), |usd| dollars(Some(usd))),
+            );
+            out += &settings(&best.settings);
+        }
+        None => out += "No cell was tried.\n\n",
+    }
+    let ties = report.ties.len() as u64;
+    if ties > 0 {
+        out += &format!(
+            "{} not significantly worse (exact McNemar after Holm).\n\n",
+            count(ties, "other cell is", "other cells are")
+        );
+    }
+    notes(&mut out, report.simulated.as_deref(), report.partial.as_ref(), &report.warnings);
+    out += &table(&text::grid(report));
+    out.push('\n');
+    suite(&mut out, &report.suite.path, &report.suite.digest, report.suite.questions);
+    out + &format!("Rule: {}\n", escape(&report.rule))
+}
+
+fn settings(settings: &BTreeMap<String, Value>) -> String {
+    let lines: String =
+        settings.iter().map(|(key, value)| format!("- {} = {}\n", escape(key), escape(&plain(value)))).collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
+}
+
+fn notes(out: &mut String, simulated: Option<&str>, partial: Option<&Partial>, warnings: &[String]) {
+    if let Some(model) = simulated {
+        *out += &format!("> **Simulated**{}: the answers are not those of a model.\n\n", escape(&in_brackets(model)));
+    }
+    if let Some(partial) = partial {
+        *out += &format!(
+            "> **Not whole**: {} of {} answers. {}.\n\n",
+            partial.done,
+            partial.of,
+            escape(&capital(&partial.why))
+        );
+    }
+    for warning in warnings {
+        *out += &format!("> {}\n\n", escape(&capital(warning)));
+    }
+}
+
+fn suite(out: &mut String, path: &str, digest: &str, questions: u64) {
+    let short: String = digest.chars().take(12).collect();
+    *out += &format!("Suite: {} ({}, {})  \n", escape(path), count(questions, "question", "questions"), escape(&short));
+}
+
+fn fold(out: &mut String, title: &str, body: &str) {
+    *out += &format!(
+        "<details><summary>{}</summary>\n\n{body}\n</details>\n\n",
+        super::escape::html(title).replace('\n', " ")
+    );
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A table; columns of numbers stand right.
+fn table(table: &Table) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let is_numeric = |column: usize| {
+        let mut cells = table.rows.iter().filter_map(|row| row.get(column)).peekable();
+        cells.peek().is_some() && cells.all(Value::is_number)
+    };
+    let rule = |column| if is_numeric(column) { "---:" } else { "---" }.to_owned();
+    let mut out = line(table.columns.iter().map(|name| escape(name)).collect());
+    out += &line((0..table.columns.len()).map(rule).collect());
+    for row in &table.rows {
+        out +=
+            &line(row.iter().map(|cell| if cell.is_number() { plain(cell) } else { escape(&plain(cell)) }).collect());
+    }
+    out
+}

@@ -1,0 +1,385 @@
+//! The tables of a report, for the terminal and for the other renderers: columns and rows, not yet escaped or laid out.
+
+use serde_json::{Value, json};
+
+use super::words::{UNKNOWN, decimal, dollars, percent, percents, point_interval, points, time};
+use crate::report::sentence::{e_value, p_value};
+use crate::report::{BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport, Share};
+
+/// Points of a curve in a table at most: the JSON has them all.
+const POINTS: usize = 20;
+
+/// A table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// What it is of.
+    pub title: String,
+    /// Column names.
+    pub columns: Vec<String>,
+    /// Rows as wide as `columns`. Texts are strings, and none of them is trusted.
+    pub rows: Vec<Vec<Value>>,
+}
+
+impl Table {
+    pub(crate) fn new<const N: usize>(title: impl Into<String>, columns: [&str; N]) -> Self {
+        Self { title: title.into(), columns: columns.map(str::to_owned).to_vec(), rows: Vec::new() }
+    }
+
+    fn row<const N: usize>(&mut self, cells: [Value; N]) {
+        self.rows.push(cells.to_vec());
+    }
+}
+
+/// The tables of a benchmark, its single answers not among them.
+#[must_use]
+pub fn benchmark(report: &BenchmarkReport) -> Vec<Table> {
+    let figures = &report.figures;
+    let mut tables = vec![rules(figures, &report.rule), others(report), ends(figures), costs(figures)];
+    tables.extend(slices(figures));
+    if let Some(calibration) = &figures.calibration {
+        tables.extend(confidence(calibration));
+    }
+    tables.extend(budget(figures));
+    tables
+}
+
+/// The tables of a comparison, the flipped questions not among them.
+#[must_use]
+pub fn compare(report: &CompareReport) -> Vec<Table> {
+    let mut tables = vec![arms(report), pairs(report)];
+    tables.extend(report.pairs.iter().filter_map(cost_of_one_more));
+    tables.extend(report.pairs.iter().map(pair_rules));
+    tables.extend(report.pairs.iter().map(pair_slices));
+    tables.extend(equal_budget(report));
+    tables.push(ends_of_arms(report));
+    tables
+}
+
+/// The cells of a grid, the best first, then the others in their order.
+#[must_use]
+pub fn grid(report: &GridReport) -> Table {
+    let mut table = Table::new(
+        "Cells",
+        ["cell", "right", "of", "95 % interval", "confidence", "calls", "tokens", "money", "p50", ""],
+    );
+    let (best, others): (Vec<_>, Vec<_>) =
+        report.cells.iter().partition(|cell| Some(&cell.name) == report.best.as_ref());
+    for cell in best.into_iter().chain(others) {
+        let is_best = Some(&cell.name) == report.best.as_ref();
+        let note = if is_best {
+            "best"
+        } else if report.ties.contains(&cell.name) {
+            "ties with the best"
+        } else {
+            ""
+        };
+        table.row([
+            json!(cell.name),
+            if cell.share.of == 0 { json!(UNKNOWN) } else { json!(cell.share.right) },
+            json!(cell.share.of),
+            if cell.share.of == 0 { json!(UNKNOWN) } else { json!(percents(cell.share.interval)) },
+            json!(decimal(cell.mean_confidence, 2)),
+            json!(cell.costs.calls),
+            json!(cell.costs.tokens()),
+            json!(dollars(cell.costs.usd)),
+            json!(time(cell.costs.latency.map(|latency| latency.p50_ms))),
+            json!(note),
+        ]);
+    }
+    table
+}
+
+fn share_cells(share: &Share) -> [Value; 5] {
+    let interval = if share.of == 0 { UNKNOWN.to_owned() } else { percents(share.interval) };
+    [json!(share.right), json!(share.of), json!(share.excluded), json!(percent(share.share)), json!(interval)]
+}
+
+fn rules(figures: &Figures, rule: &str) -> Table {
+    let mut table =
+        Table::new("Right answers by rule", ["rule", "right", "of", "cannot tell", "share", "95 % interval"]);
+    let (own, others): (Vec<_>, Vec<_>) = figures.rules.iter().partition(|one| one.rule == rule);
+    for one in own.into_iter().chain(others) {
+        let [right, of, excluded, share, interval] = share_cells(&one.share);
+        table.row([json!(one.rule), right, of, excluded, share, interval]);
+    }
+    table
+}
+
+/// How near the answers are, and how quick.
+fn others(report: &BenchmarkReport) -> Table {
+    let mut table = Table::new("Other figures", ["figure", "value"]);
+    table.row([json!("mean soft-F1"), json!(decimal(report.figures.soft_f1, 3))]);
+    if let (Some(r_ves), Some(repeats)) = (report.r_ves, report.timed_repeats) {
+        table.row([json!(r_ves_name(repeats)), json!(format!("{r_ves:.1} %"))]);
+    }
+    table
+}
+
+fn r_ves_name(repeats: u32) -> String {
+    format!("R-VES (each pair timed {})", super::words::count(u64::from(repeats), "time", "times"))
+}
+
+fn ends(figures: &Figures) -> Table {
+    let mut table = Table::new("How the searches ended", ["end", "questions"]);
+    let ends = &figures.ends;
+    for (name, count) in [
+        ("answered", ends.answered),
+        ("no answer", ends.no_answer),
+        ("asked back", ends.clarify),
+        ("failed", ends.failed),
+    ] {
+        table.row([json!(name), json!(count)]);
+    }
+    for (class, count) in &figures.errors {
+        table.row([json!(format!("error: {class}")), json!(count)]);
+    }
+    table
+}
+
+fn costs(figures: &Figures) -> Table {
+    let costs = &figures.costs;
+    let mut table = Table::new("Costs", ["what", "in all", "a question"]);
+    if let Some(calls) = costs.calls {
+        table.row([json!("model calls"), json!(calls), json!(decimal(costs.calls_mean, 2))]);
+        table.row([json!("of them from a cache"), json!(costs.cached), json!("")]);
+    }
+    if let Some(tokens) = costs.tokens() {
+        table.row([json!("tokens"), json!(tokens), json!(decimal(costs.tokens_mean, 0))]);
+        table.row([json!("money"), json!(dollars(costs.usd)), json!(dollars(costs.usd_mean))]);
+        table.row([json!("statements"), json!(costs.sql_runs), json!(decimal(costs.sql_runs_mean, 2))]);
+    }
+    if let Some(latency) = costs.latency {
+        table.row([json!("time, median"), json!(""), json!(time(Some(latency.p50_ms)))]);
+        table.row([json!("time, 95th percentile"), json!(""), json!(time(Some(latency.p95_ms)))]);
+        table.row([json!("time, mean"), json!(""), json!(time(Some(latency.mean_ms)))]);
+    }
+    table
+}
+
+/// How a value of a field is called.
+pub(crate) fn value_name(value: Option<&str>) -> &str {
+    value.unwrap_or("(none)")
+}
+
+fn slices(figures: &Figures) -> Option<Table> {
+    let mut table = Table::new("Slices", ["field", "value", "right", "of", "cannot tell", "share", "95 % interval"]);
+    for slice in &figures.slices {
+        let [right, of, excluded, share, interval] = share_cells(&slice.share);
+        let value = value_name(slice.value.as_deref());
+        table.row([json!(slice.field), json!(value), right, of, excluded, share, interval]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// The tables of an arm's confidence.
+pub(crate) fn confidence(calibration: &Calibration) -> [Table; 3] {
+    [calibration_figures(calibration), bins(calibration), risk(calibration)]
+}
+
+fn calibration_figures(calibration: &Calibration) -> Table {
+    let mut table = Table::new("Confidence", ["figure", "value"]);
+    table.row([json!("answers with a confidence"), json!(calibration.answers)]);
+    table.row([json!("answers without"), json!(calibration.without_confidence)]);
+    table.row([json!("expected calibration error"), json!(decimal(Some(calibration.ece), 3))]);
+    table.row([json!("Brier score"), json!(decimal(calibration.brier, 3))]);
+    table.row([json!("area under the ROC curve"), json!(decimal(calibration.auroc, 3))]);
+    table
+}
+
+fn bins(calibration: &Calibration) -> Table {
+    let columns = ["confidence", "answers", "right", "mean confidence", "share right", "95 % interval"];
+    let mut table = Table::new("Reliability", columns);
+    for bin in &calibration.bins {
+        table.row([
+            json!(format!("{:.1} to {:.1}", bin.low, bin.high)),
+            json!(bin.answers),
+            json!(bin.right),
+            json!(decimal(Some(bin.mean_confidence), 3)),
+            json!(percent(Some(bin.share))),
+            json!(percents(bin.interval)),
+        ]);
+    }
+    table
+}
+
+fn risk(calibration: &Calibration) -> Table {
+    let mut table = Table::new("Risk and coverage", ["answers given", "wrong of them", "least confidence"]);
+    for point in crate::report::thinned(&calibration.risk_coverage, POINTS) {
+        table.row([
+            json!(percent(Some(point.coverage))),
+            json!(percent(Some(point.risk))),
+            json!(decimal(Some(point.threshold), 3)),
+        ]);
+    }
+    table
+}
+
+fn budget(figures: &Figures) -> Option<Table> {
+    let mut table = Table::new("Budget", ["calls a question at most", "right", "of", "share", "95 % interval"]);
+    for point in crate::report::thinned(&figures.budget_curve, POINTS) {
+        table.row([
+            json!(point.calls),
+            json!(point.right),
+            json!(point.of),
+            json!(percent(point.share)),
+            json!(percents(point.interval)),
+        ]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn arms(report: &CompareReport) -> Table {
+    let columns = [
+        "arm",
+        "strategy",
+        "right",
+        "of",
+        "share",
+        "95 % interval",
+        "calls",
+        "tokens",
+        "money",
+        "statements",
+        "p50",
+        "p95",
+        "ECE",
+        "AUROC",
+        "soft-F1",
+    ];
+    let mut table = Table::new("Arms (costs a question)", columns);
+    table.columns.extend(report.timed_repeats.map(r_ves_name));
+    for arm in &report.arms {
+        let (figures, costs) = (&arm.figures, &arm.figures.costs);
+        let calibration = figures.calibration.as_ref();
+        let [right, of, _, share, interval] = share_cells(&figures.share);
+        table.row([
+            json!(arm.arm.name),
+            json!(arm.arm.strategy),
+            right,
+            of,
+            share,
+            interval,
+            json!(decimal(costs.calls_mean, 2)),
+            json!(decimal(costs.tokens_mean, 0)),
+            json!(dollars(costs.usd_mean)),
+            json!(decimal(costs.sql_runs_mean, 2)),
+            json!(time(costs.latency.map(|latency| latency.p50_ms))),
+            json!(time(costs.latency.map(|latency| latency.p95_ms))),
+            json!(decimal(calibration.map(|one| one.ece), 3)),
+            json!(decimal(calibration.and_then(|one| one.auroc), 3)),
+            json!(decimal(figures.soft_f1, 3)),
+        ]);
+        if let (Some(_), Some(row)) = (report.timed_repeats, table.rows.last_mut()) {
+            row.push(json!(arm.r_ves.map_or_else(|| UNKNOWN.to_owned(), |r_ves| format!("{r_ves:.1} %"))));
+        }
+    }
+    table
+}
+
+fn pairs(report: &CompareReport) -> Table {
+    let columns = [
+        "first",
+        "second",
+        "questions",
+        "only first",
+        "only second",
+        "difference",
+        "95 % interval",
+        "p",
+        "after Holm",
+        "detectable",
+        "E",
+    ];
+    let mut table = Table::new("Pairs (second minus first, in points)", columns);
+    for pair in &report.pairs {
+        let p = |p: f64| json!(p_value(p).trim_start_matches("= "));
+        table.row([
+            json!(pair.first),
+            json!(pair.second),
+            json!(pair.questions),
+            json!(pair.b),
+            json!(pair.c),
+            json!(points(pair.difference)),
+            json!(point_interval(pair.interval)),
+            p(pair.mcnemar),
+            p(pair.holm),
+            json!(pair.minimum_detectable.map_or_else(|| UNKNOWN.to_owned(), crate::report::sentence::points)),
+            json!(e_value(pair.e_process.value)),
+        ]);
+    }
+    table
+}
+
+fn name(pair: &PairReport) -> String {
+    format!("{} against {}", pair.second, pair.first)
+}
+
+fn cost_of_one_more(pair: &PairReport) -> Option<Table> {
+    let cost = pair.cost_of_one_more_right?;
+    let mut table = Table::new(format!("One more right answer: {}", name(pair)), ["what", "more"]);
+    table.row([json!("model calls"), json!(decimal(cost.calls, 1))]);
+    table.row([json!("money"), json!(dollars(cost.usd))]);
+    Some(table)
+}
+
+fn pair_rules(pair: &PairReport) -> Table {
+    let columns = ["rule", "questions", "only first", "only second", "difference", "95 % interval", "p"];
+    let mut table = Table::new(format!("By rule: {}", name(pair)), columns);
+    for rule in &pair.rules {
+        table.row([
+            json!(rule.rule),
+            json!(rule.questions),
+            json!(rule.b),
+            json!(rule.c),
+            json!(points(rule.difference)),
+            json!(point_interval(rule.interval)),
+            json!(p_value(rule.mcnemar).trim_start_matches("= ")),
+        ]);
+    }
+    table
+}
+
+fn pair_slices(pair: &PairReport) -> Table {
+    let columns = ["field", "value", "questions", "only first", "only second", "difference", "95 % interval"];
+    let mut table = Table::new(format!("Slices: {}", name(pair)), columns);
+    for slice in &pair.slices {
+        table.row([
+            json!(slice.field),
+            json!(value_name(slice.value.as_deref())),
+            json!(slice.questions),
+            json!(slice.b),
+            json!(slice.c),
+            json!(points(slice.difference)),
+            json!(point_interval(slice.interval)),
+        ]);
+    }
+    table
+}
+
+fn equal_budget(report: &CompareReport) -> Option<Table> {
+    let mut table = Table::new("Share right at equal budget", ["calls a question at most"]);
+    table.columns.extend(report.arms.iter().map(|arm| arm.arm.name.clone()));
+    for row in crate::report::thinned(&report.equal_budget, POINTS) {
+        let shares = row.arms.iter().map(|arm| json!(percent(arm.share)));
+        table.rows.push(std::iter::once(json!(row.calls)).chain(shares).collect());
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn ends_of_arms(report: &CompareReport) -> Table {
+    let mut table =
+        Table::new("How the searches ended", ["arm", "answered", "no answer", "asked back", "failed", "errors"]);
+    for arm in &report.arms {
+        let ends = &arm.figures.ends;
+        let errors: Vec<String> = arm.figures.errors.iter().map(|(class, count)| format!("{class} {count}")).collect();
+        table.row([
+            json!(arm.arm.name),
+            json!(ends.answered),
+            json!(ends.no_answer),
+            json!(ends.clarify),
+            json!(ends.failed),
+            json!(errors.join(", ")),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,180 @@
+//! What a comparison found, decided and said in plain words.
+
+use super::pair::{Decision, Drawn, PairReport};
+
+/// Below this a difference is more than chance.
+const LEVEL: f64 = 0.05;
+
+/// What is to be said beside the figures.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Circumstances<'a> {
+    /// The simulated model that the answers come from.
+    pub(crate) simulated: Option<&'a str>,
+    /// How many answers the run has, of how many, when it ended before its time.
+    pub(crate) unfinished: Option<(u64, u64)>,
+    /// How many pairs the adjustment is over.
+    pub(crate) pairs: usize,
+    /// What is to be said of the arm most of whose searches failed, the first first; then nothing else is.
+    pub(crate) failures: &'a [String],
+}
+
+/// A simulated model as what comes after "simulated": its label without that word, in brackets.
+pub(crate) fn in_brackets(model: &str) -> String {
+    let label = model.strip_prefix("simulated").and_then(|rest| rest.strip_prefix(", ")).unwrap_or(model);
+    if label.is_empty() || label == "simulated" { String::new() } else { format!(" ({label})") }
+}
+
+/// Whether the second is better. Decided by the adjusted test and the interval over databases together; by the e-process alone where the
+/// run was told to stop early, whose p is 1/E (Ville's inequality), adjusted as `e_holm`.
+pub(crate) fn decide(pair: &PairReport, e_holm: f64) -> Decision {
+    let towards = if pair.c > pair.b { Decision::Better } else { Decision::Worse };
+    if pair.e_process.decides {
+        return if e_holm <= LEVEL && pair.b != pair.c { towards } else { Decision::None };
+    }
+    let by_test = pair.holm < LEVEL;
+    let by_interval = pair.interval.map(|interval| interval.low > 0.0 || interval.high < 0.0);
+    match (by_test, by_interval) {
+        (true, Some(true)) => towards,
+        // One question or one cluster has no interval; the test alone cannot be significant on so little.
+        (true, Some(false) | None) | (false, Some(true)) => Decision::Unsure,
+        (false, Some(false) | None) => Decision::None,
+    }
+}
+
+/// One sentence.
+pub(crate) fn sentence(pair: &PairReport, about: Circumstances) -> String {
+    let (first, second) = (&pair.first, &pair.second);
+    let mut text = match (pair.difference, pair.decision) {
+        _ if !about.failures.is_empty() => return about.failures.join("; "),
+        (None, _) => format!("nothing can be said: no question counts for both `{first}` and `{second}`"),
+        (Some(_), _) if pair.b + pair.c == 0 => {
+            format!("no difference was found: `{first}` and `{second}` agree on all of {}", questions(pair.questions))
+        }
+        (Some(difference), decision) => compared(pair, difference, decision, about.pairs),
+    };
+    if let Some(model) = about.simulated {
+        text = format!("with simulated answers{}, {text}", in_brackets(model));
+    }
+    if let Some((done, of)) = about.unfinished {
+        text += &format!("; the run ended after {done} of {of} answers");
+    }
+    text
+}
+
+fn compared(pair: &PairReport, difference: f64, decision: Decision, pairs: usize) -> String {
+    let facts = facts(pair, difference, pairs);
+    match decision {
+        Decision::None => {
+            format!(
+                "no difference was found between `{}` and `{}` ({}, {facts}): {}",
+                pair.first,
+                pair.second,
+                signed(difference),
+                seen(pair)
+            )
+        }
+        _ => format!("{} ({facts}): {}", head(pair, difference), found(pair, decision)),
+    }
+}
+
+fn head(pair: &PairReport, difference: f64) -> String {
+    let way = if difference < 0.0 { "fewer" } else { "more" };
+    format!("`{}` answers {} points {way} questions right than `{}`", pair.second, points(difference.abs()), pair.first)
+}
+
+fn found(pair: &PairReport, decision: Decision) -> &'static str {
+    match decision {
+        Decision::Unsure if pair.interval.is_none() => "too little to be sure of",
+        Decision::Unsure if pair.holm < LEVEL => match pair.clusters.of {
+            Drawn::Databases => {
+                "the test confirms it on these questions, but the databases disagree: not sure for others"
+            }
+            Drawn::Questions => "the test confirms it, but the interval does not leave out zero: not sure",
+        },
+        Decision::Unsure => "the interval leaves out zero, but the exact test does not confirm it: not sure",
+        Decision::Better | Decision::Worse | Decision::None => "the difference is real",
+    }
+}
+
+fn facts(pair: &PairReport, difference: f64, pairs: usize) -> String {
+    let interval = pair.interval.map(|interval| {
+        // "3 points fewer" goes with an interval of "fewer", unless nothing was found and the difference keeps its sign.
+        let turned = difference < 0.0 && pair.decision != Decision::None;
+        let (low, high) = if turned { (-interval.high, -interval.low) } else { (interval.low, interval.high) };
+        let over = match pair.clusters.of {
+            Drawn::Databases => format!("over {} databases", pair.clusters.count),
+            Drawn::Questions => "over the questions of one database".to_owned(),
+        };
+        format!("95 % interval {} to {} {over}; ", points(low), points(high))
+    });
+    format!("{}{} to {}, {}", interval.unwrap_or_default(), pair.c, pair.b, test(pair, pairs))
+}
+
+/// The test that decides, and beside the e-process the one for a fixed number of questions.
+fn test(pair: &PairReport, pairs: usize) -> String {
+    let adjusted = if pairs > 1 { " after Holm" } else { "" };
+    let fixed = format!("p {}{adjusted}", p_value(pair.holm));
+    if !pair.e_process.decides {
+        return fixed;
+    }
+    let interval =
+        if pair.interval.is_some() { "the interval is that of a fixed number of questions, and " } else { "" };
+    let e = e_value(pair.e_process.value);
+    format!("E = {e} {}; {interval}without stopping early it would be {fixed}", stopped(pair))
+}
+
+fn stopped(pair: &PairReport) -> String {
+    match pair.e_process.stopped_at {
+        Some(at) => format!("(at least {} after {})", pair.e_process.threshold, questions(at)),
+        None => format!("(never {})", pair.e_process.threshold),
+    }
+}
+
+/// What would have been seen.
+fn seen(pair: &PairReport) -> String {
+    let differ = pair.discordance.unwrap_or(0.0) * 100.0;
+    match pair.minimum_detectable {
+        Some(least) => format!(
+            "with {} of which {differ:.0} % differ, only {} points or more would have been seen",
+            questions(pair.questions),
+            points(least)
+        ),
+        None => format!("{} are too few to see any", questions(pair.questions)),
+    }
+}
+
+fn questions(count: u64) -> String {
+    if count == 1 { "1 question".to_owned() } else { format!("{count} questions") }
+}
+
+/// A part of one as points of a hundred.
+pub(crate) fn points(part: f64) -> String {
+    let shown = format!("{:.1}", part * 100.0);
+    if shown == "-0.0" { "0.0".to_owned() } else { shown.replace('-', "−") }
+}
+
+/// The same with its sign.
+fn signed(part: f64) -> String {
+    let shown = points(part);
+    let sign = if part > 0.0 && shown != "0.0" { "+" } else { "" };
+    format!("{sign}{shown} points")
+}
+
+/// A p with two digits that mean something, after its sign: `= 0.024`.
+pub(crate) fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.0001 => "< 0.0001".to_owned(),
+        p if p < 0.001 => format!("= {p:.4}"),
+        p if p < 0.1 => format!("= {p:.3}"),
+        p => format!("= {p:.2}"),
+    }
+}
+
+/// An e-value, of which only the size matters.
+pub(crate) fn e_value(value: f64) -> String {
+    match value {
+        value if value >= 1e6 => format!("{value:.0e}"),
+        value if value >= 100.0 => format!("{value:.0}"),
+        value => format!("{value:.2}"),
+    }
+}

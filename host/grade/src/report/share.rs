@@ -1,0 +1,79 @@
+//! How many answers are right, of how many that count.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Verdict;
+use crate::run::Graded;
+use crate::stats::{Interval, wilson};
+
+/// How many answers are right under one rule.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// Right answers.
+    pub right: u64,
+    /// Answers that count: right and wrong ones. Searches that ended without an answer are wrong.
+    pub of: u64,
+    /// Answers that the rule cannot tell, both results being empty: they count neither way.
+    pub excluded: u64,
+    /// `right` by `of`, 0 to 1; none when nothing counts.
+    pub share: Option<f64>,
+    /// Its 95 % interval after Wilson, 0 to 1; from 0 to 1 when nothing counts.
+    pub interval: Interval,
+}
+
+impl Share {
+    /// Counts the verdicts of one rule. Questions without a verdict, whose expected answer could not be had, are not among them.
+    pub(crate) fn of<'a>(graded: impl IntoIterator<Item = &'a Graded>, rule: &str) -> Self {
+        let (mut right, mut wrong, mut excluded) = (0, 0, 0);
+        for verdict in graded.into_iter().filter_map(|one| one.verdict(rule)) {
+            match verdict {
+                Verdict::Right => right += 1,
+                Verdict::Wrong => wrong += 1,
+                Verdict::Excluded => excluded += 1,
+            }
+        }
+        Self { excluded, ..Self::counted(right, right + wrong) }
+    }
+
+    /// So many right of so many.
+    pub(crate) fn counted(right: u64, of: u64) -> Self {
+        let share = (of > 0).then(|| right as f64 / of as f64);
+        Self { right, of, excluded: 0, share, interval: wilson(right, of) }
+    }
+}
+
+/// The mean; none of nothing.
+pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.into_iter().fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// At most `most` of the items, evenly spread, always with the first and the last.
+pub(crate) fn thinned<T: Clone>(items: &[T], most: usize) -> Vec<T> {
+    if items.len() <= most || most < 2 {
+        return items.to_vec();
+    }
+    let last = items.len() - 1;
+    (0..most).filter_map(|at| items.get(at * last / (most - 1))).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_has_no_share() {
+        let share = Share::counted(0, 0);
+        assert_eq!((share.share, share.interval.low, share.interval.high), (None, 0.0, 1.0));
+        assert_eq!(mean([]), None);
+        assert_eq!(mean([1.0, 2.0]), Some(1.5));
+    }
+
+    #[test]
+    fn thinning_keeps_both_ends() {
+        let all: Vec<u32> = (0..1000).collect();
+        let some = thinned(&all, 50);
+        assert_eq!((some.len(), some[0], some[49]), (50, 0, 999));
+        assert_eq!(thinned(&all[..3], 50), [0, 1, 2]);
+    }
+}

@@ -1,0 +1,98 @@
+//! Grids: which cell is best, and the files.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::made::{answer, header};
+use crate::Verdict::{Right, Wrong};
+use crate::report::GridReport;
+use crate::run::Graded;
+
+const CELLS: [&str; 4] = ["cell-1", "cell-2", "cell-3", "cell-4"];
+
+fn settings() -> BTreeMap<String, BTreeMap<String, Value>> {
+    let one = |place: usize| {
+        BTreeMap::from([
+            ("planner.depth".to_owned(), json!(place / 2)),
+            ("calibration".to_owned(), json!(place.is_multiple_of(2))),
+        ])
+    };
+    CELLS.iter().enumerate().map(|(place, cell)| ((*cell).to_owned(), one(place))).collect()
+}
+
+fn made(right: [u64; 4]) -> Vec<Graded> {
+    let mut graded = Vec::new();
+    for (cell, right) in CELLS.iter().zip(right) {
+        graded.extend((0..40).map(|place| answer(cell, place, if place < right { Right } else { Wrong })));
+    }
+    graded
+}
+
+fn report(graded: &[Graded]) -> GridReport {
+    GridReport::new(&header(&CELLS, 40), graded, "bag-v1", &settings())
+}
+
+#[test]
+fn the_best_has_the_most_right_then_costs_least_then_is_first() {
+    assert_eq!(report(&made([10, 30, 29, 5])).best.as_deref(), Some("cell-2"));
+    let mut graded = made([30, 30, 30, 30]);
+    assert_eq!(report(&graded).best.as_deref(), Some("cell-1"));
+    graded[130].cost.input_tokens -= 1;
+    // Which cell pays the tokens of a call that several share is chance.
+    assert_eq!(report(&graded).best.as_deref(), Some("cell-1"));
+    graded[90].cost.calls = 0;
+    assert_eq!(report(&graded).best.as_deref(), Some("cell-3"));
+}
+
+#[test]
+fn what_is_not_worse_beyond_chance_ties() {
+    let report = report(&made([10, 30, 29, 5]));
+    assert_eq!(report.ties, ["cell-3"]);
+    let p: Vec<bool> = report.cells.iter().map(|cell| cell.p_to_best.is_some_and(|p| p < 0.05)).collect();
+    assert_eq!((p, report.cells[1].p_to_best), (vec![true, false, false, true], None));
+}
+
+#[test]
+fn without_expected_answers_the_surest_is_best() {
+    let mut graded = made([0; 4]);
+    for one in &mut graded {
+        one.verdicts.clear();
+        one.confidence = Some(if one.arm == "cell-3" { 0.9 } else { 0.6 });
+    }
+    let report = report(&graded);
+    assert_eq!((report.best.as_deref(), report.cells[2].share.of), (Some("cell-3"), 0));
+    assert!((report.cells[2].mean_confidence.unwrap() - 0.9).abs() < 1e-12);
+}
+
+#[test]
+fn the_files_have_their_founding_names() {
+    let made = report(&made([10, 30, 29, 5]));
+    let files = made.files();
+    assert_eq!(files.each_ref().map(|(name, _)| *name), ["config.json", "results.json", "best.json", "summary.md"]);
+    let read = |place: usize| serde_json::from_str::<Value>(&files[place].1).unwrap();
+    assert_eq!(read(0)["settings"], json!({"calibration": [true, false], "planner.depth": [0, 1]}));
+    assert_eq!(serde_json::from_value::<GridReport>(read(1)).unwrap(), made);
+    assert_eq!((&read(2)["name"], &read(2)["right"]), (&json!("cell-2"), &json!(30)));
+    assert_eq!(files[3].1, include_str!("grid.md"), "\n{}", files[3].1);
+}
+
+#[test]
+fn a_grid_without_cells_has_no_best() {
+    let empty = GridReport::new(&header(&[], 0), &[], "bag-v1", &BTreeMap::new());
+    assert_eq!((empty.best.as_deref(), empty.best_cell()), (None, None));
+    assert!(empty.files()[3].1.contains("No cell was tried."));
+    assert_eq!(empty.files()[2].1, "null\n");
+}
+
+#[test]
+fn equal_grids_make_equal_documents() {
+    let graded = made([10, 30, 29, 5]);
+    let mut later = graded.clone();
+    later.iter_mut().for_each(|one| one.time_ms += 5.0);
+    let (mut one, mut other) = (report(&graded), report(&later));
+    assert_ne!(one, other);
+    one.without_times();
+    other.without_times();
+    assert_eq!(one, other);
+}

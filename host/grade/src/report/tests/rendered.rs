@@ -1,0 +1,113 @@
+//! What is rendered, read back.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt64Type};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::made::{self, SKILLS};
+use super::markup;
+use crate::report::render::{csv, html, markdown, parquet as file};
+use crate::report::{BenchmarkReport, CompareOptions, CompareReport};
+use crate::run::{Graded, Header};
+
+const QUICK: CompareOptions = CompareOptions { seed: None, resamples: 500 };
+
+fn small() -> (Header, Vec<Graded>) {
+    made::run(&[SKILLS[0], SKILLS[1]], 24)
+}
+
+#[test]
+fn markdown_for_a_pull_request() {
+    let (header, graded) = small();
+    let text = markdown::compare(&CompareReport::new(&header, &graded, "bag-v1", &QUICK));
+    assert_eq!(text, include_str!("compare.md"), "\n{text}");
+}
+
+#[test]
+fn markdown_with_the_founding_columns() {
+    let (header, graded) = small();
+    let text = markdown::benchmark(&BenchmarkReport::new(&header, &graded, "bag-v1"));
+    assert_eq!(text, include_str!("benchmark.md"), "\n{text}");
+    assert!(text.contains("| ID | Status | Exact | Rows | Cols | Conf | Tokens | Time |"));
+}
+
+#[test]
+fn csv_is_read_back() {
+    let (header, graded) = made::run(&SKILLS, 30);
+    let report = CompareReport::new(&header, &graded, "bag-v1", &QUICK);
+    let text = csv::csv(&report.results);
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let names = reader.headers().unwrap().clone();
+    let place = |name: &str| names.iter().position(|one| one == name).unwrap();
+    let records: Vec<_> = reader.records().map(Result::unwrap).collect();
+    assert_eq!((records.len(), names.iter().filter(|name| name.starts_with("verdict:")).count()), (90, 2));
+    for (record, row) in records.iter().zip(&report.results) {
+        assert_eq!((&record[place("arm")], &record[place("id")]), (row.arm.as_str(), row.id.as_str()));
+        assert_eq!(record[place("confidence")].parse::<f64>().ok(), row.confidence);
+        assert_eq!(record[place("calls")].parse::<u64>().ok(), row.calls);
+        assert_eq!(&record[place("sql")], row.sql.as_deref().unwrap_or_default());
+    }
+}
+
+#[test]
+fn parquet_is_read_back_with_its_types() {
+    let (header, graded) = made::run(&SKILLS, 30);
+    let rows = CompareReport::new(&header, &graded, "bag-v1", &QUICK).results;
+    let bytes = file::parquet(&rows).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.parquet");
+    std::fs::write(&path, bytes).unwrap();
+    let reader =
+        ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&path).unwrap()).unwrap().build().unwrap();
+    let mut read = Vec::new();
+    for batch in reader {
+        let batch = batch.unwrap();
+        let column = |name: &str| batch.column_by_name(name).unwrap().clone();
+        for place in 0..batch.num_rows() {
+            let id = column("id").as_string::<i32>().value(place).to_owned();
+            let calls = column("calls").as_primitive::<UInt64Type>().value(place);
+            let sure = column("confidence");
+            let sure = sure.as_primitive::<Float64Type>().iter().nth(place).flatten();
+            let is_exact = column("exact_match").as_boolean().iter().nth(place).flatten();
+            let verdict = column("verdict:spider-ex").as_string::<i32>().value(place).to_owned();
+            read.push((id, calls, sure, is_exact, verdict));
+        }
+    }
+    let expected: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let verdict = serde_json::to_value(row.verdicts["spider-ex"]).unwrap().as_str().unwrap().to_owned();
+            (row.id.clone(), row.calls.unwrap(), row.confidence, row.metrics.exact_match, verdict)
+        })
+        .collect();
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn an_empty_parquet_file_has_its_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none.parquet");
+    std::fs::write(&path, file::parquet(&[]).unwrap()).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&path).unwrap()).unwrap();
+    assert_eq!((reader.metadata().file_metadata().num_rows(), reader.schema().field(0).name().as_str()), (0, "arm"));
+}
+
+#[test]
+fn pages_ask_for_nothing() {
+    let (header, graded) = made::run(&SKILLS, 60);
+    let benchmark = html::benchmark(&BenchmarkReport::new(&header, &graded, "bag-v1"));
+    let compare = html::compare(&CompareReport::new(&header, &graded, "bag-v1", &QUICK));
+    for page in [&benchmark, &compare] {
+        assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'"));
+        let page = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        for word in ["http:", "https:", "url(", "@import", "<script", "src=", "href=", "<link"] {
+            assert!(!page.contains(word), "{word}");
+        }
+    }
+    let pictures = |page: &str| markup::elements(page).into_iter().filter(|(name, _)| name == "svg").count();
+    // Shares, errors, reliability, risk, budget; and two of costs (times of a cache have none), two a pair, errors, three of reliability, risk, budget.
+    assert_eq!((pictures(&benchmark), pictures(&compare)), (5, 2 + 6 + 1 + 3 + 1 + 1));
+    let ids: Vec<String> =
+        markup::with(&markup::elements(&compare), "id").into_iter().map(|mut one| one.remove("id").unwrap()).collect();
+    assert_eq!(ids.iter().collect::<std::collections::BTreeSet<_>>().len(), ids.len(), "ids repeat");
+}

@@ -1,0 +1,150 @@
+//! Where a run stands: which items are done, the totals, and whether a comparison is decided. It is filled by the log and by the items that
+//! end, in the same way, so a run that was killed stands where it stood.
+
+use crate::Verdict;
+
+use super::graded::{End, Graded};
+use super::line::Early;
+use super::options::StopEarly;
+use super::plan::Plan;
+use super::progress::{ArmProgress, Progress};
+
+/// An item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Slot {
+    /// Not done.
+    #[default]
+    Open,
+    /// Failed, and to be made again.
+    Again,
+    /// Done; whether it failed.
+    Done { mark: Mark, failed: bool },
+}
+
+/// What an answer counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Right,
+    Wrong,
+    /// The rule cannot tell, or the expected answer could not be had.
+    Nobody,
+}
+
+/// Where a run stands.
+pub(crate) struct Board {
+    slots: Vec<Slot>,
+    rule: String,
+    pub(crate) progress: Progress,
+    race: Option<Race>,
+}
+
+/// A comparison that may stop early. Questions count in the order of the suite, whatever ended first, so that it always stops at the same
+/// one.
+struct Race {
+    when: StopEarly,
+    /// Questions that have been counted: all before it are done by both arms.
+    counted: usize,
+    b: u64,
+    c: u64,
+    decided: Option<Early>,
+}
+
+impl Board {
+    pub(crate) fn new(plan: &Plan, rule: &str, early: Option<StopEarly>) -> Self {
+        let arms = plan.arms.iter().map(|arm| ArmProgress { arm: arm.to_string(), ..ArmProgress::default() });
+        let progress = Progress { of: plan.items(), arms: arms.collect(), ..Progress::default() };
+        let race = early.map(|when| Race { when, counted: 0, b: 0, c: 0, decided: None });
+        Self { slots: vec![Slot::Open; plan.slots()], rule: rule.to_owned(), progress, race }
+    }
+
+    /// Notes an item that ended. Its cost counts, also when it is made again.
+    pub(crate) fn note(&mut self, slot: usize, graded: &Graded) {
+        let progress = &mut self.progress;
+        progress.calls += u64::from(graded.calls());
+        progress.tokens += graded.cost.input_tokens + graded.cost.output_tokens;
+        if let Some(usd) = graded.cost.usd {
+            progress.usd = Some(progress.usd.unwrap_or(0.0) + usd);
+        }
+        let mark = match graded.verdict(&self.rule) {
+            Some(Verdict::Right) => Mark::Right,
+            Some(Verdict::Wrong) => Mark::Wrong,
+            Some(Verdict::Excluded) | None => Mark::Nobody,
+        };
+        self.set(slot, Slot::Done { mark, failed: graded.end == End::Failed });
+    }
+
+    /// Whether a line for the item may come: it is not done, or this is a try that was made again.
+    pub(crate) fn may_take(&self, slot: usize, retried: bool) -> bool {
+        retried || !matches!(self.slots.get(slot), Some(Slot::Done { .. }))
+    }
+
+    /// Opens the items that failed. How many.
+    pub(crate) fn reopen(&mut self) -> u64 {
+        let failed = |slot: &Slot| matches!(slot, Slot::Done { failed: true, .. });
+        let slots: Vec<usize> = (0..self.slots.len()).filter(|at| self.slots.get(*at).is_some_and(failed)).collect();
+        slots.iter().for_each(|slot| self.set(*slot, Slot::Again));
+        slots.len() as u64
+    }
+
+    /// Counts the questions that both arms have ended, in the order of the suite, until the comparison is decided; where, if it is.
+    pub(crate) fn decide(&mut self, plan: &Plan) -> Option<&Early> {
+        let (slots, rule) = (&self.slots, &self.rule);
+        let race = self.race.as_mut()?;
+        let arms = plan.arms.len();
+        while race.decided.is_none() {
+            let Some((at, _)) = plan.questions.get(race.counted) else { break };
+            let of_arm = |arm: usize| slots.get(race.counted * arms + arm).copied();
+            let (first, second) = (of_arm(race.when.first), of_arm(race.when.second));
+            let (Some(Slot::Done { mark: first, .. }), Some(Slot::Done { mark: second, .. })) = (first, second) else {
+                break;
+            };
+            race.counted += 1;
+            race.b += u64::from((first, second) == (Mark::Right, Mark::Wrong));
+            race.c += u64::from((first, second) == (Mark::Wrong, Mark::Right));
+            if (race.when.decides)(race.b, race.c) {
+                let name = |arm: usize| plan.arms.get(arm).map(ToString::to_string).unwrap_or_default();
+                let (first, second) = (name(race.when.first), name(race.when.second));
+                race.decided = Some(Early { at: *at, first, second, rule: rule.clone(), b: race.b, c: race.c });
+            }
+        }
+        race.decided.as_ref()
+    }
+
+    /// The next item from `slot` on that is not done; whether it is made again.
+    pub(crate) fn open_from(&self, slot: usize) -> Option<(usize, bool)> {
+        let rest = self.slots.iter().enumerate().take(self.limit()).skip(slot);
+        rest.filter(|(_, slot)| matches!(slot, Slot::Open | Slot::Again))
+            .map(|(at, slot)| (at, *slot == Slot::Again))
+            .next()
+    }
+
+    /// Slots that are to be done: all, or those of the questions that count once a comparison is decided.
+    pub(crate) fn limit(&self) -> usize {
+        let decided = self.race.as_ref().filter(|race| race.decided.is_some());
+        decided.map_or(self.slots.len(), |race| race.counted * self.progress.arms.len())
+    }
+
+    /// Items that are to be done and are not.
+    pub(crate) fn open(&self) -> u64 {
+        if self.race.as_ref().is_none_or(|race| race.decided.is_none()) {
+            return self.progress.of - self.progress.done;
+        }
+        let open = |slot: &&Slot| !matches!(slot, Slot::Done { .. });
+        self.slots.iter().take(self.limit()).filter(open).count() as u64
+    }
+
+    /// Puts an item where it stands, and the totals with it.
+    fn set(&mut self, at: usize, new: Slot) {
+        let arms = self.progress.arms.len().max(1);
+        let (Some(slot), Some(arm)) = (self.slots.get_mut(at), self.progress.arms.get_mut(at % arms)) else { return };
+        let old = std::mem::replace(slot, new);
+        let right = |slot| u64::from(matches!(slot, Slot::Done { mark: Mark::Right, .. }));
+        let counts = |slot| u64::from(matches!(slot, Slot::Done { mark: Mark::Right | Mark::Wrong, .. }));
+        let failed = |slot| u64::from(matches!(slot, Slot::Done { failed: true, .. }));
+        let done = |slot| u64::from(matches!(slot, Slot::Done { .. }));
+        arm.right = arm.right + right(new) - right(old);
+        arm.of = arm.of + counts(new) - counts(old);
+        self.progress.failed = self.progress.failed + failed(new) - failed(old);
+        self.progress.done = self.progress.done + done(new) - done(old);
+    }
+}

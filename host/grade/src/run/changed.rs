@@ -1,0 +1,225 @@
+//! What differs between what a run was begun with and what there is now: a run goes on only with the same.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::header::{Arm, Header, PluginOfArm};
+
+/// Digits by which a message tells digests apart.
+const SHOWN: usize = 8;
+
+/// What differs, each as a phrase for "the run X cannot go on: changed since: …"; nothing: it can. The run's id may differ, and so may the
+/// path by which the suite was given.
+#[must_use]
+pub fn changed(recorded: &Header, now: &Header) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut note = |differs: bool, phrase: String| {
+        if differs {
+            all.push(phrase);
+        }
+    };
+    note(recorded.format != now.format, format!("the format (it was {})", recorded.format));
+    note(recorded.host != now.host, format!("the host (it was {})", recorded.host));
+    let (was, is) = (&recorded.suite, &now.suite);
+    note(
+        (&was.digest, was.questions) != (&is.digest, is.questions),
+        format!(
+            "the suite's questions or expected answers (it was {} with {} questions)",
+            short(&was.digest),
+            was.questions
+        ),
+    );
+    note(recorded.shard != now.shard, format!("the shard (it was {})", shard(recorded)));
+    note(recorded.rule != now.rule, format!("the rule (it was {})", recorded.rule));
+    note(recorded.seed != now.seed, format!("the seed (it was {})", recorded.seed));
+    let simulated = recorded.simulated.as_deref().unwrap_or("none");
+    note(recorded.simulated != now.simulated, format!("the simulated model (it was {simulated})"));
+    note(recorded.fuzz != now.fuzz, "the fuzzed suite".to_owned());
+    let early =
+        if recorded.stop_early { "stopping early (it was told to)" } else { "stopping early (it was not told to)" };
+    note(recorded.stop_early != now.stop_early, early.to_owned());
+    all.extend(databases(recorded, now));
+    all.extend(arms(recorded, now));
+    all
+}
+
+fn shard(header: &Header) -> String {
+    header.shard.map_or_else(|| "the whole suite".to_owned(), |shard| shard.to_string())
+}
+
+fn short(digest: &str) -> &str {
+    digest.get(..SHOWN).unwrap_or(digest)
+}
+
+fn databases(recorded: &Header, now: &Header) -> Vec<String> {
+    let names: BTreeSet<&String> = recorded.databases.keys().chain(now.databases.keys()).collect();
+    let differing =
+        names.into_iter().filter_map(|name| match (recorded.databases.get(name), now.databases.get(name)) {
+            (Some(was), Some(is)) if was == is => None,
+            (Some(_), Some(_)) => Some(format!("the database `{name}`")),
+            (Some(_), None) => Some(format!("the database `{name}` (it is gone)")),
+            _ => Some(format!("the database `{name}` (it is new)")),
+        });
+    differing.collect()
+}
+
+fn arms(recorded: &Header, now: &Header) -> Vec<String> {
+    let names = |header: &Header| header.arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
+    if names(recorded) != names(now) {
+        return vec![format!("the arms (they were {})", names(recorded).join(", "))];
+    }
+    recorded.arms.iter().zip(&now.arms).flat_map(|(was, is)| arm(was, is)).collect()
+}
+
+fn arm(was: &Arm, is: &Arm) -> Vec<String> {
+    let name = &was.name;
+    let mut all = Vec::new();
+    if was.strategy != is.strategy {
+        all.push(format!("the strategy of `{name}` (it was {})", was.strategy));
+    }
+    let roles: BTreeSet<&str> = was.plugins.iter().chain(&is.plugins).map(|plugin| plugin.role.as_str()).collect();
+    for role in roles {
+        let of_role = |arm: &'_ Arm| -> Vec<PluginOfArm> {
+            arm.plugins.iter().filter(|plugin| plugin.role == role).cloned().collect()
+        };
+        let (was, is) = (of_role(was), of_role(is));
+        let digests = |plugins: &[PluginOfArm]| plugins.iter().map(|plugin| plugin.digest.clone()).collect::<Vec<_>>();
+        if digests(&was) != digests(&is) {
+            all.push(format!("the plugin of the {role} of `{name}` (it was {})", described(&was)));
+        }
+    }
+    let settings = differing(&was.settings, &is.settings);
+    all.extend(settings.into_iter().map(|(path, value)| match path.is_empty() {
+        true => format!("the settings of `{name}`"),
+        false => format!("the setting {path} of `{name}` (it was {value})"),
+    }));
+    all
+}
+
+fn described(plugins: &[PluginOfArm]) -> String {
+    let each: Vec<String> =
+        plugins.iter().map(|plugin| format!("{} {}", plugin.source, short(&plugin.digest))).collect();
+    if each.is_empty() { "none".to_owned() } else { each.join(", ") }
+}
+
+/// The settings whose values differ: their dotted paths and what they were.
+fn differing(was: &Value, is: &Value) -> Vec<(String, String)> {
+    match (was, is) {
+        (Value::Object(was), Value::Object(is)) => {
+            let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
+            let mut all = Vec::new();
+            for key in keys {
+                let (a, b) = (was.get(key).unwrap_or(&Value::Null), is.get(key).unwrap_or(&Value::Null));
+                let dotted = |inner: &str| if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") };
+                all.extend(differing(a, b).into_iter().map(|(inner, value)| (dotted(&inner), value)));
+            }
+            all
+        }
+        (was, is) if was == is => Vec::new(),
+        (Value::Null, _) => vec![(String::new(), "not set".to_owned())],
+        _ => vec![(String::new(), syrch_core::text::clip(&was.to_string(), 80).to_owned())],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::super::header::{RUN_FORMAT, Shard, SuiteOfRun};
+    use super::*;
+
+    fn header() -> Header {
+        let plugin = |role: &str, source: &str, digest: &str| PluginOfArm {
+            role: role.to_owned(),
+            source: source.to_owned(),
+            digest: digest.to_owned(),
+        };
+        let arm = |name: &str| Arm {
+            name: name.to_owned(),
+            strategy: "plain".to_owned(),
+            plugins: vec![plugin("planner", "chase", "1234abcd99"), plugin("solver", "plain", "77")],
+            settings: json!({"model": {"temperature": 0.7, "name": "m"}, "rows": [1, 2]}),
+            again: None,
+        };
+        Header {
+            format: RUN_FORMAT.to_owned(),
+            id: "1".to_owned(),
+            host: "0.1.0".to_owned(),
+            suite: SuiteOfRun { path: "suite.jsonl".into(), digest: "feedc0de00".into(), questions: 12 },
+            arms: vec![arm("a"), arm("b")],
+            databases: BTreeMap::from([("shop".to_owned(), "x".to_owned()), ("stock".to_owned(), "y".to_owned())]),
+            rule: "bag-v1".to_owned(),
+            shard: None,
+            seed: 7,
+            fuzz: None,
+            simulated: None,
+            stop_early: false,
+        }
+    }
+
+    /// What is said when today's header is this one.
+    fn said(change: impl FnOnce(&mut Header)) -> Vec<String> {
+        let mut now = header();
+        change(&mut now);
+        changed(&header(), &now)
+    }
+
+    #[test]
+    fn the_id_and_the_suites_path_may_differ_and_nothing_else() {
+        let none: [String; 0] = [];
+        assert_eq!(said(|_| {}), none);
+        assert_eq!(said(|now| now.id = "2".into()), none);
+        assert_eq!(said(|now| now.suite.path = "../suite.jsonl".into()), none);
+        assert_eq!(said(|now| now.format = "x".into()), ["the format (it was syrch.run/1)"]);
+        assert_eq!(said(|now| now.host = "0.2.0".into()), ["the host (it was 0.1.0)"]);
+        let suite = ["the suite's questions or expected answers (it was feedc0de with 12 questions)"];
+        assert_eq!(said(|now| now.suite.digest = "00".into()), suite);
+        assert_eq!(said(|now| now.suite.questions = 13), suite);
+        assert_eq!(said(|now| now.rule = "strict".into()), ["the rule (it was bag-v1)"]);
+        assert_eq!(said(|now| now.seed = 8), ["the seed (it was 7)"]);
+        assert_eq!(said(|now| now.simulated = Some("s".into())), ["the simulated model (it was none)"]);
+        assert_eq!(said(|now| now.stop_early = true), ["stopping early (it was not told to)"]);
+        let shard = Some(Shard { index: 1, of: 2 });
+        assert_eq!(said(|now| now.shard = shard), ["the shard (it was the whole suite)"]);
+        let back = changed(&Header { shard, ..header() }, &header());
+        assert_eq!(back, ["the shard (it was 1/2)"]);
+    }
+
+    #[test]
+    fn databases_are_named() {
+        let set = |now: &mut Header, name: &str| now.databases.insert(name.to_owned(), "z".to_owned());
+        assert_eq!(said(|now| drop(set(now, "shop"))), ["the database `shop`"]);
+        assert_eq!(said(|now| drop(set(now, "new"))), ["the database `new` (it is new)"]);
+        assert_eq!(said(|now| drop(now.databases.remove("stock"))), ["the database `stock` (it is gone)"]);
+    }
+
+    #[test]
+    fn what_differs_in_an_arm_is_named() {
+        assert_eq!(said(|now| now.arms[0].strategy = "chase".into()), ["the strategy of `a` (it was plain)"]);
+        let planner = ["the plugin of the planner of `a` (it was chase 1234abcd)"];
+        assert_eq!(said(|now| now.arms[0].plugins[0].digest = "00".into()), planner);
+        assert_eq!(said(|now| drop(now.arms[0].plugins.remove(0))), planner);
+        // The same bytes under another name are the same plugin.
+        assert!(said(|now| now.arms[0].plugins[0].source = "plugins/chase.wasm".into()).is_empty());
+        let reward = PluginOfArm { role: "reward".into(), source: "r".into(), digest: "1".into() };
+        let added = ["the plugin of the reward of `b` (it was none)"];
+        assert_eq!(said(|now| now.arms[1].plugins.push(reward)), added);
+        let temperature = ["the setting model.temperature of `a` (it was 0.7)"];
+        assert_eq!(said(|now| now.arms[0].settings["model"]["temperature"] = json!(0)), temperature);
+        assert_eq!(said(|now| now.arms[1].settings["rows"] = json!([1])), ["the setting rows of `b` (it was [1,2])"]);
+        assert_eq!(said(|now| now.arms[1].settings["x"] = json!(1)), ["the setting x of `b` (it was not set)"]);
+        assert_eq!(said(|now| now.arms[1].settings = json!(3)).len(), 1);
+        let order = ["the arms (they were a, b)"];
+        assert_eq!(said(|now| now.arms.reverse()), order);
+        assert_eq!(said(|now| drop(now.arms.pop())), order);
+        let both = said(|now| {
+            now.seed = 8;
+            now.arms[0].settings["model"] = json!({"name": "n"});
+        });
+        assert_eq!(both.len(), 3);
+        assert_eq!(both[1..], ["the setting model.name of `a` (it was \"m\")", temperature[0]]);
+    }
+}

@@ -1,0 +1,330 @@
+//! Does what a run has to do: so many items at once, a line written for each that ends, until all are done or something stops it.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use syrch_scheduler::Stop;
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+use tokio::time::Instant;
+
+use crate::Verdict;
+use crate::rules::Rule;
+
+use super::board::Board;
+use super::error::RunError;
+use super::folder::RunFolder;
+use super::graded::{Cost, End, Fault, Graded, Judged};
+use super::line::{Early, Entry, Line};
+use super::options::{Answered, Answerer, Finished, Options, Stopped, UsedUp};
+use super::plan::{Item, Plan};
+use super::progress::{Estimate, Observer, Resumed};
+
+/// The class of a failure that the model's endpoint is to blame for.
+const MODEL: &str = "model";
+/// That of one that nobody foresaw.
+const UNEXPECTED: &str = "unexpected";
+
+/// Does what there is to do. What the folder's log holds is not done again.
+///
+/// # Errors
+/// When the log is damaged or is not this plan's, or cannot be written; what was written before stays.
+pub async fn execute<A: Answerer + ?Sized>(
+    plan: &Plan,
+    folder: &mut RunFolder,
+    answerer: Arc<A>,
+    options: &Options,
+    observer: &dyn Observer,
+    stop: &Stop,
+) -> Result<Finished<A::Fatal>, RunError> {
+    let mut engine = Engine::begin(plan, folder, answerer, options, observer)?;
+    let mut stopped = None;
+    while stopped.is_none() {
+        if stop.is_triggered() {
+            stopped = Some(Stopped::Interrupted);
+            break;
+        }
+        engine.start();
+        if engine.under_way.is_empty() {
+            break;
+        }
+        stopped = tokio::select! {
+            biased;
+            () = stop.triggered() => Some(Stopped::Interrupted),
+            Some(ended) = engine.running.join_next_with_id() => engine.take(ended)?,
+        };
+    }
+    engine.finish(stopped).await
+}
+
+/// A run that is going on in this process.
+struct Engine<'a, A: Answerer + ?Sized> {
+    plan: &'a Plan,
+    folder: &'a mut RunFolder,
+    answerer: Arc<A>,
+    options: &'a Options,
+    observer: &'a dyn Observer,
+    board: Board,
+    estimate: Estimate,
+    /// For how long earlier processes worked on it.
+    before: Duration,
+    began: Instant,
+    /// Where to look for the next item.
+    next: usize,
+    running: JoinSet<Answered<A::Fatal>>,
+    under_way: Vec<UnderWay>,
+    /// Items that failed for the model's sake, one after the other.
+    outages: u32,
+    /// The budget for whose sake no item begins any more.
+    used_up: Option<UsedUp>,
+    /// What the log says of an early stop.
+    said: Option<Early>,
+}
+
+/// An item under way.
+struct UnderWay {
+    id: Id,
+    slot: usize,
+    item: Item,
+    began: Instant,
+    handle: AbortHandle,
+}
+
+type Ended<F> = Result<(Id, Answered<F>), JoinError>;
+
+impl<'a, A: Answerer + ?Sized> Engine<'a, A> {
+    /// Reads the log.
+    fn begin(
+        plan: &'a Plan,
+        folder: &'a mut RunFolder,
+        answerer: Arc<A>,
+        options: &'a Options,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, RunError> {
+        check(plan, folder, options)?;
+        let mut board = Board::new(plan, &folder.header().rule, options.stop_early.clone());
+        let log = read_log(plan, folder, &mut board)?;
+        // A process that was killed between a line and the removal of its journal left the journal.
+        if let Some((arm, id)) = &log.last {
+            folder.forget(arm, id)?;
+        }
+        let done = board.progress.done;
+        let again = if plan.retry_failed { board.reopen() } else { 0 };
+        board.progress.resumed = board.progress.done;
+        observer.resumed(&Resumed { done, again, torn: log.torn });
+        let mut engine = Self {
+            plan,
+            folder,
+            answerer,
+            options,
+            observer,
+            board,
+            estimate: Estimate::default(),
+            before: log.at,
+            began: Instant::now(),
+            next: 0,
+            running: JoinSet::new(),
+            under_way: Vec::new(),
+            outages: 0,
+            used_up: None,
+            said: log.said,
+        };
+        engine.decide()?;
+        Ok(engine)
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.before + self.began.elapsed()
+    }
+
+    /// Begins as many items as there are workers free.
+    fn start(&mut self) {
+        while self.under_way.len() < self.options.workers.max(1) {
+            let Some((slot, retried)) = self.board.open_from(self.next) else { return };
+            self.used_up = self.used_up.or_else(|| self.used_up());
+            let Some(item) = self.plan.item(slot, retried).filter(|_| self.used_up.is_none()) else { return };
+            self.next = slot + 1;
+            let (answerer, own) = (Arc::clone(&self.answerer), item.clone());
+            let handle = self.running.spawn(async move { answerer.answer(&own).await });
+            let (id, began) = (handle.id(), Instant::now());
+            self.under_way.push(UnderWay { id, slot, item, began, handle });
+        }
+    }
+
+    fn used_up(&self) -> Option<UsedUp> {
+        let (budgets, progress) = (&self.options.budgets, &self.board.progress);
+        let elapsed = self.elapsed();
+        let all = [
+            (budgets.calls.is_some_and(|most| progress.calls >= most), UsedUp::Calls),
+            (budgets.tokens.is_some_and(|most| progress.tokens >= most), UsedUp::Tokens),
+            (budgets.usd.is_some_and(|most| progress.usd.unwrap_or(0.0) >= most), UsedUp::Usd),
+            (budgets.time.is_some_and(|most| elapsed >= most), UsedUp::Time),
+        ];
+        all.into_iter().find(|(is_used_up, _)| *is_used_up).map(|(_, budget)| budget)
+    }
+
+    /// Writes what an item ended with. What stops the run for its sake.
+    fn take(&mut self, ended: Ended<A::Fatal>) -> Result<Option<Stopped<A::Fatal>>, RunError> {
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        let Some(at) = self.under_way.iter().position(|item| item.id == id) else { return Ok(None) };
+        let under_way = self.under_way.swap_remove(at);
+        let graded = match ended {
+            Ok((_, Answered::Graded(graded))) => *graded,
+            Ok((_, Answered::Fatal(fatal))) => return Ok(Some(Stopped::Fatal(fatal))),
+            Err(error) if error.is_cancelled() => return Ok(None),
+            Err(error) => panicked(&under_way, error),
+        };
+        self.write(&under_way, graded)
+    }
+
+    fn write(&mut self, under_way: &UnderWay, graded: Graded) -> Result<Option<Stopped<A::Fatal>>, RunError> {
+        let Item { arm_name, question, place, retried, .. } = &under_way.item;
+        let (arm, id) = (arm_name.to_string(), question.id.clone());
+        let graded = Box::new(Graded { arm, id, place: *place, retried: *retried, ..graded });
+        let line = Line { at: self.elapsed(), entry: Entry::Graded(graded.clone()) };
+        self.folder.append(line)?;
+        self.folder.forget(&graded.arm, &graded.id)?;
+        self.board.note(under_way.slot, &graded);
+        self.estimate.note(under_way.began.elapsed());
+        self.decide()?;
+        self.tell(&graded);
+        Ok(self.outage(&graded))
+    }
+
+    fn tell(&mut self, last: &Graded) {
+        let elapsed = self.elapsed();
+        self.board.progress.elapsed = elapsed;
+        self.board.progress.left = self.estimate.left(self.board.open(), self.options.workers);
+        self.observer.progress(&self.board.progress, last);
+    }
+
+    /// Whether the endpoint has failed too often.
+    fn outage(&mut self, last: &Graded) -> Option<Stopped<A::Fatal>> {
+        let fault = last.fault.as_ref().filter(|fault| last.end == End::Failed && fault.class == MODEL);
+        let Some(fault) = fault else {
+            self.outages = 0;
+            return None;
+        };
+        self.outages += 1;
+        let is_enough = self.options.max_outages > 0 && self.outages >= self.options.max_outages;
+        is_enough.then(|| Stopped::Outage { items: self.outages, message: fault.message.clone() })
+    }
+
+    /// Looks whether the comparison is decided; then what ran ahead of it is dropped.
+    fn decide(&mut self) -> Result<(), RunError> {
+        let decided = self.board.decide(self.plan).cloned();
+        if decided != self.said {
+            self.folder.append(Line { at: self.elapsed(), entry: Entry::Stopped(decided.clone()) })?;
+            self.said = decided;
+        }
+        if self.said.is_some() {
+            let limit = self.board.limit();
+            self.under_way.iter().filter(|item| item.slot >= limit).for_each(|item| item.handle.abort());
+        }
+        Ok(())
+    }
+
+    /// Drops what is under way, writes what of it has ended meanwhile, and says how it stands.
+    async fn finish(mut self, stopped: Option<Stopped<A::Fatal>>) -> Result<Finished<A::Fatal>, RunError> {
+        self.running.abort_all();
+        while let Some(ended) = self.running.join_next_with_id().await {
+            self.take(ended)?;
+        }
+        let early = || self.said.clone().map(Stopped::Early);
+        let stopped = stopped.or_else(early).or(self.used_up.map(Stopped::Budget));
+        if matches!(stopped, None | Some(Stopped::Early(_))) {
+            self.folder.forget_all()?;
+        }
+        self.board.progress.elapsed = self.elapsed();
+        self.board.progress.left = None;
+        Ok(Finished { progress: self.board.progress, stopped })
+    }
+}
+
+/// Whether the plan is the folder's.
+fn check(plan: &Plan, folder: &RunFolder, options: &Options) -> Result<(), RunError> {
+    let unfit = |reason: &str| RunError::Unfit { run: folder.header().id.clone(), reason: reason.to_owned() };
+    let Some(early) = &options.stop_early else { return Ok(()) };
+    if folder.header().shard.is_some() {
+        return Err(unfit("a shard cannot stop early, because it does not see what the others find"));
+    }
+    if early.first == early.second || early.first.max(early.second) >= plan.arms.len() {
+        return Err(unfit("stopping early takes two different arms of the run"));
+    }
+    Ok(())
+}
+
+/// What the log says beside what it puts on the board.
+#[derive(Default)]
+struct Log {
+    /// For how long the run had gone on.
+    at: Duration,
+    torn: u64,
+    /// The arm and the id of the last answer.
+    last: Option<(String, String)>,
+    said: Option<Early>,
+}
+
+fn read_log(plan: &Plan, folder: &mut RunFolder, board: &mut Board) -> Result<Log, RunError> {
+    let mut log = Log::default();
+    log.torn = folder.replay(|line| {
+        log.at = log.at.max(line.at);
+        let graded = match line.entry {
+            Entry::Graded(graded) => graded,
+            Entry::Stopped(early) => {
+                log.said = early;
+                return Ok(());
+            }
+        };
+        let Graded { arm, id, place, retried, .. } = graded.as_ref();
+        let slot = plan.slot(arm, *place, id);
+        let slot = slot.ok_or_else(|| format!("the suite has no question `{id}` at place {place} for `{arm}`"))?;
+        if !board.may_take(slot, *retried) {
+            return Err(twice(&graded));
+        }
+        board.note(slot, &graded);
+        log.last = Some((graded.arm, graded.id));
+        Ok(())
+    })?;
+    Ok(log)
+}
+
+/// What is wrong with a line whose key has a line already.
+pub(crate) fn twice(graded: &Graded) -> String {
+    format!("it holds the answer of `{}` to `{}` a second time", graded.arm, graded.id)
+}
+
+/// What is written of an item whose answerer panicked.
+fn panicked(under_way: &UnderWay, error: JoinError) -> Graded {
+    let said: Box<dyn Any> = match error.try_into_panic() {
+        Ok(panic) => panic,
+        Err(error) => Box::new(error.to_string()),
+    };
+    let text = said.downcast_ref::<String>().map(String::as_str).or_else(|| said.downcast_ref::<&str>().copied());
+    let message = format!("the host panicked: {}", text.unwrap_or("it did not say why"));
+    let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
+    let Item { question, place, arm_name, retried, .. } = &under_way.item;
+    Graded {
+        arm: arm_name.to_string(),
+        id: question.id.clone(),
+        place: *place,
+        db: question.db.clone(),
+        question: question.question.clone(),
+        fields: question.fields.clone(),
+        end: End::Failed,
+        fault: Some(Fault { class: UNEXPECTED.to_owned(), message }),
+        sql: None,
+        gold_sql: question.statements().first().map(|sql| (*sql).to_owned()),
+        verdicts: Rule::all().iter().map(|rule| (rule.name().to_owned(), wrong.clone())).collect(),
+        gold_fault: None,
+        soft_f1: None,
+        rows: None,
+        gold_rows: None,
+        confidence: None,
+        candidate_confidence: None,
+        cost: Cost::default(),
+        time_ms: under_way.began.elapsed().as_secs_f64() * 1_000.0,
+        retried: *retried,
+        run: None,
+    }
+}

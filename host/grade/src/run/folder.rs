@@ -1,0 +1,219 @@
+//! A run's folder: what it was begun with, a line for each graded answer, and the journals of searches under way.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::error::RunError;
+use super::header::{Header, RUN_FORMAT};
+use super::line::{Line, Lines};
+
+pub(crate) const HEADER: &str = "run.json";
+pub(crate) const RESULTS: &str = "results.jsonl";
+const ITEMS: &str = "items";
+
+/// How often a lock that somebody else holds is tried again, and after how long.
+const LOOKS: u32 = 20;
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A run's folder, held locked: one process at a time works on a run. A line that was written survives the end of the process, however it
+/// comes; only a failing machine can lose what the system has not yet put on disk.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    results: PathBuf,
+    header: Header,
+    file: File,
+}
+
+impl RunFolder {
+    /// Begins a run in a folder of its own, which is made in mode 0700.
+    ///
+    /// # Errors
+    /// When there is a run in it already, or it cannot be written.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, RunError> {
+        let (run, results) = (path.join(HEADER), path.join(RESULTS));
+        make(&path.join(ITEMS))?;
+        let file = locked(&results, header)?;
+        if run.exists() {
+            return Err(RunError::Exists { run: header.id.clone() });
+        }
+        // The header comes last and whole: what is killed before is no run.
+        file.set_len(0).map_err(|error| RunError::io(&results, error))?;
+        write_whole(&run, header).map_err(|error| RunError::io(&run, error))?;
+        Ok(Self { path: path.to_owned(), results, header: header.clone(), file })
+    }
+
+    /// Goes on with a run. Its results are read, and a last line that was cut off is removed, when the work begins.
+    ///
+    /// # Errors
+    /// When it is no run, cannot be read or written, or another process works on it.
+    pub fn resume(path: &Path) -> Result<Self, RunError> {
+        let header = read_header(path)?;
+        let results = path.join(RESULTS);
+        let file = locked(&results, &header)?;
+        let folder = Self { path: path.to_owned(), results, header, file };
+        folder.remove_items(|name| name.ends_with(".part"))?;
+        Ok(folder)
+    }
+
+    /// What the run was begun with.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the journal of an arm's search for a question goes while it is under way. It is removed when the answer's line is written, so
+    /// what is there when a run goes on is a search that was cut off.
+    #[must_use]
+    pub fn item_journal(&self, arm: &str, id: &str) -> PathBuf {
+        item_journal(&self.path, arm, id)
+    }
+
+    /// Gives each line of the results to `take`, with its number; then the file ends with its last whole line. How many bytes were cut off.
+    ///
+    /// # Errors
+    /// When a line is damaged, `take` refuses it, or the file cannot be read or written.
+    pub(crate) fn replay(&mut self, mut take: impl FnMut(Line) -> Result<(), String>) -> Result<u64, RunError> {
+        let fail = |error| RunError::io(&self.results, error);
+        let mut lines = Lines::new(File::open(&self.results).map_err(fail)?, &self.results);
+        while let Some(line) = lines.next()? {
+            take(line).map_err(|reason| lines.malformed(&reason))?;
+        }
+        self.file.set_len(lines.whole).map_err(fail)?;
+        self.file.seek(SeekFrom::End(0)).map_err(fail)?;
+        Ok(lines.torn)
+    }
+
+    /// Writes a line. After an error nothing may be written any more: the file may end with a part of a line.
+    pub(crate) fn append(&mut self, line: Line) -> Result<(), RunError> {
+        let written = line.encode().and_then(|bytes| self.file.write_all(&bytes));
+        written.map_err(|error| RunError::io(&self.results, error))
+    }
+
+    /// Removes the journal of a search that has ended.
+    pub(crate) fn forget(&self, arm: &str, id: &str) -> Result<(), RunError> {
+        remove(&self.item_journal(arm, id))
+    }
+
+    /// Removes all journals of searches: all have ended.
+    pub(crate) fn forget_all(&self) -> Result<(), RunError> {
+        self.remove_items(|_| true)
+    }
+
+    fn remove_items(&self, is_meant: impl Fn(&str) -> bool) -> Result<(), RunError> {
+        let items = self.path.join(ITEMS);
+        make(&items)?;
+        for file in fs::read_dir(&items).map_err(|error| RunError::io(&items, error))? {
+            let file = file.map_err(|error| RunError::io(&items, error))?;
+            if is_meant(&file.file_name().to_string_lossy()) {
+                remove(&file.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The place of [`RunFolder::item_journal`] in the folder of a run, for whoever does not hold it.
+#[must_use]
+pub fn item_journal(folder: &Path, arm: &str, id: &str) -> PathBuf {
+    // No name of a suite becomes a name of a file. The length keeps (`a`, `bc`) and (`ab`, `c`) apart.
+    let digest = Sha256::digest(format!("{}:{arm}{id}", arm.len()));
+    let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    folder.join(ITEMS).join(format!("{digits}.jsonl"))
+}
+
+/// What a run was begun with.
+///
+/// # Errors
+/// When there is no run in that folder, its header is damaged, or it has another format.
+pub fn read_header(folder: &Path) -> Result<Header, RunError> {
+    let path = folder.join(HEADER);
+    let text = fs::read(&path).map_err(|error| RunError::io(&path, error))?;
+    let damaged = |error: serde_json::Error| RunError::Header { path: path.clone(), reason: error.to_string() };
+    let value: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
+    match value.get("format").and_then(serde_json::Value::as_str) {
+        Some(RUN_FORMAT) => serde_json::from_value(value).map_err(damaged),
+        Some(found) => Err(RunError::Format { path, found: found.to_owned(), known: RUN_FORMAT }),
+        None => Err(RunError::Header { path, reason: "it has no `format`".to_owned() }),
+    }
+}
+
+/// Whether a process works on the run in that folder.
+#[must_use]
+pub fn is_going_on(folder: &Path) -> bool {
+    let file = File::open(folder.join(RESULTS));
+    file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// Opens the results, which only one process at a time can.
+fn locked(results: &Path, header: &Header) -> Result<File, RunError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    private_file(&mut options);
+    let file = options.open(results).map_err(|error| RunError::io(results, error))?;
+    // Whoever only looks whether a run still goes on holds the lock for a moment.
+    for _ in 0..LOOKS {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+            Err(TryLockError::Error(error)) => return Err(RunError::io(results, error)),
+        }
+    }
+    Err(RunError::Busy { run: header.id.clone() })
+}
+
+/// Writes the header beside its place, and moves it there.
+fn write_whole(path: &Path, header: &Header) -> std::io::Result<()> {
+    let part = path.with_extension("part");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    private_file(&mut options);
+    let mut file = options.open(&part)?;
+    let mut text = serde_json::to_vec_pretty(header)?;
+    text.push(b'\n');
+    file.write_all(&text)?;
+    file.sync_all()?;
+    fs::rename(&part, path)
+}
+
+fn make(folder: &Path) -> Result<(), RunError> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    private_folder(&mut builder);
+    builder.create(folder).map_err(|error| RunError::io(folder, error))
+}
+
+fn remove(path: &Path) -> Result<(), RunError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io(path, error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn private_file(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn private_file(_: &mut OpenOptions) {}
+
+#[cfg(unix)]
+fn private_folder(builder: &mut DirBuilder) {
+    use std::os::unix::fs::DirBuilderExt;
+    builder.mode(0o700);
+}
+
+#[cfg(not(unix))]
+fn private_folder(_: &mut DirBuilder) {}

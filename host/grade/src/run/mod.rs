@@ -1,0 +1,34 @@
+//! Runs over a suite: what is graded, in which order, what is kept of it, and how it goes on after being killed.
+
+mod board;
+mod changed;
+mod engine;
+mod error;
+mod folder;
+mod graded;
+mod header;
+mod line;
+mod merge;
+mod options;
+mod plan;
+mod progress;
+mod read;
+mod runs;
+mod shard;
+#[cfg(test)]
+mod tests;
+
+pub use changed::changed;
+pub use engine::execute;
+pub use error::RunError;
+pub use folder::{RunFolder, is_going_on, item_journal, read_header};
+pub use graded::{Cost, End, Fault, Graded, Judged};
+pub use header::{Arm, Header, PluginOfArm, RUN_FORMAT, Shard, SuiteOfRun};
+pub use line::Early;
+pub use merge::{MergeError, Merged, merge};
+pub use options::{Answered, Answerer, Finished, Options, RunBudgets, StopEarly, Stopped, UsedUp};
+pub use plan::{Item, Plan};
+pub use progress::{ArmProgress, Observer, Progress, Resumed, Silent};
+pub use read::{EarlierTries, RunRecord, read};
+pub use runs::{RunEntry, RunSummary, Runs};
+pub use shard::ShardError;

@@ -1,0 +1,142 @@
+//! The folder of the user's runs: one folder each, named by its id.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use syrch_core::text::nearest;
+
+use super::error::RunError;
+use super::folder::{HEADER, RESULTS, RunFolder, is_going_on, read_header};
+use super::header::Header;
+use super::line::{Early, Entry, each_line};
+
+/// A folder of runs. Nothing is made before the first run is.
+#[derive(Debug, Clone)]
+pub struct Runs(PathBuf);
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunEntry {
+    /// The run's id.
+    pub id: String,
+    /// Its folder.
+    pub path: PathBuf,
+    /// When it last came on.
+    pub changed: SystemTime,
+}
+
+/// What a list tells of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    /// What it was begun with.
+    pub header: Header,
+    /// Graded answers.
+    pub done: u64,
+    /// Graded answers that it will have when it is done.
+    pub of: u64,
+    /// Where it stopped before its end, because it was decided.
+    pub stopped: Option<Early>,
+    /// Whether a process works on it.
+    pub is_going_on: bool,
+}
+
+impl Runs {
+    /// The folder at that path, which need not exist.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Begins a run, in a folder named by the header's id.
+    ///
+    /// # Errors
+    /// When there is one with that id, or its folder cannot be written.
+    pub fn create(&self, header: &Header) -> Result<RunFolder, RunError> {
+        RunFolder::create(&self.0.join(&header.id), header)
+    }
+
+    /// All runs, the latest first. A folder that is missing holds none.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn list(&self) -> Result<Vec<RunEntry>, RunError> {
+        let fail = |error| RunError::io(&self.0, error);
+        let folders = match fs::read_dir(&self.0) {
+            Ok(folders) => folders,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(fail(error)),
+        };
+        let mut entries = Vec::new();
+        for folder in folders {
+            entries.extend(entry(&folder.map_err(fail)?.path()));
+        }
+        entries.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.id.cmp(&b.id)));
+        Ok(entries)
+    }
+
+    /// A run, named by its id or by the beginning of it; `last` is the latest; a path is a run's folder, wherever it is.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub fn find(&self, run: &str) -> Result<RunEntry, RunError> {
+        let entries = self.list()?;
+        if run == "last"
+            && let Some(latest) = entries.first()
+        {
+            return Ok(latest.clone());
+        }
+        if let Some(entry) = entries.iter().find(|entry| entry.id == run) {
+            return Ok(entry.clone());
+        }
+        let mut matching = entries.iter().filter(|entry| !run.is_empty() && entry.id.starts_with(run));
+        match (matching.next(), matching.next()) {
+            (Some(entry), None) => Ok(entry.clone()),
+            (None, _) => entry(Path::new(run)).ok_or_else(|| {
+                let similar = nearest(run, entries.iter().map(|entry| entry.id.as_str()));
+                RunError::Unknown { run: run.to_owned(), similar }
+            }),
+            (Some(one), Some(two)) => {
+                let matches = [one, two].into_iter().chain(matching).map(|entry| entry.id.clone()).collect();
+                Err(RunError::Several { run: run.to_owned(), matches })
+            }
+        }
+    }
+}
+
+impl RunEntry {
+    /// What a list tells of it.
+    ///
+    /// # Errors
+    /// When its header or a line of its results is damaged, or a file cannot be read.
+    pub fn summary(&self) -> Result<RunSummary, RunError> {
+        let header = read_header(&self.path)?;
+        let questions = header.shard.map_or(header.suite.questions, |shard| shard.share(header.suite.questions));
+        let of = questions * header.arms.len() as u64;
+        let mut done = BTreeSet::new();
+        let mut stopped = None;
+        each_line(&self.path.join(RESULTS), |line| match line.entry {
+            Entry::Graded(graded) => {
+                done.insert((graded.place, graded.arm));
+            }
+            Entry::Stopped(early) => stopped = early,
+        })?;
+        Ok(RunSummary { header, done: done.len() as u64, of, stopped, is_going_on: is_going_on(&self.path) })
+    }
+}
+
+/// The run in a folder, if there is one.
+fn entry(path: &Path) -> Option<RunEntry> {
+    let begun = fs::metadata(path.join(HEADER)).ok().filter(fs::Metadata::is_file)?;
+    let changed = fs::metadata(path.join(RESULTS)).ok().unwrap_or(begun).modified().ok()?;
+    let named = || Some(path.file_name()?.to_string_lossy().into_owned());
+    let id = read_header(path).map(|header| header.id).ok().or_else(named)?;
+    Some(RunEntry { id, path: path.to_owned(), changed })
+}

@@ -1,0 +1,84 @@
+//! Shards together are the whole run, and nothing else is.
+
+use proptest::prelude::*;
+
+use super::*;
+
+async fn shard(header: &Header, index: u32, of: u32) -> RunRecord {
+    let id = format!("{index:016x}");
+    undisturbed(&Header { id, shard: Some(Shard::new(index, of).unwrap()), ..header.clone() }).await
+}
+
+async fn all(header: &Header, of: u32) -> Vec<RunRecord> {
+    let mut all = Vec::new();
+    for index in 1..=of {
+        all.push(shard(header, index, of).await);
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn shards_together_are_the_whole_run(of in 1_u32..7, number in 0_u64..20, arms in 1_usize..4, turn in 0_usize..7) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let header = header(&["b", "a", "c"][..arms], number);
+            let mut shards = all(&header, of).await;
+            shards.rotate_left(turn % of as usize);
+            let merged = merge(shards).unwrap();
+            let whole = undisturbed(&header).await;
+            assert_eq!(merged.warnings, Vec::<String>::new());
+            let id = merged.record.header.id.clone();
+            assert!(id.len() == 16 && merged.record.is_whole());
+            let header = Header { id: whole.header.id.clone(), ..merged.record.header.clone() };
+            assert_eq!(RunRecord { header, ..merged.record }, whole);
+        });
+    }
+}
+
+#[tokio::test]
+async fn what_is_missing_is_told_and_the_rest_is_merged() {
+    let header = header(&["a", "b"], 20);
+    let mut shards = all(&header, 8).await;
+    let whole = undisturbed(&header).await;
+    shards[1].graded.truncate(3);
+    let (five, three) = (shards.remove(4), shards.remove(2));
+    let merged = merge(shards).unwrap();
+    let told = ["shards 3/8 and 5/8 are missing", "shard 2/8 (run 0000000000000002) holds 3 of its 6 answers"];
+    assert_eq!(merged.warnings, told);
+    let lacks = three.graded.len() + five.graded.len() + 3;
+    assert_eq!((merged.record.graded.len(), merged.record.is_whole()), (whole.graded.len() - lacks, false));
+    let only = merge(vec![five]).unwrap();
+    assert_eq!(only.warnings, ["shards 1/8, 2/8, 3/8, 4/8, 6/8, 7/8 and 8/8 are missing"]);
+    assert_eq!(merge(vec![whole.clone()]).unwrap().record, whole);
+}
+
+#[tokio::test]
+async fn what_is_no_shard_of_the_run_is_refused() {
+    let header = header(&["a"], 9);
+    let (one, two) = (shard(&header, 1, 3).await, shard(&header, 2, 3).await);
+    let said = |runs: &[&RunRecord]| merge(runs.iter().map(|run| (*run).clone()).collect()).unwrap_err().to_string();
+    assert_eq!(said(&[]), "there is no run to merge");
+    let whole = undisturbed(&header).await;
+    assert_eq!(said(&[&one, &whole]), "the run `00112233445566ff` is no shard: it was over the whole suite");
+    let (first, second) = ("0000000000000001", "0000000000000002");
+    assert_eq!(said(&[&one, &two, &one]), format!("the runs `{first}` and `{first}` are both shard 1/3"));
+    let other = shard(&header, 2, 4).await;
+    let parts = format!("the runs `{first}` and `{second}` are no shards of one run: 1/3 and 2/4");
+    assert_eq!(said(&[&other, &one]), parts);
+    let mut changed = two.clone();
+    changed.header.rule = "strict".to_owned();
+    changed.header.databases.insert("db1".into(), "other".into());
+    assert_eq!(
+        said(&[&one, &changed]),
+        format!(
+            "the runs `{first}` and `{second}` are no shards of one run: they differ in: \
+             the rule (it was bag-v1), the database `db1`"
+        )
+    );
+    let mut foreign = two.clone();
+    foreign.graded[1].place = 0;
+    let says = format!("the run `{second}` is shard 2/3 and holds the question `q4`, whose place 0 is not of it");
+    assert_eq!(said(&[&one, &foreign]), says);
+}

@@ -1,0 +1,65 @@
+//! What tells one suite from another: its questions and what is right, in order, and not how they are written down.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{Gold, Question};
+
+/// A digest under way. Every text goes in after its length, so that no two suites come to the same bytes.
+pub(super) struct Hasher(Sha256);
+
+impl Hasher {
+    pub(super) fn new() -> Self {
+        Self(Sha256::new())
+    }
+
+    fn count(&mut self, count: usize) {
+        self.0.update((count as u64).to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.count(bytes.len());
+        self.0.update(bytes);
+    }
+
+    fn option(&mut self, text: Option<&str>) {
+        self.0.update([u8::from(text.is_some())]);
+        self.bytes(text.unwrap_or_default().as_bytes());
+    }
+
+    /// Adds a question; `content` is the digest of a file's content.
+    pub(super) fn question(&mut self, question: &Question, content: impl Fn(&Path) -> Option<[u8; 32]>) {
+        let Question { id, db, engine, question, evidence, golds, ordered, as_of, fields } = question;
+        [id, db, engine, question].into_iter().for_each(|text| self.bytes(text.as_bytes()));
+        [evidence, as_of].into_iter().for_each(|text| self.option(text.as_deref()));
+        self.0.update([u8::from(*ordered)]);
+        self.count(golds.len());
+        for gold in golds {
+            match gold {
+                Gold::Sql(sql) => {
+                    self.0.update(b"s");
+                    self.bytes(sql.as_bytes());
+                }
+                Gold::Csv(path) => {
+                    self.0.update(b"c");
+                    self.bytes(&content(path).unwrap_or_default());
+                }
+                Gold::Text(text) => {
+                    self.0.update(b"t");
+                    self.bytes(text.as_bytes());
+                }
+            }
+        }
+        self.count(fields.len());
+        for (name, value) in fields {
+            self.bytes(name.as_bytes());
+            self.bytes(value.as_bytes());
+        }
+    }
+
+    /// The digest in hexadecimal digits.
+    pub(super) fn finish(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}

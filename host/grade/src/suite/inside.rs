@@ -1,0 +1,99 @@
+//! What a suite may name. It may be a stranger's, so its names open files of its own folder, and of the folder that the user gives, and no
+//! others: not by an absolute path, not by `..`, not by a link that leads out.
+
+use std::path::{Component, Path, PathBuf};
+
+/// A folder, and whether links in it may lead out of it.
+#[derive(Debug, Clone)]
+pub(super) struct Folder {
+    root: PathBuf,
+    follows: bool,
+}
+
+/// A name that leads out of the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Outside;
+
+impl Folder {
+    /// The suite's own: nobody but its maker said what the links in it lead to.
+    pub(super) fn of_suite(root: &Path) -> Self {
+        Self { root: root.to_owned(), follows: false }
+    }
+
+    /// One that the user gave.
+    pub(super) fn given(root: &Path) -> Self {
+        Self { root: root.to_owned(), follows: true }
+    }
+
+    /// As messages show it.
+    pub(super) fn shown(&self) -> String {
+        self.root.display().to_string()
+    }
+
+    /// The path of a name; the file need not exist.
+    pub(super) fn file(&self, name: &str) -> Result<PathBuf, Outside> {
+        let path = self.root.join(self.within(Path::new(name)).ok_or(Outside)?);
+        // What does not exist leads nowhere.
+        let (Ok(real), Ok(root)) = (path.canonicalize(), self.root.canonicalize()) else { return Ok(path) };
+        if self.follows || real.starts_with(root) { Ok(path) } else { Err(Outside) }
+    }
+
+    /// The name from the folder on, without `.` and `..`.
+    fn within(&self, name: &Path) -> Option<PathBuf> {
+        let absolute = std::path::absolute(&self.root).ok();
+        let name = match name.is_absolute() {
+            true => name.strip_prefix(absolute?).ok()?,
+            false => name,
+        };
+        let mut path = PathBuf::new();
+        for component in name.components() {
+            match component {
+                Component::Normal(part) => path.push(part),
+                Component::CurDir => {}
+                Component::ParentDir if path.pop() => {}
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+            }
+        }
+        Some(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_in_the_folder() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("suite");
+        std::fs::create_dir_all(root.join("db")).unwrap();
+        let folder = Folder::of_suite(&root);
+        let inside =
+            [("a.csv", "a.csv"), ("db/../a.csv", "a.csv"), ("./db/x", "db/x"), ("sqlite:/etc/x", "sqlite:/etc/x")];
+        for (name, path) in inside {
+            assert_eq!(folder.file(name), Ok(root.join(path)), "{name}");
+        }
+        assert_eq!(folder.file(&root.join("db/y").display().to_string()), Ok(root.join("db/y")));
+        for name in ["..", "../a", "db/../../a", "/etc/passwd", "//etc/passwd", "a/../../suite2/x"] {
+            assert_eq!(folder.file(name), Err(Outside), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_out_only_where_the_user_said_so() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("suite");
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(home.path().join("secret"), "x").unwrap();
+        std::fs::write(root.join("own"), "x").unwrap();
+        for (name, target) in [("out", home.path().to_owned()), ("in", root.join("own"))] {
+            std::os::unix::fs::symlink(target, root.join(name)).unwrap();
+        }
+        let suite = Folder::of_suite(&root);
+        assert_eq!(suite.file("out/secret"), Err(Outside));
+        assert!(suite.file("in").is_ok());
+        assert!(Folder::given(&root).file("out/secret").is_ok());
+        assert_eq!(Folder::given(&root).file("../secret"), Err(Outside));
+    }
+}
