@@ -91,6 +91,15 @@ pub struct Spent {
     pub input_tokens: u64,
     /// Tokens of replies, settled calls only.
     pub output_tokens: u64,
+    /// Tokens of the prompts of calls that a cache answered.
+    #[serde(default)]
+    pub saved_input_tokens: u64,
+    /// Tokens of their replies.
+    #[serde(default)]
+    pub saved_output_tokens: u64,
+    /// What they would have cost, in millionths; none when a call's price is unknown, or there was none.
+    #[serde(default)]
+    pub saved_micros: Option<u64>,
     /// Tokens charged: settled at the larger of reported and estimated where nothing was reported, plus reservations, plus what answers
     /// from a cache would have used.
     pub tokens_charged: u64,
@@ -156,6 +165,9 @@ pub enum Entry {
         purpose: String,
         /// What it would have used.
         tokens: u64,
+        /// How much of that in replies.
+        #[serde(default)]
+        output_tokens: u64,
         /// What it would have cost; none: unknown.
         #[serde(default)]
         cost_micros: Option<u64>,
@@ -174,6 +186,7 @@ struct State {
     cost_micros: u64,
     /// What answers from a cache would have cost.
     saved_micros: u64,
+    saved_unpriced: bool,
 }
 
 impl State {
@@ -209,9 +222,12 @@ impl State {
                 spent.tokens_charged = spent.tokens_charged.saturating_sub(*tokens);
                 self.cost_micros = self.cost_micros.saturating_sub(cost_micros.unwrap_or(0));
             }
-            Entry::Hit { purpose, tokens, cost_micros } => {
+            Entry::Hit { purpose, tokens, output_tokens, cost_micros } => {
                 self.saved_micros = self.saved_micros.saturating_add(cost_micros.unwrap_or(0));
+                self.saved_unpriced |= cost_micros.is_none();
                 spent.cached += 1;
+                spent.saved_input_tokens += tokens.saturating_sub(*output_tokens);
+                spent.saved_output_tokens += output_tokens;
                 spent.tokens_charged = spent.tokens_charged.saturating_add(*tokens);
                 spent.by_purpose.entry(purpose.clone()).or_default().cached += 1;
             }
@@ -290,6 +306,7 @@ impl Ledger {
         let state = self.state();
         let mut spent = state.spent.clone();
         spent.cost_micros = (!state.unpriced && spent.calls > 0).then_some(state.cost_micros);
+        spent.saved_micros = (!state.saved_unpriced && spent.cached > 0).then_some(state.saved_micros);
         spent
     }
 
@@ -344,7 +361,8 @@ impl Ledger {
             return Err(self.refuse(state, Exhausted::Tokens));
         }
         let cost_micros = usage.cost_micros;
-        self.book(state, &Entry::Hit { purpose: purpose.name().to_owned(), tokens, cost_micros });
+        let (purpose, output_tokens) = (purpose.name().to_owned(), u64::from(usage.output_tokens));
+        self.book(state, &Entry::Hit { purpose, tokens, output_tokens, cost_micros });
         Ok(())
     }
 

@@ -357,6 +357,9 @@ pub enum Fact {
     Failed {
         /// Why.
         message: String,
+        /// The error's class, by the names of the exit codes; empty in journals of hosts that did not write it.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        class: String,
     },
 }
 

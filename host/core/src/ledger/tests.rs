@@ -55,6 +55,11 @@ fn money_is_reserved_and_a_cache_costs_none() {
     let spent = ledger.spent();
     assert_eq!((spent.calls, spent.cached, spent.calls_charged(), spent.tokens_charged), (2, 1, 3, 26));
     assert_eq!((spent.input_tokens, spent.cost_micros), (5, Some(100)));
+    // What the hit would have cost is told apart; one without a price makes all of that unknown.
+    assert_eq!((spent.saved_input_tokens, spent.saved_output_tokens, spent.saved_micros), (7, 3, None));
+    let priced_only = Ledger::new(Budgets::default());
+    priced_only.charge_hit(&Purpose::Judge, &Usage { cost_micros: Some(9), ..usage(7, 3) }).unwrap();
+    assert_eq!(priced_only.spent().saved_micros, Some(9));
 }
 
 #[test]

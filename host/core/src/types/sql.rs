@@ -39,6 +39,12 @@ pub enum SqlErrorKind {
 }
 
 impl SqlErrorKind {
+    /// Whether the guard or the grant refused the statement, rather than its own fault.
+    #[must_use]
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::WriteRefused | Self::FunctionRefused | Self::Denied)
+    }
+
     /// The kind's name in output and in the contract.
     #[must_use]
     pub fn name(self) -> &'static str {

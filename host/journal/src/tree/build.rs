@@ -255,7 +255,7 @@ impl<'a> Builder<'a> {
                 self.tree.outcome = OutcomeNode { kind: outcome.clone(), reason: None, interrupted: *interrupted };
                 self.document(document);
             }
-            Fact::Failed { message } => {
+            Fact::Failed { message, .. } => {
                 let (kind, reason) = ("failed".to_owned(), Some(message.clone()));
                 self.tree.outcome = OutcomeNode { kind, reason, interrupted: false };
             }

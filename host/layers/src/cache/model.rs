@@ -21,6 +21,7 @@ pub struct CachedModel {
     inner: Arc<dyn ModelProvider>,
     cache: Arc<Cache>,
     ledger: Arc<Ledger>,
+    temperature: Option<f32>,
 }
 
 /// What of a request reaches the model. Purpose and subjects do not; which model a purpose goes to is in the provider's identity.
@@ -40,13 +41,14 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn of(request: &'a Request) -> Self {
+    fn of(request: &'a Request, default: Option<f32>) -> Self {
+        let sent = default.filter(|_| request.top_p.is_none());
         Self {
             version: VERSION,
             messages: &request.messages,
             expect: &request.expect,
             model: request.model.as_deref(),
-            temperature: request.temperature.map(f32::to_bits),
+            temperature: request.temperature.or(sent).map(f32::to_bits),
             top_p: request.top_p.map(f32::to_bits),
             max_tokens: request.max_tokens,
             stop: &request.stop,
@@ -68,7 +70,14 @@ impl CachedModel {
     /// A provider that looks here first and charges hits to this ledger.
     #[must_use]
     pub fn new(inner: Arc<dyn ModelProvider>, cache: Arc<Cache>, ledger: Arc<Ledger>) -> Self {
-        Self { inner, cache, ledger }
+        Self { inner, cache, ledger, temperature: None }
+    }
+
+    /// The same for a provider that sends this temperature where a request has none and no `top_p` either: a request that asks for just that is
+    /// the same call.
+    #[must_use]
+    pub fn sending(self, temperature: f32) -> Self {
+        Self { temperature: Some(temperature), ..self }
     }
 
     /// None for a call that is not to be kept, and for a model that is not configured (any more): the provider refuses it.
@@ -78,7 +87,7 @@ impl CachedModel {
             return None;
         }
         let identity = self.inner.identity(call)?;
-        let asked = serde_json::to_vec(&Asked::of(request)).ok()?;
+        let asked = serde_json::to_vec(&Asked::of(request, self.temperature)).ok()?;
         Some(Key::new(Kind::Llm, &identity, &asked))
     }
 

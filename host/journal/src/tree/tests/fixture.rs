@@ -102,7 +102,7 @@ impl Tale {
         let usage = Usage { input_tokens: tokens, output_tokens: 5, cost_micros: None, model: "small-1".to_owned() };
         let (purpose, text) = (purpose.to_owned(), format!("the reply of {purpose}"));
         let entry = if is_cached {
-            Entry::Hit { purpose, tokens: u64::from(tokens) + 5, cost_micros: None }
+            Entry::Hit { purpose, tokens: u64::from(tokens) + 5, output_tokens: 5, cost_micros: None }
         } else {
             Entry::Settled { purpose, tokens: 500, cost_micros: None, usage: Some(usage.clone()) }
         };

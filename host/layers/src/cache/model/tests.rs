@@ -196,11 +196,24 @@ fn what_is_asked_is_written_the_same_everywhere() {
     let mut request = request("x");
     request.expect = Shape::Yaml(vec!["b".into(), "a".into()]);
     request.temperature = Some(0.7);
-    let asked = serde_json::to_string(&Asked { version: "1", ..Asked::of(&request) }).unwrap();
+    let asked = serde_json::to_string(&Asked { version: "1", ..Asked::of(&request, None) }).unwrap();
     assert_eq!(
         asked,
         r#"{"version":"1","messages":[{"speaker":"user","text":"x"}],"expect":{"yaml":["b","a"]},"model":null,"temperature":1060320051,"top_p":null,"max_tokens":null,"stop":[],"logprobs":false,"sample":0}"#
     );
+}
+
+/// What a request leaves open is sent as configured, and so is the same call as one that asks for it.
+#[test]
+fn a_request_that_asks_for_the_default_is_the_same_call() {
+    let (open, mut asked) = (request("x"), request("x"));
+    asked.temperature = Some(0.7);
+    let written = |request: &Request, default| serde_json::to_string(&Asked::of(request, default)).unwrap();
+    assert_eq!(written(&open, Some(0.7)), written(&asked, Some(0.7)));
+    assert_ne!(written(&open, Some(0.2)), written(&asked, Some(0.2)));
+    assert_ne!(written(&open, None), written(&asked, None));
+    let narrowed = Request { top_p: Some(0.5), ..open };
+    assert!(written(&narrowed, Some(0.7)).contains(r#""temperature":null"#));
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
@@ -236,7 +249,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn different_requests_are_written_differently(one in requests(), two in requests()) {
-        let written = |request: &Request| serde_json::to_vec(&Asked::of(request)).unwrap();
+        let written = |request: &Request| serde_json::to_vec(&Asked::of(request, None)).unwrap();
         // Equal numbers may have different bits, as 0.0 and -0.0 have: that costs a call and confuses nothing.
         prop_assert!(one == two || written(&one) != written(&two));
         prop_assert_eq!(written(&one), written(&one.clone()));
