@@ -4,13 +4,16 @@
 //! it in `syrch-layers` and is not repeated here.
 
 pub mod anthropic;
+mod asked;
 pub mod http;
 pub mod offline;
 pub mod openai;
 pub mod recorded;
 pub mod replay;
 pub mod shape;
+pub mod simulated;
 mod statement;
+mod written;
 
 pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicProvider};
 pub use http::{EndpointConfig, EndpointError};
@@ -18,3 +21,4 @@ pub use offline::{OfflineConfig, OfflineProvider};
 pub use openai::{EmbeddingsProvider, OpenAiConfig, OpenAiProvider};
 pub use recorded::{RecordedAnswers, RecordedConfig, RecordedError, RecordedProvider};
 pub use replay::{Exchange, ReplayConfig, ReplayProvider};
+pub use simulated::{SimulatedConfig, SimulatedKnobs, SimulatedProvider, SimulatedQuestion, SimulatedSuite};

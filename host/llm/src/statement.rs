@@ -139,7 +139,7 @@ impl Reader {
 }
 
 /// Words and operators outside quotes and comments, roughly.
-fn weight(sql: &str) -> usize {
+pub(crate) fn weight(sql: &str) -> usize {
     let mut in_word = false;
     sql.bytes()
         .filter(|byte| {

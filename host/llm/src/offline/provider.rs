@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 use syrch_core::ports::{
     CellIndex, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Reply, Shape, Usage,
 };
 
 use super::evidence;
 use super::interpret::{self, Interpretation, Interpretations};
+use crate::written::{Written, plan_of_one};
 
 /// The provider's name, and the name of its only model.
 const NAME: &str = "offline";
-/// The title of the JSON schema of a plan.
-const PLAN: &str = "syrch-plan";
 
 /// How the offline provider behaves.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,11 +84,10 @@ impl OfflineProvider {
         match (&call.request.purpose, &call.request.expect) {
             (Purpose::Generate, Shape::Sql) => self.generate(call).await,
             (Purpose::Repair, Shape::Sql) => self.repair(call).await,
-            (Purpose::Plan, Shape::Json(schema)) if is_plan(schema) => Ok(plan(call)),
-            (purpose, _) => Err(LlmError::Unsupported(format!(
-                "the offline provider cannot serve the purpose `{}` in this shape",
-                purpose.name()
-            ))),
+            (Purpose::Plan, Shape::Json(schema)) => {
+                plan_of_one(&question(call), schema).map(written).ok_or_else(|| unsupported(&Purpose::Plan))
+            }
+            (purpose, _) => Err(unsupported(purpose)),
         }
     }
 }
@@ -121,6 +119,11 @@ impl ModelProvider for OfflineProvider {
     }
 }
 
+fn unsupported(purpose: &Purpose) -> LlmError {
+    let name = purpose.name();
+    LlmError::Unsupported(format!("the offline provider cannot serve the purpose `{name}` in this shape"))
+}
+
 fn usage() -> Usage {
     Usage { input_tokens: 0, output_tokens: 0, cost_micros: Some(0), model: NAME.to_owned() }
 }
@@ -131,36 +134,20 @@ fn question(call: &ModelCall) -> String {
     task.unwrap_or(&call.problem.question).to_owned()
 }
 
-fn reply(text: String, parsed: &Value) -> Reply {
-    Reply { text, parsed: Some(parsed.to_string()), truncated: false, logprob: None, usage: usage() }
+fn written(Written { text, parsed }: Written) -> Reply {
+    Reply { text, parsed, truncated: false, logprob: None, usage: usage() }
 }
 
 fn statement(one: &Interpretation) -> Reply {
     let confidence = (one.confidence * 100.0).round() / 100.0;
     let text = format!("```sql\n{}\n```\nConfidence: {confidence:.2}", one.sql);
-    reply(text, &json!({ "sql": one.sql, "confidence": confidence }))
+    let parsed = json!({ "sql": one.sql, "confidence": confidence }).to_string();
+    written(Written { text, parsed: Some(parsed) })
 }
 
 /// A statement without what does not matter when two are compared.
 fn plain(sql: &str) -> String {
     sql.trim().trim_end_matches(';').split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
-}
-
-fn is_plan(schema: &str) -> bool {
-    serde_json::from_str::<Value>(schema).is_ok_and(|schema| schema["title"] == PLAN)
-}
-
-/// A plan of one task: rules do not decompose.
-fn plan(call: &ModelCall) -> Reply {
-    let task = json!({
-        "id": "A",
-        "description": question(call),
-        "depends_on": [],
-        "is_atomic": true,
-        "expected_output": "",
-    });
-    let plan = json!({ "subtasks": [task] });
-    reply(plan.to_string(), &plan)
 }
 
 fn why(found: &Interpretations) -> String {
@@ -177,6 +164,7 @@ fn why(found: &Interpretations) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
     use syrch_core::ports::{Message, Request, Speaker};
     use syrch_core::{Problem, Task};
 

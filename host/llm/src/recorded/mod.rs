@@ -5,12 +5,11 @@
 //! and `candidates`, `{SYSTEM: {"sql": …}, …}`. Whatever else a line holds (gold statements, verdicts on the candidates) is skipped
 //! and never kept: nothing here could tell a strategy which answer is right.
 //!
-//! `read` opens the files, `order` says which answer is whose turn, `reply` puts a statement into the expected shape.
+//! `read` opens the files, `order` says which answer is whose turn.
 
 mod order;
 mod provider;
 mod read;
-mod reply;
 
 pub use provider::{RecordedConfig, RecordedProvider};
 pub use read::{RecordedAnswers, RecordedError, is_recorded};

@@ -9,13 +9,12 @@ use syrch_core::ports::{
 };
 
 use super::order::in_order;
-use super::read::{Asked, RecordedAnswers};
-use super::reply::{Written, written};
+use super::read::RecordedAnswers;
+use crate::asked::{is_whole, missed};
+use crate::written::{Written, statement};
 
 /// The provider's name, and the name of its only model.
 const NAME: &str = "recorded";
-/// Questions that share less than this with the one asked are not worth a mention.
-const ALIKE: f64 = 0.5;
 
 /// What the provider must know beside the recording.
 #[derive(Debug, Clone, Default)]
@@ -70,24 +69,14 @@ impl RecordedProvider {
         let plural = if held == 1 { "" } else { "s" };
         let spent = || LlmError::Refused(format!("the recording holds {held} answer{plural} to this question"));
         let answer = order.get(number).ok_or_else(spent)?;
-        let Written { text, parsed } = written(&answer.sql, &call.request.expect, &self.config.limits)?;
+        let Written { text, parsed } = statement(&answer.sql, None, &call.request.expect, &self.config.limits)?;
         Ok(Reply { text, parsed, truncated: false, logprob: None, usage: usage() })
     }
 
     /// Why there is no answer. It may quote a question that is recorded; the guest never hears it.
     fn missed(&self, call: &ModelCall) -> LlmError {
-        let (question, database) = (call.problem.question.trim(), &call.catalog.database);
-        let alike = |asked: &Asked| (strsim::sorensen_dice(&asked.question, question), asked.database == *database);
-        let ranked = self.answers.all().iter().map(|asked| (alike(asked), asked));
-        let nearest = ranked.reduce(|best, other| if other.0 > best.0 { other } else { best });
-        let none = format!("the recorded answers have none to this question over `{database}`");
-        LlmError::Missed(match nearest {
-            None => format!("{none}: they are empty"),
-            Some(((share, _), asked)) if share >= ALIKE => {
-                format!("{none}; the nearest is `{}` over `{}`: {}", asked.id, asked.database, asked.question)
-            }
-            Some(_) => format!("{none}, nor to one like it"),
-        })
+        let (question, database) = (&call.problem.question, &call.catalog.database);
+        LlmError::Missed(missed("the recorded answers", self.answers.all(), question, database))
     }
 }
 
@@ -102,12 +91,6 @@ fn number(request: &Request) -> Result<usize, LlmError> {
         }
         other => Err(unsupported(&format!("recorded answers cannot serve the purpose `{}`", other.name()))),
     }
-}
-
-/// Whether the call is about the whole question.
-fn is_whole(call: &ModelCall) -> bool {
-    let part = call.task.as_ref().map(|task| task.text.trim()).filter(|text| !text.is_empty());
-    part.is_none_or(|part| part == call.problem.question.trim())
 }
 
 fn unsupported(why: &str) -> LlmError {

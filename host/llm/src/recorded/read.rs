@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
+use crate::asked::{ByWords, Known};
+
 /// The file with the questions, in the folder of the answers.
 const QUESTIONS: &str = "questions.jsonl";
 /// Bytes of one line at most.
@@ -101,7 +103,21 @@ pub(super) struct Asked {
 pub struct RecordedAnswers {
     /// In the order of their file.
     asked: Vec<Asked>,
-    by_text: BTreeMap<String, Vec<usize>>,
+    by_words: ByWords,
+}
+
+impl Known for Asked {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn database(&self) -> &str {
+        &self.database
+    }
+
+    fn question(&self) -> &str {
+        &self.question
+    }
 }
 
 impl RecordedAnswers {
@@ -137,23 +153,13 @@ impl RecordedAnswers {
     }
 
     fn of(asked: Vec<Asked>) -> Self {
-        let mut by_text: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (place, one) in asked.iter().enumerate() {
-            by_text.entry(one.question.clone()).or_default().push(place);
-        }
-        Self { asked, by_text }
+        Self { by_words: ByWords::of(&asked), asked }
     }
 
     /// The question with this text. When several databases share the text, the one of the database by that name; when a database has
     /// the text several times, the first of them.
     pub(super) fn find(&self, question: &str, database: &str) -> Option<&Asked> {
-        let mut found = self.by_text.get(question.trim())?.iter().filter_map(|place| self.asked.get(*place));
-        let first = found.next()?;
-        let mut others = found.clone();
-        if others.all(|other| other.database == first.database) {
-            return Some(first);
-        }
-        std::iter::once(first).chain(found).find(|asked| asked.database == database)
+        self.asked.get(self.by_words.find(&self.asked, question, database)?)
     }
 
     /// All questions, in the order of their file.

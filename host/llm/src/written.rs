@@ -1,4 +1,4 @@
-//! A statement in the shape that a call expects.
+//! Replies of providers without a model: a statement in the shape that a call expects, and the plan of one task.
 
 use serde_json::{Map, Value, json};
 use syrch_core::ports::{LlmError, Shape};
@@ -8,73 +8,113 @@ use crate::shape;
 
 /// The key under which documents and mappings hold the statement.
 const SQL: &str = "sql";
+/// That of what is claimed about it.
+const CONFIDENCE: &str = "confidence";
+/// The title of the JSON schema of a plan.
+const PLAN: &str = "syrch-plan";
 
 /// A reply: its text, and what the shape finds in it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Written {
-    pub(super) text: String,
-    pub(super) parsed: Option<Json>,
+pub(crate) struct Written {
+    pub(crate) text: String,
+    pub(crate) parsed: Option<Json>,
 }
 
 /// Writes a statement as a reply: in a fence for the shapes `text` and `sql`, else in the smallest document or mapping that holds it
-/// under the key `sql`. What a recording does not know (a confidence, a reason) is null.
+/// under the key `sql`. What is claimed, 0 to 1, stands behind the fence, or under the key `confidence` where there is one. What is not
+/// known (a reason, and a confidence where there is none) is null.
 ///
 /// # Errors
 /// [`LlmError::Malformed`] for a statement that is blank, and [`LlmError::Unsupported`] for a shape with no place for a statement.
-pub(super) fn written(sql: &str, expect: &Shape, limits: &Limits) -> Result<Written, LlmError> {
+pub(crate) fn statement(
+    sql: &str,
+    confidence: Option<f64>,
+    expect: &Shape,
+    limits: &Limits,
+) -> Result<Written, LlmError> {
     shape::accept(expect, limits)?;
     let held = match expect {
         Shape::Text | Shape::Sql => true,
         Shape::Yaml(keys) => keys.iter().any(|key| key == SQL),
-        Shape::Json(schema) => holds_sql(schema),
+        Shape::Json(schema) => has_property(schema, SQL),
         _ => false,
     };
     if !held {
-        return Err(LlmError::Unsupported("recorded answers are statements, which do not fit this shape".to_owned()));
+        return Err(LlmError::Unsupported("a statement does not fit this shape".to_owned()));
     }
     if sql.trim().is_empty() {
         return Err(LlmError::Malformed("(empty)".to_owned()));
     }
     match expect {
-        Shape::Json(schema) => document(sql, schema, expect, limits),
-        Shape::Yaml(keys) => Ok(mapping(sql, keys)),
-        Shape::Sql => {
-            let parsed = json!({ "sql": sql, "confidence": null }).to_string();
-            Ok(Written { text: fenced(sql), parsed: Some(parsed) })
+        Shape::Json(schema) => {
+            let claimed = confidence.filter(|_| has_property(schema, CONFIDENCE));
+            // Where the claim does not fit, the statement alone may.
+            document(sql, claimed, schema, expect, limits).or_else(|_| document(sql, None, schema, expect, limits))
         }
-        _ => Ok(Written { text: fenced(sql), parsed: None }),
+        Shape::Yaml(keys) => Ok(mapping(sql, confidence, keys)),
+        Shape::Sql => {
+            let parsed = json!({ SQL: sql, CONFIDENCE: confidence }).to_string();
+            Ok(Written { text: fenced(sql, confidence), parsed: Some(parsed) })
+        }
+        _ => Ok(Written { text: fenced(sql, confidence), parsed: None }),
     }
 }
 
-fn fenced(sql: &str) -> String {
-    format!("```sql\n{sql}\n```")
+/// The plan of one task for the words, where the schema is that of plans: who has no model does not decompose.
+pub(crate) fn plan_of_one(words: &str, schema: &str) -> Option<Written> {
+    let is_plan = serde_json::from_str::<Value>(schema).is_ok_and(|schema| schema["title"] == PLAN);
+    let task = json!({
+        "id": "A",
+        "description": words,
+        "depends_on": [],
+        "is_atomic": true,
+        "expected_output": "",
+    });
+    let plan = json!({ "subtasks": [task] }).to_string();
+    is_plan.then(|| Written { text: plan.clone(), parsed: Some(plan) })
+}
+
+fn fenced(sql: &str, confidence: Option<f64>) -> String {
+    let claim = confidence.map(|confidence| format!("\nConfidence: {confidence:.2}")).unwrap_or_default();
+    format!("```sql\n{sql}\n```{claim}")
 }
 
 /// Whether a schema speaks of an object with the key.
-fn holds_sql(schema: &str) -> bool {
-    let pointed = |schema: Value| schema.pointer("/properties/sql").is_some();
+fn has_property(schema: &str, key: &str) -> bool {
+    let pointed = |schema: Value| schema.pointer(&format!("/properties/{key}")).is_some();
     serde_json::from_str(schema).is_ok_and(pointed)
 }
 
 /// The statement and null for whatever else the schema requires, where it allows that.
-fn document(sql: &str, schema: &str, expect: &Shape, limits: &Limits) -> Result<Written, LlmError> {
+fn document(
+    sql: &str,
+    confidence: Option<f64>,
+    schema: &str,
+    expect: &Shape,
+    limits: &Limits,
+) -> Result<Written, LlmError> {
     let schema: Value = serde_json::from_str(schema).unwrap_or_default();
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let mut document: Map<String, Value> = required.map(|key| (key.to_owned(), Value::Null)).collect();
     document.insert(SQL.to_owned(), Value::from(sql));
+    document.extend(confidence.map(|confidence| (CONFIDENCE.to_owned(), Value::from(confidence))));
     let text = Value::Object(document).to_string();
     match shape::parse(&text, expect, limits) {
         Ok(parsed) => Ok(Written { text, parsed }),
         Err(LlmError::Malformed(_)) => {
-            Err(LlmError::Unsupported("the schema requires more than the statement that is recorded".to_owned()))
+            Err(LlmError::Unsupported("the schema requires more than a statement".to_owned()))
         }
         Err(error) => Err(error),
     }
 }
 
 /// A mapping with all the keys. A string of JSON is one of YAML too.
-fn mapping(sql: &str, keys: &[String]) -> Written {
-    let value = |key: &String| if key == SQL { Value::from(sql) } else { Value::Null };
+fn mapping(sql: &str, confidence: Option<f64>, keys: &[String]) -> Written {
+    let value = |key: &String| match key.as_str() {
+        SQL => Value::from(sql),
+        CONFIDENCE => confidence.map_or(Value::Null, Value::from),
+        _ => Value::Null,
+    };
     let lines: String = keys.iter().map(|key| format!("{}: {}\n", Value::from(key.as_str()), value(key))).collect();
     let parsed: Map<String, Value> = keys.iter().map(|key| (key.clone(), value(key))).collect();
     Written { text: format!("```yaml\n{lines}```"), parsed: Some(Value::Object(parsed).to_string()) }
@@ -87,7 +127,7 @@ mod tests {
     const STATEMENT: &str = "SELECT name -- all\nFROM t WHERE a = 'it''s: \"x\"' ";
 
     fn write(sql: &str, expect: &Shape) -> Result<Written, LlmError> {
-        written(sql, expect, &Limits::default())
+        statement(sql, None, expect, &Limits::default())
     }
 
     fn schema(required: &[&str], confidence: &Value) -> Shape {
@@ -120,6 +160,31 @@ mod tests {
             assert_eq!(parsed.as_object().unwrap().values().filter(|value| value.is_null()).count(), others);
             assert_eq!(read(shape::parse(&text, &expect, &Limits::default()).unwrap()), parsed, "{text}");
         }
+    }
+
+    #[test]
+    fn a_claim_stands_where_there_is_a_place_for_it() {
+        let claim = |expect: &Shape| statement("SELECT 1", Some(0.83), expect, &Limits::default()).unwrap();
+        let Written { text, parsed } = claim(&Shape::Sql);
+        assert_eq!(text, "```sql\nSELECT 1\n```\nConfidence: 0.83");
+        assert_eq!(shape::parse(&text, &Shape::Sql, &Limits::default()), Ok(parsed));
+        for (expect, expected) in [
+            (schema(&["sql", "confidence"], &json!({ "type": "number" })), json!(0.83)),
+            (schema(&["sql"], &json!({ "type": "string" })), Value::Null),
+            (Shape::Yaml(vec![SQL.to_owned(), CONFIDENCE.to_owned()]), json!(0.83)),
+            (Shape::Yaml(vec![SQL.to_owned()]), Value::Null),
+        ] {
+            let parsed: Value = serde_json::from_str(&claim(&expect).parsed.unwrap()).unwrap();
+            assert_eq!((&parsed["sql"], &parsed[CONFIDENCE]), (&json!("SELECT 1"), &expected), "{expect:?}");
+        }
+    }
+
+    #[test]
+    fn a_plan_is_one_task_and_only_for_its_own_schema() {
+        let plan = plan_of_one("How many?", r#"{"title": "syrch-plan"}"#).unwrap();
+        let parsed: Value = serde_json::from_str(&plan.parsed.unwrap()).unwrap();
+        assert_eq!(parsed["subtasks"][0]["description"], "How many?");
+        assert_eq!(plan_of_one("How many?", r#"{"title": "else"}"#), None);
     }
 
     #[test]

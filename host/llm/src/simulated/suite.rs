@@ -1,0 +1,68 @@
+//! The questions that the model knows.
+
+use crate::asked::{ByWords, Known};
+
+/// A question with its expected statements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimulatedQuestion {
+    /// Unique within the suite.
+    pub id: String,
+    /// The name of its database: the file's stem.
+    pub db: String,
+    /// The words.
+    pub question: String,
+    /// Statements of which any one is right, the suite's own first. None: nothing can be answered.
+    pub golds: Vec<String>,
+    /// Whether the question asks for an order of rows.
+    pub ordered: bool,
+}
+
+impl Known for SimulatedQuestion {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn database(&self) -> &str {
+        &self.db
+    }
+
+    fn question(&self) -> &str {
+        &self.question
+    }
+}
+
+/// The questions of a suite, found by their words.
+#[derive(Clone, Default)]
+pub struct SimulatedSuite {
+    questions: Vec<SimulatedQuestion>,
+    by_words: ByWords,
+}
+
+/// Expected statements are shown to nobody.
+impl std::fmt::Debug for SimulatedSuite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimulatedSuite").field("questions", &self.questions.len()).finish_non_exhaustive()
+    }
+}
+
+impl SimulatedSuite {
+    /// A suite of these questions.
+    #[must_use]
+    pub fn new(mut questions: Vec<SimulatedQuestion>) -> Self {
+        for question in &mut questions {
+            question.question = question.question.trim().to_owned();
+        }
+        Self { by_words: ByWords::of(&questions), questions }
+    }
+
+    /// All of them, in the order of the suite.
+    #[must_use]
+    pub fn questions(&self) -> &[SimulatedQuestion] {
+        &self.questions
+    }
+
+    /// The place of the question with this text; where databases share the text, that of the database by that name.
+    pub(super) fn find(&self, question: &str, database: &str) -> Option<usize> {
+        self.by_words.find(&self.questions, question, database)
+    }
+}
