@@ -15,6 +15,7 @@ mod seats;
 mod session;
 mod state;
 mod value;
+pub mod variant;
 mod watch;
 
 pub use config::SqliteConfig;

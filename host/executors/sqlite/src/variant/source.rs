@@ -1,0 +1,245 @@
+//! Reading: the schema's declarations, and a sample of each table's rows.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use rusqlite::Connection;
+use rusqlite::types::{Value, ValueRef};
+use syrch_core::{ForeignKey, Table};
+
+use super::VariantError;
+use super::keys::spelled;
+use super::literals::Kept;
+use crate::alarm::{self, Alarm, Ends};
+use crate::config::SqliteConfig;
+use crate::connect::{self, quoted};
+use crate::guard::Sentry;
+use crate::introspect;
+use crate::state::FileState;
+
+/// Columns of the widest table that the engine can make.
+const COLUMNS: i32 = 32_767;
+/// Rows of a table that are looked at.
+const SCANNED: usize = 100_000;
+/// Time for reading all that is read.
+const READING: Duration = Duration::from_secs(60);
+/// The least share of a table's rows that is taken over.
+const LEAST: f64 = 0.5;
+/// How many rows are kept for each constant that stands in a column.
+const PER_CONSTANT: u32 = 2;
+
+/// One declaration of the schema.
+pub(super) struct Declaration {
+    /// `table`, `index` or `view`.
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) sql: String,
+}
+
+/// A sample of a table.
+pub(super) struct Sampled {
+    pub(super) name: String,
+    /// Without what is generated.
+    pub(super) columns: Vec<String>,
+    pub(super) primary_key: Vec<usize>,
+    /// Columns of each other unique index; with an expression none of them is known, and the list is empty.
+    pub(super) unique: Vec<Vec<usize>>,
+    pub(super) foreign_keys: Vec<Reference>,
+    pub(super) rows: Vec<Vec<Value>>,
+    /// What stood in the keys that others may refer to, over all rows that were looked at: by columns, their cells as [`spelled`].
+    pub(super) seen: BTreeMap<Vec<usize>, HashSet<String>>,
+}
+
+/// A foreign key.
+pub(super) struct Reference {
+    pub(super) columns: Vec<usize>,
+    /// The other table, in lower case.
+    pub(super) table: String,
+    /// Its columns, in lower case.
+    pub(super) others: Vec<String>,
+}
+
+impl Sampled {
+    /// The places of columns by their names; none when one is missing.
+    pub(super) fn places(&self, names: &[String]) -> Option<Vec<usize>> {
+        let place = |name: &String| self.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
+        names.iter().map(place).collect()
+    }
+}
+
+/// The database, open for reading.
+pub(super) struct Source {
+    path: PathBuf,
+    connection: Connection,
+    declarations: Vec<Declaration>,
+    schema: Vec<Table>,
+    skipped: Vec<String>,
+}
+
+impl Source {
+    pub(super) fn open(path: &Path) -> Result<Self, VariantError> {
+        let config = SqliteConfig::new(path);
+        let path = connect::locate(&config)?;
+        let failed = |error: rusqlite::Error| connect::opening_error(&error, &config);
+        let sentry = Sentry::new();
+        let state = FileState::read(&path, &config)?;
+        let mut connection = connect::connect(&path, &state, &config, COLUMNS, &sentry).map_err(failed)?;
+        let alarm = Alarm::set(Ends { deadline: READING, memory: config.memory }, &Arc::default());
+        alarm::arm(&mut connection, &sentry, &alarm).map_err(failed)?;
+        let schema = introspect::read(&connection, &sentry, None).map_err(failed)?.tables;
+        let declarations = declarations(&connection, &sentry).map_err(failed)?;
+        let (schema, others): (Vec<Table>, Vec<Table>) = schema.into_iter().partition(|table| table.extra.is_empty());
+        let skipped = others.into_iter().filter(|table| !table.is_view()).map(|table| table.name).collect();
+        Ok(Self { path, connection, declarations, schema, skipped })
+    }
+
+    pub(super) fn declarations(&self) -> &[Declaration] {
+        &self.declarations
+    }
+
+    /// Virtual tables.
+    pub(super) fn skipped(&self) -> Vec<String> {
+        self.skipped.clone()
+    }
+
+    /// A sample of every table.
+    pub(super) fn tables(
+        &mut self,
+        kept: &Kept,
+        limit: usize,
+        random: impl Fn(&str) -> Pcg64,
+    ) -> Result<Vec<Sampled>, VariantError> {
+        let mut tables = Vec::new();
+        for table in &self.schema {
+            let mut sampled = empty(table);
+            // Keys that somebody refers to, and all that are one column: what refers to them may not be declared.
+            let of_others = self.schema.iter().flat_map(|other| &other.foreign_keys);
+            let referred = of_others.filter(|key| key.ref_table.eq_ignore_ascii_case(&table.name));
+            let names = referred.map(|key| &key.ref_columns).chain([&table.primary_key]);
+            sampled.seen = names.filter_map(|names| sampled.places(names)).map(|at| (at, HashSet::new())).collect();
+            sampled.seen.remove(&Vec::new());
+            let read = read_rows(&self.connection, &mut sampled, kept, limit, &mut random(&table.name));
+            read.map_err(|source| VariantError::Read { path: self.path.clone(), source })?;
+            tables.push(sampled);
+        }
+        Ok(tables)
+    }
+}
+
+fn declarations(connection: &Connection, sentry: &Sentry) -> rusqlite::Result<Vec<Declaration>> {
+    // Virtual tables have no pages of their own; the tables that they keep their content in do, and are known by the schema's list.
+    let sql = "SELECT s.type, s.name, s.sql FROM sqlite_schema AS s \
+               LEFT JOIN pragma_table_list AS l ON l.schema = 'main' AND l.name = s.tbl_name \
+               WHERE s.sql IS NOT NULL AND s.type IN ('table', 'index', 'view') \
+               AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+               AND coalesce(l.type, '') NOT IN ('virtual', 'shadow') ORDER BY s.rowid";
+    let mut statement = connection.prepare(sql)?;
+    let line = |row: &rusqlite::Row<'_>| Ok(Declaration { kind: row.get(0)?, name: row.get(1)?, sql: row.get(2)? });
+    sentry.list();
+    let declarations = statement.query_map([], line).and_then(Iterator::collect);
+    sentry.own();
+    declarations
+}
+
+fn empty(table: &Table) -> Sampled {
+    let is_generated = |extra: &[(String, String)]| extra.iter().any(|(key, _)| key == "generated");
+    let columns = table.columns.iter().filter(|column| !is_generated(&column.extra)).map(|column| column.name.clone());
+    let mut sampled = Sampled {
+        name: table.name.clone(),
+        columns: columns.collect(),
+        primary_key: Vec::new(),
+        unique: Vec::new(),
+        foreign_keys: Vec::new(),
+        rows: Vec::new(),
+        seen: BTreeMap::new(),
+    };
+    sampled.primary_key = sampled.places(&table.primary_key).unwrap_or_default();
+    let unique = table.indexes.iter().filter(|index| index.is_unique);
+    sampled.unique = unique.map(|index| sampled.places(&index.columns).unwrap_or_default()).collect();
+    sampled.unique.retain(|columns| *columns != sampled.primary_key);
+    let reference = |key: &ForeignKey| {
+        let others = key.ref_columns.iter().map(|name| name.to_lowercase()).collect();
+        Some(Reference { columns: sampled.places(&key.columns)?, table: key.ref_table.to_lowercase(), others })
+    };
+    sampled.foreign_keys = table.foreign_keys.iter().filter_map(reference).collect();
+    sampled
+}
+
+/// Fills in rows: a uniform sample (reservoir sampling, Vitter 1985) of those that are looked at, and those with constants.
+fn read_rows(
+    connection: &Connection,
+    table: &mut Sampled,
+    kept: &Kept,
+    limit: usize,
+    random: &mut Pcg64,
+) -> rusqlite::Result<()> {
+    if table.columns.is_empty() {
+        return Ok(());
+    }
+    let columns = table.columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    let sql = format!("SELECT {columns} FROM {} LIMIT {SCANNED}", quoted(&table.name));
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    let (mut found, mut sample, mut constants) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let (mut place, mut ordinary) = (0_usize, 0_usize);
+    while let Some(row) = rows.next()? {
+        let cells = (0..table.columns.len()).map(|at| row.get_ref(at).map(owned)).collect::<Result<Vec<_>, _>>()?;
+        for (columns, seen) in &mut table.seen {
+            seen.extend(spelled(&cells, columns));
+        }
+        if is_wanted(&cells, kept, &mut found) && constants.len() < limit {
+            constants.push((place, cells));
+        } else {
+            ordinary += 1;
+            if sample.len() < limit {
+                sample.push((place, cells));
+            } else if let Some(old) = sample.get_mut(random.random_range(0..ordinary)) {
+                *old = (place, cells);
+            }
+        }
+        place += 1;
+    }
+    // A sample of the sample: small tables lose some rows too.
+    let share = random.random_range(LEAST..1.0);
+    let least = sample.len().min(4);
+    sample.sort_by_key(|(place, _)| *place);
+    let mut chosen: Vec<(usize, Vec<Value>)> = Vec::new();
+    let total = sample.len();
+    for (at, row) in sample.into_iter().enumerate() {
+        if random.random_bool(share) || total - at + chosen.len() <= least {
+            chosen.push(row);
+        }
+    }
+    chosen.truncate(limit.saturating_sub(constants.len()));
+    chosen.append(&mut constants);
+    chosen.sort_by_key(|(place, _)| *place);
+    table.rows = chosen.into_iter().map(|(_, row)| row).collect();
+    Ok(())
+}
+
+/// Whether a row holds a constant of which its column has not enough yet.
+fn is_wanted(cells: &[Value], kept: &Kept, found: &mut BTreeMap<(usize, usize), u32>) -> bool {
+    let mut is_wanted = false;
+    for (column, cell) in cells.iter().enumerate() {
+        for constant in kept.of(cell) {
+            let count = found.entry((column, constant)).or_default();
+            is_wanted |= *count < PER_CONSTANT;
+            *count += 1;
+        }
+    }
+    is_wanted
+}
+
+fn owned(cell: ValueRef<'_>) -> Value {
+    match cell {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(value) => Value::Integer(value),
+        ValueRef::Real(value) => Value::Real(value),
+        ValueRef::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+    }
+}
