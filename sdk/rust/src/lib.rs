@@ -51,6 +51,7 @@ pub mod attempt;
 pub mod bindings;
 pub mod brief;
 pub mod dice;
+pub mod discount;
 pub mod draws;
 mod export;
 pub mod failure;
