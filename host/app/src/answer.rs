@@ -9,9 +9,10 @@ use syrch_runtime::Configured;
 
 use crate::context::Context;
 use crate::ground::Grounded;
+use crate::rests_on::{departure, rests_on};
 use crate::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateStatus, ClarifyReport, Confidence, CostReport, PluginReport,
-    TimeReport,
+    SavedReport, TimeReport,
 };
 
 /// How long the parts of a search took.
@@ -39,6 +40,7 @@ pub(crate) fn document(
         }
         warnings.extend(grounded.answer.caveats.iter().cloned());
         warnings.extend(grounded.results.profile().warnings);
+        warnings.extend(departure(&context.settings));
     }
     let spent = context.ledger.spent();
     if spent.log_dropped > 0 {
@@ -58,6 +60,8 @@ pub(crate) fn document(
         confidence: grounded.map(|grounded| Confidence {
             raw: grounded.candidate.as_ref().and_then(|(_, candidate)| candidate.raw_confidence),
             calibrated: grounded.answer.confidence,
+            // What is known is known of answers that are one candidate's, not of joins.
+            rests_on: grounded.candidate.as_ref().and_then(|_| rests_on(&context.settings, grounded.answer.confidence)),
         }),
         candidates: context.trace.candidates(),
         clarify: clarify.map(|question| ClarifyReport {
@@ -88,12 +92,18 @@ fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {
     }
 }
 
-fn cost(spent: &Spent) -> CostReport {
+pub(crate) fn cost(spent: &Spent) -> CostReport {
+    let dollars = |micros: u64| micros as f64 / 1e6;
     CostReport {
+        saved: SavedReport {
+            input_tokens: spent.saved_input_tokens,
+            output_tokens: spent.saved_output_tokens,
+            usd: spent.saved_micros.map(dollars),
+        },
         calls: spent.calls,
         input_tokens: spent.input_tokens,
         output_tokens: spent.output_tokens,
-        usd: spent.cost_micros.map(|micros| micros as f64 / 1e6),
+        usd: spent.cost_micros.map(dollars),
         sql_runs: spent.sql_runs,
         by_purpose: spent.by_purpose.clone(),
     }

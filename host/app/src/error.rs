@@ -3,6 +3,8 @@
 use syrch_core::ledger::Exhausted;
 use syrch_core::ports::DatabaseError;
 use syrch_core::{RoleError, SqlError};
+use syrch_grade::run::RunError;
+use syrch_grade::suite::{MissingDatabases, SuiteError};
 use syrch_journal::JournalError;
 use syrch_runtime::LoadError;
 
@@ -65,6 +67,15 @@ pub enum Error {
     /// A journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// A suite cannot be read.
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
+    /// Databases of a suite are missing.
+    #[error(transparent)]
+    Databases(#[from] MissingDatabases),
+    /// A run over a suite cannot be written, read or gone on with.
+    #[error(transparent)]
+    Run(#[from] RunError),
     /// A journal does not fit what it is to be used for now.
     #[error("{0}")]
     Unfit(String),
@@ -74,4 +85,38 @@ pub enum Error {
     /// Anything else.
     #[error("{0}")]
     Internal(String),
+}
+
+impl Error {
+    /// Its class, by the names that errors have on the command line and in the reports of graded runs.
+    #[must_use]
+    pub fn class(&self) -> &'static str {
+        match self {
+            Self::Config(_) | Self::Unfit(_) => "configuration",
+            Self::PluginRejected { source: LoadError::Config(_), .. } => "configuration",
+            Self::Journal(JournalError::Unknown { .. } | JournalError::Several { .. }) => "usage",
+            Self::Run(RunError::Unknown { .. } | RunError::Several { .. }) => "usage",
+            Self::Journal(_) | Self::Run(_) | Self::Suite(_) => "configuration",
+            Self::Database(_) | Self::Databases(_) => "database",
+            Self::Model { .. } => "model",
+            Self::UnknownPlugin { .. } | Self::PluginRejected { .. } => "plugin-rejected",
+            Self::PluginFailed(error) => role_class(error),
+            Self::Strategy { .. } => "no-answer",
+            Self::Sql(error) if error.kind.is_refusal() => "denied",
+            Self::Sql(_) => "database",
+            Self::Budget(_) | Self::Deadline(_) => "budget",
+            Self::Interrupted => "interrupted",
+            Self::Replay(_) => "replay-miss",
+            Self::Internal(_) => "unexpected",
+        }
+    }
+}
+
+fn role_class(error: &RoleError) -> &'static str {
+    match error {
+        RoleError::Failure { .. } => "no-answer",
+        RoleError::Trap { .. } | RoleError::Limit { .. } | RoleError::Invalid { .. } => "plugin-failed",
+        RoleError::Deadline => "budget",
+        RoleError::Cancelled => "interrupted",
+    }
 }

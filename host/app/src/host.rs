@@ -1,6 +1,6 @@
 //! A host that is ready to search: one database, one model provider, a plugin for each role.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,21 +9,23 @@ use syrch_core::ports::Database;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
 use syrch_core::{Catalog, Ledger, Problem};
-use syrch_journal::{Divergence, Folder, Header, Journal, Kept, Mode, Recording, Tape, Writer};
+use syrch_journal::{Divergence, Folder, Header, Journal, JournalError, Kept, Mode, Recording, Tape, Writer};
 use syrch_layers::RoutedModel;
-use syrch_runtime::{Configured, Runtime};
+use syrch_runtime::Configured;
 use syrch_scheduler::Stop;
 use tokio::sync::Semaphore;
 
+use crate::answer::cost;
 use crate::context::{Clock, RunState};
 use crate::knowledge::Knowledge;
-use crate::open::{open_cache, open_database, open_model};
-use crate::recordings::{Missed, open_recording};
+use crate::open::{open_database, open_model};
+use crate::recordings::Missed;
 use crate::retrieval::SharedIndex;
 use crate::search::Outside;
 use crate::trace::Trace;
 use crate::{
-    Ask, Error, JournalSettings, Observer, SearchEvent, SearchReport, Settings, plugins, record, search, telemetry,
+    Ask, CostReport, Error, JournalSettings, Observer, SearchEvent, SearchReport, Settings, Shared, record, search,
+    telemetry,
 };
 
 /// Everything that searches share. Searches on one host may run side by side.
@@ -40,7 +42,13 @@ pub struct Host {
     pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) searches: Semaphore,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
-    _runtime: Runtime,
+    _shared: Arc<Shared>,
+}
+
+/// A search with what it cost, which an error does not tell.
+pub(crate) struct Searched {
+    pub(crate) report: Result<SearchReport, Error>,
+    pub(crate) cost: CostReport,
 }
 
 /// Who plays which role.
@@ -69,9 +77,17 @@ impl Host {
     /// # Errors
     /// When the database cannot be opened, a setting is wrong, or a plugin is refused.
     pub async fn open(settings: Settings, observer: &dyn Observer) -> Result<Self, Error> {
+        Self::beside(settings, &Shared::new(), observer).await
+    }
+
+    /// The same, beside other hosts of this process.
+    ///
+    /// # Errors
+    /// As [`Host::open`].
+    pub async fn beside(settings: Settings, shared: &Arc<Shared>, observer: &dyn Observer) -> Result<Self, Error> {
         let database = open_database(&settings).await?;
-        let model = open_model(&settings, &database)?;
-        let recording = open_recording(&settings, &model)?;
+        let model = open_model(&settings, &database, shared)?;
+        let recording = shared.recording(&settings, &model)?;
         let (retrieval, catalog) = (settings.retrieval.clone(), database.catalog().await?);
         let (knowledge, wrong) = tokio::task::spawn_blocking(move || Knowledge::read(&retrieval, &catalog))
             .await
@@ -84,33 +100,35 @@ impl Host {
         settings.retrieval.digest = knowledge.digest();
         let knowledge = Arc::new(knowledge);
         let index = SharedIndex::new(Arc::clone(&knowledge));
-        Ok(Self { recording, knowledge, index, ..Self::of(settings, database, model, observer).await? })
+        Ok(Self { recording, knowledge, index, ..Self::of(settings, database, model, shared, observer).await? })
     }
 
     async fn of(
         settings: Settings,
         database: Arc<dyn Database>,
         model: Arc<RoutedModel>,
+        shared: &Arc<Shared>,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let cache = open_cache(&settings);
-        let runtime = plugins::runtime(&settings)?;
+        let cache = shared.cache(&settings);
+        let configured = |role| shared.configured(role, &settings, observer);
         let linker = match settings.strategy.roles.contains_key(&Role::Linker) {
-            true => Some(configured(&runtime, Role::Linker, &settings, observer).await?),
+            true => Some(configured(Role::Linker).await?),
             false => None,
         };
         let cast = Cast {
             linker,
-            planner: configured(&runtime, Role::Planner, &settings, observer).await?,
-            solver: configured(&runtime, Role::Solver, &settings, observer).await?,
-            calibrator: configured(&runtime, Role::Calibrator, &settings, observer).await?,
-            reward: configured(&runtime, Role::Reward, &settings, observer).await?,
-            clarifier: configured(&runtime, Role::Clarifier, &settings, observer).await?,
-            aggregator: configured(&runtime, Role::Aggregator, &settings, observer).await?,
+            planner: configured(Role::Planner).await?,
+            solver: configured(Role::Solver).await?,
+            calibrator: configured(Role::Calibrator).await?,
+            reward: configured(Role::Reward).await?,
+            clarifier: configured(Role::Clarifier).await?,
+            aggregator: configured(Role::Aggregator).await?,
         };
         let searches = Semaphore::new(settings.limits.searches);
         let knowledge = Arc::<Knowledge>::default();
         let index = SharedIndex::new(Arc::clone(&knowledge));
+        let shared = Arc::clone(shared);
         Ok(Self {
             settings,
             database,
@@ -121,7 +139,7 @@ impl Host {
             index,
             recording: None,
             searches,
-            _runtime: runtime,
+            _shared: shared,
         })
     }
 
@@ -154,15 +172,33 @@ impl Host {
         }
         let _slot = self.searches.acquire().await;
         let id = search::run_id(&problem.question);
-        let catalog = self.database.catalog().await?;
-        let (mode, warning) = self.begin(&id, &problem, &catalog).await;
-        let run = self.told_run(&id, mode, catalog, &observer, stop);
-        let report = self.carry_out(problem, &run, Outside { ask, stop }).await;
+        let place = self.settings.journal.folder.as_ref().map(|folder| Folder::new(folder.clone()).place(&id));
+        let searched = self.search_as(&id, problem, place, observer, ask, stop).await;
         self.prune();
-        report.map(|mut report| {
+        searched.report
+    }
+
+    /// The same under that id, with a journal at that place.
+    pub(crate) async fn search_as(
+        &self,
+        id: &str,
+        problem: Problem,
+        journal: Option<Result<PathBuf, JournalError>>,
+        observer: Arc<dyn Observer>,
+        ask: Option<&dyn Ask>,
+        stop: &Stop,
+    ) -> Searched {
+        let catalog = match self.database.catalog().await {
+            Ok(catalog) => catalog,
+            Err(error) => return Searched { report: Err(error.into()), cost: CostReport::default() },
+        };
+        let (mode, warning) = self.begin(id, &problem, &catalog, journal).await;
+        let run = self.told_run(id, mode, catalog, &observer, stop);
+        let mut report = self.carry_out(problem, &run, Outside { ask, stop }).await;
+        if let Ok(report) = &mut report {
             report.document.warnings.extend(warning);
-            report
-        })
+        }
+        Searched { report, cost: cost(&run.ledger.spent()) }
     }
 
     /// Goes on with a run that was killed: what its journal holds is not done again, what was under way is. It must have been begun with the
@@ -178,16 +214,29 @@ impl Host {
         stop: &Stop,
     ) -> Result<SearchReport, Error> {
         let _slot = self.searches.acquire().await;
+        let identity = self.database.identity().await;
+        self.resume_as(journal, Some(identity), (observer, ask), stop).await?.report
+    }
+
+    /// The same with what it cost. `identity` is the database's; none: as a search of a run over a suite, which has compared it.
+    pub(crate) async fn resume_as(
+        &self,
+        journal: &Path,
+        identity: Option<Option<String>>,
+        (observer, ask): (Arc<dyn Observer>, Option<&dyn Ask>),
+        stop: &Stop,
+    ) -> Result<Searched, Error> {
         let (writer, journal) = Writer::resume(journal)?;
         let catalog = self.database.catalog().await?;
-        record::check_unchanged(self, &journal.header, self.database.identity().await)?;
+        record::check_unchanged(self, &journal.header, identity)?;
         if journal.is_finished() {
             let run = &journal.header.run;
             return Err(Error::Unfit(format!("the run `{run}` has come to its end: there is nothing to resume")));
         }
         let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
         let run = self.told_run(&id, Mode::Resume(writer, journal), catalog, &observer, stop);
-        self.carry_out(problem, &run, Outside { ask, stop }).await
+        let report = self.carry_out(problem, &run, Outside { ask, stop }).await;
+        Ok(Searched { report, cost: cost(&run.ledger.spent()) })
     }
 
     /// A host that has nothing but a journal: no database, no model. It needs the run's plugins, byte for byte. From `today` it has what a
@@ -202,7 +251,7 @@ impl Host {
         settings.journal.folder = None;
         let nothing = Arc::new(record::Nothing::of(header));
         let model = Arc::new(record::no_model(header, &nothing)?);
-        let host = Self::of(settings, nothing, model, observer).await?;
+        let host = Self::of(settings, nothing, model, &Shared::new(), observer).await?;
         record::check_plugins(&host, header)?;
         Ok(host)
     }
@@ -222,15 +271,20 @@ impl Host {
         record::compare(report, recorded)
     }
 
-    /// Begins the journal of a run; without a folder there is none. What goes wrong with it is no reason not to search.
-    async fn begin(&self, id: &str, problem: &Problem, catalog: &Catalog) -> (Mode, Option<String>) {
+    /// Begins the journal of a run; without a place there is none. What goes wrong with it is no reason not to search.
+    async fn begin(
+        &self,
+        id: &str,
+        problem: &Problem,
+        catalog: &Catalog,
+        place: Option<Result<PathBuf, JournalError>>,
+    ) -> (Mode, Option<String>) {
         let kept = self.settings.journal.kept;
         // Without a journal whoever listens needs no rows.
-        let Some(folder) = &self.settings.journal.folder else { return (Mode::Live(None, Kept::None), None) };
+        let Some(place) = place else { return (Mode::Live(None, Kept::None), None) };
         let identity = self.database.identity().await;
         let header = record::header(self, id, problem, catalog, identity);
-        let writer = Folder::new(folder.clone()).place(id).and_then(|path| Writer::create(&path, &header));
-        match writer {
+        match place.and_then(|path| Writer::create(&path, &header)) {
             Ok(writer) => (Mode::Live(Some(writer), kept), None),
             Err(error) => (Mode::Live(None, Kept::None), Some(format!("this run has no journal: {error}"))),
         }
@@ -321,20 +375,4 @@ impl Host {
             drop(Folder::new(folder.clone()).prune(*keep, *age, *bytes));
         }
     }
-}
-
-async fn configured(
-    runtime: &Runtime,
-    role: Role,
-    settings: &Settings,
-    observer: &dyn Observer,
-) -> Result<Configured, Error> {
-    let source = settings
-        .strategy
-        .roles
-        .get(&role)
-        .ok_or_else(|| Error::Config(format!("the strategy names no plugin for the role {role}")))?;
-    let plugin = plugins::load(runtime, source, observer).await?;
-    let config = settings.strategy.config.get(&role).cloned().unwrap_or_default();
-    plugin.configure(role, &config).await.map_err(|error| plugins::rejected(&source.to_string(), error))
 }

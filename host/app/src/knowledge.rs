@@ -41,6 +41,7 @@ impl Knowledge {
         if let Some(path) = &settings.examples {
             knowledge.sources.examples = examples(path)?;
         }
+        settings.withheld.take_out(&mut knowledge.sources.examples, &mut knowledge.sources.notes);
         let Some(folder) = &settings.folder else { return Ok((knowledge, None)) };
         match BuiltIndex::read(folder, catalog) {
             Ok(built) => {
@@ -91,6 +92,22 @@ pub fn check_retrieval(settings: &crate::Settings) -> Result<(), Error> {
     let RetrievalSettings { notes: told, examples: solved, .. } = &settings.retrieval;
     told.as_deref().map_or(Ok(()), |path| notes(path).map(drop))?;
     solved.as_deref().map_or(Ok(()), |path| examples(path).map(drop))
+}
+
+/// What is to be said of the solved examples and notes of these settings that are left out; none: none is.
+pub(crate) fn left_out(settings: &RetrievalSettings) -> Result<Option<String>, Error> {
+    let mut examples = settings.examples.as_deref().map_or(Ok(Vec::new()), examples)?;
+    let mut notes = settings.notes.as_deref().map_or(Ok(Vec::new()), notes)?;
+    Ok(match settings.withheld.take_out(&mut examples, &mut notes) {
+        (0, 0) => None,
+        (examples, 0) => {
+            Some(format!("{examples} solved examples hold a graded question or its answer, and are left out"))
+        }
+        (0, notes) => Some(format!("{notes} notes hold a graded question or its answer, and are left out")),
+        (examples, notes) => Some(format!(
+            "{examples} solved examples and {notes} notes hold a graded question or its answer, and are left out"
+        )),
+    })
 }
 
 /// What `build-index` writes.

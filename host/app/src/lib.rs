@@ -72,11 +72,13 @@
 //! ```
 
 mod answer;
+pub mod batch;
 mod build_index;
 mod builtin;
 mod context;
 mod error;
 mod evaluate;
+pub mod grading;
 mod ground;
 mod host;
 mod knowledge;
@@ -89,14 +91,18 @@ mod query;
 mod record;
 mod recordings;
 mod report;
+mod rests_on;
 mod retrieval;
 mod run_of_call;
 mod runner;
 mod search;
 mod settings;
+mod shared;
+mod simulation;
 pub mod strategies;
 pub mod telemetry;
 mod trace;
+mod withheld;
 pub mod yaml;
 
 pub use build_index::IndexReport;
@@ -110,14 +116,18 @@ pub use record::recorded_settings;
 pub use recordings::recorded_models;
 pub use report::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, Ask, CandidateReport, CandidateStatus, ClarifyReport, Confidence,
-    CostReport, Observer, Outcome, PluginReport, SearchEvent, SearchReport, Silent, TimeReport,
+    CostReport, Observer, Outcome, PluginReport, RestsOn, SavedReport, SearchEvent, SearchReport, Silent, TimeReport,
 };
 pub use settings::{
     CacheSettings, EndpointSettings, JournalSettings, ModelSettings, PluginSource, PriceSettings, Provider,
-    RateSettings, RetrievalSettings, RouteSettings, Settings, Strategy,
+    RateSettings, RetrievalSettings, RouteSettings, Settings, SimulatedSettings, Strategy,
 };
+pub use simulation::simulated_questions;
+pub use withheld::Withheld;
 
 pub use answer::json_value;
+pub use shared::Shared;
+
 pub use arrow_array;
 pub use arrow_schema;
 pub use secrecy;
@@ -125,6 +135,8 @@ pub use syrch_cache as cache;
 pub use syrch_core;
 pub use syrch_core::ResultSet;
 pub use syrch_core::ports::Preview;
+pub use syrch_grade as grade;
 pub use syrch_journal as journal;
+pub use syrch_llm::SimulatedKnobs;
 pub use syrch_runtime::LoadError;
 pub use syrch_scheduler::Stop;

@@ -23,13 +23,17 @@ pub(crate) fn of_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
     };
     // What is recorded comes from the model itself, or the recording would lack what the cache holds.
     let inner: Arc<dyn ModelProvider> = match host.cache.as_ref().filter(|_| host.recording.is_none()) {
-        Some(cache) => Arc::new(CachedModel::new(inner, Arc::clone(cache), Arc::clone(&run.ledger))),
+        Some(cache) => {
+            let kept = CachedModel::new(inner, Arc::clone(cache), Arc::clone(&run.ledger));
+            Arc::new(kept.sending(host.settings.model.temperature))
+        }
         None => inner,
     };
     Arc::new(InTime { inner, clock: run.clock.clone() })
 }
 
-/// Retry → recording → rate around the budget. A recording that answers is not waited for.
+/// Retry → recording → rate around the budget. A recording that answers is not waited for, nor is a simulated model
+/// whose replies take no time.
 fn tried(host: &Host, run: &RunState, budgeted: Arc<dyn ModelProvider>) -> Arc<dyn ModelProvider> {
     let settings = &host.settings;
     let mut inner: Arc<dyn ModelProvider> = Arc::new(RatedModel::new(budgeted, Arc::clone(&host.model)));
@@ -42,7 +46,8 @@ fn tried(host: &Host, run: &RunState, budgeted: Arc<dyn ModelProvider>) -> Arc<d
         seed: run.salt,
         ..Retries::default()
     };
-    if settings.model.replay.is_some() {
+    let is_timeless = settings.model.simulated.as_ref().is_some_and(|simulated| simulated.knobs.latency == 0.0);
+    if settings.model.replay.is_some() || is_timeless {
         (retries.base, retries.longest) = (Duration::ZERO, Duration::ZERO);
     }
     Arc::new(RetriedModel::new(inner, retries))

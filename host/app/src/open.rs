@@ -14,7 +14,8 @@ use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
 use crate::recordings::open_replay;
 use crate::settings::{CacheSettings, EndpointSettings, ModelSettings, RateSettings, RouteSettings};
-use crate::{Error, Provider, Settings};
+use crate::simulation::open_simulated;
+use crate::{Error, Provider, Settings, Shared};
 
 /// Opens the database of the settings. It is never created and never written.
 ///
@@ -50,10 +51,20 @@ pub fn open_cache(settings: &Settings) -> Option<Arc<Cache>> {
 }
 
 /// Opens the models of the settings; nothing is sent yet.
-pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> Result<Arc<RoutedModel>, Error> {
+pub(crate) fn open_model(
+    settings: &Settings,
+    database: &Arc<dyn Database>,
+    shared: &Shared,
+) -> Result<Arc<RoutedModel>, Error> {
     let model = &settings.model;
     if let Some(path) = &model.replay {
         return Ok(Arc::new(open_replay(settings, path)?));
+    }
+    if let Some(simulated) = &model.simulated {
+        return Ok(Arc::new(open_simulated(settings, simulated, database, shared)?));
+    }
+    if settings.budgets.cost_micros.is_some() {
+        check_prices(model)?;
     }
     let default = EndpointSettings {
         provider: model.provider,
@@ -65,19 +76,22 @@ pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> R
     let mut endpoints: BTreeMap<Option<&str>, (&EndpointSettings, Arc<Limiter>)> = BTreeMap::new();
     let named = model.endpoints.iter().map(|(name, endpoint)| (Some(name.as_str()), endpoint));
     for (name, endpoint) in named.chain([(None, &default)]) {
-        endpoints.insert(name, (endpoint, Limiter::new(rates(endpoint.rates, model.max_retry_wait))));
+        let limiter = shared.limiter(&place(name, endpoint), rates(endpoint.rates, model.max_retry_wait));
+        endpoints.insert(name, (endpoint, limiter));
     }
-    let prices = Arc::new(prices(model)?);
+    let prices = Arc::new(prices(model, None)?);
     let open = |name: &str, route: &RouteSettings, embeds: bool| {
         let unknown = || Error::Config(format!("the model `{name}` is at an endpoint that is not configured"));
         let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(unknown)?;
-        let provider = open_endpoint(settings, endpoint, &route.model, database, embeds)?;
-        if settings.budgets.cost_micros.is_some() && endpoint.provider != Provider::Offline {
-            let known = prices.of(&route.model).is_some();
-            let unpriced =
-                || Error::Config(format!("the model `{}` has no price, so money cannot be limited", route.model));
-            known.then_some(()).ok_or_else(unpriced)?;
-        }
+        let make = || open_endpoint(settings, endpoint, &route.model, database, embeds);
+        let provider = match endpoint.provider {
+            // The rules look at the database's cells.
+            Provider::Offline => make()?,
+            Provider::Openai | Provider::Anthropic => {
+                let told = (&route.model, model.temperature, model.max_tokens, endpoint.timeout, model.timeout, embeds);
+                shared.provider(format!("{} {told:?}", place(route.endpoint.as_deref(), endpoint)), make)?
+            }
+        };
         let provider = Arc::new(PricedModel::new(provider, Arc::clone(&prices)));
         let (name, limiter) = (name.to_owned(), Arc::clone(limiter));
         Ok::<_, Error>(Route { name, provider, model: None, limiter })
@@ -95,17 +109,56 @@ pub(crate) fn open_model(settings: &Settings, database: &Arc<dyn Database>) -> R
     Ok(Arc::new(routed.map_err(|error| Error::Config(error.to_string()))?))
 }
 
+/// Whether money can be limited: every model that an endpoint answers for has a price.
+///
+/// # Errors
+/// The model that has none.
+pub(crate) fn check_prices(model: &ModelSettings) -> Result<(), Error> {
+    if !asks_endpoint(model) {
+        return Ok(());
+    }
+    let prices = prices(model, None)?;
+    let own = |name: &String| RouteSettings { endpoint: None, model: name.clone() };
+    let embeds = model.embeddings.iter().filter(|name| !model.models.contains_key(*name)).map(own);
+    let mut all = std::iter::once(own(&model.model)).chain(model.models.values().cloned()).chain(embeds);
+    let is_paid = |route: &RouteSettings| match &route.endpoint {
+        None => model.provider != Provider::Offline,
+        Some(name) => model.endpoints.get(name).is_some_and(|endpoint| endpoint.provider != Provider::Offline),
+    };
+    match all.find(|route| is_paid(route) && prices.of(&route.model).is_none()) {
+        None => Ok(()),
+        Some(route) => {
+            Err(Error::Config(format!("the model `{}` has no price, so money cannot be limited", route.model)))
+        }
+    }
+}
+
+/// Whether any model is at an endpoint; else rules, a recording or a simulation answer for all.
+pub(crate) fn asks_endpoint(model: &ModelSettings) -> bool {
+    let is_other = model.provider != Provider::Offline || model.models.values().any(|route| route.endpoint.is_some());
+    model.replay.is_none() && model.simulated.is_none() && is_other
+}
+
+/// What tells an endpoint from others, by its name and where it is.
+fn place(name: Option<&str>, endpoint: &EndpointSettings) -> String {
+    format!("{name:?} {:?} {}", endpoint.provider, endpoint.base_url)
+}
+
 fn rates(rates: RateSettings, patience: Duration) -> Rates {
     let RateSettings { requests_per_minute, tokens_per_minute, in_flight } = rates;
     Rates { requests_per_minute, tokens_per_minute, in_flight, patience }
 }
 
-fn prices(model: &ModelSettings) -> Result<Prices, Error> {
+/// The price table of the settings; a model that is `free` costs nothing unless the table names it.
+pub(crate) fn prices(model: &ModelSettings, free: Option<&str>) -> Result<Prices, Error> {
     let wrong = |error: syrch_layers::PriceError| Error::Config(error.to_string());
     let prices = model
         .prices
         .iter()
         .map(|(pattern, price)| Ok((pattern.clone(), Price::new(price.input, price.output).map_err(wrong)?)));
+    // Of equally long patterns the one given last counts.
+    let free = free.map(|name| Ok((name.to_owned(), Price::new(0.0, 0.0).map_err(wrong)?)));
+    let prices = free.into_iter().chain(prices);
     Prices::new(prices.collect::<Result<Vec<_>, Error>>()?).map_err(wrong)
 }
 

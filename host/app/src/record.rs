@@ -43,7 +43,7 @@ pub(crate) fn header(
 }
 
 /// Settings as a journal holds them. Keys are no part of them; what a URL may hide besides the address is left out, too.
-fn written(settings: &Settings) -> Value {
+pub(crate) fn written(settings: &Settings) -> Value {
     let mut written = serde_json::to_value(settings).unwrap_or_default();
     let mut clean = |pointer: &str| {
         if let Some(Value::String(url)) = written.pointer_mut(pointer)
@@ -108,12 +108,25 @@ pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
     Err(Error::Unfit(format!("the run `{}` cannot be repeated: changed since: {}", header.run, changed.join(", "))))
 }
 
-/// Whether a run can go on with this host.
-pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<String>) -> Result<(), Error> {
+/// Settings without those that may change in a run over a suite: which database is the question's to say, and where things are kept, and for
+/// how long, changes no answer.
+pub(crate) fn lasting(mut settings: Value) -> Value {
+    if let Some(settings) = settings.as_object_mut() {
+        ["database", "journal", "cache"].iter().for_each(|key| drop(settings.shift_remove(*key)));
+    }
+    settings
+}
+
+/// Whether a run can go on with this host. `identity` is the database's; none: whoever asks has compared what it holds, and the settings but for
+/// those that [`lasting`] leaves out.
+pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<Option<String>>) -> Result<(), Error> {
     check_plugins(host, header)?;
     let now = written(&host.settings);
-    let mut changed: Vec<String> = differing(&header.settings, &now);
-    if header.database_identity != identity {
+    let mut changed: Vec<String> = match &identity {
+        Some(_) => differing(&header.settings, &now),
+        None => differing(&lasting(header.settings.clone()), &lasting(now)),
+    };
+    if identity.is_some_and(|identity| header.database_identity != identity) {
         changed.push("the database's content or place".to_owned());
     }
     if header.host != env!("CARGO_PKG_VERSION") {
@@ -147,7 +160,7 @@ fn differing(recorded: &Value, now: &Value) -> Vec<String> {
 pub(crate) fn end(report: &Result<SearchReport, Error>, kept: Kept, beside: Vec<String>) -> Fact {
     let report = match report {
         Ok(report) => report,
-        Err(error) => return Fact::Failed { message: error.to_string() },
+        Err(error) => return Fact::Failed { message: error.to_string(), class: error.class().to_owned() },
     };
     let mut document = serde_json::to_value(&report.document).unwrap_or_default();
     // The sentence and its steps quote cells, as the rows do.
@@ -187,10 +200,12 @@ pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> 
     let departs = |what: String| Err(Error::Replay(format!("the replay departs from its journal: {what}")));
     let (mut report, recorded, outcome) = match (replayed, recorded) {
         (Err(error @ Error::Replay(_)), _) => return Err(error),
-        (Err(error), Fact::Failed { message }) if error.to_string() == message => return Err(error),
-        (Err(error), Fact::Failed { message }) => return departs(format!("it failed with `{error}`, not `{message}`")),
+        (Err(error), Fact::Failed { message, .. }) if error.to_string() == message => return Err(error),
+        (Err(error), Fact::Failed { message, .. }) => {
+            return departs(format!("it failed with `{error}`, not `{message}`"));
+        }
         (Err(error), _) => return departs(format!("it failed: {error}")),
-        (Ok(_), Fact::Failed { message }) => return departs(format!("it did not fail with `{message}`")),
+        (Ok(_), Fact::Failed { message, .. }) => return departs(format!("it did not fail with `{message}`")),
         (Ok(mut report), Fact::Answer { document, outcome, beside, .. }) => {
             report.document.warnings.extend(beside);
             (report, document, outcome)

@@ -79,7 +79,7 @@ fn open_calls(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> {
 }
 
 /// One provider under these names, the default first.
-fn routed(
+pub(crate) fn routed(
     settings: &Settings,
     path: &Path,
     provider: &Arc<dyn ModelProvider>,

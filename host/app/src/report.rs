@@ -89,12 +89,41 @@ pub struct AnswerBody {
 }
 
 /// How sure an answer is, 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
     /// What the model claimed for the candidate.
     pub raw: Option<f64>,
     /// What calibrator and aggregator made of it.
     pub calibrated: f64,
+    /// How often answers of about this confidence were right, where the calibrator was fitted on graded answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rests_on: Option<RestsOn>,
+}
+
+/// How often answers of about the same confidence were right in a graded run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RestsOn {
+    /// The least confidence of these answers.
+    pub low: f64,
+    /// Up to which it was; 1 is among them when this is 1.
+    pub high: f64,
+    /// How many they were.
+    pub answers: u64,
+    /// How many of them were right.
+    pub right: u64,
+    /// The database that they were over, this one; none: all databases of the run.
+    pub database: Option<String>,
+    /// How many databases the run was over.
+    pub databases: u64,
+    /// Whether this database is none of them.
+    #[serde(default)]
+    pub elsewhere: bool,
+    /// The run's id.
+    pub run: String,
+    /// The comparison rule by which they were right.
+    pub rule: String,
+    /// Who answered in that run: a model's name, or what stood in its place.
+    pub model: String,
 }
 
 /// What became of a candidate.
@@ -154,6 +183,41 @@ pub struct CostReport {
     pub sql_runs: u32,
     /// Model calls by purpose.
     pub by_purpose: BTreeMap<String, PurposeCost>,
+    /// What calls that a cache answered would have cost.
+    #[serde(default, skip_serializing_if = "SavedReport::is_nothing")]
+    pub saved: SavedReport,
+}
+
+/// What calls that a cache answered would have cost, had they been sent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct SavedReport {
+    /// Tokens of prompts.
+    pub input_tokens: u64,
+    /// Tokens of replies.
+    pub output_tokens: u64,
+    /// Money; none: unknown.
+    pub usd: Option<f64>,
+}
+
+impl SavedReport {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl CostReport {
+    /// Model calls that a cache answered.
+    #[must_use]
+    pub fn cached(&self) -> u32 {
+        self.by_purpose.values().map(|purpose| purpose.cached).sum()
+    }
+
+    /// The money of all calls, sent or from a cache, as if each had been sent; none: unknown.
+    #[must_use]
+    pub fn usd_of_all(&self) -> Option<f64> {
+        let part = |calls: u32, usd: Option<f64>| if calls == 0 { Some(0.0) } else { usd };
+        Some(part(self.calls, self.usd)? + part(self.cached(), self.saved.usd)?)
+    }
 }
 
 /// How long a search took, in milliseconds.

@@ -12,8 +12,10 @@ use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{Json, Limits};
 use syrch_journal::Kept;
+use syrch_llm::SimulatedKnobs;
 
 use crate::telemetry::SpanSink;
+use crate::withheld::Withheld;
 
 /// Everything that a search is told, with the defaults of the command line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -91,6 +93,9 @@ pub struct RetrievalSettings {
     /// Where indexes of business terms are kept; none: none is used.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
+    /// Solved examples and notes are left out in which a question that is graded, or a statement that is expected of it, stands.
+    #[serde(skip)]
+    pub withheld: Arc<Withheld>,
     /// What tells the knowledge that a run was begun with from another; the host fills it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -134,6 +139,7 @@ pub enum Provider {
 
 /// How models are reached.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ModelSettings {
     /// Who answers.
     pub provider: Provider,
@@ -173,6 +179,33 @@ pub struct ModelSettings {
     pub replay: Option<PathBuf>,
     /// Note every exchange with the model in this file.
     pub record: Option<PathBuf>,
+    /// Answer from the expected statements of a suite, rightly or not, and ask no model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<SimulatedSettings>,
+}
+
+/// A simulated model: its figures stand for no model, and are to be shown with its label.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SimulatedSettings {
+    /// The suite whose questions it answers.
+    pub suite: PathBuf,
+    /// How well, how fast and at what cost it does.
+    #[serde(default)]
+    pub knobs: SimulatedKnobs,
+}
+
+impl SimulatedSettings {
+    /// That suite, with the knobs as they were measured.
+    #[must_use]
+    pub fn new(suite: impl Into<PathBuf>) -> Self {
+        Self { suite: suite.into(), knobs: SimulatedKnobs::default() }
+    }
+
+    /// What figures under that seed are called: `simulated, skill 0, seed 7`, and `simulated, naive` for the negative control.
+    #[must_use]
+    pub fn label(&self, seed: u64) -> String {
+        self.knobs.label(seed)
+    }
 }
 
 /// How fast an endpoint may be asked.
@@ -260,6 +293,7 @@ impl Default for ModelSettings {
             prices: BTreeMap::new(),
             replay: None,
             record: None,
+            simulated: None,
         }
     }
 }

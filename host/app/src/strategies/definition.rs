@@ -44,7 +44,22 @@ pub struct Part {
     pub(super) places: BTreeMap<String, Location>,
 }
 
+impl Part {
+    /// A plugin with its settings, of no file.
+    #[must_use]
+    pub fn new(plugin: PluginSource, config: Map<String, Value>) -> Self {
+        Self { plugin, config, is_inherited: false, at: None, places: BTreeMap::new() }
+    }
+}
+
 impl Definition {
+    /// A strategy of no file.
+    #[must_use]
+    pub fn new(name: &str, roles: BTreeMap<Role, Part>, policy: Map<String, Value>) -> Self {
+        let (summary, idea, when) = Default::default();
+        Self { name: name.to_owned(), summary, idea, when, roles, policy, file: name.to_owned() }
+    }
+
     /// Who plays which role, as a search is told it.
     #[must_use]
     pub fn strategy(&self) -> Strategy {

@@ -82,7 +82,7 @@ impl Limit {
     }
 
     /// Puts a value in force that it admits.
-    pub(super) fn set(&self, policy: &mut Policy, value: &Value) {
+    pub(crate) fn set(&self, policy: &mut Policy, value: &Value) {
         if let Some(number) = value.as_f64() {
             (self.set)(policy, number);
         }

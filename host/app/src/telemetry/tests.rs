@@ -250,7 +250,7 @@ fn errors_have_a_class_and_no_words() {
     let failed = SqlError::new(SqlErrorKind::UnknownColumn, "no such column: secret");
     told.ask(0, 2, Ask::Sql("SELECT secret".to_owned()), Got::Rows(Err(failed)));
     told.end(0);
-    told.fact(Fact::Failed { message: "a secret".to_owned() });
+    told.fact(Fact::Failed { message: "a secret".to_owned(), class: String::new() });
 
     let spans = told.spans();
     let model = named(&spans, "chat small-1");
@@ -280,7 +280,9 @@ fn only_the_books_tell_that_a_cache_answered() {
     told.call(0, Role::Solver, "", None);
     told.event(Event::Issue { call: 0, ticket: 1, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
     told.event(Event::Issue { call: 0, ticket: 2, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
-    told.note(&Record::Books { entry: Entry::Hit { purpose: "generate".to_owned(), tokens: 12, cost_micros: None } });
+    told.note(&Record::Books {
+        entry: Entry::Hit { purpose: "generate".to_owned(), tokens: 12, output_tokens: 2, cost_micros: None },
+    });
     told.event(Event::Done { call: 0, ticket: 1, got: reply(5, 5) });
     told.event(Event::Done { call: 0, ticket: 2, got: reply(10, 2) });
     told.ask(0, 3, Ask::Llm(Box::new(request(Purpose::Generate))), reply(10, 2));

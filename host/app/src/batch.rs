@@ -1,0 +1,115 @@
+//! Many questions at once, from programs: lines in, a reply for each, whatever a line holds or comes to. A cluster is this, many times over:
+//! lines know nothing of each other.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use futures::{StreamExt, stream};
+//! use syrch::batch::{Batch, Ending, Line, Options, Question};
+//! use syrch::{Observer, Settings, Silent, Stop};
+//!
+//! # #[tokio::main(flavor = "multi_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = syrch_kit::scratch();
+//! # let shop = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "
+//! #     CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
+//! #     INSERT INTO customers(name) VALUES ('Anna'), ('Ben');");
+//! let observer: Arc<dyn Observer> = Arc::new(Silent);
+//! let settings = Settings { database: shop.display().to_string(), ..Settings::default() };
+//! let batch = Batch::open(settings, Options::default(), &observer).await?;
+//!
+//! let lines = stream::iter([
+//!     Line::new(1, Question::new("How many customers are there?")),
+//!     Line::read(2, br#"{"id": "a", "question": "What are the names of all customers?"}"#).ok_or("a blank line")?,
+//!     Line::read(3, b"{oops").ok_or("a blank line")?,
+//! ]);
+//! let mut replies = batch.answers(lines, &Stop::new());
+//! let mut endings = Vec::new();
+//! while let Some(reply) = replies.next().await {
+//!     println!("{}", serde_json::to_string(&reply)?);
+//!     endings.push((reply.id.to_string(), reply.outcome));
+//! }
+//! let ended = replies.finish();
+//! assert_eq!(endings[0], ("1".to_owned(), Ending::Answered));
+//! assert_eq!(endings[1], ("\"a\"".to_owned(), Ending::Answered));
+//! assert_eq!(endings[2], ("3".to_owned(), Ending::Failed));
+//! assert_eq!((ended.totals.lines, ended.totals.failed), (3, 1));
+//! assert!(ended.stopped.is_none());
+//! # Ok(())
+//! # }
+//! ```
+
+mod answers;
+mod hosts;
+mod line;
+mod reply;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::{Stream, StreamExt};
+use syrch_scheduler::Stop;
+
+pub use answers::{Answers, Ended, Stopped, Totals};
+pub use line::{LONGEST, Line, Question};
+pub use reply::{Ending, Reply};
+pub use syrch_grade::run::{Fault, RunBudgets, UsedUp};
+
+use crate::{Error, Observer, Settings};
+use hosts::Hosts;
+
+/// What a batch is told, besides the settings of its searches.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Questions at once, at least 1.
+    pub workers: usize,
+    /// Which reply comes first.
+    pub order: Order,
+    /// What the whole batch may use. Looked at before each search begins, so those under way then may go beyond. Calls and tokens that a cache
+    /// answered count, too. Once one is used up, each further line gets an error of the class `budget` and is not asked.
+    pub budgets: RunBudgets,
+    /// Searches that fail for the model's sake, one after the other in the order of their ending, until the batch stops; 0: it never does.
+    pub max_outages: u32,
+    /// Where each search leaves a journal; nothing is removed there. None: there are no journals, so that a large batch drives out no others.
+    pub traces: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { workers: 5, order: Order::Given, budgets: RunBudgets::default(), max_outages: 0, traces: None }
+    }
+}
+
+/// Which reply comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// That to the line that came first. Replies that are there already wait for a slow one; when too many wait, no further line is taken.
+    #[default]
+    Given,
+    /// That which is there first.
+    Ended,
+}
+
+/// Answers lines. Batches of one value share plugins, cache, endpoints and databases.
+pub struct Batch {
+    hosts: Arc<Hosts>,
+    options: Options,
+}
+
+impl Batch {
+    /// Checks what holds for all lines. [`Settings::database`] is the database of all of them, or a folder in which each line names its own.
+    ///
+    /// # Errors
+    /// When the database cannot be opened, a setting is wrong, or a plugin is refused.
+    pub async fn open(settings: Settings, options: Options, observer: &Arc<dyn Observer>) -> Result<Self, Error> {
+        let hosts = Arc::new(Hosts::open(settings, Arc::clone(observer)).await?);
+        Ok(Self { hosts, options })
+    }
+
+    /// A reply for each line, as a stream: lines are taken as there is room for them, so neither many lines nor a slow reader take memory. Triggering
+    /// `stop` ends it with what is done; searches under way are dropped and have no reply.
+    pub fn answers<'a>(&self, lines: impl Stream<Item = Line> + Send + 'a, stop: &Stop) -> Answers<'a> {
+        Answers::new(Arc::clone(&self.hosts), self.options.clone(), lines.boxed(), stop)
+    }
+}

@@ -1,0 +1,329 @@
+//! The replies of a batch as a stream: takes lines as there is room, searches for several at once, and gives replies in the order that is wanted.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use futures::Stream;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use serde_json::Value;
+use syrch_grade::run::{Fault, UsedUp};
+use syrch_journal::Folder;
+use syrch_scheduler::Stop;
+use tokio::task::{Id, JoinError, JoinSet};
+
+use super::hosts::{Hosts, NoHost};
+use super::{Ending, Line, Options, Order, Question, Reply};
+use crate::host::Searched;
+use crate::{CostReport, Error, Silent, search};
+
+/// Lines under way for each worker, those whose replies wait included.
+const WINDOW: usize = 64;
+/// Bytes of replies that wait, about, from which on no further line is taken.
+const HELD: usize = 64 << 20;
+
+/// What a batch did so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Totals {
+    /// Lines that are not blank.
+    pub lines: u64,
+    /// Replies by how they ended.
+    pub answered: u64,
+    /// Those without an acceptable answer.
+    pub no_answer: u64,
+    /// Those with a question to the user.
+    pub clarification_needed: u64,
+    /// Those with an error.
+    pub failed: u64,
+    /// Model calls, those that a cache answered included.
+    pub calls: u64,
+    /// Tokens of prompts and replies.
+    pub tokens: u64,
+    /// Money; none: of no search is it known.
+    pub usd: Option<f64>,
+    /// The budget for whose sake lines are not asked any more.
+    pub used_up: Option<UsedUp>,
+}
+
+/// What ended a batch before its lines did.
+#[derive(Debug)]
+pub enum Stopped {
+    /// Somebody outside.
+    Interrupted,
+    /// The model's endpoint failed for so many searches, one after the other.
+    Outage {
+        /// How many.
+        searches: u32,
+        /// What the last of them said.
+        message: String,
+    },
+    /// Something that no line would survive: a plugin that is refused, a setting that is wrong.
+    Fatal(Error),
+}
+
+/// How a batch ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// What it did.
+    pub totals: Totals,
+    /// What stopped it; none: every line has its reply.
+    pub stopped: Option<Stopped>,
+}
+
+/// A search that came to its end.
+enum Done {
+    Searched(Box<Searched>),
+    NoHost(NoHost),
+}
+
+/// A line under way: its place in the order, its id and its number.
+struct UnderWay {
+    place: u64,
+    id: Value,
+    number: u64,
+}
+
+/// The replies of a batch, as a stream. It ends when all lines have theirs, or when something stops it; [`Answers::finish`] tells which.
+pub struct Answers<'a> {
+    hosts: Arc<Hosts>,
+    options: Options,
+    /// None: there are no more.
+    lines: Option<BoxStream<'a, Line>>,
+    stop: BoxFuture<'static, ()>,
+    running: JoinSet<Done>,
+    under_way: BTreeMap<Id, UnderWay>,
+    /// Replies that are not given yet, by their place, with about how many bytes they take.
+    waiting: BTreeMap<u64, (Reply, usize)>,
+    held: usize,
+    /// The place of the next line that is taken, and of the next reply that is given.
+    next: (u64, u64),
+    /// Failures for the model's sake, one after the other.
+    outages: u32,
+    totals: Totals,
+    stopped: Option<Stopped>,
+    began: Instant,
+}
+
+impl<'a> Answers<'a> {
+    pub(super) fn new(hosts: Arc<Hosts>, options: Options, lines: BoxStream<'a, Line>, stop: &Stop) -> Self {
+        let stop = stop.clone();
+        Self {
+            hosts,
+            options,
+            lines: Some(lines),
+            stop: Box::pin(async move { stop.triggered().await }),
+            running: JoinSet::new(),
+            under_way: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            held: 0,
+            next: (0, 0),
+            outages: 0,
+            totals: Totals::default(),
+            stopped: None,
+            began: Instant::now(),
+        }
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Ends it; searches under way are dropped.
+    #[must_use]
+    pub fn finish(self) -> Ended {
+        Ended { totals: self.totals, stopped: self.stopped }
+    }
+
+    /// Whether a reply may be given now.
+    fn is_due(&self) -> bool {
+        let is_any = self.options.order == Order::Ended || self.stopped.is_some();
+        self.waiting.first_key_value().is_some_and(|(place, _)| is_any || *place == self.next.1)
+    }
+
+    /// The reply whose turn it is, if it is there.
+    fn ready(&mut self) -> Option<Reply> {
+        let (place, (reply, bytes)) = if self.is_due() { self.waiting.pop_first()? } else { return None };
+        self.next.1 = place + 1;
+        self.held -= bytes;
+        let totals = &mut self.totals;
+        *match reply.outcome {
+            Ending::Answered => &mut totals.answered,
+            Ending::NoAnswer => &mut totals.no_answer,
+            Ending::ClarificationNeeded => &mut totals.clarification_needed,
+            Ending::Failed => &mut totals.failed,
+        } += 1;
+        Some(reply)
+    }
+
+    fn wait(&mut self, place: u64, reply: Reply) {
+        let bytes = reply.bytes();
+        self.held += bytes;
+        self.waiting.insert(place, (reply, bytes));
+    }
+
+    /// Whether another line may be taken.
+    fn has_room(&self) -> bool {
+        let workers = self.options.workers.max(1);
+        let outstanding = self.under_way.len() + self.waiting.len();
+        self.stopped.is_none()
+            && self.under_way.len() < workers
+            && outstanding < workers.saturating_mul(WINDOW)
+            && self.held < HELD
+    }
+
+    /// Takes as many lines as there is room for and there are now.
+    fn fill(&mut self, cx: &mut Context<'_>) {
+        while self.has_room() {
+            let Some(lines) = &mut self.lines else { return };
+            match lines.as_mut().poll_next(cx) {
+                Poll::Ready(Some(line)) => self.take(line),
+                Poll::Ready(None) => self.lines = None,
+                Poll::Pending => return,
+            }
+        }
+    }
+
+    fn take(&mut self, line: Line) {
+        let Line { number, id, question } = line;
+        let place = self.next.0;
+        self.next.0 += 1;
+        self.totals.lines += 1;
+        self.totals.used_up = self.totals.used_up.or_else(|| self.used_up());
+        let fault = match (question, self.totals.used_up) {
+            (Ok(question), None) => {
+                let (hosts, traces) = (Arc::clone(&self.hosts), self.options.traces.clone());
+                let task = self.running.spawn(async move { ask(&hosts, question, traces.as_deref()).await });
+                self.under_way.insert(task.id(), UnderWay { place, id, number });
+                return;
+            }
+            (Ok(_), Some(used_up)) => over_budget(used_up),
+            (Err(fault), _) => fault,
+        };
+        self.wait(place, Reply::failed(id, number, fault));
+    }
+
+    fn used_up(&self) -> Option<UsedUp> {
+        let (budgets, totals) = (&self.options.budgets, &self.totals);
+        let all = [
+            (budgets.calls.is_some_and(|most| totals.calls >= most), UsedUp::Calls),
+            (budgets.tokens.is_some_and(|most| totals.tokens >= most), UsedUp::Tokens),
+            (budgets.usd.is_some_and(|most| totals.usd.unwrap_or(0.0) >= most), UsedUp::Usd),
+            (budgets.time.is_some_and(|most| self.began.elapsed() >= most), UsedUp::Time),
+        ];
+        all.into_iter().find(|(is_used_up, _)| *is_used_up).map(|(_, budget)| budget)
+    }
+
+    /// Notes a search that came to its end. What it stops the batch for.
+    fn note(&mut self, ended: Result<(Id, Done), JoinError>) -> Option<Stopped> {
+        let task = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        let UnderWay { place, id, number } = self.under_way.remove(&task)?;
+        let reply = match ended {
+            Ok((_, Done::Searched(searched))) => {
+                self.pay(&searched.cost);
+                Reply::of(id, number, *searched)
+            }
+            Ok((_, Done::NoHost(NoHost::Line(fault)))) => Reply::failed(id, number, fault),
+            Ok((_, Done::NoHost(NoHost::Fatal(error)))) => return Some(Stopped::Fatal(error)),
+            Err(error) if error.is_cancelled() => return None,
+            Err(error) => Reply::failed(id, number, panicked(error)),
+        };
+        let outage = reply.error.as_ref().filter(|error| error.class == "model").map(|error| error.message.clone());
+        self.wait(place, reply);
+        self.outages = if outage.is_some() { self.outages + 1 } else { 0 };
+        let searches = self.outages;
+        outage.filter(|_| searches == self.options.max_outages).map(|message| Stopped::Outage { searches, message })
+    }
+
+    fn pay(&mut self, cost: &CostReport) {
+        let saved = &cost.saved;
+        self.totals.calls += u64::from(cost.calls) + u64::from(cost.cached());
+        self.totals.tokens += cost.input_tokens + cost.output_tokens + saved.input_tokens + saved.output_tokens;
+        if let Some(usd) = cost.usd_of_all() {
+            self.totals.usd = Some(self.totals.usd.unwrap_or(0.0) + usd);
+        }
+    }
+
+    /// Ends it with what is done.
+    fn halt(&mut self, why: Stopped) {
+        if self.stopped.is_some() {
+            return;
+        }
+        self.lines = None;
+        while let Some(ended) = self.running.try_join_next_with_id() {
+            // It stops already.
+            drop(self.note(ended));
+        }
+        self.running.abort_all();
+        self.stopped = Some(why);
+    }
+}
+
+impl Stream for Answers<'_> {
+    type Item = Reply;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Reply>> {
+        let this = &mut *self;
+        loop {
+            if this.stopped.is_none() && this.stop.as_mut().poll(cx).is_ready() {
+                this.halt(Stopped::Interrupted);
+            }
+            if let Some(reply) = this.ready() {
+                return Poll::Ready(Some(reply));
+            }
+            this.fill(cx);
+            match this.running.poll_join_next_with_id(cx) {
+                // Whatever ends while it is dropped comes too late for its place in the order.
+                Poll::Ready(Some(_)) if this.stopped.is_some() => {}
+                Poll::Ready(Some(ended)) => {
+                    if let Some(why) = this.note(ended) {
+                        this.halt(why);
+                    }
+                }
+                // A line that is wrong has its reply at once.
+                _ if this.is_due() => {}
+                Poll::Ready(None) if this.lines.is_none() => return Poll::Ready(None),
+                _ => return Poll::Pending,
+            }
+        }
+    }
+}
+
+/// Searches for a line.
+async fn ask(hosts: &Hosts, question: Question, traces: Option<&Path>) -> Done {
+    let host = match hosts.get(question.db.as_deref()).await {
+        Ok(host) => host,
+        Err(none) => return Done::NoHost(none),
+    };
+    let run = search::run_id(&question.question);
+    let journal = traces.map(|folder| Folder::new(PathBuf::from(folder)).place(&run));
+    let problem = question.problem();
+    let searched = host.search_as(&run, problem, journal, Arc::new(Silent), None, &Stop::new()).await;
+    Done::Searched(Box::new(searched))
+}
+
+fn over_budget(budget: UsedUp) -> Fault {
+    let what = match budget {
+        UsedUp::Calls => "model calls",
+        UsedUp::Tokens => "tokens",
+        UsedUp::Usd => "dollars",
+        UsedUp::Time => "seconds",
+    };
+    Fault { class: "budget".to_owned(), message: format!("not asked: the {what} of the whole batch are used up") }
+}
+
+fn panicked(error: JoinError) -> Fault {
+    let said: Box<dyn Any> = match error.try_into_panic() {
+        Ok(panic) => panic,
+        Err(error) => Box::new(error.to_string()),
+    };
+    let text = said.downcast_ref::<String>().map(String::as_str).or_else(|| said.downcast_ref::<&str>().copied());
+    let message = format!("the host panicked: {}", text.unwrap_or("it did not say why"));
+    Fault { class: "unexpected".to_owned(), message }
+}

@@ -1,0 +1,113 @@
+//! The hosts that answer the lines of a batch: one for the only database, or one for each that lines name in a folder.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use syrch_grade::run::Fault;
+use syrch_grade::suite::{Unresolved, database_in};
+
+use super::reply::fault;
+use crate::grading::kept::Kept;
+use crate::{Error, Host, Observer, Settings, Shared};
+
+/// Hosts that are open at once.
+const OPEN: usize = 16;
+/// The class of errors that a database is to blame for.
+const DATABASE: &str = "database";
+
+/// Hosts by database, the latest used ones.
+pub(super) struct Hosts {
+    settings: Settings,
+    shared: Arc<Shared>,
+    observer: Arc<dyn Observer>,
+    source: Source,
+}
+
+enum Source {
+    /// One database for all lines, and its file.
+    One(Arc<Host>, PathBuf),
+    /// The databases of a folder.
+    Folder(PathBuf, Kept<PathBuf, Host>),
+}
+
+/// Why a line has no host.
+pub(super) enum NoHost {
+    /// The line's own fault, or its database's.
+    Line(Fault),
+    /// No line would have one.
+    Fatal(Error),
+}
+
+impl Hosts {
+    /// Opens the one database, or checks that the plugins can be had.
+    pub(super) async fn open(settings: Settings, observer: Arc<dyn Observer>) -> Result<Self, Error> {
+        let shared = Shared::new();
+        let source = match folder(&settings.database) {
+            None => {
+                let host = Host::beside(settings.clone(), &shared, observer.as_ref()).await?;
+                Source::One(Arc::new(host), path(&settings.database).to_owned())
+            }
+            Some(folder) => {
+                for role in settings.strategy.roles.keys() {
+                    shared.configured(*role, &settings, observer.as_ref()).await?;
+                }
+                Source::Folder(folder, Kept::new(OPEN))
+            }
+        };
+        Ok(Self { settings, shared, observer, source })
+    }
+
+    /// The host of a line that names that database, or none.
+    pub(super) async fn get(&self, db: Option<&str>) -> Result<Arc<Host>, NoHost> {
+        let (folder, hosts) = match &self.source {
+            Source::One(host, file) => {
+                return match db.filter(|db| !is_called(file, db)) {
+                    None => Ok(Arc::clone(host)),
+                    Some(db) => Err(NoHost::Line(another(db, file))),
+                };
+            }
+            Source::Folder(folder, hosts) => (folder, hosts),
+        };
+        let path = database_in(folder, db.unwrap_or_default()).map_err(|why| unresolved(why, folder))?;
+        let open = || async {
+            // What looks like a scheme in a file's name is none.
+            let settings = Settings { database: format!("sqlite:{}", path.display()), ..self.settings.clone() };
+            Host::beside(settings, &self.shared, self.observer.as_ref()).await
+        };
+        hosts.get(&path, open).await.map_err(|error| match error.class() {
+            DATABASE => NoHost::Line(fault(&error)),
+            _ => NoHost::Fatal(error),
+        })
+    }
+}
+
+/// The folder that a setting of the database names, if it is one.
+fn folder(database: &str) -> Option<PathBuf> {
+    Some(path(database)).filter(|path| path.is_dir()).map(Path::to_owned)
+}
+
+fn path(database: &str) -> &Path {
+    let url = database.trim();
+    Path::new(url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path)))
+}
+
+/// Whether a line means this file: by its name, with the ending or without.
+fn is_called(file: &Path, db: &str) -> bool {
+    [file.file_stem(), file.file_name()].into_iter().flatten().any(|name| name == db)
+}
+
+/// A line must not be answered from another database than it names.
+fn another(db: &str, file: &Path) -> Fault {
+    let message = format!("the line is about the database `{db}`, and the only one here is `{}`", file.display());
+    Fault { class: DATABASE.to_owned(), message }
+}
+
+fn unresolved(why: Unresolved, folder: &Path) -> NoHost {
+    let folder = folder.display();
+    let message = match why {
+        Unresolved::Unnamed => format!("the line has no `db`, which says which database of `{folder}` is meant"),
+        Unresolved::Outside { db } => format!("`{db}` leads out of `{folder}`, where a line may open nothing"),
+        Unresolved::Missing { .. } | Unresolved::NotThere { .. } => why.to_string(),
+    };
+    NoHost::Line(Fault { class: DATABASE.to_owned(), message })
+}

@@ -1,0 +1,178 @@
+//! A line of a batch: a question with what belongs to it, or what is wrong with the line.
+
+use serde::Deserialize;
+use serde_json::Value;
+use syrch_core::Problem;
+use syrch_grade::run::Fault;
+use syrch_grade::suite::is_date;
+
+use super::reply::wrong;
+use crate::grading::ask;
+
+/// Bytes of a line at most.
+pub const LONGEST: usize = 1 << 20;
+/// Bytes of a database's name.
+const NAME: usize = 256;
+/// What some editors begin UTF-8 text with; it may stand in the middle of files that were put together.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A question of a batch.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Question {
+    /// A text or a number that the reply bears; none: the line's number.
+    pub id: Option<Value>,
+    /// The question.
+    pub question: String,
+    /// Its database, by a name in the batch's folder of databases.
+    pub db: Option<String>,
+    /// What explains its terms.
+    pub evidence: Option<String>,
+    /// The day that is its today, `YYYY-MM-DD`.
+    pub as_of: Option<String>,
+}
+
+impl Question {
+    /// One about the batch's database, without more.
+    #[must_use]
+    pub fn new(question: impl Into<String>) -> Self {
+        Self { question: question.into(), ..Self::default() }
+    }
+
+    /// What a role is told: the same as of a suite's question.
+    pub(super) fn problem(&self) -> Problem {
+        ask::problem(&self.question, self.evidence.as_deref(), self.as_of.as_deref())
+    }
+}
+
+/// A line of a batch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Its number, from 1; blank lines count.
+    pub number: u64,
+    /// What the reply bears.
+    pub(super) id: Value,
+    pub(super) question: Result<Question, Fault>,
+}
+
+/// What is read of an object. Nothing else of it is kept, least of all what a suite expects.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Members {
+    #[serde(alias = "question_id")]
+    id: Value,
+    question: Value,
+    #[serde(alias = "db_id")]
+    db: Value,
+    evidence: Value,
+    as_of: Value,
+}
+
+impl Line {
+    /// A line with that question.
+    #[must_use]
+    pub fn new(number: u64, question: Question) -> Self {
+        let id = question.id.clone().unwrap_or_else(|| number.into());
+        Self { number, id, question: Ok(question) }
+    }
+
+    /// Reads a line, without its end: an object with `question` and perhaps `id`, `db`, `evidence` and `as_of`, or just the question as a JSON
+    /// string. Further members are passed over, what a suite expects of the answer included. None: the line is blank.
+    #[must_use]
+    pub fn read(number: u64, line: &[u8]) -> Option<Self> {
+        let bytes = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
+        if bytes.is_empty() {
+            return None;
+        }
+        if line.len() > LONGEST {
+            return Some(Self::too_long(number, Value::Null));
+        }
+        Some(match parse(bytes) {
+            Err(fault) => Self { number, id: number.into(), question: Err(fault) },
+            Ok(members) => {
+                let (id, question) = members.question();
+                Self { number, id: id.unwrap_or_else(|| number.into()), question }
+            }
+        })
+    }
+
+    /// What its reply bears: its own id, or its number.
+    #[must_use]
+    pub fn id(&self) -> &Value {
+        &self.id
+    }
+
+    /// A line of more than [`LONGEST`] bytes, of which nothing but its id is known; null: not even that.
+    #[must_use]
+    pub fn too_long(number: u64, id: Value) -> Self {
+        let id = if is_id(&id) { id } else { number.into() };
+        Self { number, id, question: Err(wrong(format!("the line is longer than {LONGEST} bytes"))) }
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Members, Fault> {
+    let text = std::str::from_utf8(bytes).map_err(|_| wrong("the line is not UTF-8 text"))?;
+    let json = |error: serde_json::Error| {
+        let message = error.to_string();
+        let what = message.split(" at line ").next().unwrap_or(&message);
+        wrong(format!("the line is not read as JSON: {what} at column {}", error.column()))
+    };
+    match bytes.first() {
+        Some(b'"') => Ok(Members { question: serde_json::from_str(text).map_err(json)?, ..Members::default() }),
+        Some(b'{') => serde_json::from_str(text).map_err(json),
+        _ => Err(wrong("the line is neither an object with `question` nor a question in double quotes")),
+    }
+}
+
+impl Members {
+    /// The id, when it can be one, and the question.
+    fn question(self) -> (Option<Value>, Result<Question, Fault>) {
+        let Self { id, question, db, evidence, as_of } = self;
+        let known = is_id(&id).then(|| id.clone());
+        if known.is_none() && !id.is_null() {
+            return (None, Err(wrong("`id` is neither a text nor a number")));
+        }
+        let read = || {
+            Ok(Question {
+                id: known.clone(),
+                question: text("question", question)?.ok_or_else(|| wrong("the line has no `question`"))?,
+                db: name(db)?,
+                evidence: text("evidence", evidence)?,
+                as_of: day(as_of)?,
+            })
+        };
+        let question = read();
+        (known, question)
+    }
+}
+
+fn is_id(value: &Value) -> bool {
+    value.is_string() || value.is_number()
+}
+
+/// A text that is not blank.
+fn text(member: &str, value: Value) -> Result<Option<String>, Fault> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
+        _ => Err(wrong(format!("`{member}` is not a text"))),
+    }
+}
+
+fn name(value: Value) -> Result<Option<String>, Fault> {
+    let name = match value {
+        Value::Number(number) => Some(number.to_string()),
+        other => text("db", other)?.map(|name| name.trim().to_owned()),
+    };
+    match name {
+        Some(name) if name.len() > NAME => Err(wrong(format!("`db` is longer than {NAME} bytes"))),
+        name => Ok(name),
+    }
+}
+
+fn day(value: Value) -> Result<Option<String>, Fault> {
+    let day = text("as_of", value)?.map(|day| day.trim().to_owned());
+    match day {
+        Some(day) if !is_date(&day) => Err(wrong("`as_of` is no date of the form 2024-12-31")),
+        day => Ok(day),
+    }
+}

@@ -1,0 +1,90 @@
+//! What a line comes to: one object, in a form that `benchmark --answers` grades.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use syrch_grade::run::Fault;
+
+use crate::host::Searched;
+use crate::{AnswerDocument, Error, Outcome, SearchReport};
+
+/// The reply to a line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// The line's own id, as it was; the line's number when it has none.
+    pub id: Value,
+    /// How it ended.
+    pub outcome: Ending,
+    /// The answer's document, also when it holds a question to the user or nothing acceptable; none when an error ended it.
+    pub answer: Option<AnswerDocument>,
+    /// Why there is no document.
+    pub error: Option<Fault>,
+    /// The line's number, from 1.
+    pub line: u64,
+}
+
+/// How a line ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// There is an answer.
+    Answered,
+    /// No candidate was acceptable.
+    NoAnswer,
+    /// The user must be asked.
+    ClarificationNeeded,
+    /// The line is wrong, or an error ended its search.
+    Failed,
+}
+
+impl From<Outcome> for Ending {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Answered => Self::Answered,
+            Outcome::NoAnswer => Self::NoAnswer,
+            Outcome::ClarificationNeeded => Self::ClarificationNeeded,
+        }
+    }
+}
+
+impl Reply {
+    /// The reply to a line that was not answered.
+    pub(super) fn failed(id: Value, line: u64, error: Fault) -> Self {
+        // A strategy that says it found nothing has failed at nothing.
+        let outcome = if error.class == "no-answer" { Ending::NoAnswer } else { Ending::Failed };
+        Self { id, outcome, answer: None, error: Some(error), line }
+    }
+
+    /// The reply to a line that was searched for.
+    pub(super) fn of(id: Value, line: u64, searched: Searched) -> Self {
+        match searched.report {
+            Ok(SearchReport { outcome, document, .. }) => {
+                Self { id, outcome: outcome.into(), answer: Some(document), error: None, line }
+            }
+            Err(error) => Self::failed(id, line, fault(&error)),
+        }
+    }
+
+    /// About how many bytes it takes; what is the same for all of them is not counted.
+    pub(super) fn bytes(&self) -> usize {
+        let answer = self.answer.as_ref();
+        let cells = answer.and_then(|document| document.answer.as_ref()).map_or(0, |answer| {
+            answer.text.len() + answer.rows.iter().flatten().map(|cell| size_of::<Value>() + text(cell)).sum::<usize>()
+        });
+        let candidates = answer.iter().flat_map(|document| &document.candidates);
+        text(&self.id) + cells + candidates.map(|candidate| candidate.sql.len() + candidate.reason.len()).sum::<usize>()
+    }
+}
+
+fn text(value: &Value) -> usize {
+    value.as_str().map_or(0, str::len)
+}
+
+/// An error as a reply tells it.
+pub(super) fn fault(error: &Error) -> Fault {
+    Fault { class: error.class().to_owned(), message: error.to_string() }
+}
+
+/// What is wrong with a line.
+pub(super) fn wrong(message: impl Into<String>) -> Fault {
+    Fault { class: "usage".to_owned(), message: message.into() }
+}

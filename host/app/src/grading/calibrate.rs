@@ -1,0 +1,257 @@
+//! Fits a calibrator on a graded run, and writes the strategy that answers with it.
+//!
+//! A curve may only be applied where it was measured. So it is fitted on what the calibrator `signals` gave the answers of the run, and `fitted`
+//! applies it to the same; the strategy's threshold moves along the curve, so that a search stops where it stopped in the run; and where the
+//! aggregator is `evidence`, it takes no doubts off any more, since what it doubts is in the shares that the curve was fitted on. What is printed
+//! then is the curve's value. A prompt that quotes a confidence quotes another, which is all that a model may notice.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use syrch_core::ports::Policy;
+use syrch_core::roles::Role;
+use syrch_grade::Verdict;
+use syrch_grade::calibrate::{
+    Bands, CalibrateError, Curve, LEAST_ISOTONIC, Method, Point, Report, bands, cross_validate,
+};
+use syrch_grade::run::{Arm, End, Graded, RunRecord};
+
+use crate::rests_on::{BASIS, Basis, database_name, model_name};
+use crate::strategies::{Definition, LIMITS, Part};
+use crate::{Error, PluginSource};
+
+/// The calibrator whose values a curve is fitted on, and the one that applies it.
+const MEASURED: &str = "signals";
+const FITTED: &str = "fitted";
+/// Settings of [`FITTED`] that are not those of [`MEASURED`].
+const CURVE: [&str; 6] = ["method", "thresholds", "values", "slope", "intercept", BASIS];
+/// The aggregator that is told to take off no doubts, and how.
+const DOUBTING: &str = "evidence";
+const DOUBTS: [&str; 2] = ["ambiguity", "cap"];
+/// Bytes of a strategy's name at most.
+const NAME: usize = 64;
+
+/// What came of fitting.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    /// The run's id.
+    pub run: String,
+    /// The arm whose answers they are.
+    pub arm: String,
+    /// By which rule they are right.
+    pub rule: String,
+    /// Who answered: a model's name, or what stood in its place.
+    pub model: String,
+    /// How well each method does on held-out answers.
+    pub report: Report,
+    /// The method that is used.
+    pub method: Method,
+    /// The curve, fitted on all answers.
+    pub curve: Curve,
+    /// What answers' footers quote: how often answers were right that curves fitted without them would print with such a confidence.
+    pub bands: Bands,
+    /// The strategy of the arm with this calibrator.
+    pub definition: Definition,
+    /// Graded answers that are not counted, since no candidate of their own was calibrated: joins of several tasks, and those that no search gave.
+    pub left_out: u64,
+}
+
+/// Fits on a run. `arm` may be none when there is one alone; a method of none is the best on held-out answers.
+///
+/// # Errors
+/// When there is no such arm, its calibrator is not one whose values a curve can be fitted on, or the answers are too few or too alike.
+pub fn calibrate(record: &RunRecord, arm: Option<&str>, method: Option<Method>) -> Result<Calibration, Error> {
+    let header = &record.header;
+    let unfit = |why: String| Error::Unfit(format!("the run `{}` cannot be calibrated on: {why}", header.id));
+    let arm = chosen(&header.arms, arm).map_err(unfit)?;
+    let cast = Cast::of(arm).map_err(unfit)?;
+    let (points, left_out) = points(record, arm, &cast);
+    if points.is_empty() && left_out > 0 {
+        return Err(unfit(format!("no calibrator had a say in its {left_out} answers; it takes a run of searches")));
+    }
+    let report = cross_validate(&points).map_err(|error| unfit(error.to_string()))?;
+    let method = method.unwrap_or(report.chosen);
+    if method == Method::Isotonic && points.len() < LEAST_ISOTONIC {
+        return Err(unfit(CalibrateError::TooFewForIsotonic { answers: points.len() }.to_string()));
+    }
+    let curve = Curve::fit(method, &points);
+    // The curve knows the answers that it was fitted on: counted is what curves say of answers that they were not.
+    let held_out = report.measured.iter().find(|measured| measured.method == method).map(|measured| &measured.held_out);
+    let counted = points.iter().zip(held_out.into_iter().flatten());
+    let bands = bands(counted.map(|(point, sure)| (point.database.as_str(), rounded(*sure), point.right)));
+    let model = header.simulated.clone().unwrap_or_else(|| cast.model.clone());
+    let mut basis = Basis::new(&header.id, &header.rule, &model, &bands);
+    basis.suite = database_name(&header.suite.path).to_owned();
+    basis.over = report.databases.keys().cloned().collect();
+    let definition = cast.definition(arm, &curve, &basis, points.len())?;
+    Ok(Calibration {
+        run: header.id.clone(),
+        arm: arm.name.clone(),
+        rule: header.rule.clone(),
+        model,
+        report,
+        method,
+        curve,
+        bands,
+        definition,
+        left_out,
+    })
+}
+
+fn chosen<'a>(arms: &'a [Arm], name: Option<&str>) -> Result<&'a Arm, String> {
+    let names = || arms.iter().map(|arm| format!("`{}`", arm.name)).collect::<Vec<_>>().join(", ");
+    let own: Vec<&Arm> = arms.iter().filter(|arm| arm.again.is_none()).collect();
+    match (name, own.as_slice()) {
+        (None, [arm]) => Ok(arm),
+        (None, _) => Err(format!("it has several arms, and --arm says which: {}", names())),
+        (Some(name), _) => {
+            arms.iter().find(|arm| arm.name == name).ok_or_else(|| format!("it has no arm `{name}`, but {}", names()))
+        }
+    }
+}
+
+/// The answers that tell, and how many do not.
+fn points(record: &RunRecord, arm: &Arm, cast: &Cast) -> (Vec<Point>, u64) {
+    let mut left_out = 0;
+    let mut points = Vec::new();
+    let answered = |graded: &&Graded| graded.arm == arm.name && graded.end == End::Answered;
+    for graded in record.graded.iter().filter(answered) {
+        let right = match graded.verdict(&record.header.rule) {
+            Some(Verdict::Right) => true,
+            Some(Verdict::Wrong) => false,
+            Some(Verdict::Excluded) | None => continue,
+        };
+        let (Some(confidence), Some(printed)) = (graded.candidate_confidence, graded.confidence) else {
+            left_out += 1;
+            continue;
+        };
+        let kept = if confidence > 0.0 { (printed / confidence).clamp(0.0, 1.0) } else { 1.0 };
+        let left = if cast.doubts() { 1.0 } else { kept };
+        let database = database_name(&graded.db).to_owned();
+        points.push(Point { database, confidence, printed, left, right });
+    }
+    (points, left_out)
+}
+
+/// As the aggregator `evidence` prints it: an answer at the edge of a band has to be counted in the band that it will be looked up in.
+fn rounded(confidence: f64) -> f64 {
+    (confidence * 1000.0).round() / 1000.0
+}
+
+/// What an arm was made of.
+struct Cast {
+    roles: BTreeMap<Role, (PluginSource, Map<String, Value>)>,
+    policy: Policy,
+    model: String,
+}
+
+impl Cast {
+    fn of(arm: &Arm) -> Result<Self, String> {
+        let mut config: BTreeMap<Role, Map<String, Value>> = setting(arm, "/strategy/config")?;
+        let mut roles = BTreeMap::new();
+        for plugin in &arm.plugins {
+            let role = Role::ALL.into_iter().find(|role| role.name() == plugin.role);
+            let role = role.ok_or_else(|| format!("its arm `{}` has an unknown role `{}`", arm.name, plugin.role))?;
+            let config = config.remove(&role).unwrap_or_default();
+            roles.insert(role, (PluginSource::parse(&plugin.source), config));
+        }
+        let mut cast = Self { roles, policy: setting(arm, "/policy")?, model: model_name(&setting(arm, "/model")?) };
+        cast.measured()?;
+        Ok(cast)
+    }
+
+    /// Sees to it that the calibrator is one whose values are those that a curve will be applied to, and keeps its weights.
+    fn measured(&mut self) -> Result<(), String> {
+        let instead = "only what `signals` gives can have a curve; run the suite with that calibrator";
+        let Some((source, config)) = self.roles.get_mut(&Role::Calibrator) else {
+            return Err(format!("its arm has no calibrator; {instead}"));
+        };
+        let is = |name: &str| *source == PluginSource::Builtin(name.to_owned());
+        let has_curve = config.get("method").is_some_and(|method| method != "none");
+        if is(FITTED) && has_curve {
+            return Err(format!("its calibrator `{FITTED}` has a curve already; {instead}"));
+        }
+        if !is(FITTED) && !is(MEASURED) {
+            return Err(format!("its calibrator is `{source}`; {instead}"));
+        }
+        config.retain(|key, _| !CURVE.contains(&key.as_str()));
+        Ok(())
+    }
+
+    /// Whether the aggregator can be told to take off no doubts.
+    fn doubts(&self) -> bool {
+        let aggregator = self.roles.get(&Role::Aggregator).map(|(source, _)| source);
+        aggregator == Some(&PluginSource::Builtin(DOUBTING.to_owned()))
+    }
+
+    fn definition(&self, arm: &Arm, curve: &Curve, basis: &Basis, answers: usize) -> Result<Definition, Error> {
+        let mut roles = self.roles.clone();
+        let config = roles.remove(&Role::Calibrator).map(|(_, config)| config).unwrap_or_default();
+        let written = serde_json::to_value(basis).map_err(|error| Error::Internal(error.to_string()))?;
+        let curve_settings = settings_of(curve).into_iter().chain([(BASIS.to_owned(), written)]);
+        let config = config.into_iter().chain(curve_settings).collect();
+        roles.insert(Role::Calibrator, (PluginSource::Builtin(FITTED.to_owned()), config));
+        if *curve != Curve::None
+            && self.doubts()
+            && let Some((_, config)) = roles.get_mut(&Role::Aggregator)
+        {
+            config.extend(DOUBTS.map(|key| (key.to_owned(), json!(0.0))));
+        }
+        let roles = roles.into_iter().map(|(role, (source, config))| (role, Part::new(source, config))).collect();
+        let policy = Policy { high_confidence: threshold(curve, self.policy.high_confidence), ..self.policy.clone() };
+        let policy = LIMITS.iter().map(|limit| (limit.key.to_owned(), limit.get(&policy))).collect();
+        let mut definition = Definition::new(&name_of(arm), roles, policy);
+        let Basis { run, rule, model, databases, .. } = basis;
+        definition.summary = format!("{}, with confidences fitted on {answers} graded answers", arm.strategy);
+        definition.idea = format!(
+            "Made by `calibrate fit` from the run {run}: {answers} answers of the arm {} over {databases} databases, by the rule {rule}, with \
+             {model}. A confidence is how often answers like it were right there.",
+            arm.name
+        );
+        definition.when =
+            "Over databases like those of the run, with the same model: of others the run tells nothing.".to_owned();
+        Ok(definition)
+    }
+}
+
+fn setting<T: DeserializeOwned>(arm: &Arm, pointer: &str) -> Result<T, String> {
+    let value = arm.settings.pointer(pointer).cloned().unwrap_or_default();
+    serde_json::from_value(value).map_err(|error| {
+        let key = pointer.trim_start_matches('/').replace('/', ".");
+        format!("its arm `{}` has settings that this host does not know ({key}: {error})", arm.name)
+    })
+}
+
+/// A search stops where it stopped in the run: both the confidence and the threshold go along the curve, which never falls.
+fn threshold(curve: &Curve, high_confidence: f64) -> f64 {
+    match curve {
+        Curve::None => high_confidence,
+        // A component's arithmetic may differ in the last digit: a confidence at the threshold must not fall under it.
+        _ => ((curve.apply(high_confidence) * 1e9).floor() / 1e9).max(1e-9),
+    }
+}
+
+fn settings_of(curve: &Curve) -> Map<String, Value> {
+    let settings = match curve {
+        Curve::None => json!({"method": "none"}),
+        Curve::Isotonic(curve) => {
+            json!({"method": "isotonic", "thresholds": curve.thresholds, "values": curve.values})
+        }
+        Curve::Logistic(curve) => {
+            json!({"method": "logistic", "slope": curve.slope, "intercept": curve.intercept})
+        }
+    };
+    settings.as_object().cloned().unwrap_or_default()
+}
+
+/// The strategy's name with `-fitted`, as strategy files admit it.
+fn name_of(arm: &Arm) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
+    let stem: String = arm.strategy.chars().map(plain).take(NAME - "-fitted".len()).collect();
+    let stem = stem.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    format!("{}-fitted", if stem.is_empty() { "strategy" } else { stem.trim_end_matches("-fitted") })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,307 @@
+//! One question against what is expected of its answer, with the first rows in which they differ.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use syrch_core::ports::Query;
+use syrch_core::{Problem, ResultSet, SqlError, Value};
+use syrch_grade::Verdict;
+use syrch_grade::rules::{Facts, Rule, judge_all, soft_f1};
+use syrch_grade::suite::{self, Gold};
+use syrch_scheduler::Stop;
+
+use crate::{Error, Host, Observer, Outcome, SearchReport, Settings, Withheld, json_value, knowledge, open_database};
+
+/// The schema's name in [`EvalReport::schema`].
+pub const EVAL_SCHEMA: &str = "syrch.eval/1";
+/// Rows of either side that are shown.
+const SHOWN: usize = 5;
+/// Significant digits by which numbers are told apart when rows are paired.
+const DIGITS: usize = 6;
+
+/// What is expected of the answer, read or run before anybody is asked.
+pub struct Eval {
+    host: Host,
+    problem: Problem,
+    expected: ResultSet,
+    expected_sql: Option<String>,
+    facts: Facts,
+    rule: Rule,
+    /// What is said of examples and notes that nobody is shown.
+    left_out: Option<String>,
+}
+
+/// `syrch.eval/1`: how an answer compares with what is expected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvalReport {
+    /// Always [`EVAL_SCHEMA`].
+    pub schema: String,
+    /// The question as asked.
+    pub question: String,
+    /// The rule by which it matches or not.
+    pub rule: String,
+    /// Whether the answer is the expected one; none: the rule cannot tell, or there is no answer.
+    #[serde(rename = "match")]
+    pub is_match: Option<bool>,
+    /// How the search ended: `answered`, `no-answer`, `clarification-needed`.
+    pub outcome: Outcome,
+    /// What every rule says, by its name; empty without an answer.
+    pub verdicts: BTreeMap<String, Verdict>,
+    /// How much of the expected cells the answer holds, 0 to 1; none without an answer.
+    pub soft_f1: Option<f64>,
+    /// Rows of the answer; none without one.
+    pub rows: Option<u64>,
+    /// Rows that are expected.
+    pub expected_rows: u64,
+    /// The columns of the answer; empty without one.
+    pub columns: Vec<String>,
+    /// The columns that are expected.
+    pub expected_columns: Vec<String>,
+    /// The first of the expected rows that the answer lacks.
+    pub missing: Vec<Vec<serde_json::Value>>,
+    /// The first rows of the answer that are not expected.
+    pub unexpected: Vec<Vec<serde_json::Value>>,
+    /// The first place, from 1, at which the order of rows differs, where an order is asked for and the rows are the same.
+    pub out_of_order: Option<u64>,
+    /// The statement that was answered with.
+    pub sql: Option<String>,
+    /// The expected one; none: rows or a text are expected.
+    pub expected_sql: Option<String>,
+    /// How sure the answer is, 0 to 1.
+    pub confidence: Option<f64>,
+    /// The search's run.
+    pub run: String,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// What is expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expectation {
+    /// The rows of a CSV file.
+    Csv(PathBuf),
+    /// The rows of a statement.
+    Sql(String),
+    /// One cell.
+    Answer(String),
+}
+
+impl Eval {
+    /// Reads or runs what is expected, then opens the database, the model and the plugins. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// When the expected rows cannot be had, or as [`Host::open`].
+    pub async fn open(
+        settings: Settings,
+        problem: Problem,
+        (expectation, ordered): (Expectation, bool),
+        rule: Rule,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        let gold = match expectation {
+            Expectation::Csv(path) => Gold::Csv(path),
+            Expectation::Sql(sql) => Gold::Sql(sql),
+            Expectation::Answer(text) => Gold::Text(text),
+        };
+        let expected_sql = match &gold {
+            Gold::Sql(sql) => Some(sql.clone()),
+            Gold::Csv(_) | Gold::Text(_) => None,
+        };
+        let unnamed = matches!(gold, Gold::Text(_));
+        let facts = Facts { unnamed, ..Facts::new(ordered, expected_sql.as_deref()) };
+        let expected = expected(&settings, gold).await?;
+        let told = Withheld::new([problem.question.as_str()], expected_sql.as_deref());
+        let mut settings = settings;
+        settings.retrieval.withheld = Arc::new(told);
+        let left_out = knowledge::left_out(&settings.retrieval)?;
+        let host = Host::open(settings, observer).await?;
+        Ok(Self { host, problem, expected, expected_sql, facts, rule, left_out })
+    }
+
+    /// Asks, and compares.
+    ///
+    /// # Errors
+    /// As [`Host::search`].
+    pub async fn carry_out(
+        self,
+        observer: Arc<dyn Observer>,
+        stop: &Stop,
+    ) -> Result<(EvalReport, SearchReport), Error> {
+        let report = self.host.search(self.problem.clone(), observer, None, stop).await?;
+        let answer = report.data.clone().filter(|_| report.outcome == Outcome::Answered);
+        let compared = move || {
+            let evaluated = self.compare(answer.as_deref());
+            (evaluated, self)
+        };
+        let compared = tokio::task::spawn_blocking(compared).await;
+        let (mut evaluated, _) = compared.map_err(|error| Error::Internal(error.to_string()))?;
+        let document = &report.document;
+        evaluated.outcome = report.outcome;
+        evaluated.sql.clone_from(&document.sql);
+        evaluated.confidence = document.confidence.as_ref().map(|confidence| confidence.calibrated);
+        evaluated.run.clone_from(&document.run);
+        evaluated.warnings.extend(document.warnings.iter().cloned());
+        Ok((evaluated, report))
+    }
+
+    fn compare(&self, answer: Option<&ResultSet>) -> EvalReport {
+        let golds = [(self.expected.clone(), self.facts)];
+        let judged = answer.map(|answer| judge_all(&golds, Some(answer))).unwrap_or_default();
+        let verdicts: BTreeMap<String, Verdict> =
+            judged.into_iter().map(|(rule, judged)| (rule, judged.verdict)).collect();
+        let verdict = verdicts.get(self.rule.name()).copied();
+        let difference =
+            answer.map(|answer| difference(&self.expected, answer, self.facts.ordered)).unwrap_or_default();
+        let cut =
+            self.expected.truncated().then(|| "the expected rows were cut at the limit: no rule can tell".to_owned());
+        EvalReport {
+            schema: EVAL_SCHEMA.to_owned(),
+            question: self.problem.question.clone(),
+            rule: self.rule.name().to_owned(),
+            is_match: verdict.filter(|verdict| *verdict != Verdict::Excluded).map(Verdict::is_right),
+            outcome: Outcome::NoAnswer,
+            verdicts,
+            soft_f1: answer.map(|answer| soft_f1(&self.expected, answer)),
+            rows: answer.map(ResultSet::row_count),
+            expected_rows: self.expected.row_count(),
+            columns: answer.map(names).unwrap_or_default(),
+            expected_columns: names(&self.expected),
+            missing: difference.missing,
+            unexpected: difference.unexpected,
+            out_of_order: difference.out_of_order,
+            sql: None,
+            expected_sql: self.expected_sql.clone(),
+            confidence: None,
+            run: String::new(),
+            warnings: cut.into_iter().chain(self.left_out.clone()).collect(),
+        }
+    }
+}
+
+/// The expected rows. Statements run under the guard, with all tables, whatever strategies are granted.
+async fn expected(settings: &Settings, gold: Gold) -> Result<ResultSet, Error> {
+    if let Gold::Sql(sql) = &gold {
+        let (database, limits) = (settings.database.clone(), settings.limits.clone());
+        let database = open_database(&Settings { database, limits, ..Settings::default() }).await?;
+        return database.run(&Query::new(sql)).await.map_err(|error| {
+            let message = format!("the expected statement: {}", error.message);
+            Error::Sql(SqlError { message, ..error })
+        });
+    }
+    let read = tokio::task::spawn_blocking(move || suite::expected(&gold)).await;
+    let read = read.map_err(|error| Error::Internal(error.to_string()))?;
+    let rows = read.map_err(|error| Error::Unfit(format!("the expected rows: {error}")))?;
+    rows.ok_or_else(|| Error::Internal("nothing is expected".to_owned()))
+}
+
+fn names(results: &ResultSet) -> Vec<String> {
+    results.columns().into_iter().map(|column| column.name).collect()
+}
+
+/// The first rows in which results differ.
+#[derive(Debug, Default, PartialEq)]
+struct Difference {
+    missing: Vec<Vec<serde_json::Value>>,
+    unexpected: Vec<Vec<serde_json::Value>>,
+    out_of_order: Option<u64>,
+}
+
+/// Pairs equal rows, whatever their order. Columns are paired by name where both sides have the same, and by position otherwise.
+fn difference(expected: &ResultSet, answer: &ResultSet, ordered: bool) -> Difference {
+    let order = by_name(&names(expected), &names(answer));
+    let in_order = |row: Vec<Value>| -> Vec<Value> {
+        match &order {
+            Some(order) => order.iter().filter_map(|at| row.get(*at).cloned()).collect(),
+            None => row,
+        }
+    };
+    let expected = expected.rows(0, expected.row_count());
+    let answer: Vec<Vec<Value>> = answer.rows(0, answer.row_count()).into_iter().map(in_order).collect();
+    let (missing, unexpected) = (lacking(&expected, &answer), lacking(&answer, &expected));
+    let same = missing.is_empty() && unexpected.is_empty();
+    let differs = |(one, other): (&Vec<Value>, &Vec<Value>)| key(one) != key(other);
+    let place = expected.iter().zip(&answer).position(differs).filter(|_| ordered && same);
+    Difference { missing, unexpected, out_of_order: place.map(|place| place as u64 + 1) }
+}
+
+/// Where each expected column stands in the answer, when they have the same names, each once.
+fn by_name(expected: &[String], answer: &[String]) -> Option<Vec<usize>> {
+    let once = |name: &String, names: &[String]| names.iter().filter(|other| *other == name).count() == 1;
+    let all = expected.len() == answer.len() && expected.iter().all(|name| once(name, expected) && once(name, answer));
+    all.then(|| expected.iter().filter_map(|name| answer.iter().position(|other| other == name)).collect())
+}
+
+/// The first rows that the others lack, each as often as it is lacking.
+fn lacking(rows: &[Vec<Value>], others: &[Vec<Value>]) -> Vec<Vec<serde_json::Value>> {
+    let mut left: BTreeMap<String, u64> = BTreeMap::new();
+    others.iter().for_each(|row| *left.entry(key(row)).or_default() += 1);
+    let mut lacking = Vec::new();
+    for row in rows {
+        match left.get_mut(&key(row)) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => lacking.push(row.iter().map(json_value).collect()),
+        }
+        if lacking.len() == SHOWN {
+            break;
+        }
+    }
+    lacking
+}
+
+/// What tells rows apart: 1 is 1.0, and numbers are rounded.
+fn key(row: &[Value]) -> String {
+    let cell = |value: &Value| match value {
+        Value::Integer(number) => rounded(*number as f64),
+        Value::Real(number) => rounded(*number),
+        Value::Decimal(text) => text.parse().map_or_else(|_| format!("{text:?}"), rounded),
+        other => json_value(other).to_string(),
+    };
+    row.iter().map(cell).collect::<Vec<_>>().join(",")
+}
+
+fn rounded(number: f64) -> String {
+    // Minus zero is zero.
+    format!("{:.*e}", DIGITS - 1, number + 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn table(csv: &str) -> ResultSet {
+        let folder = syrch_kit::scratch();
+        let path = folder.path().join("rows.csv");
+        std::fs::write(&path, csv).unwrap();
+        suite::expected(&Gold::Csv(path)).unwrap().unwrap()
+    }
+
+    #[test]
+    fn rows_are_paired_whatever_their_order_and_their_columns() {
+        let expected = table("a,b\n1,x\n2,y\n2,y\n");
+        let same = table("b,a\ny,2.0\nx,1\ny,2\n");
+        assert_eq!(difference(&expected, &same, false), Difference::default());
+        let other = table("a,b\n2,y\n3,z\n,x\n");
+        let found = difference(&expected, &other, false);
+        assert_eq!(found.missing, [[json!(1), json!("x")], [json!(2), json!("y")]]);
+        assert_eq!(found.unexpected, [[json!(3), json!("z")], [json!(null), json!("x")]]);
+    }
+
+    #[test]
+    fn an_order_counts_only_where_it_is_asked_for() {
+        let (expected, turned) = (table("a\n1\n2\n3\n"), table("n\n1\n3\n2\n"));
+        assert_eq!(difference(&expected, &turned, true).out_of_order, Some(2));
+        assert_eq!(difference(&expected, &turned, false), Difference::default());
+        assert_eq!(difference(&expected, &expected, true), Difference::default());
+    }
+
+    #[test]
+    fn only_the_first_rows_are_shown() {
+        let many: String = (0..100).map(|n| format!("{n}\n")).collect();
+        let found = difference(&table(&format!("a\n{many}")), &table("a\n0.00000001\n"), false);
+        assert_eq!((found.missing.len(), found.unexpected.len()), (SHOWN, 1));
+    }
+}

@@ -1,0 +1,182 @@
+//! Whether a statement gives what is expected on every variant.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
+use syrch_core::ResultSet;
+use syrch_core::ports::{Database, Query};
+use syrch_grade::Verdict;
+use syrch_grade::rules::{Facts, Rule};
+use syrch_grade::suite::Suite;
+
+use super::super::kept::Kept;
+use super::{FUZZ_FILE, FUZZ_FORMAT, FuzzManifest, FuzzedVariant, digest, open};
+use crate::{Error, Settings};
+
+/// Variants that are open at once.
+const OPEN: usize = 64;
+/// Expected results that are kept for the next one who is asked the same.
+const KEPT: usize = 512;
+/// Variants on which a statement runs at once.
+const AT_ONCE: usize = 4;
+
+/// A fuzzed suite, open.
+pub struct Fuzzed {
+    folder: PathBuf,
+    manifest: FuzzManifest,
+    settings: Settings,
+    databases: Kept<String, Arc<dyn Database>>,
+    golds: Kept<(String, String), Option<ResultSet>>,
+}
+
+/// What a prediction came to on the variants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FuzzedVerdict {
+    /// Variants that can tell: where an expected statement has rows.
+    pub variants: u32,
+    /// On how many of them the prediction is right.
+    pub agreed: u32,
+    /// The file of the first on which it is not.
+    pub first_disagreement: Option<String>,
+}
+
+impl FuzzedVerdict {
+    /// Whether the prediction is right on every variant that can tell. With its verdict on the original, this is its verdict on the fuzzed
+    /// suite.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.agreed == self.variants
+    }
+}
+
+impl Fuzzed {
+    /// Opens the fuzzed suite in a folder. `settings` give the limits of statements.
+    ///
+    /// # Errors
+    /// When there is none, when it was made for other questions, or when a variant is not what was made.
+    pub async fn open(folder: &Path, suite: &Suite, settings: &Settings) -> Result<Self, Error> {
+        let manifest = read(folder)?;
+        if manifest.suite != suite.digest {
+            let shown = folder.display();
+            let message =
+                format!("the fuzzed suite in `{shown}` was made for other questions or expected answers; make it anew");
+            return Err(Error::Unfit(message));
+        }
+        for question in &suite.questions {
+            if !manifest.databases.contains_key(&question.db) {
+                let message = format!("the fuzzed suite in `{}` has no database `{}`", folder.display(), question.db);
+                return Err(Error::Unfit(message));
+            }
+        }
+        for variant in manifest.databases.values().flat_map(|database| &database.variants) {
+            let path = folder.join(&variant.file);
+            if digest(path.clone()).await? != variant.digest {
+                return Err(Error::Unfit(format!("`{}` has changed since it was made", path.display())));
+            }
+        }
+        let (databases, golds) = (Kept::new(OPEN), Kept::new(KEPT));
+        Ok(Self { folder: folder.to_owned(), manifest, settings: settings.clone(), databases, golds })
+    }
+
+    /// What it was made from.
+    #[must_use]
+    pub fn manifest(&self) -> &FuzzManifest {
+        &self.manifest
+    }
+
+    /// Compares a prediction with the expected statements, of which any one suffices, on every variant of a database by a rule. `ordered`:
+    /// the question asks for an order of rows. A statement that fails on a variant is wrong there; variants on which no expected statement
+    /// has rows, or where the rule cannot tell, do not count.
+    ///
+    /// # Errors
+    /// When the database has no variants or one cannot be opened.
+    pub async fn agree(
+        &self,
+        db: &str,
+        golds: &[&str],
+        predicted_sql: &str,
+        rule: Rule,
+        ordered: bool,
+    ) -> Result<FuzzedVerdict, Error> {
+        let unknown = || Error::Unfit(format!("the fuzzed suite has no database `{db}`"));
+        let variants = &self.manifest.databases.get(db).ok_or_else(unknown)?.variants;
+        let on =
+            |variant: &'_ FuzzedVariant| self.on(variant.file.clone(), golds, predicted_sql, rule, ordered).boxed();
+        let all: Vec<BoxFuture<'_, _>> = variants.iter().map(on).collect();
+        let mut verdicts = stream::iter(all).buffered(AT_ONCE);
+        let mut found = FuzzedVerdict { variants: 0, agreed: 0, first_disagreement: None };
+        while let Some(verdict) = verdicts.next().await {
+            match verdict? {
+                (_, Some(Verdict::Right)) => (found.variants, found.agreed) = (found.variants + 1, found.agreed + 1),
+                (file, Some(Verdict::Wrong)) => {
+                    found.variants += 1;
+                    found.first_disagreement.get_or_insert(file);
+                }
+                (_, Some(Verdict::Excluded) | None) => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// The verdict on one variant; none where it cannot tell.
+    async fn on(
+        &self,
+        file: String,
+        golds: &[&str],
+        predicted_sql: &str,
+        rule: Rule,
+        ordered: bool,
+    ) -> Result<(String, Option<Verdict>), Error> {
+        let database = self.databases.get(&file, || open_at(&self.settings, self.folder.join(&file))).await?;
+        let mut expected = Vec::new();
+        for gold in golds {
+            let run = || async { Ok::<_, Error>(database.run(&Query::new(*gold)).await.ok()) };
+            let result = self.golds.get(&(file.clone(), (*gold).to_owned()), run).await?;
+            if result.as_ref().as_ref().is_some_and(|result| result.row_count() > 0) {
+                expected.push((result, Facts::new(ordered, Some(gold))));
+            }
+        }
+        if expected.is_empty() {
+            return Ok((file, None));
+        }
+        let Ok(predicted) = database.run(&Query::new(predicted_sql)).await else {
+            return Ok((file, Some(Verdict::Wrong)));
+        };
+        // Comparing large results takes long, so it is done where it keeps nobody waiting.
+        let compare = move || {
+            let golds = expected.iter().filter_map(|(gold, facts)| Some((gold.as_ref().as_ref()?, *facts)));
+            rule.any(golds, &predicted)
+        };
+        let compared = tokio::task::spawn_blocking(compare).await;
+        compared.map(|verdict| (file, Some(verdict))).map_err(|error| Error::Internal(error.to_string()))
+    }
+}
+
+async fn open_at(settings: &Settings, path: PathBuf) -> Result<Arc<dyn Database>, Error> {
+    open(settings, &path).await
+}
+
+fn read(folder: &Path) -> Result<FuzzManifest, Error> {
+    let path = folder.join(FUZZ_FILE);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Error::Config(format!(
+            "there is no fuzzed suite in `{}`: `{FUZZ_FILE}` cannot be read: {error}",
+            folder.display()
+        ))
+    })?;
+    let wrong = |what: String| Error::Unfit(format!("`{}` is no fuzzed suite: {what}", path.display()));
+    let manifest: FuzzManifest = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    if manifest.format != FUZZ_FORMAT {
+        return Err(wrong(format!("its format is `{}`, and this host reads `{FUZZ_FORMAT}`", manifest.format)));
+    }
+    // What a stranger wrote leads nowhere else.
+    for variant in manifest.databases.values().flat_map(|database| &database.variants) {
+        let is_inside = |part| matches!(part, std::path::Component::Normal(_));
+        if !Path::new(&variant.file).components().all(is_inside) {
+            return Err(wrong(format!("`{}` leads out of its folder", variant.file)));
+        }
+    }
+    Ok(manifest)
+}

@@ -1,0 +1,253 @@
+//! Looks at the expected answers of a suite before anybody is graded by them: whether each can be had under the guard, and whether it is
+//! the only one that its own statement may give.
+
+mod finding;
+#[cfg(test)]
+mod tests;
+mod ties;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures::{StreamExt, stream};
+use syrch_core::ports::{Database, Query};
+use syrch_core::{Equality, ResultSet, SqlError, SqlErrorKind};
+use syrch_grade::Verdict;
+use syrch_grade::rules::bag_v1;
+use syrch_grade::suite::{self, Gold, Question, Suite};
+
+pub use finding::{Finding, FindingKind, LINT_SCHEMA, LintReport, Severity, SuiteOfLint};
+
+use crate::{Error, Settings, Silent, open_database};
+use ties::Order;
+
+/// The name that a lint's events have in the log.
+const LOG: &str = "syrch.lint";
+
+/// Told how far it is, as it goes.
+pub trait LintObserver: Send + Sync {
+    /// So many questions of so many are done.
+    fn checked(&self, done: u64, of: u64);
+}
+
+impl LintObserver for Silent {
+    fn checked(&self, _: u64, _: u64) {}
+}
+
+/// Reads a suite, off the async threads.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub async fn read_suite(path: &Path) -> Result<Suite, Error> {
+    let path = path.to_owned();
+    let read = tokio::task::spawn_blocking(move || suite::read(&path)).await;
+    Ok(read.map_err(|error| Error::Internal(error.to_string()))??)
+}
+
+/// Runs every expected statement of a suite as searches run theirs, and tells what is wrong with it. `databases` are those of the suite,
+/// by name; one is open at a time. What cannot be told is no finding, and alternatives that differ are none: any one is right.
+pub async fn lint(
+    suite: &Suite,
+    databases: &BTreeMap<String, PathBuf>,
+    settings: &Settings,
+    observer: &dyn LintObserver,
+) -> LintReport {
+    let repeated = repeated(suite);
+    let groups = by_database(suite, databases);
+    let mut checked: Vec<Checked> = suite.questions.iter().map(|_| Checked::default()).collect();
+    let (mut done, of) = (0, suite.questions.len() as u64);
+    for (path, members) in &groups {
+        let shown = path.map(|path| path.display().to_string()).unwrap_or_default();
+        tracing::info!(target: LOG, database = %shown, "checking {} questions", members.len());
+        let opened = match path {
+            Some(path) => open(settings, path).await.map_err(|error| error.to_string()),
+            None => Err("the database is not known".to_owned()),
+        };
+        let (opened, repeated) = (&opened, &repeated);
+        let mut results = stream::iter(members)
+            .map(|at| async move {
+                let question = &suite.questions[*at];
+                let database = match opened {
+                    Ok(database) => database,
+                    Err(error) => return (*at, Checked::wrong(FindingKind::NoDatabase, error.clone())),
+                };
+                let is_repeated = repeated.contains_key(&asked(question));
+                (*at, check(database, question, is_repeated).await)
+            })
+            .buffered(settings.limits.sql_in_flight.max(1));
+        while let Some((at, result)) = results.next().await {
+            checked[at] = result;
+            done += 1;
+            observer.checked(done, of);
+        }
+    }
+    contradictions(suite, &repeated, &mut checked);
+    LintReport::new(suite, groups.len(), checked.into_iter().map(|checked| checked.findings))
+}
+
+/// The places of questions by their database's file, so that each is opened once.
+fn by_database<'a>(
+    suite: &Suite,
+    databases: &'a BTreeMap<String, PathBuf>,
+) -> BTreeMap<Option<&'a PathBuf>, Vec<usize>> {
+    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (at, question) in suite.questions.iter().enumerate() {
+        groups.entry(databases.get(&question.db)).or_default().push(at);
+    }
+    groups
+}
+
+async fn open(settings: &Settings, path: &Path) -> Result<Arc<dyn Database>, Error> {
+    // The scheme keeps a colon in the path from being read as one.
+    open_database(&Settings { database: format!("sqlite:{}", path.display()), ..settings.clone() }).await
+}
+
+/// What came of one question.
+#[derive(Default)]
+struct Checked {
+    /// The kind, the gold from 1 where it is about one, and what.
+    findings: Vec<(FindingKind, Option<u32>, String)>,
+    /// Fingerprints of the expected results, of questions that repeat.
+    prints: Vec<String>,
+}
+
+impl Checked {
+    fn wrong(kind: FindingKind, what: String) -> Self {
+        Self { findings: vec![(kind, None, what)], prints: Vec::new() }
+    }
+}
+
+async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: bool) -> Checked {
+    let dialect = database.dialect();
+    let has_sql = question.golds.iter().any(|gold| matches!(gold, Gold::Sql(_)));
+    if has_sql && question.engine != dialect.name() {
+        let what = format!("the question is for {}, and its database is {}", question.engine, dialect.name());
+        return Checked::wrong(FindingKind::OtherEngine, what);
+    }
+    let mut checked = Checked::default();
+    for (number, gold) in (1..).zip(&question.golds) {
+        let mut find = |kind, what: String| checked.findings.push((kind, Some(number), what));
+        let result = match rows(database, gold).await {
+            Ok(result) => result,
+            Err((kind, what)) => {
+                find(kind, what);
+                continue;
+            }
+        };
+        if is_repeated {
+            checked.prints.extend(result.fingerprint(&Equality::Bag, 0));
+        }
+        if result.row_count() == 0 {
+            find(FindingKind::Empty, "has no rows, as most wrong statements have none".to_owned());
+        } else if result.truncated() {
+            find(FindingKind::Truncated, format!("only its first {} rows are kept and compared", result.row_count()));
+        } else if let Gold::Sql(sql) = gold
+            && let Some((kind, what)) = chance(database, sql, &result, question.ordered).await
+        {
+            find(kind, what);
+        }
+    }
+    checked
+}
+
+/// The expected rows, or what is wrong.
+async fn rows(database: &Arc<dyn Database>, gold: &Gold) -> Result<ResultSet, (FindingKind, String)> {
+    if let Gold::Sql(sql) = gold {
+        return database.run(&Query::new(sql)).await.map_err(|error| (kind_of(&error), said(&error)));
+    }
+    let gold = gold.clone();
+    let read = tokio::task::spawn_blocking(move || suite::expected(&gold).map_err(|error| error.to_string())).await;
+    match read {
+        Ok(Ok(Some(result))) => Ok(result),
+        Ok(Err(error)) => Err((FindingKind::Unreadable, error)),
+        Ok(Ok(None)) | Err(_) => Err((FindingKind::Unreadable, "it could not be read".to_owned())),
+    }
+}
+
+fn kind_of(error: &SqlError) -> FindingKind {
+    match error.kind {
+        SqlErrorKind::WriteRefused => FindingKind::Writes,
+        SqlErrorKind::FunctionRefused | SqlErrorKind::Denied => FindingKind::Refused,
+        _ => FindingKind::DoesNotRun,
+    }
+}
+
+/// The guard's or the engine's error, as `sql` tells it.
+fn said(error: &SqlError) -> String {
+    let rule = error.rule.as_ref().map(|rule| format!(" (rule `{rule}`)")).unwrap_or_default();
+    format!("{}: {}{rule}", error.kind.name(), error.message)
+}
+
+/// Whether which rows come, or in which order they come where that is graded, is left to chance: the statement is run with its ties
+/// broken one way and the other. What cannot be told is no finding.
+async fn chance(
+    database: &Arc<dyn Database>,
+    sql: &str,
+    result: &ResultSet,
+    is_graded: bool,
+) -> Option<(FindingKind, String)> {
+    let order = Order::read(sql, database.dialect().name(), result.schema().fields().len(), is_graded).await?;
+    if let Some([up, down]) = &order.variants {
+        let up = database.run(&Query::new(up)).await.ok()?;
+        let down = database.run(&Query::new(down)).await.ok()?;
+        if up.truncated() || down.truncated() {
+            return None;
+        }
+        if !is_same(&up, &down, false) {
+            let what = format!("which rows it keeps is chance: rows that tie stand on both sides of {}", order.clause);
+            return Some((FindingKind::TieCut, what));
+        }
+        if is_graded && order.is_ordered && !is_same(&up, &down, true) {
+            let what = format!("the order is graded, and rows tie under {}", order.clause);
+            return Some((FindingKind::OrderTies, what));
+        }
+    }
+    let what = || "the order is graded, and the statement has no ORDER BY".to_owned();
+    (is_graded && !order.is_ordered && result.row_count() > 1).then(|| (FindingKind::Unordered, what()))
+}
+
+fn is_same(one: &ResultSet, other: &ResultSet, is_ordered: bool) -> bool {
+    let equality = if is_ordered { Equality::Ordered } else { Equality::Bag };
+    one.fingerprint(&equality, 0) == other.fingerprint(&equality, 0)
+        || (one.row_count() == other.row_count() && bag_v1(one, other, is_ordered) != Verdict::Wrong)
+}
+
+/// What makes two questions the same one.
+type Same<'a> = (&'a str, &'a str, Option<&'a str>, Option<&'a str>);
+
+fn asked(question: &Question) -> Same<'_> {
+    (&question.db, question.question.trim(), question.evidence.as_deref(), question.as_of.as_deref())
+}
+
+/// Questions that stand in the suite more than once, with different expected answers.
+fn repeated(suite: &Suite) -> BTreeMap<Same<'_>, Vec<usize>> {
+    let mut groups: BTreeMap<Same<'_>, Vec<usize>> = BTreeMap::new();
+    for (at, question) in suite.questions.iter().enumerate() {
+        groups.entry(asked(question)).or_default().push(at);
+    }
+    let golds = |at: &usize| &suite.questions[*at].golds;
+    groups.retain(|_, members| members.iter().any(|at| golds(at) != golds(&members[0])));
+    groups
+}
+
+/// Tells of those of which no result is that of the first.
+fn contradictions(suite: &Suite, repeated: &BTreeMap<Same<'_>, Vec<usize>>, checked: &mut [Checked]) {
+    for members in repeated.values() {
+        let Some(((first, prints), rest)) = members
+            .split_first()
+            .map(|(first, rest)| ((*first, checked[*first].prints.clone()), rest))
+            .filter(|((_, prints), _)| !prints.is_empty())
+        else {
+            continue;
+        };
+        for at in rest {
+            let own = &mut checked[*at];
+            if !own.prints.is_empty() && !own.prints.iter().any(|print| prints.contains(print)) {
+                let id = &suite.questions[first].id;
+                let what = format!("asks word for word what `{id}` asks, and expects other rows");
+                own.findings.push((FindingKind::Contradiction, None, what));
+            }
+        }
+    }
+}

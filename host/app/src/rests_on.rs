@@ -1,0 +1,184 @@
+//! On what a confidence rests: how often answers of about that confidence were right in the run that the calibrator was fitted on.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use syrch_core::roles::Role;
+use syrch_grade::calibrate::{Band, Bands};
+
+use crate::{ModelSettings, Provider, RestsOn, Settings};
+
+/// The calibrator's setting that holds it.
+pub(crate) const BASIS: &str = "basis";
+
+/// A band in a strategy file: from, up to, answers, right ones.
+type Row = (f64, f64, u64, u64);
+
+/// What a fitted calibrator rests on, as its settings in a strategy file hold it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Basis {
+    /// The run's id.
+    pub(crate) run: String,
+    /// The rule by which its answers were right.
+    pub(crate) rule: String,
+    /// Who answered: a model's name, or what stood in its place.
+    pub(crate) model: String,
+    /// How many databases the answers were over.
+    pub(crate) databases: u64,
+    /// What the suite is called: its file or folder without the ending.
+    pub(crate) suite: String,
+    /// What these databases are called.
+    pub(crate) over: Vec<String>,
+    /// The bands over all of them.
+    pub(crate) all: Vec<Row>,
+    /// Those of each database that has enough answers.
+    #[serde(default)]
+    pub(crate) by_database: BTreeMap<String, Vec<Row>>,
+}
+
+impl Basis {
+    /// With these bands.
+    pub(crate) fn new(run: &str, rule: &str, model: &str, bands: &Bands) -> Self {
+        let rows =
+            |bands: &Vec<Band>| bands.iter().map(|band| (band.low, band.high, band.answers, band.right)).collect();
+        Self {
+            run: run.to_owned(),
+            rule: rule.to_owned(),
+            model: model.to_owned(),
+            databases: bands.databases,
+            suite: String::new(),
+            over: Vec::new(),
+            all: rows(&bands.all),
+            by_database: bands.by_database.iter().map(|(name, bands)| (name.clone(), rows(bands))).collect(),
+        }
+    }
+}
+
+impl Basis {
+    /// Whether that database was among those of the run.
+    fn knows(&self, database: &str) -> bool {
+        self.over.iter().any(|known| known == database)
+    }
+}
+
+/// What is known of answers with that confidence: on this database, or else on all of the run's. None without a fitted calibrator, and where
+/// the run had no answer like it.
+pub(crate) fn rests_on(settings: &Settings, confidence: f64) -> Option<RestsOn> {
+    let basis = basis(settings)?;
+    let holds = |row: &&Row| (row.0..row.1).contains(&confidence) || (row.1 >= 1.0 && confidence >= row.0);
+    let name = database_name(&settings.database);
+    let own = basis.by_database.get(name).and_then(|rows| rows.iter().find(holds));
+    let (low, high, answers, right) = *own.or_else(|| basis.all.iter().find(holds))?;
+    let database = own.map(|_| name.to_owned());
+    let elsewhere = !basis.knows(name);
+    let Basis { run, rule, model, databases, .. } = basis;
+    Some(RestsOn { low, high, answers, right, database, databases, elsewhere, run, rule, model })
+}
+
+/// Why what is said of a confidence may not hold for this search: it uses another model than the answers that the confidence was fitted on, or is
+/// over none of their databases.
+pub(crate) fn departure(settings: &Settings) -> Option<String> {
+    let basis = basis(settings)?;
+    let simulated = settings.model.simulated.as_ref().map(|model| model.knobs.label(settings.seed));
+    let model = simulated.unwrap_or_else(|| model_name(&settings.model));
+    let name = database_name(&settings.database);
+    let others = [
+        (model != basis.model).then(|| format!("another model, `{model}`")),
+        (!basis.knows(name)).then(|| format!("another database, `{name}`")),
+    ];
+    let others: Vec<String> = others.into_iter().flatten().collect();
+    let plural = if basis.databases == 1 { "" } else { "s" };
+    let Basis { model, databases, suite, .. } = &basis;
+    (!others.is_empty()).then(|| {
+        format!(
+            "the confidence was fitted on answers of `{model}` over {databases} database{plural} of the suite `{suite}`; this search uses {}",
+            others.join(", and ")
+        )
+    })
+}
+
+fn basis(settings: &Settings) -> Option<Basis> {
+    let basis = settings.strategy.config.get(&Role::Calibrator)?.get(BASIS)?;
+    // The settings of another plugin may have such a key and mean something else by it.
+    serde_json::from_value(basis.clone()).ok()
+}
+
+/// Who answers: a model's name, or what stands in its place.
+pub(crate) fn model_name(settings: &ModelSettings) -> String {
+    match (&settings.replay, settings.provider) {
+        (Some(_), _) => "recorded answers".to_owned(),
+        (None, Provider::Offline) => "the offline rules".to_owned(),
+        (None, _) => settings.model.clone(),
+    }
+}
+
+/// What a database is called: its file's name without the ending.
+pub(crate) fn database_name(database: &str) -> &str {
+    let path = database.strip_prefix("sqlite:").unwrap_or(database);
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn settings(database: &str) -> Settings {
+        let band = |low, high, answers, right| Band { low, high, answers, right };
+        let bands = Bands {
+            databases: 12,
+            all: vec![band(0.7, 0.8, 9, 6), band(0.8, 0.9, 300, 240), band(0.9, 1.0, 100, 99)],
+            by_database: [("shop".to_owned(), vec![band(0.8, 0.9, 47, 41)])].into(),
+        };
+        let mut basis = Basis::new("1a2b", "bag-v1", "a-model", &bands);
+        basis.suite = "ours".to_owned();
+        basis.over = vec!["shop".to_owned(), "stock".to_owned()];
+        let mut settings = Settings { database: database.to_owned(), ..Settings::default() };
+        (settings.model.provider, settings.model.model) = (Provider::Openai, "a-model".to_owned());
+        let config = settings.strategy.config.entry(Role::Calibrator).or_default();
+        config.insert(BASIS.to_owned(), serde_json::to_value(basis).unwrap());
+        settings
+    }
+
+    fn counts(database: &str, confidence: f64) -> Option<(u64, u64, Option<String>)> {
+        rests_on(&settings(database), confidence).map(|found| (found.right, found.answers, found.database))
+    }
+
+    #[test]
+    fn the_databases_own_band_is_quoted_first() {
+        assert_eq!(counts("sqlite:data/shop.sqlite?mode=ro", 0.85), Some((41, 47, Some("shop".to_owned()))));
+        assert_eq!(counts("shop.db", 0.8), Some((41, 47, Some("shop".to_owned()))));
+        assert_eq!(counts("shop.sqlite", 0.95), Some((99, 100, None)));
+        assert_eq!(counts("flights.sqlite", 0.85), Some((240, 300, None)));
+        assert_eq!(counts("flights.sqlite", 1.0), Some((99, 100, None)));
+    }
+
+    #[test]
+    fn another_model_and_another_database_are_told() {
+        let elsewhere = |database: &str| rests_on(&settings(database), 0.85).unwrap().elsewhere;
+        assert_eq!((elsewhere("shop.db"), elsewhere("stock.db"), elsewhere("flights.db")), (false, false, true));
+        assert_eq!(departure(&settings("data/stock.sqlite")), None);
+        assert_eq!(departure(&Settings::default()), None);
+        let fitted =
+            "the confidence was fitted on answers of `a-model` over 12 databases of the suite `ours`; this search uses";
+        let mut other = settings("flights.sqlite");
+        assert_eq!(departure(&other), Some(format!("{fitted} another database, `flights`")));
+        other.model.model = "b".to_owned();
+        assert_eq!(departure(&other), Some(format!("{fitted} another model, `b`, and another database, `flights`")));
+        other.model.replay = Some("recorded.jsonl".into());
+        other.database = "shop.sqlite".to_owned();
+        assert_eq!(departure(&other), Some(format!("{fitted} another model, `recorded answers`")));
+    }
+
+    #[test]
+    fn where_nothing_is_known_nothing_is_said() {
+        assert_eq!(counts("shop.sqlite", 0.3), None);
+        assert_eq!(rests_on(&Settings::default(), 0.85), None);
+        let mut other = settings("shop.sqlite");
+        other.strategy.config.entry(Role::Calibrator).or_default().insert(BASIS.to_owned(), json!({"rows": 3}));
+        assert_eq!(rests_on(&other, 0.85), None);
+    }
+}
