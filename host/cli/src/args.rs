@@ -3,8 +3,15 @@
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use crate::commands::batch::BatchArgs;
+use crate::commands::benchmark::BenchmarkArgs;
+use crate::commands::compare::CompareArgs;
+use crate::commands::eval::EvalArgs;
+use crate::commands::grid::GridArgs;
+use crate::commands::report::ReportArgs;
+use crate::commands::suite_fuzz::FuzzArgs;
 use crate::config::flags::{Flags, NameOrFile};
 use crate::config::parameter::Parameter;
 use crate::console::Color;
@@ -132,6 +139,31 @@ pub(crate) enum Command {
     /// Show or clear what is kept of model replies and results
     #[command(subcommand, after_help = Exit::help())]
     Cache(CacheCommand),
+    /// Check suites of questions with expected answers
+    #[command(subcommand, after_help = Exit::help())]
+    Suite(SuiteCommand),
+    /// Fit confidences on graded runs, so that they are shares of right answers
+    #[command(subcommand, after_help = Exit::help())]
+    Calibrate(crate::commands::calibrate::CalibrateCommand),
+    /// Ask the questions of a suite and grade the answers; a run that is cut short goes on by --resume
+    #[command(after_help = Exit::help())]
+    Benchmark(Box<BenchmarkArgs>),
+    /// Ask one question and compare the answer with what is expected; exit 0 when it matches, 5 when not
+    #[command(after_help = Exit::help())]
+    Eval(Box<EvalArgs>),
+    /// Ask several strategies the questions of a suite, and say whether the difference between them is real
+    #[command(after_help = Exit::help())]
+    Compare(Box<CompareArgs>),
+    /// Ask the questions of a suite, or one question, with many settings, and say which are best
+    #[command(after_help = Exit::help())]
+    Grid(Box<GridArgs>),
+    /// Report on runs over suites again, finished or not, without asking anybody; shards are put together
+    #[command(after_help = Exit::help())]
+    Report(Box<ReportArgs>),
+    /// Answer questions from standard input, a JSON line each, with a JSON line each: {"id", "question"} and perhaps "db", "evidence" and "as_of"
+    /// give {"id", "outcome", "answer", "error", "line"}. Exit 0 however lines end
+    #[command(after_help = Exit::help())]
+    Batch(Box<BatchArgs>),
     /// Print a script that completes commands and flags in a shell
     #[command(after_help = Exit::help())]
     Completions {
@@ -248,6 +280,45 @@ pub(crate) enum CacheCommand {
         #[arg(value_name = "llm|sql")]
         kind: Option<syrch::cache::Kind>,
     },
+}
+
+/// The commands of `suite`.
+#[derive(Subcommand)]
+pub(crate) enum SuiteCommand {
+    /// Run every expected statement under the guard, and tell those that fail, write, are empty, or whose rows or their order ties leave to
+    /// chance
+    #[command(after_help = Exit::help())]
+    Lint(Box<LintArgs>),
+    /// Make variants of the databases, on all of which a right answer must give what the expected one gives: what is right by luck is not
+    #[command(after_help = Exit::help())]
+    Fuzz(Box<FuzzArgs>),
+}
+
+/// Flags of `suite lint`.
+#[derive(Args)]
+pub(crate) struct LintArgs {
+    /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Its databases are looked for beside it, and first in --db, which
+    /// may be a folder, or the one database of all questions
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: PathBuf,
+    /// Exit with 5 when there are findings: never, of the severity error, or of any
+    #[arg(long, value_enum, default_value_t, value_name = "SEVERITY")]
+    pub(crate) fail_on: FailOn,
+    /// The options.
+    #[command(flatten)]
+    pub(crate) flags: Flags<false>,
+}
+
+/// The findings that fail a lint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum FailOn {
+    /// None
+    None,
+    /// Those by which nobody can be graded
+    #[default]
+    Error,
+    /// All
+    Any,
 }
 
 /// The commands of `trace`.

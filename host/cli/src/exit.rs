@@ -67,6 +67,11 @@ impl Exit {
         }
     }
 
+    /// That of a class's name.
+    pub(crate) fn of_class(class: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|exit| exit.class() == class)
+    }
+
     /// What it means, for the help.
     pub(crate) fn meaning(self) -> &'static str {
         match self {
@@ -75,7 +80,7 @@ impl Exit {
             Self::Usage => "wrong usage of the command line",
             Self::NoAnswer => "no acceptable answer was found",
             Self::Clarify => "the question needs a clarification",
-            Self::Gate => "a gate failed, such as --fail-on-difference",
+            Self::Gate => "a gate failed, such as --fail-on",
             Self::Config => "a wrong configuration: file, environment, plugin setting",
             Self::Database => "the database, or a statement on it, failed",
             Self::Model => "the model endpoint failed",

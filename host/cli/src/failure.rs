@@ -1,5 +1,7 @@
 //! An error as the user meets it: what happened, the exit code, and what to do next.
 
+use syrch::grade::run::RunError;
+use syrch::grade::suite::SuiteError;
 use syrch::journal::JournalError;
 use syrch::strategies::StrategyError;
 use syrch::syrch_core::ports::DatabaseError;
@@ -88,6 +90,11 @@ impl From<Error> for Failure {
             Error::Deadline(_) => of(Exit::Budget).hint("--deadline gives a search more time"),
             Error::Interrupted => of(Exit::Interrupted),
             Error::Journal(error) => journal(message, &error),
+            Error::Suite(error) => suite(message, &error),
+            Error::Databases(_) => {
+                of(Exit::Database).hint("--db names the folder in which the databases are, or the one database of all questions")
+            }
+            Error::Run(error) => run(message, &error),
             Error::Unfit(_) => of(Exit::Config),
             Error::Replay(_) => of(Exit::ReplayMiss).hint(
                 "`syrch-host trace show RUN` shows what a run asked; --llm record:FILE records other answers, and without --strict a run \
@@ -129,6 +136,29 @@ fn journal(message: String, error: &JournalError) -> Failure {
         JournalError::Io { .. } | JournalError::Malformed { .. } | JournalError::Version { .. } => {
             Failure::config(message)
         }
+    }
+}
+
+fn suite(message: String, error: &SuiteError) -> Failure {
+    let failure = Failure::config(message);
+    match error {
+        SuiteError::Unreadable { .. } => failure.hint("check the path of the suite"),
+        _ => failure.hint("nothing was asked; correct the suite, and check it by `syrch-host suite lint FILE`"),
+    }
+}
+
+fn run(message: String, error: &RunError) -> Failure {
+    match error {
+        RunError::Unknown { similar, .. } => {
+            let failure = Failure::usage(message);
+            match alternatives(similar) {
+                Some(names) => failure.hint(format!("did you mean {names}?")),
+                None => failure.hint("`syrch-host report --list` shows all runs over suites"),
+            }
+        }
+        RunError::Several { .. } => Failure::usage(message).hint("give more of its id"),
+        RunError::Busy { .. } => Failure::config(message).hint("wait until it ends"),
+        _ => Failure::config(message),
     }
 }
 
@@ -194,14 +224,9 @@ impl From<DatabaseError> for Failure {
     }
 }
 
-/// Whether the guard or the grant refused the statement, rather than its own fault.
-pub(crate) fn is_refusal(kind: SqlErrorKind) -> bool {
-    matches!(kind, SqlErrorKind::WriteRefused | SqlErrorKind::FunctionRefused | SqlErrorKind::Denied)
-}
-
 impl From<SqlError> for Failure {
     fn from(error: SqlError) -> Self {
-        let exit = if is_refusal(error.kind) { Exit::Denied } else { Exit::Database };
+        let exit = if error.kind.is_refusal() { Exit::Denied } else { Exit::Database };
         let rule = error.rule.as_ref().map(|rule| format!(" (rule `{rule}`)")).unwrap_or_default();
         let place = error.position.map(|at| format!(" at byte {at}")).unwrap_or_default();
         let failure = Self::new(exit, format!("{}: {}{place}{rule}", error.kind.name(), error.message));

@@ -22,7 +22,7 @@ use clap::ValueEnum;
 use serde_json::json;
 use syrch::{PluginSource, strategies};
 
-use args::{Cli, Command, PluginCommand, SchemaArgs, StrategyCommand};
+use args::{Cli, Command, PluginCommand, SchemaArgs, StrategyCommand, SuiteCommand};
 use commands::Context;
 use config::{Config, Given};
 use console::interrupt::Interrupt;
@@ -128,10 +128,19 @@ fn configure(cli: &Cli, environment: &Environment) -> Outcome<Config> {
         Some(Command::Config(config)) => Given::new(file, &config.search.flags, &config.search.parameters),
         Some(Command::Schema(schema)) => Given::new(file, &database_flags(schema), &[]),
         Some(Command::Sql(sql)) => Given::new(file, &sql.flags, &[]),
+        Some(Command::Suite(SuiteCommand::Lint(lint))) => Given::new(file, &lint.flags, &[]),
+        Some(Command::Suite(SuiteCommand::Fuzz(fuzz))) => Given::new(file, &fuzz.flags, &[]),
+        Some(Command::Benchmark(benchmark)) => Given::new(file, &benchmark.flags, &benchmark.parameters),
+        Some(Command::Batch(batch)) => Given::new(file, &batch.flags, &batch.parameters),
+        Some(Command::Eval(eval)) => Given::new(file, &eval.flags, &eval.parameters),
+        // What -P says is for the arms and the cells.
+        Some(Command::Compare(compare)) => Given::new(file, &compare.flags, &[]),
+        Some(Command::Grid(grid)) => Given::new(file, &grid.flags, &[]),
         Some(Command::BuildIndex(build)) => Given::new(file, &build.flags, &[]),
         Some(Command::Doctor(doctor)) => Given::new(file, &doctor.flags, &[]),
-        Some(Command::Strategy(_)) => Given { file, any_strategy: true, ..Given::default() },
+        Some(Command::Strategy(_) | Command::Calibrate(_)) => Given { file, any_strategy: true, ..Given::default() },
         Some(Command::Plugin(_) | Command::Trace(_) | Command::Cache(_)) => Given { file, ..Given::default() },
+        Some(Command::Report(_)) => Given { file, any_strategy: true, ..Given::default() },
         // The script is the same whatever is configured, also where that cannot be read.
         Some(Command::Completions { .. }) => return Ok(Config::default()),
     };
@@ -157,13 +166,18 @@ fn tell_configuration(config: &Config) {
 }
 
 fn run(cli: Cli, config: Config, environment: &Environment, console: &Arc<Console>, scrubber: &Scrubber) -> Outcome {
-    let output = Output::open(cli.global.output.as_deref())?;
+    // There -o names a folder.
+    let is_fuzz = matches!(&cli.command, Some(Command::Suite(SuiteCommand::Fuzz(_))));
+    let output = Output::open(cli.global.output.as_deref().filter(|_| !is_fuzz))?;
     output.spares(&inputs(&cli, &config))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::new(Exit::Unexpected, format!("no threads: {error}")))?;
-    let command = cli.command.unwrap_or(Command::Search(Box::new(cli.search)));
+    let mut command = cli.command.unwrap_or(Command::Search(Box::new(cli.search)));
+    if let Command::Compare(compare) = &mut command {
+        compare.config.clone_from(&cli.global.config);
+    }
     let result = runtime.block_on(async {
         #[cfg(feature = "otel")]
         let (config, otlp) = {
@@ -205,15 +219,21 @@ fn inputs(cli: &Cli, config: &Config) -> Vec<(&'static str, PathBuf)> {
         Some(Command::Strategy(StrategyCommand::Show { strategy })) => Some(strategy),
         _ => None,
     };
+    let suite = match &cli.command {
+        Some(Command::Suite(SuiteCommand::Lint(lint))) => Some(lint.suite.clone()),
+        _ => None,
+    };
     let strategies = shown.into_iter().chain([&config.effective.strategy]).filter(|word| strategies::is_file(word));
     output::database_files(&settings.database)
         .into_iter()
         .map(|path| ("the database", path))
         .chain(settings.model.replay.iter().map(|path| ("the recording in use", path.clone())))
         .chain(settings.model.record.iter().map(|path| ("the recording to be made", path.clone())))
+        .chain(settings.model.simulated.iter().map(|simulated| ("the suite in use", simulated.suite.clone())))
         .chain(settings.retrieval.notes.iter().map(|path| ("the notes in use", path.clone())))
         .chain(settings.retrieval.examples.iter().map(|path| ("the examples in use", path.clone())))
         .chain(config.files.iter().map(|path| ("the config file in use", path.clone())))
+        .chain(suite.map(|path| ("the suite", path)))
         .chain(plugins.map(|path| ("a plugin in use", path)))
         .chain(strategies.map(|word| ("a strategy file in use", PathBuf::from(word))))
         .collect()
@@ -228,18 +248,33 @@ async fn dispatch(context: Context, command: Command) -> Outcome {
         Command::Search(search) => return commands::search::run(context, *search).await,
         Command::Trace(trace) => return commands::trace::run(context, trace).await,
         Command::BuildIndex(_) => return commands::build_index::run(context).await,
+        Command::Benchmark(benchmark) => return commands::benchmark::run(context, *benchmark).await,
+        Command::Batch(batch) => return commands::batch::run(context, *batch).await,
+        Command::Eval(eval) => return commands::eval::run(context, *eval).await,
+        Command::Compare(compare) => return commands::compare::run(context, *compare).await,
+        Command::Grid(grid) => return commands::grid::run(context, *grid).await,
         other => other,
     };
     let work = async {
         match command {
             // Dispatched above.
-            Command::Search(_) | Command::Trace(_) | Command::BuildIndex(_) => Ok(Exit::Answered),
+            Command::Search(_)
+            | Command::Trace(_)
+            | Command::BuildIndex(_)
+            | Command::Benchmark(_)
+            | Command::Batch(_)
+            | Command::Eval(_)
+            | Command::Compare(_)
+            | Command::Grid(_) => Ok(Exit::Answered),
             Command::Schema(schema) => commands::schema::run(&context, schema.table.as_deref()).await,
             Command::Config(config) => commands::config::run(&context, config.origin),
             Command::Sql(sql) => commands::sql::run(&context, sql).await,
             Command::Plugin(plugin) => commands::plugin::run(&context, plugin).await,
             Command::Strategy(strategy) => commands::strategy::run(&context, strategy).await,
+            Command::Report(report) => commands::report::run(&context, &report),
             Command::Cache(cache) => commands::cache::run(&context, cache).await,
+            Command::Calibrate(fit) => commands::calibrate::run(&context, fit).await,
+            Command::Suite(suite) => commands::suite::run(&context, suite).await,
             Command::Doctor(doctor) => commands::doctor::run(&context, doctor.broken).await,
             Command::Completions { shell } => commands::completions::run(&context, shell),
         }

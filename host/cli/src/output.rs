@@ -73,6 +73,13 @@ impl Output {
         stream.finish()
     }
 
+    /// Writes a file that is no text.
+    pub(crate) fn write_bytes(&self, bytes: &[u8]) -> Outcome<()> {
+        let mut stream = self.stream()?;
+        stream.write_bytes(bytes)?;
+        stream.finish()
+    }
+
     /// Writes text that was escaped part by part, with colours where a terminal shows it and the user wants them.
     pub(crate) fn write_coloured(&self, text: &str) -> Outcome<()> {
         let is_coloured =
@@ -161,12 +168,16 @@ pub(crate) struct Stream {
 impl Stream {
     /// Writes and flushes. A reader that went away (as `head` does) is no error; nothing more is written then.
     pub(crate) fn write(&mut self, text: &str) -> Outcome<()> {
+        // The sinks have their own escapes; this is what only a terminal must not see.
+        let shown = if self.terminal { terminal::block(text) } else { text.into() };
+        self.write_bytes(shown.as_bytes())
+    }
+
+    fn write_bytes(&mut self, bytes: &[u8]) -> Outcome<()> {
         if self.closed {
             return Ok(());
         }
-        // The sinks have their own escapes; this is what only a terminal must not see.
-        let shown = if self.terminal { terminal::block(text) } else { text.into() };
-        match self.writer.write_all(shown.as_bytes()).and_then(|()| self.writer.flush()) {
+        match self.writer.write_all(bytes).and_then(|()| self.writer.flush()) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;

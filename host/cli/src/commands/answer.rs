@@ -1,6 +1,6 @@
 //! The answer as people and programs read it: on standard output the answer, on standard error how sure it is and what it cost.
 
-use syrch::{AnswerDocument, CandidateReport, CandidateStatus, Outcome as Ending, SearchReport};
+use syrch::{AnswerDocument, CandidateReport, CandidateStatus, Outcome as Ending, RestsOn, SearchReport};
 
 use super::Context;
 use crate::console::prompt;
@@ -107,14 +107,31 @@ fn explain(context: &Context, document: &AnswerDocument) {
 fn footer(document: &AnswerDocument) -> Vec<String> {
     let mut lines = Vec::new();
     let kept = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
-    if let Some(confidence) = document.confidence {
+    if let Some(confidence) = &document.confidence {
         let claim = confidence.raw.map(|raw| format!(" (claimed {raw:.2})")).unwrap_or_default();
         let why = kept.map(|kept| format!(": {}", kept.reason)).unwrap_or_default();
         lines.push(format!("confidence {:.2}{claim}{why}", confidence.calibrated));
+        lines.extend(confidence.rests_on.as_ref().map(rests_on));
     }
     lines.extend(kept.and_then(|kept| agreement(kept, &document.candidates)));
     lines.push(cost(document));
     lines
+}
+
+/// What the confidence is worth, from the run that the calibrator was fitted on.
+fn rests_on(known: &RestsOn) -> String {
+    let RestsOn { low, high, answers, right, databases, elsewhere, run, rule, model, .. } = known;
+    let place = match &known.database {
+        Some(database) => database.clone(),
+        None => {
+            let other = if *elsewhere { "other " } else { "" };
+            format!("{databases} {other}database{}", if *databases == 1 { "" } else { "s" })
+        }
+    };
+    let times = if *answers == 1 { "time" } else { "times" };
+    format!(
+        "answers at {low:.2}–{high:.2} were right {right} of {answers} {times} on {place} (run {run}, {rule}, {model})"
+    )
 }
 
 fn agreement(kept: &CandidateReport, all: &[CandidateReport]) -> Option<String> {
@@ -189,6 +206,28 @@ mod tests {
     #[test]
     fn without_an_answer_nothing_is_printed() {
         assert_eq!(text(&document(json!(null)), Format::Table, None), None);
+    }
+
+    #[test]
+    fn the_footer_says_on_what_a_fitted_confidence_rests() {
+        let mut document = document(answer());
+        let known = |database: Value, elsewhere: bool| {
+            let known = json!({"elsewhere": elsewhere, "low": 0.8, "high": 0.9, "answers": 47, "right": 41, "database": database, "databases": 12,
+                               "run": "1a2b", "rule": "bag-v1", "model": "a-model"});
+            serde_json::from_value(known).unwrap()
+        };
+        let mut line = |database: Value, elsewhere: bool| {
+            document.confidence.as_mut().unwrap().rests_on = Some(known(database, elsewhere));
+            footer(&document)[1].clone()
+        };
+        let run = "(run 1a2b, bag-v1, a-model)";
+        assert_eq!(line(json!("shop"), false), format!("answers at 0.80–0.90 were right 41 of 47 times on shop {run}"));
+        let others = format!("answers at 0.80–0.90 were right 41 of 47 times on 12 other databases {run}");
+        assert_eq!(line(json!(null), true), others);
+        assert_eq!(
+            line(json!(null), false),
+            format!("answers at 0.80–0.90 were right 41 of 47 times on 12 databases {run}")
+        );
     }
 
     #[test]

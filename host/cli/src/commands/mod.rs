@@ -1,21 +1,31 @@
 //! One file per command; each gets the shared context and ends with an exit code or a failure.
 
 pub(crate) mod answer;
+pub(crate) mod batch;
+pub(crate) mod benchmark;
 pub(crate) mod build_index;
 pub(crate) mod cache;
+pub(crate) mod calibrate;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 mod dry_run;
+pub(crate) mod eval;
+pub(crate) mod graded;
+pub(crate) mod grid;
 mod lines;
 pub(crate) mod plugin;
 pub(crate) mod repl;
+pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod sql;
 pub(crate) mod statements;
 pub(crate) mod strategy;
+pub(crate) mod suite;
+pub(crate) mod suite_fuzz;
 pub(crate) mod trace;
 
 use std::sync::Arc;

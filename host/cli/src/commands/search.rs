@@ -10,7 +10,7 @@ use syrch::{plugins, strategies};
 
 use super::{Context, answer, dry_run, resume};
 use crate::args::SearchArgs;
-use crate::config::parameter::{Parameter, Target};
+use crate::config::parameter::{Parameter, Target, flag_of};
 use crate::config::{Config, Origin};
 use crate::console::progress::Watch;
 use crate::console::prompt::Prompt;
@@ -67,15 +67,25 @@ fn start(context: &mut Context, arguments: SearchArgs) -> Outcome<Start> {
 
 /// Opens what a search needs, with the plugins' settings of the command line.
 pub(super) async fn open(context: &mut Context, watch: &Watch) -> Outcome<Host> {
-    check_base_urls(&context.config)?;
-    settle_parameters(context, watch).await?;
+    prepare(context, watch).await?;
     let settings = &context.config.effective.settings;
     match Host::open(settings.clone(), watch).await {
         Ok(host) => Ok(host),
-        Err(error) => Err(match in_strategy_file(&error, context, watch).await {
-            Some(failure) => failure,
-            None => with_near_setting(error, settings, watch).await,
-        }),
+        Err(error) => Err(explained(error, settings, context, watch).await),
+    }
+}
+
+/// Checks what the library cannot name, and finds the plugins that `-P` is for. Settings are whole after that.
+pub(super) async fn prepare(context: &mut Context, watch: &Watch) -> Outcome<()> {
+    check_base_urls(&context.config)?;
+    settle_parameters(context, watch).await
+}
+
+/// Why nothing with these settings can be opened, with the place and what is nearly called so.
+pub(super) async fn explained(error: syrch::Error, settings: &Settings, context: &Context, watch: &Watch) -> Failure {
+    match in_strategy_file(&error, context, watch).await {
+        Some(failure) => failure,
+        None => with_near_setting(error, settings, watch).await,
     }
 }
 
@@ -211,6 +221,9 @@ fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Targ
             let similar = nearest(key, all.iter().map(|(_, key)| key.as_str()));
             let near: Vec<String> = all.into_iter().filter(|(_, key)| similar.contains(key)).map(named).collect();
             let failure = Failure::usage(format!("-P {key}: no plugin of the strategy has the setting `{key}`"));
+            if let Some(flag) = flag_of(key) {
+                return Err(failure.hint(format!("it is a value of the policy: use --{flag}")));
+            }
             Err(match alternatives(&near) {
                 Some(names) => failure.hint(format!("did you mean {names}?")),
                 None => failure.hint("`syrch-host plugin inspect NAME` shows a plugin's settings"),

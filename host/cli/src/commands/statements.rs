@@ -41,7 +41,7 @@ pub(crate) async fn run(database: &dyn Database, check: bool, output: &Output, s
 }
 
 /// Reads on a thread of its own, which ends with the program at the latest: a read cannot be cancelled.
-fn lines() -> tokio::sync::mpsc::Receiver<std::io::Result<Line>> {
+pub(super) fn lines() -> tokio::sync::mpsc::Receiver<std::io::Result<Line>> {
     let (sender, receiver) = tokio::sync::mpsc::channel(1);
     tokio::task::spawn_blocking(move || {
         let mut input = std::io::stdin().lock();

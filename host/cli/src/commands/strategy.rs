@@ -53,18 +53,22 @@ fn own_roles(one: &Definition) -> String {
 
 async fn show(context: &Context, word: &str) -> Outcome {
     let mut one = strategies::find(word)?;
-    let watch = Watch::new(Arc::clone(&context.console));
-    let plugins = strategies::check(&one, &context.config.effective.settings, &watch).await?;
-    context.console.clear();
-    one.roles.values_mut().for_each(from_anywhere);
+    let (text, plugins) = file_of(context, &mut one).await?;
     match context.format {
-        Format::Auto | Format::Table => {
-            let text = file::text(&one, |role| plugins.get(role).map(note).unwrap_or_default());
-            context.output.write(&context.scrubber.text(&text))?;
-        }
+        Format::Auto | Format::Table => context.output.write(&context.scrubber.text(&text))?,
         _ => context.rows(grid(&one), || document(&one, &plugins))?,
     }
     Ok(Exit::Answered)
+}
+
+/// A strategy as a file that `--strategy` takes, wherever it is kept, once its plugins and their settings are checked; with what they are.
+pub(super) async fn file_of(context: &Context, one: &mut Definition) -> Outcome<(String, BTreeMap<Role, Inspection>)> {
+    let watch = Watch::new(Arc::clone(&context.console));
+    let plugins = strategies::check(one, &context.config.effective.settings, &watch).await?;
+    context.console.clear();
+    one.roles.values_mut().for_each(from_anywhere);
+    let text = file::text(one, |role| plugins.get(role).map(note).unwrap_or_default());
+    Ok((text, plugins))
 }
 
 /// What is shown may be kept in another folder: paths no longer start from the file.

@@ -34,7 +34,11 @@ impl Config {
                 continue;
             }
             let value = shown(value, &from);
-            if section == "plugins" { put(section, &[name, "plugin"], value) } else { put(section, &[name], value) }
+            if section == "plugins" {
+                put(section, &[name, "plugin"], value)
+            } else {
+                put(section, &name.split('.').collect::<Vec<_>>(), value)
+            }
         }
         for ((target, key), from) in &self.parameters {
             match target {

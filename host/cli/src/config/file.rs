@@ -148,6 +148,15 @@ impl Reader<'_> {
                 Kind::Mapping(mapping) => self.mapping(spec, mapping, key.referenced, value),
                 _ => self.value(spec, value),
             },
+            // A section in a section.
+            None if SPECS
+                .iter()
+                .any(|spec| spec.key.strip_prefix(full.as_str()).is_some_and(|rest| rest.starts_with('.'))) =>
+            {
+                for (key, value) in self.pairs(&full, value) {
+                    self.option(&full, key, value);
+                }
+            }
             None => {
                 let prefix = format!("{section}.");
                 let known: Vec<&str> = SPECS.iter().filter_map(|spec| spec.key.strip_prefix(prefix.as_str())).collect();

@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Globs,
     /// A grant of rows.
     Rows,
-    /// Who answers model calls: a provider, or a recording to answer from or to make.
+    /// Who answers model calls: a provider, a recording to answer from or to make, or a suite that a simulated model answers.
     Answerer,
     /// A mapping of names that only files hold.
     Mapping(Mapping),
@@ -34,8 +34,8 @@ pub(crate) enum Kind {
 
 /// The providers by name.
 pub(crate) const PROVIDERS: [&str; 3] = ["openai", "anthropic", "offline"];
-/// What stands before the file of a recording.
-pub(crate) const RECORDINGS: [&str; 2] = ["replay", "record"];
+/// What stands before a file: that of a recording, or the suite that a simulated model answers.
+pub(crate) const FILES: [&str; 3] = ["replay", "record", "simulated"];
 
 impl Kind {
     /// Reads a word of the command line or the environment.
@@ -101,7 +101,7 @@ impl Kind {
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Globs => "a list of patterns".to_owned(),
             Self::Rows => "one of none, aggregates, sample:N (N at least 1), full".to_owned(),
-            Self::Answerer => format!("one of {}, replay:FILE, record:FILE", PROVIDERS.join(", ")),
+            Self::Answerer => format!("one of {}, replay:FILE, record:FILE, simulated:SUITE", PROVIDERS.join(", ")),
             Self::Mapping(_) => "a mapping of names".to_owned(),
         }
     }
@@ -111,13 +111,13 @@ impl Kind {
 fn answerer(word: &str) -> Result<bool, String> {
     match word.split_once(':') {
         None if PROVIDERS.contains(&word) => Ok(true),
-        None if RECORDINGS.contains(&word) => Err(format!("`{word}` names no file: write {word}:FILE")),
-        None => Err(unknown(word, PROVIDERS.iter().chain(&RECORDINGS).copied(), word)),
-        Some((how, file)) if RECORDINGS.contains(&how) => match file.trim().is_empty() || file.contains('\0') {
+        None if FILES.contains(&word) => Err(format!("`{word}` names no file: write {word}:FILE")),
+        None => Err(unknown(word, PROVIDERS.iter().chain(&FILES).copied(), word)),
+        Some((how, file)) if FILES.contains(&how) => match file.trim().is_empty() || file.contains('\0') {
             true => Err(format!("`{word}` names no file: write {how}:FILE")),
             false => Ok(true),
         },
-        Some((how, _)) => Err(unknown(how, RECORDINGS.into_iter(), word)),
+        Some((how, _)) => Err(unknown(how, FILES.into_iter(), word)),
     }
 }
 
@@ -187,15 +187,19 @@ mod tests {
 
     #[test]
     fn a_recording_has_a_file() {
-        for word in ["openai", "anthropic", "offline", "replay:runs/a.jsonl", "record:C:\\a.jsonl"] {
+        for word in
+            ["openai", "anthropic", "offline", "replay:runs/a.jsonl", "record:C:\\a.jsonl", "simulated:suite.jsonl"]
+        {
             assert_eq!(Kind::Answerer.parse(word), Ok(json!(word)));
         }
         for (word, why) in [
             ("replay", "`replay` names no file: write replay:FILE"),
             ("record: ", "`record: ` names no file: write record:FILE"),
+            ("simulated", "`simulated` names no file: write simulated:FILE"),
+            ("simulate:a", "did you mean `simulated`?"),
             ("opneai", "did you mean `openai`?"),
             ("repaly:a", "did you mean `replay`?"),
-            ("gpt", "`gpt` is not one of openai, anthropic, offline, replay:FILE, record:FILE"),
+            ("gpt", "`gpt` is not one of openai, anthropic, offline, replay:FILE, record:FILE, simulated:SUITE"),
         ] {
             let told = Kind::Answerer.parse(word).unwrap_err();
             assert!(told.contains(why), "{told}");

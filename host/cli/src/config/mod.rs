@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
-use syrch::{Settings, strategies};
+use syrch::{Settings, SimulatedKnobs, strategies};
 
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome, alternatives};
@@ -45,6 +45,8 @@ pub(crate) struct Effective {
     pub(crate) cache: bool,
     /// Whether somebody named who answers model calls.
     pub(crate) is_provider_named: bool,
+    /// The knobs of the simulated model, whether it answers or not.
+    pub(crate) simulated: SimulatedKnobs,
     /// Who is told of searches.
     #[cfg(feature = "otel")]
     pub(crate) telemetry: crate::telemetry::Telemetry,
@@ -60,6 +62,7 @@ impl Default for Effective {
             journal: true,
             cache: true,
             is_provider_named: false,
+            simulated: SimulatedKnobs::default(),
             #[cfg(feature = "otel")]
             telemetry: crate::telemetry::Telemetry::default(),
         }

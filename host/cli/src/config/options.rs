@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use syrch::PluginSource;
 use syrch::journal::Kept;
 use syrch::strategies::{Limit, NOBODY};
 use syrch::syrch_core::roles::Role;
+use syrch::{PluginSource, SimulatedKnobs};
 
 use super::kind::Kind;
 use super::mapping::{self, Mapping};
 use super::spec::{AMBIGUITY, STRATEGY, Spec, Stranger};
-use super::value::{answerer, count, number, round, seconds, set_answerer, shown_seconds, small, text, whole};
+use super::value::{answerer, count, number, round, seconds, set_answerer, shown_seconds, small, text, turn, whole};
 
 macro_rules! role {
     ($role:ident, $key:literal, $flag:literal, $env:literal, $help:literal) => {
@@ -60,10 +60,15 @@ const TTL: Kind = Kind::Number { min: 0.0, inclusive: false, max: 3_650.0 * DAY 
 const MONEY: Kind = Kind::Number { min: 1.0 / MICROS, inclusive: true, max: 1_000_000.0 };
 const MICROS: f64 = 1e6;
 
+/// A share of all.
+const SHARE: Kind = Kind::Number { min: 0.0, inclusive: true, max: 1.0 };
+const ODDS: Kind = Kind::Number { min: -SimulatedKnobs::ODDS, inclusive: true, max: SimulatedKnobs::ODDS };
+const SIMULATED_TOKENS: Kind = Kind::Number { min: 0.0, inclusive: true, max: SimulatedKnobs::TOKENS };
+
 /// All options, in the order of the help and of `config`.
 pub(crate) static SPECS: &[Spec] = &[
-    Spec::new("llm.provider", Kind::Answerer, "Who answers model calls: openai (any endpoint that speaks its chat completions), anthropic, or offline, rules without a model. replay:FILE answers from a recording alone, record:FILE makes one [default: openai or anthropic with a key of theirs, openai with a base URL, else offline]", answerer, set_answerer)
-    .flag("llm", "PROVIDER|replay:FILE|record:FILE")
+    Spec::new("llm.provider", Kind::Answerer, "Who answers model calls: openai (any endpoint that speaks its chat completions), anthropic, or offline, rules without a model. replay:FILE answers from a recording alone, record:FILE makes one, simulated:SUITE answers a suite's questions with its expected statements or with mistakes [default: openai or anthropic with a key of theirs, openai with a base URL, else offline]", answerer, set_answerer)
+    .flag("llm", "PROVIDER|replay:FILE|record:FILE|simulated:SUITE")
     .env(&["SYRCH_LLM_PROVIDER", "SYRCH_PROVIDER"])
     .stranger(Stranger::Never),
     Spec::new("llm.model", Kind::Text, "The model's name at the endpoint [default: gpt-4o; of anthropic: claude-sonnet-4-5]", |e| json!(e.settings.model.model), |e, v| {
@@ -135,6 +140,61 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("embeddings", "NAME")
     .env(&["SYRCH_EMBEDDINGS"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.skill", ODDS, "Of the simulated model: added to the log-odds of each right answer; 0 is the recorded systems, 1 multiplies the odds by 2.7", |e| json!(e.simulated.skill), |e, v| {
+        turn(e, |knobs| knobs.skill = number(v));
+    })
+    .env(&["SYRCH_SIMULATED_SKILL"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.repair_rate", SHARE, "Of the simulated model: the share of repairs that the feedback turns right and that would have been wrong", |e| json!(e.simulated.repair_rate), |e, v| {
+        turn(e, |knobs| knobs.repair_rate = number(v));
+    })
+    .env(&["SYRCH_SIMULATED_REPAIR_RATE"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.confidence_bias", ODDS, "Of the simulated model: added to the log-odds that a reply claims; above 0 it claims too much", |e| json!(e.simulated.confidence_bias), |e, v| {
+        turn(e, |knobs| knobs.confidence_bias = number(v));
+    })
+    .env(&["SYRCH_SIMULATED_CONFIDENCE_BIAS"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.confidence_spread", Kind::Number { min: 0.0, inclusive: true, max: SimulatedKnobs::ODDS }, "Of the simulated model: how far claims scatter, as a standard deviation of their log-odds", |e| json!(e.simulated.confidence_spread), |e, v| {
+        turn(e, |knobs| knobs.confidence_spread = number(v));
+    })
+    .env(&["SYRCH_SIMULATED_CONFIDENCE_SPREAD"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.false_accept", SHARE, "Of the simulated model: the share of wrong statements that it accepts as a judge", |e| json!(e.simulated.false_accept), |e, v| {
+        turn(e, |knobs| knobs.false_accept = number(v));
+    })
+    .env(&["SYRCH_SIMULATED_FALSE_ACCEPT"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.false_reject", SHARE, "Of the simulated model: the share of right statements that it rejects as a judge", |e| json!(e.simulated.false_reject), |e, v| {
+        turn(e, |knobs| knobs.false_reject = number(v));
+    })
+    .env(&["SYRCH_SIMULATED_FALSE_REJECT"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.input_tokens", SIMULATED_TOKENS, "Of the simulated model: tokens of a prompt on average; 0: none are counted", |e| json!(e.simulated.input_tokens), |e, v| {
+        turn(e, |knobs| knobs.input_tokens = number(v));
+    })
+    .env(&["SYRCH_SIMULATED_INPUT_TOKENS"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.output_tokens", SIMULATED_TOKENS, "Of the simulated model: tokens of a reply on average; 0: none are counted", |e| json!(e.simulated.output_tokens), |e, v| {
+        turn(e, |knobs| knobs.output_tokens = number(v));
+    })
+    .env(&["SYRCH_SIMULATED_OUTPUT_TOKENS"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.latency", Kind::Number { min: 0.0, inclusive: true, max: SimulatedKnobs::LATENCY }, "Of the simulated model: how long replies take, as a multiple of a real endpoint's 1.7 seconds; 0: no time", |e| json!(e.simulated.latency), |e, v| {
+        turn(e, |knobs| knobs.latency = number(v));
+    })
+    .env(&["SYRCH_SIMULATED_LATENCY"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.rate_limited", SHARE, "Of the simulated model: the share of tries that are turned away as an endpoint does with HTTP 429", |e| json!(e.simulated.rate_limited), |e, v| {
+        turn(e, |knobs| knobs.rate_limited = number(v));
+    })
+    .env(&["SYRCH_SIMULATED_RATE_LIMITED"])
+    .stranger(Stranger::Never),
+    Spec::new("llm.simulated.naive", Kind::Boolean, "The simulated model as a negative control: samples are independent and no two wrong answers alike, so that every search looks perfect", |e| json!(e.simulated.naive), |e, v| {
+        turn(e, |knobs| knobs.naive = *v == json!(true));
+    })
+    .env(&["SYRCH_SIMULATED_NAIVE"])
     .stranger(Stranger::Never),
     mapping!(Endpoints, "llm.endpoints", "Further endpoints by name; SYRCH_API_KEY_NAME holds the key of the one called `name`"),
     mapping!(Models, "llm.models", "Further models by the name that purposes and plugins use"),

@@ -39,6 +39,11 @@ pub(crate) struct Parameter {
     pub(crate) value: Value,
 }
 
+/// The flag of a value of the policy, without dashes.
+pub(crate) fn flag_of(key: &str) -> Option<&'static str> {
+    super::strategy::option(key)?.flag.map(|(flag, _)| flag)
+}
+
 impl FromStr for Parameter {
     type Err = String;
 
@@ -49,6 +54,12 @@ impl FromStr for Parameter {
             Some(("settings", key)) => (Target::Setting, key),
             Some((role, key)) => match Role::ALL.into_iter().find(|known| known.name() == role) {
                 Some(role) => (Target::Role(role), key),
+                None if role == "policy" => {
+                    return Err(match flag_of(key) {
+                        Some(flag) => format!("the policy has flags of its own: use --{flag}"),
+                        None => format!("the policy has no `{key}`"),
+                    });
+                }
                 None => {
                     return Err(format!("`{role}` is no role: {} or settings", Role::ALL.map(Role::name).join(", ")));
                 }
@@ -88,6 +99,15 @@ mod tests {
         for text in ["", "x", "=1", "planner.=1", "planer.x=1", "settings. =1"] {
             assert!(text.parse::<Parameter>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_policy_is_set_by_flags() {
+        let wrong = |text: &str| text.parse::<Parameter>().unwrap_err();
+        assert_eq!(wrong("policy.max_attempts=3"), "the policy has flags of its own: use --max-attempts");
+        assert_eq!(wrong("policy.high_confidence=1"), "the policy has flags of its own: use --high-conf");
+        assert_eq!(wrong("policy.nothing=1"), "the policy has no `nothing`");
+        assert_eq!(flag_of("rounds"), None);
     }
 
     proptest! {

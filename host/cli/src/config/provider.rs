@@ -41,6 +41,7 @@ impl Config {
         let model = &mut self.effective.settings.model;
         if !is_named
             && model.replay.is_none()
+            && model.simulated.is_none()
             && let Some((provider, reason)) = chosen(model, has_url, environment)
         {
             model.provider = provider;

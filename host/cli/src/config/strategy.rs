@@ -36,7 +36,7 @@ pub(super) fn chosen(
 }
 
 /// The option that sets a value of the policy.
-fn option(key: &str) -> Option<&'static Spec> {
+pub(crate) fn option(key: &str) -> Option<&'static Spec> {
     spec::find(match key {
         "max_attempts" => "execution.max_attempts_per_node",
         "max_parallel" => "execution.max_concurrency",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use syrch::Provider;
+use syrch::{Provider, SimulatedKnobs, SimulatedSettings};
 
 use super::Effective;
 
@@ -62,6 +62,9 @@ pub(super) fn provider_of(name: &str) -> Option<Provider> {
 /// Who answers model calls.
 pub(super) fn answerer(effective: &Effective) -> Value {
     let model = &effective.settings.model;
+    if let Some(simulated) = &model.simulated {
+        return json!(format!("simulated:{}", simulated.suite.display()));
+    }
     match (&model.replay, &model.record) {
         (Some(file), _) => json!(format!("replay:{}", file.display())),
         (None, Some(file)) => json!(format!("record:{}", file.display())),
@@ -69,18 +72,30 @@ pub(super) fn answerer(effective: &Effective) -> Value {
     }
 }
 
-/// Puts that in force. A word for a provider ends what a weaker layer said of recordings; a recording to be made leaves the provider as it is.
+/// Puts that in force. A word for a provider ends what a weaker layer said of recordings and suites; a recording to be made leaves the provider
+/// as it is.
 pub(super) fn set_answerer(effective: &mut Effective, value: &Value) {
     let model = &mut effective.settings.model;
     let word = text(value);
-    (model.replay, model.record) = (None, None);
+    (model.replay, model.record, model.simulated) = (None, None, None);
     match word.split_once(':') {
         Some(("replay", file)) => model.replay = Some(file.into()),
+        Some(("simulated", suite)) => {
+            model.simulated = Some(SimulatedSettings { suite: suite.into(), knobs: effective.simulated.clone() });
+        }
         Some((_, file)) => model.record = Some(file.into()),
         None => {
             model.provider = provider_of(&word).unwrap_or_default();
             effective.is_provider_named = true;
         }
+    }
+}
+
+/// Turns a knob of the simulated model, whether it answers or not: who answers may be said later.
+pub(super) fn turn(effective: &mut Effective, turn: impl FnOnce(&mut SimulatedKnobs)) {
+    turn(&mut effective.simulated);
+    if let Some(simulated) = &mut effective.settings.model.simulated {
+        simulated.knobs.clone_from(&effective.simulated);
     }
 }
 

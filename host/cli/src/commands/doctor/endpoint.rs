@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::Value;
 use syrch::secrecy::ExposeSecret;
-use syrch::{ModelSettings, Provider, Settings, recorded_models};
+use syrch::{ModelSettings, Provider, Settings, recorded_models, simulated_questions};
 
 use super::Check;
 
@@ -28,6 +28,12 @@ pub(super) async fn all(settings: &Settings) -> Vec<Check> {
     if let Some(path) = &model.replay {
         return vec![match recorded_models(settings) {
             Ok(names) => Check::ok(NAME, recording(path, &names.unwrap_or_default())),
+            Err(error) => Check::of(NAME, error.into()),
+        }];
+    }
+    if let Some(simulated) = &model.simulated {
+        return vec![match simulated_questions(settings) {
+            Ok(count) => Check::ok(NAME, suite(&simulated.suite, count.unwrap_or_default())),
             Err(error) => Check::of(NAME, error.into()),
         }];
     }
@@ -54,6 +60,11 @@ pub(super) async fn all(settings: &Settings) -> Vec<Check> {
 fn recording(path: &Path, models: &[String]) -> String {
     let models: Vec<String> = models.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     format!("no endpoint is needed: `{}` answers for {}", path.display(), models.join(", "))
+}
+
+fn suite(path: &Path, count: usize) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("no endpoint is needed: a simulated model answers the {count} question{plural} of `{}`", path.display())
 }
 
 /// Whether one endpoint answers, when it is on this machine.

@@ -8,7 +8,7 @@ use crate::sink::{Grid, terminal};
 /// What stands above the candidates.
 pub(super) fn heading(document: &AnswerDocument) -> String {
     let mut lines = vec![format!("question: {}", document.question)];
-    match document.confidence {
+    match &document.confidence {
         Some(confidence) => {
             let claim = confidence.raw.map(|raw| format!(" (claimed {raw:.2})")).unwrap_or_default();
             lines.push(format!("confidence: {:.2}{claim}", confidence.calibrated));

@@ -12,7 +12,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod timeline;
-mod words;
+pub(crate) mod words;
 
 use std::path::{Path, PathBuf};
 

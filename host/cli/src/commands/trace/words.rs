@@ -15,7 +15,7 @@ pub(super) fn seconds(milliseconds: u64) -> String {
 }
 
 /// A moment as `2026-01-31 08:05:00 UTC`. The days are counted as Howard Hinnant's `civil_from_days` does.
-pub(super) fn moment(milliseconds: u64) -> String {
+pub(crate) fn moment(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
     let (era, day_of_era) = (days / 146_097, days % 146_097);

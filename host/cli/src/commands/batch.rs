@@ -1,0 +1,312 @@
+//! `batch`: lines of questions on standard input, a line of JSON on standard output for each. What a cluster runs, a process a part.
+
+use std::collections::HashSet;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use clap::{Arg, Args};
+use futures::{Stream, StreamExt, future, stream};
+use syrch::batch::{Answers, Batch, Ended, Line, Options, Order, RunBudgets, Stopped, Totals, UsedUp};
+use syrch::syrch_core::result_set::digest64;
+use syrch::{Observer, Stop};
+
+use super::graded::{DATABASE, stop_at_interrupt};
+use super::lines::Line as Read;
+use super::{Context, search, statements};
+use crate::config::Origin;
+use crate::config::flags::Flags;
+use crate::config::parameter::Parameter;
+use crate::console::Console;
+use crate::console::progress::Watch;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::sink::{Format, json};
+
+/// What files of databases in a folder end with.
+const ENDINGS: [&str; 3] = ["sqlite", "db", "sqlite3"];
+
+/// Flags of `batch`.
+#[derive(Args)]
+#[command(mut_arg(DATABASE, database))]
+pub(crate) struct BatchArgs {
+    /// Questions at once
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Batch")]
+    pub(crate) workers: u16,
+    /// Write the answers in the order of the questions (this is so unless --as-they-come is given)
+    #[arg(long, overrides_with = "as_they_come", help_heading = "Batch")]
+    pub(crate) in_order: bool,
+    /// Write each answer as soon as it is there
+    #[arg(long, overrides_with = "in_order", help_heading = "Batch")]
+    pub(crate) as_they_come: bool,
+    /// Ask no more when the whole batch has made so many model calls, those from a cache included; further lines get an error
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Batch")]
+    pub(crate) total_calls: Option<u64>,
+    /// Ask no more when it has used so many tokens of prompts and replies
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Batch")]
+    pub(crate) total_tokens: Option<u64>,
+    /// Ask no more when it has cost so many dollars
+    #[arg(long, value_name = "X", value_parser = number, help_heading = "Batch")]
+    pub(crate) total_usd: Option<f64>,
+    /// Ask no more when it has gone on for so long
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Batch")]
+    pub(crate) total_time: Option<Duration>,
+    /// Stop when so many searches, one after the other, failed by the model's endpoint; 0: never
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Batch")]
+    pub(crate) max_outages: u32,
+    /// Keep a journal of each search in this folder, where nothing is removed; without it there are none
+    #[arg(long, value_name = "FOLDER", help_heading = "Batch")]
+    pub(crate) traces: Option<PathBuf>,
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE", help_heading = "Search")]
+    pub(crate) parameters: Vec<Parameter>,
+    /// The options of a search.
+    #[command(flatten)]
+    pub(crate) flags: Flags<true>,
+}
+
+fn database(flag: Arg) -> Arg {
+    flag.value_name("FILE|FOLDER").help_heading("Batch").help(
+        "The database of all questions, or a folder of databases in which each question names its own by `db`; nothing outside of it is opened",
+    )
+}
+
+fn number(word: &str) -> Result<f64, String> {
+    let number = word.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("`{word}` is not a number above 0"))
+}
+
+fn seconds(word: &str) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(number(word)?).map_err(|_| format!("`{word}` seconds are too many"))
+}
+
+impl BatchArgs {
+    fn options(&self) -> Options {
+        Options {
+            workers: usize::from(self.workers),
+            order: if self.as_they_come { Order::Ended } else { Order::Given },
+            budgets: RunBudgets {
+                calls: self.total_calls,
+                tokens: self.total_tokens,
+                usd: self.total_usd,
+                time: self.total_time,
+            },
+            max_outages: self.max_outages,
+            traces: self.traces.clone(),
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) async fn run(mut context: Context, arguments: BatchArgs) -> Outcome {
+    refuse(&context)?;
+    context.needs_database()?;
+    spare_databases(&context)?;
+    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+    search::prepare(&mut context, &watch).await?;
+    let settings = context.config.effective.settings.clone();
+    let observer = Arc::clone(&watch) as Arc<dyn Observer>;
+    let opened = tokio::select! {
+        opened = Batch::open(settings.clone(), arguments.options(), &observer) => opened,
+        () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
+    };
+    let batch = match opened {
+        Ok(batch) => batch,
+        Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
+    };
+    if std::io::stdin().is_terminal() {
+        context.console.note("reading questions from standard input, a line each; end them by Ctrl-D");
+    }
+    let (stop, unread) = (Stop::new(), Arc::new(OnceLock::new()));
+    let listener = tokio::spawn(stop_at_interrupt(&context, &stop));
+    let written = write(&context, batch.answers(lines(Arc::clone(&unread), Arc::clone(&context.console)), &stop)).await;
+    listener.abort();
+    context.console.clear();
+    let Some(ended) = written? else { return Ok(Exit::Answered) };
+    context.console.note(&summary(&ended.totals));
+    let failure = match (ended.stopped, ended.totals.used_up, unread.get()) {
+        (Some(Stopped::Fatal(error)), ..) => search::explained(error, &settings, &context, &watch).await,
+        (Some(stopped), ..) => stop_of(&stopped),
+        (None, Some(used_up), _) => used_up_of(used_up),
+        (None, None, Some(error)) => Failure::new(Exit::Unexpected, format!("standard input: {error}")),
+        (None, None, None) => return Ok(Exit::Answered),
+    };
+    // Not as a document: standard output holds the answers.
+    context.console.error(&failure);
+    Ok(failure.exit)
+}
+
+/// What does not go with lines.
+fn refuse(context: &Context) -> Outcome<()> {
+    if !matches!(context.format, Format::Auto | Format::Jsonl) {
+        return Err(
+            Failure::usage("batch writes JSON lines and nothing else").hint("leave out --format, or give jsonl")
+        );
+    }
+    let is_flag = matches!(context.config.origin("execution.interactive"), Origin::Flag(_));
+    if is_flag && context.config.effective.interactive {
+        return Err(Failure::usage("--interactive does not go with batch: standard input holds the questions")
+            .hint("a question that asks back is answered with its own question, as `clarification-needed`"));
+    }
+    Ok(())
+}
+
+/// No database of a folder is written over.
+fn spare_databases(context: &Context) -> Outcome<()> {
+    let (Output::File(path) | Output::Device(path)) = &context.output else { return Ok(()) };
+    let url = context.config.effective.settings.database.trim();
+    let folder = url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path));
+    let is_inside = match (path.canonicalize(), Path::new(folder).canonicalize()) {
+        (Ok(path), Ok(folder)) => path.starts_with(folder),
+        _ => false,
+    };
+    let is_database = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
+    match is_inside && is_database {
+        true => context.output.spares(&[("a database of the folder", path.clone())]),
+        false => Ok(()),
+    }
+}
+
+/// The lines of standard input. When it cannot be read any more, `unread` says why.
+fn lines(unread: Arc<OnceLock<String>>, console: Arc<Console>) -> impl Stream<Item = Line> + Send {
+    let mut seen = Seen::default();
+    let read = stream::unfold((statements::lines(), 1), move |(mut lines, number)| {
+        let unread = Arc::clone(&unread);
+        async move {
+            let line = match lines.recv().await? {
+                Ok(Read::Text(bytes)) => Line::read(number, &bytes),
+                Ok(Read::TooLong(id)) => Some(Line::too_long(number, id)),
+                Err(error) => {
+                    // Nothing is read after it, so it is the only one.
+                    drop(unread.set(error.to_string()));
+                    return None;
+                }
+            };
+            Some((line, (lines, number + 1)))
+        }
+    });
+    let read = read.filter_map(future::ready);
+    read.inspect(move |line| seen.repeated(line).into_iter().for_each(|warning| console.warn(&warning)))
+}
+
+/// The ids that came, as far as there is room for them.
+#[derive(Default)]
+struct Seen {
+    hashes: HashSet<u64>,
+    is_told: bool,
+}
+
+impl Seen {
+    /// Ids that are kept: some 16 MB of them.
+    const MOST: usize = 1_000_000;
+
+    /// What is to be said of the first id that comes again.
+    fn repeated(&mut self, line: &Line) -> Option<String> {
+        let is_new = self.is_told
+            || self.hashes.len() >= Self::MOST && !self.hashes.contains(&hash(line))
+            || self.hashes.insert(hash(line));
+        if is_new {
+            return None;
+        }
+        (self.is_told, self.hashes) = (true, HashSet::new());
+        Some(format!(
+            "line {}: the id {} came before; answers with the same id cannot be told apart",
+            line.number,
+            line.id()
+        ))
+    }
+}
+
+fn hash(line: &Line) -> u64 {
+    digest64(&[&line.id().to_string()])
+}
+
+/// Writes each reply as it comes. None: nobody reads them any more.
+async fn write(context: &Context, mut answers: Answers<'_>) -> Outcome<Option<Ended>> {
+    let mut stream = context.output.stream()?;
+    context.console.progress("reading questions");
+    while let Some(reply) = answers.next().await {
+        let mut document = serde_json::to_value(&reply)
+            .map_err(|error| Failure::new(Exit::Unexpected, format!("an answer cannot be written: {error}")))?;
+        context.scrubber.value(&mut document);
+        stream.write(&json::line(&document))?;
+        if stream.is_closed() {
+            return Ok(None);
+        }
+        context.console.progress(&summary(answers.totals()));
+    }
+    stream.finish()?;
+    Ok(Some(answers.finish()))
+}
+
+/// `48 lines: 40 answered, 5 without an acceptable answer, 1 to be clarified, 2 failed · 24 calls · $0.0012`.
+fn summary(totals: &Totals) -> String {
+    let ends = [
+        (totals.answered, "answered"),
+        (totals.no_answer, "without an acceptable answer"),
+        (totals.clarification_needed, "to be clarified"),
+        (totals.failed, "failed"),
+    ];
+    let ends: Vec<String> = ends.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let colon = if ends.is_empty() { "" } else { ": " };
+    let count = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let mut parts = vec![format!("{}{colon}{}", count(totals.lines, "line"), ends.join(", "))];
+    parts.push(count(totals.calls, "call"));
+    parts.extend(totals.usd.filter(|usd| *usd > 0.0).map(|usd| format!("${usd:.4}")));
+    parts.join(" · ")
+}
+
+fn stop_of(stopped: &Stopped) -> Failure {
+    match stopped {
+        Stopped::Interrupted => Failure::new(Exit::Interrupted, "interrupted: what was done is written")
+            .hint("ask again the lines whose `id` has no answer"),
+        Stopped::Outage { searches, message } => {
+            let times = if *searches == 1 { "time" } else { "times, one after the other" };
+            let why = format!("the batch stopped: the model's endpoint failed {searches} {times}: {message}");
+            Failure::new(Exit::Model, why)
+                .hint("when the endpoint answers again, ask the lines that failed or have no answer")
+        }
+        Stopped::Fatal(error) => Failure::new(Exit::Unexpected, error.to_string()),
+    }
+}
+
+fn used_up_of(budget: UsedUp) -> Failure {
+    let (what, flag) = match budget {
+        UsedUp::Calls => ("model calls", "--total-calls"),
+        UsedUp::Tokens => ("tokens", "--total-tokens"),
+        UsedUp::Usd => ("dollars", "--total-usd"),
+        UsedUp::Time => ("seconds", "--total-time"),
+    };
+    Failure::new(Exit::Budget, format!("the {what} of the whole batch were used up ({flag})"))
+        .hint(format!("ask the lines with an error of the class `budget` again, with a higher {flag}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_counts_what_there_is() {
+        let mut totals = Totals { lines: 1, ..Totals::default() };
+        assert_eq!(summary(&totals), "1 line · 0 calls");
+        (totals.lines, totals.answered, totals.no_answer, totals.failed) = (9, 6, 2, 1);
+        (totals.calls, totals.usd) = (12, Some(0.00125));
+        assert_eq!(
+            summary(&totals),
+            "9 lines: 6 answered, 2 without an acceptable answer, 1 failed · 12 calls · $0.0013"
+        );
+    }
+
+    #[test]
+    fn the_first_id_that_comes_again_is_told() {
+        let mut seen = Seen::default();
+        let line =
+            |number, id: &str| Line::read(number, format!("{{\"id\": {id}, \"question\": \"?\"}}").as_bytes()).unwrap();
+        assert_eq!([line(1, "1"), line(2, "\"1\""), line(3, "2")].map(|line| seen.repeated(&line)), [None, None, None]);
+        let told = seen.repeated(&line(4, "\"1\"")).unwrap();
+        assert!(told.starts_with("line 4: the id \"1\" came before"), "{told}");
+        assert_eq!(seen.repeated(&line(5, "2")), None);
+    }
+}

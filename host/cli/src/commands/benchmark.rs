@@ -1,0 +1,73 @@
+//! `benchmark`: asks the questions of a suite and grades the answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use syrch::grade::report::CompareOptions;
+
+use super::graded::{
+    DATABASE, Document, Occasions, ReportFile, RunArgs, carry_out, databases, print, spare_all, tell_traces, write_all,
+};
+use super::{Context, search};
+use crate::config::flags::Flags;
+use crate::config::parameter::Parameter;
+use crate::console::progress::Watch;
+use crate::failure::Outcome;
+
+/// Flags of `benchmark`.
+#[derive(Args)]
+#[command(mut_arg(DATABASE, databases))]
+pub(crate) struct BenchmarkArgs {
+    /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. With --resume that of the run
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: Option<PathBuf>,
+    /// The suite, as the founding package has it.
+    #[arg(long = "file", value_name = "SUITE", hide = true, conflicts_with = "suite")]
+    pub(crate) file: Option<PathBuf>,
+    /// Grade the answers in this file and ask nobody: lines that `batch` wrote, or {"id", "sql"}. May be given several times
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub(crate) answers: Vec<PathBuf>,
+    /// The run.
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE", help_heading = "Search")]
+    pub(crate) parameters: Vec<Parameter>,
+    /// The options of a search.
+    #[command(flatten)]
+    pub(crate) flags: Flags<true>,
+}
+
+impl BenchmarkArgs {
+    /// The suite that was named.
+    pub(crate) fn named(&self) -> Option<&Path> {
+        self.suite.as_deref().or(self.file.as_deref())
+    }
+}
+
+/// Runs the command.
+pub(crate) async fn run(mut context: Context, arguments: BenchmarkArgs) -> Outcome {
+    let BenchmarkArgs { answers, run, .. } = &arguments;
+    run.report.iter().try_for_each(ReportFile::check)?;
+    let mut options = run.options(&context, arguments.named().map(Path::to_owned))?;
+    options.answers.clone_from(answers);
+    if answers.is_empty() {
+        let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+        search::prepare(&mut context, &watch).await?;
+    }
+    let settings = context.config.effective.settings.clone();
+    let arms = vec![(settings.strategy.name.clone(), settings)];
+    let occasions = Occasions { accepted: &|inputs| spare_all(&run.report, inputs), begun: &|_| () };
+    let ended = carry_out(&context, arms, options, occasions).await?;
+    let mut document = Document::of(&ended.outcome.record, run.rule.name(), &CompareOptions::default());
+    if let Some(why) = &ended.why {
+        document.because(why);
+    }
+    document.with_timings(ended.outcome.timings.as_ref());
+    let document = document.scrubbed(&context.scrubber)?;
+    print(&context, &document)?;
+    write_all(&run.report, &document)?;
+    tell_traces(&context, &document, &ended.outcome.folder);
+    Ok(ended.tell(&context))
+}

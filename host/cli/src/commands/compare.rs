@@ -1,0 +1,241 @@
+//! `compare`: asks several strategies the same questions, and says whether they differ.
+
+mod arm;
+pub(crate) mod text;
+mod word;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use syrch::grade::report::{CompareOptions, CompareReport, FailOn, fail_on};
+use syrch::grade::stats;
+use syrch::grade::suite::Suite;
+use syrch::grading::read_suite;
+use syrch::strategies;
+use syrch::{Provider, Settings};
+
+use super::graded::{
+    DATABASE, Document, Ended, Inputs, Occasions, ReportFile, RunArgs, carry_out, databases, print, spare_all,
+    tell_traces, write_all,
+};
+use super::grid::Assigned;
+use super::{Context, search};
+use crate::config::flags::Flags;
+use crate::console::progress::Watch;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::Format;
+use arm::Arms;
+
+/// The part of the questions that arms usually differ in (16 systems on 919 questions of Spider differed in 12 %, two by two).
+const DISCORDANCE: f64 = 0.12;
+
+/// Flags of `compare`.
+#[derive(Args)]
+#[command(mut_arg(DATABASE, databases), override_usage = "syrch-host compare [OPTIONS] <ARM> <ARM>... <SUITE>")]
+pub(crate) struct CompareArgs {
+    /// Two arms or more, then the suite. An arm is a strategy's name, a strategy file (.yml), a plugin file (.wasm) in the role that it
+    /// plays, or ROLE=PLUGIN with a file or a built-in's name; all else is as configured. Settings of one arm stand behind a colon, with
+    /// commas between them: founding:policy.max_attempts=1,solver.KEY=VALUE
+    #[arg(value_name = "ARM|SUITE", num_args = 1.., required = true)]
+    pub(crate) words: Vec<String>,
+    /// Stop as soon as the e-process says that the two arms differ (E of 20 or more), which allows looking after every question
+    #[arg(long, help_heading = "Comparison", conflicts_with = "shard")]
+    pub(crate) stop_early: bool,
+    /// Exit with 5 when an arm, held against the first, is worse beyond chance (regression), better or worse (difference), not better
+    /// (not-better), or less than so many points better, chance or not (below:POINTS; below:-2 allows a loss of two). May be given several
+    /// times
+    #[arg(long, value_name = "CONDITION", help_heading = "Comparison", allow_hyphen_values = true)]
+    pub(crate) fail_on: Vec<FailOn>,
+    /// How often the bootstrap draws for the interval of a difference
+    #[arg(long, value_name = "N", help_heading = "Comparison", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    pub(crate) resamples: u32,
+    /// Show the differences by the values of this field of the suite, too, such as `difficulty` or `db`. May be given several times
+    #[arg(long, value_name = "FIELD", help_heading = "Comparison")]
+    pub(crate) slice: Vec<String>,
+    /// The run.
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// A value for all arms: ROLE.KEY of a plugin's own setting (KEY alone will do when only one has it), policy.KEY, settings.NAME, or
+    /// calibration=false, which lets the claims of a model stand
+    #[arg(short = 'P', long = "param", value_name = "NAME=VALUE", help_heading = "Search", value_parser = Assigned::one)]
+    pub(crate) parameters: Vec<Assigned>,
+    /// `--config`, from which the arms' settings are read, too.
+    #[arg(skip)]
+    pub(crate) config: Option<PathBuf>,
+    /// The options of a search.
+    #[command(flatten)]
+    pub(crate) flags: Flags<true>,
+}
+
+/// Runs the command.
+pub(crate) async fn run(mut context: Context, arguments: CompareArgs) -> Outcome {
+    let run = &arguments.run;
+    run.report.iter().try_for_each(ReportFile::check)?;
+    let (words, suite) = arms_and_suite(&arguments)?;
+    let mut options = run.options(&context, Some(suite.clone()))?;
+    options.stop_early = arguments.stop_early;
+    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+    search::prepare(&mut context, &watch).await?;
+    let Arms { arms, files } = arm::resolve(words, &arguments, &context, &watch).await?;
+    context.output.spares(&files)?;
+    spare_all(&run.report, &files)?;
+    let questions = read_suite(&suite).await?;
+    check_slices(&arguments.slice, &questions)?;
+    let asked =
+        options.shard.map_or(questions.questions.len() as u64, |shard| shard.share(questions.questions.len() as u64));
+    drop(questions);
+    let unshared = unshared(&arms);
+    let accepted = |inputs: &Inputs| {
+        spare_all(&run.report, inputs)?;
+        context.console.note(&foretold(asked));
+        Ok(())
+    };
+    let ended = carry_out(&context, arms, options, Occasions { accepted: &accepted, begun: &|_| () }).await?;
+    let report = report(&ended, &arguments, unshared);
+    let gates: Vec<FailOn> = arguments.fail_on.iter().copied().filter(|gate| fail_on(&report, *gate)).collect();
+    let mut document = Document::Compare(Box::new(report));
+    document.with_timings(ended.outcome.timings.as_ref());
+    let document = document.scrubbed(&context.scrubber)?;
+    show(&context, &document, &arguments.slice)?;
+    write_all(&run.report, &document)?;
+    tell_traces(&context, &document, &ended.outcome.folder);
+    match ended.tell(&context) {
+        Exit::Answered if !gates.is_empty() => Ok(tell_gates(&context, &document, &gates)),
+        exit => Ok(exit),
+    }
+}
+
+/// The words of the arms, and the suite.
+fn arms_and_suite(arguments: &CompareArgs) -> Outcome<(&[String], PathBuf)> {
+    let Some((suite, words)) = arguments.words.split_last() else { return Err(Failure::usage("no arms and no suite")) };
+    if words.len() < 2 {
+        let what = if words.is_empty() { "no arm is named" } else { "only one arm is named" };
+        return Err(Failure::usage(format!("{what}: a comparison needs two, and a suite as the last word")).hint(
+            "as in `syrch-host compare single vote5 questions.jsonl`; `syrch-host benchmark` grades one strategy",
+        ));
+    }
+    if arguments.stop_early && words.len() != 2 {
+        return Err(Failure::usage(format!("--stop-early is for two arms, and {} are named", words.len()))
+            .hint("compare two at a time, or without --stop-early"));
+    }
+    if strategies::names().any(|name| name == suite) && !std::path::Path::new(suite).is_file() {
+        return Err(Failure::usage(format!("the last word is the suite, and `{suite}` is a strategy"))
+            .hint("name the file of the suite behind the arms"));
+    }
+    Ok((words, PathBuf::from(suite)))
+}
+
+fn check_slices(fields: &[String], suite: &Suite) -> Outcome<()> {
+    let known: std::collections::BTreeSet<&str> =
+        suite.questions.iter().flat_map(|question| question.fields.keys().map(String::as_str)).chain(["db"]).collect();
+    match fields.iter().find(|field| !known.contains(field.as_str())) {
+        None => Ok(()),
+        Some(field) => {
+            let known: Vec<&str> = known.into_iter().collect();
+            Err(Failure::usage(format!("--slice {field}: no question of the suite has this field"))
+                .hint(format!("the fields are {}", known.join(", "))))
+        }
+    }
+}
+
+/// What so many questions can tell, said before anything is paid.
+fn foretold(questions: u64) -> String {
+    let count = if questions == 1 { "1 question".to_owned() } else { format!("{questions} questions") };
+    let differ = DISCORDANCE * 100.0;
+    match stats::minimum_detectable(questions, DISCORDANCE) {
+        Some(least) => format!(
+            "with {count}, of which perhaps {differ:.0} % will differ, a difference of {:.1} points or more will be seen (in 4 of 5 such runs)",
+            least * 100.0
+        ),
+        None => format!(
+            "with {count}, of which perhaps {differ:.0} % will differ, no difference will be seen: they are too few"
+        ),
+    }
+}
+
+/// Why the arms do not get the same replies to the same prompts; none: they do.
+fn unshared(arms: &[(String, Settings)]) -> Option<String> {
+    let (_, settings) = arms.first()?;
+    let model = &settings.model;
+    let is_sampled = model.replay.is_none() && model.provider != Provider::Offline;
+    let why = match settings.cache.folder {
+        _ if model.record.is_some() => "what is recorded comes from no cache",
+        None => "there is no cache",
+        Some(_) => return None,
+    };
+    is_sampled.then(|| format!("the arms did not share samples: {why}, so chance makes them differ more than they do"))
+}
+
+fn report(ended: &Ended, arguments: &CompareArgs, unshared: Option<String>) -> CompareReport {
+    let record = &ended.outcome.record;
+    let options = CompareOptions { seed: None, resamples: arguments.resamples };
+    let mut report = CompareReport::new(&record.header, &record.graded, arguments.run.rule.name(), &options);
+    if let Some(why) = &ended.why {
+        report.because(why);
+    }
+    report.warnings.extend(unshared);
+    report
+}
+
+fn show(context: &Context, document: &Document, slices: &[String]) -> Outcome<()> {
+    match document {
+        Document::Compare(report) if matches!(context.format, Format::Auto | Format::Table) => {
+            context.output.write(&text::compare(report, slices, context.output.width()))?;
+            document.warnings().iter().for_each(|warning| context.console.warn(warning));
+            Ok(())
+        }
+        _ => print(context, document),
+    }
+}
+
+/// Says which gates failed, and by which pairs.
+fn tell_gates(context: &Context, document: &Document, gates: &[FailOn]) -> Exit {
+    let names: Vec<String> = gates.iter().map(|gate| format!("--fail-on {gate}")).collect();
+    let mut message = format!("the gate failed: {}", names.join(", "));
+    if let Document::Compare(report) = document {
+        let first = report.arms.first().map(|arm| arm.arm.name.as_str());
+        let against = report.pairs.iter().filter(|pair| Some(pair.first.as_str()) == first);
+        against.for_each(|pair| message += &format!("\n{}", pair.verdict));
+    }
+    context.console.error(&Failure::new(Exit::Gate, message));
+    Exit::Gate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_seen_is_told_before() {
+        let told = foretold(522);
+        assert!(
+            told.starts_with("with 522 questions, of which perhaps 12 % will differ, a difference of 4."),
+            "{told}"
+        );
+        assert!(
+            foretold(1).starts_with("with 1 question, ")
+                && foretold(1).ends_with("no difference will be seen: they are too few")
+        );
+    }
+
+    #[test]
+    fn arms_that_do_not_share_samples_say_so() {
+        let told = |change: fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            settings.model.provider = Provider::Openai;
+            change(&mut settings);
+            unshared(&[("a".to_owned(), settings)])
+        };
+        assert!(told(|_| ()).unwrap().contains("there is no cache"));
+        assert_eq!(told(|settings| settings.cache.folder = Some("x".into())), None);
+        assert_eq!(told(|settings| settings.model.provider = Provider::Offline), None);
+        assert_eq!(told(|settings| settings.model.replay = Some("x".into())), None);
+        let recorded = told(|settings| {
+            settings.cache.folder = Some("x".into());
+            settings.model.record = Some("y".into());
+        });
+        assert!(recorded.unwrap().contains("recorded"));
+    }
+}

@@ -1,0 +1,168 @@
+//! The arms of a comparison with their settings: those of a search with the user's flags, each with its own strategy or plugin.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use syrch::grading::{distinct, twins};
+use syrch::strategies::{self, StrategyError};
+use syrch::syrch_core::roles::Role;
+use syrch::{PluginSource, Settings, plugins};
+
+use super::CompareArgs;
+use super::word::{Who, Word};
+use crate::commands::Context;
+use crate::commands::grid::Plugins;
+use crate::config::spec::{self, STRATEGY};
+use crate::config::{self, Config, Given, Origin};
+use crate::console::progress::Watch;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome, alternatives};
+
+/// Arms, and what they are read from.
+pub(super) struct Arms {
+    /// By name.
+    pub(super) arms: Vec<(String, Settings)>,
+    /// Their files, which no report may replace.
+    pub(super) files: Vec<(&'static str, PathBuf)>,
+}
+
+/// Makes the arms of these words.
+pub(super) async fn resolve(
+    words: &[String],
+    arguments: &CompareArgs,
+    context: &Context,
+    watch: &Watch,
+) -> Outcome<Arms> {
+    let words = words.iter().map(|text| Word::read(text)).collect::<Outcome<Vec<Word>>>()?;
+    let is_strategy = |word: &Word| matches!(word.who, Who::Strategy(_));
+    if arguments.flags.entries().any(|(spec, ..)| spec.key == STRATEGY) && words.iter().all(is_strategy) {
+        return Err(Failure::usage("--strategy has no effect: every arm names its own")
+            .hint("--strategy says what an arm that is a plugin, such as solver=refine, plays with"));
+    }
+    let mut plugins = Plugins::new(watch);
+    let mut all = Vec::new();
+    for word in &words {
+        let of_arm = |failure: Failure| Failure { message: of_arm(word, &failure.message), ..failure };
+        all.push(arm(word, arguments, context, &mut plugins).await.map_err(of_arm)?);
+    }
+    let names = distinct(&words.iter().map(|word| (word.short(), word.text.clone())).collect::<Vec<_>>());
+    let arms: Vec<(String, Settings)> = names.into_iter().zip(all).collect();
+    if let Some((one, other)) = twins(&arms) {
+        let (one, other) = (&words[one].text, &words[other].text);
+        return Err(Failure::usage(format!(
+            "a run without difference: the arms `{one}` and `{other}` would do the same"
+        ))
+        .hint("give one of them another strategy, plugin or setting, such as `founding:policy.max_attempts=1`"));
+    }
+    let files = files(&words, &arms);
+    Ok(Arms { arms, files })
+}
+
+/// The message with the arm's name, once.
+fn of_arm(word: &Word, message: &str) -> String {
+    let name = format!("the arm `{}`", word.text);
+    if message.starts_with(&name) { message.to_owned() } else { format!("{name}: {message}") }
+}
+
+async fn arm(word: &Word, arguments: &CompareArgs, context: &Context, plugins: &mut Plugins<'_>) -> Outcome<Settings> {
+    let config = configured(word, arguments, context, plugins).await?;
+    for warning in config.warnings.iter().filter(|warning| !context.config.warnings.contains(warning)) {
+        context.console.warn(&of_arm(word, warning));
+    }
+    let mut settings = config.effective.settings;
+    let of_all = arguments.parameters.iter().map(|one| (&one.named, &one.name, one.values.first(), "-P "));
+    let own = word.settings.iter().map(|(named, name, value)| (named, name, Some(value), ""));
+    for (named, name, value, flag) in of_all.chain(own) {
+        let Some(value) = value else { continue };
+        let knob = match plugins.knob(named, &settings).await {
+            Ok(knob) => knob,
+            Err(failure) => return Err(not_known(failure, flag, name)),
+        };
+        let set = knob.check(value).and_then(|()| knob.set(value, &mut settings));
+        set.map_err(|why| Failure::usage(format!("{flag}{why}")))?;
+    }
+    Ok(settings)
+}
+
+/// A flag is for all arms; what only some of them know belongs to these.
+fn not_known(failure: Failure, flag: &str, name: &str) -> Failure {
+    let failure = Failure { message: format!("{flag}{}", failure.message), ..failure };
+    if flag.is_empty() {
+        return failure;
+    }
+    let hint = failure.hint.as_ref().map(|hint| format!("{hint}; ")).unwrap_or_default();
+    failure.hint(format!("{hint}-P holds for all arms: give it to one by `ARM:{name}=VALUE`"))
+}
+
+/// All layers, with the arm's own strategy or plugin as the strongest flag.
+async fn configured(
+    word: &Word,
+    arguments: &CompareArgs,
+    context: &Context,
+    plugins: &mut Plugins<'_>,
+) -> Outcome<Config> {
+    let mut given = Given::new(arguments.config.as_deref(), &arguments.flags, &[]);
+    let (key, value) = match &word.who {
+        Who::Strategy(name) => {
+            strategies::find(name).map_err(|error| unknown(name, error))?;
+            (STRATEGY.to_owned(), name)
+        }
+        Who::Plugin(role, plugin) => {
+            let role = role_of(*role, plugin, context, plugins).await?;
+            (format!("plugins.{role}"), plugin)
+        }
+    };
+    let spec = spec::find(&key).ok_or_else(|| Failure::usage(format!("there is no option `{key}`")))?;
+    given.flags.retain(|(known, ..)| known.key != spec.key);
+    given.flags.push((spec, json!(value), Origin::Flag(format!("the arm `{}`", word.text))));
+    config::load(given, &context.environment, Path::new("."))
+}
+
+/// A strategy that is not there, with what may have been meant.
+fn unknown(name: &str, error: StrategyError) -> Failure {
+    if !matches!(error, StrategyError::Unknown { .. }) {
+        return error.into();
+    }
+    let failure = Failure { exit: Exit::Usage, ..Failure::from(error) };
+    if plugins::builtins().iter().any(|plugin| plugin.name == name) {
+        return failure.hint(format!("`{name}` is a plugin: name it with its role, such as `solver={name}`"));
+    }
+    failure
+}
+
+/// The role that a plugin is to play: the one that is named, or the only one that it plays.
+async fn role_of(role: Option<Role>, plugin: &str, context: &Context, plugins: &mut Plugins<'_>) -> Outcome<Role> {
+    let source = PluginSource::parse(plugin);
+    let found = match plugins.of(&source, &context.config.effective.settings).await {
+        Err(failure) if matches!(source, PluginSource::Builtin(_)) => {
+            return Err(Failure { exit: Exit::Usage, ..failure });
+        }
+        found => found?,
+    };
+    let ways = || {
+        let all: Vec<String> = found.roles.iter().map(|role| format!("{role}={plugin}")).collect();
+        alternatives(&all).unwrap_or_default()
+    };
+    match (role, found.roles.as_slice()) {
+        (Some(role), roles) if roles.contains(&role) => Ok(role),
+        (Some(role), _) => {
+            Err(Failure::usage(format!("`{plugin}` does not play the {role}")).hint(format!("it plays {}", ways())))
+        }
+        (None, [role]) => Ok(*role),
+        (None, several) => Err(Failure::usage(format!("the plugin plays {} roles", several.len()))
+            .hint(format!("say which: {}; a strategy file can name it for several", ways()))),
+    }
+}
+
+fn files(words: &[Word], arms: &[(String, Settings)]) -> Vec<(&'static str, PathBuf)> {
+    let strategies = words.iter().filter_map(|word| match &word.who {
+        Who::Strategy(file) if strategies::is_file(file) => Some(("a strategy file in use", PathBuf::from(file))),
+        _ => None,
+    });
+    let plugins =
+        arms.iter().flat_map(|(_, settings)| settings.strategy.roles.values()).filter_map(|source| match source {
+            PluginSource::File(path) => Some(("a plugin in use", path.clone())),
+            PluginSource::Builtin(_) => None,
+        });
+    strategies.chain(plugins).collect()
+}

@@ -1,0 +1,199 @@
+//! Carries out a run over a suite: checks everything, asks, and says how it ended.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use syrch::grade::run::{End, Graded, Stopped, UsedUp};
+use syrch::grading::{FUZZ_FILE, SuiteOptions, SuiteOutcome, SuiteRun};
+use syrch::{Observer, Settings, Stop};
+
+use super::progress::RunWatch;
+use crate::commands::{Context, search};
+use crate::console::progress::Watch;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// A run that has ended, or was stopped.
+pub(crate) struct Ended {
+    /// What came of it.
+    pub(crate) outcome: SuiteOutcome,
+    /// Why it is not whole, for the report; none: it has come to its end.
+    pub(crate) why: Option<String>,
+    exit: Exit,
+    failure: Option<Failure>,
+}
+
+/// Files that a run reads, with what they are.
+pub(crate) type Inputs = [(&'static str, PathBuf)];
+
+/// What a command does while its run begins.
+pub(crate) struct Occasions<'a> {
+    /// All is in order and nothing is asked yet: refuses to write over what the run reads.
+    pub(crate) accepted: &'a (dyn Fn(&Inputs) -> Outcome<()> + Sync),
+    /// The run has its folder.
+    pub(crate) begun: &'a (dyn Fn(&Path) + Sync),
+}
+
+/// Checks the suite, the databases, the plugins and the model, then asks the arms. `arms` have names and settings; call
+/// `search::prepare` before they are made. Ctrl-C ends the run, and what is done is kept.
+///
+/// # Errors
+/// What is wrong with any of them, before the first question is asked.
+pub(crate) async fn carry_out(
+    context: &Context,
+    arms: Vec<(String, Settings)>,
+    options: SuiteOptions,
+    occasions: Occasions<'_>,
+) -> Outcome<Ended> {
+    let asks = options.answers.is_empty();
+    let (resumes, fuzz) = (options.resume.is_some(), options.fuzz.clone());
+    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+    let settings = arms.first().map(|(_, settings)| settings.clone()).unwrap_or_default();
+    let observer = Arc::clone(&watch) as Arc<dyn Observer>;
+    let opened = tokio::select! {
+        opened = SuiteRun::open(arms, options, &observer) => opened,
+        () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
+    };
+    let run = match opened {
+        Ok(run) => run,
+        Err(error) if fuzz.is_some_and(|folder| !folder.join(FUZZ_FILE).is_file()) => {
+            return Err(Failure::from(error).hint("`syrch-host suite fuzz SUITE -o FOLDER` makes a fuzzed suite"));
+        }
+        Err(error) => return Err(search::explained(error, &settings, context, &watch).await),
+    };
+    context.output.spares(&run.inputs())?;
+    (occasions.accepted)(&run.inputs())?;
+    run.warnings().iter().for_each(|warning| context.console.warn(warning));
+    let stop = Stop::new();
+    let listener = tokio::spawn(stop_at_interrupt(context, &stop));
+    let watch = RunWatch::new(Arc::clone(&context.console), occasions.begun);
+    let outcome = run.carry_out(&watch, &stop).await;
+    listener.abort();
+    context.console.clear();
+    match outcome {
+        Ok(outcome) => {
+            outcome.warnings.iter().for_each(|warning| context.console.warn(warning));
+            Ok(Ended::of(outcome, asks))
+        }
+        Err(error @ syrch::Error::Unfit(_)) if resumes => Err(Failure::from(error).hint(
+            "the command that began it is needed, with the same flags; `syrch-host report RUN --rule NAME` reports under another rule \
+             without asking",
+        )),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Stops the work at Ctrl-C; the second one ends the program.
+pub(crate) fn stop_at_interrupt(context: &Context, stop: &Stop) -> impl Future<Output = ()> + Send + 'static {
+    let (stop, interrupt, console) = (stop.clone(), context.interrupt.clone(), Arc::clone(&context.console));
+    async move {
+        interrupt.wait().await;
+        console.note("stopping; what is done is kept; Ctrl-C again ends at once");
+        stop.trigger();
+    }
+}
+
+impl Ended {
+    /// `asks`: whether there were searches, and not only answers to be graded.
+    fn of(mut outcome: SuiteOutcome, asks: bool) -> Self {
+        let run = outcome.record.header.id.clone();
+        let on = format!("what is done is kept; the same command with `--resume {run}` goes on");
+        let (done, of) = (outcome.finished.progress.done, outcome.finished.progress.of);
+        let (exit, why, failure) = match outcome.finished.stopped.take() {
+            None | Some(Stopped::Early(_)) => {
+                let failure = asks.then(|| all_failed(&outcome.record.graded, &run)).flatten();
+                (failure.as_ref().map_or(Exit::Answered, |failure| failure.exit), None, failure)
+            }
+            Some(Stopped::Interrupted) => {
+                let failure = Failure::new(Exit::Interrupted, format!("interrupted: {done} of {of} are done"));
+                (Exit::Interrupted, Some("it was interrupted".to_owned()), Some(failure.hint(on)))
+            }
+            Some(Stopped::Budget(budget)) => {
+                let (what, flag) = budget_of(budget);
+                let why = format!("the {what} of the whole run were used up");
+                let failure = Failure::new(Exit::Budget, format!("{why} ({flag}): {done} of {of} are done"));
+                (Exit::Budget, Some(why), Some(failure.hint(format!("{on}, with a higher {flag}"))))
+            }
+            Some(Stopped::Outage { items, message }) => {
+                let why = format!("the model's endpoint failed {items} times, one after the other: {message}");
+                let failure = Failure::new(Exit::Model, format!("the run stopped: {why}"));
+                let hint = "what is done is kept; when the endpoint answers again, the same command with";
+                let failure = failure.hint(format!("{hint} `--resume {run} --retry-failed` goes on"));
+                (Exit::Model, Some(why), Some(failure))
+            }
+            Some(Stopped::Fatal(error)) => {
+                let (why, failure) = (error.to_string(), Failure::from(error));
+                let hint = failure.hint.as_ref().map_or_else(|| on.clone(), |hint| format!("{hint}; {on}"));
+                (failure.exit, Some(why), Some(failure.hint(hint)))
+            }
+        };
+        Self { outcome, why, exit, failure }
+    }
+
+    /// Says what stopped the run, once its report is printed; the program's exit code.
+    pub(crate) fn tell(&self, context: &Context) -> Exit {
+        if let Some(failure) = &self.failure {
+            context.console.error(failure);
+        }
+        self.exit
+    }
+}
+
+/// That nothing but failures came of a run, with the exit code of the most of them; none: there is an end of another kind.
+fn all_failed(graded: &[Graded], run: &str) -> Option<Failure> {
+    let mut classes: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for one in graded {
+        let fault = one.fault.as_ref().filter(|_| one.end == End::Failed)?;
+        classes.entry(&fault.class).or_insert((0, &fault.message)).0 += 1;
+    }
+    let (class, (count, message)) = classes.into_iter().max_by_key(|(_, (count, _))| *count)?;
+    let exit = Exit::of_class(class).unwrap_or(Exit::Unexpected);
+    let searches = match (graded.len(), count) {
+        (1, _) => "the only search failed".to_owned(),
+        (all, count) if all == count => format!("all {all} searches failed"),
+        (all, count) => format!("all {all} searches failed, {count} of them like this"),
+    };
+    let hint = format!("once that is put right, the same command with `--resume {run} --retry-failed` asks again");
+    Some(Failure::new(exit, format!("{searches}: {message}")).hint(hint))
+}
+
+fn budget_of(budget: UsedUp) -> (&'static str, &'static str) {
+    match budget {
+        UsedUp::Calls => ("model calls", "--total-calls"),
+        UsedUp::Tokens => ("tokens", "--total-tokens"),
+        UsedUp::Usd => ("dollars", "--total-usd"),
+        UsedUp::Time => ("seconds", "--total-time"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn graded(ends: &[(&str, &str)]) -> Vec<Graded> {
+        let one = |(end, class): &(&str, &str)| {
+            json!({
+                "arm": "a", "id": "q", "place": 0, "db": "d", "question": "?", "fields": {}, "end": end,
+                "fault": {"class": class, "message": format!("{class} failed")}, "sql": null, "gold_sql": null, "verdicts": {},
+                "soft_f1": null, "rows": null, "gold_rows": null, "confidence": null, "time_ms": 0.0,
+                "cost": {"calls": 0, "cached": 0, "input_tokens": 0, "output_tokens": 0, "usd": null, "sql_runs": 0}
+            })
+        };
+        ends.iter().map(|end| serde_json::from_value(one(end)).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_run_of_failures_ends_like_the_most_of_them() {
+        let told = |ends: &[(&str, &str)]| all_failed(&graded(ends), "r");
+        let failed = told(&[("failed", "budget"), ("failed", "model"), ("failed", "model")]).unwrap();
+        assert_eq!(failed.exit, Exit::Model);
+        assert_eq!(failed.message, "all 3 searches failed, 2 of them like this: model failed");
+        assert_eq!(told(&[("failed", "replay-miss")]).unwrap().exit, Exit::ReplayMiss);
+        assert_eq!(told(&[("failed", "nonsense")]).unwrap().exit, Exit::Unexpected);
+        assert_eq!(told(&[("failed", "model"), ("no-answer", "model")]), None);
+        assert_eq!(told(&[]), None);
+    }
+}

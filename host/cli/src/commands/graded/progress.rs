@@ -1,0 +1,105 @@
+//! Shows how a run over a suite goes on.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use syrch::grade::run::{Graded, Observer, Progress, Resumed};
+use syrch::grading::Beginning;
+
+use crate::console::Console;
+
+/// Tells the console of a run.
+pub(crate) struct RunWatch<'a> {
+    console: Arc<Console>,
+    begun: &'a (dyn Fn(&Path) + Sync),
+}
+
+impl<'a> RunWatch<'a> {
+    /// One that tells this console; `begun` is told the run's folder.
+    pub(crate) fn new(console: Arc<Console>, begun: &'a (dyn Fn(&Path) + Sync)) -> Self {
+        Self { console, begun }
+    }
+}
+
+impl Beginning for RunWatch<'_> {
+    fn begun(&self, run: &str, folder: &Path) {
+        (self.begun)(folder);
+        tracing::info!(target: "syrch.run", folder = %folder.display(), "run {run}");
+        self.console.note(&format!("run {run}: if it is cut short, the same command with `--resume {run}` goes on"));
+    }
+}
+
+impl Observer for RunWatch<'_> {
+    fn resumed(&self, resumed: &Resumed) {
+        let Resumed { done, again, torn } = *resumed;
+        if done > 0 {
+            let again = if again > 0 { format!(", {again} of them failed and are made again") } else { String::new() };
+            self.console.note(&format!("{done} are done already{again}"));
+        }
+        if torn > 0 {
+            self.console.note(&format!("the last {torn} bytes of its results were cut off, and are removed"));
+        }
+    }
+
+    fn progress(&self, progress: &Progress, last: &Graded) {
+        tracing::info!(target: "syrch.run", "`{}` is done by `{}`: {:?}", last.id, last.arm, last.end);
+        self.console.progress(&line(progress));
+    }
+}
+
+/// Arms whose shares are shown at most.
+const SHOWN: usize = 4;
+
+/// `12/100 · 83.3 % right · 1 failed · 24 calls · $0.0012 · 1 min 20 s left`; of several arms each one's share.
+fn line(progress: &Progress) -> String {
+    let share = |right: u64, of: u64| match of {
+        0 => "– % right".to_owned(),
+        of => format!("{:.1} % right", right as f64 * 100.0 / of as f64),
+    };
+    let mut parts = vec![format!("{}/{}", progress.done, progress.of)];
+    match progress.arms.as_slice() {
+        [one] => parts.push(share(one.right, one.of)),
+        // A grid's cells, or an arm under many seeds, would fill the screen.
+        many if many.len() > SHOWN => {}
+        arms => parts.extend(arms.iter().map(|arm| format!("{} {}", arm.arm, share(arm.right, arm.of)))),
+    }
+    parts.extend((progress.failed > 0).then(|| format!("{} failed", progress.failed)));
+    parts.push(format!("{} calls", progress.calls));
+    parts.extend(progress.usd.filter(|usd| *usd > 0.0).map(|usd| format!("${usd:.4}")));
+    parts.extend(progress.left.map(|left| format!("{} left", duration(left))));
+    parts.join(" · ")
+}
+
+/// `45 s`, `2 min 5 s`, `3 h 20 min`.
+fn duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64().ceil() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syrch::grade::run::ArmProgress;
+
+    use super::*;
+
+    #[test]
+    fn the_line_says_how_far_how_well_and_how_long() {
+        let arm = |name: &str, right, of| ArmProgress { arm: name.into(), right, of };
+        let mut progress = Progress { done: 12, of: 100, arms: vec![arm("a", 0, 0)], calls: 24, ..Progress::default() };
+        assert_eq!(line(&progress), "12/100 · – % right · 24 calls");
+        progress.arms = vec![arm("a", 10, 12)];
+        (progress.failed, progress.usd, progress.left) = (1, Some(0.0012), Some(Duration::from_millis(79_100)));
+        assert_eq!(line(&progress), "12/100 · 83.3 % right · 1 failed · 24 calls · $0.0012 · 1 min 20 s left");
+        progress.arms.push(arm("b", 6, 12));
+        assert!(line(&progress).starts_with("12/100 · a 83.3 % right · b 50.0 % right · "));
+        assert_eq!(
+            (duration(Duration::from_secs(12_000)), duration(Duration::ZERO)),
+            ("3 h 20 min".into(), "0 s".into())
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! The report of one arm for people at a terminal.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use syrch::grade::report::render::text::{self, Table};
+use syrch::grade::report::{BenchmarkReport, Partial, ResultRow, Share};
+
+use crate::sink::{Grid, table, terminal};
+
+/// Databases that are shown at most.
+const WORST: usize = 5;
+/// Fields by which people ask how hard questions are, the likeliest first.
+const HARDNESS: [&str; 4] = ["difficulty", "hardness", "level", "complexity"];
+
+/// The report.
+pub(crate) fn benchmark(report: &BenchmarkReport, width: Option<u16>) -> String {
+    let mut out = headline(report);
+    out += &partial(report.partial.as_ref());
+    for table in text::benchmark(report) {
+        match table.title.as_str() {
+            "Right answers by rule" | "Other figures" | "How the searches ended" | "Costs" => {
+                out += &drawn(&table, width)
+            }
+            "Slices" => out += &hardness(table).map(|table| drawn(&table, width)).unwrap_or_default(),
+            _ => {}
+        }
+    }
+    out += &worst(&report.results).map(|table| drawn(&table, width)).unwrap_or_default();
+    out
+}
+
+fn headline(report: &BenchmarkReport) -> String {
+    let simulated = report.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
+    let band = report.band.map(|band| {
+        let (low, high) = (band.low * 100.0, band.high * 100.0);
+        format!("; over {} seeds {low:.1} to {high:.1} %", band.seeds)
+    });
+    let line = format!(
+        "{} on {}: {}{}{simulated}",
+        report.arm.name,
+        report.suite.path,
+        share(&report.figures.share, &report.rule),
+        band.unwrap_or_default()
+    );
+    format!("{}\n", terminal::line(&line))
+}
+
+/// `41 of 47 right under bag-v1: 87.2 %, 95 % interval 74.8 % to 94.0 %`.
+fn share(share: &Share, rule: &str) -> String {
+    let counts = format!("{} of {} right under {rule}", share.right, share.of);
+    let percent = |part: f64| format!("{:.1} %", part * 100.0);
+    match share.share {
+        None => counts,
+        Some(part) => {
+            let (low, high) = (percent(share.interval.low), percent(share.interval.high));
+            format!("{counts}: {}, 95 % interval {low} to {high}", percent(part))
+        }
+    }
+}
+
+/// What there is of a run that is not whole.
+fn partial(partial: Option<&Partial>) -> String {
+    let Some(Partial { done, of, why }) = partial else { return String::new() };
+    format!("{}\n", terminal::line(&format!("{done} of {of} are done: {why}")))
+}
+
+/// A table under its title.
+fn drawn(table: &Table, width: Option<u16>) -> String {
+    let grid = Grid { columns: table.columns.clone(), rows: table.rows.clone() };
+    format!("\n{}\n{}", terminal::line(&table.title), table::render(&grid, width))
+}
+
+/// Of the slices, those by the field that says how hard a question is.
+fn hardness(mut table: Table) -> Option<Table> {
+    let has = |name: &&str| table.rows.iter().any(|row| row.first().is_some_and(|field| field == *name));
+    let field = HARDNESS.into_iter().find(has)?;
+    table.rows.retain(|row| row.first().is_some_and(|cell| cell == field));
+    table.rows.iter_mut().for_each(|row| drop(row.remove(0)));
+    table.columns.remove(0);
+    table.title = format!("By {field}");
+    Some(table)
+}
+
+/// The databases on which the least is right, where there are several.
+fn worst(rows: &[ResultRow]) -> Option<Table> {
+    let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for row in rows {
+        let count = counts.entry(&row.db).or_default();
+        if let Some(is_right) = row.metrics.exact_match {
+            *count = (count.0 + u64::from(is_right), count.1 + 1);
+        }
+    }
+    let several = counts.len() > 1;
+    let mut worst: Vec<_> = counts.into_iter().filter(|(_, (right, of))| several && right < of).collect();
+    // Of equal shares the one with more questions says more.
+    worst.sort_by(|(_, (a, of_a)), (_, (b, of_b))| (a * of_b).cmp(&(b * of_a)).then(of_b.cmp(of_a)));
+    worst.truncate(WORST);
+    let columns = ["database", "right", "of"].map(str::to_owned).to_vec();
+    let rows = worst.into_iter().map(|(db, (right, of))| vec![json!(db), json!(right), json!(of)]).collect::<Vec<_>>();
+    (!rows.is_empty()).then(|| Table { title: "Worst databases".to_owned(), columns, rows })
+}

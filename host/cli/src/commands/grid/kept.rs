@@ -1,0 +1,95 @@
+//! What a grid leaves in the folder of its run, so that its report can be made again: what is set in which cell.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use syrch::grade::report::GridReport;
+use syrch::grade::run::{End, RunRecord};
+
+use super::one;
+
+/// The file.
+const FILE: &str = "cells.json";
+/// The format's name.
+const SCHEMA: &str = "syrch.grid-cells/1";
+
+/// The cells of a grid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    schema: String,
+    /// The values by the cell's name.
+    cells: BTreeMap<String, BTreeMap<String, Value>>,
+    /// Whether something was expected of the answers.
+    expects: bool,
+    /// What to know before believing the figures.
+    warnings: Vec<String>,
+}
+
+impl Kept {
+    /// What is kept of these cells.
+    pub(super) fn new(
+        cells: BTreeMap<String, BTreeMap<String, Value>>,
+        expects: bool,
+        warning: Option<String>,
+    ) -> Self {
+        Self { schema: SCHEMA.to_owned(), cells, expects, warnings: warning.into_iter().collect() }
+    }
+
+    /// Writes it into the folder of a run, unless it is there already.
+    pub(super) fn write(&self, folder: &Path) -> std::io::Result<()> {
+        let path = folder.join(FILE);
+        if path.exists() {
+            return Ok(());
+        }
+        let beside = folder.join(format!(".{FILE}.tmp"));
+        fs::write(&beside, serde_json::to_vec(self)?)?;
+        fs::rename(&beside, &path)
+    }
+
+    /// That of a run; none: it is not that of a grid.
+    pub(crate) fn read(folder: &Path) -> Option<Self> {
+        let kept: Self = serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()?;
+        (kept.schema == SCHEMA).then_some(kept)
+    }
+
+    /// The report on the cells under a rule.
+    pub(crate) fn report(&self, record: &RunRecord, rule: &str) -> GridReport {
+        let mut report = GridReport::new(&record.header, &record.graded, rule, &self.cells);
+        if !self.expects {
+            one::settle(&mut report);
+        }
+        if record.graded.iter().all(|graded| graded.end != End::Answered) {
+            // Of cells without an answer none is the best.
+            report.best = None;
+            report.ties.clear();
+            report.cells.iter_mut().for_each(|cell| cell.p_to_best = None);
+        }
+        report.warnings.extend(self.warnings.iter().cloned());
+        report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Kept::read(folder.path()), None);
+        let cell = BTreeMap::from([("max_depth".to_owned(), json!(1))]);
+        let kept = Kept::new(BTreeMap::from([("max_depth=1".to_owned(), cell)]), false, Some("a".to_owned()));
+        kept.write(folder.path()).unwrap();
+        assert_eq!(Kept::read(folder.path()), Some(kept.clone()));
+        // That of a run that goes on stays.
+        Kept { expects: true, ..kept.clone() }.write(folder.path()).unwrap();
+        assert_eq!(Kept::read(folder.path()), Some(kept));
+        fs::write(folder.path().join(FILE), "{\"schema\": \"other/1\"}").unwrap();
+        assert_eq!(Kept::read(folder.path()), None);
+    }
+}

@@ -1,0 +1,249 @@
+//! A grid's report: the best cells on standard output, and its files.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+use syrch::grade::report::render::{markdown, text};
+use syrch::grade::report::{Cell, GridReport};
+
+use crate::commands::Context;
+use crate::commands::graded::Inputs;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::scrub::Scrubber;
+use crate::sink::{Format, Grid, json as sink, table, terminal};
+
+/// A file's name, and whether a text is such a file's.
+type Known = (&'static str, fn(&str) -> bool);
+
+/// The files of a grid, and how each is known.
+const FILES: [Known; 4] = [
+    ("config.json", |text| has_schema(text, "syrch.grid-config/")),
+    ("results.json", |text| has_schema(text, "syrch.grid/")),
+    ("best.json", is_best),
+    ("summary.md", |text| text.starts_with("# Grid\n")),
+];
+/// Cells that a terminal is shown.
+const SHOWN: usize = 15;
+
+/// Finds out before any work what is wrong with the folder of `--out`: nothing but the files of a grid is ever replaced.
+pub(super) fn check(folder: &Path) -> Outcome<()> {
+    let wrong = |why: &str| Failure::usage(format!("--out `{}`: {why}", folder.display()));
+    match fs::metadata(folder) {
+        Ok(about) if !about.is_dir() => return Err(wrong("is no folder").hint("--out takes a folder")),
+        Ok(_) => {}
+        Err(_) => {
+            let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            return match parent.is_dir() && folder.file_name().is_some() {
+                true => Ok(()),
+                false => Err(wrong(&format!("there is no folder `{}`", parent.display()))
+                    .hint("--out makes its own folder, and none above it")),
+            };
+        }
+    }
+    match FILES.iter().find(|(name, is_ours)| is_strange(&folder.join(name), *is_ours)) {
+        None => Ok(()),
+        Some((name, _)) => Err(wrong(&format!("its `{name}` is not that of a grid, and would be replaced"))
+            .hint("name another folder, such as one that is not there yet")),
+    }
+}
+
+/// Whether something is there that no grid wrote.
+fn is_strange(path: &Path, is_ours: fn(&str) -> bool) -> bool {
+    match fs::symlink_metadata(path) {
+        Err(_) => false,
+        Ok(about) if !about.is_file() => true,
+        Ok(_) => !fs::read_to_string(path).is_ok_and(|text| is_ours(&text)),
+    }
+}
+
+fn has_schema(text: &str, schema: &str) -> bool {
+    /// What says whose a document is.
+    #[derive(Deserialize)]
+    struct Marked {
+        schema: String,
+    }
+    serde_json::from_str::<Marked>(text).is_ok_and(|marked| marked.schema.starts_with(schema))
+}
+
+/// The document of the best cell has no schema of its own.
+fn is_best(text: &str) -> bool {
+    text.trim() == "null" || serde_json::from_str::<Cell>(text).is_ok()
+}
+
+/// Makes the folder of `--out`, when all else is in order; no file in it is one of these.
+pub(super) fn spare(folder: &Path, inputs: &Inputs) -> Outcome<()> {
+    let named = |failure: Failure| Failure {
+        message: failure.message.replacen("-o ", "--out ", 1),
+        hint: Some("--out replaces what its files hold; name another folder".to_owned()),
+        ..failure
+    };
+    if !folder.is_dir() {
+        return fs::create_dir(folder)
+            .map_err(|error| Failure::usage(format!("--out `{}`: {error}", folder.display())));
+    }
+    FILES.iter().try_for_each(|(name, _)| Output::open(Some(&folder.join(name)))?.spares(inputs).map_err(named))
+}
+
+fn unwritable(error: serde_json::Error) -> Failure {
+    Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
+}
+
+/// The report without secrets.
+pub(crate) fn scrubbed(report: GridReport, scrubber: &Scrubber) -> Outcome<GridReport> {
+    let mut value = serde_json::to_value(&report).map_err(unwritable)?;
+    let before = value.clone();
+    scrubber.value(&mut value);
+    if value == before { Ok(report) } else { serde_json::from_value(value).map_err(unwritable) }
+}
+
+/// The report as one JSON document.
+pub(crate) fn json(report: &GridReport) -> Outcome<String> {
+    Ok(sink::document(&serde_json::to_value(report).map_err(unwritable)?))
+}
+
+/// Prints the report in the chosen format, and on standard error what the reader should know.
+pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
+    match context.format {
+        Format::Auto | Format::Table => context.output.write(&shown(report, context.output.width()))?,
+        Format::Markdown => context.output.write(&markdown::grid(report))?,
+        Format::Json => context.document(serde_json::to_value(report).map_err(unwritable)?)?,
+        Format::Jsonl | Format::Csv => context.rows(grid(report), || Value::Null)?,
+    }
+    report.warnings.iter().for_each(|warning| context.console.warn(warning));
+    Ok(())
+}
+
+fn grid(report: &GridReport) -> Grid {
+    let text::Table { mut columns, rows, .. } = text::grid(report);
+    if let Some(last) = columns.last_mut().filter(|name| name.is_empty()) {
+        "note".clone_into(last);
+    }
+    Grid { columns, rows }
+}
+
+/// The best cells, in words and as a table.
+fn shown(report: &GridReport, width: Option<u16>) -> String {
+    let mut out = terminal::line(&headline(report)).into_owned() + "\n";
+    if let Some(partial) = &report.partial {
+        out +=
+            &format!("{}\n", terminal::line(&format!("{} of {} answers: {}", partial.done, partial.of, partial.why)));
+    }
+    let mut grid = grid(report);
+    let places = ranked(report);
+    let place = |row: &Vec<Value>| {
+        let name = row.first().and_then(Value::as_str);
+        places.iter().position(|cell| Some(cell.name.as_str()) == name)
+    };
+    grid.rows.sort_by_cached_key(place);
+    let left = grid.rows.len().saturating_sub(SHOWN);
+    grid.rows.truncate(SHOWN);
+    out += &format!("\n{}", table::render(&grid, width));
+    if left > 0 {
+        out += &format!("and {left} more: results.json and --format json have them all\n");
+    }
+    out
+}
+
+fn headline(report: &GridReport) -> String {
+    let simulated = report.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
+    let Some(best) = report.best_cell() else {
+        return if report.cells.is_empty() { "no cell was tried" } else { "no cell has an answer" }.to_owned();
+    };
+    let how = match (best.share.of, best.mean_confidence) {
+        (0, Some(confidence)) => format!("with confidence {confidence:.2}"),
+        (0, None) => "without an answer".to_owned(),
+        (of, _) => format!("with {} right of {of}", best.share.right),
+    };
+    let ties = match report.ties.len() {
+        0 => String::new(),
+        1 => "; 1 other is not significantly worse".to_owned(),
+        many => format!("; {many} others are not significantly worse"),
+    };
+    format!("best of {} cells: {} {how}{simulated}{ties}", report.cells.len(), best.name)
+}
+
+/// The cells as the report ranks them: the best first, then by right answers, by how sure they are where nothing counts, and by cost.
+fn ranked(report: &GridReport) -> Vec<&Cell> {
+    let nothing_counts = report.cells.iter().all(|cell| cell.share.of == 0);
+    let surety = |cell: &Cell| if nothing_counts { cell.mean_confidence.unwrap_or(0.0) } else { 0.0 };
+    let mut cells: Vec<&Cell> = report.cells.iter().collect();
+    cells.sort_by(|one, other| {
+        let is_best = |cell: &Cell| Some(&cell.name) == report.best.as_ref();
+        is_best(other)
+            .cmp(&is_best(one))
+            .then(other.share.right.cmp(&one.share.right))
+            .then(surety(other).total_cmp(&surety(one)))
+            .then(one.costs.calls.cmp(&other.costs.calls))
+    });
+    cells
+}
+
+/// Writes `config.json`, `results.json`, `best.json` and `summary.md`, each as a whole or not at all.
+pub(super) fn files(context: &Context, report: &GridReport, folder: &Path) -> Outcome<()> {
+    // Something may have come there since.
+    check(folder)?;
+    let mut names = Vec::new();
+    for (name, text) in report.files() {
+        Output::open(Some(&folder.join(name)))?.write(&text)?;
+        names.push(name);
+    }
+    context.console.note(&format!("{} are in {}", names.join(", "), folder.display()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_files_of_a_grid_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        let refused = || check(folder.path()).err().map(|failure| (failure.exit, failure.message));
+        assert_eq!(refused(), None);
+        for (name, ours) in [
+            ("config.json", "{\n  \"schema\": \"syrch.grid-config/1\"}"),
+            ("results.json", "{\"schema\": \"syrch.grid/1\", \"cells\": []}"),
+            ("best.json", "null\n"),
+            ("summary.md", "# Grid\n\nNo cell was tried.\n"),
+        ] {
+            for theirs in ["", "{}", "[]", "# Notes\n", "{\"schema\": \"mine/1\"}"] {
+                put(name, theirs);
+                let (exit, message) = refused().unwrap();
+                assert!(
+                    exit == Exit::Usage && message.contains(&format!("its `{name}` is not that of a grid")),
+                    "{message}"
+                );
+            }
+            put(name, ours);
+            assert_eq!(refused(), None, "{name}");
+        }
+        let inputs = [("the suite", folder.path().join("results.json"))];
+        let failure = spare(folder.path(), &inputs).unwrap_err();
+        assert!(
+            failure.message.starts_with("--out `") && failure.message.ends_with("is the suite"),
+            "{}",
+            failure.message
+        );
+        #[cfg(unix)]
+        {
+            fs::remove_file(folder.path().join("best.json")).unwrap();
+            std::os::unix::fs::symlink("results.json", folder.path().join("best.json")).unwrap();
+            assert!(refused().is_some());
+        }
+    }
+
+    #[test]
+    fn one_folder_is_made_and_none_above_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (new, deep) = (folder.path().join("new"), folder.path().join("a/b"));
+        assert_eq!((check(&new), new.exists()), (Ok(()), false));
+        assert_eq!((spare(&new, &[]), new.is_dir()), (Ok(()), true));
+        assert!(check(&deep).unwrap_err().message.contains("there is no folder"));
+        assert!(check(Path::new("..")).is_ok() && !folder.path().join("a").exists());
+    }
+}

@@ -1,0 +1,204 @@
+//! `report`: reports on runs over suites again, whole or not, under any rule, without asking anybody.
+
+use std::time::UNIX_EPOCH;
+
+use clap::Args;
+use serde_json::{Value, json};
+use syrch::grade::report::render::markdown;
+use syrch::grade::report::{CompareOptions, GridReport};
+use syrch::grade::rules::Rule;
+use syrch::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge, read};
+use syrch::grading::Timings;
+
+use super::Context;
+use super::graded::{Document, ReportFile, print, runs, tell_traces, write_all};
+use super::grid::kept::Kept;
+use super::grid::written;
+use super::trace::words::moment;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::{Format, Grid};
+
+/// Flags of `report`.
+#[derive(Args)]
+pub(crate) struct ReportArgs {
+    /// Runs: ids, beginnings of them, `last`, or folders; several are the shards of one run. Without any, the last
+    #[arg(value_name = "RUN", conflicts_with = "list")]
+    pub(crate) runs: Vec<String>,
+    /// List the runs, the latest first
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Another comparison rule than that of the run: bag-v1, bird-ex, spider-ex, spider2, strict
+    #[arg(long, value_name = "NAME", conflicts_with = "list")]
+    pub(crate) rule: Option<Rule>,
+    /// Leave out what differs between equal runs, such as times and counts of calls: equal runs have equal reports, byte for byte
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) without_times: bool,
+    /// Write the report to this file, too; its ending says how: .json, .md, .csv, .parquet or .html. May be given several times
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    pub(crate) report: Vec<ReportFile>,
+}
+
+/// Runs the command.
+pub(crate) fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
+    arguments.report.iter().try_for_each(ReportFile::check)?;
+    let runs = runs(context)?;
+    if arguments.list {
+        return list(context, &runs);
+    }
+    let entries = entries(&runs, &arguments.runs)?;
+    let mut records = Vec::new();
+    for entry in &entries {
+        records.push(read(&entry.path).map_err(syrch::Error::from)?);
+    }
+    let merged = merge(records).map_err(|error| {
+        Failure::usage(error.to_string()).hint("give the shards of one run, each once, or one run alone")
+    })?;
+    let rule = arguments.rule.map_or_else(|| merged.record.header.rule.clone(), |rule| rule.name().to_owned());
+    if let Some(kept) = entries.first().and_then(|entry| Kept::read(&entry.path)) {
+        let mut report = kept.report(&merged.record, &rule);
+        if entries.iter().any(|entry| is_going_on(&entry.path)) {
+            report.because("it is still going on");
+        }
+        report.warnings.extend(merged.warnings);
+        return of_grid(context, arguments, report);
+    }
+    let mut document = Document::of(&merged.record, &rule, &CompareOptions::default());
+    if entries.iter().any(|entry| is_going_on(&entry.path)) {
+        document.because("it is still going on");
+    }
+    document.warn(merged.warnings);
+    if let [entry] = entries.as_slice() {
+        document.with_timings(Timings::read(&entry.path).as_ref());
+    }
+    if arguments.without_times {
+        document.without_times();
+    }
+    let document = document.scrubbed(&context.scrubber)?;
+    print(context, &document)?;
+    write_all(&arguments.report, &document)?;
+    if let [entry] = entries.as_slice() {
+        tell_traces(context, &document, &entry.path);
+    }
+    Ok(Exit::Answered)
+}
+
+/// The report on the cells of a grid.
+fn of_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport) -> Outcome {
+    if arguments.without_times {
+        report.without_times();
+    }
+    let report = written::scrubbed(report, &context.scrubber)?;
+    written::print(context, &report)?;
+    let (json, markdown) = (written::json(&report)?, markdown::grid(&report));
+    arguments.report.iter().try_for_each(|file| file.write_text(&json, &markdown))?;
+    Ok(Exit::Answered)
+}
+
+fn entries(runs: &Runs, words: &[String]) -> Outcome<Vec<RunEntry>> {
+    let find = |word: &str| {
+        runs.find(word).map_err(|error| match error {
+            RunError::Unknown { .. } if word == "last" => {
+                Failure::usage("there is no run yet").hint("`syrch-host benchmark SUITE` begins one")
+            }
+            error => syrch::Error::from(error).into(),
+        })
+    };
+    match words {
+        [] => Ok(vec![find("last")?]),
+        words => words.iter().map(|word| find(word)).collect(),
+    }
+}
+
+/// A run, or why it cannot be read.
+struct Line {
+    entry: RunEntry,
+    summary: Result<RunSummary, RunError>,
+}
+
+fn list(context: &Context, runs: &Runs) -> Outcome {
+    let read = |entry: RunEntry| Line { summary: entry.summary(), entry };
+    let lines: Vec<Line> = runs.list().map_err(syrch::Error::from)?.into_iter().map(read).collect();
+    for error in lines.iter().filter_map(|line| line.summary.as_ref().err()) {
+        context.console.warn(&error.to_string());
+    }
+    let is_for_people = matches!(context.format, Format::Auto | Format::Table | Format::Markdown);
+    context.rows(
+        grid(&lines, is_for_people),
+        || json!({"schema": "syrch.runs/1", "runs": lines.iter().map(document).collect::<Vec<_>>()}),
+    )?;
+    Ok(Exit::Answered)
+}
+
+fn grid(lines: &[Line], is_for_people: bool) -> Grid {
+    let when = if is_for_people { "when" } else { "changed_ms" };
+    let mut grid = Grid::new(["run", when, "suite", "arms", "done", "of", "shard", "rule", "state"]);
+    grid.rows = lines.iter().map(|line| cells(line, is_for_people)).collect();
+    grid
+}
+
+fn cells(line: &Line, is_for_people: bool) -> Vec<Value> {
+    let millis = line.entry.changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let millis = u64::try_from(millis).unwrap_or(u64::MAX);
+    let when = if is_for_people { json!(moment(millis)) } else { json!(millis) };
+    let Ok(summary) = &line.summary else {
+        return [json!(line.entry.id), when]
+            .into_iter()
+            .chain(vec![Value::Null; 6])
+            .chain([json!("unreadable")])
+            .collect();
+    };
+    let header = &summary.header;
+    let own = header.own();
+    let arms: Vec<&str> = own.arms.iter().map(|arm| arm.name.as_str()).collect();
+    vec![
+        json!(header.id),
+        when,
+        json!(header.suite.path),
+        if is_for_people { json!(named(&arms)) } else { json!(arms) },
+        json!(summary.done),
+        json!(summary.of),
+        json!(header.shard.map(|shard| shard.to_string())),
+        json!(header.rule),
+        json!(state(summary)),
+    ]
+}
+
+/// The names of a few arms, and how many more there are.
+fn named(arms: &[&str]) -> String {
+    /// Names that are shown.
+    const SHOWN: usize = 3;
+    let shown = arms.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    match arms.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn state(summary: &RunSummary) -> &'static str {
+    match summary {
+        RunSummary { is_going_on: true, .. } => "running",
+        RunSummary { stopped: Some(_), .. } => "stopped early",
+        RunSummary { done, of, .. } if done < of => "unfinished",
+        _ => "done",
+    }
+}
+
+fn document(line: &Line) -> Value {
+    let names = grid(&[], false).columns;
+    let path = line.entry.path.to_string_lossy();
+    let fields = names.into_iter().zip(cells(line, false)).chain([("path".to_owned(), json!(path))]);
+    Value::Object(fields.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_arms_are_named() {
+        assert_eq!(named(&["a"]), "a");
+        assert_eq!(named(&["a", "b", "c"]), "a, b, c");
+        assert_eq!(named(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
+    }
+}
