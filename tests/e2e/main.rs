@@ -9,11 +9,17 @@
 )]
 
 mod bad_input;
+mod batch;
+mod benchmark;
 mod cache;
+mod calibrate;
 mod clarify;
+mod compare;
 mod completions;
 mod doctor;
 mod endpoint;
+mod eval;
+mod grid;
 mod house;
 mod linking;
 mod logging;
@@ -28,8 +34,10 @@ mod replay;
 mod resume;
 mod retrieval;
 mod side_by_side;
+mod simulated;
 mod statements;
 mod strategies;
+mod suites;
 mod trace;
 mod zoo;
 

@@ -95,7 +95,7 @@ fn call(question: &Question, database: Arc<syrch_core::Catalog>) -> ModelCall {
 /// The expected results: those of the statements that run.
 async fn golds(database: &SqliteDatabase, question: &Question) -> Vec<ResultSet> {
     let mut results = Vec::new();
-    for sql in question.golds() {
+    for sql in question.statements() {
         results.extend(database.run(&Query::new(sql)).await.ok());
     }
     results
@@ -103,8 +103,7 @@ async fn golds(database: &SqliteDatabase, question: &Question) -> Vec<ResultSet>
 
 /// Asks every question of a set whose databases lie in a folder.
 async fn figures(name: &'static str, questions: &Path, folder: &Path) -> Figures {
-    let text = std::fs::read_to_string(questions).expect("the set has questions");
-    let questions = suite::read(&text).expect("the questions are well formed");
+    let questions = suite::read(questions).expect("the questions are well formed").questions;
     let mut databases: BTreeMap<String, (Arc<SqliteDatabase>, OfflineProvider)> = BTreeMap::new();
     let mut figures = Figures { name, outcomes: Vec::new(), failed: 0, ungraded: 0, time: Duration::ZERO };
     for question in &questions {

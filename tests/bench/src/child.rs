@@ -44,12 +44,16 @@ pub(crate) fn times(command: &mut Command, runs: usize) -> Outcome<Vec<f64>> {
 /// MiB of memory that the command had at its peak, the median of some runs. A small process of its own starts it, since a child is
 /// charged with what its parent had when it was started.
 pub(crate) fn peak(command: &Command) -> Outcome<f64> {
-    const RUNS: usize = 5;
+    peak_of(command, 5)
+}
+
+/// The same as the median of so many runs.
+pub(crate) fn peak_of(command: &Command, runs: usize) -> Outcome<f64> {
     let mut helper = Command::new(std::env::current_exe()?);
     helper.arg("peak").arg("--").arg(command.get_program()).args(command.get_args()).env_clear();
     helper.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?)))).stdin(Stdio::null());
-    let mut peaks = Vec::with_capacity(RUNS);
-    for _ in 0..RUNS {
+    let mut peaks = Vec::with_capacity(runs);
+    for _ in 0..runs {
         let output = helper.output()?;
         succeeded(&output)?;
         peaks.push(text(&output.stdout).trim().parse::<f64>()? / f64::from(1 << 20));

@@ -108,8 +108,16 @@ pub(crate) async fn search(host: &Host, question: &str) -> Outcome<f64> {
 
 /// An endpoint whose every question is one task.
 pub(crate) fn one_task() -> MockEndpoint {
+    delayed(Duration::ZERO)
+}
+
+/// The same that takes so long for every call.
+pub(crate) fn delayed(delay: Duration) -> MockEndpoint {
+    let delay = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
     let statement = "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC";
-    let script = Script::new().on([PLAN], plan(&[subtask("A", &[], true)])).on([WRITE], Reply::sql(statement, 0.95));
+    let script = Script::new()
+        .on([PLAN], plan(&[subtask("A", &[], true)]).delay_ms(delay))
+        .on([WRITE], Reply::sql(statement, 0.95).delay_ms(delay));
     MockEndpoint::start(script)
 }
 

@@ -8,6 +8,7 @@ mod recorded;
 mod role_call;
 pub(crate) mod soak;
 mod start;
+mod suites;
 
 use crate::Outcome;
 use crate::figure::Figure;
@@ -37,5 +38,9 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
     Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
     Group { name: "recorded", what: "strategies on recorded answers", measure: recorded::measure },
+    Group { name: "suite-pace", what: "a suite against a slow endpoint", measure: suites::pace },
+    Group { name: "suite-rate", what: "a suite against an endpoint that answers at once", measure: suites::rate },
+    Group { name: "suite-memory", what: "memory over a long suite", measure: suites::memory },
+    Group { name: "grid", what: "a grid of one question", measure: suites::grid },
     Group { name: "soak", what: "memory over many searches", measure: soak::measure },
 ];

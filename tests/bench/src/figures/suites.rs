@@ -1,0 +1,154 @@
+//! Runs over suites: how much of the endpoint's pace they keep, how many questions a second they come to where it answers at once, and how much
+//! memory a long one takes.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use syrch::grade::rules::Rule;
+use syrch::grade::run::{Graded, Observer, Progress, RunBudgets};
+use syrch::grading::{Beginning, SuiteOptions, SuiteRun, Traces};
+use syrch::{Silent, Stop};
+use syrch_kit::MockEndpoint;
+
+use crate::child;
+use crate::figure::Figure;
+use crate::world::{World, delayed, journalled, one_task};
+use crate::{Outcome, text};
+
+/// What each question of the suites asks, and the endpoint answers.
+const STATEMENT: &str = "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC";
+
+/// An endpoint that takes a while for each call is kept busy: how long a run takes, as a share of the calls' time over those at once.
+pub(crate) fn pace(world: &World) -> Outcome<Vec<Figure>> {
+    const QUESTIONS: u32 = 100;
+    const DELAY: Duration = Duration::from_millis(50);
+    const WORKERS: usize = 5;
+    let endpoint = delayed(DELAY);
+    let (taken, calls) = run(world, &endpoint, QUESTIONS, WORKERS)?;
+    let ideal = DELAY.as_secs_f64() * f64::from(calls) / WORKERS as f64;
+    let what = format!("a suite of {QUESTIONS} questions at 50 ms a call, {WORKERS} at once: time against the ideal");
+    Ok(vec![Figure::new(what, taken / ideal, "×").at_most(1.2).note(format!("{calls} calls, {taken:.2} s"))])
+}
+
+/// An endpoint that answers at once: questions a second.
+pub(crate) fn rate(world: &World) -> Outcome<Vec<Figure>> {
+    const QUESTIONS: u32 = 2_000;
+    const WORKERS: usize = 8;
+    let endpoint = one_task();
+    // The first run compiles plugins.
+    run(world, &endpoint, 20, WORKERS)?;
+    let (taken, calls) = run(world, &endpoint, QUESTIONS, WORKERS)?;
+    let rate = f64::from(QUESTIONS) / taken;
+    let note = format!("{calls} calls, {WORKERS} at once, the endpoint in the same process");
+    Ok(vec![Figure::new("questions a second of a suite at 0 ms a call", rate, "/s").at_least(300.0).note(note)])
+}
+
+/// The memory of a process over a long suite.
+pub(crate) fn memory(world: &World) -> Outcome<Vec<Figure>> {
+    let (few, many) = (world.searches / 10, world.searches);
+    let endpoint = one_task();
+    let mut peaks = Vec::new();
+    for questions in [few, many] {
+        let suite = suite(world, questions)?;
+        let (suite, url) = (suite.display().to_string(), endpoint.url());
+        let told =
+            ["--base-url", &url, "--model", "mock", "--no-cache", "--workers", "8", "--quiet", "--format", "markdown"];
+        let arguments: Vec<&str> = ["benchmark", &suite].into_iter().chain(told).collect();
+        peaks.push(child::peak_of(&child::host(world, &arguments)?, 1)?);
+    }
+    let what = format!("memory at its peak over a suite of {many} questions");
+    let note = format!("{:.0} MiB over {few}", peaks[0]);
+    Ok(vec![Figure::new(what, peaks[1], "MiB").at_most(150.0).note(note)])
+}
+
+/// A grid of one question: how often the endpoint is asked the same.
+pub(crate) fn grid(world: &World) -> Outcome<Vec<Figure>> {
+    let endpoint = one_task();
+    let (url, shop) = (endpoint.url(), world.shop.display().to_string());
+    let question = "How many customers are there in each country?";
+    let told = ["--base-url", &url, "--model", "mock", "--quiet", "--format", "json"];
+    let arguments: Vec<&str> = ["grid", "-q", question, "--db", &shop].into_iter().chain(told).collect();
+    let output = child::host(world, &arguments)?.output()?;
+    child::succeeded(&output)?;
+    let report: serde_json::Value = serde_json::from_str(text(&output.stdout).trim())?;
+    let cells = report["cells"].as_array().map_or(0, Vec::len);
+    let most = endpoint.repeats().into_iter().max().unwrap_or_default();
+    let what = format!("{cells} grid cells of one question: how often the same call was sent at most");
+    let note = format!("{} calls", endpoint.count());
+    Ok(vec![
+        Figure::new("cells of the grid of one question", cells as f64, "").at_least(54.0),
+        Figure::new(what, most as f64, "×").at_most(1.0).note(note),
+    ])
+}
+
+/// A suite of so many questions, all of them different.
+fn suite(world: &World, questions: u32) -> Outcome<PathBuf> {
+    let folder = world.place("suites")?;
+    let database = folder.join("shop.sqlite");
+    if !database.exists() {
+        std::fs::copy(&world.shop, &database)?;
+    }
+    let path = folder.join(format!("{questions}.jsonl"));
+    let mut file = BufWriter::new(File::create(&path)?);
+    for number in 0..questions {
+        let question = format!("How many customers are there in each country, asked for the time {number}?");
+        let line = json!({"id": format!("q{number}"), "db": "shop", "question": question, "gold_sql": STATEMENT});
+        writeln!(file, "{line}")?;
+    }
+    file.flush()?;
+    Ok(path)
+}
+
+/// Runs a suite in this process; the seconds that it took, and the calls that the endpoint saw.
+fn run(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -> Outcome<(f64, u32)> {
+    let options = SuiteOptions {
+        suite: suite(world, questions)?,
+        databases: None,
+        rule: Rule::BAG_V1,
+        workers,
+        shard: None,
+        runs: world.place("runs")?,
+        resume: None,
+        retry_failed: false,
+        budgets: RunBudgets::default(),
+        max_outages: 10,
+        traces: Traces::Wrong,
+        stop_early: false,
+        answers: Vec::new(),
+        seeds: 1,
+        asks_ungraded: false,
+        fuzz: None,
+        timed: 0,
+    };
+    let settings = journalled(world.settings(endpoint)?, &world.place("journals")?);
+    let before = endpoint.count();
+    let (taken, right) = world.runtime.block_on(async {
+        let observer: Arc<dyn syrch::Observer> = Arc::new(Silent);
+        let run = SuiteRun::open(vec![("founding".to_owned(), settings)], options, &observer).await?;
+        let begun = Instant::now();
+        let outcome = run.carry_out(&Nobody, &Stop::new()).await?;
+        let rule = &outcome.record.header.rule;
+        let is_right = |graded: &&Graded| graded.verdict(rule).is_some_and(|verdict| verdict.is_right());
+        let right = outcome.record.graded.iter().filter(is_right).count();
+        Ok::<_, syrch::Error>((begun.elapsed().as_secs_f64(), right))
+    })?;
+    if right != questions as usize {
+        return Err(format!("{right} of {questions} questions were answered rightly").into());
+    }
+    Ok((taken, u32::try_from(endpoint.count() - before)?))
+}
+
+/// Listens to nothing.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn progress(&self, _: &Progress, _: &Graded) {}
+}
+
+impl Beginning for Nobody {
+    fn begun(&self, _: &str, _: &Path) {}
+}

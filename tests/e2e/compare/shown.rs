@@ -1,0 +1,100 @@
+//! What people read, with names that would harm them.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{offline, said};
+use crate::bad_input::Place;
+
+#[test]
+fn hostile_names_are_shown_and_not_obeyed() {
+    let place = Place::new();
+    let question = "Are\u{1b}[31m there <script>alert(1)</script> | `customers`?\u{202e}";
+    let line = json!({"id": "q|<b>\u{1b}]0;x\u{7}", "db": "shop", "question": question, "gold_sql": "SELECT count(*) FROM customers",
+        "k<i>": "v|\u{1b}[2J"});
+    place.file("suite.jsonl", format!("{line}\n"));
+    place.file("a|<b>\u{1b}[1m.yml", "name: hostile\nroles: {planner: direct}\n");
+    for (format, raw) in [("table", "\u{1b}"), ("json", "\u{1b}"), ("markdown", "<b>"), ("csv", "\u{1b}")] {
+        let mut command = offline(&place, &format!("--format {format} founding"));
+        let said = said(command.args(["./a|<b>\u{1b}[1m.yml", "suite.jsonl", "--report", "r.html", "--slice", "k<i>"]));
+        assert_eq!(said.code, 0, "{}", said.all());
+        for text in [&said.stdout, &said.stderr] {
+            assert!(
+                !text.contains(['\u{1b}', '\u{7}', '\u{202e}']) && (text == &said.stderr || !text.contains(raw)),
+                "{}",
+                said.all()
+            );
+        }
+        let page = fs::read_to_string(place.path().join("r.html")).unwrap();
+        assert!(!page.contains("<script>alert") && !page.contains("<b>\u{1b}") && !page.contains('\u{202e}'));
+    }
+}
+
+/// A help's own part, without the flags that all commands have.
+pub(crate) fn assert_help(command: &str, headings: &[&str], snapshot: &str) {
+    let place = Place::new();
+    let said = said(&mut place.words(&format!("{command} --help")));
+    assert_eq!(said.code, 0, "{}", said.all());
+    let (head, _) = said.stdout.split_once("\nOptions:\n").unwrap();
+    let section = |heading: &&str| {
+        let (_, rest) = said.stdout.split_once(&format!("\n{heading}:\n")).unwrap_or_else(|| panic!("no {heading}"));
+        let end = rest.find("\n\n").map_or(rest.len(), |_| {
+            rest.match_indices("\n\n")
+                .map(|(at, _)| at)
+                .find(|at| !rest[at + 2..].starts_with(' '))
+                .unwrap_or(rest.len())
+        });
+        format!("\n{heading}:\n{}\n", &rest[..end])
+    };
+    let now = head.to_owned() + &headings.iter().map(section).collect::<String>();
+    let now: String = now.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+    assert_snapshot(snapshot, &now);
+}
+
+/// Compares with what was said before. Accept a change by writing it into the file.
+pub(crate) fn assert_snapshot(name: &str, now: &str) {
+    let path = Path::new(&syrch_kit::repository()).join("tests/e2e/snapshots").join(name);
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(now, before, "{} differs; what is said now:\n{now}", path.display());
+}
+
+#[test]
+fn the_help_tells_what_an_arm_is() {
+    assert_help("compare", &["Comparison"], "compare_help.txt");
+}
+
+#[test]
+fn a_comparison_by_rules_reads_like_this() {
+    let place = Place::new();
+    let line = |id: &str, question: &str, sql: &str| {
+        json!({"id": id, "db": "shop", "question": question, "gold_sql": sql, "level": id}).to_string() + "\n"
+    };
+    let lines = [
+        line("easy", "How many customers are there?", "SELECT count(*) FROM customers"),
+        line("none", "Who is the tallest of them all?", "SELECT 'nobody'"),
+    ];
+    place.file("suite.jsonl", lines.concat());
+    let said = said(&mut offline(&place, "founding retry3 suite.jsonl --slice level"));
+    assert_eq!(said.code, 0, "{}", said.all());
+    assert_snapshot("compare.txt", &without_times(&said.stdout));
+}
+
+/// Without the times, which stand in cells such as `12 ms`, and the Pareto set by them.
+pub(crate) fn without_times(text: &str) -> String {
+    let is_time = |cell: &str| {
+        let mut words = cell.split_whitespace();
+        let number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
+        number && matches!(words.next(), Some("ms" | "s")) && words.next().is_none()
+    };
+    let cell = |cell: &str| if is_time(cell) { " TIME ".to_owned() } else { cell.to_owned() };
+    let line = |line: &str| match line.starts_with('│') {
+        true => line.trim_end_matches('│').split('┆').map(cell).collect::<Vec<_>>().join("┆") + "│",
+        // Rules are as wide as the times are.
+        false if line.starts_with(['┌', '╞', '└']) => line.chars().take(1).collect(),
+        false => line.to_owned(),
+    };
+    let lines = text.lines().filter(|line| !line.starts_with("  for its median time")).map(line);
+    lines.map(|line| line.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ") + "\n").collect()
+}
