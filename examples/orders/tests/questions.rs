@@ -45,7 +45,7 @@ impl Orders {
 
 fn questions() -> Vec<Question> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../orders_questions.jsonl");
-    suite::read(&std::fs::read_to_string(file).unwrap()).unwrap()
+    suite::read(&file).unwrap().questions
 }
 
 /// The statement when ties of its outermost ORDER BY are broken by the output columns, one way or the other.
@@ -66,7 +66,10 @@ fn bag(rows: &Rows) -> Vec<String> {
 #[test]
 fn every_gold_runs_and_has_one_right_answer() {
     let orders = Orders::new(0.01);
-    for Question { id, gold_sql: sql, ordered, .. } in questions() {
+    for question in questions() {
+        let Question { id, ordered, .. } = &question;
+        let sql = question.statements()[0].to_owned();
+        let ordered = *ordered;
         let rows = orders.run(&sql);
         assert!(!rows.is_empty(), "{id} has no rows");
         assert!(
@@ -85,7 +88,7 @@ fn every_gold_runs_and_has_one_right_answer() {
 fn every_gold_runs_at_the_smallest_scale() {
     let orders = Orders::new(0.001);
     for question in questions() {
-        orders.run(&question.gold_sql);
+        orders.run(question.statements()[0]);
     }
 }
 
@@ -97,7 +100,7 @@ fn questions_are_well_formed() {
     assert_eq!(texts.len(), questions.len());
     for question in &questions {
         assert_eq!((question.db.as_str(), question.engine.as_str()), ("orders_10dim", "sqlite"));
-        assert!(["easy", "medium", "hard"].contains(&question.difficulty.as_deref().unwrap()), "{}", question.id);
+        assert!(["easy", "medium", "hard"].contains(&question.fields["difficulty"].as_str()), "{}", question.id);
     }
 }
 
