@@ -50,8 +50,9 @@ lint: target
 # One table: what was measured, its bound, whether it is met. `make bench BENCH="--out bench.md --strict"` writes it, and fails when it is missed.
 bench: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench
-	target/release/syrch-bench $(BENCH)
+	@# A backtrace of each end of a plugin would be measured, too.
+	RUST_BACKTRACE=0 target/release/syrch-bench $(BENCH)
 
 # What single rooms cost, piece by piece, for whoever works in them.
 bench-rooms: target
-	$(CARGO) bench --workspace --bench dataflow --bench executor --bench offline
+	$(CARGO) bench --workspace --bench dataflow --bench executor --bench offline --bench retrieval --bench run

@@ -3,6 +3,7 @@
 mod cluster;
 mod databases;
 mod endings;
+mod mixed;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

@@ -2,10 +2,15 @@
 
 mod answers;
 mod changes;
+mod columns;
 mod ends;
+mod failures;
 mod faults;
 #[cfg(unix)]
 mod kills;
+#[cfg(unix)]
+mod middle;
+mod overwritten;
 mod recorded;
 mod reports;
 

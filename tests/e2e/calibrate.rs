@@ -201,7 +201,7 @@ fn what_cannot_be_fitted_is_told_with_what_to_do() {
     );
     let said = Said::of(with(&place, &model, "benchmark suite.jsonl --strategy own.yml").output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
-    refused(&mut calibrate(&place, "last"), 10, &["1 graded answers with a confidence are too few", "at least 20"]);
+    refused(&mut calibrate(&place, "last"), 10, &["1 graded answer with a confidence is too few", "at least 20"]);
     refused(&mut calibrate(&place, "last --arm third"), 10, &["has no arm `third`, but `own`"]);
     refused(&mut calibrate(&place, "last --method best"), 2, &["invalid value 'best'"]);
     let run = Runs::new(state(&place).join("suites")).find("last").unwrap().path;

@@ -1,7 +1,9 @@
 //! `compare` through the binary: arms over small suites against an endpoint of our own, over recorded answers, and by rules alone.
 
 mod arms;
+mod failures;
 mod figures;
+mod goes_on;
 mod shown;
 
 use std::fs;
@@ -137,6 +139,16 @@ fn a_difference_is_found_shown_and_gated() {
     assert_eq!((shown.code, endpoint.count()), (0, 60), "{}", shown.all());
     check_text(&shown.stdout, &document);
     assert!(shown.stdout.contains("│ level ┆ easy  ┆") && !shown.stdout.contains("│ db "), "{}", shown.stdout);
+    // `report` shows the same of the same run.
+    let report = |words: &str| {
+        let mut command = place.words(&format!("report last {words}"));
+        said(command.env("SYRCH_STATE_DIR", state(&place)))
+    };
+    assert_eq!(report("--slice level").stdout, shown.stdout);
+    assert_eq!(report("").stdout, shown.stdout.replace(&slices(&shown.stdout), ""));
+    assert_eq!(report("--format json").document(0), document);
+    let unknown = report("--slice leevl");
+    assert!(unknown.code == 2 && unknown.stderr.contains("the fields are db, level"), "{}", unknown.all());
     for (gates, code, told) in [
         ("--fail-on regression --fail-on not-better --fail-on below:70", 0, ""),
         ("--fail-on difference", 5, "the gate failed: --fail-on difference"),

@@ -109,6 +109,10 @@ fn what_is_expected_is_had_before_anybody_is_asked() {
         }
         refused(command.args(&words), code, &[told]);
     }
+    // The answer does not take its place.
+    let gold = place.file("gold.csv", "n\n4\n");
+    refused(eval(&place, &endpoint).args(["--expected", "gold.csv", "-o", "gold.csv"]), 2, &["is the expected rows"]);
+    assert_eq!(std::fs::read(gold).unwrap(), b"n\n4\n");
     assert_eq!(endpoint.count(), 0);
     assert_eq!(std::fs::read(place.path().join("shop.sqlite")).unwrap(), before);
 }

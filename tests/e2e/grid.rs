@@ -1,5 +1,7 @@
 //! `grid` through the binary: cells of one question and of suites, against an endpoint of our own and by rules.
 
+mod outputs;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -297,6 +299,14 @@ fn a_grid_without_an_answer_has_no_best_cell() {
     let said = said(&mut command);
     assert_eq!(said.document(12)["best"], Value::Null, "{}", said.all());
     assert!(said.stderr.contains("all 2 searches failed"), "{}", said.all());
+    let again = |words: &str| {
+        let mut command = place.words(&format!("report {words}"));
+        crate::grid::said(command.env("SYRCH_STATE_DIR", state(&place)))
+    };
+    let summary = again("--format markdown").stdout;
+    assert!(summary.contains("No cell has an answer.") && !summary.contains("was tried"), "{summary}");
+    assert!(again("").stdout.starts_with("no cell has an answer\n"), "{}", again("").all());
+    assert!(again("--slice db").code == 2 && again("--slice db").stderr.contains("does not go with a grid"));
 }
 
 #[test]

@@ -56,6 +56,7 @@ pub use line::{LONGEST, Line, Question};
 pub use reply::{Ending, Reply};
 pub use syrch_grade::run::{Fault, RunBudgets, UsedUp};
 
+use crate::open::check_prices;
 use crate::{Error, Observer, Settings};
 use hosts::Hosts;
 
@@ -101,8 +102,11 @@ impl Batch {
     /// Checks what holds for all lines. [`Settings::database`] is the database of all of them, or a folder in which each line names its own.
     ///
     /// # Errors
-    /// When the database cannot be opened, a setting is wrong, or a plugin is refused.
+    /// When the database cannot be opened, a setting is wrong, a plugin is refused, or money is limited and a model has no price.
     pub async fn open(settings: Settings, options: Options, observer: &Arc<dyn Observer>) -> Result<Self, Error> {
+        if options.budgets.usd.is_some() {
+            check_prices(&settings.model)?;
+        }
         let hosts = Arc::new(Hosts::open(settings, Arc::clone(observer)).await?);
         Ok(Self { hosts, options })
     }

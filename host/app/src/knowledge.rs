@@ -98,16 +98,17 @@ pub fn check_retrieval(settings: &crate::Settings) -> Result<(), Error> {
 pub(crate) fn left_out(settings: &RetrievalSettings) -> Result<Option<String>, Error> {
     let mut examples = settings.examples.as_deref().map_or(Ok(Vec::new()), examples)?;
     let mut notes = settings.notes.as_deref().map_or(Ok(Vec::new()), notes)?;
-    Ok(match settings.withheld.take_out(&mut examples, &mut notes) {
-        (0, 0) => None,
-        (examples, 0) => {
-            Some(format!("{examples} solved examples hold a graded question or its answer, and are left out"))
-        }
-        (0, notes) => Some(format!("{notes} notes hold a graded question or its answer, and are left out")),
-        (examples, notes) => Some(format!(
-            "{examples} solved examples and {notes} notes hold a graded question or its answer, and are left out"
-        )),
-    })
+    let count = |number: usize, what: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        many => Some(format!("{many} {what}s")),
+    };
+    let (examples, notes) = settings.withheld.take_out(&mut examples, &mut notes);
+    let (hold, are) = if examples + notes == 1 { ("holds", "is") } else { ("hold", "are") };
+    let counted: Vec<String> =
+        [count(examples, "solved example"), count(notes, "note")].into_iter().flatten().collect();
+    let told = || format!("{} {hold} a graded question or its answer, and {are} left out", counted.join(" and "));
+    Ok((!counted.is_empty()).then(told))
 }
 
 /// What `build-index` writes.

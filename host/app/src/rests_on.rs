@@ -173,6 +173,86 @@ mod tests {
         assert_eq!(departure(&other), Some(format!("{fitted} another model, `recorded answers`")));
     }
 
+    /// The settings of the shop with a basis that is changed.
+    fn changed(change: impl FnOnce(&mut Basis)) -> Settings {
+        let mut settings = settings("shop.sqlite");
+        let mut basis = basis(&settings).unwrap();
+        change(&mut basis);
+        let config = settings.strategy.config.entry(Role::Calibrator).or_default();
+        config.insert(BASIS.to_owned(), serde_json::to_value(basis).unwrap());
+        settings
+    }
+
+    #[test]
+    fn one_database_is_one() {
+        let mut one = changed(|basis| basis.databases = 1);
+        one.database = "bank.sqlite".to_owned();
+        assert_eq!(
+            departure(&one).unwrap(),
+            "the confidence was fitted on answers of `a-model` over 1 database of the suite `ours`; this search uses another database, `bank`"
+        );
+    }
+
+    #[test]
+    fn a_band_of_few_answers_is_quoted_of_all_databases_and_not_of_one() {
+        let few = (0..9).map(|at| ("shop", 0.35, at < 3));
+        let others = [("stock", 0.35, true), ("stock", 0.55, false)];
+        let own = (0..10).map(|at| ("shop", 0.75, at < 7));
+        let bands = syrch_grade::calibrate::bands(few.chain(others).chain(own));
+        let settings =
+            changed(|basis| *basis = Basis { over: basis.over.clone(), ..Basis::new("r", "strict", "m", &bands) });
+        let found = |confidence| {
+            let RestsOn { low, high, answers, right, database, databases, .. } = rests_on(&settings, confidence)?;
+            assert!(low <= confidence && confidence < high && databases == 2);
+            Some((right, answers, database))
+        };
+        assert_eq!(found(0.35), Some((4, 10, None)));
+        assert_eq!(found(0.55), Some((0, 1, None)));
+        assert_eq!(found(0.75), Some((7, 10, Some("shop".to_owned()))));
+        assert_eq!((found(0.45), found(0.2)), (None, None));
+    }
+
+    #[test]
+    fn an_answer_at_the_edge_is_in_the_upper_band() {
+        let counts = |confidence| rests_on(&settings("flights.db"), confidence).map(|found| found.answers);
+        assert_eq!(
+            [0.7, 0.799, 0.8, 0.899, 0.9, 1.0].map(counts),
+            [Some(9), Some(9), Some(300), Some(300), Some(100), Some(100)]
+        );
+        let without_the_last = changed(|basis| basis.all.truncate(2));
+        assert_eq!((rests_on(&without_the_last, 0.9), rests_on(&without_the_last, 1.0)), (None, None));
+    }
+
+    #[test]
+    fn a_simulated_model_is_that_of_its_knobs_and_seed() {
+        let simulated = crate::SimulatedSettings::new("suite.jsonl");
+        let mut same = changed(|basis| basis.model = simulated.knobs.label(3));
+        (same.model.simulated, same.seed) = (Some(simulated), 3);
+        assert_eq!(departure(&same), None);
+        same.seed = 4;
+        let said = departure(&same).unwrap();
+        assert!(said.contains("; this search uses another model, `simulated") && said.contains('4'), "{said}");
+    }
+
+    #[test]
+    fn names_are_those_of_files_and_models() {
+        for (database, name) in [
+            ("data/shop.sqlite", "shop"),
+            ("sqlite:shop.db?mode=ro", "shop"),
+            ("shop", "shop"),
+            ("/a/shop.v2.sqlite#x", "shop.v2"),
+            ("", ""),
+        ] {
+            assert_eq!(database_name(database), name, "{database}");
+        }
+        let mut model = ModelSettings::default();
+        assert_eq!(model_name(&model), "the offline rules");
+        (model.provider, model.model) = (Provider::Openai, "m".to_owned());
+        assert_eq!(model_name(&model), "m");
+        model.replay = Some("r.jsonl".into());
+        assert_eq!(model_name(&model), "recorded answers");
+    }
+
     #[test]
     fn where_nothing_is_known_nothing_is_said() {
         assert_eq!(counts("shop.sqlite", 0.3), None);

@@ -330,7 +330,7 @@ impl std::fmt::Display for PluginSource {
 }
 
 /// A plugin for each role, with its config. The default is that of [`crate::strategies::DEFAULT`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Strategy {
     /// What it was called before anybody changed a part of it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -339,7 +339,20 @@ pub struct Strategy {
     pub roles: BTreeMap<Role, PluginSource>,
     /// The plugins' own settings by role, as JSON objects.
     pub config: BTreeMap<Role, serde_json::Map<String, serde_json::Value>>,
+    /// The file that it was read from, which nothing may be written over; none: it is built in, or of no file.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
+
+/// By what it does: where it was read from tells nothing of that.
+impl PartialEq for Strategy {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { name, roles, config, file: _ } = self;
+        (name, roles, config) == (&other.name, &other.roles, &other.config)
+    }
+}
+
+impl Eq for Strategy {}
 
 #[cfg(test)]
 mod tests {

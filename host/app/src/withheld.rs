@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, OrderByKind, Query, SelectItem, SetExpr, Statement, VisitMut, VisitorMut};
+use sqlparser::ast::{
+    Expr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableFactor, VisitMut, VisitorMut,
+};
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
 use syrch_search::{Example, Note};
@@ -88,7 +90,7 @@ fn words(text: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// Statements by their words, without the names of their columns and without words that change nothing. One that cannot be parsed is its words.
+/// Statements by their words, without the names that they give to tables and columns and without words that change nothing. One that cannot be parsed is its words.
 fn normals(statements: &[&str]) -> Vec<String> {
     let all = || statements.iter().map(|sql| normal(sql)).collect();
     // A tree may be as deep as its statement is long.
@@ -105,7 +107,7 @@ fn normal(sql: &str) -> String {
     words.split(' ').filter(|word| !OPTIONAL.contains(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The statement without its columns' names; none when it is no query that can be parsed.
+/// The statement without the names that it gives to tables and columns; none when it is no query that can be parsed.
 fn parsed(sql: &str) -> Option<String> {
     if sql.len() > LONGEST {
         return None;
@@ -113,6 +115,7 @@ fn parsed(sql: &str) -> Option<String> {
     let parser = Parser::new(&SQLiteDialect {}).with_recursion_limit(RECURSION);
     let mut statements = parser.try_with_sql(sql).ok()?.parse_statements().ok()?;
     let (Some(Statement::Query(mut query)), true) = (statements.pop(), statements.is_empty()) else { return None };
+    let _ = query.visit(&mut Unqualified);
     nameless(&mut query);
     Some(query.to_string())
 }
@@ -131,6 +134,39 @@ fn nameless(query: &mut Query) {
     let _ = select.having.visit(&mut named);
     if let Some(OrderByKind::Expressions(keys)) = query.order_by.as_mut().map(|order| &mut order.kind) {
         let _ = keys.visit(&mut named);
+    }
+}
+
+/// Takes the names off tables, and off columns what says of which table they are. Statements that then are the same read the same columns of the
+/// same tables, in the same places.
+struct Unqualified;
+
+impl VisitorMut for Unqualified {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { alias, .. } | TableFactor::Derived { alias, .. } = table {
+            *alias = None;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        for item in &mut select.projection {
+            if let SelectItem::QualifiedWildcard(_, options) = item {
+                *item = SelectItem::Wildcard(options.clone());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::CompoundIdentifier(parts) = expr
+            && let Some(column) = parts.pop()
+        {
+            *expr = Expr::Identifier(column);
+        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -181,6 +217,54 @@ mod tests {
     }
 
     #[test]
+    fn what_tables_are_called_in_a_statement_is_all_one() {
+        let gold = "SELECT c.name, SUM(o.price) AS spent FROM customers AS c JOIN orders o ON o.customer_id = c.id GROUP BY c.id";
+        let told =
+            Withheld::new([], [gold, "SELECT x.* FROM orders x WHERE x.price IN (SELECT y.price FROM orders y)"]);
+        let same = [
+            "select a.name, sum(b.price) from customers a inner join orders b on b.customer_id = a.id group by a.id",
+            "SELECT customers.name, SUM(price) total FROM customers JOIN orders ON orders.customer_id = customers.id GROUP BY customers.id;",
+            "SELECT * FROM orders WHERE price IN (SELECT o.price FROM orders AS o)",
+        ];
+        let others = [
+            "SELECT c.name, SUM(o.price) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.name",
+            "SELECT c.name, MAX(o.price) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id",
+            "SELECT c.name, SUM(o.price) FROM clients c JOIN orders o ON o.customer_id = c.id GROUP BY c.id",
+            "SELECT c.name, SUM(o.price) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id",
+            "SELECT * FROM orders WHERE price NOT IN (SELECT o.price FROM orders AS o)",
+        ];
+        let examples: Vec<(&str, &str)> = same.iter().chain(&others).map(|sql| ("another?", *sql)).collect();
+        assert_eq!(left(&told, &examples, &[]).0, others);
+    }
+
+    #[test]
+    fn statements_that_cannot_be_parsed_are_told_by_their_words() {
+        let told = Withheld::new([], ["SELECT FROM WHERE name", ""]);
+        let examples =
+            [("a", "select\tfrom where NAME;"), ("b", "SELECT FROM WHERE names"), ("c", ""), ("", "SELECT 1")];
+        assert_eq!(left(&told, &examples, &[]).0, ["SELECT FROM WHERE names", "", "SELECT 1"]);
+    }
+
+    #[test]
+    fn a_question_is_known_by_its_words_alone() {
+        let told = Withheld::new(["  How many — really — are there? "], []);
+        let examples = [("how MANY really are there", "SELECT 1"), ("How many are there?", "SELECT 2")];
+        let notes = ["If asked \"How many really are there?\", count", "how many really are those"];
+        assert_eq!(left(&told, &examples, &notes), (vec!["SELECT 2".to_owned()], vec![notes[1].to_owned()]));
+    }
+
+    #[test]
+    fn where_nothing_is_withheld_nothing_is_left_out() {
+        let examples = [("a", "SELECT 1"), ("", "")];
+        for none in [Withheld::default(), Withheld::new(["", " ? "], ["", ";"])] {
+            assert_eq!(
+                left(&none, &examples, &["", "a note"]),
+                (vec!["SELECT 1".into(), String::new()], vec![String::new(), "a note".into()])
+            );
+        }
+    }
+
+    #[test]
     fn a_note_that_holds_one_is_left_out() {
         let told = Withheld::new(["Who spends the most?", "Sales?"], ["SELECT name AS n FROM customers", "no ( sql"]);
         let notes = [
@@ -193,6 +277,30 @@ mod tests {
         ];
         let (_, kept) = left(&told, &[], &notes);
         assert_eq!(kept, ["sales are in cents", "who spends the mostest"]);
+    }
+
+    #[test]
+    fn how_many_are_left_out_is_told() {
+        let folder = syrch_kit::scratch();
+        let said = |solved: usize, told: usize| {
+            let example =
+                "{\"question\": \"Who?\", \"sql\": \"SELECT 2\"}\n{\"question\": \"And?\", \"sql\": \"SELECT 2\"}\n";
+            let (examples, notes) = (folder.path().join("examples.jsonl"), folder.path().join("notes.txt"));
+            std::fs::write(&examples, example.replacen("SELECT 2", "SELECT 1", solved)).unwrap();
+            std::fs::write(&notes, ["Who?\n"; 2][..told].concat() + "nobody\n").unwrap();
+            let withheld = Withheld::new((told > 0).then_some("Who?"), ["SELECT 1"]);
+            let mut settings = crate::RetrievalSettings { withheld: withheld.into(), ..Default::default() };
+            (settings.examples, settings.notes) = (Some(examples), Some(notes));
+            crate::knowledge::left_out(&settings).unwrap()
+        };
+        let text = "a graded question or its answer, and";
+        assert_eq!(said(0, 0), None);
+        assert_eq!(said(1, 0), Some(format!("1 solved example holds {text} is left out")));
+        assert_eq!(said(2, 0), Some(format!("2 solved examples hold {text} are left out")));
+        assert_eq!(said(2, 1), Some(format!("2 solved examples and 1 note hold {text} are left out")));
+        assert_eq!(said(1, 2), Some(format!("1 solved example and 2 notes hold {text} are left out")));
+        let none = crate::RetrievalSettings::default();
+        assert_eq!(crate::knowledge::left_out(&none).unwrap(), None);
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! The command line.
+//! The command line: what may stand on it. `read` reads it.
+
+mod read;
 
 use std::path::PathBuf;
 
-use clap::parser::ValueSource;
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::batch::BatchArgs;
 use crate::commands::benchmark::BenchmarkArgs;
@@ -91,19 +92,6 @@ pub(crate) struct SearchArgs {
     /// The options.
     #[command(flatten)]
     pub(crate) flags: Flags<true>,
-}
-
-impl SearchArgs {
-    /// Adds those of `other`, which win.
-    fn merge(mut self, other: Self) -> Self {
-        self.question = other.question.or(self.question);
-        self.evidence = other.evidence.or(self.evidence);
-        self.resume = other.resume.or(self.resume);
-        self.dry_run |= other.dry_run;
-        self.parameters.extend(other.parameters);
-        self.flags.merge(other.flags);
-        self
-    }
 }
 
 /// The commands.
@@ -397,70 +385,4 @@ pub(crate) struct PruneArgs {
     /// Only tell which would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
-}
-
-impl Cli {
-    /// Reads the arguments. Flags of a search before another command are refused, since they would be forgotten silently.
-    pub(crate) fn read(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Self, clap::Error> {
-        let mut command = Self::command();
-        let matches = command.try_get_matches_from_mut(arguments)?;
-        if let Some((name, _)) = matches.subcommand().filter(|(name, _)| *name != "search") {
-            let misplaced = command
-                .get_arguments()
-                .filter(|argument| !argument.is_global_set())
-                .filter(|argument| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine))
-                .find_map(|argument| argument.get_long());
-            if let Some(flag) = misplaced {
-                let message = format!("`--{flag}` belongs to a search; write it after `{name}` if {name} takes it");
-                return Err(command.error(clap::error::ErrorKind::ArgumentConflict, message));
-            }
-        }
-        let mut cli = Self::from_arg_matches(&matches)?;
-        if let Some(Command::Search(search)) = &mut cli.command {
-            **search = std::mem::take(&mut cli.search).merge(std::mem::take(&mut **search));
-        }
-        Ok(cli)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(words: &str) -> Result<Cli, clap::Error> {
-        Cli::read(std::iter::once("syrch-host").chain(words.split_whitespace()).map(Into::into))
-    }
-
-    #[test]
-    fn the_definition_is_sound() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn global_flags_stand_on_both_sides_and_search_flags_do_not() {
-        assert_eq!(read("--format json schema x.sqlite").ok().unwrap().global.format, Format::Json);
-        assert_eq!(read("schema x.sqlite --format json").ok().unwrap().global.format, Format::Json);
-        for words in ["--max-depth 3 schema x", "-q hi config", "--db x sql SELECT", "--no-interactive plugin list"] {
-            let error = read(words).err().unwrap();
-            assert_eq!(error.exit_code(), 2, "{words}");
-            assert!(error.to_string().contains("belongs to a search"), "{error}");
-        }
-    }
-
-    #[test]
-    fn search_may_stand_in_the_middle() {
-        let Some(Command::Search(search)) = read("-q one --seed 1 search -q two --budget 5").ok().unwrap().command
-        else {
-            panic!("not a search");
-        };
-        assert_eq!(search.question.as_deref(), Some("two"));
-        let values: Vec<_> = search.flags.entries().map(|(_, value, _)| value.to_string()).collect();
-        assert_eq!(values, ["5", "1"]);
-    }
-
-    #[test]
-    fn the_help_ends_with_the_exit_codes() {
-        let help = Cli::command().render_long_help().to_string();
-        assert!(help.contains("Exit codes:") && help.trim_end().ends_with(Exit::Interrupted.meaning()), "{help}");
-    }
 }

@@ -85,26 +85,10 @@ impl Folder {
     /// When there is none, or several.
     pub fn find(&self, run: &str) -> Result<Entry, JournalError> {
         let entries = self.list()?;
-        if run == "last"
-            && let Some(latest) = entries.first()
-        {
-            return Ok(latest.clone());
-        }
-        if let Some(entry) = entries.iter().find(|entry| entry.run == run) {
-            return Ok(entry.clone());
-        }
-        let mut matching = entries.iter().filter(|entry| !run.is_empty() && entry.run.starts_with(run));
-        match (matching.next(), matching.next()) {
-            (Some(entry), None) => Ok(entry.clone()),
-            (None, _) => {
-                let similar = nearest(run, entries.iter().map(|entry| entry.run.as_str()));
-                Err(JournalError::Unknown { run: run.to_owned(), similar })
-            }
-            (Some(one), Some(two)) => {
-                let matches = [one, two].into_iter().chain(matching).map(|entry| entry.run.clone()).collect();
-                Err(JournalError::Several { run: run.to_owned(), matches })
-            }
-        }
+        named(&entries, |entry| &entry.run, run).cloned().map_err(|unnamed| match unnamed {
+            Unnamed::Unknown(similar) => JournalError::Unknown { run: run.to_owned(), similar },
+            Unnamed::Several(matches) => JournalError::Several { run: run.to_owned(), matches },
+        })
     }
 
     /// The journals over a bound: all but the `keep` latest, those older than `age`, and the oldest of the others, until they have at most
@@ -143,6 +127,36 @@ impl Entry {
     #[must_use]
     pub fn is_written(&self) -> bool {
         is_busy(&self.path)
+    }
+}
+
+/// Why a name is not that of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unnamed {
+    /// No run has it; those with similar ids.
+    Unknown(Vec<String>),
+    /// The ids of several begin with it.
+    Several(Vec<String>),
+}
+
+/// The run that a user names by its id or by the beginning of it, in a list that has the latest first; `last` is that one.
+///
+/// # Errors
+/// When there is none, or several.
+pub fn named<'a, T>(entries: &'a [T], id: impl Fn(&T) -> &str, run: &str) -> Result<&'a T, Unnamed> {
+    if run == "last"
+        && let Some(latest) = entries.first()
+    {
+        return Ok(latest);
+    }
+    if let Some(entry) = entries.iter().find(|entry| id(entry) == run) {
+        return Ok(entry);
+    }
+    let matching: Vec<&T> = entries.iter().filter(|entry| !run.is_empty() && id(entry).starts_with(run)).collect();
+    match matching.as_slice() {
+        [entry] => Ok(entry),
+        [] => Err(Unnamed::Unknown(nearest(run, entries.iter().map(id)))),
+        several => Err(Unnamed::Several(several.iter().map(|entry| id(entry).to_owned()).collect())),
     }
 }
 

@@ -19,7 +19,7 @@ pub use diff::{
     TaskSide, TreeDiff,
 };
 pub use file::{JournalError, Writer};
-pub use folder::{Entry, Folder};
+pub use folder::{Entry, Folder, Unnamed, named};
 pub use read::{Exchange, Journal, exchanges};
 pub use record::{Ask, CallId, Event, FORMAT, Fact, Got, Header, Kept, PluginRecord, Record, StoredRows, VERSION};
 pub use recording::{Again, RECORDING, Recorded, Recording, RecordingError, RecordingHeader, format_of};

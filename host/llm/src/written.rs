@@ -1,7 +1,7 @@
 //! Replies of providers without a model: a statement in the shape that a call expects, and the plan of one task.
 
 use serde_json::{Map, Value, json};
-use syrch_core::ports::{LlmError, Shape};
+use syrch_core::ports::{LlmError, Reply, Shape, Usage};
 use syrch_core::{Json, Limits};
 
 use crate::shape;
@@ -18,6 +18,13 @@ const PLAN: &str = "syrch-plan";
 pub(crate) struct Written {
     pub(crate) text: String,
     pub(crate) parsed: Option<Json>,
+}
+
+impl Written {
+    /// The reply, whole.
+    pub(crate) fn reply(self, usage: Usage) -> Reply {
+        Reply { text: self.text, parsed: self.parsed, truncated: false, logprob: None, usage }
+    }
 }
 
 /// Writes a statement as a reply: in a fence for the shapes `text` and `sql`, else in the smallest document or mapping that holds it

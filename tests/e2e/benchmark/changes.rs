@@ -1,7 +1,7 @@
 //! A run goes on only with what it was begun with; what changed is named.
 
 use serde_json::json;
-use syrch_kit::{MockEndpoint, Script};
+use syrch_kit::{MockEndpoint, Script, zoo};
 
 use super::{Bench, answer, script, suite};
 use crate::bad_input::refused;
@@ -78,16 +78,12 @@ fn the_suite_of_a_run_need_not_be_named_again() {
 fn another_plugin_under_the_same_name_is_another() {
     let bench = Bench::of(4);
     let endpoint = MockEndpoint::start(script());
-    let plugin = |name: &str| std::fs::read(syrch_kit::repository().join("plugins").join(name)).ok();
-    let (Some(first), Some(second)) = (plugin("refine.wasm"), plugin("consistency.wasm")) else {
-        println!("skipped: the plugins are not built");
-        return;
-    };
-    bench.place.file("solver.wasm", first);
+    let plugin = |name: &str| std::fs::read(zoo::built_in(name)).unwrap();
+    bench.place.file("solver.wasm", plugin("refine"));
     let words = "--solver ./solver.wasm --workers 1";
     let said = Said::of(bench.asks(&endpoint, &format!("{words} --total-calls 2")).output().unwrap());
     assert_eq!(said.code, 16, "{}", said.all());
-    bench.place.file("solver.wasm", second);
+    bench.place.file("solver.wasm", plugin("consistency"));
     refused(
         &mut bench.asks(&endpoint, &format!("{words} --resume last")),
         10,

@@ -58,6 +58,29 @@ fn another_rule_needs_no_second_run() {
 }
 
 #[test]
+fn a_terminal_is_told_what_is_not_graded_and_shown_the_slices_that_it_asks_for() {
+    let bench = Bench::new();
+    let of = |id: &str, topic: &str, gold: &str| {
+        let question = "How many customers are there?";
+        json!({"id": id, "db": "shop", "question": question, "gold_sql": gold, "topic": topic}).to_string() + "\n"
+    };
+    let good = of("good", "people", "SELECT COUNT(*) FROM customers");
+    bench.place.file("suite.jsonl", good + &of("fails", "others", "SELECT missing FROM elsewhere"));
+    let said = bench.offline("");
+    let headline = said.stdout.lines().next().unwrap();
+    assert!(headline.contains(": 1 of 1 right under bag-v1, 1 not graded: 100.0 %, "), "{}", said.all());
+    assert_eq!(bench.say("report").stdout, said.stdout);
+    let sliced = bench.say("report --slice topic").stdout;
+    assert!(sliced.contains("\nSlices\n") && sliced.contains("│ topic ┆ people ┆"), "{sliced}");
+    assert!(!said.stdout.contains("people") && !sliced.contains("│ db "), "{sliced}");
+    let unknown = bench.say("report --slice nothing");
+    assert!(unknown.code == 2 && unknown.stderr.contains("the fields are db, topic"), "{}", unknown.all());
+    let written = bench.say("report --format markdown").stdout;
+    assert!(written.contains("**100.0 % right** of 1 question, 1 not graded under "), "{written}");
+    assert!(written.contains("\nRule: bag-v1\\: rows as a multiset, "), "{written}");
+}
+
+#[test]
 fn runs_are_listed_and_found() {
     let bench = Bench::of(3);
     let none = bench.say("report");

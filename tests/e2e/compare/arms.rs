@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::json;
+use syrch_kit::zoo;
 
 use super::{lines, offline, said, suite};
 use crate::bad_input::{Place, refused};
@@ -16,7 +17,7 @@ fn arms_are_strategies_files_and_plugins_with_settings() {
         "own/mine.yml",
         "name: mine\nroles:\n  planner: direct\n  solver: {plugin: consistency, config: {samples: 2}}\n",
     );
-    fs::copy(syrch_kit::repository().join("plugins/consistency.wasm"), place.path().join("copy.wasm")).unwrap();
+    fs::copy(zoo::built_in("consistency"), place.path().join("copy.wasm")).unwrap();
     let arms = "founding own/mine.yml solver=consistency copy.wasm:samples=3,agree=2 founding:policy.max_attempts=1,calibration=false";
     let document =
         said(&mut offline(&place, &format!("{arms} suite.jsonl --format json --resamples 100 -P planner.max_tasks=2")));
@@ -63,7 +64,7 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
     let place = Place::new();
     suite(&place);
     for name in ["a.wasm", "b.wasm"] {
-        fs::copy(syrch_kit::repository().join("plugins/refine.wasm"), place.path().join(name)).unwrap();
+        fs::copy(zoo::built_in("refine"), place.path().join(name)).unwrap();
     }
     place.file("bad.yml", "name: bad\nroles: {solver: refne}\n");
     for (words, code, told) in [

@@ -1,4 +1,5 @@
-//! Where the hostile guests of `tests/zoo` lie, built anew by the build script whenever they or the contract change.
+//! Where the hostile guests of `tests/zoo` lie, built anew by the build script whenever they or the contract change, and beside them the
+//! plugins that the host carries.
 
 use std::path::PathBuf;
 
@@ -12,4 +13,10 @@ pub fn hostile() -> PathBuf {
 #[must_use]
 pub fn mute() -> PathBuf {
     PathBuf::from(env!("ZOO_MUTE"))
+}
+
+/// The file of a plugin that the host carries. The host's build script puts it beside the guests, so that it is there wherever the host is.
+#[must_use]
+pub fn built_in(name: &str) -> PathBuf {
+    hostile().with_file_name(format!("{name}.wasm"))
 }

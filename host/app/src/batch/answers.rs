@@ -327,3 +327,41 @@ fn panicked(error: JoinError) -> Fault {
     let message = format!("the host panicked: {}", text.unwrap_or("it did not say why"));
     Fault { class: "unexpected".to_owned(), message }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::{StreamExt, stream};
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Observer, Settings};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn replies_that_wait_take_only_so_much_room() {
+        let folder = syrch_kit::scratch();
+        let database = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "CREATE TABLE customers(id INTEGER)");
+        let settings = Settings { database: database.display().to_string(), ..Settings::default() };
+        let observer: Arc<dyn Observer> = Arc::new(Silent);
+        let hosts = Arc::new(Hosts::open(settings, observer).await.unwrap());
+        let options = Options { workers: 1, ..Options::default() };
+        let mut answers = Answers::new(hosts, options, stream::pending().boxed(), &Stop::new());
+        let reply = |bytes: usize| {
+            let fault = Fault { class: "usage".to_owned(), message: String::new() };
+            Reply::failed(json!("x".repeat(bytes)), 1, fault)
+        };
+        // By their bytes: the first is still to come.
+        answers.wait(1, reply(HELD / 2));
+        assert!(answers.has_room());
+        answers.wait(2, reply(HELD / 2));
+        assert!(!answers.has_room() && answers.ready().is_none());
+        answers.wait(0, reply(1));
+        let given: Vec<usize> = std::iter::from_fn(|| answers.ready()).map(|reply| reply.bytes()).collect();
+        assert_eq!((given, answers.held), (vec![1, HELD / 2, HELD / 2], 0));
+        // And by their number.
+        for place in 4..4 + WINDOW as u64 {
+            assert!(answers.has_room(), "{place}");
+            answers.wait(place, reply(1));
+        }
+        assert!(!answers.has_room());
+    }
+}

@@ -149,6 +149,62 @@ async fn each_line_has_its_reply_in_the_order_that_is_wanted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn equal_ids_and_lines_that_are_too_long_disturb_nobody() {
+    let folder = syrch_kit::scratch();
+    let batch = open(&shop(folder.path()), Options::default()).await;
+    let asks = |number: u64, id: &str| {
+        let line = json!({"id": id, "question": "How many customers are there?"}).to_string();
+        Line::read(number, line.as_bytes()).unwrap()
+    };
+    let long = Line::read(2, format!("{{\"id\": \"a\", \"x\": \"{}\"}}", "x".repeat(LONGEST)).as_bytes()).unwrap();
+    // Nothing of it is kept.
+    assert!(format!("{long:?}").len() < 300);
+    let lines = [asks(1, "a"), long, Line::too_long(3, json!("a")), asks(4, "a"), asks(5, "b")];
+    let replies: Vec<Reply> = batch.answers(stream::iter(lines), &Stop::new()).collect().await;
+    let told: Vec<(u64, &Value, Ending)> = replies.iter().map(|reply| (reply.line, &reply.id, reply.outcome)).collect();
+    let (a, b, two) = (json!("a"), json!("b"), json!(2));
+    let (good, bad) = (Ending::Answered, Ending::Failed);
+    assert_eq!(told, [(1, &a, good), (2, &two, bad), (3, &a, bad), (4, &a, good), (5, &b, good)]);
+    let faults: Vec<&str> = replies.iter().filter_map(|reply| Some(reply.error.as_ref()?.message.as_str())).collect();
+    assert_eq!(faults, ["the line is longer than 1048576 bytes"; 2]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_a_folder_a_line_names_a_database_of_it() {
+    let folder = syrch_kit::scratch();
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    shop(folder.path());
+    shop(&folder.path().join("in"));
+    std::fs::write(folder.path().join("in/text.sqlite"), "no database").unwrap();
+    let batch = open(&folder.path().join("in").display().to_string(), Options::default()).await;
+    let cases = [
+        (json!("shop"), None),
+        (json!("shop.sqlite"), None),
+        (json!(null), Some("the line has no `db`")),
+        (json!(" "), Some("the line has no `db`")),
+        (json!("../shop"), Some("`../shop` leads out of")),
+        (json!("bank"), Some("bank")),
+        (json!("text"), Some("text.sqlite")),
+    ];
+    let line = |(number, (db, _)): (u64, &(Value, Option<&str>))| {
+        let line = json!({"question": "How many customers are there?", "db": db}).to_string();
+        Line::read(number, line.as_bytes()).unwrap()
+    };
+    let lines: Vec<Line> = (1..).zip(&cases).map(line).collect();
+    let replies: Vec<Reply> = batch.answers(stream::iter(lines), &Stop::new()).collect().await;
+    assert_eq!(replies.len(), cases.len());
+    for (reply, (db, why)) in replies.iter().zip(&cases) {
+        match (&reply.error, why) {
+            (None, None) => assert_eq!(reply.outcome, Ending::Answered),
+            (Some(error), Some(why)) => {
+                assert!(error.class == "database" && error.message.contains(why), "{db}: {error:?}");
+            }
+            (error, _) => panic!("{db}: {error:?}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn no_line_is_answered_from_another_database_than_it_names() {
     let folder = syrch_kit::scratch();
     let file = shop(folder.path());

@@ -222,3 +222,6 @@ fn cost_in(journal: &Journal) -> Cost {
     let syrch_journal::Cost { calls, cached, input_tokens, output_tokens, usd, sql_runs, .. } = cost;
     Cost { calls, cached, input_tokens, output_tokens, usd, sql_runs }
 }
+
+#[cfg(test)]
+mod tests;

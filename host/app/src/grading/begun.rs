@@ -123,6 +123,7 @@ pub(super) fn files(settings: &Settings) -> Vec<(&'static str, PathBuf)> {
         crate::PluginSource::Builtin(_) => None,
     });
     let named = [
+        ("a strategy file in use", &settings.strategy.file),
         ("the notes", &retrieval.notes),
         ("the solved examples", &retrieval.examples),
         ("the recording that answers", &model.replay),

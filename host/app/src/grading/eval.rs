@@ -298,6 +298,37 @@ mod tests {
         assert_eq!(difference(&expected, &expected, true), Difference::default());
     }
 
+    #[tokio::test(flavor = "multi_thread")]
+    async fn who_answers_is_not_shown_what_is_expected() {
+        let folder = syrch_kit::scratch();
+        let file = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).unwrap();
+            Some(folder.path().join(name))
+        };
+        let shop = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
+        let database = syrch_kit::sqlite(folder.path().join("shop.sqlite"), shop).display().to_string();
+        let mut settings = Settings { database, ..Settings::default() };
+        let solved = [
+            ("how many customers are there", "SELECT 7"),
+            ("Their number?", "select count(*) as n from customers as c"),
+            ("And?", "SELECT 1"),
+        ];
+        let solved = solved.map(|(question, sql)| format!("{}\n", json!({"question": question, "sql": sql})));
+        settings.retrieval.examples = file("examples.jsonl", &solved.concat());
+        settings.retrieval.notes = file("notes.txt", "SELECT COUNT(*) FROM customers;\nids begin at 1\n");
+        let problem = Problem::new("How many customers are there?");
+        let expectation = (Expectation::Sql("SELECT COUNT(*) AS how_many FROM customers".to_owned()), false);
+        let eval = Eval::open(settings, problem, expectation, Rule::default(), &crate::Silent).await.unwrap();
+        let catalog = eval.host.database.catalog().await.unwrap();
+        let sources = knowledge::Knowledge::read(&eval.host.settings.retrieval, &catalog).unwrap().0.sources;
+        let solved: Vec<&str> = sources.examples.iter().map(|example| example.sql.as_str()).collect();
+        let notes: Vec<&str> = sources.notes.iter().map(|note| note.text.as_str()).collect();
+        assert_eq!((solved, notes), (vec!["SELECT 1"], vec!["ids begin at 1"]));
+        let report = eval.carry_out(Arc::new(crate::Silent), &Stop::new()).await.unwrap().0;
+        let told = "2 solved examples and 1 note hold a graded question or its answer, and are left out";
+        assert_eq!((report.warnings.first().map(String::as_str), report.is_match), (Some(told), Some(true)));
+    }
+
     #[test]
     fn only_the_first_rows_are_shown() {
         let many: String = (0..100).map(|n| format!("{n}\n")).collect();

@@ -104,19 +104,4 @@ fn named<'a>(faults: impl ExactSizeIterator<Item = (&'a str, &'a str)>) -> Strin
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ten_are_named_and_the_rest_counted() {
-        let faults = |many: u32| {
-            (0..many).map(|id| (format!("q{id:02}"), "does not run".to_owned())).collect::<BTreeMap<_, _>>()
-        };
-        assert_eq!(warning(&faults(0)), None);
-        let one = warning(&faults(1)).unwrap();
-        assert_eq!(one, "1 question cannot be graded and is not asked: q00: does not run; `suite lint` tells of all");
-        let many = warning(&faults(12)).unwrap();
-        assert!(many.starts_with("12 questions cannot be graded and are not asked: q00: "), "{many}");
-        assert!(many.contains("q09: does not run; and 2 more;") && !many.contains("q10"), "{many}");
-    }
-}
+mod tests;

@@ -333,3 +333,6 @@ fn told(suite: &Suite) -> Withheld {
     let questions = suite.questions.iter().map(|question| question.question.as_str());
     Withheld::new(questions, suite.questions.iter().flat_map(Question::statements))
 }
+
+#[cfg(test)]
+mod tests;

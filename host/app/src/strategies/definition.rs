@@ -1,6 +1,7 @@
 //! A strategy as its file says it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 use syrch_core::ports::Policy;
@@ -27,6 +28,8 @@ pub struct Definition {
     pub policy: Map<String, Value>,
     /// What its file is called in errors.
     pub(super) file: String,
+    /// Where its file lies; none: it is built in, or of no file.
+    pub(super) path: Option<PathBuf>,
 }
 
 /// Who plays a role in a strategy.
@@ -57,7 +60,7 @@ impl Definition {
     #[must_use]
     pub fn new(name: &str, roles: BTreeMap<Role, Part>, policy: Map<String, Value>) -> Self {
         let (summary, idea, when) = Default::default();
-        Self { name: name.to_owned(), summary, idea, when, roles, policy, file: name.to_owned() }
+        Self { name: name.to_owned(), summary, idea, when, roles, policy, file: name.to_owned(), path: None }
     }
 
     /// Who plays which role, as a search is told it.
@@ -68,6 +71,7 @@ impl Definition {
             name: self.name.clone(),
             roles: self.roles.iter().map(|(role, part)| (*role, part.plugin.clone())).collect(),
             config: configured.map(|(role, part)| (*role, part.config.clone())).collect(),
+            file: self.path.clone(),
         }
     }
 

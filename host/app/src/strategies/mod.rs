@@ -64,7 +64,9 @@ pub fn find(word: &str) -> Result<Definition, StrategyError> {
     if is_file(word) {
         let path = Path::new(word);
         let unreadable = |why| StrategyError::Unreadable { file: word.to_owned(), why };
-        return read::read(&yaml::text_of(path, false).map_err(unreadable)?, word, path.parent(), of_default());
+        let text = yaml::text_of(path, false).map_err(unreadable)?;
+        let read = read::read(&text, word, path.parent(), of_default())?;
+        return Ok(Definition { path: Some(path.to_owned()), ..read });
     }
     match FILES.iter().find(|(name, _)| *name == word) {
         Some((name, text)) => read::read(text, &format!("{name}.yml"), None, of_default()),
@@ -88,6 +90,7 @@ impl Default for Strategy {
             name: DEFAULT.to_owned(),
             roles: [].into(),
             config: [].into(),
+            file: None,
         })
     }
 }

@@ -78,6 +78,7 @@ impl Reader<'_> {
             roles: BTreeMap::new(),
             policy: Map::new(),
             file: self.file.to_owned(),
+            path: None,
         };
         let start = tree.referenced;
         let mut casts = false;

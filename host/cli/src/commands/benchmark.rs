@@ -7,7 +7,7 @@ use clap::Args;
 use syrch::grade::report::CompareOptions;
 
 use super::graded::{
-    DATABASE, Document, Occasions, ReportFile, RunArgs, carry_out, databases, print, spare_all, tell_traces, write_all,
+    DATABASE, Occasions, ReportFile, RunArgs, carry_out, databases, print, spare_all, tell_traces, write_all,
 };
 use super::{Context, search};
 use crate::config::flags::Flags;
@@ -60,13 +60,8 @@ pub(crate) async fn run(mut context: Context, arguments: BenchmarkArgs) -> Outco
     let arms = vec![(settings.strategy.name.clone(), settings)];
     let occasions = Occasions { accepted: &|inputs| spare_all(&run.report, inputs), begun: &|_| () };
     let ended = carry_out(&context, arms, options, occasions).await?;
-    let mut document = Document::of(&ended.outcome.record, run.rule.name(), &CompareOptions::default());
-    if let Some(why) = &ended.why {
-        document.because(why);
-    }
-    document.with_timings(ended.outcome.timings.as_ref());
-    let document = document.scrubbed(&context.scrubber)?;
-    print(&context, &document)?;
+    let document = ended.document(run.rule, &CompareOptions::default()).scrubbed(&context.scrubber)?;
+    print(&context, &document, &[])?;
     write_all(&run.report, &document)?;
     tell_traces(&context, &document, &ended.outcome.folder);
     Ok(ended.tell(&context))

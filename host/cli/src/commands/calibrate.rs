@@ -13,6 +13,7 @@ use syrch::grading::{Calibration, calibrate};
 use syrch::syrch_core::roles::Role;
 
 use super::graded::runs;
+use super::trace::words::count;
 use super::{Context, strategy};
 use crate::exit::Exit;
 use crate::failure::Outcome;
@@ -105,7 +106,9 @@ fn warnings(record: &RunRecord, found: &Calibration, plugins: &BTreeMap<Role, In
     }
     if found.left_out > 0 {
         let left_out = found.left_out;
-        warnings.push(format!("{left_out} answers are not counted: no candidate of their own was calibrated"));
+        let are = if left_out == 1 { "is" } else { "are" };
+        let answers = count(left_out, "answer");
+        warnings.push(format!("{answers} {are} not counted: no candidate of their own was calibrated"));
     }
     if !found.report.by_database {
         warnings.push("all answers are over one database: of others the curve tells nothing".to_owned());
@@ -148,7 +151,7 @@ fn told(found: &Calibration) -> Vec<String> {
     }));
     let each = report.databases.iter().take(TOLD).map(|(name, of)| format!("{name} {} of {}", of.right, of.answers));
     let more = databases.saturating_sub(TOLD);
-    let more = if more > 0 { format!(", and {more} more databases") } else { String::new() };
+    let more = if more > 0 { format!(", and {}", count(more as u64, "more database")) } else { String::new() };
     lines.push(format!("right by database: {}{more}", each.collect::<Vec<_>>().join(", ")));
     lines
 }

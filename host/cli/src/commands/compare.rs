@@ -1,31 +1,29 @@
 //! `compare`: asks several strategies the same questions, and says whether they differ.
 
 mod arm;
-pub(crate) mod text;
 mod word;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use syrch::grade::report::{CompareOptions, CompareReport, FailOn, fail_on};
+use syrch::grade::report::{CompareOptions, FailOn, fail_on, failing};
 use syrch::grade::stats;
-use syrch::grade::suite::Suite;
 use syrch::grading::read_suite;
 use syrch::strategies;
 use syrch::{Provider, Settings};
 
 use super::graded::{
-    DATABASE, Document, Ended, Inputs, Occasions, ReportFile, RunArgs, carry_out, databases, print, spare_all,
+    DATABASE, Document, Inputs, Occasions, ReportFile, RunArgs, carry_out, check_slices, databases, print, spare_all,
     tell_traces, write_all,
 };
 use super::grid::Assigned;
+use super::trace::words::count;
 use super::{Context, search};
 use crate::config::flags::Flags;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::sink::Format;
 use arm::Arms;
 
 /// The part of the questions that arms usually differ in (16 systems on 919 questions of Spider differed in 12 %, two by two).
@@ -82,7 +80,8 @@ pub(crate) async fn run(mut context: Context, arguments: CompareArgs) -> Outcome
     context.output.spares(&files)?;
     spare_all(&run.report, &files)?;
     let questions = read_suite(&suite).await?;
-    check_slices(&arguments.slice, &questions)?;
+    let fields = questions.questions.iter().flat_map(|question| question.fields.keys().map(String::as_str));
+    check_slices(&arguments.slice, fields)?;
     let asked =
         options.shard.map_or(questions.questions.len() as u64, |shard| shard.share(questions.questions.len() as u64));
     drop(questions);
@@ -93,16 +92,14 @@ pub(crate) async fn run(mut context: Context, arguments: CompareArgs) -> Outcome
         Ok(())
     };
     let ended = carry_out(&context, arms, options, Occasions { accepted: &accepted, begun: &|_| () }).await?;
-    let report = report(&ended, &arguments, unshared);
-    let gates: Vec<FailOn> = arguments.fail_on.iter().copied().filter(|gate| fail_on(&report, *gate)).collect();
-    let mut document = Document::Compare(Box::new(report));
-    document.with_timings(ended.outcome.timings.as_ref());
+    let mut document = ended.document(run.rule, &CompareOptions { seed: None, resamples: arguments.resamples });
+    document.warn(unshared);
     let document = document.scrubbed(&context.scrubber)?;
-    show(&context, &document, &arguments.slice)?;
+    print(&context, &document, &arguments.slice)?;
     write_all(&run.report, &document)?;
     tell_traces(&context, &document, &ended.outcome.folder);
     match ended.tell(&context) {
-        Exit::Answered if !gates.is_empty() => Ok(tell_gates(&context, &document, &gates)),
+        Exit::Answered => Ok(tell_gates(&context, &document, &arguments.fail_on)),
         exit => Ok(exit),
     }
 }
@@ -127,23 +124,9 @@ fn arms_and_suite(arguments: &CompareArgs) -> Outcome<(&[String], PathBuf)> {
     Ok((words, PathBuf::from(suite)))
 }
 
-fn check_slices(fields: &[String], suite: &Suite) -> Outcome<()> {
-    let known: std::collections::BTreeSet<&str> =
-        suite.questions.iter().flat_map(|question| question.fields.keys().map(String::as_str)).chain(["db"]).collect();
-    match fields.iter().find(|field| !known.contains(field.as_str())) {
-        None => Ok(()),
-        Some(field) => {
-            let known: Vec<&str> = known.into_iter().collect();
-            Err(Failure::usage(format!("--slice {field}: no question of the suite has this field"))
-                .hint(format!("the fields are {}", known.join(", "))))
-        }
-    }
-}
-
 /// What so many questions can tell, said before anything is paid.
 fn foretold(questions: u64) -> String {
-    let count = if questions == 1 { "1 question".to_owned() } else { format!("{questions} questions") };
-    let differ = DISCORDANCE * 100.0;
+    let (count, differ) = (count(questions, "question"), DISCORDANCE * 100.0);
     match stats::minimum_detectable(questions, DISCORDANCE) {
         Some(least) => format!(
             "with {count}, of which perhaps {differ:.0} % will differ, a difference of {:.1} points or more will be seen (in 4 of 5 such runs)",
@@ -168,36 +151,22 @@ fn unshared(arms: &[(String, Settings)]) -> Option<String> {
     is_sampled.then(|| format!("the arms did not share samples: {why}, so chance makes them differ more than they do"))
 }
 
-fn report(ended: &Ended, arguments: &CompareArgs, unshared: Option<String>) -> CompareReport {
-    let record = &ended.outcome.record;
-    let options = CompareOptions { seed: None, resamples: arguments.resamples };
-    let mut report = CompareReport::new(&record.header, &record.graded, arguments.run.rule.name(), &options);
-    if let Some(why) = &ended.why {
-        report.because(why);
-    }
-    report.warnings.extend(unshared);
-    report
-}
-
-fn show(context: &Context, document: &Document, slices: &[String]) -> Outcome<()> {
-    match document {
-        Document::Compare(report) if matches!(context.format, Format::Auto | Format::Table) => {
-            context.output.write(&text::compare(report, slices, context.output.width()))?;
-            document.warnings().iter().for_each(|warning| context.console.warn(warning));
-            Ok(())
-        }
-        _ => print(context, document),
-    }
-}
-
 /// Says which gates failed, and by which pairs.
 fn tell_gates(context: &Context, document: &Document, gates: &[FailOn]) -> Exit {
-    let names: Vec<String> = gates.iter().map(|gate| format!("--fail-on {gate}")).collect();
-    let mut message = format!("the gate failed: {}", names.join(", "));
-    if let Document::Compare(report) = document {
-        let first = report.arms.first().map(|arm| arm.arm.name.as_str());
-        let against = report.pairs.iter().filter(|pair| Some(pair.first.as_str()) == first);
-        against.for_each(|pair| message += &format!("\n{}", pair.verdict));
+    let Document::Compare(report) = document else { return Exit::Answered };
+    let failed = gates.iter().filter(|gate| fail_on(report, **gate)).map(|gate| format!("--fail-on {gate}"));
+    let failed: Vec<String> = failed.collect();
+    if failed.is_empty() {
+        return Exit::Answered;
+    }
+    let mut message = format!("the gate failed: {}", failed.join(", "));
+    let first = report.arms.first().map(|arm| arm.arm.name.as_str());
+    let against = report.pairs.iter().filter(|pair| Some(pair.first.as_str()) == first);
+    against.for_each(|pair| message += &format!("\n{}", pair.verdict));
+    // Of what most searches failed with the verdicts tell.
+    for arm in failing(report).filter(|arm| arm.figures.most_failed().is_none()) {
+        let (failed, of, name) = (arm.figures.ends.failed, arm.figures.costs.questions, &arm.arm.name);
+        message += &format!("\n{failed} of {of} searches of `{name}` failed: no gate passes by them");
     }
     context.console.error(&Failure::new(Exit::Gate, message));
     Exit::Gate

@@ -69,6 +69,8 @@ pub(crate) async fn run(mut context: Context, arguments: EvalArgs) -> Outcome {
     }
     context.needs_database()?;
     refuse_interactive(&context)?;
+    let expected = arguments.expected.iter().map(|path| ("the expected rows", path.clone()));
+    context.output.spares(&expected.collect::<Vec<_>>())?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     search::prepare(&mut context, &watch).await?;
     let settings = context.config.effective.settings.clone();

@@ -16,6 +16,7 @@ use serde_json::Value;
 use syrch::grading::{Axis, GridCell, GridError, Knob, SuiteOptions, cells, founding};
 
 use super::graded::{DATABASE, Occasions, RunArgs, carry_out, databases};
+use super::trace::words::count;
 use super::{Context, search};
 use crate::config::Origin;
 use crate::config::flags::Flags;
@@ -85,6 +86,8 @@ pub(crate) async fn run(mut context: Context, arguments: GridArgs) -> Outcome {
         return Err(Failure::usage(format!("{flag} is for one question, asked by -q"))
             .hint("the questions of a suite say themselves what explains them and what is expected"));
     }
+    let expected: Vec<_> = arguments.expected.iter().map(|path| ("the expected rows", path.clone())).collect();
+    context.output.spares(&expected)?;
     arguments.out.as_deref().map(written::check).transpose()?;
     let (options, one) = options(&context, &arguments)?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
@@ -101,10 +104,13 @@ pub(crate) async fn run(mut context: Context, arguments: GridArgs) -> Outcome {
     let runs = options.runs.clone();
     let calls = shared::share(&mut arms, &runs);
     let unshared = shared::unshared(&arms);
-    context.console.note(&format!("{} cells of {} settings", arms.len(), axes.len()));
+    context.console.note(&format!("{} of {}", count(arms.len() as u64, "cell"), count(axes.len() as u64, "setting")));
     let kept = Kept::new(settings, one.as_ref().is_none_or(One::expects), unshared);
     let occasions = Occasions {
-        accepted: &|inputs| arguments.out.as_deref().map_or(Ok(()), |folder| written::spare(folder, inputs)),
+        accepted: &|inputs| {
+            let inputs = [inputs, &expected].concat();
+            arguments.out.as_deref().map_or(Ok(()), |folder| written::spare(folder, &inputs))
+        },
         begun: &|folder| {
             if let Err(error) = kept.write(folder) {
                 context.console.warn(&format!("`report` will not know the cells of this run: {error}"));
@@ -115,7 +121,7 @@ pub(crate) async fn run(mut context: Context, arguments: GridArgs) -> Outcome {
     drop(calls);
     let mut report = kept.report(&ended.outcome.record, arguments.run.rule.name());
     if let Some(why) = &ended.why {
-        report.because(why);
+        report.basis.because(why);
     }
     let report = written::scrubbed(report, &context.scrubber)?;
     written::print(&context, &report)?;

@@ -1,5 +1,6 @@
 //! `report`: reports on runs over suites again, whole or not, under any rule, without asking anybody.
 
+use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use clap::Args;
@@ -11,7 +12,7 @@ use syrch::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge
 use syrch::grading::Timings;
 
 use super::Context;
-use super::graded::{Document, ReportFile, print, runs, tell_traces, write_all};
+use super::graded::{Document, ReportFile, check_slices, print, runs, spare_all, tell_traces, write_all};
 use super::grid::kept::Kept;
 use super::grid::written;
 use super::trace::words::moment;
@@ -34,6 +35,9 @@ pub(crate) struct ReportArgs {
     /// Leave out what differs between equal runs, such as times and counts of calls: equal runs have equal reports, byte for byte
     #[arg(long, conflicts_with = "list")]
     pub(crate) without_times: bool,
+    /// Show the figures by the values of this field of the suite, too, such as `difficulty` or `db`. May be given several times
+    #[arg(long, value_name = "FIELD", conflicts_with = "list")]
+    pub(crate) slice: Vec<String>,
     /// Write the report to this file, too; its ending says how: .json, .md, .csv, .parquet or .html. May be given several times
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub(crate) report: Vec<ReportFile>,
@@ -47,6 +51,9 @@ pub(crate) fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
         return list(context, &runs);
     }
     let entries = entries(&runs, &arguments.runs)?;
+    let inputs: Vec<_> = entries.iter().flat_map(files).collect();
+    context.output.spares(&inputs)?;
+    spare_all(&arguments.report, &inputs)?;
     let mut records = Vec::new();
     for entry in &entries {
         records.push(read(&entry.path).map_err(syrch::Error::from)?);
@@ -58,9 +65,9 @@ pub(crate) fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
     if let Some(kept) = entries.first().and_then(|entry| Kept::read(&entry.path)) {
         let mut report = kept.report(&merged.record, &rule);
         if entries.iter().any(|entry| is_going_on(&entry.path)) {
-            report.because("it is still going on");
+            report.basis.because("it is still going on");
         }
-        report.warnings.extend(merged.warnings);
+        report.basis.warnings.extend(merged.warnings);
         return of_grid(context, arguments, report);
     }
     let mut document = Document::of(&merged.record, &rule, &CompareOptions::default());
@@ -71,11 +78,12 @@ pub(crate) fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
     if let [entry] = entries.as_slice() {
         document.with_timings(Timings::read(&entry.path).as_ref());
     }
+    check_slices(&arguments.slice, document.rows().iter().flat_map(|row| row.fields.keys().map(String::as_str)))?;
     if arguments.without_times {
         document.without_times();
     }
     let document = document.scrubbed(&context.scrubber)?;
-    print(context, &document)?;
+    print(context, &document, &arguments.slice)?;
     write_all(&arguments.report, &document)?;
     if let [entry] = entries.as_slice() {
         tell_traces(context, &document, &entry.path);
@@ -83,8 +91,18 @@ pub(crate) fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
     Ok(Exit::Answered)
 }
 
+/// The files of a run that hold what was asked and answered; its reports, as a grid leaves them there, may be replaced.
+fn files(entry: &RunEntry) -> impl Iterator<Item = (&'static str, PathBuf)> {
+    ["run.json", "results.jsonl", "times.json", "cells.json"]
+        .into_iter()
+        .map(|name| ("of the run itself", entry.path.join(name)))
+}
+
 /// The report on the cells of a grid.
 fn of_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport) -> Outcome {
+    if !arguments.slice.is_empty() {
+        return Err(Failure::usage("--slice does not go with a grid: its report has no slices"));
+    }
     if arguments.without_times {
         report.without_times();
     }

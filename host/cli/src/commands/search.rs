@@ -148,15 +148,16 @@ fn check_base_urls(config: &Config) -> Outcome<()> {
 
 /// The failure; when money is limited and a model has no price, with where prices stand.
 fn with_price(error: syrch::Error, settings: &Settings) -> Failure {
-    let is_unpriced = settings.budgets.cost_micros.is_some()
-        && matches!(&error, syrch::Error::Config(message) if message.contains("has no price"));
+    let is_unpriced = matches!(&error, syrch::Error::Config(message) if message.contains("has no price"));
+    // Without a limit for each search it is that of a whole run.
+    let flag = if settings.budgets.cost_micros.is_some() { "--max-usd" } else { "--total-usd" };
     let failure = Failure::from(error);
     if !is_unpriced {
         return failure;
     }
     failure.hint(format!(
         "add its price, in dollars for a million tokens, to ~/.syrch/config.yml: \
-         `llm: {{prices: {{\"{}\": {{input: 2.5, output: 10}}}}}}`, or leave out --max-usd",
+         `llm: {{prices: {{\"{}\": {{input: 2.5, output: 10}}}}}}`, or leave out {flag}",
         settings.model.model
     ))
 }

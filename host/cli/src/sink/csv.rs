@@ -5,81 +5,30 @@
 //! stay as they are. Characters that a terminal would obey, and those that turn or hide the text around them, are shown as on a
 //! terminal, but for tab and line breaks, which CSV can hold. JSON keeps every value unchanged.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
+use syrch::syrch_core::text::escape::{record, spreadsheet};
 
-use super::{Grid, plain, terminal};
+use super::{Grid, plain};
 
 /// The header and the rows.
 pub(crate) fn render(grid: &Grid) -> String {
-    let mut out = String::new();
-    record(&mut out, grid.columns.iter().map(|name| text(name)));
-    for row in &grid.rows {
-        record(&mut out, row.iter().map(cell));
-    }
+    let mut out = record(grid.columns.iter().map(|name| spreadsheet(name)));
+    out.extend(grid.rows.iter().map(|row| record(row.iter().map(cell))));
     out
-}
-
-fn record(out: &mut String, fields: impl ExactSizeIterator<Item = String>) {
-    let alone = fields.len() == 1;
-    for (index, field) in fields.enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        // A lone empty field must be quoted, else it is an empty line, which readers skip.
-        if (alone && field.is_empty()) || field.contains(['"', ',', '\n', '\r']) {
-            out.push('"');
-            out.push_str(&field.replace('"', "\"\""));
-            out.push('"');
-        } else {
-            out.push_str(&field);
-        }
-    }
-    out.push('\n');
 }
 
 fn cell(value: &Value) -> String {
     match value {
         Value::Number(_) | Value::Bool(_) | Value::Null => plain(value),
-        Value::String(_) | Value::Array(_) | Value::Object(_) => text(&plain(value)),
+        Value::String(_) | Value::Array(_) | Value::Object(_) => spreadsheet(&plain(value)),
     }
-}
-
-fn text(text: &str) -> String {
-    let shown = visible(text);
-    if is_formula(text) { format!("'{shown}") } else { shown.into_owned() }
-}
-
-fn is_formula(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) && !is_number(text)
-}
-
-fn is_number(text: &str) -> bool {
-    text.ends_with(|c: char| c.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
-        && text.parse::<f64>().is_ok()
-}
-
-fn visible(text: &str) -> Cow<'_, str> {
-    let hidden = |c: char| terminal::is_dangerous(c) && !matches!(c, '\t' | '\n' | '\r');
-    if !text.chars().any(hidden) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.chars().fold(String::new(), |mut out, c| {
-        if hidden(c) {
-            out.push_str(&terminal::line(&c.to_string()))
-        } else {
-            out.push(c)
-        }
-        out
-    }))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;
+    use syrch::syrch_core::text::escape::{is_formula, shown};
 
     use super::*;
 
@@ -134,9 +83,9 @@ mod tests {
             prop_assert_eq!(rows.len(), 2);
             for (cell, read) in cells.iter().zip(&rows[1]) {
                 prop_assert!(!is_formula(read));
-                prop_assert!(!read.chars().any(|c| terminal::is_dangerous(c) && !"\t\n\r".contains(c)));
+                prop_assert!(!read.chars().any(|c| crate::sink::terminal::is_dangerous(c) && !"\t\n\r".contains(c)));
                 let bare = read.strip_prefix('\'').filter(|_| is_formula(cell)).unwrap_or(read);
-                prop_assert_eq!(bare, visible(cell));
+                prop_assert_eq!(bare, shown(cell, &['\n', '\r', '\t']));
             }
         }
     }

@@ -110,8 +110,9 @@ impl Watch {
     }
 
     fn pulse(&self) -> rusqlite::Result<Pulse> {
-        let number = |pragma: &str| self.connection.pragma_query_value(None, pragma, |row| row.get(0));
-        Ok(Pulse { file: self.file, schema: number("schema_version")?, data: number("data_version")? })
+        // Asked before each statement, so they are prepared but once.
+        let number = |pragma: &str| self.connection.prepare_cached(pragma)?.query_row([], |row| row.get(0));
+        Ok(Pulse { file: self.file, schema: number("PRAGMA schema_version")?, data: number("PRAGMA data_version")? })
     }
 
     /// Does `work` with the connection, which ends like a statement does.

@@ -47,7 +47,7 @@ pub struct Point {
 pub enum CalibrateError {
     /// Too few answers.
     #[error(
-        "{answers} graded answers with a confidence are too few to fit a curve on; it takes at least {LEAST_ANSWERS}"
+        "{} too few to fit a curve on; it takes at least {LEAST_ANSWERS}", with_confidence(*answers)
     )]
     TooFew {
         /// How many there are.
@@ -55,8 +55,8 @@ pub enum CalibrateError {
     },
     /// Too few for corners.
     #[error(
-        "{answers} graded answers with a confidence are too few for an isotonic curve; it takes at least {LEAST_ISOTONIC}, a logistic \
-         one {LEAST_ANSWERS}"
+        "{} too few for an isotonic curve; it takes at least {LEAST_ISOTONIC}, a logistic one {LEAST_ANSWERS}",
+        with_confidence(*answers)
     )]
     TooFewForIsotonic {
         /// How many there are.
@@ -70,4 +70,12 @@ pub enum CalibrateError {
         /// What they are.
         right: bool,
     },
+}
+
+/// So many answers, with the verb.
+fn with_confidence(answers: usize) -> String {
+    match answers {
+        1 => "1 graded answer with a confidence is".to_owned(),
+        many => format!("{many} graded answers with a confidence are"),
+    }
 }

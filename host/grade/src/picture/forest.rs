@@ -3,7 +3,7 @@
 use super::scale::Scale;
 use super::svg::{Picture, Svg};
 use super::width::{fitted, width};
-use crate::report::render::words::{capital, percent, percents, point_interval, points};
+use crate::report::render::words::{capital, count, percent, percents, point_interval, points};
 use crate::report::{BenchmarkReport, PairReport};
 use crate::stats::Interval;
 
@@ -165,7 +165,8 @@ fn draw(plot: &Plot) -> Picture {
 }
 
 fn draw_row(svg: &mut Svg, row: &Row, scale: &Scale, y: f64, (counts, figures, label): (f64, f64, f64)) {
-    svg.open(&format!("{} {}: {}, {} questions", row.group, row.label, row.figures, row.questions));
+    let questions = count(row.questions, "question", "questions");
+    svg.open(&format!("{} {}: {}, {questions}", row.group, row.label, row.figures));
     let class = if row.group.is_empty() { "strong" } else { "" };
     svg.text(class, (2.0, y + 4.0), &fitted(&row.label, label));
     svg.text("right faint", (counts, y + 4.0), &row.questions.to_string());

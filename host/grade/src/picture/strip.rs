@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::svg::{Picture, Svg};
 use super::width::{fitted, width};
 use crate::Verdict;
+use crate::report::render::words::count;
 use crate::report::{PairReport, ResultRow};
 
 const CELL: f64 = 12.0;
@@ -69,8 +70,13 @@ pub fn strip(pair: &PairReport, results: &[ResultRow]) -> Picture {
         y += shown.len().div_ceil(in_row) as f64 * CELL + 6.0;
     }
     let mut description = format!(
-        "A cell a question, by database. {} questions only {} answers right, {} only {}, {} both, {} neither.",
-        pair.c, pair.second, pair.b, pair.first, pair.both_right, pair.both_wrong
+        "A cell a question, by database. {} only {} answers right, {} only {}, {} both, {} neither.",
+        count(pair.c, "question", "questions"),
+        pair.second,
+        pair.b,
+        pair.first,
+        pair.both_right,
+        pair.both_wrong
     );
     if total > CELLS {
         description += &format!(" The first {CELLS} of {total} are shown.");

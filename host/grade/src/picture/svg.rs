@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::report::render::escape::html as escape;
+use syrch_core::text::escape::html as escape;
 
 /// The style of all pictures, for a page that holds several of them.
 pub const STYLE: &str = include_str!("style.css");

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::report::render::escape::shown;
+use syrch_core::text::escape::shown;
 
 /// Advance widths of ` ` to `~` in thousandths of the size: Adobe's metrics of Helvetica.
 const HELVETICA: [u16; 95] = [

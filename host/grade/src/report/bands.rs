@@ -96,9 +96,9 @@ mod tests {
         let (header, graded) = run([2, 3, 1, 4, 3, 3]);
         let report = BenchmarkReport::new(&header, &graded, "bag-v1");
         assert_eq!(report.band, Some(Band { low: 0.25, high: 0.75, seeds: 3 }));
-        assert_eq!((report.figures.share.right, report.results.len(), report.partial.is_none()), (2, 4, true));
+        assert_eq!((report.figures.share.right, report.results.len(), report.basis.partial.is_none()), (2, 4, true));
         let expected = "over 3 seeds `a` has 25.0 to 75.0 % right: its figures here are those of the first seed";
-        assert!(report.warnings.iter().any(|warning| warning == expected), "{:?}", report.warnings);
+        assert!(report.basis.warnings.iter().any(|warning| warning == expected), "{:?}", report.basis.warnings);
         let report = CompareReport::new(&header, &graded, "bag-v1", &CompareOptions::default());
         let names: Vec<_> = report.arms.iter().map(|arm| arm.arm.name.as_str()).collect();
         assert_eq!((names.as_slice(), report.pairs.len(), report.results.len()), (["a", "b"].as_slice(), 1, 8));
@@ -112,14 +112,14 @@ mod tests {
         // Of the last seed of `b` only the first question, which is right.
         graded.retain(|one| one.arm != "b #9" || one.place == 0);
         let report = CompareReport::new(&header, &graded, "bag-v1", &CompareOptions::default());
-        let partial = report.partial.unwrap();
+        let partial = report.basis.partial.unwrap();
         assert_eq!((partial.done, partial.of), (21, 24));
         assert_eq!(report.arms[0].band, Some(Band { low: 0.25, high: 0.75, seeds: 3 }));
         assert_eq!(report.arms[1].band, Some(Band { low: 1.0, high: 1.0, seeds: 3 }));
         assert_eq!(report.pairs[0].band, Some(Band { low: 0.0, high: 0.0, seeds: 3 }));
         graded.retain(|one| one.arm != "a #9");
         let benchmark = BenchmarkReport::new(&header, &graded, "bag-v1");
-        assert_eq!(benchmark.partial.map(|partial| (partial.done, partial.of)), Some((8, 12)));
+        assert_eq!(benchmark.basis.partial.map(|partial| (partial.done, partial.of)), Some((8, 12)));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! One arm over a suite: `syrch.benchmark/1`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::bands::{self, Band};
 use super::figures::Figures;
+use super::head::{Basis, ReportHead};
 use super::notes;
 use super::result::{self, ResultRow};
 use crate::run::{Arm, EarlierTries, Graded, Header};
@@ -17,25 +18,14 @@ pub const BENCHMARK_FORMAT: &str = "syrch.benchmark/1";
 /// One arm over a suite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BenchmarkReport {
-    /// Always [`BENCHMARK_FORMAT`].
-    pub schema: String,
-    /// The host's version.
-    pub host: String,
-    /// The run's id. Left out by `without_times`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// The suite.
-    pub suite: SuiteOfReport,
+    /// Of which run and suite it is; its format is [`BENCHMARK_FORMAT`].
+    #[serde(flatten)]
+    pub head: ReportHead,
     /// Who answered.
     pub arm: Arm,
-    /// The rule that the figures go by.
-    pub rule: String,
-    /// The simulated model that the answers come from; none: real ones.
-    pub simulated: Option<String>,
-    /// How much of the run there is, when it is not whole.
-    pub partial: Option<Partial>,
-    /// What to know before believing the figures.
-    pub warnings: Vec<String>,
+    /// What the figures rest on.
+    #[serde(flatten)]
+    pub basis: Basis,
     /// The share of right answers over several seeds; none: there is but one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
@@ -53,47 +43,6 @@ pub struct BenchmarkReport {
     pub results: Vec<ResultRow>,
 }
 
-/// The suite of a report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SuiteOfReport {
-    /// Its path as given.
-    pub path: String,
-    /// The SHA-256 of its questions and expected answers, in hex.
-    pub digest: String,
-    /// Questions in it, also those of other shards.
-    pub questions: u64,
-    /// Questions of which the report has an answer.
-    pub asked: u64,
-    /// Questions that count for nobody, because their expected answer could not be had.
-    pub gold_faults: u64,
-}
-
-/// How much of a run there is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Partial {
-    /// Answers that there are: one a question, arm and seed.
-    pub done: u64,
-    /// Answers that there would be.
-    pub of: u64,
-    /// Why there are no more.
-    pub why: String,
-}
-
-impl SuiteOfReport {
-    pub(crate) fn of(header: &Header, graded: &[&Graded]) -> Self {
-        let asked: BTreeSet<(u64, &str)> = graded.iter().map(|one| (one.place, one.id.as_str())).collect();
-        let faulty: BTreeSet<(u64, &str)> =
-            graded.iter().filter(|one| one.gold_fault.is_some()).map(|one| (one.place, one.id.as_str())).collect();
-        Self {
-            path: header.suite.path.clone(),
-            digest: header.suite.digest.clone(),
-            questions: header.suite.questions,
-            asked: asked.len() as u64,
-            gold_faults: faulty.len() as u64,
-        }
-    }
-}
-
 impl BenchmarkReport {
     /// Reports on the run's first arm under a rule. Answers of other arms are left out.
     #[must_use]
@@ -108,14 +57,8 @@ impl BenchmarkReport {
             band,
             r_ves: None,
             timed_repeats: None,
-            schema: BENCHMARK_FORMAT.to_owned(),
-            host: header.host.clone(),
-            run: Some(header.id.clone()),
-            suite: SuiteOfReport::of(header, &answers),
-            rule: rule.to_owned(),
-            simulated: header.simulated.clone(),
-            partial: notes::partial(header, &seeds),
-            warnings: notes::warnings(header, &seeds, rule),
+            head: ReportHead::new(BENCHMARK_FORMAT, header, &answers),
+            basis: Basis::new(header, &seeds, rule),
             figures: Figures::of(&answers, rule),
             results: answers.iter().map(|one| ResultRow::of(one, rule, header)).collect(),
             arm,
@@ -139,25 +82,18 @@ impl BenchmarkReport {
     pub fn with_earlier_tries(&mut self, tries: &BTreeMap<String, EarlierTries>) {
         if let Some(tries) = tries.get(&self.arm.name) {
             self.figures.costs.earlier_tries = Some(*tries);
-            self.warnings.push(notes::earlier(&self.arm.name, tries));
-        }
-    }
-
-    /// Says why the run is not whole. Without effect when it is.
-    pub fn because(&mut self, why: &str) {
-        if let Some(partial) = &mut self.partial {
-            partial.why = why.to_owned();
+            self.basis.warnings.push(notes::earlier(&self.arm.name, tries));
         }
     }
 
     /// Takes out what differs between equal runs: times, durations, counts of calls with what they cost, and where the
     /// run is kept.
     pub fn without_times(&mut self) {
-        self.run = None;
+        self.head.without_times();
+        self.basis.without_times();
         (self.r_ves, self.timed_repeats) = (None, None);
         self.figures.without_times();
         self.results.iter_mut().for_each(ResultRow::without_times);
-        notes::without_times(&mut self.warnings);
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::bands::{self, Band};
-use super::benchmark::{Partial, SuiteOfReport};
 use super::budget;
 use super::figures::Figures;
+use super::head::{Basis, Partial, ReportHead};
 use super::notes;
 use super::pair::{Decision, Drawing, PairReport};
 use super::result::{self, ResultRow};
@@ -41,23 +41,12 @@ impl Default for CompareOptions {
 /// Several arms on the same questions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompareReport {
-    /// Always [`COMPARE_FORMAT`].
-    pub schema: String,
-    /// The host's version.
-    pub host: String,
-    /// The run's id. Left out by `without_times`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// The suite.
-    pub suite: SuiteOfReport,
-    /// The rule that the figures go by.
-    pub rule: String,
-    /// The simulated model that the answers come from; none: real ones.
-    pub simulated: Option<String>,
-    /// How much of the run there is, when it is not whole.
-    pub partial: Option<Partial>,
-    /// What to know before believing the figures.
-    pub warnings: Vec<String>,
+    /// Of which run and suite it is; its format is [`COMPARE_FORMAT`].
+    #[serde(flatten)]
+    pub head: ReportHead,
+    /// What the figures rest on.
+    #[serde(flatten)]
+    pub basis: Basis,
     /// How often each pair of statements was timed; none: none was. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_repeats: Option<u32>,
@@ -142,7 +131,7 @@ impl CompareReport {
             figures: Figures::of(answers, rule),
         };
         let arms: Vec<ArmReport> = header.arms.iter().zip(&answers).zip(&seeds).map(report).collect();
-        let mut partial = notes::partial(header, &seeds);
+        let mut basis = Basis::new(header, &seeds, rule);
         let mut pairs = pairs(header, &answers, rule, options);
         for pair in &mut pairs {
             let of = |name: &str| arms.iter().position(|arm| arm.arm.name == name).and_then(|at| seeds.get(at));
@@ -151,25 +140,15 @@ impl CompareReport {
         if nothing_paid(&arms) {
             pairs.iter_mut().filter_map(|pair| pair.cost_of_one_more_right.as_mut()).for_each(|cost| cost.usd = None);
         }
-        judge(&mut pairs, &arms, header, partial.as_ref());
-        if let Some(partial) = partial.as_mut()
-            && header.stop_early
-            && pairs.iter().any(|pair| pair.e_process.stopped_at.is_some())
-        {
-            partial.why = "stopped early, as it was told to: the e-process had decided".to_owned();
+        judge(&mut pairs, &arms, header, basis.partial.as_ref());
+        if header.stop_early && pairs.iter().any(|pair| pair.e_process.stopped_at.is_some()) {
+            basis.because("stopped early, as it was told to: the e-process had decided");
         }
-        let mut warnings = notes::warnings(header, &seeds, rule);
-        warnings.extend(notes::of_comparison(&arms, &pairs));
+        basis.warnings.extend(notes::of_comparison(&arms, &pairs));
         let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
         Self {
-            schema: COMPARE_FORMAT.to_owned(),
-            host: header.host.clone(),
-            run: Some(header.id.clone()),
-            suite: SuiteOfReport::of(header, &all),
-            rule: rule.to_owned(),
-            simulated: header.simulated.clone(),
-            partial,
-            warnings,
+            head: ReportHead::new(COMPARE_FORMAT, header, &all),
+            basis,
             timed_repeats: None,
             pareto: ParetoSets::of(&arms),
             equal_budget: equal_budget(header, &answers, rule),
@@ -199,22 +178,16 @@ impl CompareReport {
         for arm in &mut self.arms {
             if let Some(tries) = tries.get(&arm.arm.name) {
                 arm.figures.costs.earlier_tries = Some(*tries);
-                self.warnings.push(notes::earlier(&arm.arm.name, tries));
+                self.basis.warnings.push(notes::earlier(&arm.arm.name, tries));
             }
-        }
-    }
-
-    /// Says why the run is not whole. Without effect when it is.
-    pub fn because(&mut self, why: &str) {
-        if let Some(partial) = &mut self.partial {
-            partial.why = why.to_owned();
         }
     }
 
     /// Takes out what differs between equal runs: times, durations, counts of calls with what they cost, and where the
     /// run is kept.
     pub fn without_times(&mut self) {
-        self.run = None;
+        self.head.without_times();
+        self.basis.without_times();
         self.timed_repeats = None;
         self.arms.iter_mut().for_each(|arm| {
             arm.figures.without_times();
@@ -224,7 +197,6 @@ impl CompareReport {
         self.pareto = ParetoSets::default();
         self.equal_budget.clear();
         self.results.iter_mut().for_each(ResultRow::without_times);
-        notes::without_times(&mut self.warnings);
     }
 }
 

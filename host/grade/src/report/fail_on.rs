@@ -82,8 +82,7 @@ impl FailOn {
 /// figures are those of the failures, and no gate may pass by them.
 #[must_use]
 pub fn fail_on(report: &CompareReport, condition: FailOn) -> bool {
-    let many_failed = |arm: &ArmReport| arm.figures.failed_share().is_some_and(|share| share >= MANY_FAILED);
-    if report.arms.iter().any(many_failed) {
+    if failing(report).next().is_some() {
         return true;
     }
     let first = report.arms.first().map(|arm| arm.arm.name.as_str());
@@ -92,6 +91,11 @@ pub fn fail_on(report: &CompareReport, condition: FailOn) -> bool {
         return matches!(condition, FailOn::Below(_) | FailOn::NotBetter);
     }
     against.any(|pair| condition.holds(pair))
+}
+
+/// The arms of which so many searches failed that no gate passes.
+pub fn failing(report: &CompareReport) -> impl Iterator<Item = &ArmReport> {
+    report.arms.iter().filter(|arm| arm.figures.failed_share().is_some_and(|share| share >= MANY_FAILED))
 }
 
 #[cfg(test)]

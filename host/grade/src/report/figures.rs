@@ -124,7 +124,7 @@ impl Figures {
     pub(crate) fn failure(&self, arm: &str) -> Option<String> {
         let class = self.most_failed()?;
         let (failed, of) = (self.ends.failed, self.costs.questions);
-        Some(format!("{failed} of {of} searches of `{arm}` failed ({class}): nothing can be said"))
+        Some(format!("{} ({class}): nothing can be said", failed_of(failed, of, arm)))
     }
 
     pub(crate) fn without_times(&mut self) {
@@ -163,6 +163,14 @@ impl Outcomes {
             } += 1;
         }
         outcomes
+    }
+}
+
+/// How many of an arm's searches failed.
+pub(crate) fn failed_of(failed: u64, of: u64, arm: &str) -> String {
+    match (failed, of) {
+        (1, 1) => format!("the only search of `{arm}` failed"),
+        (failed, of) => format!("{failed} of {of} searches of `{arm}` failed"),
     }
 }
 

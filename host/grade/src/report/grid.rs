@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::benchmark::{Partial, SuiteOfReport};
 use super::costs::Costs;
-use super::notes;
+use super::head::{Basis, ReportHead};
 use super::pairing;
 use super::render::markdown;
 use super::result;
@@ -21,23 +20,12 @@ pub const GRID_FORMAT: &str = "syrch.grid/1";
 /// Many settings over a suite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GridReport {
-    /// Always [`GRID_FORMAT`].
-    pub schema: String,
-    /// The host's version.
-    pub host: String,
-    /// The run's id. Left out by `without_times`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// The suite.
-    pub suite: SuiteOfReport,
-    /// The rule that the figures go by.
-    pub rule: String,
-    /// The simulated model that the answers come from; none: real ones.
-    pub simulated: Option<String>,
-    /// How much of the run there is, when it is not whole.
-    pub partial: Option<Partial>,
-    /// What to know before believing the figures.
-    pub warnings: Vec<String>,
+    /// Of which run and suite it is; its format is [`GRID_FORMAT`].
+    #[serde(flatten)]
+    pub head: ReportHead,
+    /// What the figures rest on.
+    #[serde(flatten)]
+    pub basis: Basis,
     /// The cells, in the order of the run's arms.
     pub cells: Vec<Cell>,
     /// The name of the best cell: with the most right answers, then with the fewest calls, then the first.
@@ -98,18 +86,18 @@ impl GridReport {
         let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
         let seeds: Vec<_> = answers.iter().map(|answers| vec![answers.clone()]).collect();
         Self {
-            schema: GRID_FORMAT.to_owned(),
-            host: header.host.clone(),
-            run: Some(header.id.clone()),
-            suite: SuiteOfReport::of(header, &all),
-            rule: rule.to_owned(),
-            simulated: header.simulated.clone(),
-            partial: notes::partial(header, &seeds),
-            warnings: notes::warnings(header, &seeds, rule),
+            head: ReportHead::new(GRID_FORMAT, header, &all),
+            basis: Basis::new(header, &seeds, rule),
             best: best.and_then(|best| cells.get(best)).map(|cell| cell.name.clone()),
             ties: ties.collect(),
             cells,
         }
+    }
+
+    /// Why no cell is the best, where none is.
+    #[must_use]
+    pub fn without_best(&self) -> &'static str {
+        if self.head.suite.asked == 0 { "no cell was tried" } else { "no cell has an answer" }
     }
 
     /// The best cell.
@@ -118,19 +106,12 @@ impl GridReport {
         self.cells.iter().find(|cell| Some(&cell.name) == self.best.as_ref())
     }
 
-    /// Says why the run is not whole. Without effect when it is.
-    pub fn because(&mut self, why: &str) {
-        if let Some(partial) = &mut self.partial {
-            partial.why = why.to_owned();
-        }
-    }
-
     /// Takes out what differs between equal runs: times, durations, counts of calls with what they cost, and where the
     /// run is kept. What is best stays.
     pub fn without_times(&mut self) {
-        self.run = None;
+        self.head.without_times();
+        self.basis.without_times();
         self.cells.iter_mut().for_each(|cell| cell.costs.without_times());
-        notes::without_times(&mut self.warnings);
     }
 
     /// The files of a grid with their founding names: `config.json`, `results.json`, `best.json` and `summary.md`.
@@ -155,10 +136,10 @@ impl GridReport {
         }
         json!({
             "schema": "syrch.grid-config/1",
-            "host": self.host,
-            "suite": self.suite,
-            "rule": self.rule,
-            "simulated": self.simulated,
+            "host": self.head.host,
+            "suite": self.head.suite,
+            "rule": self.basis.rule,
+            "simulated": self.basis.simulated,
             "settings": values,
             "cells": self.cells.len(),
         })

@@ -12,6 +12,7 @@ mod costs;
 mod fail_on;
 mod figures;
 mod grid;
+mod head;
 mod notes;
 mod pair;
 mod pairing;
@@ -25,14 +26,15 @@ mod slices;
 pub(crate) mod tests;
 
 pub use bands::Band;
-pub use benchmark::{BENCHMARK_FORMAT, BenchmarkReport, Partial, SuiteOfReport};
+pub use benchmark::{BENCHMARK_FORMAT, BenchmarkReport};
 pub use budget::BudgetPoint;
 pub use calibration::{Calibration, ReliabilityBin, RiskCoveragePoint};
 pub use compare::{ArmReport, BudgetRow, COMPARE_FORMAT, CompareOptions, CompareReport, ParetoSets, ShareOfArm};
 pub use costs::{Costs, Latency};
-pub use fail_on::{FailOn, FailOnError, fail_on};
+pub use fail_on::{FailOn, FailOnError, fail_on, failing};
 pub use figures::{Ends, Figures, Outcomes, RuleShare};
 pub use grid::{Cell, GRID_FORMAT, GridReport};
+pub use head::{Basis, Partial, ReportHead, SuiteOfReport};
 pub use pair::{
     Clusters, CostOfOneMoreRight, Decision, Drawn, EProcess, Flipped, PairReport, RightOne, RuleDifference,
     SliceDifference,

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bands;
-use super::benchmark::Partial;
 use super::compare::ArmReport;
 use super::costs::Costs;
 use super::figures;
+use super::head::Partial;
 use super::pair::{Drawn, PairReport};
 use super::plausible::{Sampled, beyond_reach, plausible};
-use super::render::words::dollars;
+use super::render::words::{count, dollars};
 use super::share::Share;
 use crate::Verdict;
 use crate::run::{Arm, EarlierTries, End, Graded, Header};
@@ -49,8 +49,8 @@ pub(crate) fn warnings(header: &Header, seeds: &[Vec<Vec<&Graded>>], rule: &str)
     }
     let faulty: BTreeSet<u64> = all.iter().filter(|one| one.gold_fault.is_some()).map(|one| one.place).collect();
     if !faulty.is_empty() {
-        let count = faulty.len();
-        notes.push(format!("{}: the expected answer could not be had", count_for_nobody(count)));
+        let faulty = count(faulty.len() as u64, "question counts", "questions count");
+        notes.push(format!("{faulty} for nobody: the expected answer could not be had"));
     }
     notes.extend(header.arms.iter().zip(&answers).filter_map(|(arm, answers)| many_failed(&arm.name, answers)));
     let cached = |(arm, answers): (&Arm, &Vec<&Graded>)| Costs::of(answers).is_cached().then(|| arm.name.clone());
@@ -100,10 +100,6 @@ fn by_question<'a>(answers: impl Iterator<Item = &'a &'a Graded>, rule: &str) ->
     by_question
 }
 
-fn count_for_nobody(count: usize) -> String {
-    if count == 1 { "1 question counts for nobody".to_owned() } else { format!("{count} questions count for nobody") }
-}
-
 fn many_failed(arm: &str, answers: &[&Graded]) -> Option<String> {
     let failed: Vec<_> = answers.iter().filter(|one| one.end == End::Failed).collect();
     if failed.len() as f64 <= MANY * answers.len() as f64 {
@@ -114,7 +110,7 @@ fn many_failed(arm: &str, answers: &[&Graded]) -> Option<String> {
     classes.sort_unstable();
     classes.dedup();
     let why = if classes.is_empty() { String::new() } else { format!(" ({})", classes.join(", ")) };
-    let found = format!("{} of {} searches of `{arm}` failed{why}", failed.len(), answers.len());
+    let found = figures::failed_of(failed.len() as u64, answers.len() as u64, arm) + &why;
     Some(match failed.len() * 2 >= answers.len() {
         true => format!("{found}: nothing can be said"),
         false => format!("{found}: they count as wrong, whatever was to blame"),
@@ -147,9 +143,10 @@ pub(crate) fn of_comparison(arms: &[ArmReport], pairs: &[PairReport]) -> Vec<Str
 
 /// What an arm's tries cost that failed and were made again.
 pub(crate) fn earlier(arm: &str, tries: &EarlierTries) -> String {
-    let count = if tries.tries == 1 { "1 try".to_owned() } else { format!("{} tries", tries.tries) };
+    let EarlierTries { tries: made, calls, tokens, .. } = *tries;
+    let (made, calls) = (count(made, "try", "tries"), count(calls, "model call", "model calls"));
     let usd = tries.usd.map(|usd| format!(", {}", dollars(Some(usd)))).unwrap_or_default();
-    format!("{EARLIER}{count} of `{arm}` took {} model calls, {} tokens{usd}", tries.calls, tries.tokens)
+    format!("{EARLIER}{made} of `{arm}` took {calls}, {}{usd}", count(tokens, "token", "tokens"))
 }
 
 /// Takes out the notes that differ between equal runs.

@@ -117,36 +117,45 @@ impl Tally {
 
     fn end(self) -> Plausibility {
         let share = |part: f64, of: u64| (of > 0).then(|| part / of as f64);
-        let same_wrong = share(self.same as f64, self.pairs);
-        let majority_expected = share(self.expected, self.voted);
-        let mut too_good = Vec::new();
-        if let Some(same) = same_wrong.filter(|same| self.pairs >= PAIRS && *same < SAME_WRONG / 2.0) {
-            too_good.push(format!(
-                "two wrong answers are the same {:.0} % of the time, and {:.0} % for recorded systems",
-                same * 100.0,
-                SAME_WRONG * 100.0
-            ));
-        }
-        let low = wilson(self.right, self.voted).low;
-        if let Some(expected) = majority_expected.filter(|expected| self.voted >= QUESTIONS && low > expected + MARGIN)
-        {
-            too_good.push(format!(
-                "what most results agree on is right for {} of {} questions (at least {:.1} %), and for {:.1} % of them where recorded \
+        let mut found = Plausibility {
+            wrong_pairs: self.pairs,
+            same_wrong: share(self.same as f64, self.pairs),
+            voted: self.voted,
+            majority_right: share(self.right as f64, self.voted),
+            majority_expected: share(self.expected, self.voted),
+            too_good: Vec::new(),
+        };
+        found.too_good = found.unlike_mistakes().into_iter().chain(found.right_majorities(self.right)).collect();
+        found
+    }
+}
+
+impl Plausibility {
+    /// That wrong answers are too seldom the same.
+    fn unlike_mistakes(&self) -> Option<String> {
+        let same = self.same_wrong.filter(|same| self.wrong_pairs >= PAIRS && *same < SAME_WRONG / 2.0)?;
+        Some(format!(
+            "of {} pairs of wrong answers to one question {:.0} % are the same, and {:.0} % for recorded systems",
+            self.wrong_pairs,
+            same * 100.0,
+            SAME_WRONG * 100.0
+        ))
+    }
+
+    /// That majorities, of which so many are right, are right too often.
+    fn right_majorities(&self, right: u64) -> Option<String> {
+        let (share, expected) = self.majority_right.zip(self.majority_expected)?;
+        let low = wilson(right, self.voted).low;
+        (self.voted >= QUESTIONS && low > expected + MARGIN).then(|| {
+            format!(
+                "what most results agree on is right for {:.1} % of {} questions (at least {:.1} %), and for {:.1} % of them where recorded \
                  systems agreed as much",
-                self.right,
+                share * 100.0,
                 self.voted,
                 low * 100.0,
                 expected * 100.0
-            ));
-        }
-        Plausibility {
-            wrong_pairs: self.pairs,
-            same_wrong,
-            voted: self.voted,
-            majority_right: share(self.right as f64, self.voted),
-            majority_expected,
-            too_good,
-        }
+            )
+        })
     }
 }
 
@@ -219,6 +228,12 @@ mod tests {
             println!("{samples} naive: {found:?}");
             assert_eq!(found.too_good.len(), 2, "{found:?}");
             assert_eq!(found.same_wrong, Some(0.0));
+            // What is said names the figures that it rests on.
+            let pairs = format!("of {} pairs of wrong answers to one question 0 % are the same", found.wrong_pairs);
+            let majorities =
+                format!("is right for {:.1} % of {} questions", found.majority_right.unwrap() * 100.0, found.voted);
+            assert!(found.too_good[0].starts_with(&pairs), "{found:?}");
+            assert!(found.too_good[1].contains(&majorities), "{found:?}");
         }
     }
 

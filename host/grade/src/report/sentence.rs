@@ -1,6 +1,7 @@
 //! What a comparison found, decided and said in plain words.
 
 use super::pair::{Decision, Drawn, PairReport};
+use super::render::words::count;
 
 /// Below this a difference is more than chance.
 const LEVEL: f64 = 0.05;
@@ -56,7 +57,7 @@ pub(crate) fn sentence(pair: &PairReport, about: Circumstances) -> String {
         text = format!("with simulated answers{}, {text}", in_brackets(model));
     }
     if let Some((done, of)) = about.unfinished {
-        text += &format!("; the run ended after {done} of {of} answers");
+        text += &format!("; the run ended after {done} of {}", count(of, "answer", "answers"));
     }
     text
 }
@@ -143,8 +144,8 @@ fn seen(pair: &PairReport) -> String {
     }
 }
 
-fn questions(count: u64) -> String {
-    if count == 1 { "1 question".to_owned() } else { format!("{count} questions") }
+fn questions(number: u64) -> String {
+    count(number, "question", "questions")
 }
 
 /// A part of one as points of a hundred.

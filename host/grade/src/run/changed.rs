@@ -25,9 +25,10 @@ pub fn changed(recorded: &Header, now: &Header) -> Vec<String> {
     note(
         (&was.digest, was.questions) != (&is.digest, is.questions),
         format!(
-            "the suite's questions or expected answers (it was {} with {} questions)",
+            "the suite's questions or expected answers (it was {} with {} question{})",
             short(&was.digest),
-            was.questions
+            was.questions,
+            if was.questions == 1 { "" } else { "s" }
         ),
     );
     note(recorded.shard != now.shard, format!("the shard (it was {})", shard(recorded)));
@@ -182,10 +183,36 @@ mod tests {
         assert_eq!(said(|now| now.seed = 8), ["the seed (it was 7)"]);
         assert_eq!(said(|now| now.simulated = Some("s".into())), ["the simulated model (it was none)"]);
         assert_eq!(said(|now| now.stop_early = true), ["stopping early (it was not told to)"]);
+        assert_eq!(said(|now| now.fuzz = Some("f".into())), ["the fuzzed suite"]);
         let shard = Some(Shard { index: 1, of: 2 });
         assert_eq!(said(|now| now.shard = shard), ["the shard (it was the whole suite)"]);
         let back = changed(&Header { shard, ..header() }, &header());
         assert_eq!(back, ["the shard (it was 1/2)"]);
+        let was = Header { fuzz: Some("f".into()), simulated: Some("s".into()), stop_early: true, ..header() };
+        assert_eq!(
+            changed(&was, &header()),
+            ["the simulated model (it was s)", "the fuzzed suite", "stopping early (it was told to)"]
+        );
+    }
+
+    #[test]
+    fn a_header_is_read_as_it_was_written() {
+        let read = |header: &Header| serde_json::from_value::<Header>(serde_json::to_value(header).unwrap()).unwrap();
+        assert_eq!(read(&header()), header());
+        let mut full = Header {
+            shard: Some(Shard { index: 2, of: 3 }),
+            fuzz: Some("f".into()),
+            simulated: Some("s".into()),
+            stop_early: true,
+            ..header()
+        };
+        full.arms[1].again = Some("a".to_owned());
+        assert_eq!(read(&full), full);
+        // What a header need not say stands for nothing.
+        let written = serde_json::to_value(header()).unwrap();
+        for key in ["shard", "fuzz", "simulated", "stop_early"] {
+            assert_eq!(written.get(key), None, "{key}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use syrch_core::text::nearest;
+use syrch_journal::{Unnamed, named};
 
 use super::error::RunError;
 use super::folder::{HEADER, RESULTS, RunFolder, is_going_on, read_header};
@@ -88,25 +88,10 @@ impl Runs {
     /// When there is none, or several.
     pub fn find(&self, run: &str) -> Result<RunEntry, RunError> {
         let entries = self.list()?;
-        if run == "last"
-            && let Some(latest) = entries.first()
-        {
-            return Ok(latest.clone());
-        }
-        if let Some(entry) = entries.iter().find(|entry| entry.id == run) {
-            return Ok(entry.clone());
-        }
-        let mut matching = entries.iter().filter(|entry| !run.is_empty() && entry.id.starts_with(run));
-        match (matching.next(), matching.next()) {
-            (Some(entry), None) => Ok(entry.clone()),
-            (None, _) => entry(Path::new(run)).ok_or_else(|| {
-                let similar = nearest(run, entries.iter().map(|entry| entry.id.as_str()));
-                RunError::Unknown { run: run.to_owned(), similar }
-            }),
-            (Some(one), Some(two)) => {
-                let matches = [one, two].into_iter().chain(matching).map(|entry| entry.id.clone()).collect();
-                Err(RunError::Several { run: run.to_owned(), matches })
-            }
+        match (named(&entries, |entry| &entry.id, run), run.to_owned()) {
+            (Ok(entry), _) => Ok(entry.clone()),
+            (Err(Unnamed::Unknown(similar)), run) => entry(Path::new(&run)).ok_or(RunError::Unknown { run, similar }),
+            (Err(Unnamed::Several(matches)), run) => Err(RunError::Several { run, matches }),
         }
     }
 }

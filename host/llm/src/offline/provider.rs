@@ -85,7 +85,8 @@ impl OfflineProvider {
             (Purpose::Generate, Shape::Sql) => self.generate(call).await,
             (Purpose::Repair, Shape::Sql) => self.repair(call).await,
             (Purpose::Plan, Shape::Json(schema)) => {
-                plan_of_one(&question(call), schema).map(written).ok_or_else(|| unsupported(&Purpose::Plan))
+                let plan = plan_of_one(&question(call), schema).ok_or_else(|| unsupported(&Purpose::Plan))?;
+                Ok(plan.reply(usage()))
             }
             (purpose, _) => Err(unsupported(purpose)),
         }
@@ -134,15 +135,11 @@ fn question(call: &ModelCall) -> String {
     task.unwrap_or(&call.problem.question).to_owned()
 }
 
-fn written(Written { text, parsed }: Written) -> Reply {
-    Reply { text, parsed, truncated: false, logprob: None, usage: usage() }
-}
-
 fn statement(one: &Interpretation) -> Reply {
     let confidence = (one.confidence * 100.0).round() / 100.0;
     let text = format!("```sql\n{}\n```\nConfidence: {confidence:.2}", one.sql);
     let parsed = json!({ "sql": one.sql, "confidence": confidence }).to_string();
-    written(Written { text, parsed: Some(parsed) })
+    Written { text, parsed: Some(parsed) }.reply(usage())
 }
 
 /// A statement without what does not matter when two are compared.

@@ -11,7 +11,7 @@ use syrch_core::ports::{
 use super::order::in_order;
 use super::read::RecordedAnswers;
 use crate::asked::{is_whole, missed};
-use crate::written::{Written, statement};
+use crate::written::statement;
 
 /// The provider's name, and the name of its only model.
 const NAME: &str = "recorded";
@@ -69,8 +69,7 @@ impl RecordedProvider {
         let plural = if held == 1 { "" } else { "s" };
         let spent = || LlmError::Refused(format!("the recording holds {held} answer{plural} to this question"));
         let answer = order.get(number).ok_or_else(spent)?;
-        let Written { text, parsed } = statement(&answer.sql, None, &call.request.expect, &self.config.limits)?;
-        Ok(Reply { text, parsed, truncated: false, logprob: None, usage: usage() })
+        Ok(statement(&answer.sql, None, &call.request.expect, &self.config.limits)?.reply(usage()))
     }
 
     /// Why there is no answer. It may quote a question that is recorded; the guest never hears it.

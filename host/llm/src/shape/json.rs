@@ -10,7 +10,7 @@ use super::schema::Schema;
 /// The document that matches: the whole reply, else what is in a fence, else what stands in the prose. Models show drafts and
 /// examples first, so of several the last one counts.
 pub(super) fn parse(text: &str, schema: &str, limits: &Limits) -> Result<Option<Json>, LlmError> {
-    let schema = Schema::compile(schema, limits)?;
+    let schema = Schema::of(schema, limits)?;
     let depth = limits.json_depth;
     let fits = |value: &serde_json::Value| schema.accepts(value);
     if let Some(value) = strict(text, depth).filter(fits) {

@@ -27,7 +27,7 @@ const BEGINNING: usize = 200;
 pub fn accept(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
     match shape {
         Shape::Text | Shape::Sql => Ok(()),
-        Shape::Json(schema) => schema::Schema::compile(schema, limits).map(|_| ()),
+        Shape::Json(schema) => schema::Schema::of(schema, limits).map(|_| ()),
         Shape::Yaml(keys) if keys.is_empty() => Err(LlmError::Unsupported("a mapping without keys".into())),
         Shape::Choice(words) if words.iter().all(|word| word.trim().is_empty()) => {
             Err(LlmError::Unsupported("a choice without words".into()))

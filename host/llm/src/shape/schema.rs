@@ -3,7 +3,8 @@
 //! A schema is a small program. References that lead back to themselves, or that fan out, can keep a validator busy for ever or
 //! overflow its stack, so references are local, without circles, and the schema's size with every reference written out is bounded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
@@ -24,6 +25,13 @@ const PATTERN_BYTES: usize = 1 << 20;
 const FOREIGN: [&str; 7] =
     ["$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef", "$vocabulary"];
 
+/// Compiled schemas that are kept: a strategy asks with the same few, call after call, and compiling takes longer than judging.
+const KEPT: usize = 16;
+/// Bytes of a schema at most that is kept.
+const KEPT_BYTES: usize = 64 << 10;
+/// The latest of them, by their texts and by how deep they may be nested.
+static SCHEMAS: Mutex<VecDeque<(String, usize, Arc<Schema>)>> = Mutex::new(VecDeque::new());
+
 /// A schema that is safe to run.
 #[derive(Debug)]
 pub(super) struct Schema {
@@ -32,8 +40,26 @@ pub(super) struct Schema {
 }
 
 impl Schema {
+    /// The schema, compiled now or before.
+    pub(super) fn of(text: &str, limits: &Limits) -> Result<Arc<Self>, LlmError> {
+        if text.len() > KEPT_BYTES.min(limits.json_bytes) {
+            return Self::compile(text, limits).map(Arc::new);
+        }
+        let kept = || SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept().iter().find(|(known, depth, _)| known == text && *depth == limits.json_depth).cloned();
+        if let Some((_, _, schema)) = known {
+            return Ok(schema);
+        }
+        // Compiled without the lock: two may do it at once, and nobody waits.
+        let schema = Arc::new(Self::compile(text, limits)?);
+        let mut kept = kept();
+        kept.push_front((text.to_owned(), limits.json_depth, Arc::clone(&schema)));
+        kept.truncate(KEPT);
+        Ok(schema)
+    }
+
     /// Reads and compiles a schema, as draft 2020-12 whatever it claims.
-    pub(super) fn compile(text: &str, limits: &Limits) -> Result<Self, LlmError> {
+    fn compile(text: &str, limits: &Limits) -> Result<Self, LlmError> {
         let refuse = |reason: String| LlmError::Unsupported(format!("the JSON schema: {reason}"));
         if text.len() > limits.json_bytes {
             return Err(refuse("it is too large".into()));
@@ -139,6 +165,21 @@ mod tests {
         .unwrap();
         assert!(schema.accepts(&json!({"a": "xx"})));
         assert!(!schema.accepts(&json!({"a": "y"})) && !schema.accepts(&json!({})));
+    }
+
+    #[test]
+    fn a_schema_is_compiled_once() {
+        let text = json!({"title": "compiled once", "type": "number"}).to_string();
+        let first = Schema::of(&text, &Limits::default()).unwrap();
+        assert!(Arc::ptr_eq(&first, &Schema::of(&text, &Limits::default()).unwrap()));
+        // What is refused under other limits is not let through by what is kept.
+        let flat = Limits { json_depth: 0, ..Limits::default() };
+        assert!(Schema::of(&text, &flat).is_err());
+        assert!(Schema::of(&text, &Limits { json_bytes: 5, ..Limits::default() }).is_err());
+        for other in 0..2 * KEPT {
+            Schema::of(&json!({"title": format!("other {other}")}).to_string(), &Limits::default()).unwrap();
+        }
+        assert!(SCHEMAS.lock().unwrap().len() <= KEPT);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use syrch_core::Limits;
 use syrch_core::ports::{
-    Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Reply, Request, Retry,
-    Shape, Usage,
+    Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Request, Retry, Shape,
+    Usage,
 };
 use tokio::sync::OnceCell;
 
@@ -236,14 +236,7 @@ impl ModelProvider for SimulatedProvider {
             Some(plan) => Ok(plan),
             None => self.reply(call, question, place, &source).await,
         };
-        let result = written.map(|Written { text, parsed }| Reply {
-            text,
-            parsed,
-            truncated: false,
-            logprob: None,
-            usage: usage.clone(),
-        });
-        match result {
+        match written.map(|written| written.reply(usage.clone())) {
             Err(error @ LlmError::Unsupported(_)) => ModelOutcome::unsent(error),
             result => ModelOutcome::sent(result, Some(usage)),
         }

@@ -6,6 +6,7 @@ use syrch_grade::run::{Cost, Header, Judged, PluginOfArm, RUN_FORMAT, SuiteOfRun
 
 use super::*;
 use crate::Settings;
+use crate::rests_on::{departure, rests_on};
 
 fn arm(change: impl FnOnce(&mut Settings)) -> Arm {
     let mut settings = Settings::default();
@@ -141,6 +142,60 @@ fn the_strategy_searches_as_in_the_run() {
     assert_eq!(definition.roles[&Role::Solver].plugin, PluginSource::Builtin("refine".to_owned()));
     let basis: Basis = serde_json::from_value(calibrator.config["basis"].clone()).unwrap();
     assert_eq!((basis.run.as_str(), basis.rule.as_str(), basis.databases), ("1a2b", "bag-v1", 2));
+}
+
+#[test]
+fn each_answer_is_counted_once_in_the_band_that_it_was_held_out_with() {
+    // Over one database, whose answers are held out by tenths, and over two.
+    let mut one = plain();
+    one.graded.iter_mut().for_each(|graded| graded.db = "shop".to_owned());
+    for (record, databases) in [(one, 1), (plain(), 2)] {
+        for method in Method::ALL {
+            let fitted = calibrate(&record, None, Some(method)).unwrap();
+            let bands = &fitted.bands.all;
+            let counted = bands
+                .iter()
+                .map(|band| (band.answers, band.right))
+                .fold((0, 0), |all, of| (all.0 + of.0, all.1 + of.1));
+            assert_eq!(
+                (counted, fitted.bands.databases, fitted.report.by_database),
+                ((200, 90), databases, databases > 1)
+            );
+            let measured = fitted.report.measured.iter().find(|measured| measured.method == method).unwrap();
+            for band in bands {
+                let held_out = measured.held_out.iter().filter(|sure| (band.low..band.high).contains(&rounded(**sure)));
+                assert_eq!(held_out.count() as u64, band.answers, "{method:?} {band:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_curve_used_elsewhere_warns() {
+    let fitted = calibrate(&plain(), None, Some(Method::Logistic)).unwrap();
+    let band = fitted.bands.all.last().unwrap();
+    let sure = f64::midpoint(band.low, band.high);
+    let over = |database: &str, change: fn(&mut Settings)| {
+        let mut settings = Settings { database: database.to_owned(), ..Settings::default() };
+        fitted.definition.apply(&mut settings);
+        change(&mut settings);
+        let known = rests_on(&settings, sure).map(|known| (known.elsewhere, known.database.is_some()));
+        (departure(&settings), known)
+    };
+    assert_eq!(over("data/shop.sqlite", |_| ()), (None, Some((false, true))));
+    assert_eq!(over("flights.db", |_| ()).0, None);
+    let (warning, known) = over("bank.sqlite", |_| ());
+    assert!(warning.unwrap().ends_with("of the suite `suite`; this search uses another database, `bank`"));
+    assert_eq!(known, Some((true, false)));
+    let other_model = |settings: &mut Settings| {
+        (settings.model.provider, settings.model.model) = (crate::Provider::Openai, "m".to_owned());
+    };
+    let warning = over("shop.sqlite", other_model).0.unwrap();
+    assert!(
+        warning.starts_with("the confidence was fitted on answers of `the offline rules` over 2 databases"),
+        "{warning}"
+    );
+    assert!(warning.ends_with("this search uses another model, `m`"), "{warning}");
 }
 
 #[test]

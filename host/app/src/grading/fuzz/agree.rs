@@ -15,6 +15,7 @@ use super::super::kept::Kept;
 use super::{FUZZ_FILE, FUZZ_FORMAT, FuzzManifest, FuzzedVariant, digest, open};
 use crate::{Error, Settings};
 
+const LOG: &str = "syrch.fuzz";
 /// Variants that are open at once.
 const OPEN: usize = 64;
 /// Expected results that are kept for the next one who is asked the same.
@@ -116,6 +117,10 @@ impl Fuzzed {
                 }
                 (_, Some(Verdict::Excluded) | None) => {}
             }
+        }
+        if let Some(file) = &found.first_disagreement {
+            let (agreed, variants, folder) = (found.agreed, found.variants, self.folder.display());
+            tracing::info!(target: LOG, database = db, "right on {agreed} of {variants} variants, and first not on `{folder}/{file}`");
         }
         Ok(found)
     }

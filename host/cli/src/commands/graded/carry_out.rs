@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use syrch::grade::report::CompareOptions;
+use syrch::grade::rules::Rule;
 use syrch::grade::run::{End, Graded, Stopped, UsedUp};
 use syrch::grading::{FUZZ_FILE, SuiteOptions, SuiteOutcome, SuiteRun};
 use syrch::{Observer, Settings, Stop};
 
+use super::Document;
 use super::progress::RunWatch;
 use crate::commands::{Context, search};
 use crate::console::progress::Watch;
@@ -62,8 +65,9 @@ pub(crate) async fn carry_out(
         }
         Err(error) => return Err(search::explained(error, &settings, context, &watch).await),
     };
-    context.output.spares(&run.inputs())?;
-    (occasions.accepted)(&run.inputs())?;
+    let inputs = inputs(context, &run);
+    context.output.spares(&inputs)?;
+    (occasions.accepted)(&inputs)?;
     run.warnings().iter().for_each(|warning| context.console.warn(warning));
     let stop = Stop::new();
     let listener = tokio::spawn(stop_at_interrupt(context, &stop));
@@ -82,6 +86,12 @@ pub(crate) async fn carry_out(
         )),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What the run reads, and the config files in use.
+fn inputs(context: &Context, run: &SuiteRun) -> Vec<(&'static str, PathBuf)> {
+    let config = context.config.files.iter().map(|path| ("the config file in use", path.clone()));
+    run.inputs().into_iter().chain(config).collect()
 }
 
 /// Stops the work at Ctrl-C; the second one ends the program.
@@ -106,17 +116,18 @@ impl Ended {
                 (failure.as_ref().map_or(Exit::Answered, |failure| failure.exit), None, failure)
             }
             Some(Stopped::Interrupted) => {
-                let failure = Failure::new(Exit::Interrupted, format!("interrupted: {done} of {of} are done"));
+                let failure = Failure::new(Exit::Interrupted, format!("interrupted: {}", done_of(done, of)));
                 (Exit::Interrupted, Some("it was interrupted".to_owned()), Some(failure.hint(on)))
             }
             Some(Stopped::Budget(budget)) => {
                 let (what, flag) = budget_of(budget);
                 let why = format!("the {what} of the whole run were used up");
-                let failure = Failure::new(Exit::Budget, format!("{why} ({flag}): {done} of {of} are done"));
+                let failure = Failure::new(Exit::Budget, format!("{why} ({flag}): {}", done_of(done, of)));
                 (Exit::Budget, Some(why), Some(failure.hint(format!("{on}, with a higher {flag}"))))
             }
             Some(Stopped::Outage { items, message }) => {
-                let why = format!("the model's endpoint failed {items} times, one after the other: {message}");
+                let times = if items == 1 { "once".to_owned() } else { format!("{items} times, one after the other") };
+                let why = format!("the model's endpoint failed {times}: {message}");
                 let failure = Failure::new(Exit::Model, format!("the run stopped: {why}"));
                 let hint = "what is done is kept; when the endpoint answers again, the same command with";
                 let failure = failure.hint(format!("{hint} `--resume {run} --retry-failed` goes on"));
@@ -131,6 +142,16 @@ impl Ended {
         Self { outcome, why, exit, failure }
     }
 
+    /// The report on what is graded; `options` are for several arms.
+    pub(crate) fn document(&self, rule: Rule, options: &CompareOptions) -> Document {
+        let mut document = Document::of(&self.outcome.record, rule.name(), options);
+        if let Some(why) = &self.why {
+            document.because(why);
+        }
+        document.with_timings(self.outcome.timings.as_ref());
+        document
+    }
+
     /// Says what stopped the run, once its report is printed; the program's exit code.
     pub(crate) fn tell(&self, context: &Context) -> Exit {
         if let Some(failure) = &self.failure {
@@ -138,6 +159,10 @@ impl Ended {
         }
         self.exit
     }
+}
+
+fn done_of(done: u64, of: u64) -> String {
+    format!("{done} of {of} {} done", if of == 1 { "is" } else { "are" })
 }
 
 /// That nothing but failures came of a run, with the exit code of the most of them; none: there is an end of another kind.

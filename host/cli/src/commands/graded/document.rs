@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use syrch::grade::report::render::{csv, html, markdown, parquet};
-use syrch::grade::report::{BenchmarkReport, CompareOptions, CompareReport, ResultRow};
+use syrch::grade::report::{Basis, BenchmarkReport, CompareOptions, CompareReport, ResultRow};
 use syrch::grade::run::RunRecord;
 use syrch::grading::Timings;
 
 use super::text;
-use crate::commands::{Context, compare};
+use crate::commands::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::scrub::Scrubber;
@@ -42,10 +42,7 @@ impl Document {
 
     /// Says why the run is not whole.
     pub(crate) fn because(&mut self, why: &str) {
-        match self {
-            Self::Benchmark(report) => report.because(why),
-            Self::Compare(report) => report.because(why),
-        }
+        self.basis_mut().because(why);
     }
 
     /// Adds what a timed pass found.
@@ -59,21 +56,20 @@ impl Document {
 
     /// Adds what the reader should know.
     pub(crate) fn warn(&mut self, warnings: impl IntoIterator<Item = String>) {
-        self.warnings_mut().extend(warnings);
+        self.basis_mut().warnings.extend(warnings);
     }
 
-    fn warnings_mut(&mut self) -> &mut Vec<String> {
+    fn basis_mut(&mut self) -> &mut Basis {
         match self {
-            Self::Benchmark(report) => &mut report.warnings,
-            Self::Compare(report) => &mut report.warnings,
+            Self::Benchmark(report) => &mut report.basis,
+            Self::Compare(report) => &mut report.basis,
         }
     }
 
-    /// What the reader should know.
-    pub(crate) fn warnings(&self) -> &[String] {
+    fn basis(&self) -> &Basis {
         match self {
-            Self::Benchmark(report) => &report.warnings,
-            Self::Compare(report) => &report.warnings,
+            Self::Benchmark(report) => &report.basis,
+            Self::Compare(report) => &report.basis,
         }
     }
 
@@ -159,20 +155,18 @@ fn clean<T: Serialize + DeserializeOwned>(report: T, scrubber: &Scrubber) -> Out
     if value == before { Ok(report) } else { serde_json::from_value(value).map_err(unwritable) }
 }
 
-/// Prints a report in the chosen format, and on standard error what the reader should know. The document must be scrubbed.
-pub(crate) fn print(context: &Context, document: &Document) -> Outcome<()> {
+/// Prints a report in the chosen format, and on standard error what the reader should know. The document must be scrubbed. `slices` are the
+/// fields of the suite whose values a terminal is shown one by one.
+pub(crate) fn print(context: &Context, document: &Document, slices: &[String]) -> Outcome<()> {
     let output = &context.output;
     match context.format {
         Format::Json => output.write(&document.json()?)?,
         Format::Jsonl => output.write(&document.lines()?)?,
         Format::Csv => output.write(&document.csv())?,
         Format::Markdown => output.write(&document.markdown())?,
-        Format::Auto | Format::Table => output.write(&match document {
-            Document::Benchmark(report) => text::benchmark(report, output.width()),
-            Document::Compare(report) => compare::text::compare(report, &[], output.width()),
-        })?,
+        Format::Auto | Format::Table => output.write(&text::document(document, slices, output.width()))?,
     }
-    document.warnings().iter().for_each(|warning| context.console.warn(warning));
+    document.basis().warnings.iter().for_each(|warning| context.console.warn(warning));
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use syrch::grade::run::{Graded, Observer, Progress, Resumed};
 use syrch::grading::Beginning;
 
+use crate::commands::trace::words::count;
 use crate::console::Console;
 
 /// Tells the console of a run.
@@ -34,11 +35,14 @@ impl Observer for RunWatch<'_> {
     fn resumed(&self, resumed: &Resumed) {
         let Resumed { done, again, torn } = *resumed;
         if done > 0 {
-            let again = if again > 0 { format!(", {again} of them failed and are made again") } else { String::new() };
-            self.console.note(&format!("{done} are done already{again}"));
+            self.console.note(&already(done, again));
         }
-        if torn > 0 {
-            self.console.note(&format!("the last {torn} bytes of its results were cut off, and are removed"));
+        match torn {
+            0 => {}
+            1 => self.console.note("the last byte of its results was cut off, and is removed"),
+            torn => {
+                self.console.note(&format!("the last {torn} bytes of its results were cut off, and are removed"));
+            }
         }
     }
 
@@ -46,6 +50,17 @@ impl Observer for RunWatch<'_> {
         tracing::info!(target: "syrch.run", "`{}` is done by `{}`: {:?}", last.id, last.arm, last.end);
         self.console.progress(&line(progress));
     }
+}
+
+/// What a run that goes on has of its own.
+fn already(done: u64, again: u64) -> String {
+    let are = |count: u64| if count == 1 { "is" } else { "are" };
+    let again = match (done, again) {
+        (_, 0) => String::new(),
+        (1, _) => ", but failed and is made again".to_owned(),
+        (_, again) => format!(", {again} of them failed and {} made again", are(again)),
+    };
+    format!("{done} {} done already{again}", are(done))
 }
 
 /// Arms whose shares are shown at most.
@@ -65,7 +80,7 @@ fn line(progress: &Progress) -> String {
         arms => parts.extend(arms.iter().map(|arm| format!("{} {}", arm.arm, share(arm.right, arm.of)))),
     }
     parts.extend((progress.failed > 0).then(|| format!("{} failed", progress.failed)));
-    parts.push(format!("{} calls", progress.calls));
+    parts.push(count(progress.calls, "call"));
     parts.extend(progress.usd.filter(|usd| *usd > 0.0).map(|usd| format!("${usd:.4}")));
     parts.extend(progress.left.map(|left| format!("{} left", duration(left))));
     parts.join(" · ")
@@ -86,6 +101,16 @@ mod tests {
     use syrch::grade::run::ArmProgress;
 
     use super::*;
+
+    #[test]
+    fn one_is_told_as_one() {
+        assert_eq!(already(5, 0), "5 are done already");
+        assert_eq!(already(5, 1), "5 are done already, 1 of them failed and is made again");
+        assert_eq!(already(1, 0), "1 is done already");
+        assert_eq!(already(1, 1), "1 is done already, but failed and is made again");
+        let progress = Progress { done: 1, of: 1, calls: 1, ..Progress::default() };
+        assert_eq!(line(&progress), "1/1 · 1 call");
+    }
 
     #[test]
     fn the_line_says_how_far_how_well_and_how_long() {

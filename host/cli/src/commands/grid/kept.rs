@@ -67,7 +67,7 @@ impl Kept {
             report.ties.clear();
             report.cells.iter_mut().for_each(|cell| cell.p_to_best = None);
         }
-        report.warnings.extend(self.warnings.iter().cloned());
+        report.basis.warnings.extend(self.warnings.iter().cloned());
         report
     }
 }

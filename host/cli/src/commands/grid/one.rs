@@ -88,12 +88,15 @@ impl One {
 
 /// Says of the report's figures what they are when nothing was expected.
 pub(super) fn settle(report: &mut GridReport) {
-    report.warnings.retain(|warning| !warning.starts_with(UNTOLD));
-    report.suite.gold_faults = 0;
+    report.basis.warnings.retain(|warning| !warning.starts_with(UNTOLD));
+    report.head.suite.gold_faults = 0;
     // Without right answers there is nothing to test.
     report.ties.clear();
     report.cells.iter_mut().for_each(|cell| cell.p_to_best = None);
-    report.warnings.push("nothing was expected of the answers: the best cell is that with the surest one".to_owned());
+    report
+        .basis
+        .warnings
+        .push("nothing was expected of the answers: the best cell is that with the surest one".to_owned());
 }
 
 /// The expected rows; the suite's reader says what is wrong with them.

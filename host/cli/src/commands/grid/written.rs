@@ -10,6 +10,8 @@ use syrch::grade::report::{Cell, GridReport};
 
 use crate::commands::Context;
 use crate::commands::graded::Inputs;
+use crate::commands::graded::text::partial;
+use crate::commands::trace::words::count;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -113,25 +115,19 @@ pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
         Format::Json => context.document(serde_json::to_value(report).map_err(unwritable)?)?,
         Format::Jsonl | Format::Csv => context.rows(grid(report), || Value::Null)?,
     }
-    report.warnings.iter().for_each(|warning| context.console.warn(warning));
+    report.basis.warnings.iter().for_each(|warning| context.console.warn(warning));
     Ok(())
 }
 
 fn grid(report: &GridReport) -> Grid {
-    let text::Table { mut columns, rows, .. } = text::grid(report);
-    if let Some(last) = columns.last_mut().filter(|name| name.is_empty()) {
-        "note".clone_into(last);
-    }
+    let text::Table { columns, rows, .. } = text::grid(report);
     Grid { columns, rows }
 }
 
 /// The best cells, in words and as a table.
 fn shown(report: &GridReport, width: Option<u16>) -> String {
     let mut out = terminal::line(&headline(report)).into_owned() + "\n";
-    if let Some(partial) = &report.partial {
-        out +=
-            &format!("{}\n", terminal::line(&format!("{} of {} answers: {}", partial.done, partial.of, partial.why)));
-    }
+    out += &partial(&report.basis);
     let mut grid = grid(report);
     let places = ranked(report);
     let place = |row: &Vec<Value>| {
@@ -149,10 +145,8 @@ fn shown(report: &GridReport, width: Option<u16>) -> String {
 }
 
 fn headline(report: &GridReport) -> String {
-    let simulated = report.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
-    let Some(best) = report.best_cell() else {
-        return if report.cells.is_empty() { "no cell was tried" } else { "no cell has an answer" }.to_owned();
-    };
+    let simulated = report.basis.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
+    let Some(best) = report.best_cell() else { return report.without_best().to_owned() };
     let how = match (best.share.of, best.mean_confidence) {
         (0, Some(confidence)) => format!("with confidence {confidence:.2}"),
         (0, None) => "without an answer".to_owned(),
@@ -163,7 +157,8 @@ fn headline(report: &GridReport) -> String {
         1 => "; 1 other is not significantly worse".to_owned(),
         many => format!("; {many} others are not significantly worse"),
     };
-    format!("best of {} cells: {} {how}{simulated}{ties}", report.cells.len(), best.name)
+    let cells = count(report.cells.len() as u64, "cell");
+    format!("best of {cells}: {} {how}{simulated}{ties}", best.name)
 }
 
 /// The cells as the report ranks them: the best first, then by right answers, by how sure they are where nothing counts, and by cost.

@@ -4,7 +4,7 @@ use syrch::journal::{Asked, CandidateNode, Change, Cost, LinkedNode, OutcomeNode
 use syrch::syrch_core::{Edit, Ending, Join};
 
 /// A count with its noun.
-pub(super) fn count(number: impl Into<u64>, what: &str) -> String {
+pub(crate) fn count(number: impl Into<u64>, what: &str) -> String {
     let number = number.into();
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

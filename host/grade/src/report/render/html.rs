@@ -2,11 +2,11 @@
 
 use super::page::Html;
 use super::text::{self, Table};
-use super::words::{UNKNOWN, count, counted, decimal, percent, percents, time};
+use super::words::{UNKNOWN, count, counted, decimal, of_answers, percent, percents, rule, time};
 use crate::picture;
 use crate::report::sentence::in_brackets;
 use crate::report::{
-    BenchmarkReport, CompareReport, Decision, Figures, PairReport, Partial, ResultRow, RightOne, SuiteOfReport,
+    Basis, BenchmarkReport, CompareReport, Decision, Figures, PairReport, ReportHead, ResultRow, RightOne,
 };
 use crate::run::{Arm, End};
 use crate::{Verdict, report::Flipped};
@@ -26,8 +26,8 @@ pub fn benchmark(report: &BenchmarkReport) -> String {
     html.tagged("<p class=\"headline\"><strong>", &percent(share.share), " right</strong> of ");
     html.text(&counted(share.of, figures.outcomes.not_graded));
     html.tagged(" <span class=\"faint\">(95 % interval ", &percents(share.interval), ")</span></p>\n");
-    notes(&mut html, report.simulated.as_deref(), report.partial.as_ref(), &report.warnings);
-    about(&mut html, &report.suite, &report.rule);
+    notes(&mut html, &report.basis);
+    about(&mut html, &report.head, &report.basis);
     html.raw("</header>\n");
     let tables = text::benchmark(report);
     html.raw("<h2>Right answers</h2>\n");
@@ -40,7 +40,7 @@ pub fn benchmark(report: &BenchmarkReport) -> String {
     picture_of(&mut html, picture::budget(&[(name, &figures.budget_curve)]), &with(&tables, &["Budget"]));
     results(&mut html, &report.results);
     arms(&mut html, std::iter::once(&report.arm));
-    footer(&mut html, &report.host, report.run.as_deref());
+    footer(&mut html, &report.head);
     html.page(&format!("Benchmark of {name}"))
 }
 
@@ -52,8 +52,8 @@ pub fn compare(report: &CompareReport) -> String {
     for pair in &report.pairs {
         verdict(&mut html, pair);
     }
-    notes(&mut html, report.simulated.as_deref(), report.partial.as_ref(), &report.warnings);
-    about(&mut html, &report.suite, &report.rule);
+    notes(&mut html, &report.basis);
+    about(&mut html, &report.head, &report.basis);
     html.raw("</header>\n");
     let tables = text::compare(report);
     html.raw("<h2>Arms</h2>\n");
@@ -73,7 +73,7 @@ pub fn compare(report: &CompareReport) -> String {
     let curves: Vec<_> = figures.iter().map(|(name, figures)| (*name, figures.budget_curve.as_slice())).collect();
     picture_of(&mut html, picture::budget(&curves), &with(&tables, &["Share right at equal budget"]));
     arms(&mut html, report.arms.iter().map(|arm| &arm.arm));
-    footer(&mut html, &report.host, report.run.as_deref());
+    footer(&mut html, &report.head);
     let names: Vec<&str> = report.arms.iter().map(|arm| arm.arm.name.as_str()).collect();
     html.page(&format!("Comparison of {}", names.join(", ")))
 }
@@ -100,30 +100,27 @@ fn verdict(html: &mut Html, pair: &PairReport) {
     html.text(&pair.verdict).raw(".</p>\n");
 }
 
-fn notes(html: &mut Html, simulated: Option<&str>, partial: Option<&Partial>, warnings: &[String]) {
-    if let Some(model) = simulated {
+fn notes(html: &mut Html, basis: &Basis) {
+    if let Some(model) = &basis.simulated {
         html.tagged(
             "<p class=\"simulated\"><strong>Simulated</strong>",
             &in_brackets(model),
             ": the answers are not those of a model.</p>\n",
         );
     }
-    if let Some(partial) = partial {
-        html.tagged(
-            "<p class=\"warning\"><strong>Not whole</strong>: ",
-            &format!("{} of {} answers; ", partial.done, partial.of),
-            "",
-        );
+    if let Some(partial) = &basis.partial {
+        html.tagged("<p class=\"warning\"><strong>Not whole</strong>: ", &of_answers(partial), "; ");
         html.text(&partial.why).raw(".</p>\n");
     }
-    for warning in warnings {
+    for warning in &basis.warnings {
         html.tagged("<p class=\"warning\">", warning, "</p>\n");
     }
 }
 
-fn about(html: &mut Html, suite: &SuiteOfReport, rule: &str) {
+fn about(html: &mut Html, head: &ReportHead, basis: &Basis) {
+    let suite = &head.suite;
     html.tagged("<p class=\"faint\">Suite ", &suite.path, ", ").text(&count(suite.questions, "question", "questions"));
-    html.tagged(", SHA-256 ", &suite.digest, "<br>Rule ").text(rule).raw("</p>\n");
+    html.tagged(", SHA-256 ", &suite.digest, "<br>Rule ").text(&rule(&basis.rule)).raw("</p>\n");
 }
 
 fn differences(html: &mut Html, pair: &PairReport, report: &CompareReport, tables: &[Table]) {
@@ -164,7 +161,11 @@ fn flip(html: &mut Html, pair: &PairReport, one: &Flipped) {
 }
 
 fn left_out(html: &mut Html, number: usize) {
-    html.tagged("<p class=\"warning\">", &format!("{number} more are left out here; the JSON has them."), "</p>\n");
+    let left = match number {
+        1 => "1 more is left out here; the JSON has it.".to_owned(),
+        number => format!("{number} more are left out here; the JSON has them."),
+    };
+    html.tagged("<p class=\"warning\">", &left, "</p>\n");
 }
 
 fn confidence(html: &mut Html, arms: &[(&str, &Figures)]) {
@@ -268,9 +269,9 @@ fn arms<'a>(html: &mut Html, arms: impl Iterator<Item = &'a Arm>) {
     }
 }
 
-fn footer(html: &mut Html, host: &str, run: Option<&str>) {
-    html.tagged("<footer class=\"faint\">syrch-host ", host, "");
-    if let Some(run) = run {
+fn footer(html: &mut Html, head: &ReportHead) {
+    html.tagged("<footer class=\"faint\">syrch-host ", &head.host, "");
+    if let Some(run) = &head.run {
         html.tagged(", run ", run, "");
     }
     html.raw("</footer>\n");

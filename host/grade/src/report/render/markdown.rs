@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use syrch_core::text::escape::{self as escapes, clipped, fenced, markdown as escape};
 
-use super::escape::{clipped, fenced, markdown as escape};
 use super::text::{self, Table};
-use super::words::{UNKNOWN, capital, count, counted, decimal, dollars, of_rows, percent, percents, status, time};
+use super::words::{
+    UNKNOWN, capital, count, counted, decimal, dollars, of_answers, of_rows, percent, percents, rule, status, time,
+};
 use crate::Verdict;
 use crate::report::sentence::in_brackets;
-use crate::report::{BenchmarkReport, CompareReport, Flipped, GridReport, PairReport, Partial, ResultRow, RightOne};
+use crate::report::{
+    Basis, BenchmarkReport, CompareReport, Flipped, GridReport, PairReport, ReportHead, ResultRow, RightOne,
+};
 
 /// A comment on GitHub holds 65,536 characters: flipped questions are shown up to here, with room for the end.
 const LONGEST: usize = 60_000;
@@ -25,16 +29,16 @@ pub fn benchmark(report: &BenchmarkReport) -> String {
         "**{} right** of {} under {} (95 % interval {}).\n\n",
         percent(share.share),
         counted(share.of, report.figures.outcomes.not_graded),
-        escape(&report.rule),
+        escape(&report.basis.rule),
         percents(share.interval)
     );
-    notes(&mut out, report.simulated.as_deref(), report.partial.as_ref(), &report.warnings);
+    notes(&mut out, &report.basis);
     let tables = text::benchmark(report);
     let (shown, folded) = tables.split_at(2.min(tables.len()));
     shown.iter().for_each(|one| out += &format!("{}\n", table(one)));
     folded.iter().for_each(|one| fold(&mut out, &one.title, &table(one)));
-    suite(&mut out, &report.suite.path, &report.suite.digest, report.suite.questions);
-    out += &format!("\n**Passed:** {}/{}\n\n", share.right, share.of);
+    about(&mut out, &report.head, &report.basis);
+    out += &format!("**Passed:** {}/{}\n\n", share.right, share.of);
     out + &results(&report.results)
 }
 
@@ -80,13 +84,12 @@ pub fn compare(report: &CompareReport) -> String {
         out += &format!("- {}\n", escape(&capital(&pair.verdict)));
     }
     out.push('\n');
-    notes(&mut out, report.simulated.as_deref(), report.partial.as_ref(), &report.warnings);
+    notes(&mut out, &report.basis);
     let tables = text::compare(report);
     let (shown, folded) = tables.split_at(2.min(tables.len()));
     shown.iter().for_each(|one| out += &format!("{}\n", table(one)));
     pareto(&mut out, report);
-    suite(&mut out, &report.suite.path, &report.suite.digest, report.suite.questions);
-    out += &format!("Rule: {}\n\n", escape(&report.rule));
+    about(&mut out, &report.head, &report.basis);
     for one in folded {
         let body = table(one);
         if out.len() + body.len() < LONGEST {
@@ -133,7 +136,7 @@ fn flip(pair: &PairReport, one: &Flipped) -> String {
         [(pair.first.as_str(), &one.first_sql), (&pair.second, &one.second_sql), ("expected", &one.gold_sql)];
     for (who, sql) in statements {
         match sql {
-            Some(sql) => out += &format!("{}:\n\n{}\n", escape(who), fenced(&clipped(sql, STATEMENT))),
+            Some(sql) => out += &format!("{}:\n\n{}\n", escape(who), fenced("sql", &clipped(sql, STATEMENT))),
             None => out += &format!("{}: no statement\n\n", escape(who)),
         }
     }
@@ -159,7 +162,7 @@ pub fn grid(report: &GridReport) -> String {
             );
             out += &settings(&best.settings);
         }
-        None => out += "No cell was tried.\n\n",
+        None => out += &format!("{}.\n\n", capital(report.without_best())),
     }
     let ties = report.ties.len() as u64;
     if ties > 0 {
@@ -168,11 +171,12 @@ pub fn grid(report: &GridReport) -> String {
             count(ties, "other cell is", "other cells are")
         );
     }
-    notes(&mut out, report.simulated.as_deref(), report.partial.as_ref(), &report.warnings);
+    notes(&mut out, &report.basis);
     out += &table(&text::grid(report));
     out.push('\n');
-    suite(&mut out, &report.suite.path, &report.suite.digest, report.suite.questions);
-    out + &format!("Rule: {}\n", escape(&report.rule))
+    about(&mut out, &report.head, &report.basis);
+    out.truncate(out.trim_end().len());
+    out + "\n"
 }
 
 fn settings(settings: &BTreeMap<String, Value>) -> String {
@@ -181,33 +185,30 @@ fn settings(settings: &BTreeMap<String, Value>) -> String {
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 
-fn notes(out: &mut String, simulated: Option<&str>, partial: Option<&Partial>, warnings: &[String]) {
-    if let Some(model) = simulated {
+fn notes(out: &mut String, basis: &Basis) {
+    if let Some(model) = &basis.simulated {
         *out += &format!("> **Simulated**{}: the answers are not those of a model.\n\n", escape(&in_brackets(model)));
     }
-    if let Some(partial) = partial {
-        *out += &format!(
-            "> **Not whole**: {} of {} answers. {}.\n\n",
-            partial.done,
-            partial.of,
-            escape(&capital(&partial.why))
-        );
+    if let Some(partial) = &basis.partial {
+        *out += &format!("> **Not whole**: {}. {}.\n\n", of_answers(partial), escape(&capital(&partial.why)));
     }
-    for warning in warnings {
+    for warning in &basis.warnings {
         *out += &format!("> {}\n\n", escape(&capital(warning)));
     }
 }
 
-fn suite(out: &mut String, path: &str, digest: &str, questions: u64) {
-    let short: String = digest.chars().take(12).collect();
-    *out += &format!("Suite: {} ({}, {})  \n", escape(path), count(questions, "question", "questions"), escape(&short));
+/// The suite and the rule.
+fn about(out: &mut String, head: &ReportHead, basis: &Basis) {
+    let suite = &head.suite;
+    let short: String = suite.digest.chars().take(12).collect();
+    let questions = count(suite.questions, "question", "questions");
+    *out += &format!("Suite: {} ({questions}, {})  \n", escape(&suite.path), escape(&short));
+    *out += &format!("Rule: {}\n\n", escape(&rule(&basis.rule)));
 }
 
 fn fold(out: &mut String, title: &str, body: &str) {
-    *out += &format!(
-        "<details><summary>{}</summary>\n\n{body}\n</details>\n\n",
-        super::escape::html(title).replace('\n', " ")
-    );
+    *out +=
+        &format!("<details><summary>{}</summary>\n\n{body}\n</details>\n\n", escapes::html(title).replace('\n', " "));
 }
 
 fn plain(value: &Value) -> String {

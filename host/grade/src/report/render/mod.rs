@@ -2,7 +2,6 @@
 //! not trusted.
 
 pub mod csv;
-pub(crate) mod escape;
 pub mod html;
 pub mod markdown;
 mod page;

@@ -2,8 +2,8 @@
 //! can become markup.
 
 use serde_json::Value;
+use syrch_core::text::escape::{clipped, html as escape};
 
-use super::escape::{clipped, html as escape};
 use super::text::Table;
 use crate::picture::{self, Picture};
 

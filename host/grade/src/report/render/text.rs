@@ -34,7 +34,7 @@ impl Table {
 #[must_use]
 pub fn benchmark(report: &BenchmarkReport) -> Vec<Table> {
     let figures = &report.figures;
-    let mut tables = vec![rules(figures, &report.rule), others(report), ends(figures), costs(figures)];
+    let mut tables = vec![rules(figures, &report.basis.rule), others(report), ends(figures), costs(figures)];
     tables.extend(slices(figures));
     if let Some(calibration) = &figures.calibration {
         tables.extend(confidence(calibration));
@@ -60,7 +60,7 @@ pub fn compare(report: &CompareReport) -> Vec<Table> {
 pub fn grid(report: &GridReport) -> Table {
     let mut table = Table::new(
         "Cells",
-        ["cell", "right", "of", "95 % interval", "confidence", "calls", "tokens", "money", "p50", ""],
+        ["cell", "right", "of", "95 % interval", "confidence", "calls", "tokens", "money", "p50", "note"],
     );
     let (best, others): (Vec<_>, Vec<_>) =
         report.cells.iter().partition(|cell| Some(&cell.name) == report.best.as_ref());

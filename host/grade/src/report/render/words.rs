@@ -1,6 +1,7 @@
 //! Figures as people read them.
 
-use crate::report::ResultRow;
+use crate::report::{Partial, ResultRow};
+use crate::rules::Rule;
 use crate::run::End;
 use crate::stats::Interval;
 
@@ -70,6 +71,16 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
 pub(crate) fn counted(of: u64, not_graded: u64) -> String {
     let questions = count(of, "question", "questions");
     if not_graded == 0 { questions } else { format!("{questions}, {not_graded} not graded") }
+}
+
+/// A rule with what it compares, where this host knows it.
+pub(crate) fn rule(name: &str) -> String {
+    name.parse::<Rule>().map_or_else(|_| name.to_owned(), |rule| format!("{name}: {}", rule.summary()))
+}
+
+/// How much of a run there is.
+pub(crate) fn of_answers(partial: &Partial) -> String {
+    format!("{} of {}", partial.done, count(partial.of, "answer", "answers"))
 }
 
 /// How a search ended, with the class of its error.

@@ -1,10 +1,12 @@
 //! What the documents say, by hand.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::made::{self, SKILLS, answer, fail, header};
 use crate::Verdict::{Excluded, Right, Wrong};
-use crate::report::{BenchmarkReport, CompareOptions, CompareReport, Share, SuiteOfReport};
+use crate::report::{BenchmarkReport, CompareOptions, CompareReport, GridReport, Share, SuiteOfReport};
 use crate::run::{End, Graded, Header, Shard};
 
 const QUICK: CompareOptions = CompareOptions { seed: None, resamples: 500 };
@@ -43,9 +45,12 @@ fn a_benchmark_by_hand() {
     assert_eq!(figures.calibration, None);
     let curve: Vec<_> = figures.budget_curve.iter().map(|point| (point.calls, point.right, point.of)).collect();
     assert_eq!(curve, [(1, 1, 4), (6, 2, 4)]);
-    assert_eq!((report.suite.asked, report.suite.gold_faults, report.partial.is_none()), (6, 1, true));
-    assert_eq!(report.warnings[0], "1 question counts for nobody: the expected answer could not be had");
-    assert_eq!(report.warnings[1], "1 of 6 searches of `a` failed (model): they count as wrong, whatever was to blame");
+    assert_eq!((report.head.suite.asked, report.head.suite.gold_faults, report.basis.partial.is_none()), (6, 1, true));
+    assert_eq!(report.basis.warnings[0], "1 question counts for nobody: the expected answer could not be had");
+    assert_eq!(
+        report.basis.warnings[1],
+        "1 of 6 searches of `a` failed (model): they count as wrong, whatever was to blame"
+    );
 }
 
 #[test]
@@ -100,14 +105,14 @@ fn a_run_that_is_not_whole_says_so() {
     let graded = [answer("a", 0, Right), answer("a", 2, Wrong)];
     let mut header = Header { shard: Some(Shard { index: 1, of: 2 }), ..header(&["a"], 9) };
     let mut report = BenchmarkReport::new(&header, &graded, "bag-v1");
-    report.because("the budget of $1 is used up");
-    let partial = report.partial.unwrap();
+    report.basis.because("the budget of $1 is used up");
+    let partial = report.basis.partial.unwrap();
     assert_eq!((partial.done, partial.of, partial.why.as_str()), (2, 5, "the budget of $1 is used up"));
-    assert_eq!(report.warnings, ["this is shard 1/2 of the suite"]);
+    assert_eq!(report.basis.warnings, ["this is shard 1/2 of the suite"]);
     header.shard = None;
     let other = BenchmarkReport::new(&header, &graded, "none-such");
-    assert_eq!((other.partial.unwrap().of, other.figures.share.of), (9, 0));
-    assert_eq!(other.warnings, ["no verdict under the rule `none-such` is stored; there are bag-v1, spider-ex"]);
+    assert_eq!((other.basis.partial.unwrap().of, other.figures.share.of), (9, 0));
+    assert_eq!(other.basis.warnings, ["no verdict under the rule `none-such` is stored; there are bag-v1, spider-ex"]);
 }
 
 #[test]
@@ -167,6 +172,26 @@ fn documents_are_read_back() {
         assert!(!value["pairs"][0][key].is_null(), "{key}");
     }
     assert!(value["pairs"][0]["interval"]["low"].is_number() && value["arms"][0]["right"].is_u64());
+}
+
+#[test]
+fn what_all_documents_begin_with_lies_flat_and_in_order() {
+    let (header, graded) = made::run(&SKILLS, 24);
+    let documents = [
+        serde_json::to_value(BenchmarkReport::new(&header, &graded, "bag-v1")).unwrap(),
+        serde_json::to_value(CompareReport::new(&header, &graded, "bag-v1", &QUICK)).unwrap(),
+        serde_json::to_value(GridReport::new(&header, &graded, "bag-v1", &BTreeMap::new())).unwrap(),
+    ];
+    let keys = documents.each_ref().map(|one| one.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>());
+    let head = ["schema", "host", "run", "suite"];
+    let basis = ["rule", "simulated", "partial", "warnings"];
+    assert_eq!(keys[0][..9], [head.as_slice(), &["arm"], &basis].concat());
+    assert_eq!(keys[0].last(), Some(&"results"));
+    assert_eq!(
+        keys[1][..],
+        [head.as_slice(), &basis, &["arms", "pairs", "pareto", "equal_budget", "results"]].concat()
+    );
+    assert_eq!(keys[2][..], [head.as_slice(), &basis, &["cells", "best", "ties"]].concat());
 }
 
 #[test]
@@ -256,6 +281,6 @@ fn unknown_prices_are_not_free() {
 #[test]
 fn questions_are_counted_once_for_all_arms() {
     let (header, graded) = two(1, 1, 12);
-    let suite: SuiteOfReport = CompareReport::new(&header, &graded, "bag-v1", &QUICK).suite;
+    let suite: SuiteOfReport = CompareReport::new(&header, &graded, "bag-v1", &QUICK).head.suite;
     assert_eq!((suite.questions, suite.asked), (12, 12));
 }

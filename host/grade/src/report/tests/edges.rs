@@ -5,7 +5,7 @@ use super::markup;
 use crate::Verdict::{self, Excluded, Right, Wrong};
 use crate::report::render::{csv, html, markdown, parquet, text};
 use crate::report::{BenchmarkReport, CompareOptions, CompareReport, GridReport};
-use crate::run::{End, Graded, Header};
+use crate::run::{EarlierTries, End, Graded, Header};
 
 const QUICK: CompareOptions = CompareOptions { seed: None, resamples: 200 };
 
@@ -40,7 +40,7 @@ fn uniform(questions: u64, verdict: Verdict) -> (Header, Vec<Graded>) {
 #[test]
 fn no_question_and_no_arm() {
     let (compare, texts) = everything(&header(&["a", "b"], 0), &[]);
-    assert_eq!((compare.pairs[0].questions, compare.pairs[0].difference, compare.partial), (0, None, None));
+    assert_eq!((compare.pairs[0].questions, compare.pairs[0].difference, compare.basis.partial), (0, None, None));
     assert!(texts[0].contains("**Passed:** 0/0"));
     let (compare, _) = everything(&header(&[], 3), &[answer("stranger", 0, Right)]);
     assert!(compare.arms.is_empty() && compare.results.is_empty());
@@ -49,8 +49,59 @@ fn no_question_and_no_arm() {
 #[test]
 fn one_question() {
     let (header, graded) = uniform(1, Right);
-    let (compare, _) = everything(&header, &graded);
+    let (compare, texts) = everything(&header, &graded);
     assert_eq!((compare.pairs[0].questions, compare.pairs[0].difference), (1, Some(0.0)));
+    assert_no_slips(&texts);
+}
+
+/// What is one is not told as many.
+fn assert_no_slips(texts: &[String]) {
+    let nouns = [
+        "questions",
+        "answers",
+        "databases",
+        "arms",
+        "cells",
+        "searches",
+        "calls",
+        "model calls",
+        "tokens",
+        "tries",
+        "pairs",
+        "seeds",
+        "times",
+    ];
+    for text in texts {
+        for noun in nouns {
+            // `11 questions` and `1.1 questions` are well said.
+            let slip = format!("1 {noun}");
+            let is_one = |at: usize| !text[..at].ends_with(|c: char| c.is_ascii_digit() || c == '.');
+            let found = text.match_indices(&slip).find(|(at, _)| is_one(*at));
+            assert_eq!(found.map(|(at, _)| &text[at.saturating_sub(40)..]), None, "{slip}");
+        }
+    }
+}
+
+#[test]
+fn one_of_everything() {
+    for (verdict, ends) in [(Right, None), (Wrong, None), (Wrong, Some(End::Failed)), (Excluded, None)] {
+        let (header, mut graded) = uniform(1, verdict);
+        if let Some(end) = ends {
+            graded.iter_mut().for_each(|one| fail(one, end, "model"));
+        }
+        assert_no_slips(&everything(&header, &graded).1);
+        // One of two answers, right where the other is not, in a run that was tried before.
+        graded[0].verdicts = answer("a", 0, Right).verdicts;
+        assert_no_slips(&everything(&header, &graded).1);
+        graded[1].gold_fault = Some("no such table".into());
+        graded[1].verdicts.clear();
+        assert_no_slips(&everything(&header, &graded).1);
+        assert_no_slips(&everything(&header, &graded[..1]).1);
+        let mut report = CompareReport::new(&header, &graded, "bag-v1", &QUICK);
+        let tries = EarlierTries { tries: 1, calls: 1, tokens: 1, usd: None };
+        report.with_earlier_tries(&[("a".to_owned(), tries)].into());
+        assert!(report.basis.warnings.iter().any(|one| one.ends_with("1 try of `a` took 1 model call, 1 token")));
+    }
 }
 
 #[test]
@@ -89,8 +140,8 @@ fn no_expected_answer_could_be_had() {
         one.gold_fault = Some("no such table".into());
     }
     let (compare, _) = everything(&header, &graded);
-    assert_eq!((compare.suite.gold_faults, compare.arms[0].figures.share.of), (10, 0));
-    assert_eq!(compare.warnings[0], "10 questions count for nobody: the expected answer could not be had");
+    assert_eq!((compare.head.suite.gold_faults, compare.arms[0].figures.share.of), (10, 0));
+    assert_eq!(compare.basis.warnings[0], "10 questions count for nobody: the expected answer could not be had");
 }
 
 #[test]
@@ -186,7 +237,7 @@ fn hostile_texts_stay_texts() {
                     |name: &String| !name.starts_with("on") && name != "href" && name != "src" && name != "style";
                 assert!(attributes.keys().all(is_harmless), "{attributes:?}");
             }
-            assert!(!made.chars().any(|c| crate::report::render::escape::is_dangerous(c) && c != '\n' && c != '\t'));
+            assert!(!made.chars().any(|c| syrch_core::text::escape::is_dangerous(c) && c != '\n' && c != '\t'));
         }
         for made in &texts[..2] {
             assert!(!made.contains(['\u{1b}', '\u{202e}', '\0']));
@@ -199,7 +250,7 @@ fn hostile_texts_stay_texts() {
         }
         for record in ::csv::ReaderBuilder::new().has_headers(false).from_reader(texts[2].as_bytes()).records() {
             for cell in &record.unwrap() {
-                assert!(!crate::report::render::escape::is_formula(cell), "{cell:?}");
+                assert!(!syrch_core::text::escape::is_formula(cell), "{cell:?}");
             }
         }
     }

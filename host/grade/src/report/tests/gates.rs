@@ -81,7 +81,7 @@ fn one_database_is_said_to_be_one() {
         "{}",
         report.pairs[0].verdict
     );
-    assert_eq!(report.warnings, ["all questions are of one database: nothing is said about others"]);
+    assert_eq!(report.basis.warnings, ["all questions are of one database: nothing is said about others"]);
     assert_eq!(report.pairs[0].decision, Decision::Better);
 }
 
@@ -115,7 +115,7 @@ fn stopping_early_is_decided_by_the_e_process() {
         pair.verdict
     );
     assert!(pair.verdict.ends_with("; the run ended after 180 of 600 answers"), "{}", pair.verdict);
-    assert_eq!(report.partial.unwrap().why, "stopped early, as it was told to: the e-process had decided");
+    assert_eq!(report.basis.partial.unwrap().why, "stopped early, as it was told to: the e-process had decided");
     let (mut header, graded) = two(0, 7, 300);
     header.stop_early = true;
     let pair = CompareReport::new(&header, &graded, "bag-v1", &early).pairs.remove(0);
@@ -130,7 +130,7 @@ fn a_simulated_model_is_named() {
     let header = Header { simulated: Some("simulated/1".into()), ..header };
     let report = CompareReport::new(&header, &graded, "bag-v1", &CompareOptions::default());
     assert!(report.pairs[0].verdict.starts_with("with simulated answers (simulated/1), `b` answers 6.5 points more"));
-    assert_eq!(report.simulated.as_deref(), Some("simulated/1"));
+    assert_eq!(report.basis.simulated.as_deref(), Some("simulated/1"));
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_simulation_that_is_too_good_is_flagged() {
             "bag-v1",
             &CompareOptions { resamples: 10, ..CompareOptions::default() },
         );
-        report.warnings.into_iter().filter(|note| note.starts_with("too good for a real model: ")).count()
+        report.basis.warnings.into_iter().filter(|note| note.starts_with("too good for a real model: ")).count()
     };
     assert_eq!(flagged(&header, &graded), 0, "real answers are what they are");
     header.simulated = Some("naive".into());
@@ -159,9 +159,9 @@ fn a_simulation_that_is_too_good_is_flagged() {
     let perfect: Vec<Graded> = (0..500).map(|place| answer("a", place, Right)).collect();
     let benchmark = crate::report::BenchmarkReport::new(&header, &perfect, "bag-v1");
     assert!(
-        benchmark.warnings[0].starts_with("too good for a real model: of `a`, 500 of 500 answers are right"),
+        benchmark.basis.warnings[0].starts_with("too good for a real model: of `a`, 500 of 500 answers are right"),
         "{:?}",
-        benchmark.warnings
+        benchmark.basis.warnings
     );
     for one in &mut graded {
         for judged in one.verdicts.values_mut().filter(|judged| judged.verdict == Wrong) {

@@ -83,6 +83,11 @@ fn a_grid_without_cells_has_no_best() {
     assert_eq!((empty.best.as_deref(), empty.best_cell()), (None, None));
     assert!(empty.files()[3].1.contains("No cell was tried."));
     assert_eq!(empty.files()[2].1, "null\n");
+    // Where cells were tried and none of them answered, nobody says that none was tried.
+    let mut made = report(&made([0; 4]));
+    made.best = None;
+    assert!(made.files()[3].1.contains("\n\nNo cell has an answer.\n\n"), "{}", made.files()[3].1);
+    assert!(report(&[]).head.suite.asked == 0 && report(&[]).without_best() == "no cell was tried");
 }
 
 #[test]

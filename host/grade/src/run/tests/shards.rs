@@ -55,6 +55,16 @@ async fn what_is_missing_is_told_and_the_rest_is_merged() {
 }
 
 #[tokio::test]
+async fn shards_of_given_answers_may_each_have_a_file_of_their_own() {
+    let header = header(&["answers"], 9);
+    let mut shards = all(&header, 2).await;
+    for (shard, file) in shards.iter_mut().zip(["one", "two"]) {
+        shard.header.arms[0].settings["answers"] = json!([file]);
+    }
+    assert!(merge(shards).unwrap().record.is_whole());
+}
+
+#[tokio::test]
 async fn what_is_no_shard_of_the_run_is_refused() {
     let header = header(&["a"], 9);
     let (one, two) = (shard(&header, 1, 3).await, shard(&header, 2, 3).await);
@@ -77,6 +87,26 @@ async fn what_is_no_shard_of_the_run_is_refused() {
              the rule (it was bag-v1), the database `db1`"
         )
     );
+    let reasons: [(fn(&mut Header), &str); 8] = [
+        (|header| header.seed = 8, "the seed (it was 7)"),
+        (|header| header.rule = "strict".into(), "the rule (it was bag-v1)"),
+        (|header| header.stop_early = true, "stopping early (it was not told to)"),
+        (|header| header.host = "0.2.0".into(), "the host (it was 0.1.0)"),
+        (|header| header.fuzz = Some("f".into()), "the fuzzed suite"),
+        (|header| header.simulated = Some("s".into()), "the simulated model (it was none)"),
+        (|header| header.arms[0].settings["budget"] = json!(11), "the setting budget of `a` (it was 10)"),
+        (
+            |header| header.arms[0].plugins[0].digest = "0".into(),
+            "the plugin of the planner of `a` (it was chase 1234abcd)",
+        ),
+    ];
+    for (change, reason) in reasons {
+        let mut changed = two.clone();
+        change(&mut changed.header);
+        let refused = format!("the runs `{first}` and `{second}` are no shards of one run: they differ in: {reason}");
+        // Whichever is named first.
+        assert_eq!([said(&[&one, &changed]), said(&[&changed, &one])], [refused.clone(), refused]);
+    }
     let mut foreign = two.clone();
     foreign.graded[1].place = 0;
     let says = format!("the run `{second}` is shard 2/3 and holds the question `q4`, whose place 0 is not of it");

@@ -4,25 +4,28 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use syrch::grade::report::render::text::{self, Table};
-use syrch::grade::report::{BenchmarkReport, Partial, ResultRow, Share};
+use syrch::grade::report::{BenchmarkReport, Figures, ResultRow};
 
-use crate::sink::{Grid, table, terminal};
+use super::{drawn, line, of_fields, partial};
 
 /// Databases that are shown at most.
 const WORST: usize = 5;
 /// Fields by which people ask how hard questions are, the likeliest first.
 const HARDNESS: [&str; 4] = ["difficulty", "hardness", "level", "complexity"];
 
-/// The report.
-pub(crate) fn benchmark(report: &BenchmarkReport, width: Option<u16>) -> String {
+/// The report; `slices` are the fields whose values are shown one by one, in the place of how hard questions are.
+pub(super) fn benchmark(report: &BenchmarkReport, slices: &[String], width: Option<u16>) -> String {
     let mut out = headline(report);
-    out += &partial(report.partial.as_ref());
+    out += &partial(&report.basis);
     for table in text::benchmark(report) {
         match table.title.as_str() {
             "Right answers by rule" | "Other figures" | "How the searches ended" | "Costs" => {
                 out += &drawn(&table, width)
             }
-            "Slices" => out += &hardness(table).map(|table| drawn(&table, width)).unwrap_or_default(),
+            "Slices" => {
+                let table = if slices.is_empty() { hardness(table) } else { of_fields(table, slices) };
+                out += &table.map(|table| drawn(&table, width)).unwrap_or_default();
+            }
             _ => {}
         }
     }
@@ -31,24 +34,28 @@ pub(crate) fn benchmark(report: &BenchmarkReport, width: Option<u16>) -> String 
 }
 
 fn headline(report: &BenchmarkReport) -> String {
-    let simulated = report.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
+    let simulated = report.basis.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
     let band = report.band.map(|band| {
         let (low, high) = (band.low * 100.0, band.high * 100.0);
         format!("; over {} seeds {low:.1} to {high:.1} %", band.seeds)
     });
-    let line = format!(
+    line(&format!(
         "{} on {}: {}{}{simulated}",
         report.arm.name,
-        report.suite.path,
-        share(&report.figures.share, &report.rule),
+        report.head.suite.path,
+        share(&report.figures, &report.basis.rule),
         band.unwrap_or_default()
-    );
-    format!("{}\n", terminal::line(&line))
+    ))
 }
 
-/// `41 of 47 right under bag-v1: 87.2 %, 95 % interval 74.8 % to 94.0 %`.
-fn share(share: &Share, rule: &str) -> String {
-    let counts = format!("{} of {} right under {rule}", share.right, share.of);
+/// `41 of 47 right under bag-v1, 2 not graded: 87.2 %, 95 % interval 74.8 % to 94.0 %`.
+fn share(figures: &Figures, rule: &str) -> String {
+    let share = &figures.share;
+    let not_graded = match figures.outcomes.not_graded {
+        0 => String::new(),
+        many => format!(", {many} not graded"),
+    };
+    let counts = format!("{} of {} right under {rule}{not_graded}", share.right, share.of);
     let percent = |part: f64| format!("{:.1} %", part * 100.0);
     match share.share {
         None => counts,
@@ -57,18 +64,6 @@ fn share(share: &Share, rule: &str) -> String {
             format!("{counts}: {}, 95 % interval {low} to {high}", percent(part))
         }
     }
-}
-
-/// What there is of a run that is not whole.
-fn partial(partial: Option<&Partial>) -> String {
-    let Some(Partial { done, of, why }) = partial else { return String::new() };
-    format!("{}\n", terminal::line(&format!("{done} of {of} are done: {why}")))
-}
-
-/// A table under its title.
-fn drawn(table: &Table, width: Option<u16>) -> String {
-    let grid = Grid { columns: table.columns.clone(), rows: table.rows.clone() };
-    format!("\n{}\n{}", terminal::line(&table.title), table::render(&grid, width))
 }
 
 /// Of the slices, those by the field that says how hard a question is.

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 /// Whether a character has no place in a report: controls, and those that turn or hide the text around them.
-pub(crate) fn is_dangerous(c: char) -> bool {
+#[must_use]
+pub fn is_dangerous(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -12,7 +13,8 @@ pub(crate) fn is_dangerous(c: char) -> bool {
 }
 
 /// The text with such characters shown as their codes, but for those to keep.
-pub(crate) fn shown<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
+#[must_use]
+pub fn shown<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
     let is_shown = |c: char| is_dangerous(c) && !keep.contains(&c);
     if !text.chars().any(is_shown) {
         return Cow::Borrowed(text);
@@ -31,7 +33,8 @@ pub(crate) fn shown<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
 }
 
 /// A text as HTML or SVG, between tags or in a quoted attribute.
-pub(crate) fn html(text: &str) -> String {
+#[must_use]
+pub fn html(text: &str) -> String {
     let text = shown(text, &['\n', '\t']);
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -50,7 +53,8 @@ pub(crate) fn html(text: &str) -> String {
 }
 
 /// A text on one line of GitHub's Markdown, without markup; line breaks become `<br>`.
-pub(crate) fn markdown(text: &str) -> String {
+#[must_use]
+pub fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let text = text.replace("\r\n", "\n");
     let mut chars = text.chars().peekable();
@@ -81,21 +85,50 @@ fn is_list(before: &str) -> bool {
     !before.is_empty() && before.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A block of SQL in Markdown, whose fence is longer than any inside.
-pub(crate) fn fenced(sql: &str) -> String {
-    let longest = sql.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+/// A block of code in Markdown, whose fence is longer than any inside.
+#[must_use]
+pub fn fenced(language: &str, code: &str) -> String {
+    let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));
-    format!("{fence}sql\n{}\n{fence}\n", shown(sql, &['\n', '\t']))
+    format!("{fence}{language}\n{}\n{fence}\n", shown(code, &['\n', '\t']))
 }
 
-/// A text for a cell of a CSV file that a spreadsheet does not take for a formula: one that begins like one, and is no plain number, gets a
-/// leading `'`.
-pub(crate) fn spreadsheet(text: &str) -> String {
+/// A record of comma-separated values after RFC 4180, with its line's end; the fields are as they shall be read back.
+#[must_use]
+pub fn record(fields: impl IntoIterator<Item = String>) -> String {
+    let (mut out, mut count) = (String::new(), 0);
+    for field in fields {
+        if count > 0 {
+            out.push(',');
+        }
+        count += 1;
+        if field.contains(['"', ',', '\n', '\r']) {
+            out.push('"');
+            out.push_str(&field.replace('"', "\"\""));
+            out.push('"');
+        } else {
+            out.push_str(&field);
+        }
+    }
+    // A lone empty field must be quoted, else it is an empty line, which readers skip.
+    if count == 1 && out.is_empty() {
+        out.push_str("\"\"");
+    }
+    out.push('\n');
+    out
+}
+
+/// A text for a cell of a CSV file that a spreadsheet does not take for a formula: one that begins with `=`, `+`, `-`, `@`, a tab or a line
+/// break, or with the full-width form of one of the signs, gets a leading `'`, unless it is a plain number such as `-5`.
+#[must_use]
+pub fn spreadsheet(text: &str) -> String {
     let shown = shown(text, &['\n', '\r', '\t']);
     if is_formula(text) { format!("'{shown}") } else { shown.into_owned() }
 }
 
-pub(crate) fn is_formula(text: &str) -> bool {
+/// Whether a spreadsheet would take a text for a formula.
+#[must_use]
+pub fn is_formula(text: &str) -> bool {
     let begins = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     begins && !is_number(text)
 }
@@ -106,8 +139,9 @@ fn is_number(text: &str) -> bool {
         && text.parse::<f64>().is_ok()
 }
 
-/// Of a long text, the beginning, and that it was cut.
-pub(crate) fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
+/// Of a text longer than that many characters, the beginning, and that it was cut.
+#[must_use]
+pub fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}… (cut)", text.get(..end).unwrap_or_default())),
@@ -128,18 +162,56 @@ mod tests {
         );
         assert_eq!(html("a\u{202e}b\u{1b}[2J\0"), "a\\u{202e}b\\u{1b}[2J\\u{0}");
         assert_eq!(markdown("[x](https://e.example) | 1\n2"), "\\[x\\](https\\://e.example) \\| 1<br>2");
+        assert_eq!(markdown("<img src=x>&"), "&lt;img src=x&gt;&amp;");
+        assert_eq!((markdown("2) a").as_str(), markdown("7.").as_str()), ("2\\) a", "7\\."));
+        assert_eq!((markdown("315.0").as_str(), markdown("\u{1b}[0m 3.5").as_str()), ("315.0", "\\u{1b}\\[0m 3.5"));
         assert_eq!((markdown("1. a").as_str(), markdown("www.e.example").as_str()), ("1\\. a", "www\\.e.example"));
-        assert_eq!(fenced("SELECT '```'"), "````sql\nSELECT '```'\n````\n");
+        assert_eq!(fenced("sql", "SELECT '```'"), "````sql\nSELECT '```'\n````\n");
         assert_eq!((spreadsheet("=1+1").as_str(), spreadsheet("-5").as_str()), ("'=1+1", "-5"));
         assert_eq!(clipped("abc", 2), "ab… (cut)");
+        assert_eq!(
+            (record([String::new()]), record(["a,\"".into(), String::new()])),
+            ("\"\"\n".into(), "\"a,\"\"\",\n".into())
+        );
+    }
+
+    #[test]
+    fn sequences_are_shown_and_not_obeyed() {
+        assert_eq!(shown("a\u{1b}[31mb\r\n\0", &[]), "a\\u{1b}[31mb\\r\\n\\u{0}");
+        assert_eq!(shown("abc\u{202e}txt", &[]), "abc\\u{202e}txt");
+        assert_eq!(shown("\u{9b}2J", &[]), "\\u{9b}2J");
+        assert_eq!(shown("a\n\tb\u{7}", &['\n', '\t']), "a\n\tb\\u{7}");
+        assert_eq!(shown("naïve 漢字 👩‍👧", &[]), "naïve 漢字 👩‍👧");
+    }
+
+    /// What a browser makes of it again.
+    fn read(html: &str) -> String {
+        let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'")];
+        named.iter().fold(html.to_owned(), |text, (name, sign)| text.replace(name, sign)).replace("&amp;", "&")
     }
 
     proptest! {
+        #[test]
+        fn nothing_dangerous_is_left(text in any::<String>()) {
+            prop_assert!(!shown(&text, &[]).chars().any(is_dangerous));
+            prop_assert!(!shown(&text, &['\n', '\t']).chars().any(|c| is_dangerous(c) && c != '\n' && c != '\t'));
+        }
+
+        #[test]
+        fn harmless_text_stays(text in "[a-zA-Z0-9 .,;äöü漢]*") {
+            prop_assert_eq!(shown(&text, &[]), text.as_str());
+        }
+
         #[test]
         fn no_text_leaves_its_place(text in any::<String>()) {
             let escaped = html(&text);
             prop_assert!(!escaped.contains(['<', '>', '"', '\'']));
             prop_assert!(!escaped.chars().any(|c| is_dangerous(c) && c != '\n' && c != '\t'));
+            for (place, _) in escaped.match_indices('&') {
+                let names = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"];
+                prop_assert!(names.iter().any(|name| escaped[place..].starts_with(name)), "{}", escaped);
+            }
+            prop_assert_eq!(read(&escaped), shown(&text, &['\n', '\t']).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"));
             let cell = markdown(&text);
             prop_assert!(!cell.contains('\n') && !cell.replace("<br>", "").contains(['<', '>']));
             let mut after_backslash = false;

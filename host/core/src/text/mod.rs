@@ -1,5 +1,7 @@
 //! Small rules about text that several rooms share.
 
+pub mod escape;
+
 /// The names nearest to `wanted`, best first, at most three; letter case aside. Empty when nothing is near.
 pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let wanted = wanted.to_lowercase();

@@ -1,52 +1,31 @@
 //! A comparison for people at a terminal: the verdict first, then the figures, then the first questions that only one arm answers right.
 
-use syrch::grade::report::render::text::{self, Table};
+use syrch::grade::report::render::text;
 use syrch::grade::report::{CompareReport, Flipped, PairReport, RightOne};
 
-use crate::sink::{Grid, table, terminal};
+use super::{drawn, line, of_fields, partial};
+use crate::commands::trace::words::count;
 
 /// Flipped questions of a pair that are shown.
 const SHOWN: usize = 10;
 /// Tables by their titles, which a terminal is shown; those of slices only when they were asked for.
-const TABLES: [&str; 3] = ["Arms", "Pairs", "Share right at equal budget"];
+const TABLES: [&str; 4] = ["Arms", "Pairs", "One more right answer", "Share right at equal budget"];
 
 /// The report; `slices` are the fields whose values are shown one by one.
-pub(crate) fn compare(report: &CompareReport, slices: &[String], width: Option<u16>) -> String {
+pub(super) fn compare(report: &CompareReport, slices: &[String], width: Option<u16>) -> String {
     let mut out: String = report.pairs.iter().map(|pair| line(&pair.verdict)).collect();
-    if let Some(partial) = &report.partial {
-        out += &line(&format!("{} of {} answers: {}", partial.done, partial.of, partial.why));
-    }
-    for mut table in text::compare(report) {
-        let is_shown = TABLES.iter().any(|title| table.title.starts_with(title))
-            || table.title.starts_with("One more right answer")
-            || keep_slices(&mut table, slices);
-        if is_shown {
-            out += &drawn(&table, width);
-        }
+    out += &partial(&report.basis);
+    for table in text::compare(report) {
+        let shown = match TABLES.iter().any(|title| table.title.starts_with(title)) {
+            true => Some(table),
+            false if table.title.starts_with("Slices") => of_fields(table, slices),
+            false => None,
+        };
+        out += &shown.map(|table| drawn(&table, width)).unwrap_or_default();
     }
     out += &pareto(report);
     report.pairs.iter().for_each(|pair| out += &flips(pair));
     out
-}
-
-fn line(text: &str) -> String {
-    format!("{}\n", terminal::line(text))
-}
-
-fn drawn(shown: &Table, width: Option<u16>) -> String {
-    let grid = Grid { columns: shown.columns.clone(), rows: shown.rows.clone() };
-    format!("\n{}{}", line(&shown.title), table::render(&grid, width))
-}
-
-/// Keeps of a table of slices the fields that were asked for; whether any is left.
-fn keep_slices(table: &mut Table, fields: &[String]) -> bool {
-    let is_asked = |row: &Vec<serde_json::Value>| {
-        row.first().and_then(serde_json::Value::as_str).is_some_and(|name| fields.iter().any(|field| field == name))
-    };
-    table.title.starts_with("Slices") && {
-        table.rows.retain(is_asked);
-        !table.rows.is_empty()
-    }
 }
 
 fn pareto(report: &CompareReport) -> String {
@@ -67,9 +46,9 @@ fn flips(pair: &PairReport) -> String {
         return String::new();
     }
     let many = pair.flipped.len();
-    let count = if many == 1 { "1 question".to_owned() } else { format!("{many} questions") };
-    let mut out =
-        format!("\n{}", line(&format!("{count} that only `{}` or only `{}` answers right", pair.first, pair.second)));
+    let questions = count(many as u64, "question");
+    let title = format!("{questions} that only `{}` or only `{}` answers right", pair.first, pair.second);
+    let mut out = format!("\n{}", line(&title));
     pair.flipped.iter().take(SHOWN).for_each(|one| out += &flip(pair, one));
     if many > SHOWN {
         out += &format!("  and {} more: --format json and --report have them all\n", many - SHOWN);

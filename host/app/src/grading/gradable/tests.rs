@@ -1,0 +1,177 @@
+//! Golds of every kind under the guard, and that nobody is asked what cannot be graded.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use syrch_grade::Verdict;
+use syrch_grade::rules::Rule;
+use syrch_grade::run::{Answered, Answerer, Cost, End, Item};
+use syrch_grade::suite::Format;
+
+use super::super::ask::{Asked, Asker};
+use super::super::grader::{Grader, Traces};
+use super::*;
+use crate::{Settings, Shared, Silent};
+
+const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
+    INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
+/// Compiles, and overflows when it is run.
+const FAILS: &str = "SELECT abs(-9223372036854775807 - 1) FROM customers";
+
+fn arena(folder: &Path) -> Arena {
+    let shop = syrch_kit::sqlite(folder.join("shop.sqlite"), SHOP);
+    let observer: Arc<dyn crate::Observer> = Arc::new(Silent);
+    Arena::new(vec![Settings::default()], [("shop".to_owned(), shop)].into(), Shared::new(), observer)
+}
+
+fn question(id: &str, golds: Vec<Gold>) -> Question {
+    Question {
+        id: id.to_owned(),
+        db: "shop".to_owned(),
+        engine: "sqlite".to_owned(),
+        question: format!("{id}?"),
+        evidence: None,
+        golds,
+        ordered: false,
+        as_of: None,
+        fields: BTreeMap::new(),
+    }
+}
+
+fn sql(statement: &str) -> Gold {
+    Gold::Sql(statement.to_owned())
+}
+
+fn suite(questions: Vec<Question>) -> Suite {
+    let (path, folder) = Default::default();
+    Suite { path, folder, format: Format::Jsonl, questions, places: Vec::new(), digest: String::new() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn golds_are_compiled_under_the_guard_and_not_run() {
+    let scratch = syrch_kit::scratch();
+    let arena = arena(scratch.path());
+    let csv = |name: &str, text: &str| {
+        let path = scratch.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        Gold::Csv(path)
+    };
+    let missing = || Gold::Csv(scratch.path().join("missing.csv"));
+    let good = || sql("SELECT COUNT(*) FROM customers");
+    let cases = [
+        ("good", vec![good()], None),
+        ("fails when it is run", vec![sql(FAILS)], None),
+        ("deletes", vec![sql("DELETE FROM customers")], Some("`DELETE` is refused")),
+        ("hides it", vec![sql("WITH x AS (SELECT 1) DELETE FROM customers")], Some("refused")),
+        ("attaches", vec![sql("ATTACH 'other.sqlite' AS other")], Some("refused")),
+        ("two", vec![sql("SELECT 1; DROP TABLE customers")], Some("one statement")),
+        ("no statement", vec![sql("SELEC nothing")], Some("SELEC")),
+        ("no table", vec![sql("SELECT x FROM elsewhere")], Some("elsewhere")),
+        ("no column", vec![sql("SELECT age FROM customers")], Some("age")),
+        ("the second is good", vec![sql("SELECT x FROM elsewhere"), good()], None),
+        ("the first is told", vec![sql("SELECT x FROM one"), sql("SELECT x FROM two"), missing()], Some("one")),
+        ("rows", vec![csv("rows.csv", "n\n2\n")], None),
+        ("missing rows", vec![missing()], Some("missing.csv` cannot be read")),
+        ("rows that are none", vec![csv("ragged.csv", "a,b\n1\n")], Some("ragged.csv` line 2: 1 cells")),
+        ("rows beside a bad statement", vec![sql("SELECT x FROM elsewhere"), csv("also.csv", "n\n2\n")], None),
+        ("a text", vec![Gold::Text("2".to_owned())], None),
+    ];
+    let before = std::fs::read(scratch.path().join("shop.sqlite")).unwrap();
+    let questions = cases.iter().map(|(id, golds, _)| question(id, golds.clone())).collect();
+    let faults = ungradable(&suite(questions), None, &arena).await.unwrap();
+    for (id, _, expected) in cases {
+        match (faults.get(id), expected) {
+            (None, None) => {}
+            (Some(why), Some(word)) => assert!(why.contains(word), "{id}: {why}"),
+            (found, _) => panic!("{id}: {found:?}"),
+        }
+    }
+    assert_eq!(std::fs::read(scratch.path().join("shop.sqlite")).unwrap(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suite_without_anything_to_grade_is_refused_and_a_shard_of_it_is_not() {
+    let scratch = syrch_kit::scratch();
+    let arena = arena(scratch.path());
+    let bad = |id: &str| question(id, vec![sql("DROP TABLE customers")]);
+    let whole = suite(vec![bad("a"), bad("b")]);
+    let said = ungradable(&whole, None, &arena).await.unwrap_err();
+    assert_eq!(said.class(), "configuration");
+    let said = said.to_string();
+    assert!(said.starts_with("no question of the suite can be graded: a: ") && said.contains("; b: "), "{said}");
+    // Another shard may have some. Each looks at its own.
+    let of = async |index| ungradable(&whole, Some(Shard { index, of: 2 }), &arena).await.unwrap();
+    assert_eq!((of(1).await.into_keys().collect::<Vec<_>>(), of(2).await.len()), (vec!["a".to_owned()], 1));
+    let elsewhere = Question { db: "bank".to_owned(), ..bad("c") };
+    assert!(ungradable(&suite(vec![elsewhere]), None, &arena).await.unwrap_err().to_string().contains("`bank`"));
+}
+
+/// Notes who is asked.
+struct Asks(Arc<Mutex<Vec<String>>>);
+
+#[async_trait]
+impl Asker for Asks {
+    async fn ask(&self, _: usize, question: &Question, _: Option<&Path>) -> Result<Asked, Error> {
+        self.0.lock().unwrap().push(question.id.clone());
+        Ok(Asked {
+            end: End::Answered,
+            fault: None,
+            sql: Some("SELECT COUNT(*) FROM customers".to_owned()),
+            data: None,
+            confidence: None,
+            candidate_confidence: None,
+            cost: Cost { calls: 1, ..Cost::default() },
+            time_ms: 0.0,
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_asked_what_cannot_be_graded() {
+    let scratch = syrch_kit::scratch();
+    let (asked, known) = (Arc::default(), BTreeMap::from([("bad".to_owned(), "it writes".to_owned())]));
+    let grader = Grader {
+        asker: Box::new(Asks(Arc::clone(&asked))),
+        ungradable: Arc::new(known.clone()),
+        arena: Arc::new(arena(scratch.path())),
+        folder: scratch.path().to_owned(),
+        rule: Rule::default(),
+        fuzzed: None,
+        traces: Traces::None,
+        is_noted: false,
+        expected: Grader::kept(),
+    };
+    let mut all = Vec::new();
+    for (id, gold) in [("bad", "DROP TABLE customers"), ("good", "SELECT 2"), ("fails", FAILS)] {
+        let question = Arc::new(question(id, vec![sql(gold)]));
+        let item = Item { arm: 0, arm_name: "a".into(), question, place: 0, retried: false };
+        let Answered::Graded(graded) = grader.answer(&item).await else { panic!("{id}") };
+        all.push(*graded);
+    }
+    assert_eq!(*asked.lock().unwrap(), ["good", "fails"]);
+    let [bad, good, fails] = &all[..] else { panic!("three") };
+    assert_eq!((bad.gold_fault.as_deref(), bad.cost.calls, bad.sql.is_none()), (Some("it writes"), 0, true));
+    assert_eq!((good.gold_fault.as_deref(), good.verdict("bag-v1")), (None, Some(Verdict::Right)));
+    let overflow = fails.gold_fault.clone().unwrap();
+    // What was asked has its price, and counts for nobody.
+    assert!(overflow.contains("overflow") && fails.verdicts.is_empty() && fails.cost.calls == 1, "{overflow}");
+    // Told is what nobody was told before.
+    let told = afterwards(&all, &known).unwrap();
+    assert_eq!(told, format!("1 question that was asked cannot be graded: fails: {overflow}"));
+    assert_eq!(afterwards(&all[..2], &known), None);
+    let both = afterwards(&all, &BTreeMap::new()).unwrap();
+    assert!(both.starts_with("2 questions that were asked cannot be graded: bad: it writes; fails: "), "{both}");
+}
+
+#[test]
+fn ten_are_named_and_the_rest_counted() {
+    let faults =
+        |many: u32| (0..many).map(|id| (format!("q{id:02}"), "does not run".to_owned())).collect::<BTreeMap<_, _>>();
+    assert_eq!(warning(&faults(0)), None);
+    let one = warning(&faults(1)).unwrap();
+    assert_eq!(one, "1 question cannot be graded and is not asked: q00: does not run; `suite lint` tells of all");
+    let many = warning(&faults(12)).unwrap();
+    assert!(many.starts_with("12 questions cannot be graded and are not asked: q00: "), "{many}");
+    assert!(many.contains("q09: does not run; and 2 more;") && !many.contains("q10"), "{many}");
+}

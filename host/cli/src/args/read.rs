@@ -1,0 +1,136 @@
+//! Reads the command line: flags of a search on both sides of its name, and what is told of flags that stand in the wrong place.
+
+use std::ffi::OsString;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+
+use super::{Cli, Command, SearchArgs};
+
+/// Flags of the founding package's `search` that are a command of their own by now, and what does the same.
+const MOVED: [(&str, &str); 4] = [
+    ("--grid", "`syrch-host grid` tries many settings, on one question by -q or on a suite"),
+    ("--grid-parallel", "`syrch-host grid` tries many settings, --grid-max-workers of them at once"),
+    ("--grid-sequential", "`syrch-host grid --grid-max-workers 1` tries many settings, one after the other"),
+    ("--grid-max-workers", "`syrch-host grid --grid-max-workers N` tries many settings, N at once"),
+];
+
+impl Cli {
+    /// Reads the arguments. Flags of a search before another command are refused, since they would be forgotten silently.
+    pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut command = Self::command();
+        let matches = command.try_get_matches_from_mut(arguments).map_err(moved)?;
+        if let Some((name, flag)) = misplaced(&command, &matches) {
+            let message = format!("`--{flag}` belongs to a search; write it after `{name}` if {name} takes it");
+            return Err(command.error(ErrorKind::ArgumentConflict, message));
+        }
+        let mut cli = Self::from_arg_matches(&matches)?;
+        if let Some(Command::Search(search)) = &mut cli.command {
+            **search = std::mem::take(&mut cli.search).merge(std::mem::take(&mut **search));
+        }
+        Ok(cli)
+    }
+}
+
+impl SearchArgs {
+    /// Adds those of `other`, which win.
+    fn merge(mut self, other: Self) -> Self {
+        self.question = other.question.or(self.question);
+        self.evidence = other.evidence.or(self.evidence);
+        self.resume = other.resume.or(self.resume);
+        self.dry_run |= other.dry_run;
+        self.parameters.extend(other.parameters);
+        self.flags.merge(other.flags);
+        self
+    }
+}
+
+/// The command that is not a search, and the first flag of one before it.
+fn misplaced<'a>(command: &'a clap::Command, matches: &'a ArgMatches) -> Option<(&'a str, &'a str)> {
+    let (name, _) = matches.subcommand().filter(|(name, _)| *name != "search")?;
+    let flag = command
+        .get_arguments()
+        .filter(|argument| !argument.is_global_set())
+        .filter(|argument| matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine))
+        .find_map(|argument| argument.get_long())?;
+    Some((name, flag))
+}
+
+/// The error, and of a flag that has moved what to write instead.
+fn moved(mut error: clap::Error) -> clap::Error {
+    let of = |flag: &str| MOVED.iter().find(|(moved, _)| *moved == flag).map(|(_, instead)| *instead);
+    let instead = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(flag)) if error.kind() == ErrorKind::UnknownArgument => of(flag),
+        _ => None,
+    };
+    if let Some(instead) = instead {
+        // What merely sounds alike leads elsewhere.
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(instead)]));
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+    use crate::sink::Format;
+
+    fn read(words: &str) -> Result<Cli, clap::Error> {
+        Cli::read(std::iter::once("syrch-host").chain(words.split_whitespace()).map(Into::into))
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_stand_on_both_sides_and_search_flags_do_not() {
+        assert_eq!(read("--format json schema x.sqlite").ok().unwrap().global.format, Format::Json);
+        assert_eq!(read("schema x.sqlite --format json").ok().unwrap().global.format, Format::Json);
+        for words in ["--max-depth 3 schema x", "-q hi config", "--db x sql SELECT", "--no-interactive plugin list"] {
+            let error = read(words).err().unwrap();
+            assert_eq!(error.exit_code(), 2, "{words}");
+            assert!(error.to_string().contains("belongs to a search"), "{error}");
+        }
+    }
+
+    #[test]
+    fn search_may_stand_in_the_middle() {
+        let Some(Command::Search(search)) = read("-q one --seed 1 search -q two --budget 5").ok().unwrap().command
+        else {
+            panic!("not a search");
+        };
+        assert_eq!(search.question.as_deref(), Some("two"));
+        let values: Vec<_> = search.flags.entries().map(|(_, value, _)| value.to_string()).collect();
+        assert_eq!(values, ["5", "1"]);
+    }
+
+    #[test]
+    fn founding_flags_of_a_grid_lead_to_its_command() {
+        for words in ["search -q hi", "-q hi", ""] {
+            for (flag, instead) in MOVED {
+                let error = read(&format!("{words} {flag}")).err().unwrap();
+                let told = error.to_string();
+                assert_eq!(error.exit_code(), 2, "{words} {flag}");
+                assert!(told.contains(&format!("unexpected argument '{flag}' found")), "{told}");
+                assert_eq!(told.matches("tip: ").count(), 1, "{told}");
+                assert!(told.contains(&format!("tip: {instead}")), "{told}");
+            }
+        }
+        let other = read("search --gird").err().unwrap().to_string();
+        assert!(!other.contains("syrch-host grid"), "{other}");
+        assert!(read("grid suite.jsonl --grid-max-workers 2").is_ok());
+    }
+
+    #[test]
+    fn the_help_ends_with_the_exit_codes() {
+        let help = Cli::command().render_long_help().to_string();
+        assert!(help.contains("Exit codes:") && help.trim_end().ends_with(Exit::Interrupted.meaning()), "{help}");
+    }
+}

@@ -1,0 +1,104 @@
+//! The figures that stand in more than one format are the same in all of them: columns of the tables, and R-VES.
+
+use serde_json::{Value, json};
+use syrch_grade::report::BenchmarkReport;
+use syrch_grade::report::render::parquet::parquet;
+use syrch_kit::MockEndpoint;
+
+use super::{Bench, script};
+use crate::endpoint::Said;
+
+/// A table of comma-separated values by its columns' names.
+struct Csv(Vec<Vec<String>>);
+
+impl Csv {
+    fn read(text: &str) -> Self {
+        Self(text.lines().map(cells).collect())
+    }
+
+    fn column(&self, name: &str) -> Vec<&str> {
+        let at =
+            self.0[0].iter().position(|column| column == name).unwrap_or_else(|| panic!("no {name}: {:?}", self.0[0]));
+        self.0[1..].iter().map(|row| row[at].as_str()).collect()
+    }
+}
+
+/// The cells of a line, of which none holds a line's end.
+fn cells(line: &str) -> Vec<String> {
+    let (mut cells, mut is_quoted) = (vec![String::new()], false);
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if is_quoted && chars.peek() == Some(&'"') => cells.last_mut().unwrap().extend(chars.next()),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(String::new()),
+            c => cells.last_mut().unwrap().push(c),
+        }
+    }
+    cells
+}
+
+#[test]
+fn each_line_tells_its_run_its_rule_and_the_model_that_was_simulated() {
+    let bench = Bench::of(4);
+    for (model, rule) in [("offline", "bag-v1"), ("simulated:suite.jsonl", "strict")] {
+        let said = bench.say(&format!(
+            "benchmark suite.jsonl --llm {model} --seeds 1 --rule {rule} --report r.csv --report r.parquet --format json"
+        ));
+        let document = said.document(0);
+        let run = bench.runs().remove(0);
+        assert_eq!((&document["run"], &document["rule"]), (&json!(run), &json!(rule)));
+        let simulated = document["simulated"].as_str().unwrap_or_default();
+        assert_eq!(simulated.starts_with("simulated"), model != "offline", "{simulated}");
+        let read = |file: &str| std::fs::read(bench.place.path().join(file)).unwrap();
+        let csv = Csv::read(&String::from_utf8(read("r.csv")).unwrap());
+        for (name, value) in [("run_id", run.as_str()), ("rule", rule), ("simulated", simulated)] {
+            assert_eq!(csv.column(name), [value; 4], "{name}");
+        }
+        assert_eq!(csv.column("id"), ["q0000", "q0001", "q0002", "q0003"]);
+        // The file's bytes are those of the document's answers, of which the texts stand there as they are.
+        let file = read("r.parquet");
+        let report: BenchmarkReport = serde_json::from_value(document.clone()).unwrap();
+        assert!(parquet(&report.results).unwrap() == file, "the Parquet file holds other answers");
+        for text in ["run_id", "simulated", &run, rule, simulated] {
+            assert!(
+                file.windows(text.len().max(1)).any(|part| text.is_empty() || part == text.as_bytes()),
+                "no `{text}`"
+            );
+        }
+        // Under another rule the lines say so, and are else of the same run.
+        let again = bench.say("report last --rule bird-ex --format csv");
+        let csv = Csv::read(&again.stdout);
+        assert_eq!((csv.column("rule"), csv.column("run_id")), (vec!["bird-ex"; 4], vec![run.as_str(); 4]));
+        // Equal runs have equal tables.
+        let timeless = bench.say("report last --without-times --format csv");
+        assert_eq!(Csv::read(&timeless.stdout).column("run_id"), [""; 4]);
+    }
+}
+
+#[test]
+fn r_ves_is_one_number_in_every_format() {
+    let bench = Bench::of(5);
+    let endpoint = MockEndpoint::start(script());
+    let words = "--timed 2 --report r.md --report r.html --format json";
+    let document = Said::of(bench.asks(&endpoint, words).output().unwrap()).document(0);
+    let r_ves = document["r_ves"].as_f64().unwrap();
+    // Four of five are right; of each the root of a reward from 0.25 to 1.25 counts.
+    assert!((80.0 * 0.25_f64.sqrt()..=80.0 * 1.25_f64.sqrt()).contains(&r_ves), "{r_ves}");
+    assert_eq!(document["timed_repeats"], 2);
+    let (name, shown) = ("R-VES (each pair timed 2 times)", format!("{r_ves:.1} %"));
+    let read = |file: &str| std::fs::read_to_string(bench.place.path().join(file)).unwrap();
+    let again = |format: &str| bench.say(&format!("report last --format {format}")).stdout;
+    for (format, text, row) in [
+        ("markdown", read("r.md"), format!("| {name} | {shown} |")),
+        ("html", read("r.html"), format!("<td>{name}</td><td>{shown}</td>")),
+        ("markdown", again("markdown"), format!("| {name} | {shown} |")),
+        ("table", again("table"), format!("│ {name} ┆ {shown}")),
+    ] {
+        assert!(text.contains(&row), "no `{row}` in {format}: {text}");
+    }
+    let later: Value = serde_json::from_str(&again("json")).unwrap();
+    assert_eq!(later["r_ves"], document["r_ves"]);
+    let timeless = bench.say("report last --without-times --format json").document(0);
+    assert_eq!((timeless.get("r_ves"), timeless.get("timed_repeats")), (None, None));
+}
