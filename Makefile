@@ -18,9 +18,13 @@ ASK := $(HOST) --llm offline --db $(SHOP)
 target:
 	@if command -v rustup >/dev/null; then rustup target add wasm32-wasip2; fi
 
+# Each is moved to its place whole: several may make them at once.
 plugins: target
 	$(CARGO) build $(PLUGINS:%=-p %) --target wasm32-wasip2 --profile plugin --target-dir target/plugins
-	@for name in $(PLUGINS); do cp target/plugins/wasm32-wasip2/plugin/$$name.wasm plugins/$$name.wasm || exit 1; done
+	@for name in $(PLUGINS); do \
+		cp target/plugins/wasm32-wasip2/plugin/$$name.wasm plugins/.$$name.$$$$.wasm && \
+		mv -f plugins/.$$name.$$$$.wasm plugins/$$name.wasm || exit 1; \
+	done
 
 demo: plugins
 	$(CARGO) build -p syrch-host -p syrch-examples
