@@ -41,6 +41,11 @@ impl Scrubber {
         Self { secrets }
     }
 
+    /// Whether there is nothing to hide.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.secrets.is_empty()
+    }
+
     /// Whether the text holds a secret.
     pub(crate) fn finds(&self, text: &str) -> bool {
         matches!(self.text(text), Cow::Owned(_))
@@ -59,7 +64,7 @@ impl Scrubber {
 
     /// Takes secrets out of every string and key of a document, which stays a document.
     pub(crate) fn value(&self, value: &mut Value) {
-        if self.secrets.is_empty() {
+        if self.is_idle() {
             return;
         }
         match value {

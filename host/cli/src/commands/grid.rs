@@ -15,7 +15,7 @@ use clap::{Arg, Args};
 use serde_json::Value;
 use syrch::grading::{Axis, GridCell, GridError, Knob, SuiteOptions, cells, founding};
 
-use super::graded::{DATABASE, Occasions, RunArgs, carry_out, databases};
+use super::graded::{DATABASE, Occasions, RunArgs, carry_out, databases, without_secrets};
 use super::trace::words::count;
 use super::{Context, search};
 use crate::config::Origin;
@@ -123,7 +123,7 @@ pub(crate) async fn run(mut context: Context, arguments: GridArgs) -> Outcome {
     if let Some(why) = &ended.why {
         report.basis.because(why);
     }
-    let report = written::scrubbed(report, &context.scrubber)?;
+    let report = without_secrets(report, &context.scrubber)?;
     written::print(&context, &report)?;
     let folder = arguments.out.as_deref().unwrap_or(&ended.outcome.folder);
     written::files(&context, &report, folder)?;

@@ -12,7 +12,9 @@ use syrch::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge
 use syrch::grading::Timings;
 
 use super::Context;
-use super::graded::{Document, ReportFile, check_slices, print, runs, spare_all, tell_traces, write_all};
+use super::graded::{
+    Document, ReportFile, check_slices, print, runs, spare_all, tell_traces, without_secrets, write_all,
+};
 use super::grid::kept::Kept;
 use super::grid::written;
 use super::trace::words::moment;
@@ -106,7 +108,7 @@ fn of_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport) ->
     if arguments.without_times {
         report.without_times();
     }
-    let report = written::scrubbed(report, &context.scrubber)?;
+    let report = without_secrets(report, &context.scrubber)?;
     written::print(context, &report)?;
     let (json, markdown) = (written::json(&report)?, markdown::grid(&report));
     arguments.report.iter().try_for_each(|file| file.write_text(&json, &markdown))?;

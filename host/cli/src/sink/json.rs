@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 use syrch::json_value;
 use syrch::syrch_core::ResultSet;
@@ -11,6 +12,11 @@ use super::{Grid, terminal};
 /// One document over several lines.
 pub(crate) fn document(value: &Value) -> String {
     format!("{}\n", safe(&format!("{value:#}")))
+}
+
+/// The same of what is no value yet: of a long one, values would take many times its memory.
+pub(crate) fn written(document: &impl Serialize) -> serde_json::Result<String> {
+    Ok(format!("{}\n", safe(&serde_json::to_string_pretty(document)?)))
 }
 
 /// One document on one line.

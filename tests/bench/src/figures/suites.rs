@@ -22,28 +22,35 @@ use crate::{Outcome, text};
 /// What each question of the suites asks, and the endpoint answers.
 const STATEMENT: &str = "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC";
 
+/// Runs of which the quickest counts.
+const RUNS: u32 = 3;
+
 /// An endpoint that takes a while for each call is kept busy: how long a run takes, as a share of the calls' time over those at once.
 pub(crate) fn pace(world: &World) -> Outcome<Vec<Figure>> {
     const QUESTIONS: u32 = 100;
     const DELAY: Duration = Duration::from_millis(50);
     const WORKERS: usize = 5;
     let endpoint = delayed(DELAY);
-    let (taken, calls) = run(world, &endpoint, QUESTIONS, WORKERS)?;
+    let (taken, calls) = quickest(world, &endpoint, QUESTIONS, WORKERS)?;
     let ideal = DELAY.as_secs_f64() * f64::from(calls) / WORKERS as f64;
     let what = format!("a suite of {QUESTIONS} questions at 50 ms a call, {WORKERS} at once: time against the ideal");
-    Ok(vec![Figure::new(what, taken / ideal, "×").at_most(1.2).note(format!("{calls} calls, {taken:.2} s"))])
+    Ok(vec![
+        Figure::new(what, taken / ideal, "×")
+            .at_most(1.2)
+            .note(format!("{calls} calls, {taken:.2} s, the best of {RUNS} runs")),
+    ])
 }
 
 /// An endpoint that answers at once: questions a second.
 pub(crate) fn rate(world: &World) -> Outcome<Vec<Figure>> {
-    const QUESTIONS: u32 = 2_000;
+    const QUESTIONS: u32 = 1_000;
     const WORKERS: usize = 8;
     let endpoint = one_task();
     // The first run compiles plugins.
     run(world, &endpoint, 20, WORKERS)?;
-    let (taken, calls) = run(world, &endpoint, QUESTIONS, WORKERS)?;
+    let (taken, calls) = quickest(world, &endpoint, QUESTIONS, WORKERS)?;
     let rate = f64::from(QUESTIONS) / taken;
-    let note = format!("{calls} calls, {WORKERS} at once, the endpoint in the same process");
+    let note = format!("{calls} calls, {WORKERS} at once, the endpoint in the same process, the best of {RUNS} runs");
     Ok(vec![Figure::new("questions a second of a suite at 0 ms a call", rate, "/s").at_least(300.0).note(note)])
 }
 
@@ -101,6 +108,16 @@ fn suite(world: &World, questions: u32) -> Outcome<PathBuf> {
     }
     file.flush()?;
     Ok(path)
+}
+
+/// The quickest of some runs: what else the machine does only ever takes time.
+fn quickest(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -> Outcome<(f64, u32)> {
+    let mut best = run(world, endpoint, questions, workers)?;
+    for _ in 1..RUNS {
+        let again = run(world, endpoint, questions, workers)?;
+        best = if again.0 < best.0 { again } else { best };
+    }
+    Ok(best)
 }
 
 /// Runs a suite in this process; the seconds that it took, and the calls that the endpoint saw.

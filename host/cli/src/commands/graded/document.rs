@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use syrch::grade::report::render::{csv, html, markdown, parquet};
 use syrch::grade::report::{Basis, BenchmarkReport, CompareOptions, CompareReport, ResultRow};
 use syrch::grade::run::RunRecord;
@@ -84,17 +83,11 @@ impl Document {
     /// The document without secrets, so that no way of writing it can meet one.
     pub(crate) fn scrubbed(self, scrubber: &Scrubber) -> Outcome<Self> {
         Ok(match self {
-            Self::Benchmark(report) => Self::Benchmark(Box::new(clean(*report, scrubber)?)),
-            Self::Compare(report) => Self::Compare(Box::new(clean(*report, scrubber)?)),
+            Self::Benchmark(report) => {
+                Self::Benchmark(Box::new(clean(*report, |report| &mut report.results, scrubber)?))
+            }
+            Self::Compare(report) => Self::Compare(Box::new(clean(*report, |report| &mut report.results, scrubber)?)),
         })
-    }
-
-    fn value(&self) -> Outcome<Value> {
-        match self {
-            Self::Benchmark(report) => serde_json::to_value(report),
-            Self::Compare(report) => serde_json::to_value(report),
-        }
-        .map_err(unwritable)
     }
 
     /// Every answer.
@@ -107,7 +100,11 @@ impl Document {
 
     /// One JSON document.
     pub(crate) fn json(&self) -> Outcome<String> {
-        Ok(json::document(&self.value()?))
+        match self {
+            Self::Benchmark(report) => json::written(report),
+            Self::Compare(report) => json::written(report),
+        }
+        .map_err(unwritable)
     }
 
     /// A line of JSON for each answer.
@@ -147,12 +144,28 @@ fn unwritable(error: serde_json::Error) -> Failure {
     Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
 }
 
-fn clean<T: Serialize + DeserializeOwned>(report: T, scrubber: &Scrubber) -> Outcome<T> {
-    let mut value = serde_json::to_value(&report).map_err(unwritable)?;
+/// The report without secrets. Its rows are taken one at a time: as values, all of them would take many times their memory.
+fn clean<T: Serialize + DeserializeOwned>(
+    mut report: T,
+    rows: impl Fn(&mut T) -> &mut Vec<ResultRow>,
+    scrubber: &Scrubber,
+) -> Outcome<T> {
+    if scrubber.is_idle() {
+        return Ok(report);
+    }
+    let held = std::mem::take(rows(&mut report));
+    let mut report = without_secrets(report, scrubber)?;
+    *rows(&mut report) = held.into_iter().map(|row| without_secrets(row, scrubber)).collect::<Outcome<_>>()?;
+    Ok(report)
+}
+
+/// Anything that is read as it is written, without secrets.
+pub(crate) fn without_secrets<T: Serialize + DeserializeOwned>(one: T, scrubber: &Scrubber) -> Outcome<T> {
+    let mut value = serde_json::to_value(&one).map_err(unwritable)?;
     let before = value.clone();
     scrubber.value(&mut value);
     // Written and read back only when there is something to hide.
-    if value == before { Ok(report) } else { serde_json::from_value(value).map_err(unwritable) }
+    if value == before { Ok(one) } else { serde_json::from_value(value).map_err(unwritable) }
 }
 
 /// Prints a report in the chosen format, and on standard error what the reader should know. The document must be scrubbed. `slices` are the

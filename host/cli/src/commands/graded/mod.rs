@@ -14,6 +14,6 @@ pub(crate) mod text;
 
 pub(crate) use args::{DATABASE, RunArgs, databases, refuse_interactive, runs};
 pub(crate) use carry_out::{Inputs, Occasions, carry_out, stop_at_interrupt};
-pub(crate) use document::{Document, print, tell_traces};
+pub(crate) use document::{Document, print, tell_traces, without_secrets};
 pub(crate) use files::{ReportFile, spare_all, write_all};
 pub(crate) use slices::check_slices;

@@ -15,7 +15,6 @@ use crate::commands::trace::words::count;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::scrub::Scrubber;
 use crate::sink::{Format, Grid, json as sink, table, terminal};
 
 /// A file's name, and whether a text is such a file's.
@@ -92,14 +91,6 @@ pub(super) fn spare(folder: &Path, inputs: &Inputs) -> Outcome<()> {
 
 fn unwritable(error: serde_json::Error) -> Failure {
     Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-}
-
-/// The report without secrets.
-pub(crate) fn scrubbed(report: GridReport, scrubber: &Scrubber) -> Outcome<GridReport> {
-    let mut value = serde_json::to_value(&report).map_err(unwritable)?;
-    let before = value.clone();
-    scrubber.value(&mut value);
-    if value == before { Ok(report) } else { serde_json::from_value(value).map_err(unwritable) }
 }
 
 /// The report as one JSON document.

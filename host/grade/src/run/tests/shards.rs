@@ -87,7 +87,8 @@ async fn what_is_no_shard_of_the_run_is_refused() {
              the rule (it was bag-v1), the database `db1`"
         )
     );
-    let reasons: [(fn(&mut Header), &str); 8] = [
+    type Change = fn(&mut Header);
+    let reasons: [(Change, &str); 8] = [
         (|header| header.seed = 8, "the seed (it was 7)"),
         (|header| header.rule = "strict".into(), "the rule (it was bag-v1)"),
         (|header| header.stop_early = true, "stopping early (it was not told to)"),
