@@ -76,10 +76,14 @@ fn pooled(at: &[Tie]) -> Vec<f64> {
     }
     let mut values: Vec<f64> = blocks.iter().map(|block| bounded(block.right, block.answers)).collect();
     // Shares rise from step to step, so that only the outer ones are all wrong or all right: few answers must not take them over the next.
-    if let [first, next, ..] = values.as_mut_slice() {
+    if let ([wrong, ..], [first, next, ..]) = (blocks.as_slice(), values.as_mut_slice())
+        && wrong.right == 0.0
+    {
         *first = first.min(*next);
     }
-    if let [.., before, last] = values.as_mut_slice() {
+    if let ([.., right], [.., before, last]) = (blocks.as_slice(), values.as_mut_slice())
+        && right.right == right.answers
+    {
         *last = last.max(*before);
     }
     blocks.iter().zip(values).flat_map(|(block, value)| std::iter::repeat_n(value, block.ties)).collect()
@@ -149,6 +153,18 @@ mod tests {
     fn confidences_that_mislead_give_a_level() {
         let curve = isotonic(&points(&[(0.1, true), (0.5, true), (0.6, false), (0.9, false)]));
         assert_eq!(curve, Isotonic { thresholds: vec![0.1, 0.9], values: vec![0.5, 0.5] });
+    }
+
+    #[test]
+    fn a_step_of_few_answers_does_not_move_its_neighbour() {
+        // Seven of eight are right, and the one above them is.
+        let all = [(0.0, true); 7].into_iter().chain([(0.4, false), (1.0, true)]).collect::<Vec<_>>();
+        let curve = isotonic(&points(&all));
+        assert_eq!([0.0, 0.4, 1.0].map(|confidence| curve.apply(confidence)), [0.875; 3]);
+        // One of eight is right, and the one below them is not.
+        let all = [(0.6, true), (0.0, false)].into_iter().chain([(1.0, false); 7]).collect::<Vec<_>>();
+        let curve = isotonic(&points(&all));
+        assert_eq!([0.0, 0.6, 1.0].map(|confidence| curve.apply(confidence)), [0.125; 3]);
     }
 
     proptest::proptest! {
