@@ -90,7 +90,8 @@ fn words(text: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// Statements by their words, without the names that they give to tables and columns and without words that change nothing. One that cannot be parsed is its words.
+/// Statements by their words, without the names that they give to tables and columns and without words that change nothing. One that
+/// cannot be parsed is its words.
 fn normals(statements: &[&str]) -> Vec<String> {
     let all = || statements.iter().map(|sql| normal(sql)).collect();
     // A tree may be as deep as its statement is long.
