@@ -292,6 +292,47 @@ fn the_report_of_a_grid_is_made_again() {
 }
 
 #[test]
+fn seeds_times_and_a_fuzzed_suite_have_their_figures_in_each_cell() {
+    let place = Place::new();
+    suite(&place);
+    let mut fuzz = place.words("suite fuzz suite.jsonl -o fuzzed --variants 2");
+    let fuzzed = said(fuzz.env("SYRCH_STATE_DIR", state(&place)));
+    assert_eq!(fuzzed.code, 0, "{}", fuzzed.all());
+    let words = "suite.jsonl -P policy.max_depth=1,2 --seeds 2 --timed 1 --fuzz fuzzed";
+    let made = said(&mut offline(grid(&place, &format!("{words} --format json")))).document(0);
+    for cell in made["cells"].as_array().unwrap() {
+        assert_eq!((&cell["of"], &cell["band"]["seeds"]), (&json!(3), &json!(2)), "{cell}");
+        assert!(cell["r_ves"].as_f64().is_some_and(|r_ves| r_ves > 0.0), "{cell}");
+        let rules: Vec<&str> =
+            cell["rules"].as_array().unwrap().iter().map(|rule| rule["rule"].as_str().unwrap()).collect();
+        assert_eq!(rules, ["bag-v1", "bird-ex", "fuzzed", "spider-ex", "spider2", "strict"]);
+    }
+    assert_eq!((&made["timed_repeats"], made["cells"].as_array().unwrap().len()), (&json!(1), 2));
+    let report = |words: &str| {
+        let mut command = place.words("report");
+        said(command.env("SYRCH_STATE_DIR", state(&place)).args(words.split_whitespace()))
+    };
+    assert_eq!(report("--format json").document(0), made);
+    let header = report("--format csv").stdout.lines().next().unwrap().to_owned();
+    assert!(header.ends_with(",note,over 2 seeds,fuzzed,R-VES (each pair timed 1 time)"), "{header}");
+}
+
+#[test]
+fn a_report_that_a_grid_has_not_is_refused_before_any_is_printed() {
+    let place = Place::new();
+    suite(&place);
+    assert_eq!(said(&mut offline(grid(&place, "suite.jsonl -P policy.max_depth=1,2"))).code, 0);
+    for (flags, told) in [
+        ("--report x.json --report x.html", "--report `x.html`: the report of a grid is not written so"),
+        ("--report x.json --resamples 200", "--resamples does not go with the report of a grid"),
+    ] {
+        let mut command = place.words(&format!("report {flags}"));
+        refused(command.env("SYRCH_STATE_DIR", state(&place)), 2, &[told]);
+        assert!(!place.path().join("x.json").exists(), "{flags}");
+    }
+}
+
+#[test]
 fn a_grid_without_an_answer_has_no_best_cell() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::new().on([QUESTION], Reply::status(401, "no")));

@@ -114,8 +114,8 @@ fn plugin(configured: &Configured) -> PluginReport {
     let used = configured.used();
     PluginReport {
         role: configured.role(),
-        name: identity.name,
-        version: identity.version,
+        name: identity.name.clone(),
+        version: identity.version.clone(),
         digest: configured.plugin().digest().to_owned(),
         cpu_ms: u64::try_from(used.cpu.as_millis()).unwrap_or(u64::MAX),
         memory_peak: used.memory_peak,

@@ -82,7 +82,7 @@ impl Clock {
 
 /// One search from one wording of the problem.
 pub(crate) struct Context {
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) cast: Cast,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) trace: Arc<Trace>,
@@ -169,7 +169,7 @@ impl Context {
         let database: Arc<dyn Database> =
             Arc::new(BudgetedDatabase::new(cached_database(host), Arc::clone(ledger), limits));
         Arc::new(Self {
-            settings: host.settings.clone(),
+            settings: Arc::clone(&host.settings),
             cast: host.cast.clone(),
             ledger: Arc::clone(ledger),
             trace: Arc::clone(&run.trace),
@@ -197,7 +197,7 @@ impl Context {
         let kept = tables.iter().map(|relevant| (relevant.table.as_str(), relevant.columns.as_slice()));
         let catalog = if tables.is_empty() { Arc::clone(&self.catalog) } else { Arc::new(self.granted.narrowed(kept)) };
         Arc::new(Self {
-            settings: self.settings.clone(),
+            settings: Arc::clone(&self.settings),
             cast: self.cast.clone(),
             ledger: Arc::clone(&self.ledger),
             trace: Arc::clone(&self.trace),

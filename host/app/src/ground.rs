@@ -111,7 +111,7 @@ async fn chosen(
     let best = || (ground.candidate.clone(), Arc::clone(&ground.results));
     let Some(id) = answer.candidate.as_ref().filter(|id| **id != ground.candidate.id) else { return Ok(best()) };
     let invalid = |what: &str| RoleError::Invalid {
-        plugin: context.cast.aggregator.plugin().identity().name,
+        plugin: context.cast.aggregator.plugin().identity().name.clone(),
         export: "aggregator.aggregate".to_owned(),
         detail: format!("`answer.candidate` `{id}` {what}"),
     };

@@ -18,10 +18,11 @@ use tokio::sync::Semaphore;
 use crate::answer::cost;
 use crate::context::{Clock, RunState};
 use crate::knowledge::Knowledge;
-use crate::open::{open_database, open_model};
+use crate::open::open_model;
 use crate::recordings::Missed;
 use crate::retrieval::SharedIndex;
 use crate::search::Outside;
+use crate::shared::Known;
 use crate::trace::Trace;
 use crate::{
     Ask, CostReport, Error, JournalSettings, Observer, SearchEvent, SearchReport, Settings, Shared, record, search,
@@ -30,7 +31,9 @@ use crate::{
 
 /// Everything that searches share. Searches on one host may run side by side.
 pub struct Host {
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
+    /// The settings as journals hold them.
+    pub(crate) written: Arc<serde_json::Value>,
     pub(crate) database: Arc<dyn Database>,
     pub(crate) model: Arc<RoutedModel>,
     pub(crate) cache: Option<Arc<Cache>>,
@@ -41,6 +44,8 @@ pub struct Host {
     /// Where the model's calls are noted.
     pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) searches: Semaphore,
+    /// What is known is forgotten with the last host that uses it.
+    _known: Arc<Known>,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
     _shared: Arc<Shared>,
 }
@@ -85,22 +90,23 @@ impl Host {
     /// # Errors
     /// As [`Host::open`].
     pub async fn beside(settings: Settings, shared: &Arc<Shared>, observer: &dyn Observer) -> Result<Self, Error> {
-        let database = open_database(&settings).await?;
+        let database = shared.database(&settings).await?;
         let model = open_model(&settings, &database, shared)?;
         let recording = shared.recording(&settings, &model)?;
-        let (retrieval, catalog) = (settings.retrieval.clone(), database.catalog().await?);
-        let (knowledge, wrong) = tokio::task::spawn_blocking(move || Knowledge::read(&retrieval, &catalog))
-            .await
-            .map_err(|error| Error::Internal(error.to_string()))??;
-        if let Some(message) = wrong {
+        let known = shared.known(&settings, &database).await?;
+        if let Some(message) = known.wrong.clone() {
             let (call, level) = ("search".to_owned(), syrch_core::ports::Level::Warn);
             observer.event(&SearchEvent::Note { call, level, message });
         }
         let mut settings = settings;
-        settings.retrieval.digest = knowledge.digest();
-        let knowledge = Arc::new(knowledge);
-        let index = SharedIndex::new(Arc::clone(&knowledge));
-        Ok(Self { recording, knowledge, index, ..Self::of(settings, database, model, shared, observer).await? })
+        settings.retrieval.digest.clone_from(&known.digest);
+        let host = Self::of(settings, database, model, shared, observer).await?;
+        Ok(Self { recording, ..host.knowing(known) })
+    }
+
+    fn knowing(self, known: Arc<Known>) -> Self {
+        let (knowledge, index) = (Arc::clone(&known.knowledge), Arc::clone(&known.index));
+        Self { knowledge, index, _known: known, ..self }
     }
 
     async fn of(
@@ -126,11 +132,12 @@ impl Host {
             aggregator: configured(Role::Aggregator).await?,
         };
         let searches = Semaphore::new(settings.limits.searches);
-        let knowledge = Arc::<Knowledge>::default();
-        let index = SharedIndex::new(Arc::clone(&knowledge));
+        let known = Arc::<Known>::default();
+        let (knowledge, index) = (Arc::clone(&known.knowledge), Arc::clone(&known.index));
         let shared = Arc::clone(shared);
         Ok(Self {
-            settings,
+            written: Arc::new(record::written(&settings)),
+            settings: Arc::new(settings),
             database,
             model,
             cache,
@@ -139,6 +146,7 @@ impl Host {
             index,
             recording: None,
             searches,
+            _known: known,
             _shared: shared,
         })
     }
@@ -167,9 +175,6 @@ impl Host {
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Result<SearchReport, Error> {
-        if problem.question.trim().is_empty() {
-            return Err(Error::Config("the question is empty".to_owned()));
-        }
         let _slot = self.searches.acquire().await;
         let id = search::run_id(&problem.question);
         let place = self.settings.journal.folder.as_ref().map(|folder| Folder::new(folder.clone()).place(&id));
@@ -188,9 +193,13 @@ impl Host {
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Searched {
+        let unasked = |error: Error| Searched { report: Err(error), cost: CostReport::default() };
+        if problem.question.trim().is_empty() {
+            return unasked(Error::Config("the question is empty".to_owned()));
+        }
         let catalog = match self.database.catalog().await {
             Ok(catalog) => catalog,
-            Err(error) => return Searched { report: Err(error.into()), cost: CostReport::default() },
+            Err(error) => return unasked(error.into()),
         };
         let (mode, warning) = self.begin(id, &problem, &catalog, journal).await;
         let run = self.told_run(id, mode, catalog, &observer, stop);
@@ -264,7 +273,7 @@ impl Host {
     pub async fn replay(&self, journal: Journal, observer: Arc<dyn Observer>) -> Result<SearchReport, Error> {
         let recorded = record::recorded_end(&journal)?;
         let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
-        let (catalog, stop) = (Arc::new(journal.header.catalog.clone()), Stop::new());
+        let (catalog, stop) = (Arc::clone(&journal.header.catalog), Stop::new());
         let run = self.run_state(&id, Mode::Strict(journal), catalog, &observer, &stop);
         let outside = Outside { ask: None, stop: &stop };
         let report = self.follow(problem, &run, &outside).await;
@@ -276,14 +285,14 @@ impl Host {
         &self,
         id: &str,
         problem: &Problem,
-        catalog: &Catalog,
+        catalog: &Arc<Catalog>,
         place: Option<Result<PathBuf, JournalError>>,
     ) -> (Mode, Option<String>) {
         let kept = self.settings.journal.kept;
         // Without a journal whoever listens needs no rows.
         let Some(place) = place else { return (Mode::Live(None, Kept::None), None) };
         let identity = self.database.identity().await;
-        let header = record::header(self, id, problem, catalog, identity);
+        let header = record::header(self, id, problem, Arc::clone(catalog), identity);
         match place.and_then(|path| Writer::create(&path, &header)) {
             Ok(writer) => (Mode::Live(Some(writer), kept), None),
             Err(error) => (Mode::Live(None, Kept::None), Some(format!("this run has no journal: {error}"))),

@@ -62,10 +62,10 @@ pub(crate) fn inspection(source: &PluginSource, plugin: &Plugin) -> Inspection {
         bytes: plugin.size(),
         roles: plugin.roles().to_vec(),
         imports: plugin.imports().to_vec(),
-        name: identity.name,
-        version: identity.version,
-        summary: identity.summary,
-        config_schema: identity.config_schema,
+        name: identity.name.clone(),
+        version: identity.version.clone(),
+        summary: identity.summary.clone(),
+        config_schema: identity.config_schema.clone(),
     }
 }
 

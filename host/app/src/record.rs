@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde::Deserialize as _;
 use serde_json::Value;
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{
@@ -21,7 +22,7 @@ pub(crate) fn header(
     host: &Host,
     run: &str,
     problem: &Problem,
-    catalog: &Catalog,
+    catalog: Arc<Catalog>,
     database_identity: Option<String>,
 ) -> Header {
     let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -32,13 +33,13 @@ pub(crate) fn header(
         began_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
         host: env!("CARGO_PKG_VERSION").to_owned(),
         problem: problem.clone(),
-        catalog: catalog.clone(),
+        catalog,
         database_identity,
         models: host.model.models(),
         provider: host.model.name().to_owned(),
         plugins: plugins(host),
         kept: host.settings.journal.kept,
-        settings: written(&host.settings),
+        settings: Arc::clone(&host.written),
     }
 }
 
@@ -65,8 +66,8 @@ fn plugins(host: &Host) -> Vec<PluginRecord> {
         PluginRecord {
             role: configured.role(),
             source: source.map(ToString::to_string).unwrap_or_default(),
-            name: identity.name,
-            version: identity.version,
+            name: identity.name.clone(),
+            version: identity.version.clone(),
             digest: configured.plugin().digest().to_owned(),
         }
     };
@@ -78,7 +79,7 @@ fn plugins(host: &Host) -> Vec<PluginRecord> {
 /// # Errors
 /// When another host wrote them in a way that this one does not know.
 pub fn recorded_settings(header: &Header) -> Result<Settings, Error> {
-    serde_json::from_value(header.settings.clone()).map_err(|error| {
+    Settings::deserialize(&*header.settings).map_err(|error| {
         Error::Unfit(format!("the run `{}` has settings that this host does not know: {error}", header.run))
     })
 }
@@ -110,7 +111,8 @@ pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
 
 /// Settings without those that may change in a run over a suite: which database is the question's to say, and where things are kept, and for
 /// how long, changes no answer.
-pub(crate) fn lasting(mut settings: Value) -> Value {
+pub(crate) fn lasting(settings: &Value) -> Value {
+    let mut settings = settings.clone();
     if let Some(settings) = settings.as_object_mut() {
         ["database", "journal", "cache"].iter().for_each(|key| drop(settings.shift_remove(*key)));
     }
@@ -121,10 +123,9 @@ pub(crate) fn lasting(mut settings: Value) -> Value {
 /// those that [`lasting`] leaves out.
 pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<Option<String>>) -> Result<(), Error> {
     check_plugins(host, header)?;
-    let now = written(&host.settings);
     let mut changed: Vec<String> = match &identity {
-        Some(_) => differing(&header.settings, &now),
-        None => differing(&lasting(header.settings.clone()), &lasting(now)),
+        Some(_) => differing(&header.settings, &host.written),
+        None => differing(&lasting(&header.settings), &lasting(&host.written)),
     };
     if identity.is_some_and(|identity| header.database_identity != identity) {
         changed.push("the database's content or place".to_owned());
@@ -239,11 +240,7 @@ pub(crate) struct Nothing {
 
 impl Nothing {
     pub(crate) fn of(header: &Header) -> Self {
-        Self {
-            catalog: Arc::new(header.catalog.clone()),
-            models: header.models.clone(),
-            provider: header.provider.clone(),
-        }
+        Self { catalog: Arc::clone(&header.catalog), models: header.models.clone(), provider: header.provider.clone() }
     }
 }
 

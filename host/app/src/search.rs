@@ -318,7 +318,7 @@ async fn solve(context: &Arc<Context>, graph: Graph) -> Result<Run<Solved>, Erro
     let order = TapeOrder(Arc::clone(&context.tape));
     execute(graph, runner, Some(&steps), &watch, &order, &options, &context.clock.stop).await.map_err(|error| {
         Error::PluginFailed(RoleError::Invalid {
-            plugin: context.cast.planner.plugin().identity().name,
+            plugin: context.cast.planner.plugin().identity().name.clone(),
             export: "planner.plan".to_owned(),
             detail: error.to_string(),
         })

@@ -1,28 +1,88 @@
-//! What hosts of one process share: the engine with its plugins, the cache, the endpoints with their limits, the recording.
+//! What hosts of one process share: the engine with its plugins, the databases with what is known of them, the cache, the endpoints with their
+//! limits, the recording.
+
+mod living;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde_json::{Map, Value};
 use syrch_cache::Cache;
-use syrch_core::ports::ModelProvider;
+use syrch_core::Limits;
+use syrch_core::ports::{Database, ModelProvider};
 use syrch_core::roles::Role;
 use syrch_journal::Recording;
 use syrch_layers::{Limiter, Rates, RoutedModel};
 use syrch_runtime::{Configured, Plugin, Runtime};
 
-use crate::open::open_cache;
+use crate::grading::kept::Kept;
+use crate::knowledge::Knowledge;
+use crate::open::{open_cache, open_database};
 use crate::recordings::open_recording;
-use crate::{Error, Observer, PluginSource, Settings, plugins};
+use crate::retrieval::SharedIndex;
+use crate::simulation::Suites;
+use crate::{Error, Observer, PluginSource, RetrievalSettings, Settings, plugins};
+use living::Living;
+
+/// Plugins with a role and settings that are kept.
+const CONFIGURED: usize = 4_096;
 
 /// What hosts of one process share. Each thing is made by the first host that needs it, with that host's settings: hosts that share differ in
 /// their database, their strategy and what strategies are told, and in nothing that is here.
 ///
-/// Equal calls of hosts that share a cache are made once, and an endpoint's limits hold for all of them together.
-#[derive(Default)]
+/// Equal calls of hosts that share a cache are made once, and an endpoint's limits hold for all of them together. Hosts of one database with the
+/// same grant and limits have it open once, and statements under way at once are counted over all of them; it is closed, and its notes,
+/// examples and index are forgotten, with the last of these hosts. So a further host costs little.
 pub struct Shared {
     runtime: Mutex<Option<Arc<Runtime>>>,
     plugins: tokio::sync::Mutex<BTreeMap<String, Plugin>>,
+    configured: Kept<String, Configured>,
+    databases: Living<Opened, dyn Database>,
+    known: Living<(Opened, RetrievalSettings), Known>,
+    /// What simulated models answer from.
+    pub(crate) suites: Suites,
     parts: Mutex<Parts>,
+}
+
+/// What tells an open database from others: its name, the tables that are granted, and the limits.
+type Opened = (String, Vec<String>, Limits);
+
+/// What retrieval knows of a database besides its catalog.
+pub(crate) struct Known {
+    pub(crate) knowledge: Arc<Knowledge>,
+    pub(crate) index: Arc<SharedIndex>,
+    /// [`Knowledge::digest`].
+    pub(crate) digest: Option<String>,
+    /// What is wrong with the index on disk.
+    pub(crate) wrong: Option<String>,
+}
+
+impl Known {
+    /// That knowledge, with an index over it that is made when it is needed.
+    fn new((knowledge, wrong): (Knowledge, Option<String>)) -> Self {
+        let (digest, knowledge) = (knowledge.digest(), Arc::new(knowledge));
+        Self { index: SharedIndex::new(Arc::clone(&knowledge)), knowledge, digest, wrong }
+    }
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self::new(Default::default())
+    }
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            runtime: Mutex::default(),
+            plugins: tokio::sync::Mutex::default(),
+            configured: Kept::new(CONFIGURED),
+            databases: Living::default(),
+            known: Living::default(),
+            suites: Suites::default(),
+            parts: Mutex::default(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -85,7 +145,24 @@ impl Shared {
         Ok(parts.recording.clone())
     }
 
-    /// A plugin that was loaded, with a role and its settings. A plugin is loaded once.
+    /// The database of the settings, which is open already where another host has it.
+    pub(crate) async fn database(&self, settings: &Settings) -> Result<Arc<dyn Database>, Error> {
+        self.databases.get(opened(settings), || open_database(settings)).await
+    }
+
+    /// What the settings let retrieval know of that database.
+    pub(crate) async fn known(&self, settings: &Settings, database: &Arc<dyn Database>) -> Result<Arc<Known>, Error> {
+        let read = || async {
+            let (retrieval, catalog) = (settings.retrieval.clone(), database.catalog().await?);
+            let known = move || Ok::<_, Error>(Known::new(Knowledge::read(&retrieval, &catalog)?));
+            let known = tokio::task::spawn_blocking(known).await;
+            Ok(Arc::new(known.map_err(|error| Error::Internal(error.to_string()))??))
+        };
+        self.known.get((opened(settings), settings.retrieval.clone()), read).await
+    }
+
+    /// A plugin that was loaded, with a role and its settings, of whose use nothing is counted yet. A plugin is loaded once, and asked once
+    /// whether it takes settings.
     pub(crate) async fn configured(
         &self,
         role: Role,
@@ -94,9 +171,12 @@ impl Shared {
     ) -> Result<Configured, Error> {
         let unnamed = || Error::Config(format!("the strategy names no plugin for the role {role}"));
         let source = settings.strategy.roles.get(&role).ok_or_else(unnamed)?;
-        let plugin = self.plugin(source, settings, observer).await?;
         let config = settings.strategy.config.get(&role).cloned().unwrap_or_default();
-        plugin.configure(role, &config).await.map_err(|error| plugins::rejected(&source.to_string(), error))
+        let configure = || async {
+            let plugin = self.plugin(source, settings, observer).await?;
+            plugin.configure(role, &config).await.map_err(|error| plugins::rejected(&source.to_string(), error))
+        };
+        Ok(self.configured.get(&offered(role, source, &config), configure).await?.anew())
     }
 
     async fn plugin(
@@ -114,5 +194,56 @@ impl Shared {
         let plugin = plugins::load(&runtime, source, observer).await?;
         loaded.insert(key, plugin.clone());
         Ok(plugin)
+    }
+}
+
+fn opened(settings: &Settings) -> Opened {
+    (settings.database.clone(), settings.tables.clone(), settings.limits.clone())
+}
+
+/// What tells a plugin with a role and settings from others.
+fn offered(role: Role, source: &PluginSource, config: &Map<String, Value>) -> String {
+    format!("{role} {source:?} {}", Value::Object(config.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Host, Silent};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_host_beside_another_opens_and_reads_nothing_again() {
+        let folder = syrch_kit::scratch();
+        let shop = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "CREATE TABLE customers(id INTEGER)");
+        let notes = folder.path().join("notes.txt");
+        std::fs::write(&notes, "ids begin at 1\n").unwrap();
+        let mut one = Settings { database: shop.display().to_string(), ..Settings::default() };
+        one.retrieval.notes = Some(notes.clone());
+        let mut other = one.clone();
+        other.policy.max_attempts += 1;
+        let granted = Settings { tables: vec!["cust*".to_owned()], ..one.clone() };
+        let shared = Shared::new();
+        let host = async |settings: &Settings| Host::beside(settings.clone(), &shared, &Silent).await.unwrap();
+        let (one, granted) = (host(&one).await, host(&granted).await);
+        std::fs::remove_file(&notes).unwrap();
+        let beside = host(&other).await;
+        assert!(Arc::ptr_eq(&one.database, &beside.database) && Arc::ptr_eq(&one.index, &beside.index));
+        assert_eq!((one.knowledge().is_some(), one.knowledge()), (true, beside.knowledge()));
+        assert!(!Arc::ptr_eq(&one.database, &granted.database) && !Arc::ptr_eq(&one.index, &granted.index));
+        // With the last of them they are gone: the notes are missed.
+        drop((one, beside));
+        assert!(Host::beside(other, &shared, &Silent).await.is_err());
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn settings_are_offered_to_a_plugin_once_and_what_was_refused_is_offered_again() {
+        let (shared, mut settings) = (Shared::new(), Settings::default());
+        let configured = async |settings: &Settings| shared.configured(Role::Planner, settings, &Silent).await;
+        let first = configured(&settings).await.unwrap();
+        let key = offered(Role::Planner, &settings.strategy.roles[&Role::Planner], &Map::new());
+        let kept = shared.configured.get(&key, || async { Err(()) }).await.unwrap();
+        assert_eq!(kept.plugin().digest(), first.plugin().digest());
+        settings.strategy.config.entry(Role::Planner).or_default().insert("nobody_knows".to_owned(), true.into());
+        assert!(configured(&settings).await.is_err() && configured(&settings).await.is_err());
     }
 }

@@ -1,7 +1,9 @@
 //! The simulated model: a suite's expected statements in a model's place.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use syrch_core::ports::{Database, ModelProvider};
 use syrch_grade::suite::{self, Question};
@@ -15,7 +17,33 @@ use crate::{Error, Settings, Shared, SimulatedSettings};
 /// Endings by which the name of a database is told from its file.
 const ENDINGS: [&str; 4] = ["sqlite", "sqlite3", "db", "db3"];
 
-/// A simulated model over that database. Hosts that share have one for each database, so that what it tries out is tried once.
+/// Suites that are kept.
+const KEPT: usize = 4;
+
+/// The suites that were used last, the latest first. What their questions can be answered with is kept with them, so that it is tried out once
+/// for all seeds and hosts that share them; the databases are not.
+#[derive(Default)]
+pub(crate) struct Suites(Mutex<VecDeque<(Mark, Arc<SimulatedSuite>)>>);
+
+/// What tells a suite's file from others, and from what it was before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mark {
+    path: PathBuf,
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Mark {
+    /// None: nothing can be said of the file, and reading it tells why.
+    fn of(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().ok()?;
+        let metadata = path.metadata().ok()?;
+        Some(Self { path, bytes: metadata.len(), modified: metadata.modified().ok() })
+    }
+}
+
+/// A simulated model over that database. Nothing of it is shared but the suite: it has a seed, knobs and a database of its own, and ends with
+/// its host.
 ///
 /// # Errors
 /// When the suite cannot be read or a knob is out of its bounds.
@@ -25,14 +53,10 @@ pub(crate) fn open_simulated(
     database: &Arc<dyn Database>,
     shared: &Shared,
 ) -> Result<RoutedModel, Error> {
-    let known = (&settings.database, &settings.tables, simulated, settings.seed);
-    let provider = shared.provider(format!("simulated {known:?}"), || {
-        let suite = Arc::new(read(simulated)?);
-        let (knobs, limits) = (simulated.knobs.clone(), settings.limits.clone());
-        let config = SimulatedConfig { seed: settings.seed, knobs, limits };
-        let provider: Arc<dyn ModelProvider> = Arc::new(SimulatedProvider::new(suite, Arc::clone(database), config));
-        Ok(provider)
-    })?;
+    let suite = shared.suites.read(simulated)?;
+    let (knobs, limits) = (simulated.knobs.clone(), settings.limits.clone());
+    let config = SimulatedConfig { seed: settings.seed, knobs, limits };
+    let provider: Arc<dyn ModelProvider> = Arc::new(SimulatedProvider::new(suite, Arc::clone(database), config));
     let names = provider.models();
     // Nothing is paid, unless somebody says what its tokens are to count as.
     let prices = prices(&settings.model, names.first().map(String::as_str))?;
@@ -46,13 +70,41 @@ pub(crate) fn open_simulated(
 /// When a search with these settings could not use it.
 pub fn simulated_questions(settings: &Settings) -> Result<Option<usize>, Error> {
     let simulated = settings.model.simulated.as_ref();
-    simulated.map(|simulated| read(simulated).map(|suite| suite.questions().len())).transpose()
+    simulated.map(|simulated| Suites::default().read(simulated).map(|suite| suite.questions().len())).transpose()
 }
 
-fn read(simulated: &SimulatedSettings) -> Result<SimulatedSuite, Error> {
-    simulated.knobs.check().map_err(|wrong| Error::Config(format!("the simulated model: {wrong}")))?;
-    let suite = suite::read(&simulated.suite)?;
-    Ok(SimulatedSuite::new(suite.questions.into_iter().map(question).collect()))
+impl Suites {
+    /// The suite, read now or before.
+    fn read(&self, simulated: &SimulatedSettings) -> Result<Arc<SimulatedSuite>, Error> {
+        simulated.knobs.check().map_err(|wrong| Error::Config(format!("the simulated model: {wrong}")))?;
+        // Its mark is taken first: a change while it is read is noticed next time.
+        let mark = Mark::of(&simulated.suite);
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(suite) = mark.as_ref().and_then(|mark| used(&mut kept(), mark)) {
+            return Ok(suite);
+        }
+        let read = suite::read(&simulated.suite)?;
+        let suite = Arc::new(SimulatedSuite::new(read.questions.into_iter().map(question).collect()));
+        let Some(mark) = mark else { return Ok(suite) };
+        let mut kept = kept();
+        // Of two that read it at once, one keeps it.
+        if let Some(suite) = used(&mut kept, &mark) {
+            return Ok(suite);
+        }
+        kept.retain(|(other, _)| other.path != mark.path);
+        kept.push_front((mark, Arc::clone(&suite)));
+        kept.truncate(KEPT);
+        Ok(suite)
+    }
+}
+
+/// The suite with that mark, which is now the one that was used last.
+fn used(kept: &mut VecDeque<(Mark, Arc<SimulatedSuite>)>, mark: &Mark) -> Option<Arc<SimulatedSuite>> {
+    let place = kept.iter().position(|(known, _)| known == mark)?;
+    let found = kept.remove(place)?;
+    let suite = Arc::clone(&found.1);
+    kept.push_front(found);
+    Some(suite)
 }
 
 fn question(question: Question) -> SimulatedQuestion {
@@ -71,7 +123,33 @@ fn stem(db: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use syrch_llm::SimulatedKnobs;
+
     use super::*;
+
+    #[test]
+    fn a_suite_is_read_once_until_it_changes() {
+        let scratch = syrch_kit::scratch();
+        let line = |id: &str| format!(r#"{{"id":"{id}","db":"shop","question":"{id}?","gold_sql":"SELECT 1"}}"#) + "\n";
+        let suite = |name: &str| SimulatedSettings::new(scratch.path().join(name));
+        std::fs::write(suite("0").suite, line("a")).unwrap();
+        let suites = Suites::default();
+        let first = suites.read(&suite("0")).unwrap();
+        let again =
+            SimulatedSettings { knobs: SimulatedKnobs { skill: 1.0, ..SimulatedKnobs::default() }, ..suite("0") };
+        assert!(Arc::ptr_eq(&first, &suites.read(&again).unwrap()));
+        let wrong =
+            SimulatedSettings { knobs: SimulatedKnobs { skill: 99.0, ..SimulatedKnobs::default() }, ..suite("0") };
+        assert!(suites.read(&wrong).is_err());
+        std::fs::write(suite("0").suite, line("a") + &line("b")).unwrap();
+        assert_eq!(suites.read(&suite("0")).unwrap().questions().len(), 2);
+        for other in 1..=KEPT {
+            std::fs::write(suite(&other.to_string()).suite, line("a")).unwrap();
+            suites.read(&suite(&other.to_string())).unwrap();
+        }
+        let kept = suites.0.lock().unwrap();
+        assert!(kept.len() <= KEPT && kept.iter().all(|(mark, _)| !mark.path.ends_with("0")));
+    }
 
     #[test]
     fn a_database_has_the_name_of_its_file() {

@@ -135,15 +135,20 @@ fn is_same_inode(_: &Path, _: &Path) -> bool {
     false
 }
 
+/// The path of a SQLite database, or of a folder of them, however it is named: a path, `sqlite:PATH` or `sqlite://PATH`.
+pub(crate) fn database_path(url: &str) -> PathBuf {
+    let url = url.trim();
+    PathBuf::from(url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path)))
+}
+
 /// The files of a SQLite database: its own, and those that the engine keeps beside it.
 pub(crate) fn database_files(url: &str) -> Vec<PathBuf> {
-    let url = url.trim();
-    let path = url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path));
-    if path.is_empty() {
+    let path = database_path(url);
+    if path.as_os_str().is_empty() {
         return Vec::new();
     }
     // The engine finds its files beside the file itself, not beside a link to it.
-    let real = fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+    let real = fs::canonicalize(&path).unwrap_or(path);
     let with = |ending: &str| {
         let mut name = OsString::from(&real);
         name.push(ending);

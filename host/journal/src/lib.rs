@@ -26,5 +26,5 @@ pub use recording::{Again, RECORDING, Recorded, Recording, RecordingError, Recor
 pub use tape::{Divergence, Mode, Tape};
 pub use tree::{
     AnswerNode, Asked, CallEnd, CandidateNode, Change, Cost, LinkedNode, ModelNode, Note, OutcomeNode, PortCall,
-    RoleCall, Round, SearchTree, Shown, Status, Summary, TRACE_SCHEMA, TaskNode, TaskOrigin, What,
+    RoleCall, Round, Saved, SearchTree, Shown, Status, Summary, TRACE_SCHEMA, TaskNode, TaskOrigin, What,
 };

@@ -1,5 +1,7 @@
 //! The format: one JSON document a line. The first is the [`Header`]; the others are [`Record`]s in the order in which they happened.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use syrch_core::ledger;
 use syrch_core::ports::{
@@ -36,7 +38,8 @@ pub struct Header {
     /// The problem as asked.
     pub problem: Problem,
     /// The tables that the search saw.
-    pub catalog: Catalog,
+    #[serde(with = "shared")]
+    pub catalog: Arc<Catalog>,
     /// The data's identity at the start; none: the engine cannot tell.
     pub database_identity: Option<String>,
     /// The names of models that a request may hold, the default first.
@@ -48,7 +51,25 @@ pub struct Header {
     /// What the journal keeps of rows.
     pub kept: Kept,
     /// Everything else that the search was told, without keys, as the library writes it.
-    pub settings: serde_json::Value,
+    #[serde(with = "shared")]
+    pub settings: Arc<serde_json::Value>,
+}
+
+/// What many journals of a process hold, as if each had its own.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(value: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
+        T::serialize(value, serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<T>, D::Error> {
+        T::deserialize(deserializer).map(Arc::new)
+    }
 }
 
 /// A plugin of the run.

@@ -299,6 +299,9 @@ pub struct Cost {
     pub input_tokens: u64,
     /// Tokens of replies.
     pub output_tokens: u64,
+    /// What the calls that a cache answered would have used and cost.
+    #[serde(default, skip_serializing_if = "Saved::is_nothing")]
+    pub saved: Saved,
     /// Tokens charged to the budget, calls in flight and those that a cache answered included.
     pub tokens_charged: u64,
     /// Statements.
@@ -309,6 +312,23 @@ pub struct Cost {
     pub by_purpose: BTreeMap<String, PurposeCost>,
     /// The budgets that refused something.
     pub refused: Vec<String>,
+}
+
+/// What calls that a cache answered would have used and cost, had they been sent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Saved {
+    /// Tokens of prompts.
+    pub input_tokens: u64,
+    /// Tokens of replies.
+    pub output_tokens: u64,
+    /// Money; none: unknown.
+    pub usd: Option<f64>,
+}
+
+impl Saved {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl SearchTree {

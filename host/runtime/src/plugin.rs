@@ -69,14 +69,14 @@ impl Plugin {
 
     /// Who it says it is.
     #[must_use]
-    pub fn identity(&self) -> Identity {
-        let nobody = || Identity {
+    pub fn identity(&self) -> &Identity {
+        const NOBODY: &Identity = &Identity {
             name: String::new(),
             version: String::new(),
             summary: String::new(),
             config_schema: serde_json::Value::Null,
         };
-        self.inner.identity.get().cloned().unwrap_or_else(nobody)
+        self.inner.identity.get().unwrap_or(NOBODY)
     }
 
     /// The sha256 of its bytes, in hex.
@@ -234,6 +234,12 @@ impl Configured {
             cpu: Duration::from_micros(self.used.cpu_micros.load(Ordering::Relaxed)),
             memory_peak: self.used.memory_peak.load(Ordering::Relaxed),
         }
+    }
+
+    /// The same with the same settings, for somebody else: what it used is counted from nothing.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self { used: Arc::default(), ..self.clone() }
     }
 
     pub(crate) fn limits(&self) -> &Limits {

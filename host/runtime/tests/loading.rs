@@ -116,7 +116,7 @@ async fn a_compiled_plugin_is_used_only_when_it_is_whole() {
         let count = || {
             compiled.fetch_add(1, Ordering::Relaxed);
         };
-        runtime.load("test", bytes.clone(), &count).await.unwrap().identity().name
+        runtime.load("test", bytes.clone(), &count).await.unwrap().identity().name.clone()
     };
     assert_eq!(load().await, "hostile");
     assert_eq!(load().await, "hostile");

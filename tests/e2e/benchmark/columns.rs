@@ -102,3 +102,67 @@ fn r_ves_is_one_number_in_every_format() {
     let timeless = bench.say("report last --without-times --format json").document(0);
     assert_eq!((timeless.get("r_ves"), timeless.get("timed_repeats")), (None, None));
 }
+
+/// The warnings of a report that are about R-VES.
+fn about_times(document: &Value) -> Vec<String> {
+    let warnings: Vec<String> = serde_json::from_value(document["warnings"].clone()).unwrap();
+    warnings.into_iter().filter(|warning| warning.starts_with("R-VES: ")).collect()
+}
+
+#[test]
+fn what_cannot_be_timed_is_no_slow_answer() {
+    let bench = Bench::new();
+    let (question, gold) = ("How many customers are there?", "SELECT COUNT(*) FROM customers");
+    let lines = [
+        json!({"id": "sql", "db": "shop", "question": question, "gold_sql": gold}),
+        json!({"id": "text", "db": "shop", "question": question, "expected_answer": "4"}),
+    ];
+    bench.place.file("suite.jsonl", lines.map(|line| format!("{line}\n")).concat());
+    let document = bench.offline("--timed 2 --format json").document(0);
+    assert_eq!((&document["right"], &document["of"]), (&json!(2), &json!(2)));
+    // The least reward for one right answer of one is a quarter, whose root counts.
+    assert!(document["r_ves"].as_f64().unwrap() >= 50.0 - 1e-9, "{document}");
+    let left_out = "R-VES: 1 right answer of `founding` is left out, for it could not be timed";
+    assert_eq!(about_times(&document), [left_out]);
+    assert_eq!(about_times(&bench.say("report --format json").document(0)), [left_out]);
+    assert_eq!(about_times(&bench.say("report --format json --without-times").document(0)), [""; 0]);
+}
+
+#[test]
+fn r_ves_stands_only_beside_the_answers_that_were_timed() {
+    let bench = Bench::of(4);
+    let r_ves = bench.offline("--timed 1 --format json").document(0)["r_ves"].clone();
+    let told = |words: &str| {
+        let document = bench.say(&format!("report {words} --format json")).document(0);
+        (document.get("r_ves").cloned(), about_times(&document))
+    };
+    assert_eq!(told("last"), (Some(r_ves), Vec::new()));
+    let other = "R-VES: left out, for the answers that were timed are those that are right under `bag-v1`";
+    assert_eq!(told("last --rule bird-ex"), (None, vec![other.to_owned()]));
+    // As if an answer had been tried again since.
+    let times = bench.state().join("suites").join(&bench.runs()[0]).join("times.json");
+    let mut found: Value = serde_json::from_slice(&std::fs::read(&times).unwrap()).unwrap();
+    found["ratios"]["founding"].as_object_mut().unwrap().remove("q0001").unwrap();
+    std::fs::write(&times, found.to_string()).unwrap();
+    let (shown, why) = told("last");
+    assert!(
+        shown.is_none() && why[0].starts_with("R-VES: left out, for not all of these answers were timed"),
+        "{why:?}"
+    );
+}
+
+#[test]
+fn shards_have_one_r_ves() {
+    let bench = Bench::of(4);
+    let report = || {
+        let document = bench.say(&format!("report {} --format json", bench.runs()[..2].join(" "))).document(0);
+        (document.get("r_ves").is_some(), document["timed_repeats"].clone(), about_times(&document).len())
+    };
+    for shard in ["--shard 1/2 --timed 1", "--shard 2/2"] {
+        assert_eq!(bench.offline(shard).code, 0);
+    }
+    // What one of them timed is not the R-VES of both.
+    assert_eq!(report(), (false, Value::Null, 1));
+    assert_eq!(bench.offline("--shard 2/2 --timed 1 --resume last").code, 0);
+    assert_eq!(report(), (true, json!(1), 0));
+}

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use super::{arm, compare, endpoint, offline, said, state, suite};
+use super::{ONCE, arm, compare, endpoint, offline, said, state, suite};
 use crate::bad_input::{Place, refused};
 use crate::endpoint::Said;
 
@@ -36,6 +36,28 @@ fn stopping_early_belongs_to_the_run() {
         // The report knows it of the run.
         assert_eq!(report(&place, "last --format json").document(0)["pairs"][0]["e_process"], *e_process);
     }
+}
+
+#[test]
+fn the_report_is_made_on_the_terms_of_the_comparison() {
+    let place = Place::new();
+    suite(&place);
+    let endpoint = endpoint(0);
+    let words = format!("{ONCE} retry3 suite.jsonl --no-cache --resamples 100 --format json");
+    let document = said(&mut compare(&place, &endpoint, &words)).document(0);
+    assert!(
+        document["warnings"].to_string().contains("the arms did not share samples: there is no cache"),
+        "{document}"
+    );
+    assert_eq!(report(&place, "last --format json").document(0), document);
+    let interval = |words: &str| {
+        let document = report(&place, &format!("last --format json {words}")).document(0);
+        document["pairs"][0]["interval"].clone()
+    };
+    assert_eq!(interval("--resamples 100"), document["pairs"][0]["interval"]);
+    let run = state(&place).join("suites").join(document["run"].as_str().unwrap());
+    let kept: serde_json::Value = serde_json::from_slice(&std::fs::read(run.join("compare.json")).unwrap()).unwrap();
+    assert_eq!(kept["resamples"], 100);
 }
 
 #[test]

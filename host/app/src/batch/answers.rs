@@ -227,7 +227,7 @@ impl<'a> Answers<'a> {
         let reply = match ended {
             Ok((_, Done::Searched(searched))) => {
                 self.pay(&searched.cost);
-                Reply::of(id, number, *searched)
+                Reply::of(id, number, *searched, self.hosts.simulated())
             }
             Ok((_, Done::NoHost(NoHost::Line(fault)))) => Reply::failed(id, number, fault),
             Ok((_, Done::NoHost(NoHost::Fatal(error)))) => return Some(Stopped::Fatal(error)),

@@ -57,6 +57,11 @@ impl Hosts {
         Ok(Self { settings, shared, observer, source })
     }
 
+    /// The label of the simulated model that all hosts ask; none: they ask a real one.
+    pub(super) fn simulated(&self) -> Option<String> {
+        self.settings.model.simulated.as_ref().map(|simulated| simulated.label(self.settings.seed))
+    }
+
     /// The host of a line that names that database, or none.
     pub(super) async fn get(&self, db: Option<&str>) -> Result<Arc<Host>, NoHost> {
         let (folder, hosts) = match &self.source {

@@ -68,11 +68,10 @@ struct Members {
 }
 
 impl Line {
-    /// A line with that question.
+    /// A line with that question. What [`Line::read`] has against a line it has against a question, too: then its reply says what is wrong.
     #[must_use]
     pub fn new(number: u64, question: Question) -> Self {
-        let id = question.id.clone().unwrap_or_else(|| number.into());
-        Self { number, id, question: Ok(question) }
+        Members::from(question).line(number)
     }
 
     /// Reads a line, without its end: an object with `question` and perhaps `id`, `db`, `evidence` and `as_of`, or just the question as a JSON
@@ -88,10 +87,7 @@ impl Line {
         }
         Some(match parse(bytes) {
             Err(fault) => Self { number, id: number.into(), question: Err(fault) },
-            Ok(members) => {
-                let (id, question) = members.question();
-                Self { number, id: id.unwrap_or_else(|| number.into()), question }
-            }
+            Ok(members) => members.line(number),
         })
     }
 
@@ -123,7 +119,20 @@ fn parse(bytes: &[u8]) -> Result<Members, Fault> {
     }
 }
 
+impl From<Question> for Members {
+    fn from(Question { id, question, db, evidence, as_of }: Question) -> Self {
+        let id = id.unwrap_or_default();
+        Self { id, question: question.into(), db: db.into(), evidence: evidence.into(), as_of: as_of.into() }
+    }
+}
+
 impl Members {
+    /// The line that holds them.
+    fn line(self, number: u64) -> Line {
+        let (id, question) = self.question();
+        Line { number, id: id.unwrap_or_else(|| number.into()), question }
+    }
+
     /// The id, when it can be one, and the question.
     fn question(self) -> (Option<Value>, Result<Question, Fault>) {
         let Self { id, question, db, evidence, as_of } = self;

@@ -20,6 +20,9 @@ pub struct Reply {
     pub error: Option<Fault>,
     /// The line's number, from 1.
     pub line: u64,
+    /// The simulated model that was asked, by its label; none: a real one, or nobody was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<String>,
 }
 
 /// How a line ended.
@@ -51,16 +54,16 @@ impl Reply {
     pub(super) fn failed(id: Value, line: u64, error: Fault) -> Self {
         // A strategy that says it found nothing has failed at nothing.
         let outcome = if error.class == "no-answer" { Ending::NoAnswer } else { Ending::Failed };
-        Self { id, outcome, answer: None, error: Some(error), line }
+        Self { id, outcome, answer: None, error: Some(error), line, simulated: None }
     }
 
-    /// The reply to a line that was searched for.
-    pub(super) fn of(id: Value, line: u64, searched: Searched) -> Self {
+    /// The reply to a line that was searched for, with the label of the simulated model that was asked.
+    pub(super) fn of(id: Value, line: u64, searched: Searched, simulated: Option<String>) -> Self {
         match searched.report {
             Ok(SearchReport { outcome, document, .. }) => {
-                Self { id, outcome: outcome.into(), answer: Some(document), error: None, line }
+                Self { id, outcome: outcome.into(), answer: Some(document), error: None, line, simulated }
             }
-            Err(error) => Self::failed(id, line, fault(&error)),
+            Err(error) => Self { simulated, ..Self::failed(id, line, fault(&error)) },
         }
     }
 

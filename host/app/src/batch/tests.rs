@@ -88,6 +88,53 @@ fn wrong_lines_say_why_and_keep_their_id() {
     assert!(fault(&format!("{{\"x\": {}", "[".repeat(100_000))).1.starts_with("the line is not read as JSON"));
 }
 
+#[test]
+fn a_programs_question_is_checked_as_a_line_is() {
+    let checked = |question: Question| {
+        let (program, line) = (
+            Line::new(7, question.clone()),
+            serde_json::to_string(&json!({
+                "id": question.id, "question": question.question, "db": question.db, "evidence": question.evidence,
+                "as_of": question.as_of,
+            })),
+        );
+        assert_eq!(program, read(&line.unwrap()));
+        program
+    };
+    let whole = Question {
+        id: Some(json!("a")),
+        db: Some(" shop".to_owned()),
+        evidence: Some(" ".to_owned()),
+        as_of: Some("2024-02-29 ".to_owned()),
+        ..Question::new("How many?")
+    };
+    let known = checked(whole.clone()).question.unwrap();
+    assert_eq!((known.db.as_deref(), known.evidence, known.as_of.as_deref()), (Some("shop"), None, Some("2024-02-29")));
+    for (wrong, id, why) in [
+        (Question { question: " \n".to_owned(), ..whole.clone() }, json!("a"), "the line has no `question`"),
+        (Question { id: Some(json!({"a": 1})), ..whole.clone() }, json!(7), "`id` is neither a text nor a number"),
+        (Question { as_of: Some("today".to_owned()), ..whole.clone() }, json!("a"), "`as_of` is no date"),
+        (Question { db: Some("x".repeat(257)), ..whole }, json!("a"), "`db` is longer than 256 bytes"),
+    ] {
+        let line = checked(wrong);
+        assert_eq!(line.id, id);
+        assert!(line.question.unwrap_err().message.starts_with(why), "{why}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_blank_question_is_not_searched_for() {
+    let folder = syrch_kit::scratch();
+    let settings = Settings { database: shop(folder.path()), ..Settings::default() };
+    let host = crate::Host::open(settings, &Silent).await.unwrap();
+    let (observer, journal) = (Arc::new(Silent), folder.path().join("journal.jsonl"));
+    let problem = Question::new(" \t").problem();
+    let searched = host.search_as("run", problem, Some(Ok(journal.clone())), observer, None, &Stop::new()).await;
+    let error = searched.report.unwrap_err();
+    assert_eq!((error.class(), error.to_string().as_str()), ("configuration", "the question is empty"));
+    assert!(!journal.exists());
+}
+
 proptest! {
     #[test]
     fn any_line_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300), number in 1_u64..) {
@@ -309,7 +356,14 @@ fn large_replies_weigh_what_they_hold() {
             "time_ms": {"total": 0.0, "plan": 0.0, "solve": 0.0, "aggregate": 0.0}, "plugins": [], "warnings": []
         }))
         .unwrap();
-        Reply { id: json!("a"), outcome: Ending::Answered, answer: Some(document), error: None, line: 1 }
+        Reply {
+            id: json!("a"),
+            outcome: Ending::Answered,
+            answer: Some(document),
+            error: None,
+            line: 1,
+            simulated: None,
+        }
     };
     assert_eq!(reply(&"x".repeat(1_000)).bytes() - reply("").bytes(), 1_000);
 }

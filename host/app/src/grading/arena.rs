@@ -1,4 +1,5 @@
-//! Where a run over a suite takes place: a host for each arm and database, and each database once more for the expected answers.
+//! Where a run over a suite takes place: a host for each arm and database, which has the database open together with the other arms, and each
+//! database once more for the expected answers.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +12,8 @@ use crate::{Error, Host, Observer, Settings, Shared, open_database};
 
 /// Databases that are open at once for expected answers, and hosts at least.
 const OPEN: usize = 16;
-/// Hosts that are open at once, of all arms together.
+/// Hosts that are open at once, of all arms together. More arms than these open theirs anew for each question, which costs little: what is dear
+/// they share.
 const HOSTS: usize = 256;
 
 /// The arms with their databases. Hosts are opened when they are first needed and share what hosts can share.

@@ -8,12 +8,14 @@ use syrch_core::result_set::digest64;
 use syrch_core::{Problem, ResultSet};
 use syrch_grade::Question;
 use syrch_grade::run::{Cost, End, Fault};
-use syrch_journal::{Fact, Journal, Record, SearchTree, Shown};
+use syrch_journal::{Fact, Journal, Record, Saved, SearchTree, Shown};
 use syrch_scheduler::Stop;
 
 use super::arena::Arena;
 use crate::host::Searched;
-use crate::{AnswerDocument, CandidateStatus, CostReport, Error, Host, Observer, Outcome, SearchReport, Silent};
+use crate::{
+    AnswerDocument, CandidateStatus, CostReport, Error, Host, Observer, Outcome, SavedReport, SearchReport, Silent,
+};
 
 /// An answer that is not graded yet.
 #[derive(Debug, Clone)]
@@ -93,6 +95,7 @@ fn sum(one: Cost, other: Cost) -> Cost {
     if other == Cost::default() {
         return one;
     }
+    let is_nothing = |cost: &Cost| cost.calls == 0 && cost.cached == 0;
     Cost {
         calls: one.calls.saturating_add(other.calls),
         cached: one.cached.saturating_add(other.cached),
@@ -100,8 +103,8 @@ fn sum(one: Cost, other: Cost) -> Cost {
         output_tokens: one.output_tokens.saturating_add(other.output_tokens),
         usd: match (one.usd, other.usd) {
             (Some(one), Some(other)) => Some(one + other),
-            (usd, None) if other.calls == 0 => usd,
-            (None, usd) if one.calls == 0 => usd,
+            (usd, None) if is_nothing(&other) => usd,
+            (None, usd) if is_nothing(&one) => usd,
             _ => None,
         },
         sql_runs: one.sql_runs.saturating_add(other.sql_runs),
@@ -219,8 +222,10 @@ fn cost_of(cost: &CostReport) -> Cost {
 /// What the search of a journal cost.
 fn cost_in(journal: &Journal) -> Cost {
     let cost = SearchTree::of(journal, Shown::default()).cost;
-    let syrch_journal::Cost { calls, cached, input_tokens, output_tokens, usd, sql_runs, .. } = cost;
-    Cost { calls, cached, input_tokens, output_tokens, usd, sql_runs }
+    let syrch_journal::Cost { calls, input_tokens, output_tokens, usd, sql_runs, by_purpose, saved, .. } = cost;
+    let Saved { input_tokens: saved_input, output_tokens: saved_output, usd: saved_usd } = saved;
+    let saved = SavedReport { input_tokens: saved_input, output_tokens: saved_output, usd: saved_usd };
+    cost_of(&CostReport { calls, input_tokens, output_tokens, usd, sql_runs, by_purpose, saved })
 }
 
 #[cfg(test)]

@@ -19,15 +19,15 @@ use crate::{Error, Host, Settings, open_database, record};
 pub(super) async fn arms_of(names: &[String], own: usize, arena: &Arena) -> Result<Vec<Arm>, Error> {
     let db = arena.names().next().ok_or_else(|| Error::Config("the suite has no questions".to_owned()))?;
     let mut arms: Vec<Arm> = Vec::new();
-    for (at, name) in names.iter().enumerate() {
+    for (at, (name, settings)) in names.iter().zip(arena.arms()).enumerate() {
         let host = arena.host(at, db).await?;
         let mut arm = arm(name, &host);
-        // What is the same again reads the same files.
-        let known = at.checked_rem(own).and_then(|first| arms.get(first)).filter(|_| at >= own);
-        arm.again = known.map(|known| known.name.clone());
-        let inputs = match known.and_then(|known| known.settings.get(INPUTS)) {
-            Some(inputs) => inputs.clone(),
-            None => Value::Object(inputs(&host.settings, arena).await?),
+        let again = at.checked_rem(own).and_then(|first| arms.get(first)).filter(|_| at >= own);
+        arm.again = again.map(|again| again.name.clone());
+        let known = reads_as(arena.arms(), at).and_then(|known| arms.get(known));
+        let inputs = match known {
+            Some(known) => known.settings.get(INPUTS).cloned().unwrap_or_else(|| json!({})),
+            None => Value::Object(inputs(settings, arena).await?),
         };
         if let Some(settings) = arm.settings.as_object_mut().filter(|_| inputs != json!({})) {
             settings.insert(INPUTS.to_owned(), inputs);
@@ -39,6 +39,18 @@ pub(super) async fn arms_of(names: &[String], own: usize, arena: &Arena) -> Resu
 
 /// Where the digests of what an arm reads stand in its settings.
 const INPUTS: &str = "inputs";
+
+/// The first arm, of those before this one, that reads the same files of the same tables.
+fn reads_as(arms: &[Settings], at: usize) -> Option<usize> {
+    let read = |arm: &Settings| {
+        let simulated = arm.model.simulated.as_ref().map(|simulated| simulated.suite.clone());
+        (arm.model.replay.clone(), simulated)
+    };
+    let own = arms.get(at)?;
+    let is_same =
+        |other: &Settings| other.retrieval == own.retrieval && other.tables == own.tables && read(other) == read(own);
+    arms.iter().take(at).position(is_same)
+}
 
 /// The digests of the recording, of the simulated model's suite, and of what retrieval knows of each database.
 async fn inputs(settings: &Settings, arena: &Arena) -> Result<Map<String, Value>, Error> {
@@ -94,7 +106,7 @@ fn arm(name: &str, host: &Host) -> Arm {
             digest: configured.plugin().digest().to_owned(),
         }
     };
-    let mut settings = record::lasting(record::written(&host.settings));
+    let mut settings = record::lasting(&host.written);
     let mut shift = |pointer: &str, keys: &[&str]| {
         if let Some(settings) = settings.pointer_mut(pointer).and_then(Value::as_object_mut) {
             keys.iter().for_each(|key| drop(settings.shift_remove(*key)));
@@ -142,4 +154,36 @@ pub(super) fn below(folder: &std::path::Path, what: &'static str) -> Vec<(&'stat
         _ => vec![(what, entry.path())],
     };
     entries.flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SimulatedSettings;
+
+    #[test]
+    fn arms_that_read_the_same_are_read_for_once() {
+        let base = Settings { tables: vec!["a".to_owned()], ..Settings::default() };
+        let with = |change: fn(&mut Settings)| {
+            let mut settings = base.clone();
+            change(&mut settings);
+            settings
+        };
+        let arms = [
+            base.clone(),
+            with(|arm| (arm.seed, arm.policy.max_attempts) = (7, 9)),
+            with(|arm| arm.retrieval.notes = Some("notes.txt".into())),
+            with(|arm| arm.tables.clear()),
+            with(|arm| arm.model.replay = Some("recording.jsonl".into())),
+            with(|arm| arm.model.simulated = Some(SimulatedSettings::new("suite.jsonl"))),
+            with(|arm| {
+                arm.model.simulated = Some(SimulatedSettings::new("suite.jsonl"));
+                arm.seed = 7;
+            }),
+            with(|arm| arm.model.simulated = Some(SimulatedSettings::new("other.jsonl"))),
+            base.clone(),
+        ];
+        let read: Vec<Option<usize>> = (0..arms.len()).map(|at| reads_as(&arms, at)).collect();
+        assert_eq!(read, [None, Some(0), None, None, None, None, Some(5), None, Some(0)]);
+    }
 }

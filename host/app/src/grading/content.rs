@@ -11,10 +11,12 @@ use sha2::{Digest, Sha256};
 const WHOLE: u64 = 1 << 30;
 /// Of larger ones so many blocks are read, evenly spread, the first and the last among them.
 const BLOCKS: u64 = 4_096;
+/// Bytes of a block, and of what is read at once.
 const BLOCK: u64 = 64 << 10;
 
 /// The digest of a database file, and of what waits beside it to be written into it. The first block of a SQLite file counts its changes, so
-/// that also a change of a large file is noticed that no other block shows.
+/// that also a change of a large file is noticed that no other block shows. In WAL mode the count need not move: a change of a large file
+/// that left its size as it is, and is no longer waiting beside it, is then noticed only where a block shows it.
 pub(crate) fn content(path: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     take(path, &mut hasher)?;
@@ -31,27 +33,39 @@ fn take(path: &Path, hasher: &mut Sha256) -> io::Result<()> {
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
     hasher.update(size.to_le_bytes());
-    if size <= WHOLE {
-        let mut block = vec![0; BLOCK as usize];
-        loop {
-            match file.read(&mut block)? {
-                0 => return Ok(()),
-                read => hasher.update(block.get(..read).unwrap_or_default()),
-            }
-        }
-    }
     let mut block = Vec::with_capacity(BLOCK as usize);
+    if size <= WHOLE {
+        while read(&file, &mut block)? > 0 {
+            hasher.update(&block);
+        }
+        return Ok(());
+    }
     for number in 0..BLOCKS {
-        file.seek(SeekFrom::Start((size - BLOCK) / (BLOCKS - 1) * number))?;
-        block.clear();
-        (&file).take(BLOCK).read_to_end(&mut block)?;
+        file.seek(SeekFrom::Start(begin(size, number)))?;
+        read(&file, &mut block)?;
         hasher.update(&block);
     }
     Ok(())
 }
 
+/// Where a block of a large file begins; the last one ends with the file.
+fn begin(size: u64, number: u64) -> u64 {
+    // In 128 bits, where the product fits whatever the size.
+    let begin = u128::from(size.saturating_sub(BLOCK)) * u128::from(number) / u128::from(BLOCKS - 1);
+    u64::try_from(begin).unwrap_or(u64::MAX)
+}
+
+/// Reads a block, or what is left of the file; how many bytes that were.
+fn read(file: &File, block: &mut Vec<u8>) -> io::Result<usize> {
+    block.clear();
+    // Unlike a plain read, it goes on after an interrupt.
+    file.take(BLOCK).read_to_end(block)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
@@ -83,5 +97,20 @@ mod tests {
         let one = content(&path).unwrap();
         File::options().write(true).open(&path).unwrap().set_len(WHOLE + 6).unwrap();
         assert_ne!(content(&path).unwrap(), one);
+    }
+
+    #[test]
+    fn the_last_byte_of_a_large_file_counts() {
+        let scratch = syrch_kit::scratch();
+        let path = scratch.path().join("large");
+        let mut file = File::create(&path).unwrap();
+        // As many bytes over as are lost when the step between two blocks is rounded before it is multiplied.
+        let size = BLOCK + (WHOLE / (BLOCKS - 1) + 1) * (BLOCKS - 1) - 1;
+        file.set_len(size).unwrap();
+        let zeros = content(&path).unwrap();
+        file.seek(SeekFrom::Start(size - 1)).unwrap();
+        file.write_all(&[1]).unwrap();
+        assert_ne!(content(&path).unwrap(), zeros);
+        assert_eq!((begin(size, 0), begin(size, BLOCKS - 1)), (0, size - BLOCK));
     }
 }

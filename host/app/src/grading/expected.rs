@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use syrch_core::ResultSet;
 use syrch_core::ports::{Database, Query};
+use syrch_core::{ResultSet, SqlError, SqlErrorKind};
 use syrch_grade::rules::Facts;
 use syrch_grade::suite::{self, Gold, Question};
 
@@ -18,14 +18,14 @@ pub(crate) struct Expected {
 
 impl Expected {
     /// Runs and reads what a question expects. One that can be had suffices.
-    pub(crate) async fn of(question: &Question, database: &Arc<dyn Database>) -> Self {
+    ///
+    /// # Errors
+    /// What passes: a statement that another time might be run.
+    pub(crate) async fn of(question: &Question, database: &Arc<dyn Database>) -> Result<Self, SqlError> {
         let mut expected = Self::default();
         for gold in &question.golds {
             let (results, sql) = match gold {
-                Gold::Sql(sql) => (
-                    database.run(&Query::new(sql)).await.map(Some).map_err(|error| error.to_string()),
-                    Some(sql.as_str()),
-                ),
+                Gold::Sql(sql) => (told(database.run(&Query::new(sql)).await)?.map(Some), Some(sql.as_str())),
                 other => (suite::expected(other).map_err(|error| error.to_string()), None),
             };
             match results {
@@ -43,6 +43,29 @@ impl Expected {
         if !expected.golds.is_empty() {
             expected.fault = None;
         }
-        expected
+        Ok(expected)
     }
+
+    /// How many bytes of memory its rows take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.golds.iter().map(|(rows, _)| bytes(rows)).sum()
+    }
+}
+
+/// Whether a statement fails for a reason that passes, so that nothing is known of the statement.
+pub(crate) fn passes(error: &SqlError) -> bool {
+    matches!(error.kind, SqlErrorKind::Unavailable | SqlErrorKind::Cancelled)
+}
+
+/// A result, or what is told of a statement that can never be run; a failure that passes is an error.
+pub(crate) fn told<T>(result: Result<T, SqlError>) -> Result<Result<T, String>, SqlError> {
+    match result {
+        Err(error) if passes(&error) => Err(error),
+        result => Ok(result.map_err(|error| error.to_string())),
+    }
+}
+
+/// How many bytes of memory rows take.
+pub(crate) fn bytes(rows: &ResultSet) -> usize {
+    rows.batches().iter().map(|batch| batch.get_array_memory_size()).sum()
 }

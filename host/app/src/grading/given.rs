@@ -1,14 +1,15 @@
 //! Answers that were given before: what `batch` wrote, or the statements of another program, graded in place of a search.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use syrch_core::text::clip;
 use syrch_grade::Question;
 use syrch_grade::run::{Arm, Cost, End, Fault, Shard};
 use syrch_grade::suite::Suite;
@@ -19,12 +20,18 @@ use crate::{AnswerDocument, Error};
 
 /// Problems that are told of.
 const TOLD: usize = 20;
+/// Bytes that are told of each; what is wrong may quote the line.
+const WORDS: usize = 1 << 10;
+/// Bytes of a line at most: what `batch` writes holds the rows of its answer, which are more than a question.
+const LONGEST: usize = 64 << 20;
 
 /// Answers by the question's id.
 pub(crate) struct Given {
     answers: BTreeMap<String, Asked>,
     /// The SHA-256 of what each file holds.
     files: Vec<String>,
+    /// The simulated models that lines say they come from.
+    simulated: BTreeSet<String>,
 }
 
 /// A line: an answer as `batch` writes it, or just the statement.
@@ -41,6 +48,8 @@ struct Line {
     answer: Option<AnswerDocument>,
     #[serde(default)]
     error: Option<ErrorOf>,
+    #[serde(default)]
+    simulated: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -55,33 +64,47 @@ impl Given {
     /// # Errors
     /// Every line that is none, and every id that the suite lacks or that comes twice.
     pub(crate) fn read(files: &[PathBuf], suite: &Suite) -> Result<Self, Error> {
-        let known: std::collections::BTreeSet<&str> = suite.questions.iter().map(|question| &*question.id).collect();
-        let mut answers = BTreeMap::new();
-        let (mut wrong, mut digests) = (Vec::new(), Vec::new());
+        let known: BTreeSet<&str> = suite.questions.iter().map(|question| &*question.id).collect();
+        let mut given = Self { answers: BTreeMap::new(), files: Vec::new(), simulated: BTreeSet::new() };
+        let (mut wrong, mut more) = (Vec::new(), 0_u64);
         for path in files {
-            let digest = each_line(path, |number, text| {
-                let mut fault = |what: String| wrong.push(format!("{}, line {number}: {what}", path.display()));
-                match read(text) {
-                    Err(error) => fault(format!("is no answer: {error}")),
-                    Ok((id, _)) if !known.contains(id.as_str()) => fault(format!("the suite has no question `{id}`")),
-                    Ok((id, asked)) => {
-                        if answers.insert(id.clone(), asked).is_some() {
-                            fault(format!("the question `{id}` has an answer already"));
-                        }
-                    }
+            let digest = each_line(path, |number, line| match line.and_then(|text| given.take(&known, text)) {
+                Ok(()) => {}
+                Err(what) if wrong.len() < TOLD => {
+                    wrong.push(format!("{}, line {number}: {}", path.display(), clip(&what, WORDS)));
                 }
+                Err(_) => more += 1,
             })?;
-            digests.push(digest);
+            given.files.push(digest);
         }
         if wrong.is_empty() {
-            return Ok(Self { answers, files: digests });
+            return Ok(given);
         }
-        let more = wrong.len().saturating_sub(TOLD);
-        wrong.truncate(TOLD);
         if more > 0 {
             wrong.push(format!("and {more} more"));
         }
         Err(Error::Unfit(format!("the answers cannot be graded:\n{}", wrong.join("\n"))))
+    }
+
+    /// Takes the answer of a line; the error is what is wrong with it.
+    fn take(&mut self, known: &BTreeSet<&str>, text: &str) -> Result<(), String> {
+        let mut line: Line = serde_json::from_str(text).map_err(|error| format!("is no answer: {error}"))?;
+        let id = line.id();
+        if !known.contains(id.as_str()) {
+            return Err(format!("the suite has no question `{id}`"));
+        }
+        if self.answers.contains_key(&id) {
+            return Err(format!("the question `{id}` has an answer already"));
+        }
+        self.simulated.extend(line.simulated.take().filter(|_| self.simulated.len() < TOLD));
+        self.answers.insert(id, line.answer());
+        Ok(())
+    }
+
+    /// The simulated models that the answers come from; none: no line says that it comes from one.
+    pub(crate) fn simulated(&self) -> Option<String> {
+        let all: Vec<&str> = self.simulated.iter().map(String::as_str).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     /// How many questions have no line; none: none lacks one.
@@ -106,47 +129,80 @@ impl Given {
     }
 }
 
-/// Gives each line that is not empty to `take`, with its number; the SHA-256 of the file in hexadecimal digits.
-fn each_line(path: &Path, mut take: impl FnMut(usize, &str)) -> Result<String, Error> {
+/// Gives each line that is not empty to `take`, with its number, or what is wrong with it; the SHA-256 of the file in hexadecimal digits.
+fn each_line(path: &Path, take: impl FnMut(usize, Result<&str, String>)) -> Result<String, Error> {
     let fail =
         |error: std::io::Error| Error::Unfit(format!("the answers `{}` cannot be read: {error}", path.display()));
-    let mut reader = BufReader::new(File::open(path).map_err(fail)?);
-    let (mut line, mut digest) = (String::new(), Sha256::new());
-    for number in 1.. {
-        line.clear();
-        if reader.read_line(&mut line).map_err(fail)? == 0 {
-            break;
-        }
-        digest.update(&line);
-        let text = line.trim_start_matches('\u{feff}').trim();
-        if !text.is_empty() {
-            take(number, text);
-        }
-    }
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    let mut file = Digested { file: File::open(path).map_err(fail)?, digest: Sha256::new() };
+    lines(&mut BufReader::new(&mut file), LONGEST, take).map_err(fail)?;
+    Ok(file.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn read(text: &str) -> Result<(String, Asked), serde_json::Error> {
-    let line: Line = serde_json::from_str(text)?;
-    let id = match &line.id {
-        Value::String(id) => id.clone(),
-        other => other.to_string(),
-    };
-    if let Some(error) = line.error {
-        let fault = Fault { class: error.class, message: error.message };
-        return Ok((id, without_answer(fault, Cost::default())));
+/// The lines of what is read, of which none longer than `longest` bytes is held.
+fn lines(
+    input: &mut impl BufRead,
+    longest: usize,
+    mut take: impl FnMut(usize, Result<&str, String>),
+) -> std::io::Result<()> {
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        if input.take(longest as u64 + 1).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        if line.len() > longest && !line.ends_with(b"\n") {
+            input.skip_until(b'\n')?;
+            take(number, Err(format!("is longer than {longest} bytes")));
+            continue;
+        }
+        match std::str::from_utf8(&line).map(|line| line.trim_start_matches('\u{feff}').trim()) {
+            Ok("") => {}
+            Ok(text) => take(number, Ok(text)),
+            Err(_) => take(number, Err("is not UTF-8 text".to_owned())),
+        }
     }
-    if let Some(document) = line.answer {
-        let end = match line.outcome.unwrap_or(Ending::Answered) {
-            Ending::Answered => End::Answered,
-            Ending::NoAnswer => End::NoAnswer,
-            Ending::ClarificationNeeded => End::Clarify,
-            Ending::Failed => End::Failed,
-        };
-        return Ok((id, of_document(end, document)));
+    Ok(())
+}
+
+/// A file with the digest of what was read of it.
+struct Digested<R> {
+    file: R,
+    digest: Sha256,
+}
+
+impl<R: Read> Read for Digested<R> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(out)?;
+        self.digest.update(out.get(..read).unwrap_or_default());
+        Ok(read)
     }
-    let end = if line.sql.is_some() { End::Answered } else { End::NoAnswer };
-    Ok((id, Asked { end, sql: line.sql, confidence: line.confidence, ..nothing() }))
+}
+
+impl Line {
+    fn id(&self) -> String {
+        match &self.id {
+            Value::String(id) => id.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    fn answer(self) -> Asked {
+        if let Some(error) = self.error {
+            let fault = Fault { class: error.class, message: error.message };
+            return without_answer(fault, Cost::default());
+        }
+        if let Some(document) = self.answer {
+            let end = match self.outcome.unwrap_or(Ending::Answered) {
+                Ending::Answered => End::Answered,
+                Ending::NoAnswer => End::NoAnswer,
+                Ending::ClarificationNeeded => End::Clarify,
+                Ending::Failed => End::Failed,
+            };
+            return of_document(end, document);
+        }
+        let end = if self.sql.is_some() { End::Answered } else { End::NoAnswer };
+        Asked { end, sql: self.sql, confidence: self.confidence, ..nothing() }
+    }
 }
 
 fn nothing() -> Asked {
@@ -170,5 +226,48 @@ impl Asker for Given {
             without_answer(Fault { class: "no-answer".to_owned(), message }, Cost::default())
         };
         Ok(self.answers.get(&question.id).cloned().unwrap_or_else(missing))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_passed_over_and_told() {
+        let mut told = Vec::new();
+        let input = b"\xef\xbb\xbf12345\n\n12345678901234567890\n 1234567\n\xff\n12345678\n123456789";
+        let take = |number: usize, line: Result<&str, String>| told.push((number, line.map(str::to_owned)));
+        lines(&mut BufReader::with_capacity(3, &input[..]), 8, take).unwrap();
+        let (long, text) = (|| Err("is longer than 8 bytes".to_owned()), |text: &str| Ok(text.to_owned()));
+        let expected = [
+            (1, text("12345")),
+            (3, long()),
+            (4, text("1234567")),
+            (5, Err("is not UTF-8 text".to_owned())),
+            (6, text("12345678")),
+            (7, long()),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_twenty_times_and_then_counted() {
+        let folder = syrch_kit::scratch();
+        let file = folder.path().join("answers.jsonl");
+        let question = json!({"id": "q", "db": "shop", "question": "?", "gold_sql": "SELECT 1"});
+        std::fs::write(folder.path().join("suite.jsonl"), question.to_string()).unwrap();
+        let suite = syrch_grade::suite::read(&folder.path().join("suite.jsonl")).unwrap();
+        let known = "{\"id\": \"q\", \"sql\": \"SELECT 1\"}\n";
+        std::fs::write(&file, format!("{known}{}{}", known.repeat(2), "nonsense\n".repeat(30))).unwrap();
+        let said = Given::read(std::slice::from_ref(&file), &suite).map(drop).unwrap_err().to_string();
+        let said: Vec<&str> = said.lines().collect();
+        assert_eq!((said.len(), said[21]), (22, "and 12 more"), "{said:?}");
+        assert!(said[1].ends_with("line 2: the question `q` has an answer already"), "{said:?}");
+        assert!(said[20].contains("line 21: is no answer: "), "{said:?}");
+        std::fs::write(&file, known).unwrap();
+        let given = Given::read(&[file], &suite).unwrap();
+        let digest: String = Sha256::digest(known).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(given.files, [digest]);
     }
 }

@@ -11,6 +11,7 @@ use syrch_grade::run::{Graded, Shard};
 use syrch_grade::suite::{self, Gold, Suite};
 
 use super::arena::Arena;
+use super::expected;
 use crate::Error;
 
 /// Expected statements that are looked at at once.
@@ -18,7 +19,8 @@ const AT_ONCE: usize = 4;
 /// Questions that a warning names.
 const NAMED: usize = 10;
 
-/// Why questions cannot be graded, by their ids. Statements are compiled under the guard, and not run.
+/// Why questions cannot be graded, by their ids. Statements are compiled under the guard, and not run. What fails for a reason that passes is
+/// no reason: such a question is asked.
 ///
 /// # Errors
 /// When a database cannot be opened, or no question of the suite can be graded.
@@ -52,7 +54,10 @@ async fn fault(question: &Question, database: &Arc<dyn Database>) -> Option<Stri
     let mut first = None;
     for gold in &question.golds {
         let checked = match gold {
-            Gold::Sql(sql) => database.check(&Query::new(sql)).await.map(drop).map_err(|error| error.to_string()),
+            Gold::Sql(sql) => match expected::told(database.check(&Query::new(sql)).await) {
+                Ok(checked) => checked.map(drop),
+                Err(_) => return None,
+            },
             other => {
                 let other = other.clone();
                 let read = tokio::task::spawn_blocking(move || suite::expected(&other)).await;

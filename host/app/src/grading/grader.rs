@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
-use syrch_core::ResultSet;
 use syrch_core::ports::Query;
+use syrch_core::{ResultSet, SqlError};
 use syrch_grade::rules::{Rule, judge_all, soft_f1_any};
 use syrch_grade::run::{Answered, Answerer, Cost, End, Fault, Graded, Item, Judged, item_journal};
 use syrch_grade::suite::Gold;
@@ -26,6 +26,8 @@ pub(crate) const TRACES: &str = "traces";
 const FUZZED: &str = "fuzzed";
 /// Expected answers that are kept while the arms are asked for the same question.
 const KEPT: usize = 256;
+/// Bytes of them.
+const KEPT_BYTES: usize = 128 << 20;
 
 /// What is kept of the searches of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,7 +61,7 @@ pub(crate) struct Grader {
 
 impl Grader {
     pub(crate) fn kept() -> Kept<String, Expected> {
-        Kept::new(KEPT)
+        Kept::within(KEPT, KEPT_BYTES, Expected::bytes)
     }
 
     async fn graded(&self, item: &Item) -> Result<Graded, Error> {
@@ -72,9 +74,17 @@ impl Grader {
         let asked = self.asker.ask(item.arm, question, self.is_noted.then_some(&*journal)).await?;
         let time_ms = if asked.time_ms > 0.0 { asked.time_ms } else { begun.elapsed().as_secs_f64() * 1e3 };
         let database = self.arena.database(&question.db).await?;
-        let find = || async { Ok::<_, Error>(Expected::of(question, &database).await) };
-        let expected = self.expected.get(&question.id, find).await?;
+        let expected = self.expected.get(&question.id, || Expected::of(question, &database)).await;
         let Asked { mut end, mut fault, sql, data, confidence, candidate_confidence, cost, .. } = asked;
+        let expected = match expected {
+            Ok(expected) => expected,
+            Err(error) => {
+                // Why there is no answer is told before why there is no verdict.
+                let fault = fault.filter(|_| end == End::Failed);
+                let graded = self.unjudged(Graded { fault, sql, cost, time_ms, ..unanswered(item) }, error);
+                return Ok(self.settled(graded, &journal));
+            }
+        };
         let results = match (data, &sql) {
             (None, Some(sql)) if end == End::Answered => match database.run(&Query::new(sql)).await {
                 Ok(results) => Some(Arc::new(results)),
@@ -101,23 +111,48 @@ impl Grader {
         };
         if expected.fault.is_none() {
             judge(&mut graded, expected, results).await?;
-            self.fuzz(&mut graded, question).await?;
+            match self.on_variants(&graded, question).await {
+                Ok(verdict) => {
+                    let judged = verdict.map(|verdict| Judged { verdict, fingerprint: None });
+                    graded.verdicts.extend(judged.map(|judged| (FUZZED.to_owned(), judged)));
+                }
+                Err(Error::Sql(error)) => graded = self.unjudged(graded, error),
+                Err(error) => return Err(error),
+            }
         }
-        graded.run = self.settle(&graded, &journal);
-        Ok(graded)
+        Ok(self.settled(graded, &journal))
     }
 
-    /// Tries a right answer on the databases of the fuzzed suite. A verdict of its own tells what it came to: right there is what is right under
-    /// the run's rule on every one of them.
-    async fn fuzz(&self, graded: &mut Graded, question: &Question) -> Result<(), Error> {
-        let (Some(fuzzed), Some(mut verdict)) = (&self.fuzzed, graded.verdict(self.rule.name())) else { return Ok(()) };
+    /// Tries a right answer on the databases of the fuzzed suite. Its verdict tells what it came to: right there is what is right under the
+    /// run's rule on every one of them. None: there is no fuzzed suite.
+    async fn on_variants(&self, graded: &Graded, question: &Question) -> Result<Option<Verdict>, Error> {
+        let (Some(fuzzed), Some(verdict)) = (&self.fuzzed, graded.verdict(self.rule.name())) else { return Ok(None) };
         let golds = question.statements();
-        if let (Verdict::Right, Some(sql), false) = (verdict, &graded.sql, golds.is_empty()) {
-            let agreed = fuzzed.agree(&question.db, &golds, sql, self.rule, question.ordered).await?;
-            verdict = if agreed.is_right() { Verdict::Right } else { Verdict::Wrong };
-        }
-        graded.verdicts.insert(FUZZED.to_owned(), Judged { verdict, fingerprint: None });
-        Ok(())
+        let (Verdict::Right, Some(sql), false) = (verdict, &graded.sql, golds.is_empty()) else {
+            return Ok(Some(verdict));
+        };
+        let agreed = fuzzed.agree(&question.db, &golds, sql, self.rule, question.ordered).await?;
+        Ok(Some(if agreed.is_right() { Verdict::Right } else { Verdict::Wrong }))
+    }
+
+    /// The line of an answer that nobody can judge now: it failed, and is wrong until it is tried again.
+    fn unjudged(&self, graded: Graded, error: SqlError) -> Graded {
+        let rules = Rule::all().iter().map(|rule| rule.name()).chain(self.fuzzed.as_ref().map(|_| FUZZED));
+        let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
+        let verdicts = rules.map(|rule| (rule.to_owned(), wrong.clone())).collect();
+        let Fault { class, message } = fault_of(Error::Sql(error));
+        let unjudged = || Fault { class, message: format!("the answer cannot be judged now: {message}") };
+        let fault = Some(graded.fault.clone().unwrap_or_else(unjudged));
+        // Nothing is learned from it either.
+        let (confidence, candidate_confidence) = (None, None);
+        let (soft_f1, rows, gold_rows) = (None, None, None);
+        let end = End::Failed;
+        Graded { end, fault, verdicts, confidence, candidate_confidence, soft_f1, rows, gold_rows, ..graded }
+    }
+
+    /// The same, with the name of its journal where one is kept.
+    fn settled(&self, graded: Graded, journal: &Path) -> Graded {
+        Graded { run: self.settle(&graded, journal), ..graded }
     }
 
     /// Keeps the journal of a search that is graded, or not; its name in the run's folder. The engine removes the item's own once the line is
@@ -137,15 +172,23 @@ impl Grader {
     }
 }
 
+/// Cells up to which results are compared at once: that takes less time than to have another thread do it.
+const FEW: u64 = 2_000;
+
 /// Says what each rule says. Comparing large results takes long, so it is done where it keeps nobody waiting.
 async fn judge(graded: &mut Graded, expected: Arc<Expected>, results: Option<Arc<ResultSet>>) -> Result<(), Error> {
+    let all = expected.golds.iter().map(|(gold, _)| gold).chain(results.as_deref());
+    let cells: u64 = all.map(|results| results.row_count() * results.schema().fields().len() as u64).sum();
     let compare = move || {
         let verdicts = judge_all(&expected.golds, results.as_deref());
         let soft = results.as_ref().map(|results| soft_f1_any(expected.golds.iter().map(|(gold, _)| gold), results));
         (verdicts, soft)
     };
-    let compared = tokio::task::spawn_blocking(compare).await;
-    (graded.verdicts, graded.soft_f1) = compared.map_err(|error| Error::Internal(error.to_string()))?;
+    (graded.verdicts, graded.soft_f1) = if cells <= FEW {
+        compare()
+    } else {
+        tokio::task::spawn_blocking(compare).await.map_err(|error| Error::Internal(error.to_string()))?
+    };
     Ok(())
 }
 

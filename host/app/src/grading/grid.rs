@@ -10,7 +10,7 @@ use syrch_core::roles::Role;
 use super::arms::Knob;
 use crate::Settings;
 
-/// Cells of one grid at most. Each has a database of its own open, which takes some 1.5 MiB.
+/// Cells of one grid at most: more than anybody would wait for. They have databases and plugins in common, so that each takes little memory.
 pub const MOST_CELLS: u64 = 1_000;
 
 /// A knob with the values that are tried.

@@ -7,9 +7,14 @@ use tokio::sync::OnceCell;
 
 type Cell<V> = Arc<OnceCell<Arc<V>>>;
 
+/// How many bytes a thing takes, about.
+type Weigh<V> = fn(&V) -> usize;
+
 /// Things by key, the latest used ones. Whoever still uses one that is not kept any more goes on with it.
 pub(crate) struct Kept<K, V> {
     most: usize,
+    /// Bytes of all together at most, and how they are counted.
+    bytes: Option<(usize, Weigh<V>)>,
     /// The latest used last.
     cells: Mutex<Vec<(K, Cell<V>)>>,
 }
@@ -17,7 +22,12 @@ pub(crate) struct Kept<K, V> {
 impl<K: PartialEq + Clone, V> Kept<K, V> {
     /// Keeps so many.
     pub(crate) fn new(most: usize) -> Self {
-        Self { most: most.max(1), cells: Mutex::default() }
+        Self { most: most.max(1), bytes: None, cells: Mutex::default() }
+    }
+
+    /// Keeps so many, and of these as many as take no more than so many bytes together: a thing that takes more is not kept at all.
+    pub(crate) fn within(most: usize, bytes: usize, weigh: Weigh<V>) -> Self {
+        Self { bytes: Some((bytes, weigh)), ..Self::new(most) }
     }
 
     /// The thing with that key. It is made once, however many ask for it at once; when that fails, the next one tries again.
@@ -27,8 +37,31 @@ impl<K: PartialEq + Clone, V> Kept<K, V> {
         make: impl FnOnce() -> F,
     ) -> Result<Arc<V>, E> {
         let cell = self.cell(key);
+        let is_new = !cell.initialized();
         let made = cell.get_or_try_init(|| async { make().await.map(Arc::new) }).await?;
+        if is_new {
+            self.lighten();
+        }
         Ok(Arc::clone(made))
+    }
+
+    /// Lets the ones go that were not used for longest, until the others take no more bytes than they may.
+    fn lighten(&self) {
+        let Some((most, weigh)) = self.bytes else { return };
+        let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = 0_usize;
+        let mut fits = |(_, cell): &(K, Cell<V>)| {
+            // What is still being made is weighed once it is there.
+            let Some(bytes) = cell.get().map(|thing| weigh(thing)) else { return true };
+            if bytes > most {
+                return false;
+            }
+            held = held.saturating_add(bytes);
+            held <= most
+        };
+        let mut left: Vec<_> = cells.drain(..).rev().filter(|entry| fits(entry)).collect();
+        left.reverse();
+        *cells = left;
     }
 
     fn cell(&self, key: &K) -> Cell<V> {
@@ -65,6 +98,27 @@ mod tests {
         assert_eq!(made.load(Ordering::Relaxed), 3);
         get("b").await;
         assert_eq!(made.load(Ordering::Relaxed), 4);
+    }
+
+    #[tokio::test]
+    async fn no_more_is_kept_than_there_are_bytes_for() {
+        let (kept, made) = (Kept::within(100, 10, Vec::len), AtomicU32::new(0));
+        let get = async |bytes: usize| {
+            let make = || async {
+                made.fetch_add(1, Ordering::Relaxed);
+                Ok::<_, ()>(vec![0_u8; bytes])
+            };
+            assert_eq!(kept.get(&bytes, make).await.unwrap().len(), bytes);
+            made.load(Ordering::Relaxed)
+        };
+        for (bytes, expected) in [(4, 1), (6, 2), (4, 2), (6, 2)] {
+            assert_eq!(get(bytes).await, expected, "{bytes}");
+        }
+        // The one that was not used for longest goes.
+        assert_eq!((get(3).await, get(6).await, get(4).await), (3, 3, 4));
+        // What is too large goes at once, and drives nothing out.
+        assert_eq!((get(11).await, get(11).await), (5, 6));
+        assert_eq!((get(6).await, get(4).await), (6, 6));
     }
 
     #[tokio::test]

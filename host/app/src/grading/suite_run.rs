@@ -11,7 +11,7 @@ use syrch_grade::Question;
 use syrch_grade::rules::Rule;
 use syrch_grade::run::{
     self, Finished, Header, Observer, Options, Plan, RUN_FORMAT, RunBudgets, RunFolder, RunRecord, Runs, Shard,
-    StopEarly, SuiteOfRun,
+    StopEarly, Stopped, SuiteOfRun,
 };
 use syrch_grade::stats;
 use syrch_grade::suite::{self, Gold, Suite};
@@ -126,10 +126,11 @@ impl SuiteRun {
         let mut warnings = Vec::new();
         let first = arms.first().ok_or_else(|| Error::Internal("a run without arms".to_owned()))?;
         let (is_noted, seed) = (first.journal.folder.is_some() && options.answers.is_empty(), first.seed);
-        let simulated = first.model.simulated.as_ref().map(|model| model.knobs.label(seed));
         for (at, arm) in arms.iter().enumerate() {
             let is_told = arms.iter().take(at).any(|other| other.retrieval == arm.retrieval);
-            warnings.extend(knowledge::left_out(&arm.retrieval)?.filter(|_| !is_told));
+            if !is_told {
+                warnings.extend(knowledge::left_out(&arm.retrieval)?);
+            }
         }
         if options.answers.is_empty() && options.budgets.usd.is_some() {
             arms.iter().try_for_each(|arm| check_prices(&arm.model))?;
@@ -139,6 +140,10 @@ impl SuiteRun {
             files => Some(Given::read(files, &suite)?),
         };
         warnings.extend(given.as_ref().and_then(|given| given.warning(&suite, options.shard)));
+        let simulated = match &given {
+            Some(given) => given.simulated(),
+            None => first.model.simulated.as_ref().map(|model| model.label(seed)),
+        };
         let fuzzed = match &options.fuzz {
             Some(folder) => Some(Fuzzed::open(folder, &suite, first).await?),
             None => None,
@@ -252,7 +257,7 @@ impl SuiteRun {
         drop(folder);
         let record = run::read(&path)?;
         let mut timings = None;
-        if self.options.timed > 0 && finished.stopped.is_none() {
+        if self.options.timed > 0 && matches!(finished.stopped, None | Some(Stopped::Early(_))) {
             let told = (&*path, self.options.timed);
             timings = timing::time(&record, &self.suite.questions, &self.arena, told, stop).await?;
         }

@@ -1,7 +1,7 @@
 //! The timed pass: right answers and the expected statements are run in turn, one at a time, once nothing else goes on. It tells how quick the
 //! statements are that a strategy writes (R-VES, BIRD's mini-dev), and never whether they are right.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use syrch_core::ports::{Database, Query};
 use syrch_grade::rules::{r_ves, time_ratio};
-use syrch_grade::run::RunRecord;
+use syrch_grade::run::{Graded, RunRecord};
 use syrch_grade::{Question, Verdict};
 use syrch_scheduler::Stop;
 
@@ -27,17 +27,54 @@ pub struct Timings {
     pub repeats: u32,
     /// The rule under which answers counted as right.
     pub rule: String,
-    /// For each arm, and each question that it answered and that can be graded: how many times as quick as the expected statement the answer
-    /// is; none: it is not right, or could not be timed.
+    /// For each arm, and each question that counts and has an expected statement: how many times as quick as that the answer is; none: it is
+    /// not right.
     pub ratios: BTreeMap<String, BTreeMap<String, Option<f64>>>,
+    /// Right answers of each arm, by their questions, that could not be timed: no statement is expected, or one of the two failed meanwhile.
+    /// They are not among `ratios`, and so say nothing of how quick the arm is.
+    #[serde(default)]
+    pub untimed: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Timings {
-    /// Each arm's R-VES, in percent.
+    /// Each arm's R-VES, in percent. Arms that have right answers, none of which could be timed, have none.
     #[must_use]
     pub fn r_ves(&self) -> BTreeMap<String, f64> {
-        let of = |ratios: &BTreeMap<String, Option<f64>>| r_ves(&ratios.values().copied().collect::<Vec<_>>());
-        self.ratios.iter().map(|(arm, ratios)| (arm.clone(), of(ratios))).collect()
+        let of = |(arm, ratios): (&String, &BTreeMap<String, Option<f64>>)| {
+            let ratios: Vec<Option<f64>> = ratios.values().copied().collect();
+            let tells = self.untimed.get(arm).is_none_or(BTreeSet::is_empty) || ratios.iter().any(Option::is_some);
+            tells.then(|| (arm.clone(), r_ves(&ratios)))
+        };
+        self.ratios.iter().filter_map(of).collect()
+    }
+
+    /// Whether these are the times of those answers, each of them: none was tried again since, or comes from a part that was not timed.
+    #[must_use]
+    pub fn is_of(&self, record: &RunRecord) -> bool {
+        record.graded.iter().all(|graded| {
+            let Some(is_right) = counts(graded, &self.rule) else { return true };
+            let timed = self.ratios.get(&graded.arm).and_then(|ratios| ratios.get(&graded.id));
+            let is_untimed = self.untimed.get(&graded.arm).is_some_and(|ids| ids.contains(&graded.id));
+            match (is_right, &graded.gold_sql) {
+                (true, _) => matches!(timed, Some(Some(_))) || is_untimed,
+                (false, Some(_)) => timed == Some(&None) && !is_untimed,
+                (false, None) => timed.is_none() && !is_untimed,
+            }
+        })
+    }
+
+    /// Together with those of another part of the same run. Those of a part that was timed in another way are left out.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Self {
+        if (self.repeats, &self.rule) == (other.repeats, &other.rule) {
+            for (arm, ratios) in other.ratios {
+                self.ratios.entry(arm).or_default().extend(ratios);
+            }
+            for (arm, ids) in other.untimed {
+                self.untimed.entry(arm).or_default().extend(ids);
+            }
+        }
+        self
     }
 
     /// What an earlier pass left in the folder of a run; none: there was none.
@@ -45,6 +82,11 @@ impl Timings {
     pub fn read(folder: &Path) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(folder.join(FILE)).ok()?).ok()
     }
+}
+
+/// Whether an answer that counts under the rule is right; none: it does not count.
+fn counts(graded: &Graded, rule: &str) -> Option<bool> {
+    graded.verdict(rule).filter(|verdict| *verdict != Verdict::Excluded).map(Verdict::is_right)
 }
 
 /// Times the right answers of a run, and keeps what was found in its folder. None: it was stopped before it was done.
@@ -56,29 +98,30 @@ pub(crate) async fn time(
     stop: &Stop,
 ) -> Result<Option<Timings>, Error> {
     let rule = record.header.rule.clone();
-    let mut ratios: BTreeMap<String, BTreeMap<String, Option<f64>>> = BTreeMap::new();
+    let mut timings = Timings { repeats, rule, ratios: BTreeMap::new(), untimed: BTreeMap::new() };
     for graded in &record.graded {
         if stop.is_triggered() {
             return Ok(None);
         }
-        let (Some(verdict), question) = (graded.verdict(&rule), questions.get(graded.place as usize)) else { continue };
-        if verdict == Verdict::Excluded {
-            continue;
-        }
-        let gold = question.and_then(|question| question.statements().first().map(|sql| (*sql).to_owned()));
+        let Some(is_right) = counts(graded, &timings.rule) else { continue };
+        let gold = questions.get(graded.place as usize).and_then(|question| question.statements().first().copied());
         let ratio = match (&graded.sql, gold) {
-            (Some(sql), Some(gold)) if verdict.is_right() => {
+            (Some(sql), Some(gold)) if is_right => {
                 let database = arena.database(&graded.db).await?;
                 tokio::select! {
-                    ratio = ratio(&database, &gold, sql, repeats) => ratio,
+                    ratio = ratio(&database, gold, sql, repeats) => ratio,
                     () = stop.triggered() => return Ok(None),
                 }
             }
             _ => None,
         };
-        ratios.entry(graded.arm.clone()).or_default().insert(graded.id.clone(), ratio);
+        let (arm, id) = (graded.arm.clone(), graded.id.clone());
+        if is_right && ratio.is_none() {
+            timings.untimed.entry(arm).or_default().insert(id);
+        } else if gold.is_some() {
+            timings.ratios.entry(arm).or_default().insert(id, ratio);
+        }
     }
-    let timings = Timings { repeats, rule, ratios };
     let path = folder.join(FILE);
     let written = serde_json::to_vec(&timings).map_err(std::io::Error::from).and_then(|text| own_file(&path, &text));
     written.map_err(|error| Error::Unfit(format!("the times `{}` cannot be kept: {error}", path.display())))?;
@@ -100,4 +143,86 @@ async fn ratio(database: &Arc<dyn Database>, gold: &str, predicted: &str, repeat
         }
     }
     time_ratio(&golds, &predictions)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use syrch_grade::run::{Header, RunRecord};
+
+    use super::*;
+
+    /// One right and one wrong answer to a question with an expected statement, and a right one to a question without.
+    fn record() -> RunRecord {
+        let header = json!({
+            "format": "syrch.run/1", "id": "r", "host": "0", "suite": {"path": "s", "digest": "", "questions": 3}, "arms": [],
+            "databases": {}, "rule": "bag-v1", "seed": 7
+        });
+        let one = |id: &str, gold: Option<&str>, verdict: &str| {
+            json!({
+                "arm": "a", "id": id, "place": 0, "db": "d", "question": "?", "fields": {}, "end": "answered", "sql": "SELECT 1",
+                "gold_sql": gold, "verdicts": {"bag-v1": {"verdict": verdict}}, "soft_f1": null, "rows": 1, "gold_rows": 1,
+                "confidence": null, "time_ms": 0.0,
+                "cost": {"calls": 0, "cached": 0, "input_tokens": 0, "output_tokens": 0, "usd": null, "sql_runs": 0}
+            })
+        };
+        let gold = Some("SELECT 1");
+        let all = [one("right", gold, "right"), one("wrong", gold, "wrong"), one("text", None, "right")];
+        RunRecord {
+            header: serde_json::from_value::<Header>(header).unwrap(),
+            graded: all.into_iter().map(|one| serde_json::from_value(one).unwrap()).collect(),
+            stopped: None,
+            ahead: 0,
+            elapsed: std::time::Duration::ZERO,
+            earlier: BTreeMap::new(),
+        }
+    }
+
+    fn timings() -> Timings {
+        let named = |id: &str, ratio| (id.to_owned(), ratio);
+        Timings {
+            repeats: 2,
+            rule: "bag-v1".to_owned(),
+            ratios: [("a".to_owned(), [named("right", Some(1.0)), named("wrong", None)].into())].into(),
+            untimed: [("a".to_owned(), ["text".to_owned()].into())].into(),
+        }
+    }
+
+    #[test]
+    fn right_answers_that_cannot_be_timed_do_not_count() {
+        assert_eq!(timings().r_ves(), BTreeMap::from([("a".to_owned(), 50.0)]));
+        let mut none = timings();
+        none.ratios.entry("a".to_owned()).or_default().remove("right");
+        assert_eq!(none.r_ves(), BTreeMap::new());
+        none.untimed.clear();
+        assert_eq!(none.r_ves(), BTreeMap::from([("a".to_owned(), 0.0)]));
+    }
+
+    #[test]
+    fn times_are_of_the_answers_that_they_were_taken_of() {
+        let mut record = record();
+        assert!(timings().is_of(&record));
+        let known = |change: fn(&mut Timings)| {
+            let mut timings = timings();
+            change(&mut timings);
+            timings
+        };
+        // As a pass wrote it that knew nothing of answers which cannot be timed.
+        assert!(!known(|timings| timings.untimed.clear()).is_of(&record));
+        assert!(!known(|timings| timings.ratios.clear()).is_of(&record));
+        // Tried again, and right now.
+        record.graded[1].verdicts = record.graded[0].verdicts.clone();
+        assert!(!timings().is_of(&record));
+    }
+
+    #[test]
+    fn parts_are_put_together() {
+        let (mut one, mut other) = (timings(), timings());
+        one.ratios.entry("a".to_owned()).or_default().remove("wrong");
+        one.untimed.clear();
+        other.ratios.entry("a".to_owned()).or_default().remove("right");
+        assert_eq!(one.clone().with(other.clone()), timings());
+        other.repeats = 3;
+        assert_eq!(one.clone().with(other), one);
+    }
 }

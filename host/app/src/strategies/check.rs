@@ -50,7 +50,7 @@ fn told(error: &Error) -> String {
 
 /// What is wrong with a role's settings. Unknown ones are told one by one, the rest as the plugin says it.
 async fn configure(definition: &Definition, role: Role, part: &Part, plugin: &Plugin) -> Vec<String> {
-    let schema = plugin.identity().config_schema;
+    let schema = &plugin.identity().config_schema;
     let none = Map::new();
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));

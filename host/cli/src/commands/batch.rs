@@ -12,7 +12,7 @@ use syrch::batch::{Answers, Batch, Ended, Line, Options, Order, RunBudgets, Stop
 use syrch::syrch_core::result_set::digest64;
 use syrch::{Observer, Stop};
 
-use super::graded::{DATABASE, stop_at_interrupt};
+use super::graded::{DATABASE, number, seconds, stop_at_interrupt};
 use super::lines::Line as Read;
 use super::{Context, search, statements};
 use crate::config::Origin;
@@ -71,15 +71,6 @@ fn database(flag: Arg) -> Arg {
     flag.value_name("FILE|FOLDER").help_heading("Batch").help(
         "The database of all questions, or a folder of databases in which each question names its own by `db`; nothing outside of it is opened",
     )
-}
-
-fn number(word: &str) -> Result<f64, String> {
-    let number = word.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| format!("`{word}` is not a number above 0"))
-}
-
-fn seconds(word: &str) -> Result<Duration, String> {
-    Duration::try_from_secs_f64(number(word)?).map_err(|_| format!("`{word}` seconds are too many"))
 }
 
 impl BatchArgs {

@@ -2,7 +2,6 @@
 //! answers with it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
@@ -12,7 +11,7 @@ use syrch::grade::run::{self, RunRecord};
 use syrch::grading::{Calibration, calibrate};
 use syrch::syrch_core::roles::Role;
 
-use super::graded::runs;
+use super::graded::{of_run, runs};
 use super::trace::words::count;
 use super::{Context, strategy};
 use crate::exit::Exit;
@@ -74,7 +73,8 @@ impl MethodArg {
 pub(crate) async fn run(context: &Context, command: CalibrateCommand) -> Outcome {
     let CalibrateCommand::Fit(FitArgs { run, arm, method }) = command;
     let folder = runs(context)?.find(&run).map_err(syrch::Error::from)?.path;
-    spare(context, &folder)?;
+    // The strategy must not be written over the run.
+    context.output.spares(&of_run(&folder))?;
     let record = run::read(&folder).map_err(syrch::Error::from)?;
     let mut found = calibrate(&record, arm.as_deref(), method.chosen())?;
     let (text, plugins) = strategy::file_of(context, &mut found.definition).await?;
@@ -89,12 +89,6 @@ pub(crate) async fn run(context: &Context, command: CalibrateCommand) -> Outcome
         _ => context.rows(grid(&found), || document(&found, &text))?,
     }
     Ok(Exit::Answered)
-}
-
-/// The strategy must not be written over the run.
-fn spare(context: &Context, folder: &Path) -> Outcome<()> {
-    let inputs = ["run.json", "results.jsonl"].map(|name| ("of the run", folder.join(name)));
-    context.output.spares(&inputs)
 }
 
 /// What the reader should know before the figures are trusted.

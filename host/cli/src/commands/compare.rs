@@ -1,12 +1,14 @@
 //! `compare`: asks several strategies the same questions, and says whether they differ.
 
 mod arm;
+pub(super) mod terms;
 mod word;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::RangedI64ValueParser;
 use syrch::grade::report::{CompareOptions, FailOn, fail_on, failing};
 use syrch::grade::stats;
 use syrch::grading::read_suite;
@@ -25,6 +27,7 @@ use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use arm::Arms;
+use terms::Terms;
 
 /// The part of the questions that arms usually differ in (16 systems on 919 questions of Spider differed in 12 %, two by two).
 const DISCORDANCE: f64 = 0.12;
@@ -47,7 +50,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "CONDITION", help_heading = "Comparison", allow_hyphen_values = true)]
     pub(crate) fail_on: Vec<FailOn>,
     /// How often the bootstrap draws for the interval of a difference
-    #[arg(long, value_name = "N", help_heading = "Comparison", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    #[arg(long, value_name = "N", help_heading = "Comparison", default_value_t = CompareOptions::default().resamples, value_parser = resamples())]
     pub(crate) resamples: u32,
     /// Show the differences by the values of this field of the suite, too, such as `difficulty` or `db`. May be given several times
     #[arg(long, value_name = "FIELD", help_heading = "Comparison")]
@@ -65,6 +68,11 @@ pub(crate) struct CompareArgs {
     /// The options of a search.
     #[command(flatten)]
     pub(crate) flags: Flags<true>,
+}
+
+/// How often a bootstrap may draw.
+pub(super) fn resamples() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(100..=1_000_000)
 }
 
 /// Runs the command.
@@ -85,15 +93,20 @@ pub(crate) async fn run(mut context: Context, arguments: CompareArgs) -> Outcome
     let asked =
         options.shard.map_or(questions.questions.len() as u64, |shard| shard.share(questions.questions.len() as u64));
     drop(questions);
-    let unshared = unshared(&arms);
+    let terms = Terms::new(arguments.resamples, unshared(&arms));
     let accepted = |inputs: &Inputs| {
         spare_all(&run.report, inputs)?;
         context.console.note(&foretold(asked));
         Ok(())
     };
-    let ended = carry_out(&context, arms, options, Occasions { accepted: &accepted, begun: &|_| () }).await?;
-    let mut document = ended.document(run.rule, &CompareOptions { seed: None, resamples: arguments.resamples });
-    document.warn(unshared);
+    let begun = |folder: &Path| {
+        if let Err(error) = terms.going_on(folder).write(folder) {
+            context.console.warn(&format!("`report` will not know the terms of this comparison: {error}"));
+        }
+    };
+    let ended = carry_out(&context, arms, options, Occasions { accepted: &accepted, begun: &begun }).await?;
+    let mut document = ended.document(run.rule, &CompareOptions { seed: None, resamples: terms.resamples });
+    document.warn(terms.going_on(&ended.outcome.folder).warnings);
     let document = document.scrubbed(&context.scrubber)?;
     print(&context, &document, &arguments.slice)?;
     write_all(&run.report, &document)?;

@@ -23,13 +23,14 @@ use crate::config::flags::Flags;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::output::database_path;
 use kept::Kept;
 pub(super) use knobs::{Assigned, Named, Plugins};
 use one::One;
 
 /// Flags of `grid`.
 #[derive(Args)]
-#[command(mut_arg(DATABASE, databases), mut_arg("workers", workers), mut_arg("report", |flag| flag.hide(true)))]
+#[command(mut_arg(DATABASE, databases), mut_arg("workers", workers), mut_arg("seeds", seeds), mut_arg("report", |flag| flag.hide(true)))]
 pub(crate) struct GridArgs {
     /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Or ask one question with -q
     #[arg(value_name = "SUITE", required_unless_present = "question", conflicts_with = "question")]
@@ -68,6 +69,10 @@ pub(crate) struct GridArgs {
 
 fn workers(flag: Arg) -> Arg {
     flag.long("grid-max-workers").visible_alias("workers").help("Cells at work at once").default_value("3")
+}
+
+fn seeds(flag: Arg) -> Arg {
+    flag.help("Ask in each cell under so many seeds, from --seed on: figures are those of the first, with a band over all [default: 1]")
 }
 
 /// Runs the command.
@@ -119,7 +124,7 @@ pub(crate) async fn run(mut context: Context, arguments: GridArgs) -> Outcome {
     };
     let ended = carry_out(&context, arms, options, occasions).await?;
     drop(calls);
-    let mut report = kept.report(&ended.outcome.record, arguments.run.rule.name());
+    let mut report = kept.report(&ended.outcome.record, arguments.run.rule.name(), ended.outcome.timings.as_ref());
     if let Some(why) = &ended.why {
         report.basis.because(why);
     }
@@ -149,7 +154,7 @@ fn options(context: &Context, arguments: &GridArgs) -> Outcome<(SuiteOptions, Op
     let one = One::of(question, arguments);
     let mut options = arguments.run.options(context, Some(PathBuf::new()))?;
     // Of one question it is the database, whoever names it.
-    let database = one::path_of(&context.config.effective.settings.database);
+    let database = database_path(&context.config.effective.settings.database);
     options.suite = one.write(&options.runs, &database)?;
     options.databases = Some(database);
     options.seeds = one_seed(arguments);

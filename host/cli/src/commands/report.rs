@@ -1,6 +1,7 @@
 //! `report`: reports on runs over suites again, whole or not, under any rule, without asking anybody.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use clap::Args;
@@ -9,11 +10,12 @@ use syrch::grade::report::render::markdown;
 use syrch::grade::report::{CompareOptions, GridReport};
 use syrch::grade::rules::Rule;
 use syrch::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge, read};
-use syrch::grading::Timings;
 
 use super::Context;
+use super::compare::{resamples, terms::Terms};
 use super::graded::{
-    Document, ReportFile, check_slices, print, runs, spare_all, tell_traces, without_secrets, write_all,
+    Document, ReportFile, check_slices, of_run, print, runs, spare_all, tell_traces, timings, without_secrets,
+    write_all,
 };
 use super::grid::kept::Kept;
 use super::grid::written;
@@ -40,6 +42,9 @@ pub(crate) struct ReportArgs {
     /// Show the figures by the values of this field of the suite, too, such as `difficulty` or `db`. May be given several times
     #[arg(long, value_name = "FIELD", conflicts_with = "list")]
     pub(crate) slice: Vec<String>,
+    /// How often the bootstrap draws for the interval of a difference [default: as often as the comparison did]
+    #[arg(long, value_name = "N", conflicts_with = "list", value_parser = resamples())]
+    pub(crate) resamples: Option<u32>,
     /// Write the report to this file, too; its ending says how: .json, .md, .csv, .parquet or .html. May be given several times
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub(crate) report: Vec<ReportFile>,
@@ -53,7 +58,7 @@ pub(crate) fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
         return list(context, &runs);
     }
     let entries = entries(&runs, &arguments.runs)?;
-    let inputs: Vec<_> = entries.iter().flat_map(files).collect();
+    let inputs: Vec<_> = entries.iter().flat_map(|entry| of_run(&entry.path)).collect();
     context.output.spares(&inputs)?;
     spare_all(&arguments.report, &inputs)?;
     let mut records = Vec::new();
@@ -64,22 +69,30 @@ pub(crate) fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
         Failure::usage(error.to_string()).hint("give the shards of one run, each once, or one run alone")
     })?;
     let rule = arguments.rule.map_or_else(|| merged.record.header.rule.clone(), |rule| rule.name().to_owned());
-    if let Some(kept) = entries.first().and_then(|entry| Kept::read(&entry.path)) {
-        let mut report = kept.report(&merged.record, &rule);
+    let folders: Vec<&Path> = entries.iter().map(|entry| entry.path.as_path()).collect();
+    let timings = timings(folders.iter().copied());
+    if let Some(kept) = folders.first().and_then(|folder| Kept::read(folder)) {
+        let mut report = kept.report(&merged.record, &rule, timings.as_ref());
         if entries.iter().any(|entry| is_going_on(&entry.path)) {
             report.basis.because("it is still going on");
         }
         report.basis.warnings.extend(merged.warnings);
         return of_grid(context, arguments, report);
     }
-    let mut document = Document::of(&merged.record, &rule, &CompareOptions::default());
+    if merged.record.header.own().arms.len() < 2 {
+        refuse_resamples(arguments, "one arm")?;
+    }
+    let terms: Vec<Terms> = folders.iter().filter_map(|folder| Terms::read(folder)).collect();
+    let resamples = arguments.resamples.or_else(|| terms.first().map(|terms| terms.resamples));
+    let resamples = resamples.unwrap_or(CompareOptions::default().resamples);
+    let mut document = Document::of(&merged.record, &rule, &CompareOptions { seed: None, resamples });
     if entries.iter().any(|entry| is_going_on(&entry.path)) {
         document.because("it is still going on");
     }
     document.warn(merged.warnings);
-    if let [entry] = entries.as_slice() {
-        document.with_timings(Timings::read(&entry.path).as_ref());
-    }
+    document.with_timings(timings.as_ref(), &merged.record);
+    let mut said = BTreeSet::new();
+    document.warn(terms.into_iter().flat_map(|terms| terms.warnings).filter(|warning| said.insert(warning.clone())));
     check_slices(&arguments.slice, document.rows().iter().flat_map(|row| row.fields.keys().map(String::as_str)))?;
     if arguments.without_times {
         document.without_times();
@@ -93,15 +106,19 @@ pub(crate) fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
     Ok(Exit::Answered)
 }
 
-/// The files of a run that hold what was asked and answered; its reports, as a grid leaves them there, may be replaced.
-fn files(entry: &RunEntry) -> impl Iterator<Item = (&'static str, PathBuf)> {
-    ["run.json", "results.jsonl", "times.json", "cells.json"]
-        .into_iter()
-        .map(|name| ("of the run itself", entry.path.join(name)))
+/// Refuses `--resamples` where nothing is drawn.
+fn refuse_resamples(arguments: &ReportArgs, of: &str) -> Outcome<()> {
+    match arguments.resamples {
+        None => Ok(()),
+        Some(_) => Err(Failure::usage(format!("--resamples does not go with the report of {of}"))
+            .hint("it is for the intervals of the differences that `compare` found")),
+    }
 }
 
 /// The report on the cells of a grid.
 fn of_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport) -> Outcome {
+    arguments.report.iter().try_for_each(ReportFile::is_for_grid)?;
+    refuse_resamples(arguments, "a grid")?;
     if !arguments.slice.is_empty() {
         return Err(Failure::usage("--slice does not go with a grid: its report has no slices"));
     }
@@ -111,7 +128,7 @@ fn of_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport) ->
     let report = without_secrets(report, &context.scrubber)?;
     written::print(context, &report)?;
     let (json, markdown) = (written::json(&report)?, markdown::grid(&report));
-    arguments.report.iter().try_for_each(|file| file.write_text(&json, &markdown))?;
+    arguments.report.iter().try_for_each(|file| file.write_grid(&json, &markdown))?;
     Ok(Exit::Answered)
 }
 

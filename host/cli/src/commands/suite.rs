@@ -1,14 +1,13 @@
 //! `suite`, and of it `lint`: looks at the expected answers of a suite before anybody is graded by them.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
 use syrch::grading::{LintObserver, LintReport, lint, read_suite};
 
+use super::graded::given_databases;
 use super::{Context, suite_fuzz};
 use crate::args::{FailOn, LintArgs, SuiteCommand};
-use crate::config::Origin;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -26,7 +25,7 @@ pub(crate) async fn run(context: &Context, command: SuiteCommand) -> Outcome {
 async fn run_lint(context: &Context, arguments: LintArgs) -> Outcome {
     let LintArgs { suite: path, fail_on, .. } = arguments;
     let suite = read_suite(&path).await.map_err(of_lint)?;
-    let databases = suite.databases(given(context).as_deref()).map_err(syrch::Error::from)?;
+    let databases = suite.databases(given_databases(context).as_deref()).map_err(syrch::Error::from)?;
     let files = databases.values().flat_map(|path| output::database_files(&path.to_string_lossy()));
     context.output.spares(&files.map(|file| ("a database of the suite", file)).collect::<Vec<_>>())?;
     let watch = Watch(Arc::clone(&context.console));
@@ -49,14 +48,6 @@ fn of_lint(error: syrch::Error) -> Failure {
         true => failure.hint("correct it there; the findings are told of a suite that can be read"),
         false => failure,
     }
-}
-
-/// The databases of `--db`. One that is configured for all searches is not meant for a suite that names its own.
-pub(super) fn given(context: &Context) -> Option<PathBuf> {
-    let Origin::Flag(_) = context.config.origin("execution.db_path") else { return None };
-    let url = context.config.effective.settings.database.trim();
-    let path = url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path));
-    Some(Path::new(path).to_owned())
 }
 
 /// Tells the console how far it is.

@@ -8,8 +8,7 @@ use serde_json::json;
 use syrch::grading::{FuzzManifest, FuzzObserver, FuzzOptions, fuzz, read_suite};
 
 use super::Context;
-use super::graded::{DATABASE, databases};
-use super::suite::given;
+use super::graded::{DATABASE, databases, given_databases};
 use crate::config::flags::Flags;
 use crate::console::Console;
 use crate::exit::Exit;
@@ -41,7 +40,7 @@ pub(crate) struct FuzzArgs {
 pub(crate) async fn run(context: &Context, arguments: FuzzArgs) -> Outcome {
     let FuzzArgs { suite: path, output, variants, seed, .. } = arguments;
     let suite = read_suite(&path).await?;
-    let databases = suite.databases(given(context).as_deref()).map_err(syrch::Error::from)?;
+    let databases = suite.databases(given_databases(context).as_deref()).map_err(syrch::Error::from)?;
     let options = FuzzOptions { variants, seed };
     let settings = &context.config.effective.settings;
     let watch = Watch(Arc::clone(&context.console));

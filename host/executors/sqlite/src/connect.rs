@@ -160,7 +160,8 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-fn limit(connection: &Connection, columns: i32) -> rusqlite::Result<()> {
+/// Bounds what any statement may make of anything. `columns` is the widest table's width.
+pub(crate) fn limit(connection: &Connection, columns: i32) -> rusqlite::Result<()> {
     for (limit, value) in [
         (Limit::SQLITE_LIMIT_LENGTH, 8_000_000),
         (Limit::SQLITE_LIMIT_SQL_LENGTH, 64 << 10),

@@ -10,6 +10,7 @@ mod target;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -22,7 +23,12 @@ use literals::Kept;
 use source::Source;
 use target::Target;
 
+use crate::alarm::Ends;
+
 pub use literals::literals;
+
+/// Time for all that is made, reading included, and memory that the engine may take for it.
+const WRITING: Ends = Ends { deadline: Duration::from_secs(120), memory: 256 << 20 };
 
 /// What a variant is made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,13 +101,14 @@ pub enum VariantError {
 /// forbids is left out, and what [`VariantConfig::keep`] names stays where it can be found. The same source, seed and config make the same
 /// content.
 ///
-/// Blocks; bounded by the rows that are looked at (100,000 of a table) and by a minute for reading.
+/// Blocks; bounded by the rows that are looked at (100,000 of a table), by the bytes of what is kept of them (256 MiB of all tables, beyond
+/// which rows are left out), by a minute for reading, by two for all of it, and by half a GiB for the file.
 ///
 /// # Errors
-/// When the source cannot be read, or the target exists or cannot be written. Nothing is left behind then.
+/// When the source cannot be read, or the target exists or cannot be written within its bounds. Nothing is left behind then.
 pub fn make_variant(source: &Path, target: &Path, seed: u64, config: &VariantConfig) -> Result<Variant, VariantError> {
     let mut source = Source::open(source)?;
-    let target = Target::create(target)?;
+    let target = Target::create(target, WRITING)?;
     let made = write(&mut source, &target, seed, config);
     match made {
         Ok(variant) => target.finish().map(|()| variant),

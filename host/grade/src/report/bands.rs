@@ -60,8 +60,23 @@ pub(crate) fn of_difference(first: &[Vec<&Graded>], second: &[Vec<&Graded>], rul
     Band::over(first.iter().zip(second).filter_map(difference))
 }
 
-/// The band of an arm's share in words.
-pub(crate) fn note(arm: &str, band: &Band) -> String {
+/// Arms whose bands are told one by one; of more, as a grid has, the widest is.
+const TOLD: usize = 4;
+
+/// The bands of the arms' shares in words.
+pub(crate) fn notes(arms: &[(&str, Band)]) -> Vec<String> {
+    let width = |band: &Band| band.high - band.low;
+    match arms.iter().max_by(|(_, one), (_, other)| width(one).total_cmp(&width(other))) {
+        Some((widest, band)) if arms.len() > TOLD => vec![format!(
+            "over {} seeds shares differ by up to {:.1} points (`{widest}`): the figures here are those of the first seed",
+            band.seeds,
+            width(band) * 100.0
+        )],
+        _ => arms.iter().map(|(arm, band)| note(arm, band)).collect(),
+    }
+}
+
+fn note(arm: &str, band: &Band) -> String {
     let (low, high) = (band.low * 100.0, band.high * 100.0);
     format!(
         "over {} seeds `{arm}` has {low:.1} to {high:.1} % right: its figures here are those of the first seed",
@@ -120,6 +135,17 @@ mod tests {
         graded.retain(|one| one.arm != "a #9");
         let benchmark = BenchmarkReport::new(&header, &graded, "bag-v1");
         assert_eq!(benchmark.basis.partial.map(|partial| (partial.done, partial.of)), Some((8, 12)));
+    }
+
+    #[test]
+    fn of_many_arms_the_widest_band_is_told() {
+        let band = |high| Band { low: 0.25, high, seeds: 3 };
+        let mut arms = vec![("a", band(0.5)), ("b", band(0.75)), ("c", band(0.5)), ("d", band(0.5))];
+        assert_eq!(notes(&arms).len(), 4);
+        arms.push(("e", band(0.5)));
+        let expected =
+            "over 3 seeds shares differ by up to 50.0 points (`b`): the figures here are those of the first seed";
+        assert_eq!((notes(&arms), notes(&[])), (vec![expected.to_owned()], Vec::new()));
     }
 
     #[test]

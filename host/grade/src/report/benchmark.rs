@@ -65,13 +65,6 @@ impl BenchmarkReport {
         }
     }
 
-    /// The class of error that most searches failed with, when every one failed: the run has no answer to speak of.
-    #[must_use]
-    pub fn all_failed(&self) -> Option<&str> {
-        self.figures.failed_share().filter(|share| *share >= 1.0)?;
-        self.figures.most_failed()
-    }
-
     /// Adds what a timed pass found: the R-VES of the arms by name, in percent, each pair of statements timed so many times.
     pub fn with_timings(&mut self, r_ves: &BTreeMap<String, f64>, repeats: u32) {
         self.r_ves = r_ves.get(&self.arm.name).copied().filter(|r_ves| r_ves.is_finite());

@@ -158,13 +158,6 @@ impl CompareReport {
         }
     }
 
-    /// The class of error that most searches failed with, when every search of every arm failed: the run has no answer to speak of.
-    #[must_use]
-    pub fn all_failed(&self) -> Option<&str> {
-        let all = |arm: &ArmReport| arm.figures.failed_share().is_some_and(|share| share >= 1.0);
-        self.arms.first().filter(|_| self.arms.iter().all(all))?.figures.most_failed()
-    }
-
     /// Adds what a timed pass found: the R-VES of the arms by name, in percent, each pair of statements timed so many times.
     pub fn with_timings(&mut self, r_ves: &BTreeMap<String, f64>, repeats: u32) {
         for arm in &mut self.arms {

@@ -6,9 +6,6 @@ use std::str::FromStr;
 use super::compare::{ArmReport, CompareReport};
 use super::pair::{Decision, PairReport};
 
-/// From this share of failed searches on, no gate passes.
-const MANY_FAILED: f64 = 0.1;
-
 /// What a comparison must not come to. Every arm is held against the first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FailOn {
@@ -95,7 +92,7 @@ pub fn fail_on(report: &CompareReport, condition: FailOn) -> bool {
 
 /// The arms of which so many searches failed that no gate passes.
 pub fn failing(report: &CompareReport) -> impl Iterator<Item = &ArmReport> {
-    report.arms.iter().filter(|arm| arm.figures.failed_share().is_some_and(|share| share >= MANY_FAILED))
+    report.arms.iter().filter(|arm| arm.figures.ends.many_failed())
 }
 
 #[cfg(test)]

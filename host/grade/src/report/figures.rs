@@ -12,6 +12,8 @@ use super::slices::{self, Slice};
 use crate::Verdict;
 use crate::run::{End, Graded};
 
+/// From this share of failed searches on, the figures say more of the failures than of the arm: a report warns, and no gate passes.
+const MANY: f64 = 0.1;
 /// From this share of failed searches on, nothing can be said of an arm.
 const NOTHING_SAID: f64 = 0.5;
 /// The class of an error that has none.
@@ -104,27 +106,16 @@ impl Figures {
         }
     }
 
-    /// The part of the searches that ended with an error, 0 to 1; none without questions.
-    #[must_use]
-    pub fn failed_share(&self) -> Option<f64> {
-        let of = self.costs.questions;
-        (of > 0).then(|| self.ends.failed as f64 / of as f64)
-    }
-
     /// The class of error that most of the searches failed with, when at least half of all failed: then the figures say nothing of the arm.
     #[must_use]
     pub fn most_failed(&self) -> Option<&str> {
-        self.failed_share().filter(|share| *share >= NOTHING_SAID)?;
-        // Of equally frequent classes the first by name.
-        let most = self.errors.iter().rev().max_by_key(|(_, count)| **count);
-        Some(most.map_or(UNKNOWN, |(class, _)| class))
+        self.ends.says_nothing().then(|| most(&self.errors))
     }
 
     /// That at least half of the searches failed, in words.
     pub(crate) fn failure(&self, arm: &str) -> Option<String> {
         let class = self.most_failed()?;
-        let (failed, of) = (self.ends.failed, self.costs.questions);
-        Some(format!("{} ({class}): nothing can be said", failed_of(failed, of, arm)))
+        Some(format!("{} ({class}): nothing can be said", self.ends.failed_of(arm)))
     }
 
     pub(crate) fn without_times(&mut self) {
@@ -134,7 +125,8 @@ impl Figures {
 }
 
 impl Ends {
-    fn of(graded: &[&Graded]) -> Self {
+    /// Counts them.
+    pub(crate) fn of(graded: &[&Graded]) -> Self {
         let mut ends = Self::default();
         for one in graded {
             *match one.end {
@@ -146,6 +138,60 @@ impl Ends {
         }
         ends
     }
+
+    /// All searches.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.answered + self.no_answer + self.clarify + self.failed
+    }
+
+    /// Whether a tenth of the searches or more ended with an error: then the figures say more of the failures than of the arm.
+    #[must_use]
+    pub fn many_failed(&self) -> bool {
+        self.failed_from(MANY)
+    }
+
+    /// Whether at least half of them did: then they say nothing of the arm.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.failed_from(NOTHING_SAID)
+    }
+
+    fn failed_from(&self, share: f64) -> bool {
+        self.all() > 0 && self.failed as f64 / self.all() as f64 >= share
+    }
+
+    /// How many of an arm's searches failed, in words.
+    pub(crate) fn failed_of(&self, arm: &str) -> String {
+        match (self.failed, self.all()) {
+            (1, 1) => format!("the only search of `{arm}` failed"),
+            (failed, of) => format!("{failed} of {of} searches of `{arm}` failed"),
+        }
+    }
+}
+
+/// That every search of a run failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AllFailed<'a> {
+    /// The class of error that most of them failed with, of equally frequent ones the first by name; `unknown` where nothing is said.
+    pub class: &'a str,
+    /// How many failed with it.
+    pub count: u64,
+    /// What the first of these said.
+    pub message: Option<&'a str>,
+}
+
+/// That all these searches failed, those of every arm under every seed; none: one ended in another way, or there is none. Then there is no
+/// answer to speak of.
+#[must_use]
+pub fn all_failed(graded: &[Graded]) -> Option<AllFailed<'_>> {
+    if graded.is_empty() || graded.iter().any(|one| one.end != End::Failed) {
+        return None;
+    }
+    let errors = errors(&graded.iter().collect::<Vec<_>>());
+    let (class, count) = (most(&errors), errors.values().copied().max().unwrap_or(0));
+    let fault = graded.iter().filter_map(|one| one.fault.as_ref()).find(|fault| fault.class == class);
+    let (class, message) = fault.map_or((UNKNOWN, None), |fault| (fault.class.as_str(), Some(fault.message.as_str())));
+    Some(AllFailed { class, count, message })
 }
 
 impl Outcomes {
@@ -166,20 +212,13 @@ impl Outcomes {
     }
 }
 
-/// How many of an arm's searches failed.
-pub(crate) fn failed_of(failed: u64, of: u64, arm: &str) -> String {
-    match (failed, of) {
-        (1, 1) => format!("the only search of `{arm}` failed"),
-        (failed, of) => format!("{failed} of {of} searches of `{arm}` failed"),
-    }
-}
-
 /// The rules that any of these answers was graded under, by name.
 pub(crate) fn rules<'a>(graded: &[&'a Graded]) -> BTreeSet<&'a str> {
     graded.iter().flat_map(|one| one.verdicts.keys().map(String::as_str)).collect()
 }
 
-fn by_rule(graded: &[&Graded]) -> Vec<RuleShare> {
+/// What is right under every rule that any of these answers was graded under.
+pub(crate) fn by_rule(graded: &[&Graded]) -> Vec<RuleShare> {
     let share = |rule: &str| Share::of(graded.iter().copied(), rule);
     rules(graded).into_iter().map(|rule| RuleShare { rule: rule.to_owned(), share: share(rule) }).collect()
 }
@@ -187,6 +226,11 @@ fn by_rule(graded: &[&Graded]) -> Vec<RuleShare> {
 fn soft_f1(graded: &[&Graded], rule: &str) -> Option<f64> {
     let counts = |one: &&&Graded| one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded);
     mean(graded.iter().filter(counts).map(|one| one.soft_f1.filter(|score| score.is_finite()).unwrap_or(0.0)))
+}
+
+/// The class that comes most often; of equally frequent ones the first by name.
+fn most(errors: &BTreeMap<String, u64>) -> &str {
+    errors.iter().rev().max_by_key(|(_, count)| **count).map_or(UNKNOWN, |(class, _)| class)
 }
 
 fn errors(graded: &[&Graded]) -> BTreeMap<String, u64> {

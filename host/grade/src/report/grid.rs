@@ -1,15 +1,19 @@
 //! Many settings of one strategy over a suite: `syrch.grid/1`.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::bands::{self, Band};
 use super::costs::Costs;
+use super::figures::{self, RuleShare};
 use super::head::{Basis, ReportHead};
 use super::pairing;
 use super::render::markdown;
 use super::result;
+use super::sentence::LEVEL;
 use super::share::{Share, mean};
 use crate::run::{Graded, Header};
 use crate::stats;
@@ -26,6 +30,9 @@ pub struct GridReport {
     /// What the figures rest on.
     #[serde(flatten)]
     pub basis: Basis,
+    /// How often each pair of statements was timed; none: none was. Left out by `without_times`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_repeats: Option<u32>,
     /// The cells, in the order of the run's arms.
     pub cells: Vec<Cell>,
     /// The name of the best cell: with the most right answers, then with the fewest calls, then the first.
@@ -46,6 +53,16 @@ pub struct Cell {
     /// What is right.
     #[serde(flatten)]
     pub share: Share,
+    /// The share of right answers over several seeds; none: there is but one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub band: Option<Band>,
+    /// What is right under every rule, by the rules' names, and on the fuzzed suite, where there is one.
+    #[serde(default)]
+    pub rules: Vec<RuleShare>,
+    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); none: they were not timed. Left
+    /// out by `without_times`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r_ves: Option<f64>,
     /// The mean confidence of its answers, 0 to 1; none when none has one.
     pub mean_confidence: Option<f64>,
     /// What it cost.
@@ -55,7 +72,7 @@ pub struct Cell {
 }
 
 impl GridReport {
-    /// Reports on the cells of a run, which are its arms; `settings` by the arm's name.
+    /// Reports on the cells of a run, which are its arms; `settings` by the arm's name. Arms under further seeds are no cells of their own.
     #[must_use]
     pub fn new(
         header: &Header,
@@ -63,16 +80,22 @@ impl GridReport {
         rule: &str,
         settings: &BTreeMap<String, BTreeMap<String, Value>>,
     ) -> Self {
-        let header = &header.own();
+        let (own, all) = (header.own(), header);
+        let header = &own;
+        let seeds: Vec<_> = header.arms.iter().map(|arm| bands::seeds(all, graded, &arm.name)).collect();
         let answers: Vec<Vec<&Graded>> = header.arms.iter().map(|arm| result::of_arm(graded, &arm.name)).collect();
         let mut cells: Vec<Cell> = header
             .arms
             .iter()
             .zip(&answers)
-            .map(|(arm, answers)| Cell {
+            .zip(&seeds)
+            .map(|((arm, answers), seeds)| Cell {
                 name: arm.name.clone(),
                 settings: settings.get(&arm.name).cloned().unwrap_or_default(),
                 share: Share::of(answers.iter().copied(), rule),
+                band: bands::of_share(seeds, rule),
+                rules: figures::by_rule(answers),
+                r_ves: None,
                 mean_confidence: mean(answers.iter().filter_map(|one| one.confidence).filter(|sure| sure.is_finite())),
                 costs: Costs::of(answers),
                 p_to_best: None,
@@ -82,16 +105,35 @@ impl GridReport {
         if let Some(best) = best {
             hold_against(&mut cells, &answers, rule, best);
         }
-        let ties = cells.iter().filter(|cell| cell.p_to_best.is_some_and(|p| p >= 0.05)).map(|cell| cell.name.clone());
+        let ties = cells.iter().filter(|cell| cell.p_to_best.is_some_and(|p| p >= LEVEL)).map(|cell| cell.name.clone());
         let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
-        let seeds: Vec<_> = answers.iter().map(|answers| vec![answers.clone()]).collect();
         Self {
             head: ReportHead::new(GRID_FORMAT, header, &all),
             basis: Basis::new(header, &seeds, rule),
             best: best.and_then(|best| cells.get(best)).map(|cell| cell.name.clone()),
             ties: ties.collect(),
+            timed_repeats: None,
             cells,
         }
+    }
+
+    /// Adds what a timed pass found: the R-VES of the cells by name, in percent, each pair of statements timed so many times.
+    pub fn with_timings(&mut self, r_ves: &BTreeMap<String, f64>, repeats: u32) {
+        for cell in &mut self.cells {
+            cell.r_ves = r_ves.get(&cell.name).copied().filter(|r_ves| r_ves.is_finite());
+        }
+        self.timed_repeats = self.cells.iter().any(|cell| cell.r_ves.is_some()).then_some(repeats);
+    }
+
+    /// The cells as people are shown them: the best first, then by what makes a cell the best.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<&Cell> {
+        let is_best = |cell: &Cell| Some(&cell.name) == self.best.as_ref();
+        let ahead = ahead(&self.cells);
+        let mut cells: Vec<&Cell> = self.cells.iter().collect();
+        // What is the best stays so where its calls are left out.
+        cells.sort_by(|one, other| is_best(other).cmp(&is_best(one)).then(ahead(one, other)));
+        cells
     }
 
     /// Why no cell is the best, where none is.
@@ -111,7 +153,11 @@ impl GridReport {
     pub fn without_times(&mut self) {
         self.head.without_times();
         self.basis.without_times();
-        self.cells.iter_mut().for_each(|cell| cell.costs.without_times());
+        self.timed_repeats = None;
+        for cell in &mut self.cells {
+            cell.costs.without_times();
+            cell.r_ves = None;
+        }
     }
 
     /// The files of a grid with their founding names: `config.json`, `results.json`, `best.json` and `summary.md`.
@@ -150,19 +196,21 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
+/// Which of two of these cells is ahead, and so less: that with more right answers, then the surer one where nothing counts, then that with
+/// fewer calls.
+fn ahead(cells: &[Cell]) -> impl Fn(&Cell, &Cell) -> Ordering + use<> {
+    let nothing_counts = cells.iter().all(|cell| cell.share.of == 0);
+    let surety = move |cell: &Cell| if nothing_counts { cell.mean_confidence.unwrap_or(0.0) } else { 0.0 };
+    move |one, other| {
+        let by_right = other.share.right.cmp(&one.share.right);
+        // Which cell pays the tokens of a call that several share is chance.
+        by_right.then(surety(other).total_cmp(&surety(one))).then(one.costs.calls.cmp(&other.costs.calls))
+    }
+}
+
 /// The place of the best cell.
 fn best(cells: &[Cell]) -> Option<usize> {
-    let nothing_counts = cells.iter().all(|cell| cell.share.of == 0);
-    let surety = |cell: &Cell| if nothing_counts { cell.mean_confidence.unwrap_or(0.0) } else { 0.0 };
-    let ahead = |one: &Cell, other: &Cell| {
-        other
-            .share
-            .right
-            .cmp(&one.share.right)
-            .then(surety(other).total_cmp(&surety(one)))
-            // Which cell pays the tokens of a call that several share is chance.
-            .then(one.costs.calls.cmp(&other.costs.calls))
-    };
+    let ahead = ahead(cells);
     cells.iter().enumerate().min_by(|(_, one), (_, other)| ahead(one, other)).map(|(place, _)| place)
 }
 

@@ -95,6 +95,11 @@ impl Basis {
         }
     }
 
+    /// Adds what is to be known of a timed pass. Taken out by `without_times`, as the times are.
+    pub fn tell_of_times(&mut self, what: &str) {
+        self.warnings.push(notes::timed(what));
+    }
+
     pub(crate) fn without_times(&mut self) {
         notes::without_times(&mut self.warnings);
     }

@@ -32,7 +32,7 @@ pub use calibration::{Calibration, ReliabilityBin, RiskCoveragePoint};
 pub use compare::{ArmReport, BudgetRow, COMPARE_FORMAT, CompareOptions, CompareReport, ParetoSets, ShareOfArm};
 pub use costs::{Costs, Latency};
 pub use fail_on::{FailOn, FailOnError, fail_on, failing};
-pub use figures::{Ends, Figures, Outcomes, RuleShare};
+pub use figures::{AllFailed, Ends, Figures, Outcomes, RuleShare, all_failed};
 pub use grid::{Cell, GRID_FORMAT, GridReport};
 pub use head::{Basis, Partial, ReportHead, SuiteOfReport};
 pub use pair::{

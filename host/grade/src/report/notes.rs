@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::bands;
 use super::compare::ArmReport;
 use super::costs::Costs;
-use super::figures;
+use super::figures::{self, Ends};
 use super::head::Partial;
 use super::pair::{Drawn, PairReport};
 use super::plausible::{Sampled, beyond_reach, plausible};
@@ -14,8 +14,6 @@ use super::share::Share;
 use crate::Verdict;
 use crate::run::{Arm, EarlierTries, End, Graded, Header};
 
-/// From this share of failed searches on, the figures say more of the failures than of the arm.
-const MANY: f64 = 0.1;
 /// With fewer databases than this, an interval over databases is too narrow (Cameron, Gelbach and Miller, "Bootstrap-Based Improvements for
 /// Inference with Clustered Errors", 2008, find too many rejections with five to ten clusters and many with fewer).
 pub(crate) const FEW_DATABASES: u64 = 5;
@@ -23,6 +21,8 @@ pub(crate) const FEW_DATABASES: u64 = 5;
 const SHARED: &str = "calls from the cache: ";
 /// The same of times.
 const CACHED_TIMES: &str = "more than a tenth of the calls came from a cache, so times are partly those of a cache: ";
+/// The same of what a timed pass found.
+const TIMED: &str = "R-VES: ";
 /// The same of tries that were made again.
 const EARLIER: &str = "tries that failed and were made again cost more than the figures say: ";
 
@@ -35,7 +35,7 @@ pub(crate) fn partial(header: &Header, seeds: &[Vec<Vec<&Graded>>]) -> Option<Pa
 }
 
 /// Notes on the answers of each arm under each seed, its own first, in the arms' order; fewer answers than arms are those of the first arms.
-pub(crate) fn warnings(header: &Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Vec<String> {
+pub(crate) fn warnings<'a>(header: &'a Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Vec<String> {
     let mut notes = Vec::new();
     let answers: Vec<Vec<&Graded>> = seeds.iter().map(|seeds| seeds.first().cloned().unwrap_or_default()).collect();
     let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
@@ -58,10 +58,8 @@ pub(crate) fn warnings(header: &Header, seeds: &[Vec<Vec<&Graded>>], rule: &str)
     if !cached.is_empty() {
         notes.push(format!("{CACHED_TIMES}`{}`", cached.join("`, `")));
     }
-    let band = |(arm, seeds): (&Arm, &Vec<Vec<&Graded>>)| {
-        bands::of_share(seeds, rule).map(|band| bands::note(&arm.name, &band))
-    };
-    notes.extend(header.arms.iter().zip(seeds).filter_map(band));
+    let band = |(arm, seeds): (&'a Arm, &Vec<Vec<&Graded>>)| Some((arm.name.as_str(), bands::of_share(seeds, rule)?));
+    notes.extend(bands::notes(&header.arms.iter().zip(seeds).filter_map(band).collect::<Vec<_>>()));
     if header.simulated.is_some() {
         notes.extend(too_good(header, seeds, rule));
     }
@@ -101,17 +99,17 @@ fn by_question<'a>(answers: impl Iterator<Item = &'a &'a Graded>, rule: &str) ->
 }
 
 fn many_failed(arm: &str, answers: &[&Graded]) -> Option<String> {
-    let failed: Vec<_> = answers.iter().filter(|one| one.end == End::Failed).collect();
-    if failed.len() as f64 <= MANY * answers.len() as f64 {
+    let ends = Ends::of(answers);
+    if !ends.many_failed() {
         return None;
     }
-    let mut classes: Vec<&str> =
-        failed.iter().filter_map(|one| one.fault.as_ref()).map(|fault| fault.class.as_str()).collect();
-    classes.sort_unstable();
-    classes.dedup();
+    let failed = answers.iter().filter(|one| one.end == End::Failed);
+    let classes: BTreeSet<&str> =
+        failed.filter_map(|one| one.fault.as_ref()).map(|fault| fault.class.as_str()).collect();
+    let classes: Vec<&str> = classes.into_iter().collect();
     let why = if classes.is_empty() { String::new() } else { format!(" ({})", classes.join(", ")) };
-    let found = figures::failed_of(failed.len() as u64, answers.len() as u64, arm) + &why;
-    Some(match failed.len() * 2 >= answers.len() {
+    let found = ends.failed_of(arm) + &why;
+    Some(match ends.says_nothing() {
         true => format!("{found}: nothing can be said"),
         false => format!("{found}: they count as wrong, whatever was to blame"),
     })
@@ -149,7 +147,12 @@ pub(crate) fn earlier(arm: &str, tries: &EarlierTries) -> String {
     format!("{EARLIER}{made} of `{arm}` took {calls}, {}{usd}", count(tokens, "token", "tokens"))
 }
 
+/// What is to be said of a timed pass.
+pub(crate) fn timed(what: &str) -> String {
+    format!("{TIMED}{what}")
+}
+
 /// Takes out the notes that differ between equal runs.
 pub(crate) fn without_times(notes: &mut Vec<String>) {
-    notes.retain(|note| ![SHARED, CACHED_TIMES, EARLIER].iter().any(|beginning| note.starts_with(beginning)));
+    notes.retain(|note| ![SHARED, CACHED_TIMES, TIMED, EARLIER].iter().any(|beginning| note.starts_with(beginning)));
 }

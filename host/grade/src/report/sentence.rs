@@ -4,7 +4,7 @@ use super::pair::{Decision, Drawn, PairReport};
 use super::render::words::count;
 
 /// Below this a difference is more than chance.
-const LEVEL: f64 = 0.05;
+pub(crate) const LEVEL: f64 = 0.05;
 
 /// What is to be said beside the figures.
 #[derive(Debug, Clone, Copy)]

@@ -13,7 +13,7 @@ pub struct Share {
     pub right: u64,
     /// Answers that count: right and wrong ones. Searches that ended without an answer are wrong.
     pub of: u64,
-    /// Answers that the rule cannot tell, both results being empty: they count neither way.
+    /// Answers that the rule cannot tell, because nothing is expected that could tell: they count neither way, whatever the answer is.
     pub excluded: u64,
     /// `right` by `of`, 0 to 1; none when nothing counts.
     pub share: Option<f64>,

@@ -16,6 +16,7 @@ pub(super) const BAG_V1: RuleDef = RuleDef {
     name: "bag-v1",
     summary: "rows as a multiset, columns in any order, row order when asked for, numbers to 1e-6; empty is excluded",
     empty_tells: false,
+    counts_columns: true,
     compare,
     fingerprint: |sheet, facts| fingerprint::of_bag(sheet, Rounding::Significant, facts.ordered),
 };

@@ -10,6 +10,7 @@ pub(super) const BIRD_EX: RuleDef = RuleDef {
     name: "bird-ex",
     summary: "rows as a set, columns by position, order ignored, numbers exact",
     empty_tells: true,
+    counts_columns: true,
     compare,
     fingerprint: |sheet, _| fingerprint::of_set(sheet, Rounding::None),
 };

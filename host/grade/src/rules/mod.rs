@@ -93,6 +93,8 @@ struct RuleDef {
     summary: &'static str,
     /// Whether an expected result without rows tells right answers from wrong ones.
     empty_tells: bool,
+    /// Whether a right answer that has rows has the expected number of columns.
+    counts_columns: bool,
     /// Of results that no cap cut.
     compare: fn(&Pair<'_>, Facts) -> Verdict,
     fingerprint: fn(&Sheet<'_>, Facts) -> String,
@@ -130,6 +132,12 @@ impl Rule {
     #[must_use]
     pub fn summary(self) -> &'static str {
         self.0.summary
+    }
+
+    /// Whether a right answer that has rows has as many columns as expected. Of results without rows some rules do not ask for it.
+    #[must_use]
+    pub fn counts_columns(self) -> bool {
+        self.0.counts_columns
     }
 
     /// What it says of a prediction. An expected result that a cap cut cannot tell, and under `bag-v1` none without rows: excluded. A

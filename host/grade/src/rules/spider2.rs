@@ -18,6 +18,7 @@ pub(super) const SPIDER2: RuleDef = RuleDef {
     name: "spider2",
     summary: "the gold's columns among the predicted ones, each sorted on its own, numbers to 0.01, NULL as 0",
     empty_tells: true,
+    counts_columns: false,
     compare,
     fingerprint: |sheet, _| fingerprint::of_columns(sheet),
 };

@@ -14,6 +14,7 @@ pub(super) const SPIDER_EX: RuleDef = RuleDef {
     name: "spider-ex",
     summary: "rows as a multiset, columns in any order, row order when the gold has ORDER BY, numbers exact",
     empty_tells: true,
+    counts_columns: true,
     compare,
     fingerprint: |sheet, facts| fingerprint::of_bag(sheet, Rounding::None, facts.gold_has_order_by),
 };

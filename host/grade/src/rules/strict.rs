@@ -10,6 +10,7 @@ pub(super) const STRICT: RuleDef = RuleDef {
     name: "strict",
     summary: "rows in sequence, columns by position and name, numbers exact",
     empty_tells: true,
+    counts_columns: true,
     compare,
     fingerprint: |sheet, _| fingerprint::of_sequence(sheet),
 };

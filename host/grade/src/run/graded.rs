@@ -111,6 +111,11 @@ pub struct Cost {
 }
 
 impl Graded {
+    /// Whether it failed before anybody had the expected answer, as where the host panics: nobody came to judge it.
+    pub(crate) fn is_unjudged(&self) -> bool {
+        self.end == End::Failed && self.gold_rows.is_none() && self.gold_fault.is_none()
+    }
+
     /// Whether a rule calls it right; none when the expected answer could not be had or the rule is not among the verdicts.
     #[must_use]
     pub fn verdict(&self, rule: &str) -> Option<Verdict> {

@@ -1,6 +1,6 @@
 //! A run as reports read it: what it was begun with, and its answers in the order of the suite, whatever ended first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::folder::{RESULTS, read_header};
 use super::graded::{Cost, Graded};
 use super::header::Header;
 use super::line::{Early, Entry, Lines};
+use crate::Verdict;
 
 /// What tries cost that failed and were made again.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -117,9 +118,30 @@ pub fn read(folder: &Path) -> Result<RunRecord, RunError> {
             }
         }
     }
+    settle(&mut all);
     let last = stopped.as_ref().map(|early: &Early| early.at);
     let counted = |graded: &Graded| last.is_none_or(|last| graded.place <= last);
     let lines = all.len();
     let graded: Vec<Graded> = all.into_values().filter(counted).collect();
     Ok(RunRecord { header, ahead: (lines - graded.len()) as u64, graded, stopped, elapsed, earlier })
+}
+
+/// What the other answers to a question tell of its expected one holds for an answer that nobody came to judge, too: where that counts for
+/// nobody, so does this one. Who answers does not change how many questions count.
+fn settle(all: &mut BTreeMap<(u64, usize), Graded>) {
+    let unjudged: Vec<_> = all.iter().filter(|(_, one)| one.is_unjudged()).map(|(key, _)| *key).collect();
+    for (place, arm) in unjudged {
+        let others =
+            || all.range((place, 0)..=(place, usize::MAX)).map(|(_, one)| one).filter(|one| !one.is_unjudged());
+        let fault =
+            others().find_map(|one| one.gold_fault.clone()).filter(|_| others().all(|one| one.gold_fault.is_some()));
+        let judged = others().flat_map(|one| &one.verdicts);
+        let excluded: BTreeSet<String> =
+            judged.filter(|(_, judged)| judged.verdict == Verdict::Excluded).map(|(rule, _)| rule.clone()).collect();
+        let Some(one) = all.get_mut(&(place, arm)) else { continue };
+        one.gold_fault = fault;
+        one.verdicts.retain(|_, _| one.gold_fault.is_none());
+        let blank = one.verdicts.iter_mut().filter(|(rule, _)| excluded.contains(*rule));
+        blank.for_each(|(_, judged)| judged.verdict = Verdict::Excluded);
+    }
 }

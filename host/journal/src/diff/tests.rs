@@ -1,5 +1,7 @@
 //! Two searches side by side: what is matched, and what differs.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::align::normal;
@@ -36,7 +38,7 @@ fn what_they_were_told_is_compared() {
     let (left, mut right) = (journal(), journal());
     right.header.problem.question = "What did the Italians spend?".to_owned();
     right.header.plugins[0].digest = "f".repeat(64);
-    right.header.settings = serde_json::json!({"seed": 8, "policy": {"max_parallel": 4}, "extra": true});
+    right.header.settings = Arc::new(serde_json::json!({"seed": 8, "policy": {"max_parallel": 4}, "extra": true}));
     let diff = TreeDiff::of(&tree(&left), &tree(&right));
     assert!(!diff.equal && !diff.same_question);
     let told: Vec<_> = diff.told.iter().map(|difference| difference.what.as_str()).collect();

@@ -21,13 +21,13 @@ fn header() -> Header {
         began_ms: 0,
         host: "0".into(),
         problem: Problem::new("q"),
-        catalog: Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: Vec::new() },
+        catalog: Arc::new(Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: Vec::new() }),
         database_identity: None,
         models: vec!["m".into()],
         provider: "p".into(),
         plugins: Vec::new(),
         kept: Kept::Full,
-        settings: serde_json::Value::Null,
+        settings: Arc::default(),
     }
 }
 

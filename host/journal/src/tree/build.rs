@@ -47,7 +47,7 @@ impl<'a> Builder<'a> {
             provider: header.provider.clone(),
             models: header.models.clone(),
             plugins: header.plugins.clone(),
-            settings: header.settings.clone(),
+            settings: (*header.settings).clone(),
             outcome: OutcomeNode { kind: "unfinished".to_owned(), ..OutcomeNode::default() },
             answer: None,
             rounds: Vec::new(),

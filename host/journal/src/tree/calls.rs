@@ -7,7 +7,7 @@ use syrch_core::Ledger;
 use syrch_core::ledger::{Budgets, Entry};
 use syrch_core::ports::{Reply, Request, Ticket};
 
-use super::{CallEnd, Cost, ModelNode, PortCall, What};
+use super::{CallEnd, Cost, ModelNode, PortCall, Saved, What};
 use crate::record::{Ask, CallId, Got};
 
 /// The calls of a tree under way.
@@ -158,7 +158,13 @@ impl Calls {
     /// The calls and the books at the end.
     pub(super) fn finish(self) -> (Vec<PortCall>, Cost) {
         let spent = self.ledger.spent();
+        let dollars = |micros: u64| micros as f64 / 1e6;
         let cost = Cost {
+            saved: Saved {
+                input_tokens: spent.saved_input_tokens,
+                output_tokens: spent.saved_output_tokens,
+                usd: spent.saved_micros.map(dollars),
+            },
             calls: spent.calls,
             cached: spent.cached,
             in_flight: self.in_flight,
@@ -166,7 +172,7 @@ impl Calls {
             output_tokens: spent.output_tokens,
             tokens_charged: spent.tokens_charged,
             sql_runs: spent.sql_runs,
-            usd: spent.cost_micros.map(|micros| micros as f64 / 1e6),
+            usd: spent.cost_micros.map(dollars),
             by_purpose: spent.by_purpose,
             refused: spent.exhausted.iter().map(ToString::to_string).collect(),
         };

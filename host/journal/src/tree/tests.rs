@@ -94,6 +94,22 @@ fn calls_have_both_orders_and_what_they_used() {
 }
 
 #[test]
+fn what_a_cache_answered_is_told_beside_what_was_sent() {
+    let hit = |cost_micros| {
+        let purpose = "generate".to_owned();
+        Record::Books { entry: syrch_core::ledger::Entry::Hit { purpose, tokens: 30, output_tokens: 5, cost_micros } }
+    };
+    let of = |records: Vec<Record>| SearchTree::of(&Journal { records, ..journal() }, ALL).cost;
+    let cost = of(vec![hit(Some(500_000)), hit(Some(250_000))]);
+    assert_eq!((cost.calls, cost.cached, cost.input_tokens, cost.usd), (0, 2, 0, None));
+    assert_eq!(cost.saved, Saved { input_tokens: 50, output_tokens: 10, usd: Some(0.75) });
+    assert_eq!(of(vec![hit(Some(1)), hit(None)]).saved.usd, None);
+    let text = |cost: &Cost| serde_json::to_value(cost).unwrap();
+    assert_eq!(serde_json::from_value::<Cost>(text(&cost)).unwrap(), cost);
+    assert_eq!(text(&of(Vec::new())).get("saved"), None);
+}
+
+#[test]
 fn the_answer_comes_only_as_far_as_it_may() {
     let answer = tree().answer.unwrap();
     assert_eq!((answer.text.as_deref(), answer.rows.len(), answer.row_count), (Some("Ada and Ben spent 42."), 2, 2));

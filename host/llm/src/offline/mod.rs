@@ -19,6 +19,6 @@ mod walk;
 mod words;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 
 pub use provider::{OfflineConfig, OfflineProvider};

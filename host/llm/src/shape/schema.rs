@@ -29,8 +29,19 @@ const FOREIGN: [&str; 7] =
 const KEPT: usize = 16;
 /// Bytes of a schema at most that is kept.
 const KEPT_BYTES: usize = 64 << 10;
-/// The latest of them, by their texts and by how deep they may be nested.
-static SCHEMAS: Mutex<VecDeque<(String, usize, Arc<Schema>)>> = Mutex::new(VecDeque::new());
+/// A schema that is kept: its text, how deep it may be nested, and what it was compiled to.
+type Kept = (String, usize, Arc<Schema>);
+/// Those that were used last, the latest first.
+static SCHEMAS: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
+
+/// The schema with that text and depth, which is now the one that was used last.
+fn used(kept: &mut VecDeque<Kept>, text: &str, depth: usize) -> Option<Arc<Schema>> {
+    let place = kept.iter().position(|(known, nested, _)| known == text && *nested == depth)?;
+    let found = kept.remove(place)?;
+    let schema = Arc::clone(&found.2);
+    kept.push_front(found);
+    Some(schema)
+}
 
 /// A schema that is safe to run.
 #[derive(Debug)]
@@ -46,13 +57,15 @@ impl Schema {
             return Self::compile(text, limits).map(Arc::new);
         }
         let kept = || SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept().iter().find(|(known, depth, _)| known == text && *depth == limits.json_depth).cloned();
-        if let Some((_, _, schema)) = known {
+        if let Some(schema) = used(&mut kept(), text, limits.json_depth) {
             return Ok(schema);
         }
         // Compiled without the lock: two may do it at once, and nobody waits.
         let schema = Arc::new(Self::compile(text, limits)?);
         let mut kept = kept();
+        if let Some(schema) = used(&mut kept, text, limits.json_depth) {
+            return Ok(schema);
+        }
         kept.push_front((text.to_owned(), limits.json_depth, Arc::clone(&schema)));
         kept.truncate(KEPT);
         Ok(schema)
@@ -180,6 +193,15 @@ mod tests {
             Schema::of(&json!({"title": format!("other {other}")}).to_string(), &Limits::default()).unwrap();
         }
         assert!(SCHEMAS.lock().unwrap().len() <= KEPT);
+    }
+
+    #[test]
+    fn what_is_used_again_is_kept_longest() {
+        let schema = Arc::new(compile(json!({})).unwrap());
+        let mut kept: VecDeque<Kept> = ["c", "b", "a"].map(|text| (text.to_owned(), 1, Arc::clone(&schema))).into();
+        assert!(used(&mut kept, "a", 1).is_some_and(|found| Arc::ptr_eq(&found, &schema)));
+        assert!(used(&mut kept, "b", 2).is_none() && used(&mut kept, "d", 1).is_none());
+        assert_eq!(kept.iter().map(|(text, ..)| text.as_str()).collect::<Vec<_>>(), ["a", "c", "b"]);
     }
 
     #[test]

@@ -13,6 +13,8 @@
 mod chance;
 mod difficulty;
 mod draw;
+#[cfg(test)]
+mod fixture;
 mod judge;
 mod knobs;
 mod menu;

@@ -1,8 +1,7 @@
 //! The provider: finds the question of a call, draws, and writes the reply.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::Limits;
@@ -17,8 +16,7 @@ use super::difficulty::ease;
 use super::draw::{Drawn, claim, draw, source};
 use super::judge::{choice, judged, verdict};
 use super::knobs::SimulatedKnobs;
-use super::menu::{Menu, run};
-use super::same::digest;
+use super::menu::{Menu, Menus, run};
 use super::suite::{SimulatedQuestion, SimulatedSuite};
 use super::wire::{Turned, latency, tokens};
 use crate::asked::{is_whole, missed};
@@ -26,8 +24,6 @@ use crate::written::{Written, plan_of_one, statement};
 
 /// The provider's name, and the name of its only model.
 const NAME: &str = "simulated";
-/// Menus that are kept; of more, those of the questions that stand first in the suite are made again.
-const KEPT: usize = 2_048;
 
 /// What the provider must know beside the suite.
 #[derive(Debug, Clone, Default)]
@@ -50,7 +46,10 @@ pub struct SimulatedProvider {
     suite: Arc<SimulatedSuite>,
     database: Arc<dyn Database>,
     config: SimulatedConfig,
-    menus: Mutex<BTreeMap<usize, Arc<OnceCell<Menu>>>>,
+    /// The database's state and the limits that its results have, by which the suite's menus are told apart; none: the state cannot be told.
+    state: OnceCell<Option<String>>,
+    /// The menus where it cannot.
+    own: Menus,
     turned: Turned,
 }
 
@@ -67,22 +66,30 @@ impl SimulatedProvider {
     /// A provider that answers the questions of that suite over that database.
     #[must_use]
     pub fn new(suite: Arc<SimulatedSuite>, database: Arc<dyn Database>, config: SimulatedConfig) -> Self {
-        Self { suite, database, config, menus: Mutex::default(), turned: Turned::default() }
+        let (state, own) = (OnceCell::new(), Menus::default());
+        Self { suite, database, config, state, own, turned: Turned::default() }
     }
 
     /// The place of a call's question.
-    fn place(&self, call: &ModelCall) -> Result<usize, LlmError> {
-        let (question, database) = (&call.problem.question, &call.catalog.database);
-        let missing = || missed("the simulated answers", self.suite.questions(), question, database);
-        self.suite.find(question, database).ok_or_else(|| LlmError::Missed(missing()))
+    fn place(&self, call: &ModelCall) -> Option<usize> {
+        self.suite.find(&call.problem.question, &call.catalog.database)
     }
 
-    fn cell(&self, place: usize) -> Arc<OnceCell<Menu>> {
-        let mut menus = self.menus.lock().unwrap_or_else(PoisonError::into_inner);
-        if menus.len() >= KEPT && !menus.contains_key(&place) {
-            menus.pop_first();
+    /// Why a call's question is not found. It looks at all questions for the nearest.
+    fn missed(&self, call: &ModelCall) -> LlmError {
+        let (question, database) = (&call.problem.question, &call.catalog.database);
+        LlmError::Missed(missed("the simulated answers", self.suite.questions(), question, database))
+    }
+
+    async fn cell(&self, place: usize) -> Arc<OnceCell<Menu>> {
+        let identity = || async {
+            let identity = self.database.identity().await?;
+            Some(format!("{identity} {:?}", self.config.limits))
+        };
+        match self.state.get_or_init(identity).await {
+            Some(state) => self.suite.menus().cell(state, place),
+            None => self.own.cell("", place),
         }
-        Arc::clone(menus.entry(place).or_default())
     }
 
     async fn reply(
@@ -92,7 +99,7 @@ impl SimulatedProvider {
         place: usize,
         source: &Chance,
     ) -> Result<Written, LlmError> {
-        let cell = self.cell(place);
+        let cell = self.cell(place).await;
         let own = of_question(question);
         let menu = cell.get_or_try_init(|| Menu::make(question, self.database.as_ref(), &own)).await?;
         match call.request.purpose {
@@ -122,9 +129,8 @@ impl SimulatedProvider {
     ) -> Result<Written, LlmError> {
         let mut all = Vec::new();
         for (number, sql) in call.request.subjects.iter().enumerate().take(2) {
-            let within = Some(self.config.limits.sql_deadline);
-            let result = run(sql, within, self.database.as_ref()).await?;
-            let is_right = result.is_ok_and(|result| menu.is_right(&digest(&result, ordered)));
+            let came = run(sql, ordered, self.database.as_ref()).await?;
+            let is_right = came.is_ok_and(|came| menu.is_right(&came.same));
             all.push(judged(&self.config.knobs, source, number, is_right));
         }
         match (&call.request.purpose, all.as_slice()) {
@@ -195,7 +201,7 @@ impl ModelProvider for SimulatedProvider {
 
     /// What the call will use, to the token.
     fn estimate(&self, call: &ModelCall) -> Estimate {
-        let Ok(place) = self.place(call) else { return Estimate::default() };
+        let Some(place) = self.place(call) else { return Estimate::default() };
         let Some(question) = self.suite.questions().get(place) else { return Estimate::default() };
         let usage = self.usage(&self.source(question, &call.request));
         Estimate {
@@ -215,10 +221,7 @@ impl ModelProvider for SimulatedProvider {
         if let (None, Err(error)) = (&plan, check(call)) {
             return ModelOutcome::unsent(error);
         }
-        let place = match self.place(call) {
-            Ok(place) => place,
-            Err(error) => return ModelOutcome::unsent(error),
-        };
+        let Some(place) = self.place(call) else { return ModelOutcome::unsent(self.missed(call)) };
         let Some(question) = self.suite.questions().get(place) else {
             return ModelOutcome::unsent(LlmError::Other("the suite has changed".to_owned()));
         };
@@ -240,5 +243,72 @@ impl ModelProvider for SimulatedProvider {
             Err(error @ LlmError::Unsupported(_)) => ModelOutcome::unsent(error),
             result => ModelOutcome::sent(result, Some(usage)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use syrch_core::Problem;
+    use syrch_core::ports::{Message, Speaker};
+
+    use super::super::fixture::Scripted;
+    use super::*;
+    use crate::offline::fixture::library;
+
+    const QUESTION: &str = "Which books have more than 300 pages?";
+
+    fn suite() -> Arc<SimulatedSuite> {
+        let golds = vec!["SELECT title FROM book WHERE pages > 300".to_owned()];
+        let (id, db) = ("q1".to_owned(), "library".to_owned());
+        Arc::new(SimulatedSuite::new(vec![SimulatedQuestion {
+            id,
+            db,
+            question: QUESTION.to_owned(),
+            golds,
+            ordered: false,
+        }]))
+    }
+
+    fn call() -> ModelCall {
+        let request = Request {
+            purpose: Purpose::Generate,
+            messages: vec![Message { speaker: Speaker::User, text: "Write SQL.".to_owned() }],
+            expect: Shape::Sql,
+            model: None,
+            subjects: Vec::new(),
+            temperature: None,
+            top_p: None,
+            max_tokens: None,
+            stop: Vec::new(),
+            logprobs: false,
+            sample: 0,
+        };
+        ModelCall { request, problem: Arc::new(Problem::new(QUESTION)), task: None, catalog: Arc::new(library()) }
+    }
+
+    /// How many statements ran for the answers under several seeds and knobs.
+    async fn runs(identity: Option<&str>) -> Vec<usize> {
+        let (suite, mut database) = (suite(), Scripted::new(|_| Ok(Duration::ZERO)));
+        database.identity = identity.map(str::to_owned);
+        let (database, mut runs) = (Arc::new(database), Vec::new());
+        for seed in 0..3 {
+            let knobs = SimulatedKnobs { skill: seed as f64, ..SimulatedKnobs::default() };
+            let config = SimulatedConfig { seed, knobs, ..SimulatedConfig::default() };
+            let provider = SimulatedProvider::new(Arc::clone(&suite), Arc::clone(&database) as _, config);
+            provider.complete(&call()).await.result.unwrap();
+            runs.push(database.runs());
+        }
+        runs
+    }
+
+    #[tokio::test]
+    async fn a_question_is_tried_out_once_whatever_the_seed_and_the_knobs() {
+        let known = runs(Some("as it was")).await;
+        assert!(known[0] > 0 && known[2] == known[0], "{known:?}");
+        // Where nobody can tell whether the database is as it was, each model finds out for itself.
+        let unknown = runs(None).await;
+        assert_eq!(unknown[2], 3 * known[0]);
     }
 }

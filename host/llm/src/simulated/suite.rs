@@ -1,5 +1,8 @@
 //! The questions that the model knows.
 
+use std::sync::Arc;
+
+use super::menu::Menus;
 use crate::asked::{ByWords, Known};
 
 /// A question with its expected statements.
@@ -31,11 +34,13 @@ impl Known for SimulatedQuestion {
     }
 }
 
-/// The questions of a suite, found by their words.
+/// The questions of a suite, found by their words. What they can be answered with is found out once for all models that share a suite,
+/// whatever their seeds and knobs.
 #[derive(Clone, Default)]
 pub struct SimulatedSuite {
     questions: Vec<SimulatedQuestion>,
     by_words: ByWords,
+    menus: Arc<Menus>,
 }
 
 /// Expected statements are shown to nobody.
@@ -52,13 +57,17 @@ impl SimulatedSuite {
         for question in &mut questions {
             question.question = question.question.trim().to_owned();
         }
-        Self { by_words: ByWords::of(&questions), questions }
+        Self { by_words: ByWords::of(&questions), questions, menus: Arc::default() }
     }
 
     /// All of them, in the order of the suite.
     #[must_use]
     pub fn questions(&self) -> &[SimulatedQuestion] {
         &self.questions
+    }
+
+    pub(super) fn menus(&self) -> &Menus {
+        &self.menus
     }
 
     /// The place of the question with this text; where databases share the text, that of the database by that name.

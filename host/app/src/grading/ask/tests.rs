@@ -158,3 +158,20 @@ fn money_is_known_when_both_parts_are_or_one_is_of_nothing() {
     let both = sum(cost(1, None), cost(2, None));
     assert_eq!((both.calls, both.input_tokens), (3, 3));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_cache_answered_counts_after_a_kill_as_before_it() {
+    let world = World::new(true);
+    let price = crate::PriceSettings { input: 1.0, output: 2.0 };
+    let cached = |settings: &mut Settings| {
+        settings.cache.folder = Some(world.folder.path().join("cache"));
+        settings.model.prices.insert("*".to_owned(), price);
+    };
+    let sent = world.ask(&world.searches(cached)).await.cost;
+    std::fs::remove_file(world.journal()).unwrap();
+    let whole = world.ask(&world.searches(cached)).await.cost;
+    assert!(whole.calls == 0 && whole.cached == sent.calls && whole.usd > Some(0.0), "{whole:?}");
+    assert_eq!((whole.input_tokens, whole.output_tokens, whole.usd), (sent.input_tokens, sent.output_tokens, sent.usd));
+    let journal = Journal::read(&world.journal()).unwrap();
+    assert_eq!(cost_in(&journal), whole);
+}

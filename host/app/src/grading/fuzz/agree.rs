@@ -11,6 +11,7 @@ use syrch_grade::Verdict;
 use syrch_grade::rules::{Facts, Rule};
 use syrch_grade::suite::Suite;
 
+use super::super::expected;
 use super::super::kept::Kept;
 use super::{FUZZ_FILE, FUZZ_FORMAT, FuzzManifest, FuzzedVariant, digest, open};
 use crate::{Error, Settings};
@@ -20,6 +21,8 @@ const LOG: &str = "syrch.fuzz";
 const OPEN: usize = 64;
 /// Expected results that are kept for the next one who is asked the same.
 const KEPT: usize = 512;
+/// Bytes of them.
+const KEPT_BYTES: usize = 128 << 20;
 /// Variants on which a statement runs at once.
 const AT_ONCE: usize = 4;
 
@@ -77,7 +80,8 @@ impl Fuzzed {
                 return Err(Error::Unfit(format!("`{}` has changed since it was made", path.display())));
             }
         }
-        let (databases, golds) = (Kept::new(OPEN), Kept::new(KEPT));
+        let weigh = |rows: &Option<ResultSet>| rows.as_ref().map_or(0, expected::bytes);
+        let (databases, golds) = (Kept::new(OPEN), Kept::within(KEPT, KEPT_BYTES, weigh));
         Ok(Self { folder: folder.to_owned(), manifest, settings: settings.clone(), databases, golds })
     }
 
@@ -92,7 +96,8 @@ impl Fuzzed {
     /// has rows, or where the rule cannot tell, do not count.
     ///
     /// # Errors
-    /// When the database has no variants or one cannot be opened.
+    /// When the database has no variants or one cannot be opened; [`Error::Sql`] when a statement fails there for a reason that passes, so that
+    /// another time there may be a verdict.
     pub async fn agree(
         &self,
         db: &str,
@@ -137,7 +142,7 @@ impl Fuzzed {
         let database = self.databases.get(&file, || open_at(&self.settings, self.folder.join(&file))).await?;
         let mut expected = Vec::new();
         for gold in golds {
-            let run = || async { Ok::<_, Error>(database.run(&Query::new(*gold)).await.ok()) };
+            let run = || async { expected::told(database.run(&Query::new(*gold)).await).map(Result::ok) };
             let result = self.golds.get(&(file.clone(), (*gold).to_owned()), run).await?;
             if result.as_ref().as_ref().is_some_and(|result| result.row_count() > 0) {
                 expected.push((result, Facts::new(ordered, Some(gold))));
@@ -146,7 +151,7 @@ impl Fuzzed {
         if expected.is_empty() {
             return Ok((file, None));
         }
-        let Ok(predicted) = database.run(&Query::new(predicted_sql)).await else {
+        let Ok(predicted) = expected::told(database.run(&Query::new(predicted_sql)).await)? else {
             return Ok((file, Some(Verdict::Wrong)));
         };
         // Comparing large results takes long, so it is done where it keeps nobody waiting.

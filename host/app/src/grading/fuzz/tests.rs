@@ -86,6 +86,25 @@ async fn a_variant_on_which_nothing_is_expected_cannot_tell() {
 }
 
 #[tokio::test]
+async fn a_variant_that_is_locked_for_a_while_decides_nothing() {
+    let world = world();
+    world.make("fuzzed", 1, 7).await.unwrap();
+    let fuzzed = world.open("fuzzed").await.unwrap();
+    let agree = async |gold: &str, sql: &str| fuzzed.agree("shop", &[gold], sql, Rule::BAG_V1, false).await;
+    assert!(agree(GOLD, GOLD).await.unwrap().is_right());
+    let lock = rusqlite::Connection::open(world.at("fuzzed/shop/1.sqlite")).unwrap();
+    lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let other = "SELECT count(*) FROM customers";
+    // Neither when the expected statement cannot be run, nor when only the answer cannot.
+    for gold in [other, GOLD] {
+        assert!(matches!(agree(gold, other).await, Err(Error::Sql(_))), "{gold}");
+    }
+    lock.execute_batch("ROLLBACK").unwrap();
+    let found = agree(other, other).await.unwrap();
+    assert_eq!((found.variants, found.agreed), (1, 1));
+}
+
+#[tokio::test]
 async fn the_seed_decides_and_the_manifest_says_what_was_made() {
     let world = world();
     let (one, same) = (world.make("one", 3, 5).await.unwrap(), world.make("same", 3, 5).await.unwrap());

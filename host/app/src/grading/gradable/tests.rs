@@ -127,27 +127,57 @@ impl Asker for Asks {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_asked_what_cannot_be_graded() {
-    let scratch = syrch_kit::scratch();
-    let (asked, known) = (Arc::default(), BTreeMap::from([("bad".to_owned(), "it writes".to_owned())]));
-    let grader = Grader {
-        asker: Box::new(Asks(Arc::clone(&asked))),
-        ungradable: Arc::new(known.clone()),
-        arena: Arc::new(arena(scratch.path())),
-        folder: scratch.path().to_owned(),
+fn grader(folder: &Path, asked: &Arc<Mutex<Vec<String>>>, ungradable: BTreeMap<String, String>) -> Grader {
+    Grader {
+        asker: Box::new(Asks(Arc::clone(asked))),
+        ungradable: Arc::new(ungradable),
+        arena: Arc::new(arena(folder)),
+        folder: folder.to_owned(),
         rule: Rule::default(),
         fuzzed: None,
         traces: Traces::None,
         is_noted: false,
         expected: Grader::kept(),
-    };
+    }
+}
+
+async fn graded(grader: &Grader, id: &str, gold: &str) -> Graded {
+    let question = Arc::new(question(id, vec![sql(gold)]));
+    let item = Item { arm: 0, arm_name: "a".into(), question, place: 0, retried: false };
+    let Answered::Graded(graded) = grader.answer(&item).await else { panic!("{id}") };
+    *graded
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_locked_for_a_while_excludes_no_question() {
+    let scratch = syrch_kit::scratch();
+    let grader = grader(scratch.path(), &Arc::default(), BTreeMap::new());
+    // Open before it is locked, as in a run that goes on.
+    grader.arena.database("shop").await.unwrap();
+    let lock = rusqlite::Connection::open(scratch.path().join("shop.sqlite")).unwrap();
+    lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let gold = "SELECT COUNT(*) FROM customers";
+    let suite = suite(vec![question("q", vec![sql(gold)])]);
+    assert_eq!(ungradable(&suite, None, &grader.arena).await.unwrap(), BTreeMap::new());
+    let locked = graded(&grader, "q", gold).await;
+    let fault = locked.fault.clone().unwrap();
+    assert_eq!((locked.end, fault.class.as_str(), &locked.gold_fault), (End::Failed, "database", &None));
+    assert!(fault.message.starts_with("the answer cannot be judged now: ") && fault.message.contains("locked"));
+    // It counts as wrong until it is tried again, and what it cost is told.
+    assert_eq!((locked.verdict("bag-v1"), locked.cost.calls), (Some(Verdict::Wrong), 1));
+    lock.execute_batch("ROLLBACK").unwrap();
+    let again = graded(&grader, "q", gold).await;
+    assert_eq!((again.end, again.fault.clone(), again.verdict("bag-v1")), (End::Answered, None, Some(Verdict::Right)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_asked_what_cannot_be_graded() {
+    let scratch = syrch_kit::scratch();
+    let (asked, known) = (Arc::default(), BTreeMap::from([("bad".to_owned(), "it writes".to_owned())]));
+    let grader = grader(scratch.path(), &asked, known.clone());
     let mut all = Vec::new();
     for (id, gold) in [("bad", "DROP TABLE customers"), ("good", "SELECT 2"), ("fails", FAILS)] {
-        let question = Arc::new(question(id, vec![sql(gold)]));
-        let item = Item { arm: 0, arm_name: "a".into(), question, place: 0, retried: false };
-        let Answered::Graded(graded) = grader.answer(&item).await else { panic!("{id}") };
-        all.push(*graded);
+        all.push(graded(&grader, id, gold).await);
     }
     assert_eq!(*asked.lock().unwrap(), ["good", "fails"]);
     let [bad, good, fails] = &all[..] else { panic!("three") };

@@ -13,6 +13,7 @@ use super::ReportFile;
 use crate::commands::Context;
 use crate::config::Origin;
 use crate::failure::{Failure, Outcome};
+use crate::output::database_path;
 
 /// The option of the database, which names one database or a folder of them here.
 pub(crate) const DATABASE: &str = "execution.db_path";
@@ -95,13 +96,14 @@ impl ValueEnum for TracesArg {
     }
 }
 
-/// A number above 0.
-fn number(word: &str) -> Result<f64, String> {
+/// A number above 0, as a flag's value.
+pub(crate) fn number(word: &str) -> Result<f64, String> {
     let number = word.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| format!("`{word}` is not a number above 0"))
 }
 
-fn seconds(word: &str) -> Result<Duration, String> {
+/// A time in seconds above 0, as a flag's value.
+pub(crate) fn seconds(word: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number(word)?).map_err(|_| format!("`{word}` seconds are too many"))
 }
 
@@ -158,11 +160,9 @@ fn default_seeds(context: &Context) -> u32 {
 }
 
 /// Where the databases of the suite are, when a flag says so. A database that is configured for searches is not that of all questions.
-fn given_databases(context: &Context) -> Option<PathBuf> {
+pub(crate) fn given_databases(context: &Context) -> Option<PathBuf> {
     let is_flag = matches!(context.config.origin(DATABASE), Origin::Flag(_));
-    let url = context.config.effective.settings.database.trim();
-    let path = url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path));
-    is_flag.then(|| Path::new(path).to_owned())
+    is_flag.then(|| database_path(&context.config.effective.settings.database))
 }
 
 /// Nobody sits beside a run and answers.

@@ -1,12 +1,11 @@
 //! Carries out a run over a suite: checks everything, asks, and says how it ended.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use syrch::grade::report::CompareOptions;
+use syrch::grade::report::{AllFailed, CompareOptions, all_failed};
 use syrch::grade::rules::Rule;
-use syrch::grade::run::{End, Graded, Stopped, UsedUp};
+use syrch::grade::run::{Graded, Stopped, UsedUp};
 use syrch::grading::{FUZZ_FILE, SuiteOptions, SuiteOutcome, SuiteRun};
 use syrch::{Observer, Settings, Stop};
 
@@ -112,7 +111,7 @@ impl Ended {
         let (done, of) = (outcome.finished.progress.done, outcome.finished.progress.of);
         let (exit, why, failure) = match outcome.finished.stopped.take() {
             None | Some(Stopped::Early(_)) => {
-                let failure = asks.then(|| all_failed(&outcome.record.graded, &run)).flatten();
+                let failure = asks.then(|| failure(&outcome.record.graded, &run)).flatten();
                 (failure.as_ref().map_or(Exit::Answered, |failure| failure.exit), None, failure)
             }
             Some(Stopped::Interrupted) => {
@@ -148,7 +147,7 @@ impl Ended {
         if let Some(why) = &self.why {
             document.because(why);
         }
-        document.with_timings(self.outcome.timings.as_ref());
+        document.with_timings(self.outcome.timings.as_ref(), &self.outcome.record);
         document
     }
 
@@ -166,15 +165,11 @@ fn done_of(done: u64, of: u64) -> String {
 }
 
 /// That nothing but failures came of a run, with the exit code of the most of them; none: there is an end of another kind.
-fn all_failed(graded: &[Graded], run: &str) -> Option<Failure> {
-    let mut classes: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
-    for one in graded {
-        let fault = one.fault.as_ref().filter(|_| one.end == End::Failed)?;
-        classes.entry(&fault.class).or_insert((0, &fault.message)).0 += 1;
-    }
-    let (class, (count, message)) = classes.into_iter().max_by_key(|(_, (count, _))| *count)?;
+fn failure(graded: &[Graded], run: &str) -> Option<Failure> {
+    let AllFailed { class, count, message } = all_failed(graded)?;
     let exit = Exit::of_class(class).unwrap_or(Exit::Unexpected);
-    let searches = match (graded.len(), count) {
+    let message = message.unwrap_or("nothing is said of why");
+    let searches = match (graded.len() as u64, count) {
         (1, _) => "the only search failed".to_owned(),
         (all, count) if all == count => format!("all {all} searches failed"),
         (all, count) => format!("all {all} searches failed, {count} of them like this"),
@@ -212,10 +207,12 @@ mod tests {
 
     #[test]
     fn a_run_of_failures_ends_like_the_most_of_them() {
-        let told = |ends: &[(&str, &str)]| all_failed(&graded(ends), "r");
+        let told = |ends: &[(&str, &str)]| failure(&graded(ends), "r");
         let failed = told(&[("failed", "budget"), ("failed", "model"), ("failed", "model")]).unwrap();
         assert_eq!(failed.exit, Exit::Model);
         assert_eq!(failed.message, "all 3 searches failed, 2 of them like this: model failed");
+        // Of equally frequent ones like the first by name, as the report says of each arm.
+        assert_eq!(told(&[("failed", "model"), ("failed", "database")]).unwrap().exit, Exit::Database);
         assert_eq!(told(&[("failed", "replay-miss")]).unwrap().exit, Exit::ReplayMiss);
         assert_eq!(told(&[("failed", "nonsense")]).unwrap().exit, Exit::Unexpected);
         assert_eq!(told(&[("failed", "model"), ("no-answer", "model")]), None);

@@ -9,7 +9,7 @@ use syrch::grade::report::{Basis, BenchmarkReport, CompareOptions, CompareReport
 use syrch::grade::run::RunRecord;
 use syrch::grading::Timings;
 
-use super::text;
+use super::{Timed, text};
 use crate::commands::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -44,13 +44,15 @@ impl Document {
         self.basis_mut().because(why);
     }
 
-    /// Adds what a timed pass found.
-    pub(crate) fn with_timings(&mut self, timings: Option<&Timings>) {
+    /// Adds what a timed pass found of these answers.
+    pub(crate) fn with_timings(&mut self, timings: Option<&Timings>, record: &RunRecord) {
         let Some(timings) = timings else { return };
+        let timed = Timed::of(timings, record, &self.basis().rule);
         match self {
-            Self::Benchmark(report) => report.with_timings(&timings.r_ves(), timings.repeats),
-            Self::Compare(report) => report.with_timings(&timings.r_ves(), timings.repeats),
+            Self::Benchmark(report) => report.with_timings(&timed.r_ves, timed.repeats),
+            Self::Compare(report) => report.with_timings(&timed.r_ves, timed.repeats),
         }
+        timed.tell(self.basis_mut());
     }
 
     /// Adds what the reader should know.

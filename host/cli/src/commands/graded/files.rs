@@ -1,6 +1,6 @@
 //! The files of `--report`: their ending says how the report is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::Document;
@@ -63,18 +63,22 @@ impl ReportFile {
         Failure { message: named(failure.message), hint: failure.hint.map(named), ..failure }
     }
 
-    /// Writes what has two forms only, as JSON and as Markdown.
-    pub(crate) fn write_text(&self, json: &str, markdown: &str) -> Outcome<()> {
-        let text = match self.kind {
-            Kind::Json => json,
-            Kind::Markdown => markdown,
+    /// Refuses a way in which the report of a grid is not written, which has two: as JSON and as Markdown.
+    pub(crate) fn is_for_grid(&self) -> Outcome<()> {
+        match self.kind {
+            Kind::Json | Kind::Markdown => Ok(()),
             Kind::Csv | Kind::Parquet | Kind::Html => {
                 let path = self.path.display();
-                return Err(Failure::usage(format!("--report `{path}`: the report of a grid is not written so"))
-                    .hint("its files end in .json or .md; --format csv prints the cells"));
+                Err(Failure::usage(format!("--report `{path}`: the report of a grid is not written so"))
+                    .hint("its files end in .json or .md; --format csv prints the cells"))
             }
-        };
-        self.output()?.write(text)
+        }
+    }
+
+    /// Writes the report of a grid.
+    pub(crate) fn write_grid(&self, json: &str, markdown: &str) -> Outcome<()> {
+        self.is_for_grid()?;
+        self.output()?.write(if self.kind == Kind::Markdown { markdown } else { json })
     }
 
     /// Writes the report, which takes the place of what the file held.
@@ -88,6 +92,12 @@ impl ReportFile {
             Kind::Html => output.write(&document.html()),
         }
     }
+}
+
+/// The files in the folder of a run that hold what was asked, answered and found; its reports, as a grid leaves them there, may be replaced.
+pub(crate) fn of_run(folder: &Path) -> Vec<(&'static str, PathBuf)> {
+    let names = ["run.json", "results.jsonl", "times.json", "cells.json", "compare.json"];
+    names.into_iter().map(|name| ("of the run itself", folder.join(name))).collect()
 }
 
 /// None of them replaces a file that is read.

@@ -11,9 +11,11 @@ mod files;
 mod progress;
 mod slices;
 pub(crate) mod text;
+mod timed;
 
-pub(crate) use args::{DATABASE, RunArgs, databases, refuse_interactive, runs};
+pub(crate) use args::{DATABASE, RunArgs, databases, given_databases, number, refuse_interactive, runs, seconds};
 pub(crate) use carry_out::{Inputs, Occasions, carry_out, stop_at_interrupt};
 pub(crate) use document::{Document, print, tell_traces, without_secrets};
-pub(crate) use files::{ReportFile, spare_all, write_all};
+pub(crate) use files::{ReportFile, of_run, spare_all, write_all};
 pub(crate) use slices::check_slices;
+pub(crate) use timed::{Timed, timings};

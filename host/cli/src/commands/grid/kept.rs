@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use syrch::grade::report::GridReport;
 use syrch::grade::run::{End, RunRecord};
+use syrch::grading::Timings;
 
 use super::one;
+use crate::commands::graded::Timed;
 
 /// The file.
 const FILE: &str = "cells.json";
@@ -55,8 +57,8 @@ impl Kept {
         (kept.schema == SCHEMA).then_some(kept)
     }
 
-    /// The report on the cells under a rule.
-    pub(crate) fn report(&self, record: &RunRecord, rule: &str) -> GridReport {
+    /// The report on the cells under a rule, with what a timed pass found.
+    pub(crate) fn report(&self, record: &RunRecord, rule: &str, timings: Option<&Timings>) -> GridReport {
         let mut report = GridReport::new(&record.header, &record.graded, rule, &self.cells);
         if !self.expects {
             one::settle(&mut report);
@@ -66,6 +68,11 @@ impl Kept {
             report.best = None;
             report.ties.clear();
             report.cells.iter_mut().for_each(|cell| cell.p_to_best = None);
+        }
+        if let Some(timings) = timings {
+            let timed = Timed::of(timings, record, rule);
+            report.with_timings(&timed.r_ves, timed.repeats);
+            timed.tell(&mut report.basis);
         }
         report.basis.warnings.extend(self.warnings.iter().cloned());
         report

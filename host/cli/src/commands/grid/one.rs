@@ -27,12 +27,6 @@ pub(super) struct One {
     sql: Option<String>,
 }
 
-/// The file of a database that `--db` names.
-pub(super) fn path_of(url: &str) -> PathBuf {
-    let url = url.trim();
-    PathBuf::from(url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path)))
-}
-
 impl One {
     /// That of the flags.
     pub(super) fn of(question: &str, arguments: &GridArgs) -> Self {

@@ -120,12 +120,6 @@ fn shown(report: &GridReport, width: Option<u16>) -> String {
     let mut out = terminal::line(&headline(report)).into_owned() + "\n";
     out += &partial(&report.basis);
     let mut grid = grid(report);
-    let places = ranked(report);
-    let place = |row: &Vec<Value>| {
-        let name = row.first().and_then(Value::as_str);
-        places.iter().position(|cell| Some(cell.name.as_str()) == name)
-    };
-    grid.rows.sort_by_cached_key(place);
     let left = grid.rows.len().saturating_sub(SHOWN);
     grid.rows.truncate(SHOWN);
     out += &format!("\n{}", table::render(&grid, width));
@@ -150,22 +144,6 @@ fn headline(report: &GridReport) -> String {
     };
     let cells = count(report.cells.len() as u64, "cell");
     format!("best of {cells}: {} {how}{simulated}{ties}", best.name)
-}
-
-/// The cells as the report ranks them: the best first, then by right answers, by how sure they are where nothing counts, and by cost.
-fn ranked(report: &GridReport) -> Vec<&Cell> {
-    let nothing_counts = report.cells.iter().all(|cell| cell.share.of == 0);
-    let surety = |cell: &Cell| if nothing_counts { cell.mean_confidence.unwrap_or(0.0) } else { 0.0 };
-    let mut cells: Vec<&Cell> = report.cells.iter().collect();
-    cells.sort_by(|one, other| {
-        let is_best = |cell: &Cell| Some(&cell.name) == report.best.as_ref();
-        is_best(other)
-            .cmp(&is_best(one))
-            .then(other.share.right.cmp(&one.share.right))
-            .then(surety(other).total_cmp(&surety(one)))
-            .then(one.costs.calls.cmp(&other.costs.calls))
-    });
-    cells
 }
 
 /// Writes `config.json`, `results.json`, `best.json` and `summary.md`, each as a whole or not at all.

@@ -5,9 +5,13 @@ use std::collections::{BTreeMap, HashSet};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use rusqlite::types::Value;
+use sha2::{Digest, Sha256};
 
 use super::literals::number_text;
 use super::source::{Reference, Sampled};
+
+/// Bytes of a key's text; a longer one is replaced by its digest.
+const LONG: usize = 200;
 
 /// The tables' places in an order in which each comes after those that it refers to, as far as they refer to each other without a circle.
 pub(super) fn parents_first(tables: &[Sampled]) -> Vec<usize> {
@@ -25,7 +29,8 @@ pub(super) fn parents_first(tables: &[Sampled]) -> Vec<usize> {
     order
 }
 
-/// The cells of a key as text, equal where the engine's comparison by affinity finds them equal; none when one is NULL.
+/// The cells of a key as text, equal where the engine's comparison by affinity finds them equal; none when one is NULL. Long ones are
+/// digests.
 pub(super) fn spelled(row: &[Value], columns: &[usize]) -> Option<String> {
     let mut text = String::new();
     for column in columns {
@@ -38,7 +43,12 @@ pub(super) fn spelled(row: &[Value], columns: &[usize]) -> Option<String> {
         }
         text.push('\u{1f}');
     }
-    Some(text)
+    Some(if text.len() > LONG { digest(&text) } else { text })
+}
+
+/// Stands for a long text. It is no other key's text, which ends with a separator.
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The rows of a key.

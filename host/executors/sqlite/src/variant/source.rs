@@ -22,7 +22,7 @@ use crate::introspect;
 use crate::state::FileState;
 
 /// Columns of the widest table that the engine can make.
-const COLUMNS: i32 = 32_767;
+pub(super) const COLUMNS: i32 = 32_767;
 /// Rows of a table that are looked at.
 const SCANNED: usize = 100_000;
 /// Time for reading all that is read.
@@ -31,6 +31,11 @@ const READING: Duration = Duration::from_secs(60);
 const LEAST: f64 = 0.5;
 /// How many rows are kept for each constant that stands in a column.
 const PER_CONSTANT: u32 = 2;
+/// Bytes of the rows and keys that are kept, of all tables together.
+const KEPT: usize = 256 << 20;
+/// Bytes that each cell counts beside its text or blob, and each key beside its text.
+const CELL: usize = 16;
+const KEY: usize = 24;
 
 /// One declaration of the schema.
 pub(super) struct Declaration {
@@ -114,6 +119,7 @@ impl Source {
         random: impl Fn(&str) -> Pcg64,
     ) -> Result<Vec<Sampled>, VariantError> {
         let mut tables = Vec::new();
+        let mut room = Room(KEPT);
         for table in &self.schema {
             let mut sampled = empty(table);
             // Keys that somebody refers to, and all that are one column: what refers to them may not be declared.
@@ -122,7 +128,7 @@ impl Source {
             let names = referred.map(|key| &key.ref_columns).chain([&table.primary_key]);
             sampled.seen = names.filter_map(|names| sampled.places(names)).map(|at| (at, HashSet::new())).collect();
             sampled.seen.remove(&Vec::new());
-            let read = read_rows(&self.connection, &mut sampled, kept, limit, &mut random(&table.name));
+            let read = read_rows(&self.connection, &mut sampled, kept, limit, &mut room, &mut random(&table.name));
             read.map_err(|source| VariantError::Read { path: self.path.clone(), source })?;
             tables.push(sampled);
         }
@@ -169,12 +175,41 @@ fn empty(table: &Table) -> Sampled {
     sampled
 }
 
-/// Fills in rows: a uniform sample (reservoir sampling, Vitter 1985) of those that are looked at, and those with constants.
+/// Bytes that are left for what is kept.
+struct Room(usize);
+
+impl Room {
+    /// Whether so many fit, which are then taken.
+    fn take(&mut self, bytes: usize) -> bool {
+        self.swap(0, bytes)
+    }
+
+    /// Whether so many fit in the place of others, which they then take.
+    fn swap(&mut self, old: usize, new: usize) -> bool {
+        let left = self.0.saturating_add(old).checked_sub(new);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
+
+/// What a row counts.
+fn bytes(row: &[Value]) -> usize {
+    let of = |cell: &Value| match cell {
+        Value::Text(text) => text.len(),
+        Value::Blob(bytes) => bytes.len(),
+        Value::Null | Value::Integer(_) | Value::Real(_) => 0,
+    };
+    row.iter().map(|cell| CELL + of(cell)).sum()
+}
+
+/// Fills in rows: a uniform sample (reservoir sampling, Vitter 1985) of those that are looked at, and those with constants. Rows and keys
+/// for which there is no room are left out.
 fn read_rows(
     connection: &Connection,
     table: &mut Sampled,
     kept: &Kept,
     limit: usize,
+    room: &mut Room,
     random: &mut Pcg64,
 ) -> rusqlite::Result<()> {
     if table.columns.is_empty() {
@@ -189,15 +224,27 @@ fn read_rows(
     while let Some(row) = rows.next()? {
         let cells = (0..table.columns.len()).map(|at| row.get_ref(at).map(owned)).collect::<Result<Vec<_>, _>>()?;
         for (columns, seen) in &mut table.seen {
-            seen.extend(spelled(&cells, columns));
+            if let Some(key) = spelled(&cells, columns)
+                && !seen.contains(&key)
+                && room.take(KEY + key.len())
+            {
+                seen.insert(key);
+            }
         }
+        let size = bytes(&cells);
         if is_wanted(&cells, kept, &mut found) && constants.len() < limit {
-            constants.push((place, cells));
+            if room.take(size) {
+                constants.push((place, cells));
+            }
         } else {
             ordinary += 1;
             if sample.len() < limit {
-                sample.push((place, cells));
-            } else if let Some(old) = sample.get_mut(random.random_range(0..ordinary)) {
+                if room.take(size) {
+                    sample.push((place, cells));
+                }
+            } else if let Some(old) = sample.get_mut(random.random_range(0..ordinary))
+                && room.swap(bytes(&old.1), size)
+            {
                 *old = (place, cells);
             }
         }
@@ -241,5 +288,55 @@ fn owned(cell: ValueRef<'_>) -> Value {
         ValueRef::Real(value) => Value::Real(value),
         ValueRef::Text(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
         ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    /// A table of 400 rows of 1,000 bytes, read into so much room.
+    fn read(room: usize) -> Sampled {
+        let connection = Connection::open_in_memory().unwrap();
+        let script = "CREATE TABLE t(id INTEGER PRIMARY KEY, word TEXT);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+            INSERT INTO t SELECT i, printf('%01000d', i) FROM n;";
+        connection.execute_batch(script).unwrap();
+        let mut table = Sampled {
+            name: "t".to_owned(),
+            columns: vec!["id".to_owned(), "word".to_owned()],
+            primary_key: vec![0],
+            unique: Vec::new(),
+            foreign_keys: Vec::new(),
+            rows: Vec::new(),
+            seen: [(vec![0], HashSet::new()), (vec![1], HashSet::new())].into(),
+        };
+        let (kept, mut room, mut random) = (Kept::new(&[]), Room(room), Pcg64::seed_from_u64(1));
+        read_rows(&connection, &mut table, &kept, 100, &mut room, &mut random).unwrap();
+        table
+    }
+
+    #[test]
+    fn rows_and_keys_beyond_the_room_are_left_out() {
+        let (all, few) = (read(KEPT), read(20_000));
+        assert!(all.rows.len() >= 40 && all.seen.values().all(|seen| seen.len() == 400));
+        let rows: usize = few.rows.iter().map(|row| bytes(row)).sum();
+        let keys: usize = few.seen.values().flatten().map(|key| KEY + key.len()).sum();
+        assert!(!few.rows.is_empty() && rows + keys <= 20_000, "{rows} {keys}");
+    }
+
+    #[test]
+    fn long_keys_are_kept_short() {
+        let table = read(KEPT);
+        assert!(table.seen[&vec![1]].iter().all(|key| key.len() < 100));
+    }
+
+    #[test]
+    fn room_is_taken_and_swapped() {
+        let mut room = Room(10);
+        assert!(room.take(6) && !room.take(5) && room.swap(6, 10) && !room.take(1) && !room.swap(10, 11));
+        assert!(room.swap(10, 0) && room.take(10));
     }
 }

@@ -3,15 +3,24 @@
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params_from_iter};
 
 use super::VariantError;
-use super::source::{Declaration, Sampled};
-use crate::connect::quoted;
+use super::source::{COLUMNS, Declaration, Sampled};
+use crate::alarm::{self, Alarm, Ends};
+use crate::connect::{self, quoted};
+use crate::functions;
+use crate::guard::Sentry;
+
+/// Pages of the file, of 4,096 bytes each: half a GiB.
+const PAGES: u32 = 1 << 17;
+/// Bytes of a statement: those of our own that insert have a name and a place for each column.
+const SQL_BYTES: i32 = 1 << 20;
 
 /// The file under construction.
 pub(super) struct Target {
@@ -19,10 +28,12 @@ pub(super) struct Target {
     /// What it is called until it is whole.
     part: PathBuf,
     connection: Connection,
+    sentry: Sentry,
 }
 
 impl Target {
-    pub(super) fn create(path: &Path) -> Result<Self, VariantError> {
+    /// Makes the file. The ends count from now: whoever made the database wrote the conditions, generated columns and indexes that run here.
+    pub(super) fn create(path: &Path, ends: Ends) -> Result<Self, VariantError> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let part = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
         for file in [path, &part] {
@@ -32,8 +43,9 @@ impl Target {
         }
         let made = OpenOptions::new().write(true).create_new(true).open(&part);
         made.map_err(|source| VariantError::Make { path: path.to_owned(), source })?;
-        match open(&part) {
-            Ok(connection) => Ok(Self { path: path.to_owned(), part, connection }),
+        let sentry = Sentry::new();
+        match open(&part, PAGES, &sentry, ends) {
+            Ok(connection) => Ok(Self { path: path.to_owned(), part, connection, sentry }),
             Err(source) => {
                 drop(fs::remove_file(&part));
                 Err(VariantError::Write { path: path.to_owned(), source })
@@ -42,6 +54,8 @@ impl Target {
     }
 
     fn failed(&self, source: rusqlite::Error) -> VariantError {
+        // The authorizer denies everything once the time is over.
+        let source = if self.sentry.is_over() { over() } else { source };
         VariantError::Write { path: self.path.clone(), source }
     }
 
@@ -49,22 +63,30 @@ impl Target {
     pub(super) fn make_tables(&self, declarations: &[Declaration]) -> Result<Vec<String>, VariantError> {
         self.connection.execute_batch("BEGIN").map_err(|error| self.failed(error))?;
         let is_first = |declaration: &&Declaration| declaration.kind == "table" || is_unique(declaration);
-        Ok(self.declare(declarations.iter().filter(is_first)))
+        self.declare(declarations.iter().filter(is_first))
     }
 
     /// Makes everything else: indexes and views, which nobody looks into here.
     pub(super) fn make_others(&self, declarations: &[Declaration]) -> Result<Vec<String>, VariantError> {
         let is_other = |declaration: &&Declaration| declaration.kind != "table" && !is_unique(declaration);
-        let skipped = self.declare(declarations.iter().filter(is_other));
+        let skipped = self.declare(declarations.iter().filter(is_other))?;
         self.connection.execute_batch("COMMIT").map_err(|error| self.failed(error))?;
         Ok(skipped)
     }
 
     /// Declarations come from the file's own text, which may have been tampered with: only the first statement of each is compiled, and the
     /// authorizer lets it make nothing but what it says it is.
-    fn declare<'a>(&self, declarations: impl Iterator<Item = &'a Declaration>) -> Vec<String> {
-        let failed = |declaration: &&Declaration| self.connection.execute(&declaration.sql, []).is_err();
-        declarations.filter(failed).map(|declaration| declaration.name.clone()).collect()
+    fn declare<'a>(&self, declarations: impl Iterator<Item = &'a Declaration>) -> Result<Vec<String>, VariantError> {
+        let mut skipped = Vec::new();
+        for Declaration { name, sql, .. } in declarations {
+            match self.connection.execute(sql, []) {
+                Ok(_) => {}
+                // It ended half way, and without a journal nothing of it is taken back.
+                Err(error) if self.sentry.is_over() || is_bound(&error) => return Err(self.failed(error)),
+                Err(_) => skipped.push(name.clone()),
+            }
+        }
+        Ok(skipped)
     }
 
     /// Inserts the rows of a table; for each, whether the schema took it.
@@ -77,6 +99,8 @@ impl Target {
         }
         let mut statement = self.connection.prepare(&sql).map_err(|error| self.failed(error))?;
         let mut insert = |row| match statement.execute(params_from_iter(row)) {
+            // One row takes fewer steps than the engine makes between two looks at the clock.
+            Ok(_) if self.sentry.is_over() => Err(self.failed(over())),
             Ok(count) => Ok(count > 0),
             // What IGNORE does not cover, such as the types of a strict table.
             Err(error) if crate::error::code(&error) == Some(rusqlite::ErrorCode::ConstraintViolation) => Ok(false),
@@ -87,7 +111,7 @@ impl Target {
 
     /// Closes the file and gives it its name.
     pub(super) fn finish(self) -> Result<(), VariantError> {
-        let Self { path, part, connection } = self;
+        let Self { path, part, connection, .. } = self;
         let closed = connection.close().map_err(|(_, source)| VariantError::Write { path: path.clone(), source });
         // A link, unlike a new name, never replaces a file.
         let named = closed.and_then(|()| {
@@ -112,21 +136,42 @@ fn is_unique(declaration: &Declaration) -> bool {
     declaration.kind == "index" && words.next().is_some_and(|word| word.eq_ignore_ascii_case("unique"))
 }
 
-fn open(part: &Path) -> rusqlite::Result<Connection> {
+/// What ends the work from outside.
+fn over() -> rusqlite::Error {
+    let reason = "it takes too much time or memory".to_owned();
+    rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), Some(reason))
+}
+
+/// Whether a statement grew over a bound while it ran.
+fn is_bound(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{DiskFull, OperationInterrupted, OutOfMemory, TooBig};
+    matches!(crate::error::code(error), Some(DiskFull | OperationInterrupted | OutOfMemory | TooBig))
+}
+
+/// Opens the file with the bounds that any statement has, and with those of time and size.
+fn open(part: &Path, pages: u32, sentry: &Sentry, ends: Ends) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(fs::canonicalize(part).as_deref().unwrap_or(part), flags)?;
     connection.execute_batch(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;",
     )?;
+    connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-    connection.authorizer(Some(judge))?;
+    connect::limit(&connection, COLUMNS)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, SQL_BYTES)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_VARIABLE_NUMBER, COLUMNS)?;
+    let judged = sentry.clone();
+    connection.authorizer(Some(move |context: AuthContext<'_>| match judged.is_over() {
+        true => Authorization::Deny,
+        false => judge(&context),
+    }))?;
+    alarm::arm(&mut connection, sentry, &Alarm::set(ends, &Arc::default()))?;
     Ok(connection)
 }
 
 /// What a declaration and the statements here need, and nothing else.
-fn judge(context: AuthContext<'_>) -> Authorization {
+fn judge(context: &AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Attach { .. }
         | AuthAction::Detach { .. }
@@ -136,6 +181,27 @@ fn judge(context: AuthContext<'_>) -> Authorization {
         | AuthAction::CreateVtable { .. }
         | AuthAction::DropTable { .. }
         | AuthAction::Delete { .. } => Authorization::Deny,
+        AuthAction::Function { function_name } if !functions::is_listed(function_name) => Authorization::Deny,
         _ => Authorization::Allow,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_file_does_not_grow_over_its_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        let part = folder.path().join("part");
+        fs::write(&part, []).unwrap();
+        let ends = Ends { deadline: Duration::from_secs(3_600), memory: usize::MAX };
+        let connection = open(&part, 16, &Sentry::new(), ends).unwrap();
+        connection.execute_batch("CREATE TABLE t(a)").unwrap();
+        connection.execute("INSERT INTO t VALUES (zeroblob(20000))", []).unwrap();
+        let error = connection.execute("INSERT INTO t VALUES (zeroblob(100000))", []).unwrap_err();
+        assert!(is_bound(&error) && error.sqlite_error_code() == Some(ErrorCode::DiskFull), "{error}");
     }
 }

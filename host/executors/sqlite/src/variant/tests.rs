@@ -192,6 +192,49 @@ fn a_doctored_schema_declares_and_nothing_else() {
     assert!(made.is_err() || made.is_ok_and(|variant| variant.skipped == ["totals"]));
 }
 
+/// A database whose schema was changed behind the engine's back, as nobody could have filled it.
+fn doctored(folder: &TempDir, script: &str, old: &str, new: &str) -> PathBuf {
+    let source = folder.path().join("doctored.sqlite");
+    let connection = Connection::open(&source).unwrap();
+    connection.execute_batch(script).unwrap();
+    connection.execute_batch("PRAGMA writable_schema = 1").unwrap();
+    let changed = connection.execute("UPDATE sqlite_schema SET sql = replace(sql, ?1, ?2)", [old, new]).unwrap();
+    assert!(changed > 0);
+    source
+}
+
+#[test]
+fn what_a_schema_makes_of_a_row_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "CREATE TABLE t(a INT, b AS (zeroblob(1)) STORED); INSERT INTO t VALUES (1), (2), (3), (4);";
+    let source = doctored(&folder, script, "zeroblob(1)", "zeroblob(9000000)");
+    let error = make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default()).unwrap_err();
+    let is_too_big = |source: &rusqlite::Error| source.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig);
+    assert!(matches!(&error, VariantError::Write { source, .. } if is_too_big(source)), "{error:?}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing is left behind");
+}
+
+#[test]
+fn what_a_schema_calls_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "CREATE TABLE t(a INT CHECK (abs(a) >= 0)); CREATE TABLE u(a INT CHECK (abs(a) > -1));";
+    let source = doctored(&folder, script, "abs(a) >= 0", "sqlite_version() > 0");
+    let variant = make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default()).unwrap();
+    assert_eq!((variant.skipped, variant.tables.len()), (vec!["t".to_owned()], 1));
+}
+
+#[test]
+fn writing_ends_with_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut source = Source::open(&shop(&folder)).unwrap();
+    let late = Ends { deadline: Duration::ZERO, ..WRITING };
+    let target = Target::create(&folder.path().join("1.sqlite"), late).unwrap();
+    let error = write(&mut source, &target, 1, &VariantConfig::default()).unwrap_err();
+    target.discard();
+    let is_over = |source: &rusqlite::Error| source.to_string().contains("too much time or memory");
+    assert!(matches!(&error, VariantError::Write { source, .. } if is_over(source)), "{error:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 

@@ -14,6 +14,7 @@ use crate::report::sentence::in_brackets;
 use crate::report::{
     Basis, BenchmarkReport, CompareReport, Flipped, GridReport, PairReport, ReportHead, ResultRow, RightOne,
 };
+use crate::rules::Rule;
 
 /// A comment on GitHub holds 65,536 characters: flipped questions are shown up to here, with room for the end.
 const LONGEST: usize = 60_000;
@@ -71,9 +72,10 @@ fn yes_no(is_so: Option<bool>) -> &'static str {
     }
 }
 
-/// Whether the columns are the expected ones: a rule that calls the answer right says so; of others it is not known.
+/// Whether the columns are as many as expected: a rule that counts them and calls rows right says so; else it is not known.
 fn columns(row: &ResultRow) -> &'static str {
-    if row.verdicts.values().any(|verdict| *verdict == Verdict::Right) { "yes" } else { UNKNOWN }
+    let says_so = |rule: &Rule| rule.counts_columns() && row.verdicts.get(rule.name()) == Some(&Verdict::Right);
+    if row.rows.is_some_and(|rows| rows > 0) && Rule::all().iter().any(says_so) { "yes" } else { UNKNOWN }
 }
 
 /// A comparison, short enough for a comment: sentences, the arms, the pairs; the rest folded.

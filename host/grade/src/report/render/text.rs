@@ -1,10 +1,16 @@
 //! The tables of a report, for the terminal and for the other renderers: columns and rows, not yet escaped or laid out.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::words::{UNKNOWN, decimal, dollars, percent, percents, point_interval, points, time};
 use crate::report::sentence::{e_value, p_value};
-use crate::report::{BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport, Share};
+use crate::report::{
+    Band, BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport, RuleShare, Share,
+};
+use crate::rules::Rule;
+use crate::stats::Interval;
 
 /// Points of a curve in a table at most: the JSON has them all.
 const POINTS: usize = 20;
@@ -55,16 +61,27 @@ pub fn compare(report: &CompareReport) -> Vec<Table> {
     tables
 }
 
-/// The cells of a grid, the best first, then the others in their order.
+/// The cells of a grid as they are ranked, with a column for the band over seeds, for each verdict beside those of the rules, and for R-VES,
+/// where there is any.
 #[must_use]
 pub fn grid(report: &GridReport) -> Table {
     let mut table = Table::new(
         "Cells",
         ["cell", "right", "of", "95 % interval", "confidence", "calls", "tokens", "money", "p50", "note"],
     );
-    let (best, others): (Vec<_>, Vec<_>) =
-        report.cells.iter().partition(|cell| Some(&cell.name) == report.best.as_ref());
-    for cell in best.into_iter().chain(others) {
+    let seeds = report.cells.iter().find_map(|cell| cell.band).map(|band| band.seeds);
+    let is_rule = |name: &str| name.parse::<Rule>().is_ok();
+    let beside: BTreeSet<&str> = report
+        .cells
+        .iter()
+        .flat_map(|cell| &cell.rules)
+        .map(|one| one.rule.as_str())
+        .filter(|name| !is_rule(name))
+        .collect();
+    table.columns.extend(seeds.map(|seeds| format!("over {seeds} seeds")));
+    table.columns.extend(beside.iter().map(|name| (*name).to_owned()));
+    table.columns.extend(report.timed_repeats.map(r_ves_name));
+    for cell in report.ranked() {
         let is_best = Some(&cell.name) == report.best.as_ref();
         let note = if is_best {
             "best"
@@ -85,8 +102,26 @@ pub fn grid(report: &GridReport) -> Table {
             json!(time(cell.costs.latency.map(|latency| latency.p50_ms))),
             json!(note),
         ]);
+        let Some(row) = table.rows.last_mut() else { continue };
+        row.extend(seeds.map(|_| json!(band(cell.band))));
+        row.extend(beside.iter().map(|name| json!(right_of(cell.rules.iter().find(|one| one.rule == *name)))));
+        row.extend(report.timed_repeats.map(|_| json!(r_ves(cell.r_ves))));
     }
     table
+}
+
+/// A band of shares, `25.0 to 75.0 %`.
+fn band(band: Option<Band>) -> String {
+    band.map_or_else(|| UNKNOWN.to_owned(), |band| percents(Interval { low: band.low, high: band.high }))
+}
+
+/// What is right under one rule, `3 of 4`.
+fn right_of(share: Option<&RuleShare>) -> String {
+    share.map_or_else(|| UNKNOWN.to_owned(), |one| format!("{} of {}", one.share.right, one.share.of))
+}
+
+fn r_ves(r_ves: Option<f64>) -> String {
+    r_ves.map_or_else(|| UNKNOWN.to_owned(), |r_ves| format!("{r_ves:.1} %"))
 }
 
 fn share_cells(share: &Share) -> [Value; 5] {
@@ -109,8 +144,8 @@ fn rules(figures: &Figures, rule: &str) -> Table {
 fn others(report: &BenchmarkReport) -> Table {
     let mut table = Table::new("Other figures", ["figure", "value"]);
     table.row([json!("mean soft-F1"), json!(decimal(report.figures.soft_f1, 3))]);
-    if let (Some(r_ves), Some(repeats)) = (report.r_ves, report.timed_repeats) {
-        table.row([json!(r_ves_name(repeats)), json!(format!("{r_ves:.1} %"))]);
+    if let (Some(_), Some(repeats)) = (report.r_ves, report.timed_repeats) {
+        table.row([json!(r_ves_name(repeats)), json!(r_ves(report.r_ves))]);
     }
     table
 }
@@ -270,7 +305,7 @@ fn arms(report: &CompareReport) -> Table {
             json!(decimal(figures.soft_f1, 3)),
         ]);
         if let (Some(_), Some(row)) = (report.timed_repeats, table.rows.last_mut()) {
-            row.push(json!(arm.r_ves.map_or_else(|| UNKNOWN.to_owned(), |r_ves| format!("{r_ves:.1} %"))));
+            row.push(json!(r_ves(arm.r_ves)));
         }
     }
     table

@@ -5,7 +5,7 @@ use super::markup;
 use crate::Verdict::{self, Excluded, Right, Wrong};
 use crate::report::render::{csv, html, markdown, parquet, text};
 use crate::report::{BenchmarkReport, CompareOptions, CompareReport, GridReport};
-use crate::run::{EarlierTries, End, Graded, Header};
+use crate::run::{EarlierTries, End, Graded, Header, Judged};
 
 const QUICK: CompareOptions = CompareOptions { seed: None, resamples: 200 };
 
@@ -30,6 +30,24 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
     all.extend(grid.files().map(|(_, text)| text));
     all.extend(pages);
     (compare, all)
+}
+
+#[test]
+fn columns_are_known_by_rules_that_count_them() {
+    let shown = |rule: &str, rows: u64| {
+        let mut one = answer("a", 0, Wrong);
+        one.rows = Some(rows);
+        one.verdicts.insert(rule.to_owned(), Judged { verdict: Right, fingerprint: None });
+        let text = markdown::benchmark(&BenchmarkReport::new(&header(&["a"], 1), &[one], "bag-v1"));
+        text.lines().last().unwrap().split(" | ").nth(4).unwrap().to_owned()
+    };
+    for rule in ["bag-v1", "bird-ex", "spider-ex", "strict"] {
+        assert_eq!(shown(rule, 1), "yes", "{rule}");
+    }
+    // More columns than expected are right by `spider2`, any number of them by others where there are no rows.
+    for (rule, rows) in [("spider2", 1), ("fuzzed", 1), ("bird-ex", 0), ("spider-ex", 0)] {
+        assert_eq!(shown(rule, rows), "–", "{rule}");
+    }
 }
 
 fn uniform(questions: u64, verdict: Verdict) -> (Header, Vec<Graded>) {

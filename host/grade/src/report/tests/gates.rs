@@ -3,7 +3,7 @@
 use super::documents::two;
 use super::made::{answer, header};
 use crate::Verdict::{Right, Wrong};
-use crate::report::{CompareOptions, CompareReport, Decision, FailOn, fail_on};
+use crate::report::{CompareOptions, CompareReport, Decision, FailOn, all_failed, fail_on};
 use crate::run::{Graded, Header};
 
 fn compared(b: u64, c: u64, questions: u64) -> CompareReport {
@@ -192,7 +192,10 @@ fn where_searches_failed_nothing_is_said_and_no_gate_passes() {
         "48 of 48 searches of `a` failed (replay-miss): nothing can be said; 48 of 48 searches of `b` failed \
          (replay-miss): nothing can be said"
     );
-    assert_eq!((report.pairs[0].decision, report.all_failed()), (Decision::Unsure, Some("replay-miss")));
+    assert_eq!(
+        (report.pairs[0].decision, all_failed(&graded).map(|all| all.class)),
+        (Decision::Unsure, Some("replay-miss"))
+    );
     assert_eq!(fails(&report), [true; 5]);
     // Five of 48 are a tenth, four are not.
     let (_, mut some) = two(0, 0, 48);
@@ -200,7 +203,38 @@ fn where_searches_failed_nothing_is_said_and_no_gate_passes() {
     assert!(!fail_on(&compare(&some), FailOn::Regression));
     some[9].end = crate::run::End::Failed;
     let report = compare(&some);
-    assert_eq!((fails(&report), report.all_failed()), ([true; 5], None));
+    assert_eq!((fails(&report), all_failed(&some)), ([true; 5], None));
+}
+
+#[test]
+fn what_fails_a_gate_is_warned_of() {
+    let (header, mut graded) = two(0, 0, 50);
+    let warns = |graded: &[Graded]| {
+        let report = CompareReport::new(&header, graded, "bag-v1", &CompareOptions::default());
+        let warnings = &report.basis.warnings;
+        (warnings.iter().any(|one| one.contains(" searches of `b` failed")), fail_on(&report, FailOn::Regression))
+    };
+    // A tenth is where both begin.
+    for place in 0..5 {
+        assert_eq!(warns(&graded), (false, false), "{place}");
+        graded[place * 2 + 1].end = crate::run::End::Failed;
+    }
+    assert_eq!(warns(&graded), (true, true));
+}
+
+#[test]
+fn of_equally_frequent_failures_the_first_by_name_is_told() {
+    let (_, mut graded) = two(0, 0, 3);
+    for (one, class) in graded.iter_mut().zip(["sql", "model", "sql", "model", "budget", "sql"]) {
+        super::made::fail(one, crate::run::End::Failed, class);
+    }
+    let told = |graded: &[Graded]| all_failed(graded).map(|all| (all.class.to_owned(), all.count));
+    assert_eq!(told(&graded), Some(("sql".to_owned(), 3)));
+    assert_eq!(told(&graded[..4]), Some(("model".to_owned(), 2)));
+    assert_eq!(all_failed(&graded[..4]).and_then(|all| all.message), Some("the model did not answer"));
+    graded.iter_mut().for_each(|one| one.fault = None);
+    assert_eq!(told(&graded), Some(("unknown".to_owned(), 6)));
+    assert_eq!(told(&[]), None);
 }
 
 #[test]

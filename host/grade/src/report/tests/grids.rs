@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::made::{answer, header};
 use crate::Verdict::{Right, Wrong};
-use crate::report::GridReport;
-use crate::run::Graded;
+use crate::report::render::text;
+use crate::report::{Band, GridReport};
+use crate::run::{Graded, Judged};
 
 const CELLS: [&str; 4] = ["cell-1", "cell-2", "cell-3", "cell-4"];
 
@@ -43,6 +44,52 @@ fn the_best_has_the_most_right_then_costs_least_then_is_first() {
     assert_eq!(report(&graded).best.as_deref(), Some("cell-1"));
     graded[90].cost.calls = 0;
     assert_eq!(report(&graded).best.as_deref(), Some("cell-3"));
+}
+
+#[test]
+fn cells_are_shown_as_they_are_ranked() {
+    let names = |report: &GridReport| report.ranked().iter().map(|cell| cell.name.clone()).collect::<Vec<_>>();
+    let mut made = report(&made([10, 30, 29, 5]));
+    assert_eq!(names(&made), ["cell-2", "cell-3", "cell-1", "cell-4"]);
+    assert_eq!(made.cells[0].name, "cell-1");
+    let shown = text::grid(&made);
+    assert_eq!(shown.rows.iter().map(|row| row[0].as_str().unwrap()).collect::<Vec<_>>(), names(&made));
+    // Of equal ones that with the fewest calls is first, also where calls are left out.
+    let mut graded = self::made([30, 30, 30, 5]);
+    graded[90].cost.calls = 0;
+    made = report(&graded);
+    assert_eq!(names(&made), ["cell-3", "cell-1", "cell-2", "cell-4"]);
+    made.without_times();
+    assert_eq!(names(&made), ["cell-3", "cell-1", "cell-2", "cell-4"]);
+}
+
+#[test]
+fn cells_have_their_band_what_was_timed_and_what_was_fuzzed() {
+    let (mut asked, mut graded) = (header(&["cell-1", "cell-2", "cell-1 #8", "cell-2 #8"], 4), Vec::new());
+    for arm in asked.arms.iter_mut().skip(2) {
+        arm.again = Some(arm.name[..6].to_owned());
+    }
+    for (arm, right) in asked.arms.iter().zip([2, 3, 1, 4]) {
+        graded.extend((0..4).map(|place| answer(&arm.name, place, if place < right { Right } else { Wrong })));
+    }
+    for one in &mut graded {
+        let verdict = if one.place == 0 { Right } else { Wrong };
+        one.verdicts.insert("fuzzed".to_owned(), Judged { verdict, fingerprint: None });
+    }
+    let mut report = GridReport::new(&asked, &graded, "bag-v1", &settings());
+    let bands = report.cells.iter().map(|cell| cell.band).collect::<Vec<_>>();
+    assert_eq!(bands, [(0.25, 0.5), (0.75, 1.0)].map(|(low, high)| Some(Band { low, high, seeds: 2 })));
+    assert_eq!((report.best.as_deref(), report.basis.partial.is_none()), (Some("cell-2"), true));
+    assert!(report.basis.warnings.iter().any(|one| one.starts_with("over 2 seeds `cell-1` has 25.0 to 50.0 % right")));
+    report.with_timings(&BTreeMap::from([("cell-1".to_owned(), 80.0)]), 3);
+    let table = text::grid(&report);
+    assert_eq!(table.columns[10..], ["over 2 seeds", "fuzzed", "R-VES (each pair timed 3 times)"]);
+    assert_eq!(table.rows[0][10..], ["75.0 to 100.0 %", "1 of 4", "–"].map(|text| json!(text)));
+    assert_eq!(table.rows[1][10..], ["25.0 to 50.0 %", "1 of 4", "80.0 %"].map(|text| json!(text)));
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!((&json["cells"][0]["r_ves"], &json["timed_repeats"]), (&json!(80.0), &json!(3)));
+    report.without_times();
+    assert_eq!((report.cells[0].r_ves, report.timed_repeats), (None, None));
 }
 
 #[test]

@@ -156,6 +156,33 @@ async fn what_no_item_would_survive_stops_the_run_and_is_no_result() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_panic_counts_where_the_question_counts() {
+    let header = header(&["a", "b"], 4);
+    let place = tempfile::tempdir().unwrap();
+    let act = |item: &Item| {
+        assert_ne!(item.arm, 0, "all searches of the first arm panic");
+        let judged = |verdict| [("bag-v1".to_owned(), Judged { verdict, fingerprint: None })].into();
+        let (verdicts, gold_fault) = match item.place {
+            0 => (judged(Verdict::Excluded), None),
+            1 => (std::collections::BTreeMap::new(), Some("it does not run".to_owned())),
+            _ => (judged(Verdict::Right), None),
+        };
+        Answered::Graded(Box::new(Graded { end: End::Answered, verdicts, gold_fault, ..answer_of(item) }))
+    };
+    run(place.path(), &header, Arc::new(Pretender::acting(act)), &with_workers(1)).await.unwrap();
+    let record = read(place.path()).unwrap();
+    let told = |arm: usize| -> Vec<(Option<Verdict>, bool)> {
+        let of_arm = record.graded.iter().skip(arm).step_by(2);
+        of_arm.map(|one| (one.verdict("bag-v1"), one.gold_fault.is_some())).collect()
+    };
+    let (blank, faulty) = ((Some(Verdict::Excluded), false), (None, true));
+    assert_eq!(told(0), [blank, faulty, (Some(Verdict::Wrong), false), (Some(Verdict::Wrong), false)]);
+    assert_eq!(told(1), [blank, faulty, (Some(Verdict::Right), false), (Some(Verdict::Right), false)]);
+    // Of what the other answer was not judged by nothing is known.
+    assert_eq!(record.graded[0].verdict("strict"), Some(Verdict::Wrong));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_panic_is_one_items_failure() {
     let header = header(&["a", "b"], 10);
     let place = tempfile::tempdir().unwrap();

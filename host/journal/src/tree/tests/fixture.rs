@@ -262,13 +262,13 @@ fn header() -> Header {
         began_ms: 1_767_225_600_000,
         host: "0.1.0".to_owned(),
         problem: Problem::new("What did the French spend?"),
-        catalog: Catalog { database: "shop".to_owned(), dialect: Dialect::Sqlite, tables: Vec::new() },
+        catalog: Arc::new(Catalog { database: "shop".to_owned(), dialect: Dialect::Sqlite, tables: Vec::new() }),
         database_identity: None,
         models: vec!["small".to_owned()],
         provider: "openai".to_owned(),
         plugins: vec![plugin(Role::Planner, "chase"), plugin(Role::Solver, "sampler")],
         kept: Kept::Full,
-        settings: json!({"seed": 7, "policy": {"max_parallel": 4}}),
+        settings: Arc::new(json!({"seed": 7, "policy": {"max_parallel": 4}})),
     }
 }
 

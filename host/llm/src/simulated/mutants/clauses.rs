@@ -1,5 +1,7 @@
 //! Mistakes in whole clauses: aggregates, DISTINCT, set operations, groups, order and limit.
 
+use std::rc::Rc;
+
 use sqlparser::ast::{
     Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident,
     LimitClause, ObjectName, OrderByKind, OrderBySort, Query, Select, SetExpr, SetOperator, SetQuantifier, Statement,
@@ -7,18 +9,18 @@ use sqlparser::ast::{
 };
 use syrch_core::Catalog;
 
-use super::sites::{having, listed, queries, selects};
+use super::sites::{Change, Made, having, listed, queries, selects};
 use super::tables::Tables;
 
 /// Another aggregate, or none.
-pub(super) fn agg(statement: &Statement, catalog: &Catalog) -> Vec<Statement> {
-    selects(statement, |select| {
-        let tables = Tables::of(select, catalog);
-        let change = |expr: &Expr| match expr {
+pub(super) fn agg<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
+    selects(statement, move |select| {
+        let tables = Tables::of(&select, catalog);
+        let change: Change<'a> = Rc::new(move |expr: &Expr| match expr {
             Expr::Function(function) => aggregated(function, &tables),
             _ => Vec::new(),
-        };
-        listed(select, change).into_iter().chain(having(select, change)).collect()
+        });
+        Box::new(listed(&select, Rc::clone(&change)).chain(having(&select, change)))
     })
 }
 
@@ -60,17 +62,17 @@ fn aggregated(function: &Function, tables: &Tables<'_>) -> Vec<Expr> {
 }
 
 /// Each row once, or all of them; each value once in a count, or all of them.
-pub(super) fn distinct(statement: &Statement) -> Vec<Statement> {
+pub(super) fn distinct(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| {
         let distinct = match select.distinct {
             None | Some(Distinct::All) => Some(Distinct::Distinct),
             Some(_) => None,
         };
-        let counts = listed(select, |expr| match expr {
+        let change = |expr: &Expr| match expr {
             Expr::Function(function) => counted(function).into_iter().collect(),
             _ => Vec::new(),
-        });
-        counts.into_iter().chain([Select { distinct, ..select.clone() }]).collect()
+        };
+        Box::new(listed(&select, Rc::new(change)).chain([Select { distinct, ..Select::clone(&select) }]))
     })
 }
 
@@ -86,10 +88,12 @@ fn counted(function: &Function) -> Option<Expr> {
 }
 
 /// Another set operation, or one of its sides alone.
-pub(super) fn setop(statement: &Statement) -> Vec<Statement> {
+pub(super) fn setop(statement: &Statement) -> Made<'_, Statement> {
     queries(statement, |query| {
-        let SetExpr::SetOperation { left, op, set_quantifier, right } = query.body.as_ref() else { return Vec::new() };
-        let with = |body: SetExpr| Query { body: Box::new(body), ..query.clone() };
+        let SetExpr::SetOperation { left, op, set_quantifier, right } = query.body.as_ref() else {
+            return Box::new(std::iter::empty());
+        };
+        let with = |body: SetExpr| Query { body: Box::new(body), ..Query::clone(&query) };
         let of = |op: SetOperator, set_quantifier: SetQuantifier| {
             with(SetExpr::SetOperation { left: left.clone(), op, set_quantifier, right: right.clone() })
         };
@@ -101,49 +105,51 @@ pub(super) fn setop(statement: &Statement) -> Vec<Statement> {
             changed.push(of(*op, if is_all { SetQuantifier::None } else { SetQuantifier::All }));
         }
         changed.extend([with(left.as_ref().clone()), with(right.as_ref().clone())]);
-        changed
+        Box::new(changed.into_iter())
     })
 }
 
 /// No groups.
-pub(super) fn group_drop(statement: &Statement) -> Vec<Statement> {
+pub(super) fn group_drop(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| match &select.group_by {
-        GroupByExpr::Expressions(by, _) if by.is_empty() => Vec::new(),
+        GroupByExpr::Expressions(by, _) if by.is_empty() => Box::new(std::iter::empty()),
         _ => {
             let group_by = GroupByExpr::Expressions(Vec::new(), Vec::new());
-            vec![Select { group_by, having: None, ..select.clone() }]
+            Box::new(std::iter::once(Select { group_by, having: None, ..Select::clone(&select) }))
         }
     })
 }
 
 /// The other direction, or no order where it decides what a limit leaves.
-pub(super) fn order(statement: &Statement) -> Vec<Statement> {
+pub(super) fn order(statement: &Statement) -> Made<'_, Statement> {
     queries(statement, |query| {
         let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|order| &order.kind) else {
-            return Vec::new();
+            return Box::new(std::iter::empty());
         };
-        let turned = (0..by.len()).map(|place| {
-            let mut query = query.clone();
+        let (count, none) = (by.len(), Query { order_by: None, ..Query::clone(&query) });
+        let turned = (0..count).map(move |place| {
+            let mut query = Query::clone(&query);
             if let Some(OrderByKind::Expressions(by)) = query.order_by.as_mut().map(|order| &mut order.kind) {
                 let sort = &mut by[place].options.sort;
                 *sort = if *sort == Some(OrderBySort::Desc) { None } else { Some(OrderBySort::Desc) };
             }
             query
         });
-        turned.chain([Query { order_by: None, ..query.clone() }]).collect()
+        Box::new(turned.chain([none]))
     })
 }
 
 /// Another limit, none, or one where there should be none.
-pub(super) fn limit(statement: &Statement) -> Vec<Statement> {
+pub(super) fn limit(statement: &Statement) -> Made<'_, Statement> {
     queries(statement, |query| {
         let of = |rows: u64| {
             let limit = Some(Expr::Value(Value::Number(rows.to_string(), false).into()));
             let clause = LimitClause::LimitOffset { limit, offset: None, limit_by: Vec::new() };
-            Query { limit_clause: Some(clause), ..query.clone() }
+            Query { limit_clause: Some(clause), ..Query::clone(&query) }
         };
         let rows = match &query.limit_clause {
-            None => return if query.order_by.is_some() { vec![of(1), of(3)] } else { Vec::new() },
+            None if query.order_by.is_some() => return Box::new([of(1), of(3)].into_iter()),
+            None => return Box::new(std::iter::empty()),
             Some(
                 LimitClause::LimitOffset { limit: Some(rows), .. } | LimitClause::OffsetCommaLimit { limit: rows, .. },
             ) => rows.to_string().parse::<u64>().ok(),
@@ -152,6 +158,7 @@ pub(super) fn limit(statement: &Statement) -> Vec<Statement> {
         let near = rows
             .into_iter()
             .flat_map(|rows| [rows.saturating_add(1), rows.saturating_mul(2), rows.saturating_sub(1).max(1)]);
-        near.map(of).chain([Query { limit_clause: None, ..query.clone() }]).collect()
+        let none = Query { limit_clause: None, ..Query::clone(&query) };
+        Box::new(near.map(of).chain([none]).collect::<Vec<_>>().into_iter())
     })
 }

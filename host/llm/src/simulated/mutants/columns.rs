@@ -1,27 +1,30 @@
 //! Mistakes in columns: another one, one too many, one too few.
 
+use std::rc::Rc;
+
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, OrderByKind, Query, Select,
     SelectItem, SetExpr, Statement,
 };
 use syrch_core::Catalog;
 
-use super::sites::{filtered, listed, queries, selects};
+use super::sites::{Made, filtered, listed, queries, selects};
 use super::tables::{Tables, identifier};
 
 /// Columns added to a list.
 const ADDED: usize = 6;
 
 /// Another column in the list. A count of rows becomes one of a column that is made up.
-pub(super) fn select_col(statement: &Statement, catalog: &Catalog) -> Vec<Statement> {
-    selects(statement, |select| {
-        let tables = Tables::of(select, catalog);
-        listed(select, |expr| match expr {
+pub(super) fn select_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
+    selects(statement, move |select| {
+        let tables = Tables::of(&select, catalog);
+        let change = move |expr: &Expr| match expr {
             Expr::Function(function) => {
                 tables.strange().and_then(|column| counted(function, &column)).into_iter().collect()
             }
             expr => tables.others(expr),
-        })
+        };
+        listed(&select, Rc::new(change))
     })
 }
 
@@ -39,84 +42,85 @@ fn counted(function: &Function, column: &str) -> Option<Expr> {
 }
 
 /// Another column in the condition.
-pub(super) fn where_col(statement: &Statement, catalog: &Catalog) -> Vec<Statement> {
-    selects(statement, |select| {
-        let tables = Tables::of(select, catalog);
-        filtered(select, |expr| tables.others(expr))
+pub(super) fn where_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
+    selects(statement, move |select| {
+        let tables = Tables::of(&select, catalog);
+        filtered(&select, Rc::new(move |expr: &Expr| tables.others(expr)))
     })
 }
 
 /// Groups by another column.
-pub(super) fn group_col(statement: &Statement, catalog: &Catalog) -> Vec<Statement> {
-    selects(statement, |select| {
-        let tables = Tables::of(select, catalog);
-        let GroupByExpr::Expressions(by, modifiers) = &select.group_by else { return Vec::new() };
-        let mut changed = Vec::new();
-        for (place, expr) in by.iter().enumerate() {
-            for other in tables.others(expr) {
-                let mut by = by.clone();
-                by[place] = other;
-                changed.push(Select { group_by: GroupByExpr::Expressions(by, modifiers.clone()), ..select.clone() });
-            }
-        }
-        changed
+pub(super) fn group_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
+    selects(statement, move |select| {
+        let tables = Tables::of(&select, catalog);
+        let GroupByExpr::Expressions(by, _) = &select.group_by else { return Box::new(std::iter::empty()) };
+        Box::new(by.clone().into_iter().enumerate().flat_map(move |(place, expr)| {
+            let select = Rc::clone(&select);
+            tables.others(&expr).into_iter().map(move |other| {
+                let mut select = Select::clone(&select);
+                if let GroupByExpr::Expressions(by, _) = &mut select.group_by {
+                    by[place] = other;
+                }
+                select
+            })
+        }))
     })
 }
 
 /// Orders by another column.
-pub(super) fn order_col(statement: &Statement, catalog: &Catalog) -> Vec<Statement> {
-    queries(statement, |query| {
-        let SetExpr::Select(select) = query.body.as_ref() else { return Vec::new() };
+pub(super) fn order_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
+    queries(statement, move |query| {
+        let none = || -> Made<'a, Query> { Box::new(std::iter::empty()) };
+        let SetExpr::Select(select) = query.body.as_ref() else { return none() };
         let tables = Tables::of(select, catalog);
         let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|order| &order.kind) else {
-            return Vec::new();
+            return none();
         };
-        let mut changed = Vec::new();
-        for (place, one) in by.iter().enumerate() {
+        Box::new(by.clone().into_iter().enumerate().flat_map(move |(place, one)| {
             let others = match &one.expr {
                 // An aggregate is taken for its column, and a column for another.
                 Expr::Function(_) => tables.columns(),
                 expr => tables.others(expr),
             };
-            for other in others {
-                let mut query: Query = query.clone();
+            let query = Rc::clone(&query);
+            others.into_iter().map(move |other| {
+                let mut query = Query::clone(&query);
                 if let Some(OrderByKind::Expressions(by)) = query.order_by.as_mut().map(|order| &mut order.kind) {
                     by[place].expr = other;
                 }
-                changed.push(query);
-            }
-        }
-        changed
+                query
+            })
+        }))
     })
 }
 
 /// One column too many.
-pub(super) fn add_col(statement: &Statement, catalog: &Catalog) -> Vec<Statement> {
-    selects(statement, |select| {
-        let columns = Tables::of(select, catalog).columns();
-        let is_listed =
-            |column: &Expr| select.projection.iter().any(|item| item.to_string().ends_with(&column.to_string()));
-        let new = columns.into_iter().filter(|column| !is_listed(column)).take(ADDED);
-        new.map(|column| {
-            let mut select = select.clone();
+pub(super) fn add_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
+    selects(statement, move |select| {
+        let listed: Vec<String> = select.projection.iter().map(ToString::to_string).collect();
+        let is_listed = move |column: &Expr| {
+            let column = column.to_string();
+            listed.iter().any(|item| item.ends_with(&column))
+        };
+        let columns = Tables::of(&select, catalog).columns();
+        let new = columns.into_iter().filter(move |column| !is_listed(column)).take(ADDED);
+        Box::new(new.map(move |column| {
+            let mut select = Select::clone(&select);
             select.projection.push(SelectItem::UnnamedExpr(column));
             select
-        })
-        .collect()
+        }))
     })
 }
 
 /// One column too few.
-pub(super) fn drop_col(statement: &Statement) -> Vec<Statement> {
+pub(super) fn drop_col(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| {
-        if select.projection.len() < 2 {
-            return Vec::new();
-        }
-        let without = |place: usize| {
-            let mut select = select.clone();
+        let count = select.projection.len();
+        let places = if count < 2 { 0..0 } else { 0..count };
+        Box::new(places.map(move |place| {
+            let mut select = Select::clone(&select);
             select.projection.remove(place);
             select
-        };
-        (0..select.projection.len()).map(without).collect()
+        }))
     })
 }

@@ -1,14 +1,16 @@
 //! Mistakes in conditions: another comparison, another value, one condition too few, a query inside another that is read wrongly.
 
+use std::rc::Rc;
+
 use sqlparser::ast::{BinaryOperator, Expr, Query, Select, SetExpr, Statement, Value};
 use syrch_core::Catalog;
 
-use super::sites::{filtered, having as in_having, selects};
+use super::sites::{Change, Made, filtered, having as in_having, selects};
 use super::tables::Tables;
 
 /// Another comparison.
-pub(super) fn cmp(statement: &Statement) -> Vec<Statement> {
-    selects(statement, |select| filtered(select, compared))
+pub(super) fn cmp(statement: &Statement) -> Made<'_, Statement> {
+    selects(statement, |select| filtered(&select, Rc::new(compared)))
 }
 
 fn compared(expr: &Expr) -> Vec<Expr> {
@@ -46,11 +48,11 @@ fn compared(expr: &Expr) -> Vec<Expr> {
 }
 
 /// Another value, in conditions of rows and of groups.
-pub(super) fn literal(statement: &Statement, catalog: &Catalog) -> Vec<Statement> {
-    selects(statement, |select| {
-        let tables = Tables::of(select, catalog);
-        let change = |expr: &Expr| valued(expr, &tables);
-        filtered(select, change).into_iter().chain(in_having(select, change)).collect()
+pub(super) fn literal<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
+    selects(statement, move |select| {
+        let tables = Tables::of(&select, catalog);
+        let change: Change<'a> = Rc::new(move |expr: &Expr| valued(expr, &tables));
+        Box::new(filtered(&select, Rc::clone(&change)).chain(in_having(&select, change)))
     })
 }
 
@@ -103,22 +105,25 @@ fn texts(text: &str) -> Vec<String> {
 }
 
 /// One condition too few.
-pub(super) fn drop_pred(statement: &Statement) -> Vec<Statement> {
+pub(super) fn drop_pred(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| {
-        let none = select.selection.is_some().then(|| Select { selection: None, ..select.clone() });
-        let half = filtered(select, |expr| match expr {
-            Expr::BinaryOp { left, op: BinaryOperator::And | BinaryOperator::Or, right } => {
-                vec![left.as_ref().clone(), right.as_ref().clone()]
-            }
-            _ => Vec::new(),
-        });
-        half.into_iter().chain(none).collect()
+        let none = select.selection.is_some().then(|| Select { selection: None, ..Select::clone(&select) });
+        Box::new(filtered(&select, Rc::new(halves)).chain(none))
     })
 }
 
+fn halves(expr: &Expr) -> Vec<Expr> {
+    match expr {
+        Expr::BinaryOp { left, op: BinaryOperator::And | BinaryOperator::Or, right } => {
+            vec![left.as_ref().clone(), right.as_ref().clone()]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// A query inside a condition that is read the other way round, or loses its own condition.
-pub(super) fn nest(statement: &Statement) -> Vec<Statement> {
-    selects(statement, |select| filtered(select, nested).into_iter().chain(in_having(select, nested)).collect())
+pub(super) fn nest(statement: &Statement) -> Made<'_, Statement> {
+    selects(statement, |select| Box::new(filtered(&select, Rc::new(nested)).chain(in_having(&select, Rc::new(nested)))))
 }
 
 fn nested(expr: &Expr) -> Vec<Expr> {
@@ -150,9 +155,9 @@ fn unconditional(query: &mut Query) -> bool {
 }
 
 /// Another condition on groups, or none.
-pub(super) fn having(statement: &Statement) -> Vec<Statement> {
+pub(super) fn having(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| {
-        let none = select.having.is_some().then(|| Select { having: None, ..select.clone() });
-        in_having(select, compared).into_iter().chain(none).collect()
+        let none = select.having.is_some().then(|| Select { having: None, ..Select::clone(&select) });
+        Box::new(in_having(&select, Rc::new(compared)).chain(none))
     })
 }

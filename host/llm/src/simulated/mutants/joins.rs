@@ -1,44 +1,46 @@
 //! Mistakes in FROM: another kind of join or another condition of it, one table too few, another table.
 
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use sqlparser::ast::{
-    Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, Select, Statement, TableFactor, VisitMut, VisitorMut,
+    Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, Select, Statement, TableFactor, TableWithJoins,
+    VisitMut, VisitorMut,
 };
 use syrch_core::Catalog;
 
-use super::sites::{expressions, selects};
+use super::sites::{Change, Made, expressions, selects};
 use super::tables::{Tables, identifier, name_of};
 
 /// Tables tried in the place of one.
 const TABLES: usize = 8;
 
 /// Another kind of join, or one by other columns.
-pub(super) fn join(statement: &Statement, catalog: &Catalog) -> Vec<Statement> {
-    selects(statement, |select| {
-        let tables = Tables::of(select, catalog);
-        each_join(select, |join| {
-            let kind = turned(&join.join_operator);
-            let by =
-                constraint(&join.join_operator).into_iter().flat_map(|on| expressions(on, |expr| tables.others(expr)));
-            kind.into_iter().chain(by.filter_map(|on| with(&join.join_operator, on))).collect()
+pub(super) fn join<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
+    selects(statement, move |select| {
+        let tables = Tables::of(&select, catalog);
+        let others: Change<'a> = Rc::new(move |expr: &Expr| tables.others(expr));
+        each_join(select, move |join| {
+            let (operator, others) = (join.join_operator.clone(), Rc::clone(&others));
+            let on = constraint(&operator).cloned();
+            let by = on.into_iter().flat_map(move |on| expressions(on, Rc::clone(&others)));
+            Box::new(turned(&join.join_operator).into_iter().chain(by.filter_map(move |on| with(&operator, on))))
         })
     })
 }
 
 /// Copies of a SELECT with one join of another kind.
-fn each_join(select: &Select, change: impl Fn(&Join) -> Vec<JoinOperator>) -> Vec<Select> {
-    let mut changed = Vec::new();
-    for (place, from) in select.from.iter().enumerate() {
-        for (at, join) in from.joins.iter().enumerate() {
-            for operator in change(join) {
-                let mut select = select.clone();
-                select.from[place].joins[at].join_operator = operator;
-                changed.push(select);
-            }
-        }
-    }
-    changed
+fn each_join<'a>(select: Rc<Select>, change: impl Fn(&Join) -> Made<'a, JoinOperator> + 'a) -> Made<'a, Select> {
+    let of = |(place, from): (usize, &TableWithJoins)| (0..from.joins.len()).map(move |at| (place, at));
+    let places: Vec<(usize, usize)> = select.from.iter().enumerate().flat_map(of).collect();
+    Box::new(places.into_iter().flat_map(move |(place, at)| {
+        let select = Rc::clone(&select);
+        change(&select.from[place].joins[at]).map(move |operator| {
+            let mut select = Select::clone(&select);
+            select.from[place].joins[at].join_operator = operator;
+            select
+        })
+    }))
 }
 
 /// An inner join as an outer one, and the other way round.
@@ -80,28 +82,30 @@ fn with(operator: &JoinOperator, on: Expr) -> Option<JoinOperator> {
 }
 
 /// One table too few: its columns stay where they are, or are asked of the first table.
-pub(super) fn join_drop(statement: &Statement, _: &Catalog) -> Vec<Statement> {
+pub(super) fn join_drop<'a>(statement: &'a Statement, _: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, |select| {
-        let mut changed = Vec::new();
-        for (place, from) in select.from.iter().enumerate() {
-            for (at, join) in from.joins.iter().enumerate() {
-                let mut without = select.clone();
-                without.from[place].joins.remove(at);
-                if let Some((old, new)) = name_of(&join.relation).zip(name_of(&from.relation)) {
-                    let mut renamed = without.clone();
-                    let _ = VisitMut::visit(&mut renamed, &mut Renamed { old, new });
-                    changed.push(renamed);
-                }
-                changed.push(without);
-            }
-            if select.from.len() > 1 {
-                let mut without = select.clone();
+        Box::new((0..select.from.len()).flat_map(move |place| {
+            let whole = Rc::clone(&select);
+            let joins = (0..select.from[place].joins.len()).flat_map(move |at| without_join(&whole, place, at));
+            joins.chain((select.from.len() > 1).then(|| {
+                let mut without = Select::clone(&select);
                 without.from.remove(place);
-                changed.push(without);
-            }
-        }
-        changed
+                without
+            }))
+        }))
     })
+}
+
+fn without_join(select: &Select, place: usize, at: usize) -> Vec<Select> {
+    let (from, mut without) = (&select.from[place], select.clone());
+    without.from[place].joins.remove(at);
+    let names = name_of(&from.joins[at].relation).zip(name_of(&from.relation));
+    let renamed = names.map(|(old, new)| {
+        let mut renamed = without.clone();
+        let _ = VisitMut::visit(&mut renamed, &mut Renamed { old, new });
+        renamed
+    });
+    renamed.into_iter().chain([without]).collect()
 }
 
 /// Asks columns of another table.
@@ -125,27 +129,26 @@ impl VisitorMut for Renamed {
 }
 
 /// Another table.
-pub(super) fn table(statement: &Statement, catalog: &Catalog) -> Vec<Statement> {
-    selects(statement, |select| {
-        let tables = Tables::of(select, catalog);
-        let others: Vec<&str> = tables.unread().take(TABLES).collect();
-        let mut changed = Vec::new();
-        for (place, from) in select.from.iter().enumerate() {
-            for at in 0..=from.joins.len() {
-                for other in &others {
-                    let mut select = select.clone();
-                    let from = &mut select.from[place];
-                    let factor = match at.checked_sub(1) {
-                        None => &mut from.relation,
-                        Some(at) => &mut from.joins[at].relation,
-                    };
-                    if let TableFactor::Table { name, .. } = factor {
-                        *name = ObjectName::from(vec![identifier(other)]);
-                        changed.push(select);
-                    }
-                }
-            }
-        }
-        changed
+pub(super) fn table<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
+    selects(statement, move |select| {
+        let others: Vec<&str> = Tables::of(&select, catalog).unread().take(TABLES).collect();
+        let of = |(place, from): (usize, &TableWithJoins)| (0..=from.joins.len()).map(move |at| (place, at));
+        let places: Vec<(usize, usize)> = select.from.iter().enumerate().flat_map(of).collect();
+        Box::new(places.into_iter().flat_map(move |(place, at)| {
+            others.iter().filter_map(|other| read_from(&select, place, at, other)).collect::<Vec<_>>()
+        }))
     })
+}
+
+/// A copy that reads another table at a place of FROM: the first is 0, its joins follow. None: no table stands there.
+fn read_from(select: &Select, place: usize, at: usize, other: &str) -> Option<Select> {
+    let mut select = select.clone();
+    let from = &mut select.from[place];
+    let factor = match at.checked_sub(1) {
+        None => &mut from.relation,
+        Some(at) => &mut from.joins[at].relation,
+    };
+    let TableFactor::Table { name, .. } = factor else { return None };
+    *name = ObjectName::from(vec![identifier(other)]);
+    Some(select)
 }

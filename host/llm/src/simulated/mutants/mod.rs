@@ -17,6 +17,7 @@ use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialec
 use sqlparser::parser::Parser;
 use syrch_core::Catalog;
 
+use self::sites::Made;
 use super::chance::Chance;
 use crate::statement::weight;
 
@@ -28,6 +29,8 @@ const WEIGHT: usize = 1_500;
 const RECURSION: usize = 100;
 /// Mutants that one operator makes at most.
 const EACH: usize = 48;
+/// Copies that one operator looks at for them: of a long statement many may read the same.
+const MADE: usize = 2_048;
 
 /// A kind of mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,8 +82,8 @@ impl Operator {
         (Self::Having, 0.04),
     ];
 
-    /// All mistakes of this kind in a statement.
-    fn apply(self, statement: &Statement, catalog: &Catalog) -> Vec<Statement> {
+    /// All mistakes of this kind in a statement, each made when it is asked for.
+    fn apply<'a>(self, statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
         match self {
             Self::Join => joins::join(statement, catalog),
             Self::SelectCol => columns::select_col(statement, catalog),
@@ -109,7 +112,7 @@ impl Operator {
     pub(super) fn texts(self, statement: &Statement, catalog: &Catalog) -> Vec<String> {
         let own = statement.to_string();
         let mut texts: Vec<String> = Vec::new();
-        for mutant in self.apply(statement, catalog) {
+        for mutant in self.apply(statement, catalog).take(MADE) {
             let text = mutant.to_string();
             if text != own && !texts.contains(&text) {
                 texts.push(text);

@@ -167,6 +167,25 @@ fn an_order_has_each_mutant_once_and_follows_from_its_chance() {
     assert!(!one.contains(&parse(JOIN).unwrap().to_string()));
 }
 
+/// Recorded figures rest on the mutants and their order.
+#[test]
+fn the_order_is_what_it_was() {
+    let statements = [
+        JOIN,
+        "SELECT DISTINCT T1.name, max(T1.age), COUNT(*) FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id \
+         WHERE T1.age > 3 AND T1.id IN (SELECT singer_id FROM song WHERE song_id = 1 OR \"order\" LIKE 'a%') \
+         GROUP BY T1.name HAVING COUNT(*) > 1 ORDER BY T1.age DESC LIMIT 3",
+        "SELECT name FROM singer, song WHERE id = singer_id AND name = \"Joe Sharp\" UNION SELECT 'x' FROM singer \
+         WHERE NOT EXISTS (SELECT 1 FROM song WHERE singer_id = id AND song_id BETWEEN 1 AND 2)",
+        "SELECT COUNT(*), avg(age) FROM singer LEFT JOIN song ON id = singer_id AND age IS NOT NULL ORDER BY COUNT(*)",
+    ];
+    let chance = Chance::of([b"order".as_slice()]);
+    let all: Vec<String> =
+        statements.iter().flat_map(|sql| in_order(&parse(sql).unwrap(), &catalog(), &chance)).collect();
+    let digest = u64::from_le_bytes(*chance.digest(&all.join("\n")).first_chunk().unwrap());
+    assert_eq!((all.len(), digest), (303, 7_166_176_652_354_038_697));
+}
+
 #[test]
 fn what_is_no_query_or_too_large_is_not_read() {
     let long = format!("SELECT 1 WHERE 1 IN ({}1)", "1,".repeat(9_000));

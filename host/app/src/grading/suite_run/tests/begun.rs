@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use futures::StreamExt;
 use syrch_core::roles::Role;
 use syrch_journal::Recording;
 
@@ -96,4 +97,30 @@ async fn answers_tell_by_their_content() {
     assert_eq!(before, header("{\"id\": \"q0\", \"sql\": \"SELECT 2\"}\n").await);
     let said = run::changed(&before, &header("{\"id\": \"q0\", \"sql\": \"SELECT 3\"}\n").await);
     assert!(said.len() == 1 && said[0].starts_with("the setting answers of `answers`"), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn given_answers_bear_the_label_that_their_lines_have_and_no_other() {
+    let home = Home::new();
+    let suite = home.path("suite.jsonl");
+    let mut settings = home.settings();
+    settings.model.simulated = Some(SimulatedSettings::new(&suite));
+    let label = home.header(settings.clone()).await.simulated.unwrap();
+    assert!(label.starts_with("simulated, "), "{label}");
+    let observer: Arc<dyn Hears> = Arc::new(Silent);
+    let of_batch = Settings { database: home.path("shop.sqlite").display().to_string(), ..settings.clone() };
+    let batch = crate::batch::Batch::open(of_batch, crate::batch::Options::default(), &observer).await.unwrap();
+    let asked = b"{\"id\": \"q0\", \"question\": \"What is it (q0)?\"}";
+    let lines = [asked.as_slice(), b"{oops"].map(|line| crate::batch::Line::read(1, line).unwrap());
+    let replies: Vec<_> = batch.answers(futures::stream::iter(lines), &Stop::new()).collect().await;
+    let labels: Vec<_> = replies.iter().map(|reply| reply.simulated.as_ref()).collect();
+    assert_eq!(labels, [Some(&label), None]);
+    let simulated = serde_json::to_string(&replies[0]).unwrap();
+    let real = "{\"id\": \"q1\", \"sql\": \"SELECT 2\"}";
+    for (lines, expected) in [(vec![simulated.as_str(), real], Some(&label)), (vec![real], None)] {
+        let answers = vec![home.file("answers.jsonl", lines.join("\n"))];
+        let options = SuiteOptions { answers, ..home.options() };
+        let header = home.open(vec![settings.clone()], options).await.unwrap().header;
+        assert_eq!(header.simulated.as_ref(), expected);
+    }
 }

@@ -89,3 +89,30 @@ async fn a_run_does_not_go_on_with_anything_else() {
     assert!(said.class() == "configuration" && said.to_string().starts_with(&told), "{said}");
     assert_eq!(std::fs::read(outcome.folder.join("results.jsonl")).unwrap(), before);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_decided_early_is_timed() {
+    let home = Home::new();
+    home.suite(&["SELECT COUNT(*) FROM customers"; 12]);
+    let answer = |request: &Recorded, _| {
+        if request.prompt().contains("You plan how to answer") {
+            let task = json!({"id": "A", "description": "all of it", "depends_on": [], "is_atomic": true});
+            return Some(Reply::json(&json!({"subtasks": [task]})));
+        }
+        let is_good = request.body["model"] == "good";
+        Some(Reply::sql(if is_good { "SELECT COUNT(*) AS n FROM customers" } else { "SELECT 7 AS n" }, 0.95))
+    };
+    let endpoint = MockEndpoint::start(Script::new().with(answer));
+    let arm = |model: &str| {
+        let mut settings = home.settings();
+        (settings.model.provider, settings.model.model) = (Provider::Openai, model.to_owned());
+        settings.model.base_url = endpoint.url();
+        settings
+    };
+    let options = SuiteOptions { stop_early: true, timed: 1, ..home.options() };
+    let run = home.open(vec![arm("good"), arm("bad")], options).await.unwrap();
+    let outcome = run.carry_out(&Quiet, &Stop::new()).await.unwrap();
+    assert!(matches!(outcome.finished.stopped, Some(Stopped::Early(_))), "{:?}", outcome.finished);
+    let ratios = outcome.timings.unwrap().ratios;
+    assert!(ratios["arm0"].values().all(Option::is_some) && ratios["arm0"].len() < 12, "{ratios:?}");
+}

@@ -1,0 +1,68 @@
+//! On what terms a comparison was made, kept in the folder of its run, so that `report` makes the same report again.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// The file.
+const FILE: &str = "compare.json";
+/// The format's name.
+const SCHEMA: &str = "syrch.compare-terms/1";
+
+/// The terms of a comparison that its answers do not tell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Terms {
+    schema: String,
+    /// How often the bootstrap drew.
+    pub(crate) resamples: u32,
+    /// What to know before believing the figures.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Terms {
+    /// These.
+    pub(super) fn new(resamples: u32, warning: Option<String>) -> Self {
+        Self { schema: SCHEMA.to_owned(), resamples, warnings: warning.into_iter().collect() }
+    }
+
+    /// The same, with what is to be said of the part of the run that went before, as its folder has it.
+    pub(super) fn going_on(&self, folder: &Path) -> Self {
+        let before = Self::read(folder).map_or_else(Vec::new, |before| before.warnings);
+        let new = self.warnings.iter().filter(|warning| !before.contains(*warning)).cloned();
+        let warnings = before.iter().cloned().chain(new).collect();
+        Self { warnings, ..self.clone() }
+    }
+
+    /// Writes them into the folder of a run, in place of those of a part that went before.
+    pub(super) fn write(&self, folder: &Path) -> std::io::Result<()> {
+        let beside = folder.join(format!(".{FILE}.tmp"));
+        fs::write(&beside, serde_json::to_vec(self)?)?;
+        fs::rename(&beside, folder.join(FILE))
+    }
+
+    /// Those of a run; none: it keeps none.
+    pub(crate) fn read(folder: &Path) -> Option<Self> {
+        let terms: Self = serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()?;
+        (terms.schema == SCHEMA).then_some(terms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_warnings_of_a_part_before_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Terms::read(folder.path()), None);
+        let first = Terms::new(100, Some("no cache".to_owned()));
+        first.write(folder.path()).unwrap();
+        assert_eq!(Terms::read(folder.path()), Some(first));
+        let second = Terms::new(200, None).going_on(folder.path());
+        assert_eq!(second, Terms::new(200, Some("no cache".to_owned())));
+        assert_eq!(second.going_on(folder.path()), second);
+        fs::write(folder.path().join(FILE), "{\"schema\": \"other/1\"}").unwrap();
+        assert_eq!(Terms::read(folder.path()), None);
+    }
+}

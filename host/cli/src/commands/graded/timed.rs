@@ -1,0 +1,63 @@
+//! What a report takes from a timed pass: only what it found of the very answers that are reported on, under the rule that they are reported
+//! under.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use syrch::grade::report::Basis;
+use syrch::grade::run::RunRecord;
+use syrch::grading::Timings;
+
+use crate::commands::trace::words::count;
+
+/// R-VES as a report shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Timed {
+    /// By arm, in percent; empty: none is to be shown.
+    pub(crate) r_ves: BTreeMap<String, f64>,
+    /// How often each pair of statements was timed.
+    pub(crate) repeats: u32,
+    notes: Vec<String>,
+}
+
+impl Timed {
+    /// Of the answers under a rule.
+    pub(crate) fn of(timings: &Timings, record: &RunRecord, rule: &str) -> Self {
+        let left_out = |why: String| Self {
+            r_ves: BTreeMap::new(),
+            repeats: timings.repeats,
+            notes: vec![format!("left out, {why}")],
+        };
+        if timings.rule != rule {
+            return left_out(format!(
+                "for the answers that were timed are those that are right under `{}`",
+                timings.rule
+            ));
+        }
+        if !timings.is_of(record) {
+            return left_out(
+                "for not all of these answers were timed; the command of the run with `--resume` and `--timed` \
+                 times them again"
+                    .to_owned(),
+            );
+        }
+        let own = record.header.own();
+        let untimed = own.arms.iter().filter_map(|arm| Some((&arm.name, timings.untimed.get(&arm.name)?.len())));
+        let note = |(arm, number): (&String, usize)| {
+            let are = if number == 1 { "is left out, for it" } else { "are left out, for they" };
+            format!("{} of `{arm}` {are} could not be timed", count(number as u64, "right answer"))
+        };
+        let notes = untimed.filter(|(_, number)| *number > 0).map(note).collect();
+        Self { r_ves: timings.r_ves(), repeats: timings.repeats, notes }
+    }
+
+    /// Says what there is to say of it.
+    pub(crate) fn tell(&self, basis: &mut Basis) {
+        self.notes.iter().for_each(|note| basis.tell_of_times(note));
+    }
+}
+
+/// What the timed passes over the parts of a run found, together; none: no part was timed.
+pub(crate) fn timings<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Option<Timings> {
+    folders.into_iter().filter_map(Timings::read).reduce(Timings::with)
+}
