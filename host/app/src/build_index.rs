@@ -73,7 +73,7 @@ impl Host {
         let (told, failed) = self.terms(&run, &model).await?;
         let sources = Sources {
             terms: told.iter().map(|told| ((told.table.clone(), told.column.clone()), told.terms.clone())).collect(),
-            ..self.knowledge.sources.clone()
+            ..self.known.knowledge.sources.clone()
         };
         let vectors = self.vectors(&run, &model, &sources).await;
         let count = told.iter().map(|told| told.terms.len()).sum();

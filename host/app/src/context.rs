@@ -176,7 +176,7 @@ impl Context {
             problem,
             catalog: Arc::clone(&run.catalog),
             granted: Arc::clone(&run.catalog),
-            search: Arc::new(Retrieval::new(&run.catalog, &host.index, embedder)),
+            search: Arc::new(Retrieval::new(&run.catalog, &host.known.index, embedder)),
             cells: Arc::new(GrantedCells { index: Arc::clone(&database) as _, grant: host.settings.rows }),
             memo: Memo::new(database),
             clock: run.clock.clone(),
@@ -368,7 +368,7 @@ fn embedder(
     problem: &Arc<Problem>,
 ) -> Option<Arc<ModelEmbedder>> {
     let name = host.settings.model.embeddings.clone().filter(|name| model.models().contains(name))?;
-    let (model, knowledge) = (Arc::clone(model), Arc::clone(&host.knowledge));
+    let (model, knowledge) = (Arc::clone(model), Arc::clone(&host.known.knowledge));
     let (problem, catalog) = (Arc::clone(problem), Arc::clone(&run.catalog));
     let in_flight = host.settings.limits.llm_in_flight;
     Some(Arc::new(ModelEmbedder::new(model, name, knowledge, (problem, catalog), in_flight)))

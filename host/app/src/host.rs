@@ -17,10 +17,8 @@ use tokio::sync::Semaphore;
 
 use crate::answer::cost;
 use crate::context::{Clock, RunState};
-use crate::knowledge::Knowledge;
 use crate::open::open_model;
 use crate::recordings::Missed;
-use crate::retrieval::SharedIndex;
 use crate::search::Outside;
 use crate::shared::Known;
 use crate::trace::Trace;
@@ -38,14 +36,11 @@ pub struct Host {
     pub(crate) model: Arc<RoutedModel>,
     pub(crate) cache: Option<Arc<Cache>>,
     pub(crate) cast: Cast,
-    /// What retrieval knows besides the catalog.
-    pub(crate) knowledge: Arc<Knowledge>,
-    pub(crate) index: Arc<SharedIndex>,
+    /// What retrieval knows besides the catalog: forgotten with the last host that uses it.
+    pub(crate) known: Arc<Known>,
     /// Where the model's calls are noted.
     pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) searches: Semaphore,
-    /// What is known is forgotten with the last host that uses it.
-    _known: Arc<Known>,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
     _shared: Arc<Shared>,
 }
@@ -101,12 +96,7 @@ impl Host {
         let mut settings = settings;
         settings.retrieval.digest.clone_from(&known.digest);
         let host = Self::of(settings, database, model, shared, observer).await?;
-        Ok(Self { recording, ..host.knowing(known) })
-    }
-
-    fn knowing(self, known: Arc<Known>) -> Self {
-        let (knowledge, index) = (Arc::clone(&known.knowledge), Arc::clone(&known.index));
-        Self { knowledge, index, _known: known, ..self }
+        Ok(Self { recording, known, ..host })
     }
 
     async fn of(
@@ -132,8 +122,6 @@ impl Host {
             aggregator: configured(Role::Aggregator).await?,
         };
         let searches = Semaphore::new(settings.limits.searches);
-        let known = Arc::<Known>::default();
-        let (knowledge, index) = (Arc::clone(&known.knowledge), Arc::clone(&known.index));
         let shared = Arc::clone(shared);
         Ok(Self {
             written: Arc::new(record::written(&settings)),
@@ -142,11 +130,9 @@ impl Host {
             model,
             cache,
             cast,
-            knowledge,
-            index,
+            known: Arc::default(),
             recording: None,
             searches,
-            _known: known,
             _shared: shared,
         })
     }

@@ -81,6 +81,7 @@ mod evaluate;
 pub mod grading;
 mod ground;
 mod host;
+mod kept;
 mod knowledge;
 mod models;
 mod noted;

@@ -15,7 +15,7 @@ use syrch_journal::Recording;
 use syrch_layers::{Limiter, Rates, RoutedModel};
 use syrch_runtime::{Configured, Plugin, Runtime};
 
-use crate::grading::kept::Kept;
+use crate::kept::Kept;
 use crate::knowledge::Knowledge;
 use crate::open::{open_cache, open_database};
 use crate::recordings::open_recording;
@@ -227,9 +227,9 @@ mod tests {
         let (one, granted) = (host(&one).await, host(&granted).await);
         std::fs::remove_file(&notes).unwrap();
         let beside = host(&other).await;
-        assert!(Arc::ptr_eq(&one.database, &beside.database) && Arc::ptr_eq(&one.index, &beside.index));
+        assert!(Arc::ptr_eq(&one.database, &beside.database) && Arc::ptr_eq(&one.known, &beside.known));
         assert_eq!((one.knowledge().is_some(), one.knowledge()), (true, beside.knowledge()));
-        assert!(!Arc::ptr_eq(&one.database, &granted.database) && !Arc::ptr_eq(&one.index, &granted.index));
+        assert!(!Arc::ptr_eq(&one.database, &granted.database) && !Arc::ptr_eq(&one.known, &granted.known));
         // With the last of them they are gone: the notes are missed.
         drop((one, beside));
         assert!(Host::beside(other, &shared, &Silent).await.is_err());

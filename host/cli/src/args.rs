@@ -149,7 +149,7 @@ pub(crate) enum Command {
     #[command(after_help = Exit::help())]
     Report(Box<ReportArgs>),
     /// Answer questions from standard input, a JSON line each, with a JSON line each: {"id", "question"} and perhaps "db", "evidence" and "as_of"
-    /// give {"id", "outcome", "answer", "error", "line"}. Exit 0 however lines end
+    /// give {"id", "outcome", "answer", "error", "line"}, and "simulated" where no real model was asked. Exit 0 however lines end
     #[command(after_help = Exit::help())]
     Batch(Box<BatchArgs>),
     /// Print a script that completes commands and flags in a shell

@@ -5,13 +5,49 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use syrch_core::Limits;
-use wasmtime::{Config, Engine};
+use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
+
+use crate::slots;
 
 /// How often CPU limits are looked at.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 
-/// Builds the engine. Proposals that guests of the usual languages do without are off, as is what could differ between machines.
+/// Slots that wait for a guest of the plugin that was in them: without images of memories one slot is as good as another.
+const WARM: u32 = 8;
+
+/// Builds the engine: with a pool of what stores need, or where the machine has no room for its addresses, without one.
 pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
+    let mut config = config(limits);
+    config.allocation_strategy(pool(limits));
+    Engine::new(&config).or_else(|_| Engine::new(&self::config(limits)))
+}
+
+/// A guest may still use all that its limits allow. What it leaves behind is set back when it ends, its pages stay: to unmap them and to map
+/// others costs more than most calls do.
+fn pool(limits: &Limits) -> PoolingAllocationConfig {
+    const RESIDENT: usize = 2 << 20;
+    let count = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
+    let mut pool = PoolingAllocationConfig::new();
+    // A component of the usual languages has four or five instances, one memory and two tables.
+    pool.total_component_instances(slots::ALL)
+        .total_stacks(slots::ALL)
+        .total_core_instances(slots::ALL * 8)
+        .total_memories(slots::ALL * 2)
+        .total_tables(slots::ALL * 4)
+        .max_memory_size(limits.memory)
+        .table_elements(limits.table_elements)
+        .max_memories_per_module(count(limits.memories))
+        .max_tables_per_module(count(limits.tables))
+        .linear_memory_keep_resident(RESIDENT)
+        .table_keep_resident(RESIDENT)
+        .async_stack_keep_resident(RESIDENT)
+        .pagemap_scan(Enabled::Auto)
+        .max_unused_warm_slots(WARM);
+    pool
+}
+
+/// Proposals that guests of the usual languages do without are off, as is what could differ between machines.
+fn config(limits: &Limits) -> Config {
     let mut config = Config::new();
     config
         .strategy(wasmtime::Strategy::Cranelift)
@@ -25,9 +61,11 @@ pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
         .wasm_multi_memory(false)
         .wasm_tail_call(false)
         .cranelift_nan_canonicalization(true)
+        // What a memory begins with is some ten pages: to copy them is cheaper than to map them and then to fault on each.
+        .memory_init_cow(false)
         .generate_address_map(false)
         .wasm_backtrace_max_frames(None);
-    Engine::new(&config)
+    config
 }
 
 /// A thread that advances the engine's epoch until it is dropped.

@@ -15,6 +15,7 @@ mod ports;
 mod pulse;
 mod read;
 mod roles;
+mod slots;
 mod state;
 mod wasi;
 

@@ -12,6 +12,7 @@ use crate::cache::CompiledCache;
 use crate::contract::{Port, ports_of};
 use crate::engine::{Ticker, engine};
 use crate::plugin::Plugin;
+use crate::slots::{self, Slots};
 use crate::state::State;
 use crate::{LoadError, ports, read};
 
@@ -25,6 +26,7 @@ pub struct Runtime {
     linker: Linker<State>,
     limits: Arc<Limits>,
     cache: Option<CompiledCache>,
+    slots: Slots,
     _ticker: Ticker,
 }
 
@@ -39,7 +41,8 @@ impl Runtime {
         let linker = ports::linker(&engine).map_err(|error| failed(&error))?;
         let ticker = Ticker::start(&engine).map_err(|error| failed(&error))?;
         let cache = cache_dir.and_then(CompiledCache::open);
-        Ok(Self { engine, linker, limits: Arc::new(limits), cache, _ticker: ticker })
+        let slots = Slots::new(slots::OF_A_KIND);
+        Ok(Self { engine, linker, limits: Arc::new(limits), cache, slots, _ticker: ticker })
     }
 
     /// The limits in force.
@@ -61,7 +64,7 @@ impl Runtime {
         let roles = exported_roles(&self.engine, &ty)?;
         let imports = imported_ports(&self.engine, &ty, &roles)?;
         let pre = self.link(&component)?;
-        Plugin::describe(pre, Arc::clone(&self.limits), name, digest, size, roles, imports).await
+        Plugin::describe(pre, self.slots.clone(), Arc::clone(&self.limits), name, digest, size, roles, imports).await
     }
 
     async fn compiled(

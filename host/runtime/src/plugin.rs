@@ -14,6 +14,7 @@ use crate::bindings::exports::syrch::plugin as export;
 use crate::convert::Conv;
 use crate::error::role_error;
 use crate::pulse::Pulse;
+use crate::slots::{Slot, Slots};
 use crate::state::State;
 use crate::wasi::{Printed, deny_all};
 
@@ -38,6 +39,7 @@ pub struct Plugin {
 
 pub(crate) struct Inner {
     pre: InstancePre<State>,
+    slots: Slots,
     limits: Arc<Limits>,
     label: String,
     digest: String,
@@ -50,6 +52,7 @@ pub(crate) struct Inner {
 impl Plugin {
     pub(crate) async fn describe(
         pre: InstancePre<State>,
+        slots: Slots,
         limits: Arc<Limits>,
         label: &str,
         digest: String,
@@ -59,7 +62,7 @@ impl Plugin {
     ) -> Result<Self, LoadError> {
         let label = label.to_owned();
         let identity = OnceLock::new();
-        let inner = Arc::new(Inner { pre, limits, label, digest, size, roles, imports, identity });
+        let inner = Arc::new(Inner { pre, slots, limits, label, digest, size, roles, imports, identity });
         let mut session = Session::open(&inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
         session.check_exports(&inner)?;
         let described = session.describe().await.map_err(|error| LoadError::About(error.to_string()))?;
@@ -266,10 +269,13 @@ pub(crate) struct Session {
     about: export::about::Guest,
     label: String,
     used: Option<Arc<UsedCells>>,
+    /// Given back after the store, for fields are dropped in their order.
+    _slot: Slot,
 }
 
 impl Session {
     async fn open(inner: &Inner, call: Option<(Role, Call)>) -> Result<Self, RoleError> {
+        let slot = inner.slots.take(call.as_ref().map(|(role, _)| *role)).await;
         let printed = Printed::default();
         let seed = call.as_ref().map_or(0, |(_, call)| call.ports.run.seed());
         let state = State::new(deny_all(seed, &printed), printed, Arc::clone(&inner.limits), call);
@@ -292,7 +298,7 @@ impl Session {
         let instance = started.map_err(|error| fail(&error, &store))?;
         let indices = export::about::GuestIndices::new(&inner.pre).map_err(|error| fail(&error, &store))?;
         let about = indices.load(&mut store, &instance).map_err(|error| fail(&error, &store))?;
-        Ok(Self { store, instance, about, label: inner.label.clone(), used: None })
+        Ok(Self { store, instance, about, label: inner.label.clone(), used: None, _slot: slot })
     }
 
     /// Compares each role's functions with the contract's types.

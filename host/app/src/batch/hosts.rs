@@ -7,7 +7,7 @@ use syrch_grade::run::Fault;
 use syrch_grade::suite::{Unresolved, database_in};
 
 use super::reply::fault;
-use crate::grading::kept::Kept;
+use crate::kept::Kept;
 use crate::{Error, Host, Observer, Settings, Shared};
 
 /// Hosts that are open at once.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use syrch_core::ports::Database;
 
-use super::kept::Kept;
+use crate::kept::Kept;
 use crate::{Error, Host, Observer, Settings, Shared, open_database};
 
 /// Databases that are open at once for expected answers, and hosts at least.

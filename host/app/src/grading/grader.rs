@@ -17,8 +17,8 @@ use super::arena::Arena;
 use super::ask::{Asked, Asker};
 use super::expected::Expected;
 use super::fuzz::Fuzzed;
-use super::kept::Kept;
 use crate::Error;
+use crate::kept::Kept;
 
 /// Where journals are kept, in the folder of the run.
 pub(crate) const TRACES: &str = "traces";

@@ -13,7 +13,6 @@ mod given;
 mod gradable;
 mod grader;
 mod grid;
-pub(crate) mod kept;
 mod lint;
 mod suite_run;
 mod timing;

@@ -133,7 +133,7 @@ fn headline(report: &EvalReport) -> String {
         (Ending::Answered, Some(true)) => format!("match under {rule}"),
         (Ending::Answered, Some(false)) => format!("mismatch under {rule}"),
         (Ending::Answered, None) if report.expected_rows == 0 => {
-            format!("{rule} cannot tell: nothing is expected that could tell, for the expected result has no rows")
+            format!("{rule} cannot tell: the expected result has no rows, and so has that of many a wrong statement")
         }
         (Ending::Answered, None) => format!("{rule} cannot tell"),
         (Ending::NoAnswer | Ending::ClarificationNeeded, _) => "no answer".to_owned(),

@@ -23,7 +23,7 @@ use crate::{Outcome, text};
 const STATEMENT: &str = "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC";
 
 /// Runs of which the quickest counts.
-const RUNS: u32 = 3;
+const RUNS: u32 = 10;
 
 /// An endpoint that takes a while for each call is kept busy: how long a run takes, as a share of the calls' time over those at once.
 pub(crate) fn pace(world: &World) -> Outcome<Vec<Figure>> {

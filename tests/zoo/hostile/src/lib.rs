@@ -164,11 +164,15 @@ impl PlannerRole for Hostile {
             "call-flood" => loop {
                 let _ = host.seed();
             },
-            "look-flood" => loop {
-                let text = "customer_".repeat(64 << 7);
+            "look-flood" => {
+                // Longer than a look may be, and made once: what is to be reached is the count of calls, not the limit of CPU time.
+                let text = "customer_".repeat(2_048);
                 let look = Query { corpus: Corpus::Columns, lane: Lane::PathFuzzy, text, limit: u32::MAX };
-                let _ = host.look_up_all(&vec![look; 64]);
-            },
+                let looks = vec![look; 64];
+                loop {
+                    let _ = host.look_up_all(&looks);
+                }
+            }
             "look-at-cells" => {
                 let text = "Ada".to_owned();
                 let look = Query { corpus: Corpus::Cells, lane: Lane::Lexical, text, limit: 1 };

@@ -12,8 +12,8 @@ use syrch_grade::rules::{Facts, Rule};
 use syrch_grade::suite::Suite;
 
 use super::super::expected;
-use super::super::kept::Kept;
 use super::{FUZZ_FILE, FUZZ_FORMAT, FuzzManifest, FuzzedVariant, digest, open};
+use crate::kept::Kept;
 use crate::{Error, Settings};
 
 const LOG: &str = "syrch.fuzz";
