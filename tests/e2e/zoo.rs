@@ -167,3 +167,27 @@ fn the_next_search_is_as_good_as_before() {
     misbehave("solver", "solver-trap", folder.path());
     assert_eq!(before, good());
 }
+
+/// 32 GiB of addresses: enough for stores, not for a pool of them.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_addresses_are_scarce_plugins_run_all_the_same() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let host = host();
+    let mut shell = std::process::Command::new("sh");
+    for (name, value) in host.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let asked = shell
+        .args(["-c", "ulimit -v 33554432 && exec \"$0\" \"$@\""])
+        .arg(host.get_program())
+        .args(["--llm", "offline", "-q", "How many customers are there?", "--db"])
+        .arg(&database)
+        .output()
+        .unwrap();
+    assert_eq!(asked.status.code(), Some(0), "{}", String::from_utf8_lossy(&asked.stderr));
+}

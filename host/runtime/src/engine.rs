@@ -95,3 +95,52 @@ impl Drop for Ticker {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wasmtime::{Instance, Module, Store};
+
+    use super::*;
+
+    /// Its memory takes more than what stays resident, and begins with a word.
+    const GUEST: &str = r#"(module
+        (memory 48)
+        (data (i32.const 8) "begun")
+        (func (export "soil") (memory.fill (i32.const 0) (i32.const 90) (i32.const 3145728)))
+        (func (export "sum") (result i32) (local $at i32) (local $sum i32)
+            (loop $next
+                (local.set $sum (i32.add (local.get $sum) (i32.load8_u (local.get $at))))
+                (local.set $at (i32.add (local.get $at) (i32.const 1)))
+                (br_if $next (i32.lt_u (local.get $at) (i32.const 3145728))))
+            (local.get $sum)))"#;
+
+    #[tokio::test]
+    async fn a_slot_holds_nothing_of_the_guest_before() {
+        let engine = engine(&Limits::default()).unwrap();
+        let module = Module::new(&engine, wat::parse_str(GUEST).unwrap()).unwrap();
+        let begun = i32::try_from("begun".bytes().map(u32::from).sum::<u32>()).unwrap();
+        for round in 0..3 * WARM {
+            let mut store = Store::new(&engine, ());
+            store.set_epoch_deadline(u64::MAX / 2);
+            let instance = Instance::new_async(&mut store, &module, &[]).await.unwrap();
+            let sum = instance.get_typed_func::<(), i32>(&mut store, "sum").unwrap();
+            assert_eq!(sum.call_async(&mut store, ()).await.unwrap(), begun, "round {round}");
+            let soil = instance.get_typed_func::<(), ()>(&mut store, "soil").unwrap();
+            soil.call_async(&mut store, ()).await.unwrap();
+        }
+    }
+
+    /// More guests at once than there are slots of one kind, each with a memory.
+    #[tokio::test]
+    async fn there_is_room_for_a_guest_in_each_slot() {
+        let engine = engine(&Limits::default()).unwrap();
+        let module = Module::new(&engine, wat::parse_str(GUEST).unwrap()).unwrap();
+        let mut stores = Vec::new();
+        for _ in 0..slots::ALL {
+            let mut store = Store::new(&engine, ());
+            store.set_epoch_deadline(u64::MAX / 2);
+            Instance::new_async(&mut store, &module, &[]).await.unwrap();
+            stores.push(store);
+        }
+    }
+}

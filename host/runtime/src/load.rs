@@ -1,7 +1,7 @@
 //! Loading: recognise, hash, compile or fetch, compare with the contract, and let the plugin say who it is.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use syrch_core::roles::Role;
 use syrch_core::{CONTRACT_VERSION, Limits};
@@ -11,7 +11,7 @@ use wasmtime::component::{Component, InstancePre, Linker, types};
 use crate::cache::CompiledCache;
 use crate::contract::{Port, ports_of};
 use crate::engine::{Ticker, engine};
-use crate::plugin::Plugin;
+use crate::plugin::{Inner, Plugin};
 use crate::slots::{self, Slots};
 use crate::state::State;
 use crate::{LoadError, ports, read};
@@ -63,8 +63,18 @@ impl Runtime {
         let ty = component.component_type();
         let roles = exported_roles(&self.engine, &ty)?;
         let imports = imported_ports(&self.engine, &ty, &roles)?;
-        let pre = self.link(&component)?;
-        Plugin::describe(pre, self.slots.clone(), Arc::clone(&self.limits), name, digest, size, roles, imports).await
+        let inner = Inner {
+            pre: self.link(&component)?,
+            slots: self.slots.clone(),
+            limits: Arc::clone(&self.limits),
+            label: name.to_owned(),
+            digest,
+            size,
+            roles,
+            imports,
+            identity: OnceLock::new(),
+        };
+        Plugin::describe(inner).await
     }
 
     async fn compiled(

@@ -38,31 +38,21 @@ pub struct Plugin {
 }
 
 pub(crate) struct Inner {
-    pre: InstancePre<State>,
-    slots: Slots,
-    limits: Arc<Limits>,
-    label: String,
-    digest: String,
-    size: u64,
-    roles: Vec<Role>,
-    imports: Vec<String>,
-    identity: OnceLock<Identity>,
+    pub(crate) pre: InstancePre<State>,
+    pub(crate) slots: Slots,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) label: String,
+    pub(crate) digest: String,
+    pub(crate) size: u64,
+    pub(crate) roles: Vec<Role>,
+    pub(crate) imports: Vec<String>,
+    pub(crate) identity: OnceLock<Identity>,
 }
 
 impl Plugin {
-    pub(crate) async fn describe(
-        pre: InstancePre<State>,
-        slots: Slots,
-        limits: Arc<Limits>,
-        label: &str,
-        digest: String,
-        size: u64,
-        roles: Vec<Role>,
-        imports: Vec<String>,
-    ) -> Result<Self, LoadError> {
-        let label = label.to_owned();
-        let identity = OnceLock::new();
-        let inner = Arc::new(Inner { pre, slots, limits, label, digest, size, roles, imports, identity });
+    /// Lets it say who it is.
+    pub(crate) async fn describe(inner: Inner) -> Result<Self, LoadError> {
+        let inner = Arc::new(inner);
         let mut session = Session::open(&inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
         session.check_exports(&inner)?;
         let described = session.describe().await.map_err(|error| LoadError::About(error.to_string()))?;
