@@ -28,7 +28,9 @@ fn shell(command: &str, home: &Path) -> Output {
     shell.args(["-c", command]).current_dir(syrch_kit::repository());
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
-        let of_cargo = name.starts_with("CARGO") && !["CARGO_HOME", "CARGO_TARGET_DIR"].contains(&name.as_str());
+        // How cargo is set up stays, or the commands would build for themselves what the tests have built; what it tells a test goes.
+        let set_up = ["CARGO_HOME", "CARGO_INCREMENTAL", "CARGO_TARGET_DIR"].contains(&name.as_str());
+        let of_cargo = name.starts_with("CARGO") && !set_up;
         if of_cargo || name.starts_with("SYRCH_") || name.starts_with("OPENAI_") || name.starts_with("NEXTEST") {
             shell.env_remove(&name);
         }

@@ -51,13 +51,15 @@ fn an_endpoint_that_dies_stops_the_run_and_what_failed_is_asked_again() {
     let said = Said::of(bench.asks(&endpoint, "--format json --resume last --shard 1/1").output().unwrap());
     assert_eq!(said.code, 10, "another shard is another run: {}", said.all());
     let rest = Said::of(bench.asks(&endpoint, "--format json --resume last").output().unwrap());
-    assert_eq!(rest.document(0)["ends"]["failed"], failed);
+    let stays = rest.document(0)["ends"]["failed"].as_u64().unwrap();
+    // The other worker's question, if its call had failed by then: its journal knows.
+    assert!((failed..=failed + 1).contains(&stays), "{}", rest.all());
     let again = Said::of(bench.asks(&endpoint, "--format json --resume last --retry-failed").output().unwrap());
     let document = again.document(0);
     assert_eq!(figures(&document), (16, 20));
     assert_eq!((&document["ends"]["failed"], &document["partial"]), (&Value::from(0), &Value::Null));
     let retried = document["results"].as_array().unwrap().iter().filter(|row| row["retried"] == true).count();
-    assert_eq!(retried as u64, failed);
+    assert_eq!(retried as u64, stays);
     // But for the mark it is the report of a run that nobody disturbed.
     let marked = bench.report("last");
     assert_same(&marked.replace("\"retried\": true", "\"retried\": false"), &expected);
