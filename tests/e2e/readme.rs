@@ -30,7 +30,7 @@ fn shell(command: &str, home: &Path) -> Output {
         let name = name.to_string_lossy().into_owned();
         // How cargo is set up stays, or the commands would build for themselves what the tests have built; what it tells a test goes.
         let set_up = ["CARGO_HOME", "CARGO_INCREMENTAL", "CARGO_TARGET_DIR"].contains(&name.as_str());
-        let of_cargo = name.starts_with("CARGO") && !set_up;
+        let of_cargo = name == "OUT_DIR" || name.starts_with("CARGO") && !set_up;
         if of_cargo || name.starts_with("SYRCH_") || name.starts_with("OPENAI_") || name.starts_with("NEXTEST") {
             shell.env_remove(&name);
         }
