@@ -1,6 +1,6 @@
 //! The slots of the engine's pool, and who may take one.
 //!
-//! A store in a slot finds its memory, its tables and its stack mapped by the store before, which a process otherwise spends a third of its
+//! A store in a slot finds its memory, its tables and its stack mapped by the store before, which a long run otherwise spends a fifth of its
 //! time on. Whoever finds no slot free waits for one. A call that may wait for other guests takes one kind of slot and the guests it waits
 //! for take the other, so none waits for a slot in a circle.
 
