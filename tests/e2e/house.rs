@@ -54,7 +54,8 @@ fn room(root: &Path, package: &Package) -> String {
 fn allowed(room: &str) -> &'static [&'static str] {
     match room {
         "core" | "sdk" => &[],
-        "guard" | "runtime" | "llm" | "cache" | "journal" | "search" => &["core"],
+        "guard" | "schema" | "cache" | "journal" | "search" => &["core"],
+        "runtime" | "llm" => &["core", "schema"],
         "executors" => &["core", "guard"],
         "layers" => &["core", "cache", "journal"],
         "scheduler" => &["core", "journal"],

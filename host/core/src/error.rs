@@ -48,6 +48,14 @@ pub enum RoleError {
         /// Which field and what is wrong with it.
         detail: String,
     },
+    /// The host had no room for the call, through no fault of the plugin.
+    #[error("the host has no room for {plugin}: {reason}")]
+    Unavailable {
+        /// Which plugin.
+        plugin: String,
+        /// What was missing.
+        reason: String,
+    },
     /// The search's deadline passed.
     #[error("the search's deadline passed")]
     Deadline,

@@ -7,11 +7,16 @@ use serde::{Deserialize, Serialize};
 
 /// All limits. Counts are inclusive: the limit itself is still allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Limits {
     /// Bytes of a component file.
     pub component_bytes: u64,
     /// Time to compile one.
     pub compile: Duration,
+    /// CPU time to compile one in a process of its own.
+    pub compile_cpu: Duration,
+    /// Bytes of memory to compile one in a process of its own.
+    pub compile_memory: u64,
     /// Bytes of linear memory of one store, summed over its memories.
     pub memory: usize,
     /// Linear memories of one store.
@@ -84,7 +89,9 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             component_bytes: 64 << 20,
-            compile: Duration::from_secs(60),
+            compile: Duration::from_secs(120),
+            compile_cpu: Duration::from_secs(30),
+            compile_memory: 1_500_000_000,
             memory: 256 << 20,
             memories: 8,
             tables: 16,

@@ -1,116 +1,249 @@
-//! Compiled plugins, kept in the user's cache folder. Only files that the host wrote itself are loaded: each lies in a folder that
-//! nobody else may write, under the digest of its source and of the engine, with a digest of its own content at its
-//! end. They are mapped, not copied, where the system can.
+//! Compiled plugins, kept in the user's cache folder. A file is used only if this host wrote it for that very component: its source's
+//! digest, the engine and the code are authenticated together with a key that lies elsewhere, in the user's state folder, so that whoever
+//! can write the cache alone (a restored CI cache, say) cannot put code there. Files are mapped, not copied, where the system can.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{Read, Write};
-use std::path::Path;
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
-use sha2::{Digest, Sha256};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-const DIGEST: usize = 32;
-
-/// Bytes that are hashed at a time.
+/// Bytes of the key, and of the code that authenticates a file.
+const KEY: usize = 32;
+/// Bytes that are read at a time.
 const CHUNK: usize = 64 << 10;
+/// How long a file stays that is not used.
+const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long a file stays whose writer was killed.
+const MAX_AGE_UNFINISHED: Duration = Duration::from_secs(60 * 60);
+/// A file's time is set anew when it is used after so long.
+const TOUCHED: Duration = Duration::from_secs(24 * 60 * 60);
+/// Bytes of all files together.
+const MAX_BYTES: u64 = 1 << 30;
 
-/// The folder of compiled plugins.
+/// Where compiled plugins are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeCache {
+    /// The folder that holds the folder `compiled`.
+    pub folder: PathBuf,
+    /// The file with the key, which must not lie in that folder. It is made, in mode 0600, where there is none.
+    pub key: PathBuf,
+}
+
+/// The folder of compiled plugins with its key.
 pub(crate) struct CompiledCache {
     dir: Dir,
+    key: [u8; KEY],
 }
 
 impl CompiledCache {
-    /// Opens or makes the folder. None when it cannot be had or others may write to it: then every start compiles anew.
-    pub(crate) fn open(path: &Path) -> Option<Self> {
-        std::fs::create_dir_all(path).ok()?;
-        let path = path.join("compiled");
+    /// Opens or makes the folder and the key. None when they cannot be had, are links, or others may write to them: then every start compiles
+    /// anew.
+    pub(crate) fn open(cache: &CodeCache) -> Option<Self> {
+        std::fs::create_dir_all(&cache.folder).ok()?;
+        let path = cache.folder.join("compiled");
         make_private(&path)?;
+        // The folder itself must be no link: what it led to would be pruned and trusted.
+        let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        if !is_folder(&path) {
+            return None;
+        }
         let dir = Dir::open_ambient_dir(&path, ambient_authority()).ok()?;
-        private(&dir).then_some(Self { dir })
+        let is_same = same_folder(&dir, &path);
+        (is_same && private(&dir)).then_some(())?;
+        Some(Self { dir, key: key(&cache.key)? })
     }
 
     /// The compiled form of a component, if it is there and whole.
     pub(crate) fn get(&self, engine: &Engine, digest: &str) -> Option<Component> {
-        let mut opened = self.dir.open(name(engine, digest)).ok()?;
-        if !own(&self.dir, &opened.metadata().ok()?) {
+        let name = name(engine, digest);
+        let mut opened = self.open_file(&name)?;
+        if !self.is_authentic(&mut opened, engine, digest) {
             return None;
         }
-        if !is_whole(&mut opened) {
-            return None;
+        let metadata = opened.metadata().ok()?;
+        if age(&metadata) > TOUCHED {
+            let _ = opened.try_clone().map(|file| file.into_std().set_modified(SystemTime::now()));
         }
-        load(engine, opened)
+        map(engine, opened)
     }
 
-    /// Keeps a compiled component. A failure costs the next start a compilation and nothing else.
-    pub(crate) fn put(&self, engine: &Engine, digest: &str, component: &Component) -> Option<()> {
-        let code = component.serialize().ok()?;
+    /// Keeps compiled code. A failure costs the next start a compilation and nothing else.
+    pub(crate) fn put(&self, engine: &Engine, digest: &str, code: &[u8]) -> Option<()> {
+        self.prune(code.len() as u64);
         let name = name(engine, digest);
         let temporary = format!("{name}.{}", std::process::id());
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
+        options.write(true).create_new(true);
         #[cfg(unix)]
         cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let _ = self.dir.remove_file(&temporary);
         let mut file = self.dir.open_with(&temporary, &options).ok()?;
-        // The digest stands behind the code, which has to begin the file to be mapped.
-        let written = file.write_all(&code).and_then(|()| file.write_all(&Sha256::digest(&code)));
+        let mut mac = self.mac(engine, digest)?;
+        mac.update(code);
+        // The code has to begin the file to be mapped.
+        let written = file.write_all(code).and_then(|()| file.write_all(&mac.finalize().into_bytes()));
         let kept = written.and_then(|()| self.dir.rename(&temporary, &self.dir, &name));
         if kept.is_err() {
             let _ = self.dir.remove_file(&temporary);
         }
         kept.ok()
     }
-}
 
-/// Whether the file ends with the digest of what comes before.
-fn is_whole(file: &mut File) -> bool {
-    let Some(mut left) = file.metadata().ok().and_then(|data| data.len().checked_sub(DIGEST as u64)) else {
-        return false;
-    };
-    let (mut hasher, mut chunk, mut digest) = (Sha256::new(), vec![0; CHUNK], [0; DIGEST]);
-    while left > 0 {
-        let part = &mut chunk[..usize::try_from(left).unwrap_or(CHUNK).min(CHUNK)];
-        if file.read_exact(part).is_err() {
-            return false;
-        }
-        hasher.update(&*part);
-        left -= part.len() as u64;
+    /// Opens a regular file of the folder's owner, following no link.
+    fn open_file(&self, name: &str) -> Option<File> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        // Whatever it is, opening it does not wait.
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINK);
+        let opened = self.dir.open_with(name, &options).ok()?;
+        own(&self.dir, &opened.metadata().ok()?).then_some(opened)
     }
-    file.read_exact(&mut digest).is_ok() && hasher.finalize()[..] == digest
+
+    /// A code over what identifies the compiled component, to be fed with the code.
+    fn mac(&self, engine: &Engine, digest: &str) -> Option<Hmac<Sha256>> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
+        for part in [digest.as_bytes(), &engine_hash(engine).to_le_bytes()] {
+            mac.update(&(part.len() as u64).to_le_bytes());
+            mac.update(part);
+        }
+        Some(mac)
+    }
+
+    /// Whether this host wrote the file for that component and engine.
+    fn is_authentic(&self, file: &mut File, engine: &Engine, digest: &str) -> bool {
+        let Some(mut mac) = self.mac(engine, digest) else { return false };
+        let Some(mut left) = file.metadata().ok().and_then(|data| data.len().checked_sub(KEY as u64)) else {
+            return false;
+        };
+        let (mut chunk, mut code) = (vec![0; CHUNK], [0; KEY]);
+        while left > 0 {
+            let part = &mut chunk[..usize::try_from(left).unwrap_or(CHUNK).min(CHUNK)];
+            if file.read_exact(part).is_err() {
+                return false;
+            }
+            mac.update(part);
+            left -= part.len() as u64;
+        }
+        file.read_exact(&mut code).is_ok() && mac.verify_slice(&code).is_ok() && file.rewind().is_ok()
+    }
+
+    /// Makes room for so many bytes: drops what was not used for long, what nobody finished, and then what was used longest ago.
+    fn prune(&self, room: u64) {
+        let Ok(entries) = self.dir.entries() else { return };
+        let mut files: Vec<(Duration, u64, String)> = Vec::new();
+        for entry in entries.flatten() {
+            let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata()) else { continue };
+            if metadata.is_dir() {
+                continue;
+            }
+            let bound = if name.ends_with(SUFFIX) { MAX_AGE } else { MAX_AGE_UNFINISHED };
+            let age = age(&metadata);
+            if age > bound {
+                let _ = self.dir.remove_file(&name);
+            } else {
+                files.push((age, metadata.len(), name));
+            }
+        }
+        files.sort();
+        let mut bytes = room;
+        for (_, size, name) in files {
+            bytes = bytes.saturating_add(size);
+            if bytes > MAX_BYTES {
+                let _ = self.dir.remove_file(&name);
+            }
+        }
+    }
 }
 
-/// Maps the code of a file that [`is_whole`]: by its descriptor, so that it is the file that was checked.
+/// How long ago a file was written or used; zero for one from the future.
+fn age(metadata: &Metadata) -> Duration {
+    let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
+    modified.and_then(|time| SystemTime::now().duration_since(time).ok()).unwrap_or_default()
+}
+
+/// Reads the key, or makes one. None when it cannot be had, or somebody else could have read or written it.
+fn key(path: &Path) -> Option<[u8; KEY]> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).ok()?;
+    }
+    let mut fresh = [0; KEY];
+    getrandom::fill(&mut fresh).ok()?;
+    // Made whole under another name: two hosts that start at once agree on the one that was first.
+    let temporary = path.with_extension(std::process::id().to_string());
+    if path.symlink_metadata().is_err() {
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let made = options.open(&temporary).and_then(|mut file| file.write_all(&fresh));
+        let _ = made.and_then(|()| std::fs::hard_link(&temporary, path));
+        let _ = std::fs::remove_file(&temporary);
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINK);
+    let mut file = options.open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() != KEY as u64 || !is_secret(&metadata) {
+        return None;
+    }
+    let mut key = [0; KEY];
+    file.read_exact(&mut key).ok().map(|()| key)
+}
+
+/// Maps the code of a file that is authentic: by its descriptor, so that it is the file that was checked.
 #[cfg(target_os = "linux")]
-fn load(engine: &Engine, file: File) -> Option<Component> {
+fn map(engine: &Engine, file: File) -> Option<Component> {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     Engine::detect_precompiled_file(&path).ok()??;
-    // SAFETY: the file is what this host's `put` wrote: folder and file are the user's own and nobody else's to write, the name holds the engine's own
-    // compatibility hash, and the digest at the end matches. It is replaced by renaming and never changed. wasmtime checks version and settings once more.
+    // SAFETY: the file is what this host's `put` wrote for this component and engine: its code authenticates all three, with a key that only
+    // the user can read. It is replaced by renaming and never changed. wasmtime checks version and settings once more.
     #[allow(unsafe_code)]
     unsafe { Component::deserialize_file(engine, path) }.ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn load(engine: &Engine, mut file: File) -> Option<Component> {
-    use std::io::Seek;
-    file.rewind().ok()?;
+fn map(engine: &Engine, mut file: File) -> Option<Component> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
-    let code = bytes.get(..bytes.len().checked_sub(DIGEST)?)?;
+    load(engine, bytes.get(..bytes.len().checked_sub(KEY)?)?)
+}
+
+/// Loads code that this process or its child has just compiled.
+pub(crate) fn load(engine: &Engine, code: &[u8]) -> Option<Component> {
     Engine::detect_precompiled(code)?;
-    // SAFETY: as above.
+    // SAFETY: the code comes from this host's own compiler, in this process or by a pipe from its own binary, and from nowhere else, or it is
+    // authentic as in `map`. wasmtime checks version and settings.
     #[allow(unsafe_code)]
     unsafe { Component::deserialize(engine, code) }.ok()
 }
 
-fn name(engine: &Engine, digest: &str) -> String {
+/// How the names of finished files end.
+const SUFFIX: &str = ".cwasm";
+
+fn engine_hash(engine: &Engine) -> u64 {
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
-    format!("{digest}-{:016x}.cwasm", hasher.finish())
+    hasher.finish()
 }
+
+fn name(engine: &Engine, digest: &str) -> String {
+    format!("{digest}-{:016x}{SUFFIX}", engine_hash(engine))
+}
+
+/// `O_NOFOLLOW | O_NONBLOCK`.
+#[cfg(unix)]
+const NO_LINK: i32 = (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
 
 #[cfg(unix)]
 fn make_private(path: &Path) -> Option<()> {
@@ -121,16 +254,20 @@ fn make_private(path: &Path) -> Option<()> {
     }
 }
 
+/// Whether the opened folder is the one that the path names without following a link at its end.
+#[cfg(unix)]
+fn same_folder(dir: &Dir, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(opened), Ok(named)) = (dir.dir_metadata(), path.symlink_metadata()) else { return false };
+    use cap_std::fs::MetadataExt as _;
+    (MetadataExt::dev(&named), MetadataExt::ino(&named)) == (opened.dev(), opened.ino())
+}
+
 /// Whether the folder is this user's, and nobody else may write to it. One that is not is left alone: what lies in it may be anybody's.
 #[cfg(unix)]
 fn private(dir: &Dir) -> bool {
     use cap_std::fs::MetadataExt;
-    let probe = format!("owner.{}", std::process::id());
-    // A file that this process makes belongs to the user that it runs as.
-    let made = dir.create(&probe).and_then(|file| file.metadata());
-    let _ = dir.remove_file(&probe);
-    let (Ok(made), Ok(folder)) = (made, dir.dir_metadata()) else { return false };
-    folder.uid() == made.uid() && folder.mode() & 0o022 == 0
+    dir.dir_metadata().is_ok_and(|folder| folder.uid() == user() && folder.mode() & 0o022 == 0)
 }
 
 /// Whether a file has the folder's owner, and nobody else may write to it.
@@ -140,9 +277,26 @@ fn own(dir: &Dir, file: &Metadata) -> bool {
     file.is_file() && file.mode() & 0o022 == 0 && dir.dir_metadata().is_ok_and(|folder| folder.uid() == file.uid())
 }
 
+/// Whether a file is this user's, and nobody else may read or write it.
+#[cfg(unix)]
+fn is_secret(file: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    file.uid() == user() && file.mode() & 0o077 == 0
+}
+
+#[cfg(unix)]
+fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 #[cfg(not(unix))]
 fn make_private(path: &Path) -> Option<()> {
     std::fs::create_dir_all(path).ok()
+}
+
+#[cfg(not(unix))]
+fn same_folder(_: &Dir, _: &Path) -> bool {
+    true
 }
 
 #[cfg(not(unix))]
@@ -153,4 +307,9 @@ fn private(_: &Dir) -> bool {
 #[cfg(not(unix))]
 fn own(_: &Dir, file: &Metadata) -> bool {
     file.is_file()
+}
+
+#[cfg(not(unix))]
+fn is_secret(_: &std::fs::Metadata) -> bool {
+    true
 }

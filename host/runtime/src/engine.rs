@@ -22,18 +22,26 @@ pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
     Engine::new(&config).or_else(|_| Engine::new(&self::config(limits)))
 }
 
+/// Builds the engine of a process that compiles and runs nothing: without a pool and with one thread. What it compiles fits [`engine`].
+pub(crate) fn compiler(limits: &Limits) -> wasmtime::Result<Engine> {
+    let mut config = config(limits);
+    config.parallel_compilation(false);
+    Engine::new(&config)
+}
+
 /// A guest may still use all that its limits allow. What it leaves behind is set back when it ends, its pages stay: to unmap them and to map
 /// others costs more than most calls do.
 fn pool(limits: &Limits) -> PoolingAllocationConfig {
     const RESIDENT: usize = 2 << 20;
     let count = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
     let mut pool = PoolingAllocationConfig::new();
-    // A component of the usual languages has four or five instances, one memory and two tables.
+    // Memories are what is scarce: each takes addresses for all that it could grow to. Of the rest there is as much as calls with one memory
+    // may have.
     pool.total_component_instances(slots::ALL)
         .total_stacks(slots::ALL)
-        .total_core_instances(slots::ALL * 8)
-        .total_memories(slots::ALL * 2)
-        .total_tables(slots::ALL * 4)
+        .total_core_instances(slots::ALL.saturating_mul(count(limits.instances)))
+        .total_memories(slots::ALL)
+        .total_tables(slots::ALL.saturating_mul(count(limits.tables)))
         .max_memory_size(limits.memory)
         .table_elements(limits.table_elements)
         .max_memories_per_module(count(limits.memories))

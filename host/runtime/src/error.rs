@@ -1,7 +1,5 @@
 //! Why a plugin is refused when it is loaded, and how a failed call is told.
 
-use std::time::Duration;
-
 use syrch_core::validate::Invalid;
 use syrch_core::{RoleError, text};
 use wasmtime::Trap;
@@ -70,9 +68,19 @@ pub enum LoadError {
         /// What the host offers instead.
         detail: String,
     },
-    /// Compiling took too long.
-    #[error("took longer than {} s to compile", .0.as_secs_f64())]
-    CompileTimeout(Duration),
+    /// Its code could cost far more to compile than its size says.
+    #[error("is too complex to compile: {found} {what}, over the limit of {limit}")]
+    TooComplex {
+        /// How much there is.
+        found: u64,
+        /// How much there may be.
+        limit: u64,
+        /// Of what.
+        what: &'static str,
+    },
+    /// Compiling it went over the limit that is named.
+    #[error("took more than {0} to compile")]
+    CompileLimit(String),
     /// It does not play the role that it was given.
     #[error("does not play the role {wanted}; it plays {plays}")]
     WrongRole {
@@ -110,6 +118,10 @@ pub(crate) fn role_error(plugin: &str, export: &str, error: &wasmtime::Error, li
     if let Some(refused) = limiter.refused() {
         return limit(refused, "the plugin asked for more and then gave up".to_owned());
     }
+    if is_hosts_own(error) {
+        let reason = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        return RoleError::Unavailable { plugin, reason: text::clip(&reason, 200).to_owned() };
+    }
     match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => limit("wasm-stack", "the call stack is exhausted".to_owned()),
         Some(trap) => RoleError::Trap { plugin, export, reason: trap.to_string() },
@@ -119,4 +131,10 @@ pub(crate) fn role_error(plugin: &str, export: &str, error: &wasmtime::Error, li
             RoleError::Trap { plugin, export, reason: text::clip(line, 200).to_owned() }
         }
     }
+}
+
+/// Whether the host had no room for a store: the pool was full, or the system gave no memory.
+fn is_hosts_own(error: &wasmtime::Error) -> bool {
+    error.is::<wasmtime::PoolConcurrencyLimitError>()
+        || error.chain().any(|cause| cause.is::<std::io::Error>() || cause.is::<rustix::io::Errno>())
 }

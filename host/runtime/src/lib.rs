@@ -3,6 +3,8 @@
 
 mod bindings;
 mod cache;
+mod compile;
+mod component;
 mod contract;
 mod convert;
 mod engine;
@@ -10,6 +12,7 @@ mod error;
 mod flight;
 mod limiter;
 mod load;
+mod meter;
 mod plugin;
 mod ports;
 mod pulse;
@@ -17,9 +20,12 @@ mod read;
 mod roles;
 mod slots;
 mod state;
+mod turns;
 mod wasi;
 
+pub use cache::CodeCache;
+pub use compile::{CompileProcess, compile_component};
 pub use error::LoadError;
-pub use load::Runtime;
+pub use load::{CompileSettings, Origin, Runtime};
 pub use plugin::{Configured, Identity, Plugin, Used};
 pub use read::read_component;

@@ -5,15 +5,19 @@ use std::sync::{Arc, OnceLock};
 
 use syrch_core::roles::Role;
 use syrch_core::{CONTRACT_VERSION, Limits};
+use tokio::sync::Semaphore;
 use wasmtime::Engine;
-use wasmtime::component::{Component, InstancePre, Linker, types};
+use wasmtime::component::{Component, InstancePre, Linker};
 
-use crate::cache::CompiledCache;
+use crate::cache::{self, CodeCache, CompiledCache};
+use crate::compile::CompileProcess;
+use crate::component;
 use crate::contract::{Port, ports_of};
 use crate::engine::{Ticker, engine};
 use crate::plugin::{Inner, Plugin};
-use crate::slots::{self, Slots};
+use crate::slots::Slots;
 use crate::state::State;
+use crate::turns::Turns;
 use crate::{LoadError, ports, read};
 
 const PACKAGE: &str = "syrch:plugin/";
@@ -26,23 +30,62 @@ pub struct Runtime {
     linker: Linker<State>,
     limits: Arc<Limits>,
     cache: Option<CompiledCache>,
+    process: Option<CompileProcess>,
+    /// One child at a time: each may take as much memory as the limit allows.
+    compiling: Semaphore,
     slots: Slots,
+    turns: Turns,
     _ticker: Ticker,
 }
 
+/// How components are compiled, and where the code is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CompileSettings {
+    /// Where compiled code is kept; none: each start compiles anew.
+    pub cache: Option<CodeCache>,
+    /// How third-party components are compiled; none: in this process, bounded by time and by checks of the code alone.
+    pub process: Option<CompileProcess>,
+}
+
+impl CompileSettings {
+    /// Keeps compiled code and its key below one folder, which only the user may write, and compiles in this process.
+    #[must_use]
+    pub fn in_folder(folder: &Path) -> Self {
+        let cache = CodeCache { folder: folder.join("cache"), key: folder.join("state").join("compiled.key") };
+        Self { cache: Some(cache), process: None }
+    }
+}
+
+/// Who vouches for a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It came with the host.
+    BuiltIn,
+    /// Nobody does.
+    ThirdParty,
+}
+
 impl Runtime {
-    /// Starts the engine. Compiled plugins are kept below `cache_dir`, if one is given and is private to the user.
+    /// Starts the engine.
     ///
     /// # Errors
     /// When the engine does not work on this machine.
-    pub fn new(limits: Limits, cache_dir: Option<&Path>) -> Result<Self, LoadError> {
+    pub fn new(limits: Limits, compile: &CompileSettings) -> Result<Self, LoadError> {
         let failed = |error: &dyn std::fmt::Display| LoadError::Engine(error.to_string());
         let engine = engine(&limits).map_err(|error| failed(&error))?;
         let linker = ports::linker(&engine).map_err(|error| failed(&error))?;
         let ticker = Ticker::start(&engine).map_err(|error| failed(&error))?;
-        let cache = cache_dir.and_then(CompiledCache::open);
-        let slots = Slots::new(slots::OF_A_KIND);
-        Ok(Self { engine, linker, limits: Arc::new(limits), cache, slots, _ticker: ticker })
+        Ok(Self {
+            engine,
+            linker,
+            limits: Arc::new(limits),
+            cache: compile.cache.as_ref().and_then(CompiledCache::open),
+            process: compile.process.clone().filter(|_| CompileProcess::IS_SUPPORTED),
+            compiling: Semaphore::new(1),
+            slots: Slots::default(),
+            turns: Turns::new(),
+            _ticker: ticker,
+        })
     }
 
     /// The limits in force.
@@ -51,21 +94,33 @@ impl Runtime {
         &self.limits
     }
 
-    /// Loads a component. `compiling` is called if it has to be compiled first.
+    /// Loads a component: it is compared with the contract first, and compiled only if it fits. `compiling` is called before.
     ///
     /// # Errors
     /// Why it is refused; see [`LoadError`].
-    pub async fn load(&self, name: &str, bytes: Vec<u8>, compiling: &(dyn Fn() + Sync)) -> Result<Plugin, LoadError> {
+    pub async fn load(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        origin: Origin,
+        compiling: &(dyn Fn() + Sync),
+    ) -> Result<Plugin, LoadError> {
         read::recognise(&bytes)?;
         let digest = read::digest(&bytes);
         let size = bytes.len() as u64;
-        let component = self.compiled(&digest, bytes, compiling).await?;
-        let ty = component.component_type();
-        let roles = exported_roles(&self.engine, &ty)?;
-        let imports = imported_ports(&self.engine, &ty, &roles)?;
+        let contract = component::contract(&bytes)?;
+        let roles = exported_roles(&contract.exports)?;
+        let imports = imported_ports(&contract.imports, &roles)?;
+        let component = self.compiled(&digest, bytes, origin, compiling).await?;
+        let resources = component.resources_required().ok_or_else(|| LoadError::Import {
+            import: "a core module".to_owned(),
+            detail: "the host offers interfaces, not modules".to_owned(),
+        })?;
         let inner = Inner {
             pre: self.link(&component)?,
             slots: self.slots.clone(),
+            turns: self.turns.clone(),
+            memories: resources.num_memories,
             limits: Arc::clone(&self.limits),
             label: name.to_owned(),
             digest,
@@ -81,24 +136,49 @@ impl Runtime {
         &self,
         digest: &str,
         bytes: Vec<u8>,
+        origin: Origin,
         compiling: &(dyn Fn() + Sync),
     ) -> Result<Component, LoadError> {
-        if let Some(component) = self.cache.as_ref().and_then(|cache| cache.get(&self.engine, digest)) {
+        let cached = || self.cache.as_ref().and_then(|cache| cache.get(&self.engine, digest));
+        if let Some(component) = cached() {
             return Ok(component);
         }
         compiling();
+        let bytes = match origin {
+            Origin::BuiltIn => bytes,
+            Origin::ThirdParty => self.check(bytes).await?,
+        };
+        let code = match &self.process {
+            Some(process) if origin == Origin::ThirdParty => {
+                let _turn = self.compiling.acquire().await;
+                process.compile(&bytes, &self.limits).await?
+            }
+            _ => self.compile_here(bytes).await?,
+        };
+        if let Some(cache) = &self.cache {
+            let _ = cache.put(&self.engine, digest, &code);
+        }
+        // From the file it is mapped, not copied.
+        cached()
+            .or_else(|| cache::load(&self.engine, &code))
+            .ok_or_else(|| LoadError::Engine("the compiled code does not fit this engine".to_owned()))
+    }
+
+    /// Checks what its compilation could cost, off the async threads.
+    async fn check(&self, bytes: Vec<u8>) -> Result<Vec<u8>, LoadError> {
+        let checked = tokio::task::spawn_blocking(move || component::check(&bytes).map(|()| bytes));
+        checked.await.map_err(|error| LoadError::Broken(error.to_string()))?
+    }
+
+    async fn compile_here(&self, bytes: Vec<u8>) -> Result<Vec<u8>, LoadError> {
         let engine = self.engine.clone();
         // A compilation cannot be interrupted: over its time it is left to end alone, and its result is dropped.
-        let compilation = tokio::task::spawn_blocking(move || Component::from_binary(&engine, &bytes));
-        let component = tokio::time::timeout(self.limits.compile, compilation)
+        let compilation = tokio::task::spawn_blocking(move || engine.precompile_component(&bytes));
+        tokio::time::timeout(self.limits.compile, compilation)
             .await
-            .map_err(|_| LoadError::CompileTimeout(self.limits.compile))?
+            .map_err(|_| LoadError::CompileLimit(format!("{} s", self.limits.compile.as_secs_f64())))?
             .map_err(|error| LoadError::Broken(error.to_string()))?
-            .map_err(|error| LoadError::Broken(chain(&error)))?;
-        if let Some(cache) = &self.cache {
-            let _ = cache.put(&self.engine, digest, &component);
-        }
-        Ok(component)
+            .map_err(|error| LoadError::Broken(chain(&error)))
     }
 
     fn link(&self, component: &Component) -> Result<InstancePre<State>, LoadError> {
@@ -115,15 +195,14 @@ fn chain(error: &wasmtime::Error) -> String {
 }
 
 /// The roles that a component exports, all of this host's version.
-fn exported_roles(engine: &Engine, ty: &types::Component) -> Result<Vec<Role>, LoadError> {
+fn exported_roles(exports: &[String]) -> Result<Vec<Role>, LoadError> {
     let offered = |name: &str| format!("{PACKAGE}{name}@{CONTRACT_VERSION}");
-    let exports: Vec<String> = ty.exports(engine).map(|(name, _)| name.to_owned()).collect();
     for export in exports.iter().filter(|export| export.starts_with(PACKAGE)) {
         check_version(export)?;
     }
     let roles: Vec<Role> = Role::ALL.into_iter().filter(|role| exports.contains(&offered(role.name()))).collect();
     if roles.is_empty() {
-        return Err(LoadError::NoRole { exports });
+        return Err(LoadError::NoRole { exports: exports.to_vec() });
     }
     if !exports.contains(&offered("about")) {
         return Err(LoadError::Export { export: offered("about"), detail: "is missing".to_owned() });
@@ -140,16 +219,16 @@ fn check_version(name: &str) -> Result<(), LoadError> {
 }
 
 /// The ports that a component imports; all of them must be in the worlds of its roles.
-fn imported_ports(engine: &Engine, ty: &types::Component, roles: &[Role]) -> Result<Vec<String>, LoadError> {
+fn imported_ports(imports: &[String], roles: &[Role]) -> Result<Vec<String>, LoadError> {
     let allowed: Vec<&str> = roles.iter().flat_map(|role| ports_of(*role)).map(|port| port.name()).collect();
     let mut wanted = Vec::new();
-    for (name, _) in ty.imports(engine) {
+    for name in imports {
         let Some(rest) = name.strip_prefix(PACKAGE) else {
             if WASI.iter().any(|prefix| name.starts_with(prefix)) && name.contains("@0.2.") {
                 continue;
             }
             let detail = "the host offers the ports of syrch:plugin and, with nothing behind them, WASI 0.2".to_owned();
-            return Err(LoadError::Import { import: name.to_owned(), detail });
+            return Err(LoadError::Import { import: name.clone(), detail });
         };
         check_version(name)?;
         let port = rest.split('@').next().unwrap_or_default();
@@ -164,7 +243,7 @@ fn imported_ports(engine: &Engine, ty: &types::Component, roles: &[Role]) -> Res
             } else {
                 "the contract has no such port".to_owned()
             };
-            return Err(LoadError::Import { import: name.to_owned(), detail });
+            return Err(LoadError::Import { import: name.clone(), detail });
         }
         wanted.push(port.to_owned());
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use syrch_core::roles::{Call, Role};
 use syrch_core::{Limits, RoleError, text, validate};
+use syrch_schema::{Patterns, Schema};
 use wasmtime::component::{Instance, InstancePre};
 use wasmtime::{Store, UpdateDeadline};
 
@@ -16,6 +17,7 @@ use crate::error::role_error;
 use crate::pulse::Pulse;
 use crate::slots::{Slot, Slots};
 use crate::state::State;
+use crate::turns::{self, Turns};
 use crate::wasi::{Printed, deny_all};
 
 /// Who a plugin says it is.
@@ -29,6 +31,8 @@ pub struct Identity {
     pub summary: String,
     /// A JSON Schema of its settings.
     pub config_schema: serde_json::Value,
+    /// The same as the plugin wrote it.
+    pub(crate) schema_text: String,
 }
 
 /// A plugin that was loaded and compared with the contract. Cheap to clone.
@@ -40,6 +44,9 @@ pub struct Plugin {
 pub(crate) struct Inner {
     pub(crate) pre: InstancePre<State>,
     pub(crate) slots: Slots,
+    pub(crate) turns: Turns,
+    /// Linear memories of a store.
+    pub(crate) memories: u32,
     pub(crate) limits: Arc<Limits>,
     pub(crate) label: String,
     pub(crate) digest: String,
@@ -56,7 +63,7 @@ impl Plugin {
         let mut session = Session::open(&inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
         session.check_exports(&inner)?;
         let described = session.describe().await.map_err(|error| LoadError::About(error.to_string()))?;
-        let _ = inner.identity.set(identity_of(described, &inner.limits)?);
+        let _ = inner.identity.set(identity_of(described, &inner.limits).await?);
         Ok(Self { inner })
     }
 
@@ -68,6 +75,7 @@ impl Plugin {
             version: String::new(),
             summary: String::new(),
             config_schema: serde_json::Value::Null,
+            schema_text: String::new(),
         };
         self.inner.identity.get().unwrap_or(NOBODY)
     }
@@ -110,7 +118,7 @@ impl Plugin {
             return Err(LoadError::WrongRole { wanted: role.name().to_owned(), plays });
         }
         let config = serde_json::Value::Object(config.clone());
-        check_config(&self.identity().config_schema, &config)?;
+        check_config(&self.identity().schema_text, &config, &self.inner.limits).await?;
         let config = config.to_string();
         let mut session =
             Session::open(&self.inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
@@ -122,65 +130,29 @@ impl Plugin {
     }
 }
 
-fn identity_of(described: export::about::Identity, limits: &Limits) -> Result<Identity, LoadError> {
+async fn identity_of(described: export::about::Identity, limits: &Limits) -> Result<Identity, LoadError> {
     let unusable = |what: String| LoadError::About(format!("its description is unusable: {what}"));
     let export::about::Identity { name, version, summary, config_schema } = described;
     if name.is_empty() || name.len() > limits.id_bytes || version.len() > limits.id_bytes {
         return Err(unusable(format!("name and version are 1 to {} bytes", limits.id_bytes)));
     }
-    validate::json("config-schema", &config_schema, limits).map_err(|error| unusable(error.0))?;
-    let config_schema = serde_json::from_str(&config_schema).map_err(|error| unusable(error.to_string()))?;
-    if refers(&config_schema) {
-        return Err(unusable("`config-schema` refers to other places; write the settings out".to_owned()));
-    }
-    validator(&config_schema).map_err(|error| unusable(format!("`config-schema`: {error}")))?;
+    Schema::prepare(&config_schema, Patterns::Refused, limits)
+        .await
+        .map_err(|error| unusable(format!("`config-schema`: {error}")))?;
+    let schema_text = config_schema;
+    let config_schema = serde_json::from_str(&schema_text).map_err(|error| unusable(error.to_string()))?;
     let summary = text::clip(&summary, limits.log_line).to_owned();
-    Ok(Identity { name, version, summary, config_schema })
+    Ok(Identity { name, version, summary, config_schema, schema_text })
 }
 
-/// Whether a schema refers to other places, in itself or elsewhere. Settings are flat: without references a schema fetches nothing, and
-/// checking against it costs no more than its size.
-fn refers(schema: &serde_json::Value) -> bool {
-    const REFERENCES: [&str; 6] = ["$ref", "$dynamicRef", "$recursiveRef", "$id", "$anchor", "$dynamicAnchor"];
-    match schema {
-        serde_json::Value::Object(map) => {
-            map.iter().any(|(key, value)| REFERENCES.contains(&key.as_str()) || refers(value))
-        }
-        serde_json::Value::Array(items) => items.iter().any(refers),
-        _ => false,
-    }
-}
-
-/// Draft 2020-12, with patterns that take linear time.
-fn validator(schema: &serde_json::Value) -> Result<jsonschema::Validator, String> {
-    const PATTERN_BYTES: usize = 1 << 20;
-    let mut schema = schema.clone();
-    if let Some(map) = schema.as_object_mut() {
-        map.shift_remove("$schema");
-    }
-    let patterns = jsonschema::PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
-    jsonschema::options()
-        .with_draft(jsonschema::Draft::Draft202012)
-        .with_pattern_options(patterns)
-        .build(&schema)
-        .map_err(|error| text::clip(&error.to_string(), 200).to_owned())
-}
-
-fn check_config(schema: &serde_json::Value, config: &serde_json::Value) -> Result<(), LoadError> {
+/// Compares settings with the plugin's schema.
+async fn check_config(schema: &str, config: &serde_json::Value, limits: &Limits) -> Result<(), LoadError> {
     const SHOWN: usize = 8;
-    let validator = validator(schema).map_err(LoadError::Config)?;
-    if validator.is_valid(config) {
-        return Ok(());
-    }
-    let errors: Vec<String> = validator
-        .iter_errors(config)
-        .take(SHOWN)
-        .map(|error| {
-            let place = error.instance_path().to_string();
-            if place.is_empty() { error.to_string() } else { format!("{}: {error}", place.trim_start_matches('/')) }
-        })
-        .collect();
-    Err(LoadError::Config(errors.join("; ")))
+    let schema = Schema::prepare(schema, Patterns::Refused, limits)
+        .await
+        .map_err(|error| LoadError::Config(error.to_string()))?;
+    let errors = schema.errors(config, SHOWN);
+    if errors.is_empty() { Ok(()) } else { Err(LoadError::Config(errors.join("; "))) }
 }
 
 /// What a plugin used, over all calls of one role.
@@ -265,7 +237,10 @@ pub(crate) struct Session {
 
 impl Session {
     async fn open(inner: &Inner, call: Option<(Role, Call)>) -> Result<Self, RoleError> {
-        let slot = inner.slots.take(call.as_ref().map(|(role, _)| *role)).await;
+        let role = call.as_ref().map(|(role, _)| *role);
+        // All calls of a search charge the same ledger.
+        let search = call.as_ref().map_or(0, |(_, call)| Arc::as_ptr(&call.ledger).addr());
+        let slot = inner.slots.take(role, search, inner.memories).await;
         let printed = Printed::default();
         let seed = call.as_ref().map_or(0, |(_, call)| call.ports.run.seed());
         let state = State::new(deny_all(seed, &printed), printed, Arc::clone(&inner.limits), call);
@@ -276,9 +251,14 @@ impl Session {
         store.set_max_component_handles(inner.limits.handles.saturating_add(256));
         // Armed before instantiation: a start function is guest code too.
         store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(|mut store| {
-            store.data_mut().charge_cpu()?;
-            Ok(UpdateDeadline::Yield(1))
+        let (slots, turns) = (inner.slots.clone(), inner.turns.clone());
+        store.epoch_deadline_callback(move |mut store| {
+            let state = store.data_mut();
+            state.charge_cpu()?;
+            if state.cpu() < turns::FREE {
+                return Ok(UpdateDeadline::Yield(1));
+            }
+            Ok(UpdateDeadline::YieldCustom(1, turns.next(&state.turn, slots.is_shared(search))))
         });
         let pulse = store.data().pulse.clone();
         let started = pulse.guard(inner.limits.idle, inner.pre.instantiate_async(&mut store)).await;

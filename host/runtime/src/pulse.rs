@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::meter::Meter;
 use crate::state::hit;
 
 /// A guest's pulse, shared between its store and who watches it.
@@ -17,16 +18,27 @@ struct Beat {
     /// Milliseconds from `start` to when the guest was last seen.
     seen: AtomicU64,
     waiting: AtomicBool,
+    meter: Meter,
 }
 
 impl Pulse {
     pub(crate) fn new() -> Self {
-        let beat = Beat { start: Instant::now(), seen: AtomicU64::new(0), waiting: AtomicBool::new(false) };
+        let beat = Beat {
+            start: Instant::now(),
+            seen: AtomicU64::new(0),
+            waiting: AtomicBool::new(false),
+            meter: Meter::new(),
+        };
         Self(Arc::new(beat))
     }
 
     fn now(&self) -> u64 {
         u64::try_from(self.0.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The guest's CPU time.
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.0.meter
     }
 
     /// The guest was seen running.
@@ -60,7 +72,7 @@ impl Pulse {
             }
         };
         tokio::select! {
-            result = call => result,
+            result = self.0.meter.counting(call) => result,
             () = stalled => hit("idle", format!("{} s without running or calling a port", patience.as_secs_f64())),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use syrch_core::ports::{LlmError, PortError, Reply};
 use syrch_core::roles::{Call, Role};
@@ -12,10 +12,10 @@ use wasmtime::component::{Resource, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::contract::{Port, ports_of};
-use crate::engine::TICK;
 use crate::flight::Flight;
 use crate::limiter::SumLimiter;
 use crate::pulse::Pulse;
+use crate::turns::Turn;
 use crate::wasi::Printed;
 
 // The generated bindings re-export these four, so they are `pub` in a private module.
@@ -53,8 +53,10 @@ pub(crate) struct State {
     tickets: BTreeMap<u32, watch::Receiver<bool>>,
     next_ticket: u32,
     held: usize,
-    cpu: Duration,
-    mark: Instant,
+    /// The CPU time that was charged so far.
+    charged: Duration,
+    /// The call's turn on the CPU, if it has computed for long.
+    pub(crate) turn: Turn,
 }
 
 impl State {
@@ -72,23 +74,23 @@ impl State {
             tickets: BTreeMap::new(),
             next_ticket: 1,
             held: 0,
-            cpu: Duration::ZERO,
-            mark: Instant::now(),
+            charged: Duration::ZERO,
+            turn: Turn::default(),
         }
     }
 
     /// The guest's CPU time so far.
     pub(crate) fn cpu(&self) -> Duration {
-        self.cpu
+        self.charged
     }
 
-    /// Charges the time since the guest was last seen, at most one tick: more can only be time in which others ran.
+    /// Charges the CPU time since the last charge.
     pub(crate) fn charge_cpu(&mut self) -> wasmtime::Result<()> {
-        let spent = self.mark.elapsed().min(TICK);
-        self.mark = Instant::now();
         self.pulse.beat();
-        self.cpu += spent;
-        if self.cpu > self.limits.cpu_per_call {
+        let used = self.pulse.meter().used();
+        let spent = used.saturating_sub(self.charged);
+        self.charged = used;
+        if used > self.limits.cpu_per_call {
             return hit("cpu-per-call", format!("{} s", self.limits.cpu_per_call.as_secs_f64()));
         }
         match &self.call {
@@ -128,10 +130,11 @@ impl State {
 
     /// Waits for what has a deadline of its own: that time is not the guest's.
     pub(crate) async fn waiting<T>(&mut self, work: impl Future<Output = T>) -> T {
+        self.turn.end();
         self.pulse.waits(true);
-        let result = work.await;
+        let meter = self.pulse.meter().clone();
+        let result = meter.leaving_out(work).await;
         self.pulse.waits(false);
-        self.mark = Instant::now();
         result
     }
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::json;
+use syrch_core::Limits;
 use syrch_core::ports::{
     CellIndex, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Reply, Shape, Usage,
 };
 
 use super::evidence;
 use super::interpret::{self, Interpretation, Interpretations};
+use crate::shape;
 use crate::written::{Written, plan_of_one};
 
 /// The provider's name, and the name of its only model.
@@ -116,6 +118,9 @@ impl ModelProvider for OfflineProvider {
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        if let Err(error) = shape::prepare(&call.request.expect, &Limits::default()).await {
+            return ModelOutcome::unsent(error);
+        }
         ModelOutcome::sent(self.reply(call).await, Some(usage()))
     }
 }

@@ -11,6 +11,7 @@ use syrch_core::ports::{
 use super::order::in_order;
 use super::read::RecordedAnswers;
 use crate::asked::{is_whole, missed};
+use crate::shape;
 use crate::written::statement;
 
 /// The provider's name, and the name of its only model.
@@ -124,6 +125,9 @@ impl ModelProvider for RecordedProvider {
 
     /// What nobody was ever asked is not charged; an answer that was refused or is none is.
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        if let Err(error) = shape::prepare(&call.request.expect, &self.config.limits).await {
+            return ModelOutcome::unsent(error);
+        }
         match self.reply(call) {
             Err(error @ (LlmError::Unsupported(_) | LlmError::Missed(_))) => ModelOutcome::unsent(error),
             result => ModelOutcome::sent(result, Some(usage())),

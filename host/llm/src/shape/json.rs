@@ -5,12 +5,12 @@ use syrch_core::{Json, Limits};
 
 use super::document::{documents, strict};
 use super::prose::{fences, without_thinking};
-use super::schema::Schema;
+use super::schema_of;
 
 /// The document that matches: the whole reply, else what is in a fence, else what stands in the prose. Models show drafts and
 /// examples first, so of several the last one counts.
 pub(super) fn parse(text: &str, schema: &str, limits: &Limits) -> Result<Option<Json>, LlmError> {
-    let schema = Schema::of(schema, limits)?;
+    let schema = schema_of(schema, limits)?;
     let depth = limits.json_depth;
     let fits = |value: &serde_json::Value| schema.accepts(value);
     if let Some(value) = strict(text, depth).filter(fits) {

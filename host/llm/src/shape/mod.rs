@@ -9,13 +9,15 @@ mod confidence;
 mod document;
 mod json;
 mod prose;
-mod schema;
 mod sql;
 mod yaml;
+
+use std::sync::Arc;
 
 use syrch_core::ports::{LlmError, Shape};
 use syrch_core::text::clip;
 use syrch_core::{Json, Limits};
+use syrch_schema::{Patterns, Schema, SchemaError};
 
 /// Bytes of a malformed reply that its error shows.
 const BEGINNING: usize = 200;
@@ -27,7 +29,7 @@ const BEGINNING: usize = 200;
 pub fn accept(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
     match shape {
         Shape::Text | Shape::Sql => Ok(()),
-        Shape::Json(schema) => schema::Schema::of(schema, limits).map(|_| ()),
+        Shape::Json(schema) => schema_of(schema, limits).map(|_| ()),
         Shape::Yaml(keys) if keys.is_empty() => Err(LlmError::Unsupported("a mapping without keys".into())),
         Shape::Choice(words) if words.iter().all(|word| word.trim().is_empty()) => {
             Err(LlmError::Unsupported("a choice without words".into()))
@@ -36,6 +38,27 @@ pub fn accept(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
         Shape::Vectors => Err(LlmError::Unsupported("embeddings".into())),
         Shape::Other(name) => Err(LlmError::Unsupported(format!("the shape `{name}`"))),
     }
+}
+
+/// Compiles the shape's schema on a thread that may block, so that [`accept`] and [`parse`] find it in the cache. Providers call it first.
+///
+/// # Errors
+/// [`LlmError::Unsupported`] for a schema that is none or asks for more work than it may.
+pub(crate) async fn prepare(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
+    match shape {
+        Shape::Json(schema) => {
+            Schema::prepare(schema, Patterns::Bounded, limits).await.map(|_| ()).map_err(unsupported)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn schema_of(text: &str, limits: &Limits) -> Result<Arc<Schema>, LlmError> {
+    Schema::of(text, Patterns::Bounded, limits).map_err(unsupported)
+}
+
+fn unsupported(error: SchemaError) -> LlmError {
+    LlmError::Unsupported(format!("the JSON schema: {error}"))
 }
 
 /// What the shape finds in a reply: `{"sql": …, "confidence": number or null}` for [`Shape::Sql`], the document for

@@ -20,6 +20,7 @@ use super::menu::{Menu, Menus, run};
 use super::suite::{SimulatedQuestion, SimulatedSuite};
 use super::wire::{Turned, latency, tokens};
 use crate::asked::{is_whole, missed};
+use crate::shape;
 use crate::written::{Written, plan_of_one, statement};
 
 /// The provider's name, and the name of its only model.
@@ -217,6 +218,9 @@ impl ModelProvider for SimulatedProvider {
 
     /// What the suite does not hold is not charged, nor is what is turned away.
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        if let Err(error) = shape::prepare(&call.request.expect, &self.config.limits).await {
+            return ModelOutcome::unsent(error);
+        }
         let plan = plan(call);
         if let (None, Err(error)) = (&plan, check(call)) {
             return ModelOutcome::unsent(error);

@@ -1,0 +1,34 @@
+//! What the binary does as a child of itself: compiles one component within limits of its own. No command for people.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use syrch::syrch_core::Limits;
+
+/// The first argument by which the child is recognised.
+pub(crate) const NAME: &str = "__compile-component";
+
+/// Compiles the component on standard input to standard output. The parent reads standard error.
+pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
+    match limits(arguments).and_then(compile) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // A parent that is gone reads nothing.
+            drop(writeln!(std::io::stderr(), "{error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Reads the parent's limits: bytes of memory and seconds of CPU time.
+fn limits(arguments: &[OsString]) -> Result<Limits, String> {
+    let number = |place: usize| arguments.get(place)?.to_str()?.parse::<u64>().ok();
+    let (memory, seconds) = number(0).zip(number(1)).ok_or("this is no command for people: the host calls it")?;
+    Ok(Limits { compile_memory: memory, compile_cpu: Duration::from_secs(seconds), ..Limits::default() })
+}
+
+fn compile(limits: Limits) -> Result<(), String> {
+    syrch::compile_component(&limits, &mut std::io::stdin(), &mut std::io::stdout()).map_err(|error| format!("{error:#}"))
+}

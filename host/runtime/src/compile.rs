@@ -1,0 +1,146 @@
+//! Compiling components that the host did not bring along: in a child process, which takes its limits from the operating system.
+//!
+//! A compilation runs no code of the component, but a hostile component can make the compiler take gigabytes and minutes, and a thread
+//! that compiles can neither be interrupted nor bounded. The child is the host's own binary; it has an empty environment and nothing but
+//! its two pipes.
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+
+use syrch_core::{Limits, text};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+
+use crate::engine::compiler;
+use crate::{LoadError, read};
+
+/// Bytes of compiled code that are taken from a child. Code is some three to eight times as large as its component.
+const MAX_CODE: u64 = 768 << 20;
+/// Bytes of an error message that are taken from a child.
+const MAX_MESSAGE: u64 = 4 << 10;
+
+/// How to start a process of this host's binary that calls [`compile_component`] on its standard streams, and nothing else. Two further
+/// arguments tell it its limits: bytes of memory and seconds of CPU time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompileProcess {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+impl CompileProcess {
+    /// Whether a child process can be bounded on this system. Elsewhere components are compiled in the host's own process.
+    pub const IS_SUPPORTED: bool = cfg!(target_os = "linux");
+
+    /// Compiles a component in a child.
+    pub(crate) async fn compile(&self, component: &[u8], limits: &Limits) -> Result<Vec<u8>, LoadError> {
+        let failed = |error: std::io::Error| LoadError::Engine(format!("the compiler's process: {error}"));
+        let mut command = Command::new(&self.program);
+        // The child's limits are this host's, whatever the defaults are.
+        command
+            .args(&self.arguments)
+            .args([limits.compile_memory, limits.compile_cpu.as_secs()].map(|limit| limit.to_string()));
+        command.env_clear().current_dir("/").kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(failed)?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+            return Err(LoadError::Engine("the compiler's process has no pipes".to_owned()));
+        };
+        let (mut code, mut message) = (Vec::new(), Vec::new());
+        let exchange = async {
+            let write = async {
+                // A child that has seen enough closes its input.
+                let _ = stdin.write_all(component).await;
+                drop(stdin);
+            };
+            let (mut stdout, mut stderr) = (stdout.take(MAX_CODE + 1), stderr.take(MAX_MESSAGE));
+            let read = futures::future::join(stdout.read_to_end(&mut code), stderr.read_to_end(&mut message));
+            let (_, (read, _)) = futures::future::join(write, read).await;
+            read?;
+            // What is over the bound is not read; the child would wait for a reader.
+            drop(stdout);
+            child.wait().await
+        };
+        let status = tokio::time::timeout(limits.compile, exchange)
+            .await
+            .map_err(|_| LoadError::CompileLimit(format!("{} s", limits.compile.as_secs_f64())))?
+            .map_err(failed)?;
+        if code.len() as u64 > MAX_CODE {
+            return Err(LoadError::CompileLimit(format!("{} MiB of compiled code", MAX_CODE >> 20)));
+        }
+        if status.success() { Ok(code) } else { Err(refused(status, &message, limits)) }
+    }
+}
+
+/// Why a child ended without code: by what it says, or by the signal of the limit that ended it.
+fn refused(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
+    let message = String::from_utf8_lossy(message);
+    let first = text::clip(message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 500).to_owned();
+    if status.code().is_some() {
+        return LoadError::Broken(first);
+    }
+    let seconds = limits.compile_cpu.as_secs();
+    match signal(status) {
+        // SIGXCPU, and SIGKILL a second later.
+        Some(24 | 9) => LoadError::CompileLimit(format!("{seconds} CPU-seconds")),
+        // Rust aborts where memory or stack cannot be had.
+        Some(6 | 7 | 11) => LoadError::CompileLimit(format!("{} MB of memory", limits.compile_memory / 1_000_000)),
+        _ => LoadError::Engine(format!("the compiler's process ended with {status}: {first}")),
+    }
+}
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal(_: ExitStatus) -> Option<i32> {
+    None
+}
+
+/// The child's side of [`CompileProcess`]: limits this process, reads a component and writes its compiled code. Whoever calls it ends the
+/// process afterwards, with an error's text on standard error and a status other than 0.
+///
+/// # Errors
+/// When the limits cannot be set, the streams fail, or the component is not valid.
+pub fn compile_component(
+    limits: &Limits,
+    input: &mut dyn Read,
+    output: &mut dyn Write,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    limit_process(limits)?;
+    let mut component = Vec::new();
+    input.take(limits.component_bytes + 1).read_to_end(&mut component)?;
+    read::recognise(&component)?;
+    let code = compiler(limits)?.precompile_component(&component)?;
+    output.write_all(&code)?;
+    output.flush()?;
+    Ok(())
+}
+
+/// Bounds memory, CPU time and files of this process for the rest of its life.
+#[cfg(target_os = "linux")]
+fn limit_process(limits: &Limits) -> std::io::Result<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let seconds = limits.compile_cpu.as_secs();
+    for (resource, limit, hard) in [
+        (Resource::As, limits.compile_memory, limits.compile_memory),
+        (Resource::Cpu, seconds, seconds + 1),
+        (Resource::Core, 0, 0),
+        (Resource::Fsize, 0, 0),
+        (Resource::Nproc, 0, 0),
+    ] {
+        setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(hard) })?;
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn limit_process(_: &Limits) -> std::io::Result<()> {
+    Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "a process cannot be bounded on this system"))
+}
