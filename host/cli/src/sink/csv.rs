@@ -2,7 +2,8 @@
 //!
 //! A text cell (or a column name) that begins with `=`, `+`, `-`, `@`, a tab or a line break, or with the full-width form of one of the
 //! signs, gets a leading `'`, unless it is a plain number such as `-5`: a spreadsheet would take the rest for a formula. Number cells
-//! stay as they are. Characters that a terminal would obey, and those that turn or hide the text around them, are shown as on a
+//! stay as they are. Cells with a semicolon or a tab are quoted as those with a comma are. Characters that a terminal would obey, and those that
+//! turn or hide the text around them, are shown as on a
 //! terminal, but for tab and line breaks, which CSV can hold. JSON keeps every value unchanged.
 
 use serde_json::Value;
@@ -41,7 +42,7 @@ mod tests {
     fn formulas_are_text_and_numbers_stay_numbers() {
         assert_eq!(one(json!("=1+1")), "'=1+1");
         assert_eq!(one(json!("@SUM(A1)")), "'@SUM(A1)");
-        assert_eq!(one(json!("\t=1")), "'\t=1");
+        assert_eq!(one(json!("\t=1")), "\"'\t=1\"");
         assert_eq!(one(json!("-2+3+cmd|' /C calc'!A0")), "'-2+3+cmd|' /C calc'!A0");
         assert_eq!(one(json!(-5)), "-5");
         assert_eq!(one(json!("-5.25")), "-5.25");
@@ -50,6 +51,7 @@ mod tests {
 
     #[test]
     fn quotes_commas_and_empty_lines() {
+        assert_eq!((one(json!("1;2")), one(json!("a\tb"))), ("\"1;2\"".to_owned(), "\"a\tb\"".to_owned()));
         assert_eq!(one(json!("say \"hi\", you")), "\"say \"\"hi\"\", you\"");
         assert_eq!(one(json!(null)), "\"\"");
         assert_eq!(one(json!("a\0b\u{1b}c")), "a\\u{0}b\\u{1b}c");

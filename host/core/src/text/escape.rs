@@ -3,13 +3,21 @@
 
 use std::borrow::Cow;
 
-/// Whether a character has no place in a report: controls, and those that turn or hide the text around them.
+/// Whether a character has no place in a report: controls, those that turn the text around them, and those that nobody sees, so that two
+/// texts look alike and are not.
 #[must_use]
 pub fn is_dangerous(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}')
+}
+
+/// Unicode's `Default_Ignorable_Code_Point`, which a reader that cannot show them leaves out: soft hyphen, fillers, marks of direction,
+/// variation selectors, tags. Not the two joiners, without which families of emoji fall apart and Persian is misspelt.
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The text with such characters shown as their codes, but for those to keep.
@@ -93,7 +101,8 @@ pub fn fenced(language: &str, code: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}\n", shown(code, &['\n', '\t']))
 }
 
-/// A record of comma-separated values after RFC 4180, with its line's end; the fields are as they shall be read back.
+/// A record of comma-separated values after RFC 4180, with its line's end; the fields are as they shall be read back. Fields with a
+/// semicolon or a tab are quoted, too: in many countries a spreadsheet splits at the one, and a pasted text at the other.
 #[must_use]
 pub fn record(fields: impl IntoIterator<Item = String>) -> String {
     let (mut out, mut count) = (String::new(), 0);
@@ -102,7 +111,7 @@ pub fn record(fields: impl IntoIterator<Item = String>) -> String {
             out.push(',');
         }
         count += 1;
-        if field.contains(['"', ',', '\n', '\r']) {
+        if field.contains(['"', ',', ';', '\t', '\n', '\r']) {
             out.push('"');
             out.push_str(&field.replace('"', "\"\""));
             out.push('"');
@@ -182,6 +191,54 @@ mod tests {
         assert_eq!(shown("\u{9b}2J", &[]), "\\u{9b}2J");
         assert_eq!(shown("a\n\tb\u{7}", &['\n', '\t']), "a\n\tb\\u{7}");
         assert_eq!(shown("naïve 漢字 👩‍👧", &[]), "naïve 漢字 👩‍👧");
+    }
+
+    #[test]
+    fn what_nobody_sees_is_shown() {
+        for hidden in [
+            '\u{ad}',
+            '\u{34f}',
+            '\u{115f}',
+            '\u{1160}',
+            '\u{17b4}',
+            '\u{180b}',
+            '\u{180e}',
+            '\u{200b}',
+            '\u{200f}',
+            '\u{2060}',
+            '\u{2064}',
+            '\u{2066}',
+            '\u{3164}',
+            '\u{fe00}',
+            '\u{fe0f}',
+            '\u{feff}',
+            '\u{ffa0}',
+            '\u{fff0}',
+            '\u{1bca3}',
+            '\u{1d173}',
+            '\u{e0001}',
+            '\u{e0041}',
+            '\u{e007f}',
+            '\u{e0100}',
+            '\u{e01ef}',
+        ] {
+            let code = hidden.escape_unicode().to_string();
+            let text = format!("pay{hidden}pal");
+            assert_eq!(shown(&text, &[]), format!("pay{code}pal"));
+            assert_eq!(html(&text), format!("pay{code}pal"));
+            assert_eq!(markdown(&text), format!("pay{code}pal"));
+            assert_eq!(spreadsheet(&text), format!("pay{code}pal"));
+            assert_eq!(fenced("", &text), format!("```\npay{code}pal\n```\n"));
+        }
+        // The sign stays readable without its selector.
+        assert_eq!(shown("I \u{2764}\u{fe0f} SQL", &[]), "I \u{2764}\\u{fe0f} SQL");
+        assert_eq!(shown("می\u{200c}خواهم 한국어 ไทย", &[]), "می\u{200c}خواهم 한국어 ไทย");
+    }
+
+    #[test]
+    fn no_reader_splits_a_field() {
+        let fields = ["a;b", "a\tb", "a,b", "plain", "a b"].map(str::to_owned);
+        assert_eq!(record(fields), "\"a;b\",\"a\tb\",\"a,b\",plain,a b\n");
     }
 
     /// What a browser makes of it again.
