@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use syrch_core::roles::Role;
+use syrch_grade::run::{DOCUMENT, read_within};
 
 use crate::strategies::{LIMITS, Limit};
 use crate::{PluginSource, Settings, builtin, record};
@@ -133,7 +134,7 @@ fn is_same_plugin(one: &PluginSource, other: &PluginSource) -> bool {
 fn bytes(source: &PluginSource) -> Option<Cow<'static, [u8]>> {
     match source {
         PluginSource::Builtin(name) => builtin::find(name).map(Cow::Borrowed),
-        PluginSource::File(path) => std::fs::read(path).ok().map(Cow::Owned),
+        PluginSource::File(path) => read_within(path, DOCUMENT).ok().map(Cow::Owned),
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use syrch_core::ports::{Database, Query};
 use syrch_grade::rules::{r_ves, time_ratio};
-use syrch_grade::run::{Graded, RunRecord};
+use syrch_grade::run::{DOCUMENT, Graded, RunRecord, read_within};
 use syrch_grade::{Question, Verdict};
 use syrch_scheduler::Stop;
 
@@ -80,7 +80,7 @@ impl Timings {
     /// What an earlier pass left in the folder of a run; none: there was none.
     #[must_use]
     pub fn read(folder: &Path) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(folder.join(FILE)).ok()?).ok()
+        serde_json::from_slice(&read_within(&folder.join(FILE), DOCUMENT).ok()?).ok()
     }
 }
 

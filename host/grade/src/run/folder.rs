@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::error::RunError;
 use super::header::{Header, RUN_FORMAT};
 use super::line::{Line, Lines};
+use super::whole::{DOCUMENT, read_within};
 
 pub(crate) const HEADER: &str = "run.json";
 pub(crate) const RESULTS: &str = "results.jsonl";
@@ -138,7 +139,7 @@ pub fn item_journal(folder: &Path, arm: &str, id: &str) -> PathBuf {
 /// When there is no run in that folder, its header is damaged, or it has another format.
 pub fn read_header(folder: &Path) -> Result<Header, RunError> {
     let path = folder.join(HEADER);
-    let text = fs::read(&path).map_err(|error| RunError::io(&path, error))?;
+    let text = read_within(&path, DOCUMENT).map_err(|error| RunError::io(&path, error))?;
     let damaged = |error: serde_json::Error| RunError::Header { path: path.clone(), reason: error.to_string() };
     let value: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
     match value.get("format").and_then(serde_json::Value::as_str) {

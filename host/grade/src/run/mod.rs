@@ -17,6 +17,7 @@ mod runs;
 mod shard;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use changed::changed;
 pub use engine::execute;
@@ -32,3 +33,4 @@ pub use progress::{ArmProgress, Observer, Progress, Resumed, Silent};
 pub use read::{EarlierTries, RunRecord, read};
 pub use runs::{RunEntry, RunSummary, Runs};
 pub use shard::ShardError;
+pub use whole::{DOCUMENT, read_within};

@@ -9,6 +9,7 @@ use syrch_core::ResultSet;
 use syrch_core::ports::{Database, Query};
 use syrch_grade::Verdict;
 use syrch_grade::rules::{Facts, Rule};
+use syrch_grade::run::{DOCUMENT, read_within};
 use syrch_grade::suite::Suite;
 
 use super::super::expected;
@@ -170,14 +171,17 @@ async fn open_at(settings: &Settings, path: PathBuf) -> Result<Arc<dyn Database>
 
 fn read(folder: &Path) -> Result<FuzzManifest, Error> {
     let path = folder.join(FUZZ_FILE);
-    let text = std::fs::read_to_string(&path).map_err(|error| {
+    if !leads_nowhere(folder, Path::new(FUZZ_FILE)) {
+        return Err(linked(folder, FUZZ_FILE));
+    }
+    let text = read_within(&path, DOCUMENT).map_err(|error| {
         Error::Config(format!(
             "there is no fuzzed suite in `{}`: `{FUZZ_FILE}` cannot be read: {error}",
             folder.display()
         ))
     })?;
     let wrong = |what: String| Error::Unfit(format!("`{}` is no fuzzed suite: {what}", path.display()));
-    let manifest: FuzzManifest = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let manifest: FuzzManifest = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
     if manifest.format != FUZZ_FORMAT {
         return Err(wrong(format!("its format is `{}`, and this host reads `{FUZZ_FORMAT}`", manifest.format)));
     }
@@ -187,6 +191,30 @@ fn read(folder: &Path) -> Result<FuzzManifest, Error> {
         if !Path::new(&variant.file).components().all(is_inside) {
             return Err(wrong(format!("`{}` leads out of its folder", variant.file)));
         }
+        // What SQLite looks for beside a database counts with it.
+        for file in ["", "-wal", "-shm", "-journal"].map(|end| format!("{}{end}", variant.file)) {
+            if !leads_nowhere(folder, Path::new(&file)) {
+                return Err(linked(folder, &file));
+            }
+        }
     }
     Ok(manifest)
+}
+
+/// Whether a path in a folder is the file that it names: neither it nor a folder on the way to it is a symbolic link, a pipe or a device.
+/// What does not exist leads nowhere.
+fn leads_nowhere(folder: &Path, file: &Path) -> bool {
+    let mut path = folder.to_owned();
+    file.components().all(|part| {
+        path.push(part);
+        path.symlink_metadata().map_or(true, |about| about.is_file() || about.is_dir())
+    })
+}
+
+fn linked(folder: &Path, file: &str) -> Error {
+    let path = folder.join(file);
+    Error::Unfit(format!(
+        "`{}` is not a plain file in the fuzzed suite's folder: links are not followed there",
+        path.display()
+    ))
 }

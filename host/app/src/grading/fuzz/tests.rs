@@ -118,6 +118,43 @@ async fn the_seed_decides_and_the_manifest_says_what_was_made() {
     );
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn links_in_the_folder_are_refused() {
+    use std::os::unix::fs::symlink;
+
+    let world = world();
+    world.make("fuzzed", 1, 1).await.unwrap();
+    let outside = world.at("outside");
+    for (inside, target) in [
+        ("fuzz.json", world.at("fuzzed/fuzz.json")),
+        ("shop/1.sqlite", world.at("fuzzed/shop/1.sqlite")),
+        ("shop", world.at("fuzzed/shop")),
+    ] {
+        let place = world.at("fuzzed").join(inside);
+        fs::rename(&target, &outside).unwrap();
+        symlink(&outside, &place).unwrap();
+        let error = world.open("fuzzed").await.map(drop).unwrap_err();
+        assert!(matches!(&error, Error::Unfit(why) if why.contains("links are not followed")), "{inside}: {error}");
+        fs::remove_file(&place).unwrap();
+        fs::rename(&outside, &target).unwrap();
+        assert!(world.open("fuzzed").await.is_ok(), "{inside}");
+    }
+    symlink(world.at("shop.sqlite"), world.at("fuzzed/shop/1.sqlite-wal")).unwrap();
+    assert!(world.open("fuzzed").await.is_err());
+}
+
+#[tokio::test]
+async fn the_manifest_is_read_within_a_bound() {
+    let world = world();
+    world.make("fuzzed", 1, 1).await.unwrap();
+    let manifest = world.at("fuzzed").join(FUZZ_FILE);
+    // It says that it has a terabyte, and takes no memory for it.
+    fs::OpenOptions::new().write(true).open(&manifest).unwrap().set_len(1 << 40).unwrap();
+    let error = world.open("fuzzed").await.map(drop).unwrap_err().to_string();
+    assert!(error.contains("is larger than"), "{error}");
+}
+
 #[tokio::test]
 async fn what_does_not_fit_is_refused() {
     let mut world = world();

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use syrch::grade::run::{DOCUMENT, read_within};
 
 /// The file.
 const FILE: &str = "compare.json";
@@ -43,7 +44,7 @@ impl Terms {
 
     /// Those of a run; none: it keeps none.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
-        let terms: Self = serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()?;
+        let terms: Self = serde_json::from_slice(&read_within(&folder.join(FILE), DOCUMENT).ok()?).ok()?;
         (terms.schema == SCHEMA).then_some(terms)
     }
 }

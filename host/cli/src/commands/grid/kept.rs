@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use syrch::grade::report::GridReport;
-use syrch::grade::run::{End, RunRecord};
+use syrch::grade::run::{DOCUMENT, End, RunRecord, read_within};
 use syrch::grading::Timings;
 
 use super::one;
@@ -53,7 +53,7 @@ impl Kept {
 
     /// That of a run; none: it is not that of a grid.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
-        let kept: Self = serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()?;
+        let kept: Self = serde_json::from_slice(&read_within(&folder.join(FILE), DOCUMENT).ok()?).ok()?;
         (kept.schema == SCHEMA).then_some(kept)
     }
 
