@@ -16,6 +16,8 @@ pub struct EndpointConfig {
     pub base_url: String,
     /// Sent to that endpoint and nowhere else; without one (or an empty one) no header for it is sent.
     pub api_key: Option<SecretString>,
+    /// Whether the key may go over plain HTTP to another machine, where whoever sits between can read it.
+    pub insecure: bool,
     /// The model that answers when a request names none.
     pub model: String,
     /// Further models that a request may name.
@@ -37,6 +39,7 @@ impl EndpointConfig {
         Self {
             base_url: base_url.into(),
             api_key: None,
+            insecure: false,
             model: model.into(),
             models: Vec::new(),
             temperature: None,
@@ -113,6 +116,12 @@ pub enum EndpointError {
     BaseUrl {
         /// What is wrong with it.
         reason: String,
+    },
+    /// The key would go to another machine without encryption.
+    #[error("the API key would go over plain http to `{host}`, and whoever sits between could read it")]
+    Exposed {
+        /// The other machine.
+        host: String,
     },
     /// The key cannot stand in a header.
     #[error("the API key holds characters that no key has")]

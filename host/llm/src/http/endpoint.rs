@@ -10,7 +10,7 @@ use serde_json::Value;
 use syrch_core::ports::{LlmError, Preview, Retry};
 use syrch_core::text::clip;
 
-use super::{EndpointConfig, EndpointError, Protocol, status, values};
+use super::{EndpointConfig, EndpointError, Protocol, is_exposed, kept_local, status, values};
 
 /// Characters of an endpoint's own error text that are shown.
 const ERROR_TEXT: usize = 200;
@@ -57,6 +57,9 @@ impl Endpoint {
         let (target, base) = config.address::<P>()?;
         let key =
             config.api_key.as_ref().map(|key| key.expose_secret().trim().to_owned()).filter(|key| !key.is_empty());
+        if key.is_some() && !config.insecure && is_exposed(&target) {
+            return Err(EndpointError::Exposed { host: target.host_str().unwrap_or_default().to_owned() });
+        }
         let (headers, shown) = headers::<P>(key.as_deref())?;
         // Another part of the process may have chosen a provider already; either will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -72,7 +75,7 @@ impl Endpoint {
             // A local endpoint needs no certificates, and must work on a machine that has none.
             builder = builder.tls_certs_only([]);
         }
-        let client = builder.build().map_err(EndpointError::Client)?;
+        let client = kept_local(builder, &target).build().map_err(EndpointError::Client)?;
         // Text may double when it is escaped, and log probabilities stand beside each token.
         let body_bytes = config.limits.reply_bytes.saturating_mul(8).saturating_add(ERROR_BODY);
         let (key, timeout) = (key.map(Into::into), config.timeout);
@@ -248,6 +251,26 @@ mod tests {
     fn keys_that_fit_no_header_are_refused_without_being_shown() {
         for error in [endpoint::<OpenAi>("se\nsame").err().unwrap(), endpoint::<Anthropic>("se\nsame").err().unwrap()] {
             assert!(matches!(error, EndpointError::Key) && !format!("{error:?} {error}").contains("same"));
+        }
+    }
+
+    #[test]
+    fn a_key_goes_to_other_machines_encrypted_or_where_the_user_says_so() {
+        let made = |url: &str, key: &str, insecure: bool| {
+            let mut config = EndpointConfig::new(url, "m");
+            (config.api_key, config.insecure) = (Some(key.to_owned().into()), insecure);
+            Endpoint::new::<OpenAi>(&config).map(drop)
+        };
+        let error = made("http://models.example:8000/v1", "sesame", false).unwrap_err();
+        assert!(matches!(&error, EndpointError::Exposed { host } if host == "models.example"), "{error}");
+        assert!(!format!("{error} {error:?}").contains("sesame"));
+        for (url, key, insecure) in [
+            ("http://models.example:8000/v1", "sesame", true),
+            ("http://models.example:8000/v1", " ", false),
+            ("https://models.example/v1", "sesame", false),
+            ("http://localhost:8000/v1", "sesame", false),
+        ] {
+            assert!(made(url, key, insecure).is_ok(), "{url}");
         }
     }
 

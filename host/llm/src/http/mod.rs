@@ -3,8 +3,9 @@
 //!
 //! A client is a [`Protocol`]: where a request goes, what its body and its headers hold, and what a reply says. Everything else is
 //! here, so that all clients keep to the same rules: no redirect is followed and no proxy used, the key goes to the configured address or
-//! nowhere, bodies are read up to a bound, and a call makes one request. Whether to make another is for the layers around it.
+//! nowhere, and over plain HTTP only to this machine, bodies are read up to a bound, and a call makes one request. Whether to make another is for the layers around it.
 
+mod address;
 mod config;
 mod endpoint;
 mod habits;
@@ -13,6 +14,7 @@ mod provider;
 mod status;
 pub(crate) mod values;
 
+pub use address::{is_exposed, is_loopback, kept_local};
 pub use config::{EndpointConfig, EndpointError};
 pub use habits::{Habits, Structured};
 pub use protocol::{Answer, Protocol, Settings, Stopped};

@@ -1,0 +1,85 @@
+//! Which addresses are this machine's own: a key may go there without encryption.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use reqwest::{ClientBuilder, Url};
+
+/// Whether a URL leads to this machine: `localhost` or a name below it, 127.0.0.0/8, or `::1`.
+#[must_use]
+pub fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    is_local_name(host) || address.is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+fn is_local_name(host: &str) -> bool {
+    host == "localhost" || host.ends_with(".localhost")
+}
+
+/// Whether a key that is sent to a URL could be read on its way.
+#[must_use]
+pub fn is_exposed(url: &Url) -> bool {
+    url.scheme() != "https" && !is_loopback(url)
+}
+
+/// A client that keeps to this machine where the URL's name says so: such a name is not looked up.
+#[must_use]
+pub fn kept_local(builder: ClientBuilder, url: &Url) -> ClientBuilder {
+    // The port is that of the URL.
+    let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+    match url.host_str().filter(|host| is_local_name(host)) {
+        Some(host) => builder.resolve_to_addrs(host, &own.map(|address| SocketAddr::new(address, 0))),
+        None => builder,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn exposed(url: &str) -> bool {
+        is_exposed(&Url::parse(url).unwrap())
+    }
+
+    #[test]
+    fn only_this_machine_may_be_told_in_the_open() {
+        for own in [
+            "http://127.0.0.1:11434/v1",
+            "http://127.255.255.254",
+            "http://localhost/v1/",
+            "http://LOCALHOST/v1/",
+            "http://a.localhost:1/v1",
+            "http://[::1]:9",
+            "http://[::ffff:127.0.0.1]/v1",
+            "http://2130706433/v1",
+            "http://0x7f.1/v1",
+        ] {
+            assert!(!exposed(own), "{own}");
+        }
+        for other in [
+            "http://10.0.0.1/v1",
+            "http://192.168.1.7:8000/v1",
+            "http://0.0.0.0/v1",
+            "http://128.0.0.1/v1",
+            "http://[::]/v1",
+            "http://[::2]/",
+            "http://localhost.example/v1",
+            "http://127.0.0.1.example",
+            "http://notlocalhost/v1",
+            "http://localhost./v1",
+        ] {
+            assert!(exposed(other), "{other}");
+            assert!(!exposed(&other.replace("http://", "https://")), "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_address_is_told_by_its_network(address in any::<u32>()) {
+            let address = Ipv4Addr::from(address);
+            prop_assert_eq!(exposed(&format!("http://{address}/v1")), address.octets()[0] != 127);
+        }
+    }
+}
