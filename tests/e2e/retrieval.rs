@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
-use syrch_kit::{MockEndpoint, Reply, Script, sqlite};
+use syrch_kit::{HANGS, MockEndpoint, Reply, Script, sqlite};
 use tempfile::TempDir;
 
 use crate::endpoint::{Said, search};
@@ -161,13 +162,19 @@ fn a_search_asks_for_the_vector_of_its_question_alone_and_only_beside_an_index()
         vectors.map(|request| serde_json::from_value(request.body["input"].clone()).unwrap()).collect()
     };
     let flags = ["-q", "What is the amount of part 07?", "--embeddings", "e", "-P", "linker.catalog_bytes=500"];
-    place.ask(&endpoint, &flags).document(0);
+    let said = place.ask(&endpoint, &flags);
     assert_eq!(embedded(0), Vec::<Vec<String>>::new(), "a search must not embed a whole schema");
+    let idle = "nothing is searched by the vectors of `e`: there are none of the schema of `books`";
+    assert!(said.stderr.contains(idle) && said.stderr.contains("build-index"), "{}", said.all());
+    said.document(0);
 
-    let built = place.build(&endpoint, &["--embeddings", "e"]).document(0);
-    assert_eq!(built["vectors"], json!(200));
+    let built = place.build(&endpoint, &["--embeddings", "e"]);
+    assert!(!built.stderr.contains("nothing is searched"), "{}", built.all());
+    assert_eq!(built.document(0)["vectors"], json!(200));
     let before = endpoint.count();
-    let document = place.ask(&endpoint, &flags).document(0);
+    let said = place.ask(&endpoint, &flags);
+    assert!(!said.stderr.contains("nothing is searched"), "{}", said.all());
+    let document = said.document(0);
     assert_eq!(embedded(before), [["What is the amount of part 07?"]], "{document:#}");
     assert_eq!(document["cost"]["by_purpose"]["embed"]["calls"], json!(1));
 
@@ -181,4 +188,62 @@ fn a_search_asks_for_the_vector_of_its_question_alone_and_only_beside_an_index()
     let said = place.ask(&endpoint, &[&flags[..], &["--no-cache"]].concat());
     assert!(said.stderr.contains("run build-index again"), "{}", said.all());
     said.document(0);
+}
+
+#[test]
+fn notes_and_examples_without_a_line_are_told() {
+    let place = Place::new();
+    let script = Script::new()
+        .on(["You plan how to answer"], Reply::json(&json!({"subtasks": []})))
+        .on(["You answer questions with one"], Reply::sql("SELECT COUNT(*) AS n FROM t_ord", 0.9));
+    let endpoint = MockEndpoint::start(script);
+    for (flag, name, what, line) in [
+        ("--notes", "notes.txt", "notes", "amounts are in cents"),
+        ("--examples", "examples.jsonl", "solved examples", "{\"question\": \"How many?\", \"sql\": \"SELECT 1\"}"),
+    ] {
+        let path = place.path().join(name);
+        let path = path.to_str().unwrap();
+        let warning = format!("the {what} of `{path}` are not used: there are none in it");
+        fs::write(path, " \n\n").unwrap();
+        let said = place.ask(&endpoint, &["-q", "How many orders?", flag, path]);
+        assert!(said.stderr.contains(&warning), "{}", said.all());
+        said.document(0);
+        fs::write(path, line).unwrap();
+        let said = place.ask(&endpoint, &["-q", "How many orders?", flag, path]);
+        assert!(!said.stderr.contains("are not used"), "{}", said.all());
+        said.document(0);
+    }
+}
+
+#[test]
+fn a_search_goes_on_without_embeddings_that_hang_and_repeats_so() {
+    let place = Place::new();
+    many_tables(&place);
+    let script = Script::new()
+        .on(["You know how people in business"], Reply::json(&json!({"table": ["things"], "columns": []})))
+        .on(["You plan how to answer"], Reply::json(&json!({"subtasks": []})))
+        .on(["You answer questions with one"], Reply::sql("SELECT COUNT(*) AS n FROM part_07", 0.9));
+    let endpoint = MockEndpoint::start(script);
+    place.build(&endpoint, &["--embeddings", "e"]).document(0);
+    let index = fs::read_dir(place.path().join("state/index")).unwrap().next().unwrap().unwrap().path();
+    let mut kept: serde_json::Value = serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
+    kept["model"] = json!(HANGS);
+    fs::write(&index, kept.to_string()).unwrap();
+
+    let question = "What is the amount of part 07?";
+    let begin = Instant::now();
+    let said = place.ask(&endpoint, &["-q", question, "--embeddings", HANGS, "-P", "linker.catalog_bytes=500"]);
+    // One try of one call may take 120 s, and there are three.
+    assert!(begin.elapsed() < Duration::from_secs(100), "{:?}", begin.elapsed());
+    let document = said.document(0);
+    assert_eq!(document["answer"]["row_count"], json!(1), "{document:#}");
+    let warning = "the search went on without the retriever `vector`, which took longer than 10 s";
+    assert_eq!(document["warnings"], json!([warning]));
+    assert!(said.stderr.contains(warning), "{}", said.all());
+    let asked = endpoint.requests().iter().filter(|request| request.body["model"] == HANGS).count();
+    assert_eq!(asked, 1, "a retriever that is given up is not asked again");
+
+    let mut replay = place.keeps(host());
+    let replay = replay.args(["--format", "json", "trace", "replay", "last", "--strict"]).output().unwrap();
+    assert_eq!(Said::of(replay).document(0), document);
 }

@@ -16,6 +16,7 @@ use syrch_journal::{Kept, Mode};
 use syrch_scheduler::Stop;
 use syrch_search::{Index, Sources};
 
+use crate::clock::Clock;
 use crate::context::RunState;
 use crate::host::Host;
 use crate::knowledge::{BuiltIndex, TermsOf};
@@ -68,7 +69,9 @@ impl Host {
             return Err(Error::Config("there is no folder for the index".to_owned()));
         };
         let catalog = self.database.catalog().await?;
-        let run = self.run_state(&run_id("build-index"), Mode::Live(None, Kept::None), catalog, &observer, stop);
+        let mut run = self.run_state(&run_id("build-index"), Mode::Live(None, Kept::None), catalog, &observer, stop);
+        // The deadline is that of a search; a large schema takes longer than any question.
+        run.clock = Clock::new(None, stop.clone());
         let model = models::of_run(self, &run);
         let (told, failed) = self.terms(&run, &model).await?;
         let sources = Sources {

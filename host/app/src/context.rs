@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
 
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
@@ -11,18 +10,19 @@ use syrch_core::ports::{
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{
-    Candidate, Catalog, Corpus, Extras, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind, Task, TaskId,
+    Candidate, Catalog, Corpus, Extras, Operation, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind, Task, TaskId,
     Verdict,
 };
 use syrch_journal::{CallId, Tape};
 use syrch_layers::{
-    BudgetedDatabase, CachedDatabase, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, journalled,
+    BudgetedDatabase, CachedDatabase, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, Taint, journalled,
 };
-use syrch_scheduler::Stop;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::Settings;
+use crate::{Error, Settings};
+use crate::clock::Clock;
 use crate::evaluate::EvaluateOfTask;
+use crate::given_up::GivenUp;
 use crate::host::{Cast, Host};
 use crate::models;
 use crate::noted::{NotedInspect, NotedModel, NotedSql};
@@ -40,44 +40,12 @@ pub(crate) struct RunState {
     pub(crate) tape: Arc<Tape>,
     pub(crate) clock: Clock,
     pub(crate) catalog: Arc<Catalog>,
+    pub(crate) taint: Arc<Taint>,
     pub(crate) salt: u64,
     pub(crate) missed: Missed,
+    pub(crate) given_up: GivenUp,
     /// Where requests go in place of their endpoint, in a dry run.
     pub(crate) previews: Option<Previews>,
-}
-
-/// How much time a search has: until the user stops it, or its deadline passes.
-#[derive(Clone)]
-pub(crate) struct Clock {
-    pub(crate) started: Instant,
-    pub(crate) deadline: Option<Duration>,
-    pub(crate) stop: Stop,
-}
-
-impl Clock {
-    /// When the time is over at the latest.
-    pub(crate) fn deadline(&self) -> Option<tokio::time::Instant> {
-        self.started.checked_add(self.deadline?).map(tokio::time::Instant::from_std)
-    }
-
-    /// Ends when the time is over.
-    pub(crate) async fn over(&self) {
-        let late = async {
-            match self.deadline() {
-                Some(deadline) => tokio::time::sleep_until(deadline).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = self.stop.triggered() => {}
-            () = late => {}
-        }
-    }
-
-    /// Whether the time is over.
-    pub(crate) fn is_over(&self) -> bool {
-        self.stop.is_triggered() || self.deadline.is_some_and(|all| self.started.elapsed() >= all)
-    }
 }
 
 /// One search from one wording of the problem.
@@ -93,6 +61,8 @@ pub(crate) struct Context {
     pub(crate) memo: Arc<Memo>,
     pub(crate) clock: Clock,
     pub(crate) tape: Arc<Tape>,
+    /// Whose model calls are denied.
+    pub(crate) taint: Arc<Taint>,
     pub(crate) salt: u64,
     missed: Missed,
     model: Arc<dyn ModelProvider>,
@@ -176,11 +146,12 @@ impl Context {
             problem,
             catalog: Arc::clone(&run.catalog),
             granted: Arc::clone(&run.catalog),
-            search: Arc::new(Retrieval::new(&run.catalog, &host.known.index, embedder)),
+            search: Arc::new(Retrieval::new(&run.catalog, &host.known.index, embedder, &run.given_up)),
             cells: Arc::new(GrantedCells { index: Arc::clone(&database) as _, grant: host.settings.rows }),
             memo: Memo::new(database),
             clock: run.clock.clone(),
             tape: Arc::clone(&run.tape),
+            taint: Arc::clone(&run.taint),
             salt: run.salt,
             missed: run.missed.clone(),
             model,
@@ -207,6 +178,7 @@ impl Context {
             memo: Arc::clone(&self.memo),
             clock: self.clock.clone(),
             tape: Arc::clone(&self.tape),
+            taint: Arc::clone(&self.taint),
             salt: self.salt,
             missed: self.missed.clone(),
             model: Arc::clone(&self.model),
@@ -235,7 +207,10 @@ impl Context {
         from: Option<(CallId, Ticket)>,
     ) -> Prepared {
         let task_id = task.map(|task| task.id.clone()).unwrap_or_default();
-        let id = self.tape.open(role, &task_id, from).await;
+        // What a task looks up was written by whoever made the task, which the host cannot tell.
+        let looks = task.is_some_and(|task| matches!(task.operation, Operation::Retrieve(_)));
+        let taint = self.taint.of_call(if looks { &[Role::Planner, Role::Solver] } else { std::slice::from_ref(&role) });
+        let id = self.tape.open(role, &task_id, from, || taint.begins()).await;
         let label = if task_id.is_empty() { role.name().to_owned() } else { format!("{role}({task_id})") };
         let number = self.shared(|shared| {
             let number = shared.calls.entry((role, task_id.clone(), from)).or_default();
@@ -270,7 +245,7 @@ impl Context {
             }),
             wait: Arc::new(Unrecorded),
         };
-        let mut ports = journalled(ports, &self.tape, id);
+        let mut ports = journalled(ports, &self.tape, id, taint);
         ports.llm = Arc::new(NotedModel { inner: ports.llm, context: Arc::clone(self), call: id });
         ports.sql = Arc::new(NotedSql { inner: ports.sql, context: Arc::clone(self), task: task_id, call: id });
         ports.inspect = Arc::new(NotedInspect { inner: ports.inspect, context: Arc::clone(self), call: id });
@@ -295,6 +270,13 @@ impl Context {
             shared.relation_names.insert(task.to_owned(), name.clone());
             name
         })
+    }
+
+    /// The first role whose plugin was denied model calls, since it is not trusted and may know something of the data.
+    pub(crate) fn denied(&self) -> Option<Error> {
+        let role = self.taint.denied().into_iter().next()?;
+        let plugin = self.settings.strategy.roles.get(&role).map(ToString::to_string).unwrap_or_default();
+        Some(Error::Untrusted { role, plugin, rows: self.settings.rows })
     }
 
     /// What plugins did wrong: trapped, hit a limit, returned nonsense; the earliest call first.

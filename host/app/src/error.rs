@@ -1,7 +1,8 @@
 //! What can go wrong before, during and after a search, in the classes that callers tell apart.
 
 use syrch_core::ledger::Exhausted;
-use syrch_core::ports::DatabaseError;
+use syrch_core::ports::{DatabaseError, RowsGrant};
+use syrch_core::roles::Role;
 use syrch_core::{RoleError, SqlError};
 use syrch_grade::run::RunError;
 use syrch_grade::suite::{MissingDatabases, SuiteError};
@@ -44,6 +45,19 @@ pub enum Error {
     /// A plugin trapped, hit a limit or returned nonsense.
     #[error(transparent)]
     PluginFailed(RoleError),
+    /// A plugin was denied model calls: the user does not trust it with both the data and a model.
+    #[error(
+        "the {role} `{plugin}` was denied model calls: it is not built in, and under --rows {rows} no such plugin calls a model once one of them \
+         may know something of the data (--trust allows it)"
+    )]
+    Untrusted {
+        /// Its role.
+        role: Role,
+        /// Where it came from.
+        plugin: String,
+        /// The user's grant.
+        rows: RowsGrant,
+    },
     /// A plugin says that it failed.
     #[error("{role} {message}")]
     Strategy {
@@ -58,6 +72,9 @@ pub enum Error {
     /// A budget is used up and nothing acceptable was found within it.
     #[error("the budget is used up: {0}")]
     Budget(Exhausted),
+    /// A key would go to another machine without encryption; [`crate::ModelSettings::insecure_endpoint`] allows it.
+    #[error("{0}")]
+    Exposed(String),
     /// The search's deadline passed and nothing acceptable was found within it.
     #[error("the deadline of {0} s passed before an acceptable answer was found")]
     Deadline(f64),
@@ -92,7 +109,7 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> &'static str {
         match self {
-            Self::Config(_) | Self::Unfit(_) => "configuration",
+            Self::Config(_) | Self::Exposed(_) | Self::Unfit(_) => "configuration",
             Self::PluginRejected { source: LoadError::Config(_), .. } => "configuration",
             Self::Journal(JournalError::Unknown { .. } | JournalError::Several { .. }) => "usage",
             Self::Run(RunError::Unknown { .. } | RunError::Several { .. }) => "usage",
@@ -101,6 +118,7 @@ impl Error {
             Self::Model { .. } => "model",
             Self::UnknownPlugin { .. } | Self::PluginRejected { .. } => "plugin-rejected",
             Self::PluginFailed(error) => role_class(error),
+            Self::Untrusted { .. } => "denied",
             Self::Strategy { .. } => "no-answer",
             Self::Sql(error) if error.kind.is_refusal() => "denied",
             Self::Sql(_) => "database",
@@ -116,6 +134,7 @@ fn role_class(error: &RoleError) -> &'static str {
     match error {
         RoleError::Failure { .. } => "no-answer",
         RoleError::Trap { .. } | RoleError::Limit { .. } | RoleError::Invalid { .. } => "plugin-failed",
+        RoleError::Unavailable { .. } => "unexpected",
         RoleError::Deadline => "budget",
         RoleError::Cancelled => "interrupted",
     }

@@ -1,30 +1,34 @@
 //! A host that is ready to search: one database, one model provider, a plugin for each role.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use syrch_cache::Cache;
-use syrch_core::ports::Database;
+use syrch_core::ports::{Database, ModelProvider};
 use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
 use syrch_core::{Catalog, Ledger, Problem};
 use syrch_journal::{Divergence, Folder, Header, Journal, JournalError, Kept, Mode, Recording, Tape, Writer};
-use syrch_layers::RoutedModel;
+use syrch_layers::{RoutedModel, Taint};
 use syrch_runtime::Configured;
 use syrch_scheduler::Stop;
 use tokio::sync::Semaphore;
 
 use crate::answer::cost;
-use crate::context::{Clock, RunState};
+use crate::clock::Clock;
+use crate::context::RunState;
+use crate::given_up::GivenUp;
 use crate::open::open_model;
 use crate::recordings::Missed;
 use crate::search::Outside;
 use crate::shared::Known;
 use crate::trace::Trace;
 use crate::{
-    Ask, CostReport, Error, JournalSettings, Observer, SearchEvent, SearchReport, Settings, Shared, record, search,
-    telemetry,
+    Ask, CostReport, Error, JournalSettings, Observer, SearchEvent, SearchReport, Settings, Shared, plugins, record,
+    search, telemetry,
 };
 
 /// Everything that searches share. Searches on one host may run side by side.
@@ -36,11 +40,15 @@ pub struct Host {
     pub(crate) model: Arc<RoutedModel>,
     pub(crate) cache: Option<Arc<Cache>>,
     pub(crate) cast: Cast,
+    /// The roles whose plugins call no model once they may know something of the data.
+    pub(crate) untrusted: BTreeSet<Role>,
     /// What retrieval knows besides the catalog: forgotten with the last host that uses it.
     pub(crate) known: Arc<Known>,
     /// Where the model's calls are noted.
     pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) searches: Semaphore,
+    /// Whether a search has warned of what retrieval has no use for.
+    has_told_of_idle: AtomicBool,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
     _shared: Arc<Shared>,
 }
@@ -121,6 +129,11 @@ impl Host {
             clarifier: configured(Role::Clarifier).await?,
             aggregator: configured(Role::Aggregator).await?,
         };
+        let is_untrusted = |one: &&Configured| {
+            let source = settings.strategy.roles.get(&one.role());
+            source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), &settings))
+        };
+        let untrusted = cast.all().filter(is_untrusted).map(Configured::role).collect();
         let searches = Semaphore::new(settings.limits.searches);
         let shared = Arc::clone(shared);
         Ok(Self {
@@ -130,9 +143,11 @@ impl Host {
             model,
             cache,
             cast,
+            untrusted,
             known: Arc::default(),
             recording: None,
             searches,
+            has_told_of_idle: AtomicBool::new(false),
             _shared: shared,
         })
     }
@@ -242,13 +257,13 @@ impl Host {
     pub async fn of_journal(header: &Header, today: &Settings, observer: &dyn Observer) -> Result<Self, Error> {
         let mut settings = record::recorded_settings(header)?;
         record::bound(&mut settings, today);
-        settings.cache_dir.clone_from(&today.cache_dir);
+        settings.compile.clone_from(&today.compile);
         settings.journal.folder = None;
         let nothing = Arc::new(record::Nothing::of(header));
         let model = Arc::new(record::no_model(header, &nothing)?);
         let host = Self::of(settings, nothing, model, &Shared::new(), observer).await?;
         record::check_plugins(&host, header)?;
-        Ok(host)
+        Ok(Self { untrusted: record::untrusted(header), ..host })
     }
 
     /// Repeats a run from its journal alone. The report is the recorded one, byte for byte, times included, or there is an error.
@@ -323,15 +338,44 @@ impl Host {
         stop: &Stop,
     ) -> RunState {
         let trace = Trace::new(Arc::clone(observer), self.settings.limits.traced);
-        let clock = Clock { started: Instant::now(), deadline: self.settings.deadline, stop: stop.clone() };
-        let (missed, previews, salt) = (Missed::default(), None, digest64(&[id, "salt"]));
-        RunState { id: id.to_owned(), ledger, trace, tape, clock, catalog, salt, missed, previews }
+        let clock = Clock::new(self.settings.deadline, stop.clone());
+        let taint = Taint::new(self.untrusted.iter().copied(), self.settings.limits.llm_in_flight);
+        let (missed, given_up) = (Missed::default(), GivenUp::default());
+        let (previews, salt) = (None, digest64(&[id, "salt"]));
+        RunState { id: id.to_owned(), ledger, trace, tape, clock, catalog, taint, salt, missed, given_up, previews }
+    }
+
+    /// What the user configured for retrieval and what has nothing to search.
+    fn idle(&self) -> Vec<String> {
+        let (retrieval, knowledge) = (&self.settings.retrieval, &self.known.knowledge);
+        let empty = |what: &str, path: &Option<PathBuf>, is_empty: bool| {
+            let path = path.as_ref().filter(|_| is_empty)?;
+            Some(format!("the {what} of `{}` are not used: there are none in it", path.display()))
+        };
+        let vectors = self.settings.model.embeddings.as_ref().filter(|name| {
+            // A recording that holds no vectors has nobody who makes them.
+            self.model.models().contains(name) && knowledge.length(name).is_none()
+        });
+        let vectors = vectors.map(|name| {
+            let database = self.database.name();
+            format!(
+                "nothing is searched by the vectors of `{name}`: there are none of the schema of `{database}`; build-index with the same \
+                 model for embeddings makes them"
+            )
+        });
+        let notes = empty("notes", &retrieval.notes, knowledge.sources.notes.is_empty());
+        let examples = empty("solved examples", &retrieval.examples, knowledge.sources.examples.is_empty());
+        vectors.into_iter().chain(notes).chain(examples).collect()
     }
 
     /// Searches and notes how it ended.
     async fn carry_out(&self, problem: Problem, run: &RunState, outside: Outside<'_>) -> Result<SearchReport, Error> {
+        if !self.has_told_of_idle.swap(true, Ordering::Relaxed) {
+            self.idle().iter().for_each(|message| run.trace.warn(message));
+        }
         let mut report = self.follow(problem, run, &outside).await;
         let mut beside: Vec<String> = run.tape.warning().into_iter().collect();
+        beside.extend(run.given_up.warnings());
         beside.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
         beside.extend(self.recording.iter().filter_map(|recording| recording.broken()));
         match &mut report {

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider};
 use syrch_layers::{BudgetedModel, CachedModel, RatedModel, RecordedModel, RetriedModel, Retries};
 
-use crate::context::{Clock, RunState};
+use crate::clock::Clock;
+use crate::context::RunState;
 use crate::host::Host;
 use crate::preview::PreviewedModel;
 

@@ -8,7 +8,8 @@ use syrch_cache::{Cache, Options};
 use syrch_core::ports::{CellIndex, Database, ModelProvider};
 use syrch_layers::{GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel};
 use syrch_llm::{
-    AnthropicProvider, EmbeddingsProvider, EndpointConfig, OfflineConfig, OfflineProvider, OpenAiProvider,
+    AnthropicProvider, EmbeddingsProvider, EndpointConfig, EndpointError, OfflineConfig, OfflineProvider,
+    OpenAiProvider,
 };
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
@@ -173,13 +174,17 @@ fn open_endpoint(
     let model = &settings.model;
     let config = || EndpointConfig {
         api_key: endpoint.api_key.clone(),
+        insecure: model.insecure_endpoint,
         temperature: Some(model.temperature),
         max_tokens: model.max_tokens,
         timeout: endpoint.timeout.unwrap_or(model.timeout),
         limits: settings.limits.clone(),
         ..EndpointConfig::new(&endpoint.base_url, name)
     };
-    let wrong = |error: syrch_llm::EndpointError| Error::Config(error.to_string());
+    let wrong = |error: EndpointError| match error {
+        EndpointError::Exposed { .. } => Error::Exposed(error.to_string()),
+        error => Error::Config(error.to_string()),
+    };
     Ok(match endpoint.provider {
         Provider::Openai if embeds => Arc::new(EmbeddingsProvider::new(config()).map_err(wrong)?),
         Provider::Offline | Provider::Anthropic if embeds => {

@@ -170,9 +170,9 @@ impl Query {
         self.configure(|settings| settings.budgets.tokens = tokens)
     }
 
-    /// How long the search may take; by default as long as its calls do.
-    pub fn deadline(self, deadline: Duration) -> Self {
-        self.configure(|settings| settings.deadline = Some(deadline))
+    /// How long the search may take, 600 s by default; with `None` as long as its calls do.
+    pub fn deadline(self, deadline: impl Into<Option<Duration>>) -> Self {
+        self.configure(|settings| settings.deadline = deadline.into())
     }
 
     /// Ambiguity above which the built-in clarifier asks, 0 to 1; 0.35 by default.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
@@ -10,14 +11,20 @@ use syrch_core::ports::{
     Shape, Speaker,
 };
 use syrch_core::text::clip;
-use syrch_core::{Catalog, Hit, Lookup, Problem, encode};
+use syrch_core::{Catalog, Hit, Lane, Lookup, Problem, encode};
 use syrch_search::Index;
 
+use crate::given_up::GivenUp;
 use crate::knowledge::Knowledge;
 
 /// Texts of one model call, and their bytes.
 const BATCH: usize = 32;
 const BATCH_BYTES: usize = 64 << 10;
+
+/// How long a search waits for vectors in one go, tries and waits between them included.
+const WAITED: Duration = Duration::from_secs(10);
+/// How long it waits for what is computed, with the index itself; a look takes milliseconds.
+const COMPUTED: Duration = Duration::from_secs(30);
 
 /// What calls for vectors are made for, in costs and routes.
 pub(crate) const EMBED: &str = "embed";
@@ -52,35 +59,55 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
     done.map_err(|_| PortError::Unavailable("the index could not be searched".to_owned()))
 }
 
-/// Retrieval for one search.
+/// Retrieval for one search. Each way of looking has a time of its own, after which the search goes on without it.
 pub(crate) struct Retrieval {
     catalog: Arc<Catalog>,
     shared: Arc<SharedIndex>,
     embedder: Option<Arc<ModelEmbedder>>,
+    given_up: GivenUp,
 }
+
+/// What looks come to, each; none for one that waits for a model.
+type Computed = Vec<Option<Result<Vec<Hit>, PortError>>>;
 
 impl Retrieval {
     /// Retrieval over that catalog; without an embedder there are no vectors.
-    pub(crate) fn new(catalog: &Arc<Catalog>, shared: &Arc<SharedIndex>, embedder: Option<Arc<ModelEmbedder>>) -> Self {
-        Self { catalog: Arc::clone(catalog), shared: Arc::clone(shared), embedder }
+    pub(crate) fn new(
+        catalog: &Arc<Catalog>,
+        shared: &Arc<SharedIndex>,
+        embedder: Option<Arc<ModelEmbedder>>,
+        given_up: &GivenUp,
+    ) -> Self {
+        Self { catalog: Arc::clone(catalog), shared: Arc::clone(shared), embedder, given_up: given_up.clone() }
     }
-}
 
-impl Retrieval {
-    /// What computes does so aside; what waits for a model comes after.
-    async fn look_into(
-        &self,
-        index: Arc<Index>,
-        looks: &[Lookup],
-    ) -> Result<Vec<Result<Vec<Hit>, PortError>>, PortError> {
-        let (of, all) = (Arc::clone(&index), looks.to_vec());
-        let computed = aside(move || all.iter().map(|look| of.find_now(look)).collect::<Vec<_>>()).await?;
+    /// What looks come to by computing, which is done aside.
+    async fn computed(&self, looks: &[Lookup]) -> Result<(Arc<Index>, Computed), PortError> {
+        let (shared, catalog, all) = (Arc::clone(&self.shared), Arc::clone(&self.catalog), looks.to_vec());
+        // An index that is late for this search is made all the same, for the next one.
+        let work = tokio::spawn(async move {
+            let index = shared.of(&catalog).await?;
+            let of = Arc::clone(&index);
+            let found = aside(move || all.iter().map(|look| of.find_now(look)).collect()).await?;
+            Ok((index, found))
+        });
+        let lanes = looks.iter().map(|look| &look.lane);
+        let broken = |_| PortError::Unavailable("the index could not be searched".to_owned());
+        self.given_up.within(lanes, COMPUTED, async { work.await.map_err(broken)? }).await
+    }
+
+    /// What waits for a model comes after what is computed.
+    async fn look_into(&self, looks: &[Lookup]) -> Result<Vec<Result<Vec<Hit>, PortError>>, PortError> {
+        let (index, computed) = self.computed(looks).await?;
         let model = self.embedder.as_deref().filter(|embedder| embedder.knows_the_schema());
         let mut found = Vec::with_capacity(looks.len());
         for (look, computed) in looks.iter().zip(computed) {
             found.push(match computed {
                 Some(computed) => computed,
-                None => index.find(look, model.map(|model| model as &dyn Embedder)).await,
+                None => {
+                    let work = index.find(look, model.map(|model| model as &dyn Embedder));
+                    self.given_up.within([&look.lane], WAITED, work).await
+                }
             });
         }
         Ok(found)
@@ -90,11 +117,16 @@ impl Retrieval {
 #[async_trait]
 impl SearchPort for Retrieval {
     async fn look_up(&self, looks: &[Lookup]) -> Vec<Result<Vec<Hit>, PortError>> {
-        let found = match self.shared.of(&self.catalog).await {
-            Ok(index) => self.look_into(index, looks).await,
-            Err(error) => Err(error),
+        let is_left: Vec<bool> = looks.iter().map(|look| !self.given_up.has(&look.lane)).collect();
+        let left: Vec<Lookup> =
+            looks.iter().zip(&is_left).filter(|(_, left)| **left).map(|(look, _)| look.clone()).collect();
+        let found = match left.is_empty() {
+            true => Ok(Vec::new()),
+            false => self.look_into(&left).await,
         };
-        found.unwrap_or_else(|error| looks.iter().map(|_| Err(error.clone())).collect())
+        let mut found = found.unwrap_or_else(|error| left.iter().map(|_| Err(error.clone())).collect()).into_iter();
+        let answer = |left| if left { found.next() } else { Some(Err(PortError::Unsupported)) };
+        is_left.into_iter().filter_map(answer).collect()
     }
 }
 
@@ -102,7 +134,7 @@ impl SearchPort for Retrieval {
 impl Embedder for Retrieval {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         match &self.embedder {
-            Some(embedder) => embedder.embed(texts).await,
+            Some(embedder) => self.given_up.within([&Lane::Vector], WAITED, embedder.embed(texts)).await,
             None => Err(PortError::Unsupported),
         }
     }

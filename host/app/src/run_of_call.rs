@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::Json;
-use syrch_core::ports::{Budget, Policy, RunPort, TimeLeft};
+use syrch_core::ports::{Budget, Policy, RunPort};
 
 use crate::context::Context;
 
@@ -26,20 +26,12 @@ impl RunPort for RunOfCall {
 
     async fn remaining(&self) -> Budget {
         let (budgets, spent) = (self.context.ledger.budgets(), self.context.ledger.spent());
-        let time = match self.context.settings.deadline {
-            None => TimeLeft::Plenty,
-            Some(all) => match all.checked_sub(self.context.clock.started.elapsed()) {
-                None => TimeLeft::Over,
-                Some(left) if left > all / 5 => TimeLeft::Plenty,
-                Some(_) => TimeLeft::Little,
-            },
-        };
         Budget {
             tokens: budgets.tokens.saturating_sub(spent.tokens_charged),
             llm_calls: budgets.llm_calls.saturating_sub(spent.calls_charged()),
             sql_runs: budgets.sql_runs.saturating_sub(spent.sql_runs),
             cost_micros: self.context.ledger.cost_left_as_sent(),
-            time,
+            time: self.context.clock.left(),
         }
     }
 

@@ -44,7 +44,7 @@ pub(crate) async fn search(
         let attempt = attempt.map_err(|error| if interrupted { Error::Interrupted } else { error })?;
         let may_ask = run.tape.known("may-ask", || outside.ask.is_some()).await;
         if let Some(question) = attempt.question.as_ref().filter(|_| may_ask && round < host.settings.max_questions)
-            && let Some(answer) = run.tape.user(question, answer_of(outside, question)).await
+            && let Some(answer) = answer(run, outside, question).await
         {
             problem.answers.push((question.text.clone(), answer));
             round += 1;
@@ -57,6 +57,14 @@ pub(crate) async fn search(
         let interrupted = interrupted || run.tape.known("interrupted", || outside.stop.is_triggered()).await;
         return attempt.report(run, &question, &context, interrupted);
     }
+}
+
+/// The user's answer, from the tape where it holds one. The time in which the user thinks does not count against the deadline.
+async fn answer(run: &RunState, outside: &Outside<'_>, question: &Question) -> Option<String> {
+    let asked = Instant::now();
+    let answer = run.tape.user(question, answer_of(outside, question)).await;
+    run.clock.allow(asked.elapsed());
+    answer
 }
 
 /// The user's answer; none when there is none or the user ends the search instead.
@@ -175,6 +183,9 @@ impl Attempt {
         if let Some(outage) = context.outage() {
             return Err(Error::Sql(outage));
         }
+        if let Some(denied) = context.denied() {
+            return Err(denied);
+        }
         if self.end == End::Deadline {
             let seconds = context.settings.deadline.unwrap_or_default().as_secs_f64();
             return Err(Error::Deadline(seconds));
@@ -196,6 +207,7 @@ impl Attempt {
                 _ => {}
             }
         }
+        self.warnings.extend(context.denied().map(|denied| denied.to_string()));
         if outcome == Outcome::Answered {
             self.warnings.extend(context.faults().iter().map(ToString::to_string));
             self.warnings.extend(context.model_error());
@@ -298,6 +310,9 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     if let Some(outage) = context.outage().filter(|_| failure.kind == FailureKind::Database) {
         return Error::Sql(outage);
     }
+    if let Some(denied) = context.denied() {
+        return denied;
+    }
     match (&failure.kind, exhausted(context)) {
         (FailureKind::Budget, Some(exhausted)) => Error::Budget(exhausted),
         _ => Error::Strategy { role: role.name().to_owned(), message: error.to_string() },
@@ -335,7 +350,7 @@ async fn clarify(
     let stopped = matches!(run.end, End::Stopped | End::Deadline) || is_late;
     let sure = grounded.is_some_and(|grounded| grounded.answer.confidence >= context.settings.policy.high_confidence);
     // Asking the user does not mend a plugin, an endpoint, a database or an empty purse.
-    let is_unreachable = context.model_error().is_some() || context.outage().is_some();
+    let is_unreachable = context.model_error().is_some() || context.outage().is_some() || context.denied().is_some();
     let broken = !context.faults().is_empty() || is_unreachable || exhausted(context).is_some();
     if stopped || sure || (grounded.is_none() && broken) {
         return Ok(None);

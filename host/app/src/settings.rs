@@ -13,6 +13,7 @@ use syrch_core::roles::Role;
 use syrch_core::{Json, Limits};
 use syrch_journal::Kept;
 use syrch_llm::SimulatedKnobs;
+use syrch_runtime::CompileSettings;
 
 use crate::telemetry::SpanSink;
 use crate::withheld::Withheld;
@@ -26,11 +27,15 @@ pub struct Settings {
     pub tables: Vec<String>,
     /// How much cell text plugins and prompts may see.
     pub rows: RowsGrant,
+    /// Component files whose plugins may call the model whatever they know of the data, as the built-in ones may. It counts where `rows` shows no
+    /// cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trust: Vec<PathBuf>,
     /// What strategies are told.
     pub policy: Policy,
     /// What a search may spend.
     pub budgets: Budgets,
-    /// How long a search may take; none: no deadline but those of its calls.
+    /// How long a search may take, without the time in which the user thinks about a question; none: no deadline but those of its calls.
     pub deadline: Option<Duration>,
     /// How often the user may be asked in one search.
     pub max_questions: u32,
@@ -42,9 +47,9 @@ pub struct Settings {
     pub settings: BTreeMap<String, Json>,
     /// Where everything random starts.
     pub seed: u64,
-    /// Where compiled plugins are kept; none: nothing is kept.
+    /// How plugins are compiled, and where their code is kept.
     #[serde(skip)]
-    pub cache_dir: Option<PathBuf>,
+    pub compile: CompileSettings,
     /// What retrieval knows besides the catalog.
     #[serde(default)]
     pub retrieval: RetrievalSettings,
@@ -59,21 +64,27 @@ pub struct Settings {
     pub limits: Limits,
 }
 
+impl Settings {
+    /// How long a search may take unless its user says otherwise.
+    pub const DEADLINE: Duration = Duration::from_secs(600);
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
             database: String::new(),
             tables: Vec::new(),
             rows: RowsGrant::default(),
+            trust: Vec::new(),
             policy: Policy::default(),
             budgets: Budgets::default(),
-            deadline: None,
+            deadline: Some(Self::DEADLINE),
             max_questions: 2,
             model: ModelSettings::default(),
             strategy: Strategy::default(),
             settings: BTreeMap::new(),
             seed: 0,
-            cache_dir: None,
+            compile: CompileSettings::default(),
             retrieval: RetrievalSettings::default(),
             journal: JournalSettings::default(),
             cache: CacheSettings::default(),
@@ -150,6 +161,9 @@ pub struct ModelSettings {
     /// The key; none for local endpoints.
     #[serde(skip)]
     pub api_key: Option<SecretString>,
+    /// Whether keys may go over plain HTTP to other machines. Journals do not hold it: it is the user's word of today.
+    #[serde(skip)]
+    pub insecure_endpoint: bool,
     /// 0 to 2; where a plugin asks for none.
     pub temperature: f32,
     /// Output tokens of one call at most.
@@ -279,6 +293,7 @@ impl Default for ModelSettings {
             model: "gpt-4o".to_owned(),
             base_url: "https://api.openai.com/v1".to_owned(),
             api_key: None,
+            insecure_endpoint: false,
             temperature: 0.7,
             max_tokens: 4_096,
             timeout: Duration::from_secs(120),

@@ -15,19 +15,22 @@ pub use serde_saphyr::{Location, Spanned};
 /// Bytes of a file at most.
 const LARGEST: u64 = 256 << 10;
 
-/// The text of a file that may be no larger than 256 KiB. With `only_plain` a pipe or a device is refused: opening the one waits for a
-/// writer, and the other may never end. Without it they are read, such as `<(…)` of a shell.
+/// The text of a file that may be no larger than 256 KiB. With `only_plain` a symbolic link, a pipe or a device is refused: the first leads
+/// to whatever file its maker liked, opening the second waits for a writer, and the third may never end. Without it they are read, such as
+/// `<(…)` of a shell.
 ///
 /// # Errors
 /// What is wrong with the file, in words that follow its name.
 pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
     let fits = |data: Metadata| match data.is_dir() {
         true => Err("is a folder".to_owned()),
+        false if only_plain && data.is_symlink() => Err("is a symbolic link".to_owned()),
         false if only_plain && !data.is_file() => Err("is a special file, such as a pipe or a device".to_owned()),
         false => Ok(()),
     };
     let told = |error: std::io::Error| error.to_string();
-    std::fs::metadata(path).map_err(told).and_then(fits)?;
+    let about = if only_plain { std::fs::symlink_metadata(path) } else { std::fs::metadata(path) };
+    about.map_err(told).and_then(fits)?;
     let file = File::open(path).map_err(told)?;
     file.metadata().map_err(told).and_then(fits)?;
     let mut bytes = Vec::new();

@@ -4,6 +4,7 @@ use syrch::grade::run::RunError;
 use syrch::grade::suite::SuiteError;
 use syrch::journal::JournalError;
 use syrch::strategies::StrategyError;
+use syrch::syrch_core::ledger::Exhausted;
 use syrch::syrch_core::ports::DatabaseError;
 use syrch::syrch_core::{RoleError, SqlError, SqlErrorKind};
 use syrch::{Error, LoadError};
@@ -20,6 +21,9 @@ pub(crate) struct Failure {
     /// What to do next.
     pub(crate) hint: Option<String>,
 }
+
+/// What to do about a key that would go over plain HTTP to another machine.
+pub(crate) const EXPOSED: &str = "use an https:// address, or a tunnel to this machine; --insecure-endpoint lets keys go there unprotected";
 
 /// What a command comes to.
 pub(crate) type Outcome<T = Exit> = Result<T, Failure>;
@@ -75,6 +79,7 @@ impl From<Error> for Failure {
             Error::Config(_) => {
                 of(Exit::Config).hint("`syrch-host config --origin` shows where each setting comes from")
             }
+            Error::Exposed(_) => of(Exit::Config).hint(EXPOSED),
             Error::Database(error) => error.into(),
             Error::Model { .. } => of(Exit::Model)
                 .hint("check --base-url, --model and the key, or answer without a model by --llm offline"),
@@ -84,10 +89,15 @@ impl From<Error> for Failure {
                 })),
             Error::PluginRejected { plugin, source } => rejection(message, &plugin, &source),
             Error::PluginFailed(error) => role_failure(&error),
+            Error::Untrusted { plugin, .. } => of(Exit::Denied).hint(format!(
+                "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows sample:N shows cells to all plugins"
+            )),
             Error::Strategy { .. } => of(Exit::NoAnswer).hint("-v shows what the search did"),
             Error::Sql(error) => error.into(),
+            Error::Budget(Exhausted::Overrun) => of(Exit::Budget)
+                .hint("a statement of the search works on very long values, or the file system hangs; its thread may still run"),
             Error::Budget(_) => of(Exit::Budget).hint("--budget, --max-calls, --max-sql-runs and --max-usd raise the budgets"),
-            Error::Deadline(_) => of(Exit::Budget).hint("--deadline gives a search more time"),
+            Error::Deadline(_) => of(Exit::Budget).hint("--deadline SECONDS gives a search more time, and --deadline none takes the limit away"),
             Error::Interrupted => of(Exit::Interrupted),
             Error::Journal(error) => journal(message, &error),
             Error::Suite(error) => suite(message, &error),
@@ -195,6 +205,7 @@ fn role_failure(error: &RoleError) -> Failure {
     let exit = match error {
         RoleError::Failure { .. } => Exit::NoAnswer,
         RoleError::Trap { .. } | RoleError::Limit { .. } | RoleError::Invalid { .. } => Exit::PluginFailed,
+        RoleError::Unavailable { .. } => Exit::Unexpected,
         RoleError::Deadline => Exit::Budget,
         RoleError::Cancelled => Exit::Interrupted,
     };

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use syrch::telemetry::{Otlp, OtlpSettings};
+use syrch::telemetry::{Otlp, OtlpError, OtlpSettings};
 
 use crate::config::Config;
 use crate::console::Console;
 use crate::environment::Environment;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{EXPOSED, Failure, Outcome};
 
 /// How long the end of the process waits for the collector.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -25,9 +25,14 @@ pub(crate) struct Telemetry {
 /// Lets the searches of this process tell the configured collector, if there is one.
 pub(crate) fn open(config: &mut Config, environment: &Environment) -> Outcome<Option<Arc<Otlp>>> {
     let Telemetry { endpoint: Some(endpoint), sql } = config.effective.telemetry.clone() else { return Ok(None) };
-    let settings = OtlpSettings { endpoint, headers: environment.otlp_headers.clone(), sql };
+    let insecure = config.effective.settings.model.insecure_endpoint;
+    let settings = OtlpSettings { endpoint, headers: environment.otlp_headers.clone(), insecure, sql };
     let otlp = Otlp::open(&settings).map_err(|error| {
-        Failure::config(error.to_string()).hint("it is what --otlp-endpoint, a config file or the environment says; a collector on this machine is http://localhost:4318")
+        let failure = Failure::config(error.to_string());
+        match error {
+            OtlpError::Exposed(_) => failure.hint(EXPOSED),
+            _ => failure.hint("it is what --otlp-endpoint, a config file or the environment says; a collector on this machine is http://localhost:4318"),
+        }
     })?;
     config.effective.settings.spans = Some(Arc::clone(&otlp) as _);
     Ok(Some(otlp))

@@ -143,6 +143,10 @@ fn a_strangers_file_never_redirects_a_search() {
         ("llm: {purposes: {judge: a}}\n".to_owned(), "llm.purposes"),
         ("llm: {prices: {\"*\": {input: 0, output: 0}}}\n".to_owned(), "llm.prices"),
         ("llm: {attempts: 99}\n".to_owned(), "llm.attempts"),
+        ("llm: {insecure_endpoint: true}\n".to_owned(), "llm.insecure_endpoint"),
+        ("execution: {deadline_seconds: none}\n".to_owned(), "execution.deadline_seconds"),
+        ("plugins: {calibrator: {config: {empty: 1}}}\n".to_owned(), "plugins.calibrator.config.empty"),
+        ("plugins: {reward: rule}\n".to_owned(), "plugins.reward"),
         ("llm: {provider: \"replay:theirs.jsonl\"}\n".to_owned(), "llm.provider"),
         ("cache: {enabled: false}\n".to_owned(), "cache.enabled"),
         ("plugins: {planner: ./evil.wasm}\n".to_owned(), "plugins.planner"),
@@ -161,11 +165,57 @@ fn a_strangers_file_never_redirects_a_search() {
     place.file("syrch.yml", "execution: {max_depth: 2, token_budget: 500}\n");
     let output = finish(&mut place.words("config --origin"), "");
     let (stdout, stderr) = said(&output);
-    assert!(stdout.contains("max_depth: 2  # syrch.yml:1") && stderr.contains("`syrch.yml`"), "{stdout}{stderr}");
+    assert!(
+        stdout.contains("max_depth: 2  # syrch.yml:1")
+            && stderr.contains("`syrch.yml` in this folder sets execution.max_depth, execution.token_budget"),
+        "{stdout}{stderr}"
+    );
     // The user's own word, and the same file is trusted.
     place.file("syrch.yml", format!("llm:\n  base_url: \"{url}\"\n"));
     finish(&mut place.words("-q how_many? --db shop.sqlite --config syrch.yml"), "");
     assert!(endpoint.count() > 0);
+}
+
+#[test]
+fn a_link_that_lies_in_the_folder_shows_nothing_of_what_it_leads_to() {
+    let place = Place::new();
+    let secret = place.file("home/credentials", "[default]\naws_secret_access_key = canary\n");
+    std::os::unix::fs::symlink(secret, place.path().join("syrch.yml")).unwrap();
+    for command in [&mut place.words("config"), &mut place.search("-vvv")] {
+        let document = refused(command, 10, &["syrch.yml", "is a symbolic link", "--config"]);
+        assert!(!document.to_string().contains("canary") && !document.to_string().contains("aws"), "{document}");
+    }
+}
+
+#[test]
+fn a_key_goes_over_plain_http_only_where_the_user_says_so() {
+    let place = Place::new();
+    let ask = |words: &str| {
+        let mut command =
+            place.words(&format!("--llm openai --model m --db shop.sqlite -q how_many? --dry-run {words}"));
+        command.env("SYRCH_API_KEY", "sk-canary");
+        command
+    };
+    let plain = "--base-url http://models.example:8000/v1";
+    let document = refused(&mut ask(plain), 10, &["models.example", "plain http", "https://", "--insecure-endpoint"]);
+    assert!(!document.to_string().contains("canary"), "{document}");
+    let is_fine = |command: &mut Command| {
+        let output = finish(command.args(["--format", "json"]), "");
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+    };
+    is_fine(&mut ask(&format!("{plain} --insecure-endpoint")));
+    is_fine(ask(plain).env("SYRCH_INSECURE_ENDPOINT", "yes"));
+    is_fine(ask(plain).env_remove("SYRCH_API_KEY"));
+    is_fine(&mut ask("--base-url http://127.0.0.1:8000/v1"));
+    is_fine(&mut ask("--base-url https://models.example/v1"));
+    // Further endpoints hold keys of their own.
+    let further = "llm: {endpoints: {far: {provider: openai, base_url: 'http://models.example/v1', api_key: sk-canary-2}}, models: {further: {endpoint: far, model: m}}}\n";
+    place.file("further.yml", further);
+    let words = "--base-url http://127.0.0.1:8000/v1 --config further.yml";
+    refused(&mut ask(words), 10, &["models.example", "--insecure-endpoint"]);
+    refused(&mut ask(&format!("{words} --embeddings further")), 10, &["models.example", "--insecure-endpoint"]);
+    place.file("further.yml", further.replace("llm: {", "llm: {insecure_endpoint: true, "));
+    is_fine(&mut ask(words));
 }
 
 #[test]
@@ -203,8 +253,8 @@ fn a_flag_beats_a_variable_beats_a_file_beats_the_default() {
     let place = Place::new();
     let depth = |command: &mut Command| origin(command, "execution", "max_depth");
     assert_eq!(depth(&mut place.words("config")), (json!(3), "default".into()));
-    place.file("syrch.yml", "execution:\n  max_depth: 4\n");
-    assert_eq!(depth(&mut place.words("config")), (json!(4), "syrch.yml:2".into()));
+    place.file("syrch.yml", "execution:\n  max_depth: 2\n");
+    assert_eq!(depth(&mut place.words("config")), (json!(2), "syrch.yml:2".into()));
     let own = place.file("home/.syrch/config.yml", "execution:\n  max_depth: 5\n  max_rounds: 9\n");
     assert_eq!(depth(&mut place.words("config")), (json!(5), format!("{}:2", own.display())));
     place.file("named.yml", "execution:\n  max_depth: 6\n");

@@ -40,7 +40,7 @@ fn csv_is_safe_to_open_and_reads_back() {
     assert_eq!(
         printed(&place, "csv", CELLS),
         "id,cell\n\
-         1,a\\u{1b}]52;c;ZWNobw==\\u{7}b\n\
+         1,\"a\\u{1b}]52;c;ZWNobw==\\u{7}b\"\n\
          2,abc\\u{202e}txt\n\
          3,\"one\rtwo\"\n\
          4,x\\u{0}y\n\

@@ -29,6 +29,6 @@ mod script;
 pub mod zoo;
 
 pub use data::{data_root, repository, scratch, sqlite};
-pub use endpoint::MockEndpoint;
+pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};
 pub use script::{Recorded, Script};

@@ -123,6 +123,27 @@ async fn an_unclear_question_is_asked_back() {
     assert!(!matches!(found, Err(QueryError::Unclear { .. })), "{found:?}");
 }
 
+/// A user who thinks for longer than the search may take.
+struct Thinker(Duration);
+
+#[async_trait::async_trait]
+impl Ask for Thinker {
+    async fn ask(&self, _: &Question) -> Option<String> {
+        tokio::time::sleep(self.0).await;
+        Some("from France".to_owned())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_who_thinks_uses_up_no_time_of_the_search() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(unclear());
+    let deadline = Duration::from_secs(6);
+    let query = Query::new("Who are the important customers?", shop(folder.path())).base_url(endpoint.url());
+    let found = query.deadline(deadline).interactive(Thinker(deadline + Duration::from_secs(1))).run().await.unwrap();
+    assert_eq!(found.data.row_count(), 2);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_answer_and_failures_are_told_apart() {
     let folder = syrch_kit::scratch();

@@ -14,9 +14,10 @@ use crate::failure::{Failure, Outcome};
 
 /// The options that a resumed run takes from today: who is asked for the user's part, with which key, whether answers are kept, and who is
 /// told of it.
-const TODAY: [&str; 6] = [
+const TODAY: [&str; 7] = [
     "llm.api_key",
     "llm.base_url",
+    "llm.insecure_endpoint",
     "execution.interactive",
     "cache.enabled",
     "telemetry.otlp_endpoint",
@@ -41,8 +42,9 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     let mut settings = recorded_settings(&header)?;
     let today = &context.config.effective.settings;
     give_keys(&mut settings.model, &today.model, context)?;
+    settings.model.insecure_endpoint = today.model.insecure_endpoint;
     settings.cache.folder.clone_from(&today.cache.folder);
-    settings.cache_dir.clone_from(&today.cache_dir);
+    settings.compile.clone_from(&today.compile);
     settings.journal.folder.clone_from(&today.journal.folder);
     settings.retrieval.folder.clone_from(&today.retrieval.folder);
     settings.spans.clone_from(&today.spans);

@@ -34,12 +34,32 @@ pub(crate) enum Entry {
     Parameter(Target, String, Value, Origin),
 }
 
+impl Entry {
+    /// Its key, as it stands in a file.
+    pub(super) fn key(&self) -> String {
+        match self {
+            Self::Option(spec, ..) => spec.key.to_owned(),
+            Self::Parameter(target, key, ..) => target.key(key),
+        }
+    }
+
+    /// Where it stands.
+    pub(super) fn origin(&self) -> &Origin {
+        match self {
+            Self::Option(.., origin) | Self::Parameter(.., origin) => origin,
+        }
+    }
+}
+
 /// Reads a file; `name` is what the user calls it.
 pub(crate) fn read(path: &Path, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
-    // The user may name a pipe; a stranger may not.
+    // The user may name a pipe or a link; a stranger may not: the one never ends, and errors would quote what the other leads to.
     let text = yaml::text_of(path, trust == Trust::Stranger).map_err(|why| {
-        Failure::config(format!("config file `{name}`: {why}"))
-            .hint("check the path; `syrch-host config` shows what is in force")
+        let failure = Failure::config(format!("config file `{name}`: {why}"));
+        match trust {
+            Trust::User => failure.hint("check the path; `syrch-host config` shows what is in force"),
+            Trust::Stranger => failure.hint(if_trusted(name)),
+        }
     })?;
     entries(&text, name, trust)
 }
@@ -69,11 +89,14 @@ fn entries(text: &str, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
     }
     let failure = Failure::config(reader.problems.join("\n"));
     Err(match trust {
-        Trust::Stranger => failure.hint(format!(
-            "`{name}` lies in the current folder and may be a stranger's; if you trust it, pass `--config {name}`"
-        )),
+        Trust::Stranger => failure.hint(if_trusted(name)),
         Trust::User => failure.hint("`syrch-host config` prints all keys with their values"),
     })
+}
+
+/// What to do about a file that was found in the current folder.
+fn if_trusted(name: &str) -> String {
+    format!("`{name}` lies in the current folder and may be a stranger's; if you trust it, pass `--config {name}`")
 }
 
 /// What may stand at the left margin: the sections of the options, and that of settings by name.
@@ -84,9 +107,21 @@ fn sections() -> Vec<&'static str> {
     sections
 }
 
-/// Whether a number is no larger than a limit, which may be none.
-fn is_at_most(value: &Value, limit: &Value) -> bool {
+/// Whether a number is no larger than a limit, which may be none; what is no number is without limit.
+pub(super) fn is_at_most(value: &Value, limit: &Value) -> bool {
     limit.as_f64().is_none_or(|limit| value.as_f64().is_some_and(|value| value <= limit))
+}
+
+/// What a file may not set that was found in a folder.
+const NOT_FOUND: &str = "may not be set by a file found in a folder";
+
+/// Whether a file that was found in a folder may hold settings for that target. Calibrator and reward decide how sure an answer is, and
+/// settings by name reach every plugin.
+fn may_be_found(target: Target) -> bool {
+    match target {
+        Target::Role(Role::Linker | Role::Planner | Role::Solver | Role::Clarifier | Role::Aggregator) => true,
+        Target::Role(Role::Calibrator | Role::Reward) | Target::Setting | Target::Any => false,
+    }
 }
 
 /// Walks a document and keeps what it sets and what is wrong with it.
@@ -186,14 +221,14 @@ impl Reader<'_> {
             return None;
         }
         match spec.stranger {
-            Stranger::Sets => None,
+            Stranger::SetsOfBuiltin(_) => None,
             Stranger::Lowers if is_at_most(value, &spec.get(&self.defaults)) => None,
             Stranger::Lowers => Some("may only be lowered by a file found in a folder"),
             Stranger::NamesBuiltin => match PluginSource::parse(value.as_str().unwrap_or_default()) {
                 PluginSource::Builtin(_) => None,
                 PluginSource::File(_) => Some("may only name a built-in plugin in a file found in a folder"),
             },
-            Stranger::Never => Some("may not be set by a file found in a folder"),
+            Stranger::Never => Some(NOT_FOUND),
         }
     }
 
@@ -227,6 +262,10 @@ impl Reader<'_> {
 
     fn parameters(&mut self, target: Target, content: Spanned<Tree>) {
         for (key, value) in self.pairs("a plugin's config", content) {
+            if self.trust == Trust::Stranger && !may_be_found(target) {
+                self.problem(key.referenced, format!("{} {NOT_FOUND}", target.key(&key.value)));
+                continue;
+            }
             let origin = self.origin(value.referenced);
             self.entries.push(Entry::Parameter(target, key.value, value.value.value(), origin));
         }
@@ -236,6 +275,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
 
@@ -313,38 +353,144 @@ mod tests {
         assert!(!problems(&bomb, Trust::User).is_empty());
     }
 
+    /// What a file that was found in a folder may do with each option. Every option stands in one of these lists.
+    const LOWERED: &[&str] = &[
+        "llm.temperature",
+        "llm.max_tokens_per_call",
+        "llm.timeout_seconds",
+        "llm.requests_per_minute",
+        "llm.tokens_per_minute",
+        "llm.in_flight",
+        "llm.attempts",
+        "llm.max_retry_wait_seconds",
+        "execution.max_depth",
+        "execution.max_attempts_per_node",
+        "execution.max_rounds",
+        "execution.high_confidence",
+        "execution.max_concurrency",
+        "execution.token_budget",
+        "execution.max_usd",
+        "execution.max_calls",
+        "execution.max_sql_runs",
+        "execution.deadline_seconds",
+        "execution.max_questions",
+    ];
+    const NAMED: &[&str] =
+        &["plugins.linker", "plugins.planner", "plugins.solver", "plugins.clarifier", "plugins.aggregator"];
+    const SET: &[&str] = &["execution.ambiguity_threshold"];
+    const REFUSED: &[&str] = &[
+        "llm.provider",
+        "llm.model",
+        "llm.api_key",
+        "llm.base_url",
+        "llm.insecure_endpoint",
+        "llm.offline_threshold",
+        "llm.embeddings",
+        "llm.simulated.skill",
+        "llm.simulated.repair_rate",
+        "llm.simulated.confidence_bias",
+        "llm.simulated.confidence_spread",
+        "llm.simulated.false_accept",
+        "llm.simulated.false_reject",
+        "llm.simulated.input_tokens",
+        "llm.simulated.output_tokens",
+        "llm.simulated.latency",
+        "llm.simulated.rate_limited",
+        "llm.simulated.naive",
+        "llm.endpoints",
+        "llm.models",
+        "llm.purposes",
+        "llm.prices",
+        "execution.db_path",
+        "execution.tables",
+        "execution.rows",
+        "execution.trust",
+        "execution.seed",
+        "execution.interactive",
+        "execution.verbose",
+        "retrieval.notes",
+        "retrieval.examples",
+        "cache.enabled",
+        "cache.ttl_seconds",
+        "cache.max_bytes",
+        "journal.enabled",
+        "journal.rows",
+        "journal.keep",
+        "journal.days",
+        "journal.max_bytes",
+        "telemetry.otlp_endpoint",
+        "telemetry.otlp_sql",
+        "strategy",
+        "plugins.calibrator",
+        "plugins.reward",
+    ];
+
+    /// A file that sets one option to a value.
+    fn setting(key: &str, value: &Value) -> String {
+        key.rsplit('.').fold(value.to_string(), |inner, part| format!("{{{part}: {inner}}}"))
+    }
+
+    /// Values that the option may have, the lowest first.
+    fn values(spec: &Spec) -> Vec<Value> {
+        match spec.kind {
+            Kind::Integer(min, max) => vec![json!(min), json!(max)],
+            Kind::Number { min, max, .. } => vec![json!(min + (max - min) / 1e6), json!(max)],
+            Kind::SecondsOrNone(max) => vec![json!(0.001), json!(max), json!("none")],
+            Kind::Boolean => vec![json!(false), json!(true)],
+            Kind::Choice(words) => words.iter().map(|word| json!(word)).collect(),
+            Kind::Globs | Kind::Files => vec![json!(["a"])],
+            Kind::Rows => vec![json!("none"), json!("full")],
+            Kind::Answerer => vec![json!("offline"), json!("openai")],
+            Kind::Mapping(_) => vec![json!({})],
+            Kind::Text | Kind::Secret => vec![json!("refine"), json!("./evil.wasm")],
+        }
+    }
+
     #[test]
-    fn a_strangers_file_sets_only_what_is_harmless() {
-        for forbidden in [
-            "llm: {base_url: \"http://e.example/v1\"}",
-            "llm: {api_key: stolen}",
-            "llm: {provider: openai}",
-            "execution: {db_path: x.sqlite}",
-            "execution: {rows: full}",
-            "execution: {tables: [a]}",
-            "execution: {token_budget: 100001}",
-            "llm: {requests_per_minute: 1}",
-            "llm: {tokens_per_minute: 1}",
-            "llm: {in_flight: 1}",
-            "llm: {attempts: 1}",
-            "llm: {max_retry_wait_seconds: 1}",
-            "cache: {enabled: false}",
-            "cache: {ttl_seconds: 9}",
-            "cache: {max_bytes: 9}",
-            "strategy: vote",
-            "plugins: {solver: ./evil.wasm}",
-            "plugins: {solver: {plugin: /evil.wasm}}",
-        ] {
-            assert!(problems(forbidden, Trust::Stranger).contains("found in a folder"), "{forbidden}");
-            assert_eq!(problems(forbidden, Trust::User), "", "{forbidden}");
+    fn every_option_is_decided_for_a_file_that_was_found() {
+        for spec in SPECS {
+            let values = values(spec);
+            let refused = |value: &Value| problems(&setting(spec.key, value), Trust::Stranger);
+            let default = spec.get(&Effective::default());
+            assert_eq!(problems(&setting(spec.key, &values[0]), Trust::User), "", "{}", spec.key);
+            match spec.key {
+                key if LOWERED.contains(&key) => {
+                    assert_eq!(refused(&values[0]), "", "{key}");
+                    // What has no limit by default can only be lowered.
+                    if !default.is_null() {
+                        assert_eq!(refused(&default), "", "{key}");
+                        let raised = values[1..].iter().filter(|value| **value != default);
+                        raised.for_each(|value| assert!(refused(value).contains("only be lowered"), "{key}: {value}"));
+                    }
+                }
+                key if NAMED.contains(&key) => {
+                    assert_eq!(refused(&values[0]), "", "{key}");
+                    assert!(refused(&values[1]).contains("only name a built-in plugin"), "{key}");
+                }
+                key if SET.contains(&key) => values.iter().for_each(|value| assert_eq!(refused(value), "", "{key}")),
+                key => {
+                    assert!(REFUSED.contains(&key), "{key}: may a file set it that was found in a folder?");
+                    values.iter().for_each(|value| assert!(refused(value).contains(NOT_FOUND), "{key}: {value}"));
+                }
+            }
         }
-        #[cfg(feature = "otel")]
-        for forbidden in ["telemetry: {otlp_endpoint: 'http://evil'}", "telemetry: {otlp_sql: true}"] {
-            assert!(problems(forbidden, Trust::Stranger).contains("found in a folder"), "{forbidden}");
-            assert_eq!(problems(forbidden, Trust::User), "", "{forbidden}");
+    }
+
+    #[test]
+    fn a_found_file_sets_nothing_of_calibrator_and_reward_and_nothing_by_name() {
+        for role in Role::ALL {
+            let text = format!("plugins:\n  {role}:\n    config: {{a: 1}}\n");
+            let refused = matches!(role, Role::Calibrator | Role::Reward);
+            let expected = format!("f.yml:3:14: plugins.{role}.config.a {NOT_FOUND}");
+            assert_eq!(problems(&text, Trust::Stranger), if refused { expected } else { String::new() });
+            assert_eq!(problems(&text, Trust::User), "");
         }
-        let harmless = "llm: {temperature: 0.1}\nexecution: {max_depth: 2, token_budget: 500, max_usd: 0.5}\nplugins: {solver: refine}\n";
-        assert_eq!(problems(harmless, Trust::Stranger), "");
+        assert_eq!(
+            problems("settings: {style: short}", Trust::Stranger),
+            format!("f.yml:1:12: settings.style {NOT_FOUND}")
+        );
+        let aliased = "plugins: {solver: {config: &x {a: 1}}, reward: {config: *x}}";
+        assert!(problems(aliased, Trust::Stranger).contains("plugins.reward.config.a"));
     }
 
     proptest! {

@@ -65,7 +65,8 @@ fn argument(spec: &'static Spec, flag: &'static str, value: &'static str, defaul
         .value_name(value)
         .help(help)
         .help_heading(heading(spec.key))
-        .allow_hyphen_values(matches!(spec.kind, Kind::Integer(..) | Kind::Number { .. }))
+        .action(if matches!(spec.kind, Kind::Files) { ArgAction::Append } else { ArgAction::Set })
+        .allow_hyphen_values(matches!(spec.kind, Kind::Integer(..) | Kind::Number { .. } | Kind::SecondsOrNone(_)))
         .hide_possible_values(true)
         .value_parser(match spec.key {
             STRATEGY => ValueParser::new(NameOrFile.map(Value::from)),
@@ -141,6 +142,11 @@ impl<const SEARCH: bool> FromArgMatches for Flags<SEARCH> {
                 Kind::Boolean if given(spec.key) => self.set(spec.key, Value::Bool(true)),
                 Kind::Boolean if given(&negation(flag)) => self.set(spec.key, Value::Bool(false)),
                 Kind::Boolean => {}
+                Kind::Files if given(spec.key) => {
+                    let words = matches.get_many::<Value>(spec.key).into_iter().flatten();
+                    let files: Vec<Value> = words.filter_map(Value::as_array).flatten().cloned().collect();
+                    self.set(spec.key, files.into());
+                }
                 _ => {
                     if let Some(value) = matches.get_one::<Value>(spec.key) {
                         self.set(spec.key, value.clone());
@@ -181,6 +187,13 @@ mod tests {
             assert_eq!(error.exit_code(), 2);
             assert!(error.to_string().contains("is not a"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_flag_of_files_may_stand_several_times() {
+        let flags = parse(&["--trust", "a.wasm", "--trust", "b.wasm,c.wasm"]).unwrap();
+        let values: Vec<_> = flags.entries().map(|(_, value, _)| value.clone()).collect();
+        assert_eq!(values, [json!(["a.wasm", "b.wasm", "c.wasm"])]);
     }
 
     #[test]

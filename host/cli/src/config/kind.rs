@@ -18,12 +18,16 @@ pub(crate) enum Kind {
     Integer(u64, u64),
     /// A number above the first bound (or equal to it, when the flag is set) and at most the second.
     Number { min: f64, inclusive: bool, max: f64 },
+    /// A time in seconds, above zero and at most this many, or [`NO_LIMIT`].
+    SecondsOrNone(f64),
     /// Yes or no.
     Boolean,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// Patterns of names; in a word separated by commas.
     Globs,
+    /// Paths of files; in a word separated by commas. A flag of this kind may stand several times.
+    Files,
     /// A grant of rows.
     Rows,
     /// Who answers model calls: a provider, a recording to answer from or to make, or a suite that a simulated model answers.
@@ -31,6 +35,9 @@ pub(crate) enum Kind {
     /// A mapping of names that only files hold.
     Mapping(Mapping),
 }
+
+/// What stands for no limit at all.
+pub(crate) const NO_LIMIT: &str = "none";
 
 /// The providers by name.
 pub(crate) const PROVIDERS: [&str; 3] = ["openai", "anthropic", "offline"];
@@ -45,18 +52,22 @@ impl Kind {
             Self::Number { .. } => {
                 word.trim().parse::<f64>().map(|n| json!(n)).map_err(|_| self.wrong(&quote(word)))?
             }
+            Self::SecondsOrNone(_) if word.trim() == NO_LIMIT => json!(NO_LIMIT),
+            Self::SecondsOrNone(max) => Self::seconds(max).parse(word).map_err(|_| self.wrong(&quote(word)))?,
             Self::Boolean => match word.trim().to_ascii_lowercase().as_str() {
                 "true" | "yes" | "on" | "1" => json!(true),
                 "false" | "no" | "off" | "0" => json!(false),
                 _ => return Err(self.wrong(&quote(word))),
             },
-            Self::Globs => word.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>().into(),
+            Self::Globs | Self::Files => {
+                word.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>().into()
+            }
             Self::Text | Self::Secret | Self::Choice(_) | Self::Rows | Self::Answerer => json!(word),
             Self::Mapping(_) => return Err(self.wrong(&quote(word))),
         };
         // The word as it was written says more than the value that was read from it, but for a part of it or a secret.
         self.check(value).map_err(|why| match self {
-            Self::Secret | Self::Globs | Self::Answerer => why,
+            Self::Secret | Self::Globs | Self::Files | Self::Answerer => why,
             _ => self.wrong(&quote(word)),
         })
     }
@@ -70,18 +81,26 @@ impl Kind {
             (Self::Number { min, inclusive, max }, value) => {
                 value.as_f64().is_some_and(|n| n.is_finite() && (n > min || (inclusive && n >= min)) && n <= max)
             }
+            (Self::SecondsOrNone(_), Value::String(word)) => word == NO_LIMIT,
+            (Self::SecondsOrNone(max), value) => Self::seconds(max).check(value.clone()).is_ok(),
             (Self::Boolean, Value::Bool(_)) => true,
             (Self::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
             (Self::Globs, Value::Array(items)) => {
                 let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
                 texts.as_deref().map(patterns).transpose()?.is_some()
             }
+            (Self::Files, Value::Array(items)) => items.iter().all(|item| Self::Text.check(item.clone()).is_ok()),
             (Self::Rows, Value::String(text)) => text.parse::<RowsGrant>().is_ok(),
             (Self::Answerer, Value::String(word)) => answerer(word)?,
             (Self::Mapping(_), value) => value.is_object(),
             _ => false,
         };
         if fits { Ok(value) } else { Err(self.wrong(&shown(self, &value))) }
+    }
+
+    /// A time above zero, at most `max` seconds.
+    pub(super) const fn seconds(max: f64) -> Self {
+        Self::Number { min: 0.0, inclusive: false, max }
     }
 
     fn wrong(self, found: &str) -> String {
@@ -97,9 +116,11 @@ impl Kind {
             Self::Integer(min, max) => format!("a whole number from {min} to {max}"),
             Self::Number { min, inclusive: true, max } => format!("a number from {min} to {max}"),
             Self::Number { min, inclusive: false, max } => format!("a number above {min}, at most {max}"),
+            Self::SecondsOrNone(max) => format!("{}, or {NO_LIMIT}", Self::seconds(max).expected()),
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Globs => "a list of patterns".to_owned(),
+            Self::Files => "a list of paths".to_owned(),
             Self::Rows => "one of none, aggregates, sample:N (N at least 1), full".to_owned(),
             Self::Answerer => format!("one of {}, replay:FILE, record:FILE, simulated:SUITE", PROVIDERS.join(", ")),
             Self::Mapping(_) => "a mapping of names".to_owned(),
@@ -176,11 +197,25 @@ mod tests {
     }
 
     #[test]
+    fn a_time_may_be_without_a_limit() {
+        let deadline = Kind::SecondsOrNone(60.0);
+        assert_eq!((deadline.parse("1.5"), deadline.parse(" none ")), (Ok(json!(1.5)), Ok(json!("none"))));
+        assert_eq!((deadline.check(json!(60)), deadline.check(json!("none"))), (Ok(json!(60)), Ok(json!("none"))));
+        for wrong in ["0", "61", "never", "-1", "inf"] {
+            let said = deadline.parse(wrong).unwrap_err();
+            assert_eq!(said, format!("`{wrong}` is not a number above 0, at most 60, or none"));
+        }
+        assert!(deadline.check(json!("1")).is_err() && deadline.check(json!(null)).is_err());
+    }
+
+    #[test]
     fn words_become_values() {
         assert_eq!(Kind::Boolean.parse("Yes"), Ok(json!(true)));
         assert_eq!(Kind::Globs.parse("a*, b,"), Ok(json!(["a*", "b"])));
         assert!(Kind::Globs.parse("a, [").unwrap_err().starts_with("the pattern `[` is wrong: "));
         assert!(Kind::Globs.check(json!(["a", " "])).is_err() && Kind::Globs.check(json!([1])).is_err());
+        assert_eq!(Kind::Files.parse("a.wasm, b/c.wasm"), Ok(json!(["a.wasm", "b/c.wasm"])));
+        assert!(Kind::Files.check(json!(["a", " "])).is_err() && Kind::Files.check(json!("a")).is_err());
         assert_eq!(Kind::Rows.parse("sample:5"), Ok(json!("sample:5")));
         assert!(Kind::Rows.parse("sample:0").is_err() && Kind::Choice(&["a"]).parse("b").is_err());
     }
@@ -214,7 +249,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_word_is_read_or_refused(word in any::<String>()) {
-            for kind in [Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, Kind::Boolean, Kind::Globs, Kind::Answerer] {
+            for kind in [Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, Kind::Boolean, Kind::Globs, Kind::Files, Kind::Answerer] {
                 if let Ok(value) = kind.parse(&word) {
                     prop_assert!(kind.check(value).is_ok());
                 }

@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
-use syrch::{Settings, SimulatedKnobs, strategies};
+use syrch::{PluginSource, Settings, SimulatedKnobs, strategies};
 
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};
 use flags::Flags;
 use parameter::{Parameter, Target};
-use spec::{AMBIGUITY, SPECS, STRATEGY, Spec};
+use spec::{AMBIGUITY, SPECS, STRATEGY, Spec, Stranger, TRUST};
 
 /// Everything that is in force.
 #[derive(Debug, Clone)]
@@ -156,24 +156,22 @@ impl<'a> Given<'a> {
 /// Merges all layers, the weakest first.
 pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -> Outcome<Config> {
     let mut config = Config::default();
-    let mut entries = Vec::new();
+    let (mut found, mut entries) = (None, Vec::new());
     for (path, trust) in files(given.file, environment, folder, &mut config.warnings) {
         let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-        let found = file::read(&path, &name, trust)?;
-        if trust == Trust::Stranger && !found.is_empty() {
-            config.warnings.push(format!("some settings come from `{name}` in this folder"));
-        }
+        let read = file::read(&path, &name, trust)?;
         config.files.push(path);
-        entries.extend(found);
+        match trust {
+            Trust::Stranger => found = Some((name, read)),
+            Trust::User => entries.extend(read),
+        }
     }
     let chosen = strategy::chosen(&entries, environment, &given.flags);
     config.cast(chosen.filter(|_| !given.any_strategy))?;
-    for entry in entries {
-        match entry {
-            Entry::Option(spec, value, origin) => config.set(spec, &value, origin),
-            Entry::Parameter(target, key, value, origin) => config.parameter(target, key, value, origin),
-        }
+    if let Some((name, read)) = found {
+        config.take_found(&name, read);
     }
+    entries.into_iter().for_each(|entry| config.take(entry));
     let endpoints: Vec<String> =
         config.effective.settings.model.endpoints.keys().map(|name| mapping::variable(name)).collect();
     for (spec, value, origin) in variables(environment, &endpoints, &mut config.warnings)? {
@@ -190,6 +188,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
             _ => config.parameter(target, key, value, Origin::Flag("-P".to_owned())),
         }
     }
+    config.check_trust()?;
     config.warn_of_nobody();
     #[cfg(feature = "otel")]
     config.choose_collector(environment);
@@ -197,7 +196,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     config.give_keys(environment)?;
     config.answers = environment.cache_dir().map(|folder| folder.join("answers"));
     config.effective.settings.cache.folder = config.answers.clone().filter(|_| config.effective.cache);
-    config.effective.settings.cache_dir = environment.cache_dir();
+    config.effective.settings.compile = environment.compile();
     config.runs = environment.state_dir().map(|folder| folder.join("runs"));
     config.effective.settings.retrieval.folder = environment.state_dir().map(|folder| folder.join("index"));
     config.effective.settings.journal.folder = config.runs.clone().filter(|_| config.effective.journal);
@@ -273,6 +272,48 @@ fn near(known: &str, name: &str) -> bool {
 }
 
 impl Config {
+    fn take(&mut self, entry: Entry) {
+        match entry {
+            Entry::Option(spec, value, origin) => self.set(spec, &value, origin),
+            Entry::Parameter(target, key, value, origin) => self.parameter(target, key, value, origin),
+        }
+    }
+
+    /// Takes what a file sets that was found in the folder, which is the weakest of all files: what may not be used beside the strategy
+    /// that was chosen is left out, and the rest is named.
+    fn take_found(&mut self, name: &str, entries: Vec<Entry>) {
+        let mut keys = Vec::new();
+        for entry in entries {
+            match self.objection(&entry) {
+                Some(why) => self.warnings.push(format!("{}: {} is not used: {why}", entry.origin(), entry.key())),
+                None => {
+                    keys.push(entry.key());
+                    self.take(entry);
+                }
+            }
+        }
+        if !keys.is_empty() {
+            self.warnings.push(format!("`{name}` in this folder sets {}", keys.join(", ")));
+        }
+    }
+
+    /// Why what a found file sets may not be put in force now, although the file may set it in general.
+    fn objection(&self, entry: &Entry) -> Option<String> {
+        let role = match entry {
+            Entry::Option(spec, value, _) => match spec.stranger {
+                Stranger::Lowers if !file::is_at_most(value, &spec.get(&self.effective)) => {
+                    return Some(format!("the strategy `{}` sets a lower value", self.effective.strategy));
+                }
+                Stranger::SetsOfBuiltin(role) => role,
+                _ => return None,
+            },
+            Entry::Parameter(Target::Role(role), ..) => *role,
+            Entry::Parameter(..) => return None,
+        };
+        let source = self.effective.settings.strategy.roles.get(&role);
+        matches!(source, Some(PluginSource::File(_))).then(|| format!("the {role} is no built-in plugin"))
+    }
+
     fn set(&mut self, spec: &'static Spec, value: &Value, origin: Origin) {
         // The strategy was chosen before all layers, since what it says counts less than they do.
         if spec.key == STRATEGY {
@@ -290,6 +331,23 @@ impl Config {
             let parameter = self.parameters.get_mut(&(Target::Role(Role::Clarifier), AMBIGUITY.1.to_owned()));
             parameter.into_iter().for_each(|from| *from = origin.clone());
         }
+    }
+
+    /// Checks the paths of trusted plugins. In a file or the environment a relative one would name another file in each folder, which may be
+    /// somebody else's.
+    fn check_trust(&mut self) -> Outcome<()> {
+        let origin = self.origin(TRUST);
+        for path in &self.effective.settings.trust {
+            let shown = path.display();
+            if path.is_relative() && !matches!(origin, Origin::Flag(_)) {
+                return Err(Failure::config(format!("{origin}: `{shown}` is no absolute path"))
+                    .hint("name the file of a trusted plugin from the root on, or by --trust on the command line"));
+            }
+            if !path.is_file() {
+                self.warnings.push(format!("{origin}: there is no file `{shown}`, so no plugin is trusted by it"));
+            }
+        }
+        Ok(())
     }
 
     /// Without a collector of its own it is that of all programs.

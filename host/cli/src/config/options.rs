@@ -8,13 +8,13 @@ use syrch::strategies::{Limit, NOBODY};
 use syrch::syrch_core::roles::Role;
 use syrch::{PluginSource, SimulatedKnobs};
 
-use super::kind::Kind;
+use super::kind::{Kind, NO_LIMIT};
 use super::mapping::{self, Mapping};
-use super::spec::{AMBIGUITY, STRATEGY, Spec, Stranger};
+use super::spec::{AMBIGUITY, STRATEGY, Spec, Stranger, TRUST};
 use super::value::{answerer, count, number, round, seconds, set_answerer, shown_seconds, small, text, turn, whole};
 
 macro_rules! role {
-    ($role:ident, $key:literal, $flag:literal, $env:literal, $help:literal) => {
+    ($role:ident, $key:literal, $flag:literal, $env:literal, $help:literal, $stranger:ident) => {
         Spec::new(
             $key,
             Kind::Text,
@@ -26,7 +26,7 @@ macro_rules! role {
         )
         .flag($flag, "PATH|NAME")
         .env(&[$env])
-        .stranger(Stranger::NamesBuiltin)
+        .stranger(Stranger::$stranger)
     };
 }
 
@@ -47,15 +47,14 @@ macro_rules! mapping {
             |e| Mapping::$mapping.get(&e.settings.model),
             |e, v| Mapping::$mapping.set(&mut e.settings.model, v),
         )
-        .stranger(Stranger::Never)
     };
 }
 
 const DAY: f64 = 86_400.0;
-pub(super) const TIME: Kind = Kind::Number { min: 0.0, inclusive: false, max: DAY };
+pub(super) const TIME: Kind = Kind::seconds(DAY);
 
 /// Ten years.
-const TTL: Kind = Kind::Number { min: 0.0, inclusive: false, max: 3_650.0 * DAY };
+const TTL: Kind = Kind::seconds(3_650.0 * DAY);
 /// A millionth of a dollar is the least that is counted.
 const MONEY: Kind = Kind::Number { min: 1.0 / MICROS, inclusive: true, max: 1_000_000.0 };
 const MICROS: f64 = 1e6;
@@ -69,32 +68,33 @@ const SIMULATED_TOKENS: Kind = Kind::Number { min: 0.0, inclusive: true, max: Si
 pub(crate) static SPECS: &[Spec] = &[
     Spec::new("llm.provider", Kind::Answerer, "Who answers model calls: openai (any endpoint that speaks its chat completions), anthropic, or offline, rules without a model. replay:FILE answers from a recording alone, record:FILE makes one, simulated:SUITE answers a suite's questions with its expected statements or with mistakes [default: openai or anthropic with a key of theirs, openai with a base URL, else offline]", answerer, set_answerer)
     .flag("llm", "PROVIDER|replay:FILE|record:FILE|simulated:SUITE")
-    .env(&["SYRCH_LLM_PROVIDER", "SYRCH_PROVIDER"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_LLM_PROVIDER", "SYRCH_PROVIDER"]),
     Spec::new("llm.model", Kind::Text, "The model's name at the endpoint [default: gpt-4o; of anthropic: claude-sonnet-4-5]", |e| json!(e.settings.model.model), |e, v| {
         e.settings.model.model = text(v);
     })
     .flag("model", "NAME")
-    .env(&["SYRCH_MODEL"])
-    // A dearer model is the user's to choose.
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_MODEL"]),
     Spec::new("llm.api_key", Kind::Secret, "The endpoint's key; better in SYRCH_API_KEY, since other users may see a command line. Without another key, OPENAI_API_KEY serves https://api.openai.com and ANTHROPIC_API_KEY https://api.anthropic.com, and no other endpoint", |e| if e.settings.model.api_key.is_some() { json!("set") } else { Value::Null }, |e, v| {
         e.settings.model.api_key = Some(text(v).into());
     })
     .flag("api-key", "KEY")
-    .env(&["SYRCH_API_KEY"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_API_KEY"]),
     Spec::new("llm.base_url", Kind::Text, "Where the endpoint is, up to and including /v1 [default: that of openai or anthropic]", |e| json!(e.settings.model.base_url), |e, v| {
         e.settings.model.base_url = text(v);
     })
     .flag("base-url", "URL")
-    .env(&["SYRCH_BASE_URL"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_BASE_URL"]),
+    Spec::new("llm.insecure_endpoint", Kind::Boolean, "Let keys go over plain http to endpoints and collectors on other machines, where whoever sits between can read them; to this machine (localhost, 127.0.0.0/8, ::1) they always may", |e| json!(e.settings.model.insecure_endpoint), |e, v| {
+        e.settings.model.insecure_endpoint = *v == json!(true);
+    })
+    .flag("insecure-endpoint", "")
+    .env(&["SYRCH_INSECURE_ENDPOINT"]),
     Spec::new("llm.temperature", Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, "Temperature of calls whose plugin asks for none", |e| json!(round(f64::from(e.settings.model.temperature))), |e, v| {
         e.settings.model.temperature = number(v) as f32;
     })
     .flag("temperature", "T")
-    .env(&["SYRCH_TEMPERATURE"]),
+    .env(&["SYRCH_TEMPERATURE"])
+    .stranger(Stranger::Lowers),
     Spec::new("llm.max_tokens_per_call", Kind::Integer(1, 1_000_000), "Output tokens of one call at most", |e| json!(e.settings.model.max_tokens), |e, v| {
         e.settings.model.max_tokens = small(v);
     })
@@ -105,7 +105,8 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.model.timeout = seconds(v);
     })
     .flag("timeout", "SECONDS")
-    .env(&["SYRCH_TIMEOUT", "SYRCH_TIMEOUT_SECONDS"]),
+    .env(&["SYRCH_TIMEOUT", "SYRCH_TIMEOUT_SECONDS"])
+    .stranger(Stranger::Lowers),
     Spec::new("llm.offline_threshold", Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "Confidence below which the offline rules abstain", |e| json!(e.settings.model.offline_threshold), |e, v| {
         e.settings.model.offline_threshold = Some(number(v));
     })
@@ -114,88 +115,76 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.model.rates.requests_per_minute = Some(small(v));
     })
     .env(&["SYRCH_REQUESTS_PER_MINUTE"])
-    .stranger(Stranger::Never),
+    .stranger(Stranger::Lowers),
     Spec::new("llm.tokens_per_minute", mapping::TOKENS, "Tokens a minute, input and output together, that the endpoint may be asked for", |e| json!(e.settings.model.rates.tokens_per_minute), |e, v| {
         e.settings.model.rates.tokens_per_minute = Some(whole(v));
     })
     .env(&["SYRCH_TOKENS_PER_MINUTE"])
-    .stranger(Stranger::Never),
+    .stranger(Stranger::Lowers),
     Spec::new("llm.in_flight", mapping::IN_FLIGHT, "Requests that may be under way at the endpoint at once", |e| json!(e.settings.model.rates.in_flight), |e, v| {
         e.settings.model.rates.in_flight = Some(count(v));
     })
     .env(&["SYRCH_IN_FLIGHT"])
-    .stranger(Stranger::Never),
+    .stranger(Stranger::Lowers),
     Spec::new("llm.attempts", Kind::Integer(1, 100), "Tries of one call in all, where trying again can help", |e| json!(e.settings.model.attempts), |e, v| {
         e.settings.model.attempts = small(v);
     })
     .env(&["SYRCH_ATTEMPTS"])
-    .stranger(Stranger::Never),
+    .stranger(Stranger::Lowers),
     Spec::new("llm.max_retry_wait_seconds", TIME, "Seconds that an endpoint may ask to be left alone before calls give up", |e| shown_seconds(e.settings.model.max_retry_wait), |e, v| {
         e.settings.model.max_retry_wait = seconds(v);
     })
     .env(&["SYRCH_MAX_RETRY_WAIT", "SYRCH_MAX_RETRY_WAIT_SECONDS"])
-    .stranger(Stranger::Never),
+    .stranger(Stranger::Lowers),
     Spec::new("llm.embeddings", Kind::Text, "The model for embeddings: one of `llm.models`, or its name at the default endpoint, which must speak OpenAI's protocol [default: none]", |e| json!(e.settings.model.embeddings), |e, v| {
         e.settings.model.embeddings = Some(text(v));
     })
     .flag("embeddings", "NAME")
-    .env(&["SYRCH_EMBEDDINGS"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_EMBEDDINGS"]),
     Spec::new("llm.simulated.skill", ODDS, "Of the simulated model: added to the log-odds of each right answer; 0 is the recorded systems, 1 multiplies the odds by 2.7", |e| json!(e.simulated.skill), |e, v| {
         turn(e, |knobs| knobs.skill = number(v));
     })
-    .env(&["SYRCH_SIMULATED_SKILL"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_SKILL"]),
     Spec::new("llm.simulated.repair_rate", SHARE, "Of the simulated model: the share of repairs that the feedback turns right and that would have been wrong", |e| json!(e.simulated.repair_rate), |e, v| {
         turn(e, |knobs| knobs.repair_rate = number(v));
     })
-    .env(&["SYRCH_SIMULATED_REPAIR_RATE"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_REPAIR_RATE"]),
     Spec::new("llm.simulated.confidence_bias", ODDS, "Of the simulated model: added to the log-odds that a reply claims; above 0 it claims too much", |e| json!(e.simulated.confidence_bias), |e, v| {
         turn(e, |knobs| knobs.confidence_bias = number(v));
     })
-    .env(&["SYRCH_SIMULATED_CONFIDENCE_BIAS"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_CONFIDENCE_BIAS"]),
     Spec::new("llm.simulated.confidence_spread", Kind::Number { min: 0.0, inclusive: true, max: SimulatedKnobs::ODDS }, "Of the simulated model: how far claims scatter, as a standard deviation of their log-odds", |e| json!(e.simulated.confidence_spread), |e, v| {
         turn(e, |knobs| knobs.confidence_spread = number(v));
     })
-    .env(&["SYRCH_SIMULATED_CONFIDENCE_SPREAD"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_CONFIDENCE_SPREAD"]),
     Spec::new("llm.simulated.false_accept", SHARE, "Of the simulated model: the share of wrong statements that it accepts as a judge", |e| json!(e.simulated.false_accept), |e, v| {
         turn(e, |knobs| knobs.false_accept = number(v));
     })
-    .env(&["SYRCH_SIMULATED_FALSE_ACCEPT"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_FALSE_ACCEPT"]),
     Spec::new("llm.simulated.false_reject", SHARE, "Of the simulated model: the share of right statements that it rejects as a judge", |e| json!(e.simulated.false_reject), |e, v| {
         turn(e, |knobs| knobs.false_reject = number(v));
     })
-    .env(&["SYRCH_SIMULATED_FALSE_REJECT"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_FALSE_REJECT"]),
     Spec::new("llm.simulated.input_tokens", SIMULATED_TOKENS, "Of the simulated model: tokens of a prompt on average; 0: none are counted", |e| json!(e.simulated.input_tokens), |e, v| {
         turn(e, |knobs| knobs.input_tokens = number(v));
     })
-    .env(&["SYRCH_SIMULATED_INPUT_TOKENS"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_INPUT_TOKENS"]),
     Spec::new("llm.simulated.output_tokens", SIMULATED_TOKENS, "Of the simulated model: tokens of a reply on average; 0: none are counted", |e| json!(e.simulated.output_tokens), |e, v| {
         turn(e, |knobs| knobs.output_tokens = number(v));
     })
-    .env(&["SYRCH_SIMULATED_OUTPUT_TOKENS"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_OUTPUT_TOKENS"]),
     Spec::new("llm.simulated.latency", Kind::Number { min: 0.0, inclusive: true, max: SimulatedKnobs::LATENCY }, "Of the simulated model: how long replies take, as a multiple of a real endpoint's 1.7 seconds; 0: no time", |e| json!(e.simulated.latency), |e, v| {
         turn(e, |knobs| knobs.latency = number(v));
     })
-    .env(&["SYRCH_SIMULATED_LATENCY"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_LATENCY"]),
     Spec::new("llm.simulated.rate_limited", SHARE, "Of the simulated model: the share of tries that are turned away as an endpoint does with HTTP 429", |e| json!(e.simulated.rate_limited), |e, v| {
         turn(e, |knobs| knobs.rate_limited = number(v));
     })
-    .env(&["SYRCH_SIMULATED_RATE_LIMITED"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_RATE_LIMITED"]),
     Spec::new("llm.simulated.naive", Kind::Boolean, "The simulated model as a negative control: samples are independent and no two wrong answers alike, so that every search looks perfect", |e| json!(e.simulated.naive), |e, v| {
         turn(e, |knobs| knobs.naive = *v == json!(true));
     })
-    .env(&["SYRCH_SIMULATED_NAIVE"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_SIMULATED_NAIVE"]),
     mapping!(Endpoints, "llm.endpoints", "Further endpoints by name; SYRCH_API_KEY_NAME holds the key of the one called `name`"),
     mapping!(Models, "llm.models", "Further models by the name that purposes and plugins use"),
     mapping!(Purposes, "llm.purposes", "The further models that answer calls of a purpose"),
@@ -205,46 +194,53 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("db", "URL")
     .env(&["SYRCH_DB", "SYRCH_DB_PATH"])
-    .stranger(Stranger::Never)
     .database(),
     Spec::new("execution.tables", Kind::Globs, "Tables that may be seen, as globs separated by commas [default: all]", |e| json!(e.settings.tables), |e, v| {
         e.settings.tables = v.as_array().into_iter().flatten().map(text).collect();
     })
     .flag("tables", "GLOBS")
     .env(&["SYRCH_TABLES"])
-    .stranger(Stranger::Never)
     .database(),
     Spec::new("execution.rows", Kind::Rows, "Cell text that plugins and prompts may see: none, aggregates, sample:N, full", |e| json!(e.settings.rows.to_string()), |e, v| {
         e.settings.rows = text(v).parse().unwrap_or_default();
     })
     .flag("rows", "GRANT")
-    .env(&["SYRCH_ROWS"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_ROWS"]),
+    Spec::new(TRUST, Kind::Files, "Plugins, by their files, that may call the model whatever they know of the data; under --rows none and aggregates others than the built-in ones make no call once one of them may know something of it. May be given several times [default: none]", |e| json!(e.settings.trust), |e, v| {
+        e.settings.trust = v.as_array().into_iter().flatten().map(|path| text(path).into()).collect();
+    })
+    .flag("trust", "FILE")
+    .env(&["SYRCH_TRUST"]),
     Spec::new("execution.max_depth", policy(&Limit::MAX_DEPTH), "Levels of decomposition", |e| json!(e.settings.policy.max_depth), |e, v| {
         e.settings.policy.max_depth = small(v);
     })
     .flag("max-depth", "N")
-    .env(&["SYRCH_MAX_DEPTH"]),
+    .env(&["SYRCH_MAX_DEPTH"])
+    .stranger(Stranger::Lowers),
     Spec::new("execution.max_attempts_per_node", policy(&Limit::MAX_ATTEMPTS), "Statements tried for one task", |e| json!(e.settings.policy.max_attempts), |e, v| {
         e.settings.policy.max_attempts = small(v);
     })
     .flag("max-attempts", "N")
-    .env(&["SYRCH_MAX_ATTEMPTS", "SYRCH_MAX_ATTEMPTS_PER_NODE"]),
+    .env(&["SYRCH_MAX_ATTEMPTS", "SYRCH_MAX_ATTEMPTS_PER_NODE"])
+    .stranger(Stranger::Lowers),
     Spec::new("execution.max_rounds", policy(&Limit::MAX_ROUNDS), "Steps of the planner that may change the search graph", |e| json!(e.settings.policy.max_rounds), |e, v| {
         e.settings.policy.max_rounds = small(v);
     })
     .flag("max-rounds", "N")
-    .env(&["SYRCH_MAX_ROUNDS"]),
+    .env(&["SYRCH_MAX_ROUNDS"])
+    .stranger(Stranger::Lowers),
     Spec::new("execution.high_confidence", policy(&Limit::HIGH_CONFIDENCE), "Stop trying at or above this confidence", |e| json!(e.settings.policy.high_confidence), |e, v| {
         e.settings.policy.high_confidence = number(v);
     })
     .flag("high-conf", "P")
-    .env(&["SYRCH_HIGH_CONFIDENCE", "SYRCH_HIGH_CONF"]),
+    .env(&["SYRCH_HIGH_CONFIDENCE", "SYRCH_HIGH_CONF"])
+    .stranger(Stranger::Lowers),
     Spec::new("execution.max_concurrency", policy(&Limit::MAX_PARALLEL), "Tasks under way at once", |e| json!(e.settings.policy.max_parallel), |e, v| {
         e.settings.policy.max_parallel = small(v);
     })
     .flag("max-concurrency", "N")
-    .env(&["SYRCH_MAX_CONCURRENCY"]),
+    .env(&["SYRCH_MAX_CONCURRENCY"])
+    .stranger(Stranger::Lowers),
     Spec::new("execution.token_budget", Kind::Integer(1, 1_000_000_000_000), "Tokens that a search may spend, input and output together", |e| json!(e.settings.budgets.tokens), |e, v| {
         e.settings.budgets.tokens = whole(v);
     })
@@ -269,11 +265,12 @@ pub(crate) static SPECS: &[Spec] = &[
     .flag("max-sql-runs", "N")
     .env(&["SYRCH_MAX_SQL_RUNS"])
     .stranger(Stranger::Lowers),
-    Spec::new("execution.deadline_seconds", TIME, "Seconds that a search may take [default: none]", |e| e.settings.deadline.map_or(Value::Null, shown_seconds), |e, v| {
-        e.settings.deadline = Some(seconds(v));
+    Spec::new("execution.deadline_seconds", Kind::SecondsOrNone(DAY), "Seconds that a search may take, each one of a suite or a batch; then it ends with the best so far, or with exit code 16. A day (86400) at most, or none: without a deadline", |e| e.settings.deadline.map_or(json!(NO_LIMIT), shown_seconds), |e, v| {
+        e.settings.deadline = v.is_number().then(|| seconds(v));
     })
-    .flag("deadline", "SECONDS")
-    .env(&["SYRCH_DEADLINE", "SYRCH_DEADLINE_SECONDS"]),
+    .flag("deadline", "SECONDS|none")
+    .env(&["SYRCH_DEADLINE", "SYRCH_DEADLINE_SECONDS"])
+    .stranger(Stranger::Lowers),
     Spec::new("execution.seed", Kind::Integer(0, u64::MAX), "Where everything random starts", |e| json!(e.settings.seed), |e, v| {
         e.settings.seed = whole(v);
     })
@@ -288,13 +285,15 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.max_questions = small(v);
     })
     .flag("max-questions", "N")
-    .env(&["SYRCH_MAX_QUESTIONS"]),
+    .env(&["SYRCH_MAX_QUESTIONS"])
+    .stranger(Stranger::Lowers),
     Spec::new(AMBIGUITY.0, Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "Ambiguity above which the clarifier asks: short for -P clarifier.threshold", |e| {
         e.settings.strategy.config.get(&Role::Clarifier).and_then(|config| config.get(AMBIGUITY.1)).cloned().unwrap_or_default()
     }, |e, v| {
         e.settings.strategy.config.entry(Role::Clarifier).or_default().insert(AMBIGUITY.1.to_owned(), v.clone());
     })
-    .env(&["SYRCH_AMBIGUITY_THRESHOLD"]),
+    .env(&["SYRCH_AMBIGUITY_THRESHOLD"])
+    .stranger(Stranger::SetsOfBuiltin(Role::Clarifier)),
     Spec::new("execution.verbose", Kind::Boolean, "Log what happens", |e| json!(e.verbose), |e, v| {
         e.verbose = *v == json!(true);
     })
@@ -303,32 +302,26 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.retrieval.notes = Some(text(v).into());
     })
     .flag("notes", "FILE")
-    .env(&["SYRCH_NOTES"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_NOTES"]),
     Spec::new("retrieval.examples", Kind::Text, "A file of solved examples that strategies may show a model: {\"question\", \"sql\"} a line", |e| json!(e.settings.retrieval.examples), |e, v| {
         e.settings.retrieval.examples = Some(text(v).into());
     })
     .flag("examples", "FILE")
-    .env(&["SYRCH_EXAMPLES"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_EXAMPLES"]),
     Spec::new("cache.enabled", Kind::Boolean, "Answer equal model calls and statements from what is kept on this machine [default: yes]", |e| json!(e.cache), |e, v| {
         e.cache = *v == json!(true);
     })
     .flag("cache", "")
-    .env(&["SYRCH_CACHE"])
-    // Without it a search costs more.
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_CACHE"]),
     Spec::new("cache.ttl_seconds", TTL, "Seconds that a kept answer is good", |e| shown_seconds(e.settings.cache.ttl), |e, v| {
         e.settings.cache.ttl = seconds(v);
     })
     .flag("cache-ttl", "SECONDS")
-    .env(&["SYRCH_CACHE_TTL", "SYRCH_CACHE_TTL_SECONDS"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_CACHE_TTL", "SYRCH_CACHE_TTL_SECONDS"]),
     Spec::new("cache.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of kept answers at most", |e| json!(e.settings.cache.bytes), |e, v| {
         e.settings.cache.bytes = whole(v);
     })
-    .env(&["SYRCH_CACHE_MAX_BYTES"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_CACHE_MAX_BYTES"]),
     Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume goes on with", |e| json!(e.journal), |e, v| {
         e.journal = *v == json!(true);
     })
@@ -338,44 +331,36 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.journal.kept = if v == "full" { Kept::Full } else { Kept::None };
     })
     .flag("journal-rows", "WHAT")
-    .env(&["SYRCH_JOURNAL_ROWS"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_JOURNAL_ROWS"]),
     Spec::new("journal.keep", Kind::Integer(1, 1_000_000), "Journals kept at most", |e| json!(e.settings.journal.keep), |e, v| {
         e.settings.journal.keep = usize::try_from(whole(v)).unwrap_or(usize::MAX);
     })
-    .env(&["SYRCH_JOURNAL_KEEP"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_JOURNAL_KEEP"]),
     Spec::new("journal.days", Kind::Integer(1, 36_500), "Days that a journal is kept", |e| json!(e.settings.journal.age.as_secs() / 86_400), |e, v| {
         e.settings.journal.age = Duration::from_secs(whole(v).saturating_mul(86_400));
     })
-    .env(&["SYRCH_JOURNAL_DAYS"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_JOURNAL_DAYS"]),
     Spec::new("journal.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of all journals at most", |e| json!(e.settings.journal.bytes), |e, v| {
         e.settings.journal.bytes = whole(v);
     })
-    .env(&["SYRCH_JOURNAL_MAX_BYTES"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_JOURNAL_MAX_BYTES"]),
     #[cfg(feature = "otel")]
     Spec::new("telemetry.otlp_endpoint", Kind::Text, "An OpenTelemetry collector that is sent the spans of searches, over HTTP [default: OTEL_EXPORTER_OTLP_ENDPOINT, else none]", |e| json!(e.telemetry.endpoint), |e, v| {
         e.telemetry.endpoint = Some(text(v));
     })
     .flag("otlp-endpoint", "URL")
-    .env(&["SYRCH_OTLP_ENDPOINT"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_OTLP_ENDPOINT"]),
     #[cfg(feature = "otel")]
     Spec::new("telemetry.otlp_sql", Kind::Boolean, "Send the text of statements, too, which may quote the question and cells", |e| json!(e.telemetry.sql), |e, v| {
         e.telemetry.sql = *v == json!(true);
     })
     .flag("otlp-sql", "")
-    .env(&["SYRCH_OTLP_SQL"])
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_OTLP_SQL"]),
     Spec::new(STRATEGY, Kind::Text, "Who plays which role, with which settings and policy, unless another flag or setting says otherwise: a built-in's name, or a file", |e| json!(e.strategy), |e, v| {
         e.strategy = text(v);
     })
     .flag("strategy", "NAME|FILE")
-    .env(&["SYRCH_STRATEGY"])
-    // It may spend more than the user expects.
-    .stranger(Stranger::Never),
+    .env(&["SYRCH_STRATEGY"]),
     Spec::new("plugins.linker", Kind::Text, "Narrows a large catalog; none: it is shown as it is", |e| {
         json!(e.settings.strategy.roles.get(&Role::Linker).map_or(NOBODY.to_owned(), ToString::to_string))
     }, |e, v| {
@@ -388,10 +373,10 @@ pub(crate) static SPECS: &[Spec] = &[
     .flag("linker", "PATH|NAME|none")
     .env(&["SYRCH_LINKER"])
     .stranger(Stranger::NamesBuiltin),
-    role!(Planner, "plugins.planner", "planner", "SYRCH_PLANNER", "Compiles the question into a search graph"),
-    role!(Solver, "plugins.solver", "solver", "SYRCH_SOLVER", "Finds statements for a task"),
-    role!(Calibrator, "plugins.calibrator", "calibrator", "SYRCH_CALIBRATOR", "Turns claimed confidence into probabilities"),
-    role!(Reward, "plugins.reward", "reward", "SYRCH_REWARD", "Judges candidates"),
-    role!(Clarifier, "plugins.clarifier", "clarifier", "SYRCH_CLARIFIER", "Decides what to ask the user"),
-    role!(Aggregator, "plugins.aggregator", "aggregator", "SYRCH_AGGREGATOR", "Makes the answer"),
+    role!(Planner, "plugins.planner", "planner", "SYRCH_PLANNER", "Compiles the question into a search graph", NamesBuiltin),
+    role!(Solver, "plugins.solver", "solver", "SYRCH_SOLVER", "Finds statements for a task", NamesBuiltin),
+    role!(Calibrator, "plugins.calibrator", "calibrator", "SYRCH_CALIBRATOR", "Turns claimed confidence into probabilities", Never),
+    role!(Reward, "plugins.reward", "reward", "SYRCH_REWARD", "Judges candidates", Never),
+    role!(Clarifier, "plugins.clarifier", "clarifier", "SYRCH_CLARIFIER", "Decides what to ask the user", NamesBuiltin),
+    role!(Aggregator, "plugins.aggregator", "aggregator", "SYRCH_AGGREGATOR", "Makes the answer", NamesBuiltin),
 ];

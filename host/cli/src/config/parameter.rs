@@ -18,6 +18,16 @@ pub(crate) enum Target {
     Any,
 }
 
+impl Target {
+    /// The key of one of its settings in a config file.
+    pub(crate) fn key(self, name: &str) -> String {
+        match self {
+            Self::Role(role) => format!("plugins.{role}.config.{name}"),
+            Self::Setting | Self::Any => format!("settings.{name}"),
+        }
+    }
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

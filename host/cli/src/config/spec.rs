@@ -1,21 +1,23 @@
 //! What an option is: its key in files, its flag, its environment variables, its bounds, and where it goes.
 
 use serde_json::Value;
+use syrch::syrch_core::roles::Role;
 
 use super::Effective;
 use super::kind::Kind;
 pub(crate) use super::options::SPECS;
 
-/// What a file that was found in a folder, and so is a stranger's, may do with an option.
+/// What a file that was found in a folder, and so is a stranger's, may do with an option. An option that declares nothing is out of its
+/// reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stranger {
-    /// Set it: it harms nobody.
-    Sets,
-    /// Only lower it: raised, it would spend the user's money.
+    /// Only lower it: it is a limit, a budget or a time.
     Lowers,
     /// Name a built-in plugin, no path.
     NamesBuiltin,
-    /// Nothing: it is an endpoint, a key, a database or a grant.
+    /// Set it while the plugin of this role is a built-in one, whose setting it is.
+    SetsOfBuiltin(Role),
+    /// Nothing, such as an endpoint, a key, a database, a grant, or what decides how sure an answer is.
     Never,
 }
 
@@ -47,7 +49,7 @@ impl Spec {
         get: fn(&Effective) -> Value,
         set: fn(&mut Effective, &Value),
     ) -> Self {
-        Self { key, flag: None, env: &[], kind, stranger: Stranger::Sets, database: false, help, get, set }
+        Self { key, flag: None, env: &[], kind, stranger: Stranger::Never, database: false, help, get, set }
     }
 
     pub(super) const fn flag(mut self, name: &'static str, value: &'static str) -> Self {
@@ -88,6 +90,9 @@ pub(crate) fn find(key: &str) -> Option<&'static Spec> {
 
 /// The option that names a strategy; it stands in no section.
 pub(crate) const STRATEGY: &str = "strategy";
+
+/// The option that names trusted plugins.
+pub(crate) const TRUST: &str = "execution.trust";
 
 /// The option that stands for a setting of the clarifier, and that setting.
 pub(crate) const AMBIGUITY: (&str, &str) = ("execution.ambiguity_threshold", "threshold");

@@ -47,10 +47,10 @@ fn depth(config: &Config) -> (u32, String) {
 fn each_layer_beats_the_one_below() {
     let mut place = Place::new();
     assert_eq!(depth(&place.load(None, &[]).unwrap()), (3, "default".into()));
-    place.file("work/syrch.yml", "execution:\n  max_depth: 4\n");
+    place.file("work/syrch.yml", "execution:\n  max_depth: 2\n");
     let config = place.load(None, &[]).unwrap();
-    assert_eq!(depth(&config), (4, "syrch.yml:2".into()));
-    assert!(config.warnings[0].contains("syrch.yml"), "{:?}", config.warnings);
+    assert_eq!(depth(&config), (2, "syrch.yml:2".into()));
+    assert_eq!(config.warnings, ["`syrch.yml` in this folder sets execution.max_depth"]);
     let own = place.file("home/.syrch/config.yml", "execution:\n  max_depth: 5\n");
     assert_eq!(depth(&place.load(None, &[]).unwrap()), (5, format!("{}:2", own.display())));
     let named = place.file("named.yml", "execution: {max_depth: 6}");
@@ -59,6 +59,108 @@ fn each_layer_beats_the_one_below() {
     assert_eq!(depth(&place.load(Some(&named), &[]).unwrap()), (7, "environment SYRCH_MAX_DEPTH".into()));
     let flags = [("execution.max_depth", json!(8))];
     assert_eq!(depth(&place.load(Some(&named), &flags).unwrap()), (8, "--max-depth".into()));
+}
+
+#[test]
+fn a_search_has_a_deadline_unless_the_user_takes_it_away() {
+    let mut place = Place::new();
+    let deadline = |place: &Place, flags: &[(&'static str, Value)]| {
+        let config = place.load(None, flags).unwrap();
+        let seconds = config.effective.settings.deadline.map(|time| time.as_secs());
+        (seconds, shown(&config, &["execution", "deadline_seconds"]))
+    };
+    assert_eq!(deadline(&place, &[]), (Some(600), (json!(600), "default".into())));
+    let own = place.file("home/.syrch/config.yml", "execution: {deadline_seconds: none}\n");
+    assert_eq!(deadline(&place, &[]), (None, (json!("none"), format!("{}:1", own.display()))));
+    place.variable("SYRCH_DEADLINE", "900");
+    assert_eq!(deadline(&place, &[]), (Some(900), (json!(900), "environment SYRCH_DEADLINE".into())));
+    let flags = [("execution.deadline_seconds", json!("none"))];
+    assert_eq!(deadline(&place, &flags), (None, (json!("none"), "--deadline".into())));
+}
+
+#[test]
+fn a_found_file_raises_nothing_that_the_strategy_lowers() {
+    let place = Place::new();
+    place.file("work/syrch.yml", "execution: {max_attempts_per_node: 2, max_depth: 2}\n");
+    let own = |attempts: u32| {
+        let text = format!("name: own\nroles: {{planner: decompose}}\npolicy: {{max_attempts: {attempts}}}\n");
+        let path = place.file("own.yml", &text).display().to_string();
+        let config = place.load(None, &[("strategy", json!(path))]).unwrap();
+        (config.effective.settings.policy.max_attempts, config.warnings)
+    };
+    let (attempts, warnings) = own(1);
+    assert_eq!(attempts, 1);
+    assert!(
+        warnings[0].starts_with("syrch.yml:1: execution.max_attempts_per_node is not used: the strategy `"),
+        "{warnings:?}"
+    );
+    assert_eq!(warnings[1], "`syrch.yml` in this folder sets execution.max_depth");
+    assert_eq!(own(7).0, 2);
+}
+
+#[test]
+fn a_found_file_sets_only_what_is_of_a_built_in_plugin() {
+    let place = Place::new();
+    let text = "plugins: {solver: {config: {samples: 9}}, planner: {config: {width: 2}}}\nexecution: {ambiguity_threshold: 1}\n";
+    place.file("work/syrch.yml", text);
+    let config = place.load(None, &[]).unwrap();
+    let set = "plugins.solver.config.samples, plugins.planner.config.width, execution.ambiguity_threshold";
+    assert_eq!(config.warnings, [format!("`syrch.yml` in this folder sets {set}")]);
+    assert_eq!(config.effective.settings.strategy.config[&Role::Solver]["samples"], 9);
+    let own = place.file("own.yml", "name: own\nroles: {solver: ./mine.wasm, clarifier: ./mine.wasm}\n");
+    let config = place.load(None, &[("strategy", json!(own.display().to_string()))]).unwrap();
+    let settings = &config.effective.settings.strategy.config;
+    assert!(!settings.contains_key(&Role::Solver) && !settings.contains_key(&Role::Clarifier), "{settings:?}");
+    assert_eq!(settings[&Role::Planner]["width"], 2);
+    for (number, what) in ["plugins.solver.config.samples", "execution.ambiguity_threshold"].into_iter().enumerate() {
+        assert!(config.warnings[number].contains(&format!("{what} is not used: the ")), "{:?}", config.warnings);
+    }
+    // A plugin that the user's own file names takes none of it over either.
+    place.file("home/.syrch/config.yml", "plugins: {solver: ./mine.wasm}\n");
+    let config = place.load(None, &[]).unwrap();
+    assert!(!config.effective.settings.strategy.config.contains_key(&Role::Solver));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_found_file_that_is_a_link_is_refused_and_not_quoted() {
+    let place = Place::new();
+    for secret in ["[default]\naws_secret_access_key = canary\n", "canary: {a\n", "canary\n", "llm: {canary: 1}\n"] {
+        let target = place.file("secret", secret);
+        let link = place.folder.path().join("work/syrch.yml");
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        let failure = place.load(None, &[]).unwrap_err();
+        assert_eq!(failure.exit, crate::exit::Exit::Config);
+        assert_eq!(failure.message, "config file `syrch.yml`: is a symbolic link");
+        assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains("--config syrch.yml")), "{failure:?}");
+        assert!(!format!("{failure:?}").contains("canary"));
+        fs::remove_file(link).unwrap();
+    }
+}
+
+/// A path that depends on the folder in which one stands would name another file in each.
+#[test]
+fn only_a_flag_names_a_trusted_plugin_by_a_relative_path() {
+    let mut place = Place::new();
+    let plugin = place.file("mine.wasm", "");
+    let named = |plugin: &Path| format!("execution: {{trust: [{:?}]}}\n", plugin.display().to_string());
+    let own = place.file("home/.syrch/config.yml", &named(&plugin));
+    let config = place.load(None, &[]).unwrap();
+    assert_eq!((&config.effective.settings.trust, &config.warnings), (&vec![plugin], &Vec::new()));
+    place.file("home/.syrch/config.yml", &named(Path::new("mine.wasm")));
+    let failure = place.load(None, &[]).unwrap_err();
+    assert_eq!(failure.exit, crate::exit::Exit::Config);
+    assert!(
+        failure.message.starts_with(&format!("{}:1: `mine.wasm` is no absolute path", own.display())),
+        "{failure:?}"
+    );
+    std::fs::remove_file(own).unwrap();
+    place.variable("SYRCH_TRUST", "mine.wasm");
+    assert!(place.load(None, &[]).unwrap_err().message.starts_with("environment SYRCH_TRUST: `mine.wasm`"));
+    // What is no file is told, since it trusts nobody.
+    let config = place.load(None, &[("execution.trust", json!(["nowhere.wasm"]))]).unwrap();
+    assert_eq!(config.effective.settings.trust, [Path::new("nowhere.wasm")]);
+    assert_eq!(config.warnings, ["--trust: there is no file `nowhere.wasm`, so no plugin is trusted by it"]);
 }
 
 #[test]
@@ -375,10 +477,10 @@ fn what_is_set_is_what_is_got() {
     for spec in SPECS {
         let value = match spec.kind {
             kind::Kind::Integer(..) => json!(7),
-            kind::Kind::Number { .. } => json!(0.5),
+            kind::Kind::Number { .. } | kind::Kind::SecondsOrNone(_) => json!(0.5),
             kind::Kind::Boolean => json!(true),
             kind::Kind::Choice(words) => json!(words[0]),
-            kind::Kind::Globs => json!(["a", "b*"]),
+            kind::Kind::Globs | kind::Kind::Files => json!(["a", "b*"]),
             kind::Kind::Rows => json!("aggregates"),
             kind::Kind::Text | kind::Kind::Secret => json!("set"),
             kind::Kind::Answerer => json!("replay:a.jsonl"),

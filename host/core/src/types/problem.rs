@@ -63,6 +63,20 @@ pub enum Lane {
     Other(String),
 }
 
+impl Lane {
+    /// Its name, as in journals.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Lexical => "lexical",
+            Self::PathFuzzy => "path-fuzzy",
+            Self::SegmentFuzzy => "segment-fuzzy",
+            Self::Vector => "vector",
+            Self::Other(name) => name,
+        }
+    }
+}
+
 /// One look into a corpus.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Lookup {

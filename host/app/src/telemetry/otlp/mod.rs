@@ -16,6 +16,7 @@ use prost::Message;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
 use secrecy::{ExposeSecret, SecretString};
+use syrch_llm::{is_exposed, kept_local};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -39,6 +40,8 @@ pub struct OtlpSettings {
     pub endpoint: String,
     /// Further headers, such as a key of the collector's.
     pub headers: Vec<(String, SecretString)>,
+    /// Whether the headers may go over plain HTTP to another machine.
+    pub insecure: bool,
     /// Whether spans of statements hold their text, in which the question and cells may be quoted.
     pub sql: bool,
 }
@@ -49,6 +52,9 @@ pub enum OtlpError {
     /// The endpoint is none.
     #[error("the OTLP endpoint must be an http or https URL without a user and a query")]
     Endpoint,
+    /// The headers, in which a key may stand, would go to another machine without encryption.
+    #[error("the OTLP headers would go over plain http to `{0}`, and whoever sits between could read them")]
+    Exposed(String),
     /// A header cannot be sent; the value is not told.
     #[error("the OTLP header `{0}` cannot be sent")]
     Header(String),
@@ -93,6 +99,9 @@ impl Otlp {
     /// When the endpoint is no URL or a header cannot be sent.
     pub fn open(settings: &OtlpSettings) -> Result<Arc<Self>, OtlpError> {
         let target = target(&settings.endpoint)?;
+        if !settings.headers.is_empty() && !settings.insecure && is_exposed(&target) {
+            return Err(OtlpError::Exposed(target.host_str().unwrap_or_default().to_owned()));
+        }
         // Another part of the process may have chosen a provider already; either will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
@@ -106,7 +115,7 @@ impl Otlp {
             // A local collector needs no certificates, and must work on a machine that has none.
             builder = builder.tls_certs_only([]);
         }
-        let client = builder.build().map_err(OtlpError::Client)?;
+        let client = kept_local(builder, &target).build().map_err(OtlpError::Client)?;
         let (queue, entries) = mpsc::channel(QUEUE);
         let books = Arc::<Books>::default();
         tokio::spawn(Worker { client, target, entries, books: Arc::clone(&books) }.run());

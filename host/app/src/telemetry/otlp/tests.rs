@@ -58,7 +58,7 @@ async fn receive(State(collector): State<Collector>, headers: Headers, body: Byt
 }
 
 fn settings(endpoint: &str) -> OtlpSettings {
-    OtlpSettings { endpoint: endpoint.to_owned(), headers: Vec::new(), sql: false }
+    OtlpSettings { endpoint: endpoint.to_owned(), headers: Vec::new(), insecure: false, sql: false }
 }
 
 fn span(number: u8) -> Span {

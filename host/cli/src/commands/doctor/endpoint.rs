@@ -1,15 +1,17 @@
 //! The model endpoint. It is contacted only on this machine: elsewhere a request could cost money or tell somebody something.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
 use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::Value;
 use syrch::secrecy::ExposeSecret;
-use syrch::{ModelSettings, Provider, Settings, recorded_models, simulated_questions};
+use syrch::{
+    ModelSettings, Provider, Settings, is_exposed, is_loopback, kept_local, recorded_models, simulated_questions,
+};
 
 use super::Check;
+use crate::failure::EXPOSED;
 
 const NAME: &str = "endpoint";
 /// How long the endpoint may take.
@@ -84,6 +86,9 @@ async fn check(model: &ModelSettings) -> Check {
     }
     let detail = format!("{}: not contacted, not on this machine", shown(&target));
     match model.api_key {
+        Some(_) if is_exposed(&target) && !model.insecure_endpoint => {
+            Check::fail(NAME, format!("{}: the key would go there over plain http", shown(&target)), EXPOSED)
+        }
         Some(_) => Check::ok(NAME, detail),
         None => Check::warn(NAME, format!("{detail}; no key is configured for it"), GIVE_KEY),
     }
@@ -112,16 +117,6 @@ fn shown(target: &Url) -> &str {
     target.as_str().trim_end_matches("/models")
 }
 
-fn is_local_name(host: &str) -> bool {
-    host == "localhost" || host.ends_with(".localhost")
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    is_local_name(host) || address.is_ok_and(|address| address.to_canonical().is_loopback())
-}
-
 /// Asks for the list of models. Names of this machine are not looked up, no proxy is used, and no redirect followed: nothing leaves
 /// the machine.
 async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
@@ -132,12 +127,7 @@ async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
     if target.scheme() == "http" {
         builder = builder.tls_certs_only([]);
     }
-    if let Some(host) = target.host_str().filter(|host| is_local_name(host)) {
-        // The port is that of the URL.
-        let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-        builder = builder.resolve_to_addrs(host, &own.map(|address| SocketAddr::new(address, 0)));
-    }
-    let mut request = builder.build()?.get(target.clone());
+    let mut request = kept_local(builder, target).build()?.get(target.clone());
     if let Some(key) = model.api_key.as_ref().map(|key| key.expose_secret().trim()) {
         request = match model.provider {
             Provider::Anthropic => request.header("x-api-key", key).header("anthropic-version", "2023-06-01"),
@@ -213,19 +203,6 @@ mod tests {
 
     fn url(base: &str) -> Url {
         models_of(Provider::Openai, base).unwrap()
-    }
-
-    #[test]
-    fn only_this_machine_is_loopback() {
-        for local in ["http://127.0.0.1:11434/v1", "http://localhost/v1/", "https://a.localhost:1/v1", "http://[::1]:9"]
-        {
-            assert!(is_loopback(&url(local)), "{local}");
-        }
-        for other in ["http://10.0.0.1/v1", "http://localhost.example/v1", "http://127.0.0.1.example", "http://[::2]/"]
-        {
-            assert!(!is_loopback(&url(other)), "{other}");
-        }
-        assert!(is_loopback(&url("http://[::ffff:127.0.0.1]/v1")) && is_loopback(&url("http://2130706433/v1")));
     }
 
     #[test]

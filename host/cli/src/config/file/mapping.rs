@@ -8,7 +8,7 @@ use syrch::yaml::{Location, Pair, Spanned, Tree};
 
 use super::super::mapping::{self, Mapping};
 use super::super::spec::Spec;
-use super::{Entry, Reader, Stranger, Trust};
+use super::{Entry, NOT_FOUND, Reader, Stranger, Trust};
 use crate::failure::alternatives;
 
 /// A name that must be that of an entry of another mapping.
@@ -25,7 +25,7 @@ impl Reader<'_> {
     /// Reads a mapping of names.
     pub(super) fn mapping(&mut self, spec: &'static Spec, mapping: Mapping, at: Location, tree: Spanned<Tree>) {
         if self.trust == Trust::Stranger && spec.stranger == Stranger::Never {
-            self.problem(at, format!("{} may not be set by a file found in a folder", spec.key));
+            self.problem(at, format!("{} {NOT_FOUND}", spec.key));
             return;
         }
         let origin = self.origin(at);
