@@ -39,6 +39,7 @@ mod statements;
 mod strategies;
 mod suites;
 mod trace;
+mod trust;
 mod zoo;
 
 use std::path::{Path, PathBuf};

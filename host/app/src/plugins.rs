@@ -1,8 +1,10 @@
 //! Finding and inspecting plugins: by a built-in's name or by a path.
 
+use sha2::{Digest, Sha256};
+use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
 use syrch_core::text;
-use syrch_runtime::{Plugin, Runtime, read_component};
+use syrch_runtime::{Origin, Plugin, Runtime, read_component};
 
 use crate::{Error, LoadError, Observer, PluginSource, SearchEvent, Settings, builtin};
 
@@ -24,6 +26,11 @@ pub struct Inspection {
     pub digest: String,
     /// The size of its component, in bytes.
     pub bytes: u64,
+    /// Whether these are the bytes of a built-in plugin, wherever they were read from.
+    pub is_built_in: bool,
+    /// Whether it may call the model whatever it knows of the data: a built-in one, or one whose file [`Settings::trust`] names. The others may
+    /// not where [`Settings::rows`] shows no cells.
+    pub is_trusted: bool,
     /// The roles that it plays.
     pub roles: Vec<Role>,
     /// The ports that it wants.
@@ -50,16 +57,19 @@ pub fn builtins() -> Vec<Builtin> {
 /// When there is none of that name, or it is refused.
 pub async fn inspect(source: &PluginSource, settings: &Settings, observer: &dyn Observer) -> Result<Inspection, Error> {
     let runtime = runtime(settings)?;
-    Ok(inspection(source, &load(&runtime, source, observer).await?))
+    Ok(inspection(source, &load(&runtime, source, observer).await?, settings))
 }
 
 /// What a loaded plugin is.
-pub(crate) fn inspection(source: &PluginSource, plugin: &Plugin) -> Inspection {
+pub(crate) fn inspection(source: &PluginSource, plugin: &Plugin, settings: &Settings) -> Inspection {
     let identity = plugin.identity();
+    let is_built_in = is_built_in(source, plugin);
     Inspection {
         source: source.clone(),
         digest: plugin.digest().to_owned(),
         bytes: plugin.size(),
+        is_built_in,
+        is_trusted: is_built_in || is_named(plugin, settings),
         roles: plugin.roles().to_vec(),
         imports: plugin.imports().to_vec(),
         name: identity.name.clone(),
@@ -69,16 +79,41 @@ pub(crate) fn inspection(source: &PluginSource, plugin: &Plugin) -> Inspection {
     }
 }
 
+/// Whether a plugin may not call a model once it may know something of the data.
+pub(crate) fn is_untrusted(source: &PluginSource, plugin: &Plugin, settings: &Settings) -> bool {
+    matches!(settings.rows, RowsGrant::None | RowsGrant::Aggregates)
+        && !is_built_in(source, plugin)
+        && !is_named(plugin, settings)
+}
+
+/// By its bytes, which are a plugin's identity: the same component does the same wherever it lies, and a file that was changed since is another.
+fn is_built_in(source: &PluginSource, plugin: &Plugin) -> bool {
+    let same = |bytes: &[u8]| bytes.len() as u64 == plugin.size() && digest(bytes) == plugin.digest();
+    matches!(source, PluginSource::Builtin(_)) || builtin::names().filter_map(builtin::find).any(same)
+}
+
+/// Whether the user trusts it: whether one of the files that the user names holds its bytes. A file that cannot be read is none.
+fn is_named(plugin: &Plugin, settings: &Settings) -> bool {
+    settings.trust.iter().any(|path| {
+        let is_as_large = std::fs::metadata(path).is_ok_and(|file| file.len() == plugin.size());
+        is_as_large && read_component(path, &settings.limits).is_ok_and(|bytes| digest(&bytes) == plugin.digest())
+    })
+}
+
+/// The sha256 of bytes, in hex.
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 pub(crate) fn runtime(settings: &Settings) -> Result<Runtime, Error> {
-    Runtime::new(settings.limits.clone(), settings.cache_dir.as_deref())
-        .map_err(|error| Error::Internal(error.to_string()))
+    Runtime::new(settings.limits.clone(), &settings.compile).map_err(|error| Error::Internal(error.to_string()))
 }
 
 pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dyn Observer) -> Result<Plugin, Error> {
     let label = source.to_string();
-    let bytes = match source {
+    let (bytes, origin) = match source {
         PluginSource::Builtin(name) => match builtin::find(name) {
-            Some(bytes) => bytes.to_vec(),
+            Some(bytes) => (bytes.to_vec(), Origin::BuiltIn),
             None => {
                 return Err(Error::UnknownPlugin {
                     name: name.clone(),
@@ -87,11 +122,12 @@ pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dy
             }
         },
         PluginSource::File(path) => {
-            read_component(path, runtime.limits()).map_err(|source| rejected(&label, source))?
+            let bytes = read_component(path, runtime.limits()).map_err(|source| rejected(&label, source))?;
+            (bytes, Origin::ThirdParty)
         }
     };
     let compiling = || observer.event(&SearchEvent::Compiling { plugin: label.clone() });
-    runtime.load(&label, bytes, &compiling).await.map_err(|source| rejected(&label, source))
+    runtime.load(&label, bytes, origin, &compiling).await.map_err(|source| rejected(&label, source))
 }
 
 pub(crate) fn rejected(plugin: &str, source: LoadError) -> Error {

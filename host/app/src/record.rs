@@ -1,5 +1,6 @@
 //! What a run's journal says of the host that wrote it, and what a host must have to read it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,6 +11,7 @@ use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
     ModelProvider, Plan, PortError, Preview, Query, Sample,
 };
+use syrch_core::roles::Role;
 use syrch_core::{Catalog, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind};
 use syrch_journal::{FORMAT, Fact, Header, Journal, Kept, PluginRecord, Record, VERSION};
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
@@ -69,6 +71,7 @@ fn plugins(host: &Host) -> Vec<PluginRecord> {
             name: identity.name.clone(),
             version: identity.version.clone(),
             digest: configured.plugin().digest().to_owned(),
+            untrusted: host.untrusted.contains(&configured.role()),
         }
     };
     host.cast.all().map(record).collect()
@@ -109,6 +112,11 @@ pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
     Err(Error::Unfit(format!("the run `{}` cannot be repeated: changed since: {}", header.run, changed.join(", "))))
 }
 
+/// The roles whose plugins were not trusted in that run.
+pub(crate) fn untrusted(header: &Header) -> BTreeSet<Role> {
+    header.plugins.iter().filter(|plugin| plugin.untrusted).map(|plugin| plugin.role).collect()
+}
+
 /// Settings without those that may change in a run over a suite: which database is the question's to say, and where things are kept, and for
 /// how long, changes no answer.
 pub(crate) fn lasting(settings: &Value) -> Value {
@@ -129,6 +137,9 @@ pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<Opt
     };
     if identity.is_some_and(|identity| header.database_identity != identity) {
         changed.push("the database's content or place".to_owned());
+    }
+    if untrusted(header) != host.untrusted {
+        changed.push("which plugins are trusted".to_owned());
     }
     if header.host != env!("CARGO_PKG_VERSION") {
         changed.push(format!("the host (it was {})", header.host));

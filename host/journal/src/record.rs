@@ -85,6 +85,9 @@ pub struct PluginRecord {
     pub version: String,
     /// The sha256 of its bytes, in hex.
     pub digest: String,
+    /// Whether it was denied model calls once it might know something of the data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untrusted: bool,
 }
 
 /// What a journal keeps of rows: the user's `--journal-rows`.

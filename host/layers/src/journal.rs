@@ -13,19 +13,20 @@ use syrch_core::ports::{
 use syrch_core::{Candidate, Hit, Json, Lookup, ResultSet, Signals, SqlError, Verdict};
 use syrch_journal::{Ask, CallId, Got, Kept, Tape};
 
+use crate::taint::{self, Passage, TaintOfCall, is_embedded};
+
 /// Where the ports of one role call come to the tape.
 #[derive(Clone)]
 pub struct Scribe {
-    /// The run's tape.
-    pub tape: Arc<Tape>,
-    /// The role call.
-    pub call: CallId,
+    tape: Arc<Tape>,
+    call: CallId,
+    taint: TaintOfCall,
 }
 
-/// These ports, on the tape.
+/// These ports of a role call, on the tape; what `taint` denies is denied in its turn.
 #[must_use]
-pub fn journalled(ports: Ports, tape: &Arc<Tape>, call: CallId) -> Ports {
-    let scribe = Scribe { tape: Arc::clone(tape), call };
+pub fn journalled(ports: Ports, tape: &Arc<Tape>, call: CallId, taint: TaintOfCall) -> Ports {
+    let scribe = Scribe { tape: Arc::clone(tape), call, taint };
     Ports {
         run: Arc::new(Journalled { inner: ports.run, scribe: scribe.clone() }),
         llm: Arc::new(Journalled { inner: ports.llm, scribe: scribe.clone() }),
@@ -47,8 +48,10 @@ struct Journalled<P: ?Sized> {
 }
 
 impl<P: ?Sized> Journalled<P> {
-    async fn issue(&self, ticket: Ticket, ask: Ask) {
-        self.scribe.tape.issue(self.scribe.call, ticket, ask).await;
+    /// A call is made.
+    async fn issue(&self, ticket: Ticket, ask: Ask) -> Passage {
+        let Scribe { tape, call, taint } = &self.scribe;
+        tape.issue(*call, ticket, ask, |ask| taint.asks(ask)).await
     }
 
     /// A call that the guest waits for before it does anything else.
@@ -76,9 +79,9 @@ impl RunPort for Journalled<dyn RunPort> {
 
     async fn remaining(&self) -> Budget {
         let live = self.inner.remaining().await;
-        let got = self.scribe.tape.port(self.scribe.call, Ask::Remaining, |got| match got {
-            Some(got) => got.clone(),
-            None => Got::Budget(live.clone()),
+        let got = self.scribe.tape.port(self.scribe.call, Ask::Remaining, |got| {
+            self.scribe.taint.reads_of_others();
+            got.cloned().unwrap_or_else(|| Got::Budget(live.clone()))
         });
         match got.await {
             Got::Budget(budget) => budget,
@@ -98,10 +101,13 @@ impl LlmPort for Journalled<dyn LlmPort> {
     }
 
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
-        Journalled::issue(self, ticket, Ask::Llm(Box::new(request.clone()))).await;
+        let passage = Journalled::issue(self, ticket, Ask::Llm(Box::new(request.clone()))).await;
         let (scribe, inner) = (self.scribe.clone(), Arc::clone(&self.inner));
         Box::pin(async move {
-            let live = async { inner.issue(ticket, request).await.await };
+            let live = async {
+                let Some(_place) = scribe.taint.passes(passage).await else { return Err(taint::denied()) };
+                inner.issue(ticket, request).await.await
+            };
             scribe.tape.reply(scribe.call, ticket, live).await
         })
     }
@@ -226,7 +232,17 @@ impl SearchPort for Journalled<dyn SearchPort> {
             _ => None,
         };
         let write = |found: &Vec<_>, _| Got::Found(found.clone());
-        self.waits(Ask::LookUp(looks.to_vec()), self.inner.look_up(looks), write, read).await
+        let passage = self.issue(HOST, Ask::LookUp(looks.to_vec())).await;
+        let live = async {
+            let place = self.scribe.taint.passes(passage).await;
+            let is_denied = place.is_none();
+            let allowed = |look: &&Lookup| !(is_denied && is_embedded(look));
+            let granted: Vec<Lookup> = looks.iter().filter(allowed).cloned().collect();
+            let mut found = self.inner.look_up(&granted).await.into_iter();
+            let answer = |look| if allowed(&look) { found.next() } else { Some(taint::denied_search()) };
+            looks.iter().filter_map(answer).collect()
+        };
+        self.scribe.tape.other(self.scribe.call, HOST, live, write, read).await
     }
 }
 
@@ -238,7 +254,12 @@ impl Embedder for Journalled<dyn SearchPort> {
             _ => None,
         };
         let write = |vectors: &Result<_, _>, _| Got::Vectors(vectors.clone());
-        self.waits(Ask::Embed(texts.to_vec()), self.inner.embed(texts), write, read).await
+        let passage = self.issue(HOST, Ask::Embed(texts.to_vec())).await;
+        let live = async {
+            let Some(_place) = self.scribe.taint.passes(passage).await else { return taint::denied_search() };
+            self.inner.embed(texts).await
+        };
+        self.scribe.tape.other(self.scribe.call, HOST, live, write, read).await
     }
 }
 
@@ -301,6 +322,7 @@ impl WaitPort for Scribe {
     }
 
     async fn left(&self) {
+        self.taint.leaves();
         self.tape.left(self.call).await;
     }
 }

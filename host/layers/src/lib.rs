@@ -5,8 +5,8 @@
 //! what this search has asked before is free, and what an earlier one asked is a statement like any other.
 //!
 //! `budget` charges the search's ledger and bounds what is under way, `cache` keeps good answers beyond the process, `memo` runs equal
-//! statements of a search once, `bind` narrows a backend to what one role call sees, and `grant` shows cells only as far as the user
-//! allows.
+//! statements of a search once, `bind` narrows a backend to what one role call sees, `grant` shows cells only as far as the user
+//! allows, and `taint` ends the model calls of plugins that are not trusted once they may know something of the data.
 
 pub mod bind;
 pub mod budget;
@@ -21,6 +21,7 @@ pub mod rate;
 pub mod record;
 pub mod retry;
 pub mod route;
+pub mod taint;
 
 pub use bind::{ModelPort, SqlBinding};
 pub use budget::{BudgetedDatabase, BudgetedModel};
@@ -33,3 +34,4 @@ pub use rate::{Limiter, RatedModel, Rates};
 pub use record::RecordedModel;
 pub use retry::{RetriedModel, Retries};
 pub use route::{Route, RouteError, RoutedModel};
+pub use taint::{Taint, TaintOfCall};

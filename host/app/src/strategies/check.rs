@@ -30,7 +30,7 @@ pub async fn check(
             Err(error) => problems.push(format!("{place}: roles.{role}: {}", told(&error))),
             Ok(plugin) => {
                 problems.extend(configure(definition, *role, part, &plugin).await);
-                found.insert(*role, plugins::inspection(&part.plugin, &plugin));
+                found.insert(*role, plugins::inspection(&part.plugin, &plugin, settings));
             }
         }
     }

@@ -59,6 +59,8 @@ fn sheet(one: &Inspection) -> Value {
         "source": one.source.to_string(),
         "digest": one.digest,
         "bytes": one.bytes,
+        "built_in": one.is_built_in,
+        "trusted": one.is_trusted,
         "roles": roles(one),
         "imports": one.imports,
         "config_schema": one.config_schema,

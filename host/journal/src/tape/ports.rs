@@ -11,8 +11,8 @@ use super::{Moment, Tape};
 use crate::record::{Ask, CallId, Event, Got, Kept, Record};
 
 impl Tape {
-    /// A port call is made; [`Tape::done`] or one of its like follows.
-    pub async fn issue(&self, call: CallId, ticket: Ticket, ask: Ask) {
+    /// A port call is made; [`Tape::done`] or one of its like follows. `then` runs in its turn.
+    pub async fn issue<T>(&self, call: CallId, ticket: Ticket, ask: Ask, then: impl FnOnce(&Ask) -> T) -> T {
         let kept = self.state().kept;
         let ask = ask.kept(kept);
         let is_mine =
@@ -20,13 +20,17 @@ impl Tape {
         self.turn(
             is_mine,
             |state| state.is_over(call, ticket),
-            |state, moment| match moment {
-                Moment::Played(event) => self.compare(state, &*event, &Event::Issue { call, ticket, ask }),
-                Moment::Live if !state.writes() => {}
-                Moment::Live => state.note(self.now(state), Event::Issue { call, ticket, ask }),
+            |state, moment| {
+                let done = then(&ask);
+                match moment {
+                    Moment::Played(event) => self.compare(state, &*event, &Event::Issue { call, ticket, ask }),
+                    Moment::Live if !state.writes() => {}
+                    Moment::Live => state.note(self.now(state), Event::Issue { call, ticket, ask }),
+                }
+                done
             },
         )
-        .await;
+        .await
     }
 
     /// What a port call gives: from the journal, or from `live`, which is then noted. `read` takes it out of what the journal has, and gives

@@ -9,23 +9,26 @@ use super::{Moment, Tape};
 use crate::record::{CallId, Event};
 
 impl Tape {
-    /// A role call begins; its number.
-    pub async fn open(&self, role: Role, task: &str, from: Option<(CallId, Ticket)>) -> CallId {
+    /// A role call begins; its number. `then` runs in its turn.
+    pub async fn open(&self, role: Role, task: &str, from: Option<(CallId, Ticket)>, then: impl FnOnce()) -> CallId {
         let is_mine = |event: &Event| matches!(event, Event::Call { role: r, task: t, from: f, .. } if *r == role && t == task && *f == from);
         let is_over = |state: &State| {
             from.is_some_and(|(call, ticket)| state.is_over(call, ticket))
                 || (!task.is_empty() && state.closed_tasks.contains(task))
         };
-        self.turn(is_mine, is_over, |state, moment| match moment {
-            Moment::Played(event) => match *event {
-                Event::Call { call, .. } => call,
-                _ => 0,
-            },
-            Moment::Live => {
-                let call = state.calls.len() as CallId;
-                let at_ms = self.now(state);
-                state.note(at_ms, Event::Call { call, role, task: task.to_owned(), from });
-                call
+        self.turn(is_mine, is_over, |state, moment| {
+            then();
+            match moment {
+                Moment::Played(event) => match *event {
+                    Event::Call { call, .. } => call,
+                    _ => 0,
+                },
+                Moment::Live => {
+                    let call = state.calls.len() as CallId;
+                    let at_ms = self.now(state);
+                    state.note(at_ms, Event::Call { call, role, task: task.to_owned(), from });
+                    call
+                }
             }
         })
         .await

@@ -74,11 +74,11 @@ async fn yields(times: u8) {
 /// One actor: a role call with some port calls, each after a pause; what it does stands in the common log in the order of the tape.
 async fn act(tape: Arc<Tape>, task: usize, pauses: Vec<u8>, log: Arc<StdMutex<Vec<String>>>) {
     let task = format!("t{task}");
-    let call = tape.open(Role::Solver, &task, None).await;
+    let call = tape.open(Role::Solver, &task, None, || ()).await;
     for (number, pause) in pauses.into_iter().enumerate() {
         yields(pause).await;
         let ticket = u32::try_from(number).unwrap() + 1;
-        tape.issue(call, ticket, ask(&task)).await;
+        tape.issue(call, ticket, ask(&task), |_| ()).await;
         let answered = tape.reply(call, ticket, async {
             yields(pause).await;
             Ok(reply(&format!("{task}.{number}")))
@@ -132,12 +132,12 @@ proptest! {
 async fn another_request_departs_and_nothing_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let tape = live(&file(&folder));
-    let call = tape.open(Role::Planner, "", None).await;
-    tape.issue(call, 1, ask("a")).await;
+    let call = tape.open(Role::Planner, "", None, || ()).await;
+    tape.issue(call, 1, ask("a"), |_| ()).await;
     drop(tape);
     let tape = strict(&file(&folder));
-    let call = tape.open(Role::Planner, "", None).await;
-    tape.issue(call, 1, ask("b")).await;
+    let call = tape.open(Role::Planner, "", None, || ()).await;
+    tape.issue(call, 1, ask("b"), |_| ()).await;
     let departed = tape.departed().await;
     assert!(departed.expected.contains("\"a\"") && departed.found.contains("\"b\""), "{departed}");
     let mut more = std::pin::pin!(tape.reply(call, 1, async { Ok(reply("x")) }));
@@ -148,11 +148,11 @@ async fn another_request_departs_and_nothing_goes_on() {
 async fn a_run_that_does_nothing_more_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let tape = live(&file(&folder));
-    let call = tape.open(Role::Planner, "", None).await;
+    let call = tape.open(Role::Planner, "", None, || ()).await;
     tape.end(call, None, || ()).await;
     drop(tape);
     let tape = strict(&file(&folder));
-    tape.open(Role::Planner, "", None).await;
+    tape.open(Role::Planner, "", None, || ()).await;
     let stalled = tape.stalled(Duration::from_secs(30)).await;
     assert!(stalled.expected.contains("End") && stalled.record == 2, "{stalled}");
 }
@@ -160,9 +160,9 @@ async fn a_run_that_does_nothing_more_is_noticed() {
 #[tokio::test]
 async fn nothing_comes_after_what_was_given_up_left_or_closed() {
     let tape = Tape::new(Mode::Live(None, Kept::Full), Ledger::new(Budgets::default()), None);
-    let call = tape.open(Role::Solver, "A", None).await;
+    let call = tape.open(Role::Solver, "A", None, || ()).await;
     for ticket in 1..4 {
-        tape.issue(call, ticket, ask("a")).await;
+        tape.issue(call, ticket, ask("a"), |_| ()).await;
     }
     let pending = async |ticket: u32| {
         let mut flight = Box::pin(tape.reply(call, ticket, async { Ok(reply("late")) }));
@@ -175,16 +175,16 @@ async fn nothing_comes_after_what_was_given_up_left_or_closed() {
     assert!(pending(3).await);
     // The host itself goes on with the call until it ends, or its task is closed; so do the calls that it waits for.
     assert!(!pending(HOST).await);
-    let nested = tape.open(Role::Reward, "A", Some((call, HOST))).await;
+    let nested = tape.open(Role::Reward, "A", Some((call, HOST)), || ()).await;
     tape.close_task("A").await;
     assert!(pending(HOST).await);
     let mut ends = Box::pin(tape.end(nested, None, || ()));
     assert!(futures::poll!(ends.as_mut()).is_pending());
-    let mut opens = Box::pin(tape.open(Role::Solver, "A", None));
+    let mut opens = Box::pin(tape.open(Role::Solver, "A", None, || ()));
     assert!(futures::poll!(opens.as_mut()).is_pending());
     // Another wording of the problem may have a task of the same name.
     tape.restart();
-    assert!(futures::poll!(Box::pin(tape.open(Role::Solver, "A", None)).as_mut()).is_ready());
+    assert!(futures::poll!(Box::pin(tape.open(Role::Solver, "A", None, || ())).as_mut()).is_ready());
 }
 
 #[tokio::test]
@@ -193,11 +193,11 @@ async fn a_killed_run_goes_on_where_its_journal_ends() {
     let path = file(&folder);
     let tape = live(&path);
     let ledger = Ledger::new(Budgets::default());
-    let call = tape.open(Role::Solver, "A", None).await;
-    tape.issue(call, 1, ask("a")).await;
+    let call = tape.open(Role::Solver, "A", None, || ()).await;
+    tape.issue(call, 1, ask("a"), |_| ()).await;
     assert_eq!(tape.reply(call, 1, async { Err(LlmError::Cancelled) }).await, Err(LlmError::Cancelled));
     tape.fact(Fact::Round { number: 0 });
-    tape.issue(call, 2, ask("b")).await;
+    tape.issue(call, 2, ask("b"), |_| ()).await;
     drop(tape);
     // A line was being written.
     let whole = std::fs::read(&path).unwrap();
@@ -208,12 +208,12 @@ async fn a_killed_run_goes_on_where_its_journal_ends() {
     assert!(matches!(Writer::resume(&path), Err(crate::JournalError::Busy { .. })));
     let tape = Tape::new(Mode::Resume(writer, journal), Arc::clone(&ledger), None);
     assert!(tape.is_playing());
-    assert_eq!(tape.open(Role::Solver, "A", None).await, call);
-    tape.issue(call, 1, ask("a")).await;
+    assert_eq!(tape.open(Role::Solver, "A", None, || ()).await, call);
+    tape.issue(call, 1, ask("a"), |_| ()).await;
     let first = tape.reply(call, 1, async { panic!("it has been made") }).await;
     assert_eq!(first, Err(LlmError::Cancelled));
     tape.fact(Fact::Round { number: 0 });
-    tape.issue(call, 2, ask("b")).await;
+    tape.issue(call, 2, ask("b"), |_| ()).await;
     assert!(!tape.is_playing());
     assert_eq!(tape.reply(call, 2, async { Ok(reply("again")) }).await.unwrap().text, "again");
     drop(ledger.reserve_call(&Purpose::Judge, &Estimate { input_tokens: 5, ..Estimate::default() }));
@@ -227,10 +227,10 @@ async fn a_killed_run_goes_on_where_its_journal_ends() {
     // What a strict tape books on the way is what was charged.
     let again = Ledger::new(Budgets::default());
     let tape = Tape::new(Mode::Strict(journal), Arc::clone(&again), None);
-    tape.open(Role::Solver, "A", None).await;
-    tape.issue(call, 1, ask("a")).await;
+    tape.open(Role::Solver, "A", None, || ()).await;
+    tape.issue(call, 1, ask("a"), |_| ()).await;
     assert!(tape.reply(call, 1, std::future::pending()).await.is_err());
-    tape.issue(call, 2, ask("b")).await;
+    tape.issue(call, 2, ask("b"), |_| ()).await;
     assert!(tape.reply(call, 2, std::future::pending()).await.is_ok());
     assert_eq!(again.spent().tokens_charged, 5);
 }

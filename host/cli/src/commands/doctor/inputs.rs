@@ -4,7 +4,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use syrch::plugins::Inspection;
 use syrch::syrch_core::Catalog;
+use syrch::syrch_core::ports::RowsGrant;
 use syrch::{PluginSource, Settings, open_database, plugins, strategies};
 
 use super::Check;
@@ -35,11 +37,10 @@ pub(super) fn skipped(name: &'static str) -> Check {
     Check::warn(name, "not checked, since the configuration cannot be read", "mend `config` above first")
 }
 
-async fn load(context: &Context, source: &PluginSource) -> Outcome<()> {
+async fn load(context: &Context, source: &PluginSource) -> Outcome<Inspection> {
     context.console.progress(&format!("loading {source}"));
     let watch = Watch::new(Arc::clone(&context.console));
-    plugins::inspect(source, &context.config.effective.settings, &watch).await?;
-    Ok(())
+    Ok(plugins::inspect(source, &context.config.effective.settings, &watch).await?)
 }
 
 /// Whether the built-in plugins load.
@@ -89,11 +90,20 @@ pub(super) async fn strategy(context: &Context) -> Vec<Check> {
         PluginSource::Builtin(name) => known.iter().any(|builtin| builtin.name == name),
         PluginSource::File(_) => false,
     };
-    let roles = &context.config.effective.settings.strategy.roles;
+    let settings = &context.config.effective.settings;
+    let (roles, rows) = (&settings.strategy.roles, settings.rows);
+    let shows_cells = matches!(rows, RowsGrant::Sample(_) | RowsGrant::Full);
     let mut checks = Vec::new();
     for (role, source) in roles.iter().filter(|(_, source)| !is_builtin(source)) {
         checks.push(match load(context, source).await {
-            Ok(()) => Check::ok("plugin", format!("{source} loads, for the {role}")),
+            Ok(plugin) if shows_cells || plugin.is_trusted => {
+                Check::ok("plugin", format!("{source} loads, for the {role}"))
+            }
+            Ok(_) => Check::warn(
+                "plugin",
+                format!("{source} loads, for the {role}; under --rows {rows} it calls no model once it may know something of the data"),
+                format!("--trust {source} lets it; see --rows in the README"),
+            ),
             Err(failure) => Check::of("plugin", failure),
         });
     }

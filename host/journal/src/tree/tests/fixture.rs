@@ -254,6 +254,7 @@ fn header() -> Header {
         name: name.to_owned(),
         version: "0.1.0".to_owned(),
         digest: "0123456789abcdef".repeat(4),
+        untrusted: false,
     };
     Header {
         format: FORMAT.to_owned(),
