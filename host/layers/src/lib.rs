@@ -1,6 +1,6 @@
 //! Decorators over ports: policy lives here and nowhere else.
 //!
-//! A model call goes journal → grant → cache → retry → rate → budget → route → price → backend: a reply that was kept takes no slot,
+//! A model call goes journal → taint → cache → retry → rate → budget → route → price → backend: a reply that was kept takes no slot,
 //! reserves nothing and costs no money, and each try is charged. A statement goes journal → grant → memo → budget → cache → backend:
 //! what this search has asked before is free, and what an earlier one asked is a statement like any other.
 //!
