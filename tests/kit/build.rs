@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let target_dir = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");
     let mut cargo = Command::new(std::env::var("CARGO")?);
-    cargo.current_dir(&root).args(["build", "--quiet", "-p", "zoo-hostile", "-p", "zoo-mute"]);
+    cargo.current_dir(&root).args(["build", "--quiet", "-p", "zoo-hostile", "-p", "zoo-mute", "-p", "zoo-schema"]);
     cargo.args(["--target", "wasm32-wasip2", "--profile", "plugin", "--target-dir"]).arg(&target_dir);
     for set_by_cargo in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR"]
     {
@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let folder = target_dir.join("wasm32-wasip2/plugin");
     println!("cargo::rustc-env=ZOO_HOSTILE={}", folder.join("zoo_hostile.wasm").display());
+    println!("cargo::rustc-env=ZOO_SCHEMA={}", folder.join("zoo_schema.wasm").display());
     println!("cargo::rustc-env=ZOO_MUTE={}", folder.join("zoo_mute.wasm").display());
     Ok(())
 }

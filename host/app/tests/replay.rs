@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use syrch::journal::{Journal, Kept};
 use syrch::syrch_core::{Problem, Question};
-use syrch::{Ask, Error, Host, Provider, SearchReport, Settings, Silent, Stop};
+use syrch::{Ask, CompileSettings, Error, Host, Provider, SearchReport, Settings, Silent, Stop};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
 use serde_json::{Value, json};
@@ -85,8 +85,8 @@ impl Ask for User {
 }
 
 fn today() -> Settings {
-    let cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
-    Settings { cache_dir, ..Settings::default() }
+    let compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
+    Settings { compile, ..Settings::default() }
 }
 
 fn settings(database: &Path, url: &str, folder: &Path) -> Settings {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use syrch::syrch_core::Problem;
 use syrch::telemetry::{Span, SpanKind, SpanSink, Value};
-use syrch::{Host, Outcome, Provider, Settings, Silent, Stop};
+use syrch::{CompileSettings, Host, Outcome, Provider, Settings, Silent, Stop};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
 /// Stands in the question, in a cell, in replies and in statements.
@@ -76,7 +76,7 @@ async fn a_search_is_one_trace_without_secrets() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(script());
     let mut settings = Settings { database: shop(folder.path()).display().to_string(), ..Settings::default() };
-    settings.cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
+    settings.compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
     settings.cache.folder = Some(folder.path().join("answers"));
     settings.model.provider = Provider::Openai;
     settings.model.base_url = endpoint.url();

@@ -4,6 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use syrch::secrecy::SecretString;
+use syrch::{CodeCache, CompileProcess, CompileSettings};
+
+use crate::commands::compile_component;
+
+/// The user's state directory, below the home.
+const STATE: &str = ".local/state";
 
 /// What the variables of keys begin with: the default endpoint's, and with a name behind it those of the others.
 pub(crate) const KEY: &str = "SYRCH_API_KEY";
@@ -82,13 +88,30 @@ impl Environment {
 
     /// Where what was done is kept, such as the history of the prompt: `SYRCH_STATE_DIR`, else the user's state directory; none: nowhere.
     pub(crate) fn state_dir(&self) -> Option<PathBuf> {
-        self.folder("SYRCH_STATE_DIR", self.state_home.as_ref(), ".local/state")
+        self.folder("SYRCH_STATE_DIR", self.state_home.as_ref(), STATE)
+    }
+
+    /// How plugins are compiled: third-party ones by this very binary in a process of its own, where that can be bounded.
+    pub(crate) fn compile(&self) -> CompileSettings {
+        // Runs may be kept in many places, the code of plugins in one: so its key is the home's, where there is one.
+        let home = self.at_home(self.state_home.as_ref(), STATE);
+        let keys = home.into_iter().chain(self.state_dir()).map(|state| state.join("compiled.key")).collect();
+        let cache = self.cache_dir().map(|folder| CodeCache { folder, keys });
+        let process = CompileProcess::IS_SUPPORTED.then(|| CompileProcess {
+            // The binary that runs, also when another has taken its place.
+            program: PathBuf::from("/proc/self/exe"),
+            arguments: vec![compile_component::NAME.into()],
+        });
+        CompileSettings { cache, process }
     }
 
     fn folder(&self, own: &str, base: Option<&PathBuf>, below_home: &str) -> Option<PathBuf> {
         let own = self.syrch.get(own).cloned().flatten().map(PathBuf::from);
-        let base = || base.cloned().or_else(|| Some(self.home.as_ref()?.join(below_home)));
-        own.or_else(|| Some(base()?.join("syrch")))
+        own.or_else(|| self.at_home(base, below_home))
+    }
+
+    fn at_home(&self, base: Option<&PathBuf>, below_home: &str) -> Option<PathBuf> {
+        Some(base.cloned().or_else(|| Some(self.home.as_ref()?.join(below_home)))?.join("syrch"))
     }
 }
 

@@ -23,7 +23,7 @@ use serde_json::json;
 use syrch::{PluginSource, strategies};
 
 use args::{Cli, Command, PluginCommand, SchemaArgs, StrategyCommand, SuiteCommand};
-use commands::Context;
+use commands::{Context, compile_component};
 use config::{Config, Given};
 use console::interrupt::Interrupt;
 use console::{Color, Console, logging};
@@ -36,6 +36,9 @@ use sink::Format;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|first| first == compile_component::NAME) {
+        return compile_component::run(&arguments[2..]);
+    }
     let environment = Environment::read();
     let exit = match Cli::read(arguments.iter().cloned()) {
         Ok(cli) => start(cli, &environment),
@@ -78,7 +81,7 @@ fn start(mut cli: Cli, environment: &Environment) -> Exit {
         // To say so is the doctor's task; the other checks see a first run.
         doctor.broken = Some(failure.clone());
         let mut config = Config::default();
-        config.effective.settings.cache_dir = environment.cache_dir();
+        config.effective.settings.compile = environment.compile();
         configured = Ok(config);
     }
     let (format, quiet) = (cli.global.format, cli.global.quiet);
@@ -96,6 +99,7 @@ fn start(mut cli: Cli, environment: &Environment) -> Exit {
             let console = new_console(&scrubber);
             let verbosity = cli.global.verbose.max(u8::from(config.effective.verbose));
             logging::start(&console, verbosity, quiet);
+            console.hear_panics();
             config.warnings.iter().for_each(|warning| console.warn(warning));
             tell_configuration(&config);
             (run(cli, config, environment, &console, &scrubber), console, scrubber)

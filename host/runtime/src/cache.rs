@@ -32,8 +32,9 @@ const MAX_BYTES: u64 = 1 << 30;
 pub struct CodeCache {
     /// The folder that holds the folder `compiled`.
     pub folder: PathBuf,
-    /// The file with the key, which must not lie in that folder. It is made, in mode 0600, where there is none.
-    pub key: PathBuf,
+    /// Where the file with the key may be, which must not lie in that folder: the first place counts where it is or can be made. It is
+    /// made in mode 0600.
+    pub keys: Vec<PathBuf>,
 }
 
 /// The folder of compiled plugins with its key.
@@ -57,7 +58,7 @@ impl CompiledCache {
         let dir = Dir::open_ambient_dir(&path, ambient_authority()).ok()?;
         let is_same = same_folder(&dir, &path);
         (is_same && private(&dir)).then_some(())?;
-        Some(Self { dir, key: key(&cache.key)? })
+        Some(Self { dir, key: cache.keys.iter().find_map(|path| key(path))? })
     }
 
     /// The compiled form of a component, if it is there and whole.

@@ -1,21 +1,29 @@
 //! What a component's bytes say before anything is compiled: its contract, and whether its code can be compiled at a bearable cost.
 
-use wasmparser::{Operator, Parser, Payload};
+use wasmparser::{BlockType, CompositeInnerType, FunctionBody, Operator, Parser, Payload};
 
 use crate::LoadError;
 
-/// Core modules and components within a component, at any depth. Python's have 18.
+/// Core modules and components within a component, at any depth. A component of CPython has 18.
 const MAX_PARTS: u64 = 1_000;
 /// Components within components.
 const MAX_DEPTH: u64 = 16;
-/// Bytes of one function. The largest that the usual compilers make, of CPython's interpreter, has 430 KiB.
+/// Functions in all. CPython has 13,432.
+const MAX_FUNCTIONS: u64 = 200_000;
+/// Bytes of one function. CPython's largest has 430 KiB.
 const MAX_FUNCTION_BYTES: u64 = 2 << 20;
 /// Blocks within blocks in one function. Go's have up to 1,441.
 const MAX_NESTING: u64 = 8_000;
-/// Local variables of one function times its loops: the compiler may need a value for each of them at each loop. CPython's have up to 8,401.
-const MAX_LOCALS_AT_LOOPS: u64 = 1 << 16;
-/// The same product, summed over all functions. Python's have 144,371.
-const MAX_ALL_LOCALS_AT_LOOPS: u64 = 1 << 22;
+/// Loops within loops in one function. QuickJS has 21.
+const MAX_LOOP_NESTING: u64 = 128;
+/// Parameters and results of all blocks of one function. The usual compilers make none.
+const MAX_BLOCK_VALUES: u64 = 1 << 16;
+/// Local variables of one function times its loops: the compiler may need a value for each of them at each loop. CPython has up to 8,401.
+const MAX_AT_LOOPS: u64 = 1 << 15;
+/// Local variables of one function times its blocks. CPython has up to 67,479.
+const MAX_AT_BLOCKS: u64 = 1 << 20;
+/// The same product, summed over all functions. CPython has 1.4 million.
+const MAX_AT_BLOCKS_IN_ALL: u64 = 1 << 24;
 
 /// The names that a component imports and exports.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -55,21 +63,34 @@ pub(crate) fn contract(bytes: &[u8]) -> Result<Contract, LoadError> {
 /// # Errors
 /// [`LoadError::TooComplex`] with what is over which bound.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
-    let (mut parts, mut depth, mut products) = (0, 0_u64, 0);
+    let (mut parts, mut depth, mut functions, mut at_blocks) = (0, 0_u64, 0, 0);
+    // The sizes of the present module's function types.
+    let mut types = Vec::new();
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(broken)? {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
                 (parts, depth) = (parts + 1, depth + 1);
                 bound(parts, MAX_PARTS, "modules and components in it")?;
                 bound(depth, MAX_DEPTH, "components within components")?;
+                types.clear();
             }
             Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::TypeSection(groups) => {
+                for group in groups {
+                    types.extend(group.map_err(broken)?.into_types().map(|ty| match ty.composite_type.inner {
+                        CompositeInnerType::Func(func) => func.params().len() + func.results().len(),
+                        _ => 0,
+                    }));
+                }
+            }
             Payload::CodeSectionEntry(body) => {
-                products += locals_at_loops(&body)?;
+                functions += 1;
+                at_blocks += locals_at_blocks(&body, &types)?;
+                bound(functions, MAX_FUNCTIONS, "functions")?;
                 bound(
-                    products,
-                    MAX_ALL_LOCALS_AT_LOOPS,
-                    "as the product of local variables and loops, over all functions",
+                    at_blocks,
+                    MAX_AT_BLOCKS_IN_ALL,
+                    "as the product of local variables and blocks, over all functions",
                 )?;
             }
             _ => {}
@@ -78,25 +99,40 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Checks one function, and returns its number of local variables times its number of loops.
-fn locals_at_loops(body: &wasmparser::FunctionBody<'_>) -> Result<u64, LoadError> {
+/// Checks one function, and returns its number of local variables times its number of blocks.
+fn locals_at_blocks(body: &FunctionBody<'_>, types: &[usize]) -> Result<u64, LoadError> {
     bound(body.range().len() as u64, MAX_FUNCTION_BYTES, "bytes in one function")?;
     let mut locals = 0_u64;
     for local in body.get_locals_reader().map_err(broken)? {
         locals += u64::from(local.map_err(broken)?.0);
     }
-    let (mut loops, mut nesting) = (0_u64, 0_u64);
+    let (mut blocks, mut loops, mut values) = (0_u64, 0_u64, 0_u64);
+    // Whether each open block is a loop.
+    let (mut open, mut open_loops) = (Vec::new(), 0_u64);
     for operator in body.get_operators_reader().map_err(broken)? {
-        match operator.map_err(broken)? {
-            Operator::Loop { .. } => (loops, nesting) = (loops + 1, nesting + 1),
-            Operator::Block { .. } | Operator::If { .. } | Operator::TryTable { .. } => nesting += 1,
-            Operator::End => nesting = nesting.saturating_sub(1),
+        let (is_loop, ty) = match operator.map_err(broken)? {
+            Operator::Loop { blockty } => (true, blockty),
+            Operator::Block { blockty } | Operator::If { blockty } => (false, blockty),
+            Operator::TryTable { try_table } => (false, try_table.ty),
+            Operator::End => {
+                open_loops -= u64::from(open.pop().unwrap_or(false));
+                continue;
+            }
             _ => continue,
+        };
+        open.push(is_loop);
+        (blocks, loops) = (blocks + 1, loops + u64::from(is_loop));
+        open_loops += u64::from(is_loop);
+        if let BlockType::FuncType(index) = ty {
+            values += types.get(index as usize).map_or(0, |count| *count as u64);
         }
-        bound(nesting, MAX_NESTING, "blocks within blocks in one function")?;
-        bound(loops * locals, MAX_LOCALS_AT_LOOPS, "as the product of local variables and loops of one function")?;
+        bound(open.len() as u64, MAX_NESTING, "blocks within blocks in one function")?;
+        bound(open_loops, MAX_LOOP_NESTING, "loops within loops in one function")?;
+        bound(values, MAX_BLOCK_VALUES, "parameters and results of the blocks of one function")?;
+        bound(loops * locals, MAX_AT_LOOPS, "as the product of local variables and loops of one function")?;
+        bound(blocks * locals, MAX_AT_BLOCKS, "as the product of local variables and blocks of one function")?;
     }
-    Ok(loops * locals)
+    Ok(blocks * locals)
 }
 
 fn bound(found: u64, limit: u64, what: &'static str) -> Result<(), LoadError> {
@@ -132,17 +168,24 @@ mod tests {
     #[test]
     fn code_that_is_dear_to_compile_is_refused() {
         let nested = |count: usize, head: &str| format!("{}{}", format!("({head} ").repeat(count), ")".repeat(count));
+        let many = "i32 ".repeat(500);
+        let values = format!("(type (func (param {many}) (result {many})))");
+        let blocks = format!("(func {} {})", "block (type 0) ".repeat(70), "end ".repeat(70));
         for (bytes, what) in [
             (function(0, &nested(8_001, "block")), "blocks within blocks"),
-            (function(300, &nested(300, "loop")), "local variables and loops"),
-            (function(0, &"(drop (i32.const 1))".repeat(700_000)), "bytes in one function"),
+            (function(0, &nested(129, "loop")), "loops within loops"),
+            (function(330, &"(loop)".repeat(100)), "local variables and loops"),
+            (function(2_000, &"(block)".repeat(600)), "local variables and blocks of one"),
+            (wat::parse_str(format!("(component (core module {values} {blocks}))")).unwrap(), "parameters and results"),
+            (function(0, &"(drop (i64.const -9223372036854775808))".repeat(180_000)), "bytes in one function"),
             (wat::parse_str(format!("(component {})", nested(17, "component"))).unwrap(), "within components"),
             (wat::parse_str(format!("(component {})", "(core module)".repeat(1_001))).unwrap(), "modules"),
+            (wat::parse_str(format!("(component (core module {}))", "(func)".repeat(200_001))).unwrap(), "functions"),
         ] {
             let error = check(&bytes).unwrap_err();
             assert!(matches!(&error, LoadError::TooComplex { .. }) && error.to_string().contains(what), "{error}");
         }
-        check(&function(100, &nested(600, "loop"))).unwrap();
+        check(&function(200, &nested(100, "loop"))).unwrap();
     }
 
     #[test]

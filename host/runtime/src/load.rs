@@ -51,7 +51,7 @@ impl CompileSettings {
     /// Keeps compiled code and its key below one folder, which only the user may write, and compiles in this process.
     #[must_use]
     pub fn in_folder(folder: &Path) -> Self {
-        let cache = CodeCache { folder: folder.join("cache"), key: folder.join("state").join("compiled.key") };
+        let cache = CodeCache { folder: folder.join("cache"), keys: vec![folder.join("state").join("compiled.key")] };
         Self { cache: Some(cache), process: None }
     }
 }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use syrch::{CacheSettings, Host, JournalSettings, ModelSettings, Outcome as Ending, Provider, Settings};
+use syrch::{
+    CacheSettings, CompileSettings, Host, JournalSettings, ModelSettings, Outcome as Ending, Provider, Settings,
+};
 use syrch::{Silent, Stop};
 use syrch_core::Problem;
 use syrch_kit::{MockEndpoint, Reply, Script};
@@ -79,7 +81,7 @@ pub(crate) fn settings(database: &Path, url: &str, cache: &Path) -> Settings {
             base_url: url.to_owned(),
             ..ModelSettings::default()
         },
-        cache_dir: Some(cache.to_owned()),
+        compile: CompileSettings::in_folder(cache),
         ..Settings::default()
     }
 }

@@ -63,6 +63,7 @@ pub(super) fn of_role(error: &RoleError) -> &'static str {
         RoleError::Trap { .. } => "trap",
         RoleError::Limit { .. } => "limit",
         RoleError::Invalid { .. } => "invalid",
+        RoleError::Unavailable { .. } => "unavailable",
         RoleError::Deadline => "deadline",
         RoleError::Cancelled => CANCELLED,
     }

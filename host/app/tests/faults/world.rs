@@ -11,7 +11,7 @@ use syrch::journal::{Ask, Event, Folder, Got, Journal, Record};
 use syrch::syrch_core::ledger::{Budgets, Spent};
 use syrch::syrch_core::ports::LlmError;
 use syrch::syrch_core::{Ledger, Problem, SqlErrorKind};
-use syrch::{Error, Host, Outcome, Provider, SearchReport, Settings, Silent, Stop};
+use syrch::{CompileSettings, Error, Host, Outcome, Provider, SearchReport, Settings, Silent, Stop};
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
 use tokio::sync::Semaphore;
 
@@ -178,7 +178,7 @@ impl World {
         settings.model.base_url = endpoint.url();
         settings.model.model = "mock".to_owned();
         settings.model.timeout = PATIENCE;
-        settings.cache_dir = Some(plugins());
+        settings.compile = CompileSettings::in_folder(&plugins());
         settings.journal.folder = Some(folder.path().join("runs"));
         Self { folder, endpoint, settings, tally }
     }

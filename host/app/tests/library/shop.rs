@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use syrch::{Provider, Settings};
+use syrch::{CompileSettings, Provider, Settings};
 use syrch_kit::Reply;
 
 /// What only a prompt for a plan says.
@@ -44,6 +44,6 @@ pub(crate) fn settings(database: &Path, url: &str) -> Settings {
     settings.model.provider = Provider::Openai;
     url.clone_into(&mut settings.model.base_url);
     "mock".clone_into(&mut settings.model.model);
-    settings.cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
+    settings.compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
     settings
 }

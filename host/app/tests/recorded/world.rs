@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use syrch::syrch_core::Problem;
-use syrch::{Error, Host, SearchReport, Settings, Silent, Stop};
+use syrch::{CompileSettings, Error, Host, SearchReport, Settings, Silent, Stop};
 
 /// The question over both databases that [`suite`] has answers to.
 pub(crate) const QUESTION: &str = "How many are there?";
@@ -33,7 +33,7 @@ pub(crate) fn suite(folder: &Path) -> PathBuf {
 pub(crate) fn settings(database: &Path, recorded: &Path) -> Settings {
     let mut settings = Settings { database: database.display().to_string(), ..Settings::default() };
     settings.model.replay = Some(recorded.to_owned());
-    settings.cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
+    settings.compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
     settings
 }
 

@@ -8,8 +8,8 @@ use serde_json::json;
 use syrch::syrch_core::Problem;
 use syrch::syrch_core::ports::Query;
 use syrch::{
-    CandidateStatus, Error, Host, SearchReport, Settings, Silent, SimulatedKnobs, SimulatedSettings, Stop,
-    simulated_questions, strategies,
+    CandidateStatus, CompileSettings, Error, Host, SearchReport, Settings, Silent, SimulatedKnobs, SimulatedSettings,
+    Stop, simulated_questions, strategies,
 };
 use tokio::task::JoinSet;
 
@@ -18,7 +18,7 @@ use crate::world::{GOLD, QUESTION, open, questions};
 fn settings(database: &Path, suite: &Path, knobs: SimulatedKnobs) -> Settings {
     let mut settings = Settings { database: database.display().to_string(), ..Settings::default() };
     settings.model.simulated = Some(SimulatedSettings { suite: suite.to_owned(), knobs });
-    settings.cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
+    settings.compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));
     settings
 }
 

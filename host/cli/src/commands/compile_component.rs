@@ -12,6 +12,11 @@ pub(crate) const NAME: &str = "__compile-component";
 
 /// Compiles the component on standard input to standard output. The parent reads standard error.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
+    // What a panic of the compiler says goes to the parent; where in its source does not.
+    std::panic::set_hook(Box::new(|panic| {
+        let reason = panic.payload_as_str().unwrap_or("no reason given");
+        drop(writeln!(std::io::stderr(), "the compiler failed: {reason}"));
+    }));
     match limits(arguments).and_then(compile) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -30,5 +35,6 @@ fn limits(arguments: &[OsString]) -> Result<Limits, String> {
 }
 
 fn compile(limits: Limits) -> Result<(), String> {
-    syrch::compile_component(&limits, &mut std::io::stdin(), &mut std::io::stdout()).map_err(|error| format!("{error:#}"))
+    syrch::compile_component(&limits, &mut std::io::stdin(), &mut std::io::stdout())
+        .map_err(|error| format!("{error:#}"))
 }

@@ -90,7 +90,8 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
         checks.extend(inputs::retrieval(&context.config.effective.settings));
     }
     checks.extend(inputs::strategy(context).await);
-    checks.push(folders::compiled(settings.cache_dir.as_deref()));
+    checks.push(folders::compiled(&settings.compile));
+    checks.push(machine::compiler(&settings.compile));
     checks.push(folders::answers(context.config.effective.cache, context.environment.cache_dir().as_deref()));
     checks.push(folders::journals(context.config.effective.journal, context.environment.state_dir().as_deref()));
     checks.push(folders::history(context.environment.state_dir().as_deref()));

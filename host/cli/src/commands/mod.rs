@@ -7,6 +7,7 @@ pub(crate) mod build_index;
 pub(crate) mod cache;
 pub(crate) mod calibrate;
 pub(crate) mod compare;
+pub(crate) mod compile_component;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;

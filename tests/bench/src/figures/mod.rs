@@ -3,6 +3,7 @@
 mod arrow;
 mod flights;
 mod makespan;
+mod neighbours;
 mod overhead;
 mod recorded;
 mod role_call;
@@ -41,6 +42,8 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "suite-pace", what: "a suite against a slow endpoint", measure: suites::pace },
     Group { name: "suite-rate", what: "a suite against an endpoint that answers at once", measure: suites::rate },
     Group { name: "suite-memory", what: "memory over a long suite", measure: suites::memory },
+    Group { name: "neighbours", what: "searches beside those of hostile plugins", measure: neighbours::searches },
+    Group { name: "neighbour-arms", what: "a comparison with hostile arms", measure: neighbours::arms },
     Group { name: "grid", what: "a grid of one question", measure: suites::grid },
     Group { name: "soak", what: "memory over many searches", measure: soak::measure },
 ];

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use syrch::{AnswerDocument, CandidateStatus, Host, Settings, Silent, Stop, strategies};
+use syrch::{AnswerDocument, CandidateStatus, CompileSettings, Host, Settings, Silent, Stop, strategies};
 use syrch_core::Problem;
 use syrch_core::roles::Role;
 use syrch_kit::recorded::{GATES, Gate, Question, questions, shares_fitted_elsewhere};
@@ -110,8 +110,8 @@ async fn searched(
 }
 
 fn settings(world: &World, strategy: &str, seed: u64, database: &Path, data: &Path) -> Outcome<Settings> {
-    let cache_dir = Some(world.place("cache")?);
-    let mut settings = Settings { database: database.display().to_string(), seed, cache_dir, ..Settings::default() };
+    let compile = CompileSettings::in_folder(&world.place("cache")?);
+    let mut settings = Settings { database: database.display().to_string(), seed, compile, ..Settings::default() };
     settings.model.replay = Some(data.join("recorded.jsonl"));
     strategies::find(strategy)?.apply(&mut settings);
     if strategy == WEIGHED {

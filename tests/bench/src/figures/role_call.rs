@@ -5,7 +5,7 @@ use std::time::Instant;
 use syrch_core::ledger::{Budgets, Ledger};
 use syrch_core::roles::{Calibrator, Call, Role};
 use syrch_core::{Limits, Signals};
-use syrch_runtime::{Runtime, read_component};
+use syrch_runtime::{CompileSettings, Origin, Runtime, read_component};
 
 use crate::Outcome;
 use crate::figure::Figure;
@@ -22,8 +22,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let times = world.runtime.block_on(async {
         let limits = Limits::default();
         let component = read_component(&syrch_kit::repository().join("plugins/signals.wasm"), &limits)?;
-        let runtime = Runtime::new(limits, Some(&cache))?;
-        let plugin = runtime.load("signals", component, &|| {}).await?;
+        let runtime = Runtime::new(limits, &CompileSettings::in_folder(&cache))?;
+        let plugin = runtime.load("signals", component, Origin::BuiltIn, &|| {}).await?;
         let calibrator = plugin.configure(Role::Calibrator, &serde_json::Map::new()).await?;
         // A budget that the warm-up cannot use up.
         let budgets = Budgets { cpu: std::time::Duration::from_secs(3_600), ..Budgets::default() };

@@ -93,7 +93,7 @@ pub(crate) fn grid(world: &World) -> Outcome<Vec<Figure>> {
 }
 
 /// A suite of so many questions, all of them different.
-fn suite(world: &World, questions: u32) -> Outcome<PathBuf> {
+pub(super) fn suite(world: &World, questions: u32) -> Outcome<PathBuf> {
     let folder = world.place("suites")?;
     let database = folder.join("shop.sqlite");
     if !database.exists() {

@@ -153,6 +153,14 @@ impl PlannerRole for Hostile {
                     kept.push(std::hint::black_box(vec![1; 1 << 20]));
                 }
             }
+            "bulk-memory" => {
+                // One instruction writes a hundred megabytes: epochs are looked at between two of them.
+                let mut bytes = vec![0_u8; 100 << 20];
+                for value in 0_u8.. {
+                    std::hint::black_box(&mut bytes).fill(value);
+                }
+                Ok(one())
+            }
             "recursion" => Err(failure(FailureKind::Internal, recurse(0).to_string())),
             "trap" => panic!("CANARY-in-a-panic"),
             "cycle" => Ok(graph(vec![task("A", &["B"]), task("B", &["A"])], "A")),
@@ -286,6 +294,29 @@ impl SolverRole for Hostile {
                 Err(LlmError::TooLarge) => Err(failure(FailureKind::Internal, "BOMB: refused")),
                 other => Err(failure(FailureKind::Internal, format!("BOMB: {other:?}"))),
             },
+            "schema-bomb" => {
+                let expensive = |number: usize| {
+                    let patterns: Vec<String> =
+                        (0..2_000).map(|n| format!(r#"{{"pattern":"\\p{{L}}{{16}}{n}x{number}"}}"#)).collect();
+                    format!(r#"{{"anyOf":[{}]}}"#, patterns.join(","))
+                };
+                let refused = |number| match host
+                    .complete(&Request { expect: Shape::Json(expensive(number)), ..request("again".to_owned()) })
+                {
+                    Err(LlmError::Unsupported(reason)) => reason.contains("regular expressions"),
+                    _ => false,
+                };
+                let all = (0..4).all(refused);
+                Err(failure(FailureKind::Internal, format!("BOMB: {}", if all { "refused" } else { "taken" })))
+            }
+            "slow-statements" => {
+                // Each counts for as long as it may, and four are under way at once.
+                let slow = |n: u32| {
+                    format!("WITH RECURSIVE c(n) AS (SELECT {n} UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c")
+                };
+                drop(host.run_all(&(0..4).map(slow).collect::<Vec<_>>()));
+                outcome(Vec::new())
+            }
             "sql-flood" => {
                 let errors = (0..10_000).filter_map(|n| host.run(&format!("SELECT {n}")).err()).count();
                 Err(failure(FailureKind::Internal, format!("FLOOD: {errors} refused")))

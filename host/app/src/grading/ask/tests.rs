@@ -5,7 +5,7 @@ use syrch_kit::{MockEndpoint, Reply, Script};
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Provider, Settings, Shared};
+use crate::{CompileSettings, Provider, Settings, Shared};
 
 /// A shop with an endpoint that answers rightly, unless it is unwell.
 struct World {
@@ -30,7 +30,7 @@ impl World {
         let mut settings = Settings::default();
         (settings.model.provider, settings.model.model) = (Provider::Openai, "mock".to_owned());
         (settings.model.base_url, settings.model.attempts) = (self.endpoint.url(), 1);
-        settings.cache_dir = Some(self.folder.path().join("compiled"));
+        settings.compile = CompileSettings::in_folder(&self.folder.path().join("compiled"));
         change(&mut settings);
         let shop = ("shop".to_owned(), self.folder.path().join("shop.sqlite"));
         let arena = Arena::new(vec![settings], [shop].into(), Shared::new(), Arc::new(Silent));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Observer as Hears, Silent};
+use crate::{CompileSettings, Observer as Hears, Silent};
 
 const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
     INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
@@ -67,7 +67,7 @@ impl Home {
 
     fn settings(&self) -> Settings {
         // Plugins are compiled once.
-        Settings { cache_dir: Some(self.path("compiled")), ..Settings::default() }
+        Settings { compile: CompileSettings::in_folder(&self.path("compiled")), ..Settings::default() }
     }
 
     async fn open(&self, arms: Vec<Settings>, options: SuiteOptions) -> Result<SuiteRun, Error> {

@@ -4,21 +4,36 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use syrch::CompileSettings;
+
 use super::Check;
 use crate::commands::repl::history;
 
 /// Where compiled plugins are kept.
-pub(super) fn compiled(cache: Option<&Path>) -> Check {
+pub(super) fn compiled(compile: &CompileSettings) -> Check {
     let name = "compiled";
-    let Some(folder) = cache.map(|cache| cache.join("compiled")) else {
+    let Some(cache) = &compile.cache else {
         let detail = "compiled plugins are not kept, since there is no home: each start compiles anew";
         return Check::warn(name, detail, "export SYRCH_CACHE_DIR=/a/folder/of/yours");
     };
+    let folder = cache.folder.join("compiled");
     let shown = folder.display();
     let lost = |why: &str| format!("{shown}: {why}; each start compiles the plugins anew");
     if !folder.is_dir() {
         let fix = "check the folder above it, or export SYRCH_CACHE_DIR=/a/folder/of/yours";
         return Check::warn(name, lost("there is no such folder, and it cannot be made"), fix);
+    }
+    if folder.is_symlink() {
+        let fix = format!("rm '{shown}'; the next start makes a folder");
+        return Check::warn(name, lost("it is a link, so it is not used"), fix);
+    }
+    if let Some(key) = cache.keys.iter().find(|key| is_readable_by_others(key)) {
+        let key = key.display();
+        return Check::warn(
+            name,
+            lost(&format!("others may read {key}")),
+            format!("rm '{key}'; the next start makes a new one"),
+        );
     }
     if is_open_to_others(&folder) {
         return Check::warn(name, lost("others may write to it, so it is not used"), fix_mode("go-w", &folder));
@@ -156,21 +171,27 @@ mod tests {
     #[test]
     fn the_folder_of_compiled_plugins_is_measured_and_left_as_it_was() {
         let cache = tempfile::tempdir().unwrap();
-        let missing = compiled(Some(cache.path()));
+        let settings = CompileSettings::in_folder(cache.path());
+        let missing = compiled(&settings);
         assert_eq!(missing.state, State::Warn);
-        assert!(!cache.path().join("compiled").exists());
-        let folder = cache.path().join("compiled");
-        fs::create_dir(&folder).unwrap();
+        let folder = cache.path().join("cache/compiled");
+        assert!(!folder.exists());
+        fs::create_dir_all(&folder).unwrap();
         mode(&folder, 0o700);
         fs::write(folder.join("a.cwasm"), [0; 2048]).unwrap();
-        let check = compiled(Some(cache.path()));
+        let check = compiled(&settings);
         assert_eq!(check.state, State::Ok);
         assert!(check.detail.ends_with("writable, 1 file, 2.0 KiB"), "{}", check.detail);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         mode(&folder, 0o770);
-        let open = compiled(Some(cache.path()));
+        let open = compiled(&settings);
         assert_eq!(open.fix, Some(format!("chmod go-w '{}'", folder.display())));
-        assert_eq!(compiled(None).state, State::Warn);
+        mode(&folder, 0o700);
+        let elsewhere = cache.path().join("elsewhere");
+        fs::rename(&folder, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &folder).unwrap();
+        assert!(compiled(&settings).detail.contains("it is a link"));
+        assert_eq!(compiled(&CompileSettings::default()).state, State::Warn);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use syrch::syrch_core::CONTRACT_VERSION;
+use syrch::CompileSettings;
+use syrch::syrch_core::{CONTRACT_VERSION, Limits};
 
 use super::Check;
 use crate::environment::Environment;
@@ -20,6 +21,25 @@ pub(super) fn host() -> Check {
     let (version, wasmtime) = (env!("CARGO_PKG_VERSION"), env!("WASMTIME_VERSION"));
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     Check::ok("host", format!("syrch-host {version}, contract {CONTRACT_VERSION}, wasmtime {wasmtime}, {os} {arch}"))
+}
+
+/// How third-party plugins are compiled.
+pub(super) fn compiler(compile: &CompileSettings) -> Check {
+    let Limits { compile_cpu, compile_memory, compile: time, .. } = Limits::default();
+    let time = time.as_secs();
+    Check::ok(
+        "compiler",
+        match &compile.process {
+            Some(_) => format!(
+                "third-party plugins are checked, then compiled in a process of their own: at most {} MB, {} CPU-seconds, {time} s",
+                compile_memory / 1_000_000,
+                compile_cpu.as_secs()
+            ),
+            None => format!(
+                "third-party plugins are checked, then compiled in this process, within {time} s: this system cannot bound a process"
+            ),
+        },
+    )
 }
 
 /// The Rust toolchain and its target, which only those need who write plugins.

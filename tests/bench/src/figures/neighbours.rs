@@ -1,0 +1,167 @@
+//! What hostile plugins cost the searches beside them: those of another strategy must end as they do alone, and not much later.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use syrch::{Host, PluginSource, Settings, Shared, Silent, Stop};
+use syrch_core::Problem;
+use syrch_core::roles::Role;
+use syrch_kit::zoo;
+
+use crate::figure::Figure;
+use crate::samples::milliseconds;
+use crate::world::{World, delayed, search};
+use crate::{Outcome, child, text};
+
+/// Searches at once, a third of them hostile.
+const AT_ONCE: usize = 64;
+/// Those that are hostile.
+const HOSTILE: usize = AT_ONCE / 3;
+/// How long the endpoint takes for a call.
+const DELAY: Duration = Duration::from_millis(50);
+/// Searches that each innocent client makes, one after the other.
+const EACH: usize = 8;
+/// What the hostile plugins do, and in which role.
+const HABITS: [(Role, &str); 6] = [
+    (Role::Planner, "spin"),
+    (Role::Planner, "bulk-memory"),
+    (Role::Planner, "memory"),
+    (Role::Solver, "slow-statements"),
+    (Role::Solver, "sql-flood"),
+    (Role::Planner, "look-flood"),
+];
+
+/// Searches of one process, side by side.
+pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
+    let plugin = hostile(world)?;
+    let endpoint = delayed(DELAY);
+    let settings = world.settings(&endpoint)?;
+    let (alone, together, ended) = world.runtime.block_on(async {
+        let shared = Shared::new();
+        let innocent = Host::beside(settings.clone(), &shared, &Silent).await?;
+        let innocent = Arc::new(innocent);
+        let mut hosts = Vec::new();
+        for (role, habit) in HABITS {
+            hosts.push(Arc::new(Host::beside(misled(&settings, role, habit, &plugin), &shared, &Silent).await?));
+        }
+        let alone = clients(&innocent).await?;
+        let (over, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let hostile: Vec<_> = (0..HOSTILE)
+            .map(|number| {
+                let (host, over, ended) =
+                    (Arc::clone(&hosts[number % hosts.len()]), Arc::clone(&over), Arc::clone(&ended));
+                tokio::spawn(async move {
+                    while !over.load(Ordering::Relaxed) {
+                        let stop = Stop::new();
+                        drop(
+                            host.search(Problem::new(format!("hostile {number}")), Arc::new(Silent), None, &stop).await,
+                        );
+                        ended.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        // They are at work before anybody is measured.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let together = clients(&innocent).await;
+        over.store(true, Ordering::Relaxed);
+        hostile.iter().for_each(tokio::task::JoinHandle::abort);
+        Outcome::Ok((alone, together?, ended.load(Ordering::Relaxed)))
+    })?;
+    let (p95_alone, p95) = (p95(alone), p95(together));
+    let what = format!(
+        "p95 of {} searches at once beside {HOSTILE} of hostile plugins, against that alone",
+        AT_ONCE - HOSTILE
+    );
+    let note =
+        format!("{p95:.0} ms, alone {p95_alone:.0} ms; {ended} hostile searches ended; every other one answered");
+    Ok(vec![Figure::new(what, p95 / p95_alone, "×").at_most(1.5).note(note)])
+}
+
+/// The time of each search of all clients, in milliseconds. Every one must find its answer.
+async fn clients(host: &Arc<Host>) -> Outcome<Vec<f64>> {
+    let clients = (0..AT_ONCE - HOSTILE).map(|client| {
+        let host = Arc::clone(host);
+        tokio::spawn(async move {
+            let mut times = Vec::with_capacity(EACH);
+            for number in 0..EACH {
+                let begin = Instant::now();
+                search(&host, &format!("How many customers are there in each country, asked by {client}.{number}?"))
+                    .await?;
+                times.push(milliseconds(begin));
+            }
+            Outcome::Ok(times)
+        })
+    });
+    let mut times = Vec::new();
+    for client in clients.collect::<Vec<_>>() {
+        times.extend(client.await??);
+    }
+    Ok(times)
+}
+
+fn p95(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[(times.len() * 95).div_ceil(100) - 1]
+}
+
+/// A hostile plugin that fills eight memories and fourteen tables of the pool beside what it does.
+fn hostile(world: &World) -> Outcome<PathBuf> {
+    let path = world.place("hostile")?.join("hostile.wasm");
+    std::fs::write(&path, zoo::with_ballast(std::fs::read(zoo::hostile())?, 7))?;
+    Ok(path)
+}
+
+fn misled(settings: &Settings, role: Role, habit: &str, plugin: &Path) -> Settings {
+    let mut settings = settings.clone();
+    settings.strategy.roles.insert(role, PluginSource::File(plugin.to_owned()));
+    settings.strategy.config.entry(role).or_default().insert("habit".to_owned(), json!(habit));
+    settings
+}
+
+/// A comparison of one ordinary arm with three hostile ones, through the binary.
+pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
+    const QUESTIONS: u32 = 80;
+    let plugin = hostile(world)?;
+    let folder = world.place("arms")?;
+    let suite = super::suites::suite(world, QUESTIONS)?.display().to_string();
+    let mut names = Vec::new();
+    for (role, habit) in [HABITS[0], HABITS[1], HABITS[3]] {
+        let path = folder.join(format!("{habit}.yml"));
+        let role = role.name();
+        let plugin = plugin.display();
+        let strategy =
+            format!("name: {habit}\nroles: {{{role}: {{plugin: '{plugin}', config: {{habit: {habit}}}}}}}\n");
+        std::fs::write(&path, strategy)?;
+        names.push(path.display().to_string());
+    }
+    let endpoint = delayed(DELAY);
+    let url = endpoint.url();
+    let flags = ["--base-url", &url, "--model", "mock", "--no-cache", "--quiet", "--format", "json"];
+    let alone = arm(world, &["benchmark", &suite, "--strategy", "single", "--workers", "40"], &flags)?;
+    let mut words = vec!["compare", "single"];
+    words.extend(names.iter().map(String::as_str));
+    words.extend([suite.as_str(), "--workers", "160"]);
+    let together = arm(world, &words, &flags)?;
+    let what = "p95 of an arm beside three hostile ones, 160 searches at once, against that alone at 40";
+    let note = format!("{:.0} ms, alone {:.0} ms", together.1, alone.1);
+    Ok(vec![
+        Figure::new("right answers of an arm beside three hostile ones", together.0, "").at_least(alone.0),
+        Figure::new(what, together.1 / alone.1, "×").at_most(1.5).note(note),
+    ])
+}
+
+/// Right answers of the ordinary arm, and its p95 in milliseconds.
+fn arm(world: &World, words: &[&str], flags: &[&str]) -> Outcome<(f64, f64)> {
+    let arguments: Vec<&str> = words.iter().chain(flags).copied().collect();
+    let output = child::host(world, &arguments)?.output()?;
+    let report: Value = serde_json::from_str(text(&output.stdout).trim())?;
+    let arms = report["arms"].as_array();
+    let arm = arms.and_then(|arms| arms.iter().find(|arm| arm["name"] == "single")).unwrap_or(&report);
+    let right = arm["figures"]["right"].as_f64().ok_or("the report has no arm `single`")?;
+    let p95 = arm["figures"]["costs"]["latency"]["p95_ms"].as_f64().ok_or("the report has no times")?;
+    Ok((right, p95))
+}
