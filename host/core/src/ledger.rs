@@ -64,6 +64,9 @@ pub enum Exhausted {
     /// Money.
     #[error("money")]
     Cost,
+    /// The time of a statement, which did not end even so.
+    #[error("the time of a statement, which still ran after its deadline")]
+    Overrun,
 }
 
 /// What one purpose has spent.
@@ -369,14 +372,22 @@ impl Ledger {
     /// Charges one statement.
     ///
     /// # Errors
-    /// When the statements are used up.
+    /// When the statements are used up, or an earlier one has [overrun](Self::note_overrun) its time.
     pub fn charge_sql_run(&self) -> Result<(), Exhausted> {
         let state = self.state();
+        if state.spent.exhausted.contains(&Exhausted::Overrun) {
+            return Err(Exhausted::Overrun);
+        }
         if state.spent.sql_runs >= self.budgets.sql_runs {
             return Err(self.refuse(state, Exhausted::SqlRuns));
         }
         self.book(state, &Entry::SqlRun);
         Ok(())
+    }
+
+    /// Notes that a statement did not end even after its deadline: the search runs no more of them.
+    pub fn note_overrun(&self) {
+        self.refuse(self.state(), Exhausted::Overrun);
     }
 
     /// Charges one port call of a guest.

@@ -10,8 +10,8 @@ use arrow_schema::{Field, Schema};
 use async_trait::async_trait;
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, Message, ModelCall,
-    ModelOutcome, ModelProvider, Plan, PortError, Preview, Purpose, Query, Reply, Request, Retry, Sample, Shape,
-    Speaker, Usage,
+    ModelOutcome, ModelProvider, OVERRUN, Plan, PortError, Preview, Purpose, Query, Reply, Request, Retry, Sample,
+    Shape, Speaker, Usage,
 };
 use syrch_core::{Catalog, Corpus, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Value};
 
@@ -234,6 +234,7 @@ impl ModelProvider for FakeModel {
 #[derive(Default)]
 pub(crate) struct FakeDatabase {
     fails: Option<SqlErrorKind>,
+    rule: Option<&'static str>,
     hangs: bool,
     traffic: Traffic,
 }
@@ -241,6 +242,10 @@ pub(crate) struct FakeDatabase {
 impl FakeDatabase {
     pub(crate) fn failing(kind: SqlErrorKind) -> Self {
         Self { fails: Some(kind), ..Self::default() }
+    }
+
+    pub(crate) fn overrunning() -> Self {
+        Self { rule: Some(OVERRUN), ..Self::failing(SqlErrorKind::Timeout) }
     }
 
     pub(crate) fn hanging() -> Self {
@@ -331,7 +336,8 @@ impl Database for FakeDatabase {
             std::future::pending::<()>().await;
         }
         if let Some(kind) = self.fails {
-            return Err(SqlError::new(kind, "fails"));
+            let error = SqlError::new(kind, "fails");
+            return Err(SqlError { rule: self.rule.map(str::to_owned), ..error });
         }
         Ok(result("n", Arc::new(Int64Array::from(vec![1])), &self.compose(query)?))
     }

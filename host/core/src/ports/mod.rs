@@ -27,7 +27,7 @@ pub use llm::{
 pub use rows::{Page, RowsGrant, RowsPort};
 pub use run::{Budget, Policy, RunPort, TimeLeft};
 pub use search::{Embedder, MAX_EMBEDDED, MAX_EMBEDDED_TEXT, MAX_HITS, MAX_LOOKUP_TEXT, MAX_LOOKUPS, SearchPort};
-pub use sql::{Database, DatabaseError, Query, Relation, SqlPort};
+pub use sql::{Database, DatabaseError, OVERRUN, Query, Relation, SqlPort};
 pub use trace::{Level, TracePort};
 pub use wait::{Unrecorded, WaitPort};
 

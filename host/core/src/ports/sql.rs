@@ -37,6 +37,10 @@ impl Query {
     }
 }
 
+/// The rule of an error that says that a statement did not even end when its deadline had passed, and still runs. A search that caused one
+/// runs no more statements.
+pub const OVERRUN: &str = "overrun";
+
 /// Why a database cannot be opened or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseError {

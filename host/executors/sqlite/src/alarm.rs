@@ -9,9 +9,10 @@ use rusqlite::{Connection, InterruptHandle};
 use syrch_core::{SqlError, SqlErrorKind};
 
 use crate::guard::Sentry;
+use crate::memory;
 
-/// Virtual machine steps between two looks at the clock.
-const STEPS: i32 = 1_000;
+/// Virtual machine steps between two looks at the clock. One step may be a function that works on the longest value for milliseconds.
+const STEPS: i32 = 100;
 
 const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
@@ -67,14 +68,15 @@ pub(crate) struct Ends {
 pub(crate) struct Alarm {
     ends: Ends,
     until: Instant,
-    most: usize,
+    /// Bytes that the whole process may hold, where those of a statement are not counted.
+    most: Option<usize>,
     cancel: Arc<Cancel>,
 }
 
 impl Alarm {
     /// An alarm that counts from now.
     pub(crate) fn set(ends: Ends, cancel: &Arc<Cancel>) -> Self {
-        let most = memory_used().saturating_add(ends.memory);
+        let most = memory::of_process().map(|used| used.saturating_add(ends.memory));
         Self { ends, until: Instant::now() + ends.deadline, most, cancel: Arc::clone(cancel) }
     }
 
@@ -82,7 +84,7 @@ impl Alarm {
     pub(crate) fn rings(&self) -> bool {
         if Instant::now() >= self.until {
             self.cancel.stop(DEADLINE);
-        } else if memory_used() > self.most {
+        } else if self.most.is_some_and(|most| memory::of_process() > Some(most)) {
             self.cancel.stop(MEMORY);
         }
         self.cancel.is_stopped()
@@ -92,10 +94,7 @@ impl Alarm {
     pub(crate) fn reason(&self) -> SqlError {
         match self.cancel.why.load(Ordering::Relaxed) {
             DEADLINE => deadline(self.ends.deadline),
-            MEMORY => {
-                let message = format!("the statement took more than {} MiB of memory", self.ends.memory >> 20);
-                SqlError::new(SqlErrorKind::TooLarge, message).rule("memory")
-            }
+            MEMORY => memory_error(self.ends.memory),
             _ => SqlError::new(SqlErrorKind::Cancelled, "cancelled"),
         }
     }
@@ -107,8 +106,15 @@ pub(crate) fn deadline(limit: Duration) -> SqlError {
     SqlError::new(SqlErrorKind::Timeout, message).rule("deadline")
 }
 
-/// From here on the alarm ends what the connection does.
+/// The error of a statement that took too much memory.
+pub(crate) fn memory_error(limit: usize) -> SqlError {
+    let message = format!("the statement took more than {} MiB of memory", limit >> 20);
+    SqlError::new(SqlErrorKind::TooLarge, message).rule("memory")
+}
+
+/// From here on the alarm ends what the connection does, on this thread.
 pub(crate) fn arm(connection: &mut Connection, sentry: &Sentry, alarm: &Alarm) -> rusqlite::Result<()> {
+    memory::begin(alarm.ends.memory, alarm.until);
     let heard = alarm.clone();
     connection.progress_handler(STEPS, Some(move || heard.rings()))?;
     sentry.hear(Some(alarm.clone()));
@@ -117,14 +123,7 @@ pub(crate) fn arm(connection: &mut Connection, sentry: &Sentry, alarm: &Alarm) -
 
 /// From here on nothing does.
 pub(crate) fn disarm(connection: &mut Connection, sentry: &Sentry) -> rusqlite::Result<()> {
+    memory::end();
     sentry.hear(None);
     connection.progress_handler(0, None::<fn() -> bool>)
-}
-
-/// Bytes that the engine holds, in the whole process: a statement may be ended for what another one takes, never the other way round.
-fn memory_used() -> usize {
-    // SAFETY: the function takes nothing and reads a counter under the engine's own mutex.
-    #[allow(unsafe_code)]
-    let bytes = unsafe { rusqlite::ffi::sqlite3_memory_used() };
-    usize::try_from(bytes).unwrap_or(0)
 }

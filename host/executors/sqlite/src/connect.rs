@@ -14,8 +14,11 @@ use syrch_core::ports::DatabaseError;
 use syrch_core::text::nearest;
 
 use crate::alarm::{self, Alarm, Ends};
+use crate::authorizer::authorize;
+use crate::checked;
 use crate::config::SqliteConfig;
 use crate::guard::Sentry;
+use crate::memory;
 use crate::state::FileState;
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -29,16 +32,14 @@ const OTHERS: [(&[u8], &str); 6] = [
     (b"-- ", "it is an SQL script"),
 ];
 
+/// Bytes of any text or blob, and of any row.
+pub(crate) const LENGTH: i32 = 2_000_000;
+
 /// Columns of one result, and of one table where no table is wider.
 pub(crate) const COLUMNS: i32 = 500;
 
 /// Time for one look at the schema, and for all views together.
 pub(crate) const SCHEMA: Duration = Duration::from_secs(10);
-
-/// Bytes that the engine may hold in the whole process: as much as the default number of statements may take by default. Where a view or
-/// a common table expression names another twice, and that one the next, compiling doubles with each and asks nobody: only the
-/// allocator ends it.
-const HEAP: usize = 1 << 30;
 
 /// The file behind a path, once it is certain that it is a database.
 ///
@@ -111,6 +112,7 @@ pub(crate) fn connect(
     columns: i32,
     sentry: &Sentry,
 ) -> rusqlite::Result<Connection> {
+    memory::count_memory();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = if state.is_at_rest() {
         // Reading in WAL mode would make a log and its index beside the file. Nobody uses it now, so its content is all in
@@ -123,8 +125,8 @@ pub(crate) fn connect(
     connection.busy_timeout(config.busy)?;
     harden(&connection)?;
     limit(&connection, columns)?;
-    let judge = sentry.clone();
-    connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| judge.judge(&context)))?;
+    checked::replace_functions(&connection)?;
+    authorize(&connection, sentry.clone())?;
     read_schema(&mut connection, sentry, config)?;
     Ok(connection)
 }
@@ -153,7 +155,9 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
     ] {
         connection.set_db_config(setting, value)?;
     }
-    connection.query_row(&format!("PRAGMA hard_heap_limit = {HEAP}"), [], |_| Ok(()))?;
+    // For the whole process. Where statements' memory is not counted, nothing else ends the compiling of views that double: it asks nobody
+    // but the allocator.
+    connection.query_row(&format!("PRAGMA hard_heap_limit = {}", memory::HEAP), [], |_| Ok(()))?;
     connection.execute_batch(
         "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cell_size_check = 1; \
          PRAGMA cache_size = -8192;",
@@ -162,14 +166,13 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Bounds what any statement may make of anything. `columns` is the widest table's width.
 pub(crate) fn limit(connection: &Connection, columns: i32) -> rusqlite::Result<()> {
+    limit_values(connection)?;
     for (limit, value) in [
-        (Limit::SQLITE_LIMIT_LENGTH, 8_000_000),
         (Limit::SQLITE_LIMIT_SQL_LENGTH, 64 << 10),
         // The limit holds for the schema too: a wide table would make all of it unreadable.
         (Limit::SQLITE_LIMIT_COLUMN, columns.max(COLUMNS)),
         (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
         (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50),
-        (Limit::SQLITE_LIMIT_VDBE_OP, 50_000),
         (Limit::SQLITE_LIMIT_FUNCTION_ARG, 32),
         (Limit::SQLITE_LIMIT_ATTACHED, 0),
         (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
@@ -179,6 +182,12 @@ pub(crate) fn limit(connection: &Connection, columns: i32) -> rusqlite::Result<(
         connection.set_limit(limit, value)?;
     }
     Ok(())
+}
+
+/// Bounds the size of values and of programs; each statement's compiler sets these two anew.
+pub(crate) fn limit_values(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LENGTH)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_VDBE_OP, 50_000).map(|_| ())
 }
 
 /// Reads the schema and connects the virtual tables, whose modules then run statements of their own: later, while a guest's is being
@@ -195,12 +204,18 @@ pub(crate) fn read_schema(connection: &mut Connection, sentry: &Sentry, config: 
 
 fn connect_tables(connection: &Connection) -> rusqlite::Result<()> {
     let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage = 0")?;
-    let names = tables.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
-    for name in names {
+    let names = tables.query_map([], |row| Ok(name(row, 0)?.ok()))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    for name in names.into_iter().flatten() {
         // One that cannot be connected, for want of its module or because it is damaged, cannot be read later either.
         let _ = connection.prepare(&format!("SELECT 1 FROM {} LIMIT 0", quoted(&name)));
     }
     Ok(())
+}
+
+/// A name in the schema; as an error, one that is not UTF-8 as messages show it.
+pub(crate) fn name(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Result<String, String>> {
+    let bytes = row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default();
+    Ok(std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| String::from_utf8_lossy(bytes).into_owned()))
 }
 
 /// A name as SQL writes it.

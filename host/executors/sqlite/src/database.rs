@@ -4,22 +4,24 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Query, Sample,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Query, Sample,
 };
 use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind};
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
 
-use crate::alarm::{self, Cancel, Ends};
+use crate::alarm::{Cancel, Ends};
 use crate::cells::{self, Index, Phrase};
 use crate::config::SqliteConfig;
 use crate::connect;
+use crate::error::CROWDED;
 use crate::execute::Composed;
 use crate::guard::Sentry;
-use crate::seats::{LeaveOnDrop, Occupied, Seats};
+use crate::memory;
+use crate::seats::{LeaveOnDrop, NoSeat, Occupied, Seats};
 use crate::session::Session;
 use crate::state::{self, FileState};
 use crate::watch::{Pulse, Snapshot, Watch};
@@ -82,29 +84,55 @@ impl SqliteDatabase {
         splice(&query.text, &query.relations, &Dialect::Sqlite, &bounds)
     }
 
-    /// Works with a connection, off the async threads. Waiting for its turn may take as long as a statement may run.
+    /// Works with a connection, off the async threads. Waiting for its turn may take as long as a statement may run. One for which others
+    /// leave no memory is tried once more when some of them have ended, within its deadline.
     async fn with_session<T: Send + 'static>(
         &self,
-        work: impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + 'static,
+        work: impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + Sync + 'static,
     ) -> Result<T, SqlError> {
-        let deadline = self.0.config.limits.sql_deadline;
-        let seat = match tokio::time::timeout(deadline, self.0.seats.take()).await {
-            Ok(Some(seat)) => Arc::new(seat),
-            Ok(None) => return Err(unavailable("the database is closed".to_owned())),
-            Err(_) => return Err(unavailable("the database is busy with other statements".to_owned())),
+        let (work, begun, deadline) = (Arc::new(work), Instant::now(), self.0.config.limits.sql_deadline);
+        let result = self.attempt(&work, deadline).await;
+        if !result.as_ref().is_err_and(|error| error.rule.as_deref() == Some(CROWDED)) {
+            return result;
+        }
+        memory::room(self.0.config.memory, deadline.saturating_sub(begun.elapsed()) / 2).await;
+        match deadline.saturating_sub(begun.elapsed()) {
+            Duration::ZERO => result,
+            left => self.attempt(&work, left).await,
+        }
+    }
+
+    async fn attempt<T: Send + 'static>(
+        &self,
+        work: &Arc<impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + Sync + 'static>,
+        deadline: Duration,
+    ) -> Result<T, SqlError> {
+        let seat = match self.0.seats.take(deadline).await {
+            Ok(seat) => Arc::new(seat),
+            Err(NoSeat::Closed) => return Err(unavailable("the database is closed".to_owned())),
+            Err(NoSeat::Stuck(count)) => {
+                return Err(unavailable(format!(
+                    "{count} statements of this process have not ended although their time is over; none begins until one of them ends"
+                )));
+            }
+            Err(NoSeat::Busy) => return Err(unavailable("the database is busy with other statements".to_owned())),
         };
-        let (inner, cancel) = (Arc::clone(&self.0), Arc::new(Cancel::default()));
+        let (inner, cancel, work) = (Arc::clone(&self.0), Arc::new(Cancel::default()), Arc::clone(work));
         let guard = LeaveOnDrop::new(&cancel, &seat);
         let job = tokio::task::spawn_blocking(move || {
             let _occupied = Occupied::new(seat);
-            inner.work(&cancel, &work)
+            inner.work(&cancel, deadline, &*work)
         });
         let result = tokio::time::timeout(deadline + GRACE, job).await;
         drop(guard);
         match result {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(SqlError::new(SqlErrorKind::Other, "the statement's thread failed")),
-            Err(_) => Err(alarm::deadline(deadline)),
+            Err(_) => {
+                tracing::warn!(database = self.0.name, "a statement has not ended although its time is over");
+                let message = format!("the statement did not end {} s after its deadline", GRACE.as_secs());
+                Err(SqlError::new(SqlErrorKind::Timeout, message).rule(OVERRUN))
+            }
         }
     }
 
@@ -113,7 +141,7 @@ impl SqliteDatabase {
         &self,
         table: &str,
         columns: &[String],
-        work: impl Fn(&Session, &Snapshot, &str, &[String]) -> Result<T, SqlError> + Send + 'static,
+        work: impl Fn(&Session, &Snapshot, &str, &[String]) -> Result<T, SqlError> + Send + Sync + 'static,
     ) -> Result<T, PortError> {
         let (table, wanted) = (table.to_owned(), spellings(columns)?);
         self.with_session(move |_, session, snapshot| {
@@ -179,12 +207,13 @@ impl Inner {
     fn work<T>(
         &self,
         cancel: &Arc<Cancel>,
+        deadline: Duration,
         work: &impl Fn(&Self, &Session, &Snapshot) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
         for _ in 0..RETRIES {
             let snapshot = self.snapshot().map_err(|error| unavailable(error.to_string()))?;
             let mut session = self.session(&snapshot).map_err(|error| crate::error::running(&error))?;
-            let ends = Ends { deadline: self.config.limits.sql_deadline, memory: self.config.memory };
+            let ends = Ends { deadline, memory: self.config.memory };
             let result = session.within(ends, cancel, |session| work(self, session, &snapshot));
             lock(&self.idle).push(session);
             let file = snapshot.pulse.file;
@@ -321,12 +350,59 @@ impl CellIndex for SqliteDatabase {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_call_that_nobody_waits_for_ends_between_its_parts() {
-        let folder = tempfile::tempdir().unwrap();
+    fn small(folder: &tempfile::TempDir) -> PathBuf {
+        memory::count_memory();
         let path = folder.path().join("t.sqlite");
         let script = "CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('Anna');";
         rusqlite::Connection::open(&path).unwrap().execute_batch(script).unwrap();
+        path
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_statement_that_does_not_end_is_told_apart_and_keeps_nobody_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = SqliteConfig::new(small(&folder));
+        config.limits.sql_in_flight = 1;
+        config.limits.sql_deadline = Duration::from_millis(100);
+        let database = SqliteDatabase::open(config).unwrap();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let ended = Mutex::new(ended);
+        let stuck = database.with_session(move |_, _, _| {
+            let _ = lock(&ended).recv();
+            Ok(())
+        });
+        let error = stuck.await.unwrap_err();
+        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some(OVERRUN)));
+        assert_eq!(database.run(&Query::new("SELECT 1")).await.unwrap().row_count(), 1);
+        drop(end);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_statement_without_memory_because_of_others_is_tried_once_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = SqliteConfig::new(small(&folder));
+        config.limits.sql_deadline = Duration::from_secs(60);
+        let database = SqliteDatabase::open(config).unwrap();
+        let tries = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        for (failures, is_ok) in [(1, true), (2, false)] {
+            tries.store(0, std::sync::atomic::Ordering::Relaxed);
+            let counted = Arc::clone(&tries);
+            let result = database
+                .with_session(move |_, _, _| {
+                    match counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < failures {
+                        true => Err(unavailable("crowded".to_owned()).rule(CROWDED)),
+                        false => Ok(()),
+                    }
+                })
+                .await;
+            assert_eq!((result.is_ok(), tries.load(std::sync::atomic::Ordering::Relaxed)), (is_ok, 2));
+        }
+    }
+
+    #[test]
+    fn a_call_that_nobody_waits_for_ends_between_its_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = small(&folder);
         let SqliteDatabase(inner) = SqliteDatabase::open(SqliteConfig::new(path)).unwrap();
         let snapshot = inner.snapshot().unwrap();
         let mut session = inner.session(&snapshot).unwrap();

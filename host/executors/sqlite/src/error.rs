@@ -6,7 +6,8 @@ use syrch_core::text::nearest;
 use syrch_core::{Catalog, SqlError, SqlErrorKind};
 use syrch_guard::{Spliced, Unresolved};
 
-use crate::functions;
+use crate::memory::{self, Refused};
+use crate::{alarm, functions};
 
 /// What a statement was when it failed.
 pub(crate) struct Context<'a> {
@@ -114,8 +115,21 @@ pub(crate) fn running(error: &Error) -> SqlError {
     }
 }
 
+/// The rule of a statement that got no memory because of others.
+pub(crate) const CROWDED: &str = "memory-of-all";
+
 fn out_of_memory() -> SqlError {
-    SqlError::new(SqlErrorKind::TooLarge, "the engine ran out of memory").rule("memory")
+    match memory::refused() {
+        Some(Refused::Own(most)) => alarm::memory_error(most),
+        Some(Refused::Crowded) => {
+            let message = format!(
+                "the statements that run now hold nearly all of the {} MiB that the engine may take in this process",
+                memory::HEAP >> 20
+            );
+            SqlError::new(SqlErrorKind::Unavailable, message).rule(CROWDED)
+        }
+        None => SqlError::new(SqlErrorKind::TooLarge, "the engine ran out of memory").rule("memory"),
+    }
 }
 
 fn locked() -> SqlError {

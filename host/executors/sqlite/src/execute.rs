@@ -68,7 +68,8 @@ impl Composed<'_> {
 }
 
 fn plan_line(row: &Row<'_>) -> rusqlite::Result<(i64, i64, String)> {
-    Ok((row.get(0)?, row.get(1)?, row.get(3)?))
+    // It may name an index whose name is not UTF-8.
+    Ok((row.get(0)?, row.get(1)?, String::from_utf8_lossy(row.get_ref(3)?.as_bytes()?).into_owned()))
 }
 
 /// Why a row was not taken.

@@ -1,7 +1,7 @@
 //! The allow-list authorizer: the engine asks it about everything that a statement would do, view by view and column by column, and
 //! what it does not list is refused.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -10,6 +10,7 @@ use syrch_core::text::nearest;
 use syrch_core::{SqlError, SqlErrorKind};
 
 use crate::alarm::Alarm;
+use crate::authorizer::Judge;
 use crate::functions;
 
 /// What may be read; all names lower case.
@@ -21,6 +22,16 @@ pub(crate) struct Grant {
     pub(crate) shadows: HashSet<String>,
     /// All other names that mean something to the engine: ungranted tables, views and modules.
     pub(crate) others: HashSet<String>,
+    /// Why tables and views that are granted cannot be read.
+    pub(crate) unreadable: HashMap<String, String>,
+}
+
+impl Grant {
+    /// Leaves out a table or view, and keeps the reason for whoever asks for it.
+    pub(crate) fn refuse(&mut self, name: &str, reason: String) {
+        tracing::warn!(name, reason, "a table or view is left out");
+        self.unreadable.insert(name.to_lowercase(), reason);
+    }
 }
 
 /// Whose statement the engine asks about.
@@ -28,8 +39,6 @@ pub(crate) struct Grant {
 enum Phase {
     /// Our own.
     Own,
-    /// Our own list of the tables, for which the engine would compile every view only to count its columns: it may not.
-    List,
     /// A guest's, being compiled.
     Compile,
     /// A guest's, being run: virtual tables now compile statements of their own.
@@ -95,11 +104,6 @@ impl Sentry {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The engine's question.
-    pub(crate) fn judge(&self, context: &AuthContext<'_>) -> Authorization {
-        self.state().judge(context)
-    }
-
     /// From here on the connection compiles a guest's statement.
     pub(crate) fn compile(&self, grant: &Arc<Grant>) {
         let mut state = self.state();
@@ -117,11 +121,6 @@ impl Sentry {
     /// From here on the connection serves us.
     pub(crate) fn own(&self) {
         self.state().phase = Phase::Own;
-    }
-
-    /// From here on it lists the tables for us.
-    pub(crate) fn list(&self) {
-        self.state().phase = Phase::List;
     }
 
     /// What ends the work under way.
@@ -143,15 +142,33 @@ impl Sentry {
     }
 }
 
+impl Judge for Sentry {
+    fn judge(&self, context: Option<&AuthContext<'_>>) -> Authorization {
+        let mut state = self.state();
+        match context {
+            Some(context) => state.judge(context),
+            None => state.judge_unnamed(),
+        }
+    }
+}
+
 impl State {
+    /// An action with a name that no statement can spell.
+    fn judge_unnamed(&mut self) -> Authorization {
+        if self.phase == Phase::Own {
+            return Authorization::Allow;
+        }
+        let message = "the statement uses something whose name in the schema is not UTF-8";
+        self.refuse("", SqlError::new(SqlErrorKind::Denied, message).rule("granted-tables"))
+    }
+
     fn judge(&mut self, context: &AuthContext<'_>) -> Authorization {
         // Compiling does not run the progress handler, and of nested views it can take long.
         if self.alarm.as_ref().is_some_and(Alarm::rings) {
             return Authorization::Deny;
         }
         match context.action {
-            AuthAction::Select if self.phase == Phase::List => Authorization::Deny,
-            _ if matches!(self.phase, Phase::Own | Phase::List) => Authorization::Allow,
+            _ if self.phase == Phase::Own => Authorization::Allow,
             AuthAction::Select | AuthAction::Recursive => Authorization::Allow,
             AuthAction::Read { table_name, column_name } => self.read(table_name, column_name, context),
             AuthAction::Function { function_name } => self.function(function_name),
@@ -190,7 +207,10 @@ impl State {
             return Authorization::Allow;
         }
         let through = context.accessor.map(|view| format!(", which `{view}` reads,")).unwrap_or_default();
-        let message = format!("table `{table}`{through} is not granted");
+        let message = match self.grant.unreadable.get(&name) {
+            Some(reason) => format!("table `{table}`{through} cannot be read: {reason}"),
+            None => format!("table `{table}`{through} is not granted"),
+        };
         let near = nearest(table, self.grant.tables.iter().map(String::as_str));
         let token = context.accessor.unwrap_or(table).to_owned();
         self.refuse(&token, SqlError::new(SqlErrorKind::Denied, message).suggest(near).rule("granted-tables"))

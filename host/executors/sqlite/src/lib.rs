@@ -2,7 +2,9 @@
 //! caps, and its catalog, plans, statistics and values.
 
 mod alarm;
+mod authorizer;
 mod cells;
+mod checked;
 mod config;
 mod connect;
 mod database;
@@ -11,6 +13,7 @@ mod execute;
 mod functions;
 mod guard;
 mod introspect;
+mod memory;
 mod seats;
 mod session;
 mod state;
@@ -20,3 +23,4 @@ mod watch;
 
 pub use config::SqliteConfig;
 pub use database::SqliteDatabase;
+pub use memory::count_memory;

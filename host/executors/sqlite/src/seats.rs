@@ -1,26 +1,66 @@
 //! How many threads work on statements at once. A thread that nobody waits for any more gives its place up, so that one which does not
-//! end, because the engine or the file system hangs, keeps nobody out; but only a few may do so, or threads would pile up.
+//! end, because the engine or the file system hangs, keeps nobody out; but only so many of the process may do so, or threads would pile up.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::alarm::Cancel;
 
-/// Threads that may be left to themselves beside those that somebody waits for.
-const LEFT: usize = 4;
+/// Threads of the process that may be left to themselves, beside those that somebody waits for.
+const LEFT: usize = 32;
+
+/// How long a statement waits for one of them to end. Those that were just cancelled need a moment.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// Threads that nobody waits for, of all databases.
+static ABANDONED: Abandoned = Abandoned::new();
+
+/// Counts threads that nobody waits for.
+struct Abandoned {
+    count: AtomicUsize,
+    ended: Notify,
+}
+
+impl Abandoned {
+    const fn new() -> Self {
+        Self { count: AtomicUsize::new(0), ended: Notify::const_new() }
+    }
+
+    async fn are_few(&self) {
+        loop {
+            let ended = self.ended.notified();
+            if self.count.load(Ordering::Relaxed) < LEFT {
+                return;
+            }
+            ended.await;
+        }
+    }
+}
+
+/// Why there is no place.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoSeat {
+    /// The database is closed.
+    Closed,
+    /// All places are taken.
+    Busy,
+    /// This many threads run on after their statements' time.
+    Stuck(usize),
+}
 
 /// The places.
 pub(crate) struct Seats {
     permits: Arc<Semaphore>,
-    left: Arc<AtomicUsize>,
+    abandoned: &'static Abandoned,
 }
 
 /// One thread's place.
 pub(crate) struct Seat {
     state: Mutex<State>,
-    left: Arc<AtomicUsize>,
+    abandoned: &'static Abandoned,
 }
 
 enum State {
@@ -32,25 +72,31 @@ enum State {
 impl Seats {
     /// That many places, at least one.
     pub(crate) fn new(count: usize) -> Self {
-        let permits = Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { permits, left: Arc::default() }
+        Self::beside(count, &ABANDONED)
     }
 
-    /// Waits for a place; none once there are none any more.
-    pub(crate) async fn take(&self) -> Option<Seat> {
-        let permit = Arc::clone(&self.permits).acquire_owned().await.ok()?;
-        Some(Seat { state: Mutex::new(State::Taken { _permit: permit }), left: Arc::clone(&self.left) })
+    fn beside(count: usize, abandoned: &'static Abandoned) -> Self {
+        let permits = Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)));
+        Self { permits, abandoned }
+    }
+
+    /// Waits for a place so long.
+    pub(crate) async fn take(&self, patience: Duration) -> Result<Seat, NoSeat> {
+        let permit = tokio::time::timeout(patience, Arc::clone(&self.permits).acquire_owned()).await;
+        let permit = permit.map_err(|_| NoSeat::Busy)?.map_err(|_| NoSeat::Closed)?;
+        if tokio::time::timeout(MOMENT, self.abandoned.are_few()).await.is_err() {
+            return Err(NoSeat::Stuck(self.abandoned.count.load(Ordering::Relaxed)));
+        }
+        Ok(Seat { state: Mutex::new(State::Taken { _permit: permit }), abandoned: self.abandoned })
     }
 }
 
 impl Seat {
-    /// Nobody waits for the thread any more: somebody else may have its place, unless too many threads run on already.
+    /// Nobody waits for the thread any more: somebody else may have its place.
     fn leave(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let one_more = |left: usize| (left < LEFT).then_some(left + 1);
-        if matches!(*state, State::Taken { .. })
-            && self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
-        {
+        if matches!(*state, State::Taken { .. }) {
+            self.abandoned.count.fetch_add(1, Ordering::Relaxed);
             *state = State::Left;
         }
     }
@@ -59,7 +105,8 @@ impl Seat {
     fn end(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(std::mem::replace(&mut *state, State::Ended), State::Left) {
-            self.left.fetch_sub(1, Ordering::Relaxed);
+            self.abandoned.count.fetch_sub(1, Ordering::Relaxed);
+            self.abandoned.ended.notify_waiters();
         }
     }
 }
@@ -97,49 +144,29 @@ impl Drop for Occupied {
 
 #[cfg(test)]
 mod tests {
-    use std::future::Future;
-    use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
-
     use super::*;
 
-    fn now(seats: &Seats) -> Option<Seat> {
-        match pin!(seats.take()).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(seat) => seat,
-            Poll::Pending => None,
-        }
-    }
-
-    #[test]
-    fn threads_that_hang_keep_nobody_out_until_there_are_too_many() {
-        let seats = Seats::new(1);
+    #[tokio::test(start_paused = true)]
+    async fn threads_that_hang_keep_nobody_out_until_the_process_has_too_many() {
+        static ABANDONED: Abandoned = Abandoned::new();
+        let (seats, others) = (Seats::beside(1, &ABANDONED), Seats::beside(1, &ABANDONED));
         let mut hanging = Vec::new();
-        for _ in 0..=LEFT {
-            let seat = now(&seats).unwrap();
-            assert!(now(&seats).is_none());
+        for _ in 0..LEFT {
+            let seat = seats.take(MOMENT).await.ok().unwrap();
+            assert_eq!(seats.permits.available_permits(), 0);
             seat.leave();
             seat.leave();
             hanging.push(seat);
         }
-        assert!(now(&seats).is_none());
-        // The last one kept its place; the place comes back with its end, and the right to be left with another's.
-        hanging.pop().unwrap().end();
-        let seat = now(&seats).unwrap();
-        seat.leave();
-        assert!(now(&seats).is_none());
-        hanging.pop().unwrap().end();
-        seat.leave();
-        assert!(now(&seats).is_some());
-    }
-
-    #[test]
-    fn a_thread_that_ends_first_is_not_left() {
-        let seats = Seats::new(1);
-        for _ in 0..3 * LEFT {
-            let seat = now(&seats).unwrap();
-            seat.end();
-            seat.leave();
+        // Another database's statements are refused too, and told why.
+        for seats in [&seats, &others] {
+            assert_eq!(seats.take(MOMENT).await.err(), Some(NoSeat::Stuck(LEFT)));
         }
-        assert_eq!(seats.left.load(Ordering::Relaxed), 0);
+        hanging.pop().unwrap().end();
+        let seat = others.take(MOMENT).await.ok().unwrap();
+        // One that ends while it is waited for was never left.
+        seat.end();
+        seat.leave();
+        assert_eq!(ABANDONED.count.load(Ordering::Relaxed), LEFT - 1);
     }
 }

@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, Statement};
 use syrch_core::{SqlError, SqlErrorKind};
 
 use crate::alarm::{self, Alarm, Cancel, Ends};
+use crate::connect::{self, LENGTH};
 use crate::error::{self, Context};
 use crate::guard::{Grant, Refusal, Sentry};
+use crate::memory;
 use crate::watch::Pulse;
 
 /// A pooled connection.
@@ -34,13 +37,27 @@ impl Session {
         let result = if alarm.rings() { Err(interrupt_marker()) } else { work(self) };
         cancel.aim(None);
         self.sentry.own();
+        connect::limit_values(&self.connection).map_err(broken)?;
         alarm::disarm(&mut self.connection, &self.sentry).map_err(broken)?;
-        result.map_err(|error| if error.rule.as_deref() == Some(INTERRUPTED) { alarm.reason() } else { error })
+        result.map_err(|error| {
+            if error.rule.as_deref() != Some(INTERRUPTED) {
+                return error;
+            }
+            // A function that stopped by itself has told nobody why.
+            alarm.rings();
+            alarm.reason()
+        })
     }
 
     /// Fails once the work is over: for loops whose single statements are too short to be interrupted.
     pub(crate) fn go_on(&self) -> Result<(), SqlError> {
         if self.sentry.is_over() { Err(interrupt_marker()) } else { Ok(()) }
+    }
+
+    fn compile_within(&self, program: i32, length: i32, sql: &str) -> rusqlite::Result<Statement<'_>> {
+        self.connection.set_limit(Limit::SQLITE_LIMIT_VDBE_OP, program)?;
+        self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, length)?;
+        self.connection.prepare(sql)
     }
 
     /// Compiles a guest's statement; `sql` is the composed text, perhaps with a prefix of ours.
@@ -51,7 +68,12 @@ impl Session {
         context: &Context<'_>,
     ) -> Result<Statement<'s>, SqlError> {
         self.sentry.compile(grant);
-        let statement = self.connection.prepare(sql).map_err(|error| match self.sentry.refusal() {
+        let mut compiled = self.compile_within(PROGRAM, LENGTH, sql);
+        if compiled.as_ref().is_err_and(|error| is_program(error) && !self.sentry.is_over()) {
+            self.sentry.compile(grant);
+            compiled = self.compile_within(LONG_PROGRAM, LENGTH / (LONG_PROGRAM / PROGRAM), sql);
+        }
+        let statement = compiled.map_err(|error| match self.sentry.refusal() {
             Some(refusal) => located(refusal, &context.query.text),
             // The authorizer denies everything once the alarm has rung.
             None if is_interrupt(&error) || self.sentry.is_over() => interrupt_marker(),
@@ -76,6 +98,17 @@ impl Session {
             None => error::running(error),
         }
     }
+}
+
+/// Steps of a program over values of any allowed length.
+const PROGRAM: i32 = 3_000;
+/// Steps of any program. The values of a longer one are shorter in proportion, since thousands of functions can stand in one row, and the
+/// engine checks no deadline between them.
+const LONG_PROGRAM: i32 = 48_000;
+
+/// Whether a program is too long, which the engine calls a lack of memory.
+fn is_program(error: &rusqlite::Error) -> bool {
+    error::code(error) == Some(ErrorCode::OutOfMemory) && !memory::was_refused()
 }
 
 const INTERRUPTED: &str = "interrupted";

@@ -24,6 +24,7 @@ use source::Source;
 use target::Target;
 
 use crate::alarm::Ends;
+use crate::memory;
 
 pub use literals::literals;
 
@@ -110,6 +111,8 @@ pub fn make_variant(source: &Path, target: &Path, seed: u64, config: &VariantCon
     let mut source = Source::open(source)?;
     let target = Target::create(target, WRITING)?;
     let made = write(&mut source, &target, seed, config);
+    // Both connections were counted on this thread.
+    memory::end();
     match made {
         Ok(variant) => target.finish().map(|()| variant),
         Err(error) => {

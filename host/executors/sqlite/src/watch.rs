@@ -88,7 +88,7 @@ impl Watch {
         }
         let globs = config.globs()?;
         connect::read_schema(&mut self.connection, &self.sentry, config).map_err(failed)?;
-        let read = |watch: &Self| introspect::read(&watch.connection, &watch.sentry, globs.as_ref());
+        let read = |watch: &Self| introspect::read(&watch.connection, globs.as_ref());
         let mut schema = self.ending(connect::SCHEMA, config, read).and_then(|schema| schema).map_err(failed)?;
         if schema.tables.is_empty() && globs.is_some() {
             let (patterns, tables) = (config.tables.clone(), schema.names);
@@ -138,7 +138,7 @@ impl Watch {
         config: &SqliteConfig,
     ) -> rusqlite::Result<HashSet<String>> {
         let (grant, until) = (Arc::new(schema.grant.clone()), Instant::now() + connect::SCHEMA);
-        let (mut hidden, mut endless) = (HashSet::new(), HashSet::new());
+        let (mut hidden, mut endless, mut refused) = (HashSet::new(), HashSet::new(), Vec::new());
         for table in schema.tables.iter_mut().filter(|table| table.is_view()) {
             let name = table.name.to_lowercase();
             let is_left_out = self.hidden.contains(&name) || Instant::now() >= until;
@@ -157,12 +157,17 @@ impl Watch {
                 columns
             };
             match columns {
-                Some(columns) => table.columns = columns,
+                Some(Ok(columns)) => table.columns = columns,
+                Some(Err(reason)) => {
+                    refused.push((table.name.clone(), reason));
+                    hidden.insert(name);
+                }
                 None => {
                     hidden.insert(name);
                 }
             }
         }
+        refused.into_iter().for_each(|(name, reason)| schema.grant.refuse(&name, reason));
         Ok(hidden)
     }
 
@@ -173,8 +178,8 @@ impl Watch {
         tokens.iter().any(|token| token.name(&sql).is_some_and(|name| names.contains(&name.to_lowercase())))
     }
 
-    /// The columns of a view that can be read.
-    fn view_columns(&self, name: &str, grant: &Arc<Grant>) -> Option<Vec<Column>> {
+    /// The columns of a view that can be compiled, or why it cannot be read even so.
+    fn view_columns(&self, name: &str, grant: &Arc<Grant>) -> Option<Result<Vec<Column>, String>> {
         self.sentry.compile(grant);
         let readable = self.connection.prepare(&format!("SELECT * FROM {}", quoted(name))).is_ok();
         self.sentry.own();

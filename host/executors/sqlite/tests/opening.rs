@@ -212,3 +212,73 @@ fn lock_of_this_process(path: &std::path::Path) -> Option<&'static str> {
     let line = locks.lines().find(own)?;
     Some(if line.contains("READ") { "READ" } else { "WRITE" })
 }
+
+/// The file with each of these marks replaced by bytes that are not UTF-8.
+fn with_broken_names(script: &str) -> Fixture {
+    let fixture = Fixture::new(script);
+    let mut bytes = std::fs::read(&fixture.path).unwrap();
+    while let Some(at) = bytes.windows(4).position(|part| part == b"zz_z") {
+        bytes[at..at + 4].copy_from_slice(b"z\xff\xe9z");
+    }
+    std::fs::write(&fixture.path, bytes).unwrap();
+    fixture
+}
+
+#[test]
+fn names_that_are_not_utf8_cost_only_their_own_tables() {
+    let fixture = with_broken_names(
+        "CREATE TABLE good(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO good VALUES (1, 'x'), (2, 'y');
+         CREATE INDEX zz_z1 ON good(a); CREATE INDEX part ON good(id) WHERE a <> 'zz_z';
+         CREATE TABLE zz_z2(a); CREATE TABLE columns(a, zz_z3 TEXT); CREATE TABLE types(a zz_z4);
+         CREATE TABLE refers(a REFERENCES zz_z2(a), b REFERENCES columns(zz_z3), c REFERENCES good(id));
+         CREATE TABLE checks(a CHECK (a <> 'zz_z'), b DEFAULT 'zz_z'); INSERT INTO checks(a) VALUES (1);
+         CREATE VIEW zz_z5 AS SELECT a FROM good; CREATE VIEW reads AS SELECT a FROM zz_z5;
+         CREATE VIEW star AS SELECT * FROM columns; CREATE VIEW named AS SELECT a AS zz_z6 FROM good;
+         CREATE VIEW text AS SELECT 'zz_z'; CREATE VIEW fine AS SELECT a, 'zz_z' AS b FROM good;
+         CREATE VIRTUAL TABLE found USING fts5(a, zz_z7); CREATE TRIGGER zz_z8 AFTER INSERT ON good BEGIN SELECT 1; END;",
+    );
+    let database = fixture.open();
+    let catalog = runtime().block_on(database.catalog()).unwrap();
+    let names: Vec<&str> = catalog.tables.iter().map(|table| table.name.as_str()).collect();
+    assert_eq!(names, ["good", "refers", "checks", "fine"]);
+    let keys = &catalog.table("refers").unwrap().foreign_keys;
+    assert_eq!(keys.iter().map(|key| key.ref_table.as_str()).collect::<Vec<_>>(), ["good"]);
+    assert_eq!(rows(&database, "SELECT a FROM good WHERE a = 'x'"), [[Value::Text("x".into())]]);
+    assert_eq!(rows(&database, "SELECT * FROM checks").len(), 1);
+    assert_eq!(rows(&database, "SELECT b FROM fine").len(), 2);
+    let plan = runtime().block_on(database.explain(&syrch_core::ports::Query::new("SELECT a FROM good WHERE a = 'x'")));
+    assert!(plan.unwrap().text.contains("good"));
+    for (table, what) in
+        [("columns", "column"), ("types", "column"), ("named", "column"), ("found", "column"), ("text", "column")]
+    {
+        let error = refusal(&database, &format!("SELECT * FROM {table}"));
+        assert_eq!(error.kind, SqlErrorKind::Denied, "{error:?}");
+        assert!(error.message.contains("is not UTF-8") && error.message.contains(what), "{error:?}");
+    }
+    for view in ["reads", "star"] {
+        assert_eq!(refusal(&database, &format!("SELECT * FROM {view}")).kind, SqlErrorKind::Denied);
+    }
+}
+
+#[test]
+fn very_many_tables_open() {
+    let mut script = String::from("BEGIN;");
+    for n in 0..6_000 {
+        script += &format!("CREATE TABLE t{n}(id INTEGER PRIMARY KEY, a TEXT);");
+    }
+    // One view and one virtual table made the engine's own list of tables compile in proportion to their square.
+    script += "CREATE INDEX i ON t5(a); CREATE VIEW v AS SELECT a FROM t1; CREATE VIRTUAL TABLE f USING fts5(a);
+        CREATE TABLE f_other(a); CREATE TABLE w(a, b, PRIMARY KEY (b)) WITHOUT ROWID;
+        CREATE TABLE c(a PRIMARY KEY /* WITHOUT ROWID */); COMMIT;";
+    let fixture = Fixture::new(&script);
+    let database = fixture.open();
+    let catalog = runtime().block_on(database.catalog()).unwrap();
+    assert_eq!(catalog.tables.len(), 6_005);
+    assert_eq!(catalog.table("t5").unwrap().indexes.len(), 1);
+    assert_eq!(catalog.table("f").unwrap().columns.len(), 1);
+    assert!(catalog.table("f_data").is_none() && catalog.table("f_other").is_some());
+    let nullable = |table: &str, column: &str| catalog.table(table).unwrap().column(column).unwrap().nullable;
+    assert!(!nullable("w", "b") && nullable("w", "a") && nullable("c", "a"));
+    assert_eq!(catalog.table("w").unwrap().indexes.len(), 1);
+    assert_eq!(rows(&database, "SELECT count(*) FROM t5999, v, f"), [[Value::Integer(0)]]);
+}

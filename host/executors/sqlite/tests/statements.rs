@@ -321,3 +321,78 @@ fn plans_are_trees() {
     assert!(plan.text.contains("\n  ") && plan.text.contains("USING INTEGER PRIMARY KEY"), "{}", plan.text);
     assert!(runtime().block_on(database.explain(&Query::new("DELETE FROM orders"))).is_err());
 }
+
+/// A row of long values: texts of `a`, one that ends with `b`, one of other letters, and a pattern.
+const LONG: &str = "WITH a AS MATERIALIZED (SELECT replace(hex(zeroblob(990000)), '0', 'a') AS a),
+    h AS MATERIALIZED (SELECT replace(hex(zeroblob(490000)), '0', 'a') || 'b' AS h),
+    c AS MATERIALIZED (SELECT replace(hex(zeroblob(490000)), '0', 'c') AS c),
+    s AS MATERIALIZED (SELECT replace(hex(zeroblob(95)), '0', 'a') || 'b' AS s)";
+
+#[test]
+fn functions_over_long_values_end_with_the_deadline() {
+    let fixture = Fixture::new(SHOP);
+    let mut config = hasty(&fixture);
+    config.limits.sql_in_flight = 1;
+    let database = SqliteDatabase::open(config).unwrap();
+    let likes = vec!["(a LIKE '%' || s)"; 60].join(" + ");
+    for expression in [
+        "instr(a, h)",
+        "replace(a, h, '')",
+        "length(trim(a, c || 'a'))",
+        "length(ltrim(a, c || 'a'))",
+        "length(unhex(replace(substr(a, 1, 900000), 'a', 'z'), c || 'z'))",
+        &likes,
+        &likes.replace("LIKE '%'", "GLOB '*'"),
+    ] {
+        let error = refusal(&database, &format!("{LONG} SELECT {expression} FROM a, h, c, s"));
+        // Not that its thread was given up.
+        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")), "{expression}");
+    }
+    // The engine checks no deadline within a row: what stands in one may be long, or its values may.
+    let many = format!("max({}0)", format!("max({}0), ", "-a, ".repeat(30)).repeat(30));
+    let text = format!("{LONG} SELECT max({}0) FROM a", format!("{many}, ").repeat(10));
+    let error = refusal(&database, &text);
+    assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("length")), "{error:?}");
+    assert_eq!(rows(&database, "SELECT 1"), [[Value::Integer(1)]]);
+}
+
+#[test]
+fn memory_is_counted_for_each_statement() {
+    let fixture = Fixture::new(SHOP);
+    let mut config = fixture.config();
+    config.memory = 48 << 20;
+    config.limits.sql_in_flight = 4;
+    let database = SqliteDatabase::open(config).unwrap();
+    let sort = Query::new(
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) \
+         SELECT count(*) FROM (SELECT n, hex(randomblob(200000)) AS x FROM r ORDER BY x LIMIT 1000000)",
+    );
+    // Its own sort holds more than nothing beside three that take all that one may.
+    let harmless = Query::new(
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 4000) \
+         SELECT count(*) FROM (SELECT n, hex(randomblob(500)) AS x FROM r ORDER BY x LIMIT 4000)",
+    );
+    runtime().block_on(async {
+        let run = || database.run(&sort);
+        let beside = async {
+            for _ in 0..3 {
+                database.run(&harmless).await.unwrap();
+            }
+        };
+        let (a, b, c, ()) = tokio::join!(run(), run(), run(), beside);
+        for error in [a, b, c].map(|result| result.unwrap_err()) {
+            assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("memory")), "{error:?}");
+            assert!(error.message.contains("48 MiB"), "{error:?}");
+        }
+    });
+}
+
+#[test]
+fn a_statement_may_have_many_steps_over_short_values() {
+    let fixture = Fixture::new(SHOP);
+    let database = fixture.open();
+    let sums: Vec<String> =
+        (0..450).map(|n| format!("max(length(name), {n}, customers.id + {n}, total * {n})")).collect();
+    let text = format!("SELECT {} FROM customers, orders", sums.join(", "));
+    assert_eq!(run(&database, &text).unwrap().columns().len(), 450);
+}

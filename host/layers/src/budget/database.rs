@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use syrch_core::ledger::Exhausted;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Query, Sample,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Query, Sample,
 };
 use syrch_core::{Catalog, Dialect, Hit, Ledger, Limits, ResultSet, SqlError, SqlErrorKind};
 use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// Why a search that may not runs no more statements.
+const STOPPED: &str = "this search runs no more statements: one of its own still ran after its deadline";
 
 /// A database that charges each statement it runs or explains, with as many under way as the limits allow. What needs no statement
 /// of the guest's (the catalog, checks, statistics, the index) is not charged; port calls as such are counted elsewhere.
@@ -29,12 +33,23 @@ impl BudgetedDatabase {
     async fn charge(&self) -> Result<SemaphorePermit<'_>, SqlError> {
         let cancelled = |_| SqlError::new(SqlErrorKind::Cancelled, "cancelled");
         let slot = self.slots.acquire().await.map_err(cancelled)?;
-        self.ledger.charge_sql_run().map_err(|_| {
-            let most = self.ledger.budgets().sql_runs;
-            SqlError::new(SqlErrorKind::Budget, format!("this search has run all of its {most} statements"))
-                .rule("sql-runs")
+        self.ledger.charge_sql_run().map_err(|which| match which {
+            Exhausted::Overrun => SqlError::new(SqlErrorKind::Budget, STOPPED).rule(OVERRUN),
+            _ => {
+                let most = self.ledger.budgets().sql_runs;
+                SqlError::new(SqlErrorKind::Budget, format!("this search has run all of its {most} statements"))
+                    .rule("sql-runs")
+            }
         })?;
         Ok(slot)
+    }
+
+    /// Passes a result on, and stops the search whose statement does not end.
+    fn noted<T>(&self, result: Result<T, SqlError>) -> Result<T, SqlError> {
+        if result.as_ref().is_err_and(|error| error.rule.as_deref() == Some(OVERRUN)) {
+            self.ledger.note_overrun();
+        }
+        result
     }
 
     async fn slot(&self) -> Result<SemaphorePermit<'_>, PortError> {
@@ -83,12 +98,12 @@ impl Database for BudgetedDatabase {
 
     async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
         let _slot = self.charge().await?;
-        self.inner.explain(query).await
+        self.noted(self.inner.explain(query).await)
     }
 
     async fn run(&self, query: &Query) -> Result<ResultSet, SqlError> {
         let _slot = self.charge().await?;
-        self.inner.run(query).await
+        self.noted(self.inner.run(query).await)
     }
 
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
@@ -121,5 +136,20 @@ mod tests {
         );
         assert_eq!((inner.runs(), inner.peak(), ledger.spent().sql_runs), (4, 2, 5));
         assert!(database.check(&queries[0]).await.is_ok() && database.catalog().await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_search_whose_statement_does_not_end_runs_no_more() {
+        let ledger = Ledger::new(Budgets::default());
+        let inner = Arc::new(FakeDatabase::overrunning());
+        let database = BudgetedDatabase::new(Arc::clone(&inner) as _, Arc::clone(&ledger), &Limits::default());
+        let query = Query::new("SELECT 1");
+        assert_eq!(database.run(&query).await.unwrap_err().kind, SqlErrorKind::Timeout);
+        for refused in [database.run(&query).await.err(), database.explain(&query).await.err()] {
+            let refused = refused.unwrap();
+            assert_eq!((refused.kind, refused.rule.as_deref()), (SqlErrorKind::Budget, Some(OVERRUN)));
+            assert!(refused.message.contains("still ran after its deadline"), "{refused:?}");
+        }
+        assert_eq!((inner.runs(), ledger.spent().exhausted), (1, vec![Exhausted::Overrun]));
     }
 }

@@ -95,8 +95,8 @@ impl Source {
         let mut connection = connect::connect(&path, &state, &config, COLUMNS, &sentry).map_err(failed)?;
         let alarm = Alarm::set(Ends { deadline: READING, memory: config.memory }, &Arc::default());
         alarm::arm(&mut connection, &sentry, &alarm).map_err(failed)?;
-        let schema = introspect::read(&connection, &sentry, None).map_err(failed)?.tables;
-        let declarations = declarations(&connection, &sentry).map_err(failed)?;
+        let schema = introspect::read(&connection, None).map_err(failed)?.tables;
+        let declarations = declarations(&connection).map_err(failed)?;
         let (schema, others): (Vec<Table>, Vec<Table>) = schema.into_iter().partition(|table| table.extra.is_empty());
         let skipped = others.into_iter().filter(|table| !table.is_view()).map(|table| table.name).collect();
         Ok(Self { path, connection, declarations, schema, skipped })
@@ -136,19 +136,28 @@ impl Source {
     }
 }
 
-fn declarations(connection: &Connection, sentry: &Sentry) -> rusqlite::Result<Vec<Declaration>> {
-    // Virtual tables have no pages of their own; the tables that they keep their content in do, and are known by the schema's list.
-    let sql = "SELECT s.type, s.name, s.sql FROM sqlite_schema AS s \
-               LEFT JOIN pragma_table_list AS l ON l.schema = 'main' AND l.name = s.tbl_name \
-               WHERE s.sql IS NOT NULL AND s.type IN ('table', 'index', 'view') \
-               AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
-               AND coalesce(l.type, '') NOT IN ('virtual', 'shadow') ORDER BY s.rowid";
+/// The declarations, without those of virtual tables and of what these keep their content in, and without what is not UTF-8.
+fn declarations(connection: &Connection) -> rusqlite::Result<Vec<Declaration>> {
+    let entries = introspect::entries(connection)?;
+    let left_out: HashSet<String> = entries
+        .iter()
+        .filter(|entry| matches!(entry.kind, "virtual" | "shadow"))
+        .map(|entry| entry.name.to_lowercase())
+        .collect();
+    let sql = "SELECT type, name, sql, tbl_name FROM sqlite_schema WHERE sql IS NOT NULL \
+               AND type IN ('table', 'index', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
     let mut statement = connection.prepare(sql)?;
-    let line = |row: &rusqlite::Row<'_>| Ok(Declaration { kind: row.get(0)?, name: row.get(1)?, sql: row.get(2)? });
-    sentry.list();
-    let declarations = statement.query_map([], line).and_then(Iterator::collect);
-    sentry.own();
-    declarations
+    let mut rows = statement.query([])?;
+    let mut declarations = Vec::new();
+    while let Some(row) = rows.next()? {
+        let parts = [0, 1, 2, 3].map(|column| connect::name(row, column).ok()?.ok());
+        if let [Some(kind), Some(name), Some(sql), Some(table)] = parts
+            && !left_out.contains(&table.to_lowercase())
+        {
+            declarations.push(Declaration { kind, name, sql });
+        }
+    }
+    Ok(declarations)
 }
 
 fn empty(table: &Table) -> Sampled {

@@ -13,9 +13,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params_from_iter};
 use super::VariantError;
 use super::source::{COLUMNS, Declaration, Sampled};
 use crate::alarm::{self, Alarm, Ends};
+use crate::authorizer::{Judge, authorize};
 use crate::connect::{self, quoted};
-use crate::functions;
 use crate::guard::Sentry;
+use crate::{checked, functions, memory};
 
 /// Pages of the file, of 4,096 bytes each: half a GiB.
 const PAGES: u32 = 1 << 17;
@@ -150,6 +151,7 @@ fn is_bound(error: &rusqlite::Error) -> bool {
 
 /// Opens the file with the bounds that any statement has, and with those of time and size.
 fn open(part: &Path, pages: u32, sentry: &Sentry, ends: Ends) -> rusqlite::Result<Connection> {
+    memory::count_memory();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(fs::canonicalize(part).as_deref().unwrap_or(part), flags)?;
     connection.execute_batch(
@@ -161,13 +163,22 @@ fn open(part: &Path, pages: u32, sentry: &Sentry, ends: Ends) -> rusqlite::Resul
     connect::limit(&connection, COLUMNS)?;
     connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, SQL_BYTES)?;
     connection.set_limit(Limit::SQLITE_LIMIT_VARIABLE_NUMBER, COLUMNS)?;
-    let judged = sentry.clone();
-    connection.authorizer(Some(move |context: AuthContext<'_>| match judged.is_over() {
-        true => Authorization::Deny,
-        false => judge(&context),
-    }))?;
+    checked::replace_functions(&connection)?;
+    authorize(&connection, Writer(sentry.clone()))?;
     alarm::arm(&mut connection, sentry, &Alarm::set(ends, &Arc::default()))?;
     Ok(connection)
+}
+
+/// Ends what takes too long, and judges the rest.
+struct Writer(Sentry);
+
+impl Judge for Writer {
+    fn judge(&self, context: Option<&AuthContext<'_>>) -> Authorization {
+        match context {
+            Some(context) if !self.0.is_over() => judge(context),
+            _ => Authorization::Deny,
+        }
+    }
 }
 
 /// What a declaration and the statements here need, and nothing else.

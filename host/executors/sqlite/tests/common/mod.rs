@@ -29,6 +29,8 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new(script: &str) -> Self {
+        // Before the engine's first use.
+        syrch_sqlite::count_memory();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("shop.sqlite");
         Connection::open(&path).unwrap().execute_batch(script).unwrap();
