@@ -115,3 +115,31 @@ fn a_table_that_is_not_there_is_told_with_its_neighbours() {
     refused(&mut place.words("schema shop.sqlite --tables ["), 2, &["--tables", "pattern `[`"]);
     refused(&mut place.words("schema shop.sqlite --tables orders -t customers"), 11, &["`customers`"]);
 }
+
+#[test]
+fn names_that_are_not_utf8_panic_nothing_and_cost_only_their_tables() {
+    let place = Place::new();
+    let path = syrch_kit::sqlite(
+        place.path().join("odd.sqlite"),
+        "CREATE TABLE good(a TEXT); CREATE TABLE zz_z1(a); CREATE TABLE bad(a, zz_z2); CREATE INDEX zz_z3 ON good(a); \
+         INSERT INTO good VALUES ('fine');",
+    );
+    let mut bytes = fs::read(&path).unwrap();
+    while let Some(at) = bytes.windows(4).position(|part| part == b"zz_z") {
+        bytes[at..at + 4].copy_from_slice(b"\x1b[\xff\xfe");
+    }
+    fs::write(&path, bytes).unwrap();
+    let output = finish(&mut place.words("schema odd.sqlite"), "");
+    let (stdout, stderr) = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stdout.contains("good") && !stdout.contains("bad"), "{stdout}");
+    assert!(stderr.contains("not UTF-8") && !stderr.contains("panicked") && !stderr.contains('\u{1b}'), "{stderr:?}");
+    let mut command = place.words("sql --db odd.sqlite --quiet");
+    let output = finish(command.arg("SELECT a FROM good"), "");
+    assert_eq!((output.status.code(), said(&output).1.as_str()), (Some(0), ""));
+    refused(
+        place.words("sql --db odd.sqlite --quiet").arg("SELECT a FROM bad"),
+        15,
+        &["`bad` cannot be read", "is not UTF-8"],
+    );
+}

@@ -5,8 +5,10 @@ pub(crate) mod logging;
 pub(crate) mod progress;
 pub(crate) mod prompt;
 
+use std::any::Any;
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -60,6 +62,15 @@ pub(crate) struct Console {
     bar: Mutex<Option<ProgressBar>>,
     /// What was warned of, without who said it.
     warned: Mutex<Vec<String>>,
+}
+
+/// What a panic says.
+fn panicked(payload: &dyn Any, location: Option<&Location<'_>>) -> String {
+    let literal = payload.downcast_ref::<&str>().copied();
+    let words =
+        literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("it does not say why");
+    let place = location.map(|location| format!(" ({location})")).unwrap_or_default();
+    format!("a part of the program failed{place}: {words}")
 }
 
 impl Console {
@@ -142,6 +153,16 @@ impl Console {
         self.tell("WARNING", YELLOW, "warning", text);
     }
 
+    /// From here on a panic of any thread is told like a warning: what it quotes may come from a database or a plugin.
+    pub(crate) fn hear_panics(self: &Arc<Self>) {
+        let console = Arc::clone(self);
+        std::panic::set_hook(Box::new(move |panic| {
+            if !console.quiet {
+                console.tell("ERROR", RED, "error", &panicked(panic.payload(), panic.location()));
+            }
+        }));
+    }
+
     /// Forgets what was warned of, since other work begins.
     pub(crate) fn forget_warnings(&self) {
         self.warned.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -192,5 +213,41 @@ impl Console {
         if let Some(bar) = self.bar().take() {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Panics as the program would, in a process of its own: the test below starts it.
+    #[test]
+    #[ignore = "it panics on purpose"]
+    fn panicking() {
+        let words: Vec<String> = std::env::args().collect();
+        let console = Console::new(words.iter().any(|word| word == "quiet"), true, Scrubber::new(Vec::new()));
+        let format = if words.iter().any(|word| word == "json") { LogFormat::Json } else { LogFormat::Text };
+        Arc::new(console.log_format(format)).hear_panics();
+        drop(std::thread::spawn(|| panic!("of \u{1b}[31mred\u{1b}[0m")).join());
+    }
+
+    #[test]
+    fn panics_are_escaped_and_go_where_warnings_go() {
+        let stderr = |words: &[&str]| {
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            // Names of tests that there are none of tell it what to do.
+            command.args(["console::tests::panicking", "--include-ignored", "--exact", "--nocapture"]).args(words);
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            String::from_utf8(output.stderr).unwrap()
+        };
+        let text = stderr(&[]);
+        assert!(text.starts_with("error: a part of the program failed (") && text.contains("red"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+        let json: serde_json::Value = serde_json::from_str(&stderr(&["json"])).unwrap();
+        assert!(json["message"].as_str().unwrap().contains("a part of the program failed"), "{json}");
+        assert_eq!(stderr(&["quiet"]), "");
     }
 }
