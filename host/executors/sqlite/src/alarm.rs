@@ -10,9 +10,13 @@ use syrch_core::{SqlError, SqlErrorKind};
 
 use crate::guard::Sentry;
 use crate::memory;
+use crate::seats::Seat;
 
 /// Virtual machine steps between two looks at the clock. One step may be a function that works on the longest value for milliseconds.
 const STEPS: i32 = 100;
+
+/// How long a statement may run before it gives way.
+const SLOW: Duration = Duration::from_millis(250);
 
 const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
@@ -24,6 +28,7 @@ const MEMORY: u8 = 3;
 pub(crate) struct Cancel {
     why: AtomicU8,
     handle: Mutex<Option<Handle>>,
+    seat: Option<Arc<Seat>>,
 }
 
 struct Handle(InterruptHandle);
@@ -41,6 +46,11 @@ impl Cancel {
 
     fn is_stopped(&self) -> bool {
         self.why.load(Ordering::Relaxed) != RUNNING
+    }
+
+    /// One that also makes a slow statement give way.
+    pub(crate) fn of(seat: &Arc<Seat>) -> Self {
+        Self { seat: Some(Arc::clone(seat)), ..Self::default() }
     }
 
     pub(crate) fn cancel(&self) {
@@ -68,6 +78,8 @@ pub(crate) struct Ends {
 pub(crate) struct Alarm {
     ends: Ends,
     until: Instant,
+    /// When the statement is slow and gives way to those that are not.
+    slow: Instant,
     /// Bytes that the whole process may hold, where those of a statement are not counted.
     most: Option<usize>,
     cancel: Arc<Cancel>,
@@ -77,12 +89,17 @@ impl Alarm {
     /// An alarm that counts from now.
     pub(crate) fn set(ends: Ends, cancel: &Arc<Cancel>) -> Self {
         let most = memory::of_process().map(|used| used.saturating_add(ends.memory));
-        Self { ends, until: Instant::now() + ends.deadline, most, cancel: Arc::clone(cancel) }
+        let now = Instant::now();
+        Self { ends, until: now + ends.deadline, slow: now + SLOW, most, cancel: Arc::clone(cancel) }
     }
 
     /// Whether the work is over.
     pub(crate) fn rings(&self) -> bool {
-        if Instant::now() >= self.until {
+        let now = Instant::now();
+        if let Some(seat) = self.cancel.seat.as_ref().filter(|_| now >= self.slow) {
+            seat.give_way();
+        }
+        if now >= self.until {
             self.cancel.stop(DEADLINE);
         } else if self.most.is_some_and(|most| memory::of_process() > Some(most)) {
             self.cancel.stop(MEMORY);

@@ -24,6 +24,7 @@ use crate::memory;
 use crate::seats::{LeaveOnDrop, NoSeat, Occupied, Seats};
 use crate::session::Session;
 use crate::state::{self, FileState};
+use crate::threads;
 use crate::watch::{Pulse, Snapshot, Watch};
 
 /// How much longer than its deadline a statement may take before its thread is left to itself.
@@ -117,12 +118,13 @@ impl SqliteDatabase {
             }
             Err(NoSeat::Busy) => return Err(unavailable("the database is busy with other statements".to_owned())),
         };
-        let (inner, cancel, work) = (Arc::clone(&self.0), Arc::new(Cancel::default()), Arc::clone(work));
+        let (inner, cancel, work) = (Arc::clone(&self.0), Arc::new(Cancel::of(&seat)), Arc::clone(work));
         let guard = LeaveOnDrop::new(&cancel, &seat);
-        let job = tokio::task::spawn_blocking(move || {
+        let job = threads::spawn(move || {
             let _occupied = Occupied::new(seat);
             inner.work(&cancel, deadline, &*work)
         });
+        let job = job.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
         let result = tokio::time::timeout(deadline + GRACE, job).await;
         drop(guard);
         match result {

@@ -17,6 +17,7 @@ mod memory;
 mod seats;
 mod session;
 mod state;
+mod threads;
 mod value;
 pub mod variant;
 mod watch;

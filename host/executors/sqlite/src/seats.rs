@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::alarm::Cancel;
+use crate::threads;
 
 /// Threads of the process that may be left to themselves, beside those that somebody waits for.
 const LEFT: usize = 32;
@@ -19,6 +20,7 @@ const MOMENT: Duration = Duration::from_secs(1);
 static ABANDONED: Abandoned = Abandoned::new();
 
 /// Counts threads that nobody waits for.
+#[derive(Debug)]
 struct Abandoned {
     count: AtomicUsize,
     ended: Notify,
@@ -58,13 +60,16 @@ pub(crate) struct Seats {
 }
 
 /// One thread's place.
+#[derive(Debug)]
 pub(crate) struct Seat {
     state: Mutex<State>,
     abandoned: &'static Abandoned,
 }
 
+#[derive(Debug)]
 enum State {
     Taken { _permit: OwnedSemaphorePermit },
+    GaveWay,
     Left,
     Ended,
 }
@@ -92,10 +97,20 @@ impl Seats {
 }
 
 impl Seat {
+    /// The statement on this thread is slow: somebody else may have its place, and its thread gives way to all others. A search has only so
+    /// many statements under way, so slow ones do not pile up.
+    pub(crate) fn give_way(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Taken { .. }) {
+            *state = State::GaveWay;
+            threads::give_way();
+        }
+    }
+
     /// Nobody waits for the thread any more: somebody else may have its place.
     fn leave(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*state, State::Taken { .. }) {
+        if matches!(*state, State::Taken { .. } | State::GaveWay) {
             self.abandoned.count.fetch_add(1, Ordering::Relaxed);
             *state = State::Left;
         }
@@ -164,6 +179,11 @@ mod tests {
         }
         hanging.pop().unwrap().end();
         let seat = others.take(MOMENT).await.ok().unwrap();
+        // A slow statement keeps nobody out.
+        let one = Seats::beside(1, &ABANDONED);
+        let slow = one.take(MOMENT).await.ok().unwrap();
+        std::thread::scope(|scope| drop(scope.spawn(|| slow.give_way())));
+        assert!(one.take(MOMENT).await.is_ok());
         // One that ends while it is waited for was never left.
         seat.end();
         seat.leave();
