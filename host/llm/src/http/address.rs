@@ -23,7 +23,6 @@ pub fn is_exposed(url: &Url) -> bool {
 }
 
 /// A client that keeps to this machine where the URL's name says so: such a name is not looked up.
-#[must_use]
 pub fn kept_local(builder: ClientBuilder, url: &Url) -> ClientBuilder {
     // The port is that of the URL.
     let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
