@@ -175,7 +175,7 @@ fn trust_is_of_one_plugin_by_its_bytes() {
 fn one_plugin_that_was_shown_a_result_ends_the_calls_of_another() {
     let folder = syrch_kit::scratch();
     let (hostile, other) = (zoo::hostile(), other(folder.path()));
-    // The calibrator reaches no port; the reward of the same search calls a model only after it.
+    // A calibrator reaches no port and is shown signals alone; the solver reads statistics.
     for (role, habit) in [("calibrator", "none"), ("solver", "send-statistics")] {
         let parts = [
             Part { role, plugin: &hostile, habit },
