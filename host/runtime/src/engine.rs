@@ -9,8 +9,8 @@ use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
 
 use crate::slots;
 
-/// How often CPU limits are looked at.
-pub(crate) const TICK: Duration = Duration::from_millis(10);
+/// How often guests are interrupted: their CPU time is compared with the limits, and other tasks have their turn.
+const TICK: Duration = Duration::from_millis(2);
 
 /// Slots that wait for a guest of the plugin that was in them: without images of memories one slot is as good as another.
 const WARM: u32 = 8;

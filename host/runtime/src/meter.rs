@@ -20,13 +20,15 @@ pub(crate) struct Meter(Arc<Counts>);
 struct Counts {
     /// Nanoseconds of all polls that have ended, without what ports used.
     used: AtomicU64,
+    /// Nanoseconds that were polled for ports.
+    ports: AtomicU64,
     /// The thread's clock when the present poll began, or when a port's part of it ended; [`IDLE`] outside polls and in ports.
     since: AtomicU64,
 }
 
 impl Meter {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Counts { used: AtomicU64::new(0), since: AtomicU64::new(IDLE) }))
+        Self(Arc::new(Counts { used: AtomicU64::new(0), ports: AtomicU64::new(0), since: AtomicU64::new(IDLE) }))
     }
 
     /// Returns the CPU time so far.
@@ -34,6 +36,11 @@ impl Meter {
         let since = self.0.since.load(Ordering::Relaxed);
         let running = if since == IDLE { 0 } else { thread_clock().saturating_sub(since) };
         Duration::from_nanos(self.0.used.load(Ordering::Relaxed).saturating_add(running))
+    }
+
+    /// Returns the CPU time so far with that of ports, which the guest is not charged for: it keeps others waiting all the same.
+    pub(crate) fn used_with_ports(&self) -> Duration {
+        self.used() + Duration::from_nanos(self.0.ports.load(Ordering::Relaxed))
     }
 
     fn start(&self) {
@@ -70,16 +77,16 @@ impl<F: Future> Future for Metered<'_, F> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let (meter, counts) = (self.meter, self.counts);
         if counts {
-            meter.start()
-        } else {
-            meter.stop()
+            meter.start();
+            let polled = self.future.as_mut().poll(context);
+            meter.stop();
+            return polled;
         }
+        meter.stop();
+        let begun = thread_clock();
         let polled = self.future.as_mut().poll(context);
-        if counts {
-            meter.stop()
-        } else {
-            meter.start()
-        }
+        meter.0.ports.fetch_add(thread_clock().saturating_sub(begun), Ordering::Relaxed);
+        meter.start();
         polled
     }
 }
@@ -132,5 +139,6 @@ mod tests {
         burn(PART * 4);
         let used = meter.used();
         assert!(used >= PART * 2 && used < PART * 4, "{used:?}");
+        assert!(meter.used_with_ports() >= PART * 10);
     }
 }

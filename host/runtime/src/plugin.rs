@@ -255,10 +255,13 @@ impl Session {
         store.epoch_deadline_callback(move |mut store| {
             let state = store.data_mut();
             state.charge_cpu()?;
-            if state.cpu() < turns::FREE {
+            let used = state.pulse.meter().used_with_ports();
+            let slice = used.saturating_sub(std::mem::replace(&mut state.seen, used));
+            if used < turns::FREE {
                 return Ok(UpdateDeadline::Yield(1));
             }
-            Ok(UpdateDeadline::YieldCustom(1, turns.next(&state.turn, slots.is_shared(search))))
+            let slice = slots.is_shared(search).then_some(slice);
+            Ok(UpdateDeadline::YieldCustom(1, turns.next(&state.turn, slice)))
         });
         let pulse = store.data().pulse.clone();
         let started = pulse.guard(inner.limits.idle, inner.pre.instantiate_async(&mut store)).await;

@@ -55,6 +55,8 @@ pub(crate) struct State {
     held: usize,
     /// The CPU time that was charged so far.
     charged: Duration,
+    /// The CPU time, with that of ports, when the guest was interrupted last.
+    pub(crate) seen: Duration,
     /// The call's turn on the CPU, if it has computed for long.
     pub(crate) turn: Turn,
 }
@@ -75,6 +77,7 @@ impl State {
             next_ticket: 1,
             held: 0,
             charged: Duration::ZERO,
+            seen: Duration::ZERO,
             turn: Turn::default(),
         }
     }

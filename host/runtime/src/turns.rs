@@ -1,19 +1,24 @@
 //! Turns on the CPU for guests that compute for long, so that those that compute little are not kept waiting by them.
 //!
-//! A call begins with the threads of the async runtime like any other task. Once it has used [`FREE`] of CPU time it takes turns: at most
-//! half of the cores work for such calls, a tick at a time in order, and while other searches have calls under way each turn is followed by a
-//! rest of a tick.
+//! A call begins with the threads of the async runtime like any other task. Once it has used [`FREE`] of CPU time it takes turns of a tick
+//! each, in order, and one core is left to the others. Where other tasks are ready to run, which shows in how long it takes to be polled again,
+//! and other searches are under way, it rests in between: the longer others waited and it computed, the longer it does.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::engine::TICK;
-
 /// CPU time of a call before it takes turns.
 pub(crate) const FREE: Duration = Duration::from_millis(50);
+
+/// Whoever is polled again within this time keeps nobody waiting.
+const BUSY: Duration = Duration::from_micros(500);
+/// A rest, as a multiple of the time that others needed.
+const REST: u32 = 4;
+/// The longest rest.
+const LONGEST_REST: Duration = Duration::from_millis(500);
 
 /// The turns of one engine. Cheap to clone.
 #[derive(Clone)]
@@ -26,19 +31,21 @@ pub(crate) struct Turn(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 impl Turns {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self(Arc::new(Semaphore::new((cores / 2).max(1))))
+        Self(Arc::new(Semaphore::new((cores - 1).max(1))))
     }
 
-    /// Ends the turn and returns a future that ends when the next one begins.
-    pub(crate) fn next(&self, turn: &Turn, is_shared: bool) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    /// Ends the turn and returns a future that ends when the next one begins. `slice` is how long it computed since it was asked last, where
+    /// calls of other searches are under way.
+    pub(crate) fn next(&self, turn: &Turn, slice: Option<Duration>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let (turns, turn) = (Arc::clone(&self.0), turn.clone());
-        let ended = turn.set(None);
+        turn.end();
         Box::pin(async move {
-            if is_shared {
-                // The rest is part of the turn: nobody else's long computation takes its place.
-                tokio::time::sleep(TICK).await;
+            let begun = Instant::now();
+            tokio::task::yield_now().await;
+            let waited = begun.elapsed();
+            if let Some(slice) = slice.filter(|_| waited > BUSY) {
+                tokio::time::sleep((waited.max(slice) * REST).min(LONGEST_REST)).await;
             }
-            drop(ended);
             drop(turn.set(turns.acquire_owned().await.ok()));
         })
     }
@@ -60,19 +67,30 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn long_computations_take_turns_and_leave_cores_free() {
+    async fn long_computations_take_turns() {
         let turns = Turns(Arc::new(Semaphore::new(1)));
         let (one, other) = (Turn::default(), Turn::default());
-        turns.next(&one, false).await;
-        let waits = tokio::time::timeout(TICK * 2, turns.next(&other, false)).await;
+        turns.next(&one, None).await;
+        let waits = tokio::time::timeout(Duration::from_millis(20), turns.next(&other, None)).await;
         assert!(waits.is_err(), "two had a turn at once");
-        // The first ends its turn by asking for the next: the other comes before it.
-        let next = turns.next(&one, true);
-        tokio::join!(next, async {
-            turns.next(&other, false).await;
+        // The first ends its turn by asking for the next.
+        tokio::join!(turns.next(&one, None), async {
+            turns.next(&other, None).await;
             other.end();
         });
         one.end();
         assert_eq!(turns.0.available_permits(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_long_computation_rests_where_others_wait_for_the_cpu() {
+        let turns = Turns(Arc::new(Semaphore::new(1)));
+        for (slice, rests) in [(None, false), (Some(Duration::ZERO), true)] {
+            let busy = tokio::spawn(async { std::thread::sleep(Duration::from_millis(20)) });
+            let begun = Instant::now();
+            turns.next(&Turn::default(), slice).await;
+            assert_eq!(begun.elapsed() >= Duration::from_millis(20) * (1 + REST), rests);
+            busy.await.unwrap();
+        }
     }
 }

@@ -11,12 +11,13 @@ use syrch_core::{SqlError, SqlErrorKind};
 use crate::guard::Sentry;
 use crate::memory;
 use crate::seats::Seat;
+use crate::threads;
 
 /// Virtual machine steps between two looks at the clock. One step may be a function that works on the longest value for milliseconds.
 const STEPS: i32 = 100;
 
-/// How long a statement may run before it gives way.
-const SLOW: Duration = Duration::from_millis(250);
+/// CPU time of a statement before it gives way.
+const SLOW: Duration = Duration::from_millis(30);
 
 const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
@@ -78,8 +79,10 @@ pub(crate) struct Ends {
 pub(crate) struct Alarm {
     ends: Ends,
     until: Instant,
-    /// When the statement is slow and gives way to those that are not.
+    /// Before this time the statement cannot be slow, so that its CPU time need not be asked for.
     slow: Instant,
+    /// The thread's CPU time when the statement is slow and gives way to those that are not.
+    free: Duration,
     /// Bytes that the whole process may hold, where those of a statement are not counted.
     most: Option<usize>,
     cancel: Arc<Cancel>,
@@ -90,14 +93,22 @@ impl Alarm {
     pub(crate) fn set(ends: Ends, cancel: &Arc<Cancel>) -> Self {
         let most = memory::of_process().map(|used| used.saturating_add(ends.memory));
         let now = Instant::now();
-        Self { ends, until: now + ends.deadline, slow: now + SLOW, most, cancel: Arc::clone(cancel) }
+        Self {
+            ends,
+            until: now + ends.deadline,
+            slow: now + SLOW,
+            free: threads::cpu_time() + SLOW,
+            most,
+            cancel: Arc::clone(cancel),
+        }
     }
 
     /// Whether the work is over.
     pub(crate) fn rings(&self) -> bool {
-        let now = Instant::now();
-        if let Some(seat) = self.cancel.seat.as_ref().filter(|_| now >= self.slow) {
-            seat.give_way();
+        let mut now = Instant::now();
+        if let Some(seat) = self.cancel.seat.as_ref().filter(|_| now >= self.slow && threads::cpu_time() >= self.free) {
+            seat.give_way(&|| Instant::now() >= self.until || self.cancel.is_stopped());
+            now = Instant::now();
         }
         if now >= self.until {
             self.cancel.stop(DEADLINE);

@@ -256,7 +256,9 @@ impl Inner {
         if let Some((_, index)) = index.as_ref().filter(|(pulse, _)| *pulse == snapshot.pulse) {
             return Ok(Arc::clone(index));
         }
-        let built = Arc::new(Index::build(session, snapshot, self.config.limits.sql_deadline.min(INDEXING * 2) / 2)?);
+        let built = Arc::new(threads::for_all(|| {
+            Index::build(session, snapshot, self.config.limits.sql_deadline.min(INDEXING * 2) / 2)
+        })?);
         *index = Some((snapshot.pulse, Arc::clone(&built)));
         Ok(built)
     }

@@ -99,12 +99,13 @@ impl Seats {
 impl Seat {
     /// The statement on this thread is slow: somebody else may have its place, and its thread gives way to all others. A search has only so
     /// many statements under way, so slow ones do not pile up.
-    pub(crate) fn give_way(&self) {
+    pub(crate) fn give_way(&self, is_over: &dyn Fn() -> bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, State::Taken { .. }) {
             *state = State::GaveWay;
-            threads::give_way();
         }
+        drop(state);
+        threads::give_way(is_over);
     }
 
     /// Nobody waits for the thread any more: somebody else may have its place.
@@ -182,7 +183,7 @@ mod tests {
         // A slow statement keeps nobody out.
         let one = Seats::beside(1, &ABANDONED);
         let slow = one.take(MOMENT).await.ok().unwrap();
-        std::thread::scope(|scope| drop(scope.spawn(|| slow.give_way())));
+        std::thread::scope(|scope| drop(scope.spawn(|| slow.give_way(&|| false))));
         assert!(one.take(MOMENT).await.is_ok());
         // One that ends while it is waited for was never left.
         seat.end();

@@ -1,16 +1,21 @@
-//! The threads on which statements run. One that is slow gives way to all others for the rest of its life: its thread takes the lowest
-//! priority, and ends with the statement, since only the system's administrator could raise it again.
+//! The threads on which statements run. One whose statement is slow gives way to all others for the rest of its life: it takes the lowest
+//! priority, and ends with the statement, since only the system's administrator could raise it again. As many of them as there are cores
+//! compute at once, each for a while in turn.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::sync::mpsc::{RecvError, SyncSender, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
 /// How long an idle thread waits for work.
 const IDLE: Duration = Duration::from_secs(10);
+
+/// How long a slow thread computes before others have their turn.
+const TURN: Duration = Duration::from_millis(20);
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -18,8 +23,12 @@ type Job = Box<dyn FnOnce() + Send>;
 static WAITING: Mutex<Vec<(ThreadId, SyncSender<Job>)>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Whether this thread gives way.
+    /// Whether this thread gives way to others.
     static GIVES_WAY: Cell<bool> = const { Cell::new(false) };
+    /// Whether others wait for what this thread does.
+    static IS_FOR_ALL: Cell<bool> = const { Cell::new(false) };
+    /// Its turn.
+    static TURN_OF_THREAD: Cell<Option<Turn>> = const { Cell::new(None) };
 }
 
 /// Runs the work on a thread of its own. The receiver fails when the work panics.
@@ -51,6 +60,8 @@ fn waiting() -> MutexGuard<'static, Vec<(ThreadId, SyncSender<Job>)>> {
 fn live(mut job: Job) {
     loop {
         job();
+        drop(TURN_OF_THREAD.take());
+        IS_FOR_ALL.set(false);
         if GIVES_WAY.get() {
             return;
         }
@@ -76,14 +87,88 @@ fn live(mut job: Job) {
     }
 }
 
-/// From here on this thread gives way to all others.
-pub(crate) fn give_way() {
-    if GIVES_WAY.replace(true) {
+/// The slow threads: those that wait for a turn, in order, and how many have one.
+struct Turns {
+    waiting: VecDeque<ThreadId>,
+    running: usize,
+}
+
+static TURNS: Mutex<Turns> = Mutex::new(Turns { waiting: VecDeque::new(), running: 0 });
+static NEXT: Condvar = Condvar::new();
+
+fn turns() -> MutexGuard<'static, Turns> {
+    TURNS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A slow thread's time on the CPU, until it is dropped.
+struct Turn(Instant);
+
+impl Turn {
+    /// Waits for a turn; none when the work is over before.
+    fn begin(is_over: &dyn Fn() -> bool) -> Option<Self> {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let own = std::thread::current().id();
+        let mut turns = turns();
+        turns.waiting.push_back(own);
+        while turns.waiting.front() != Some(&own) || turns.running >= cores {
+            if is_over() {
+                turns.waiting.retain(|thread| *thread != own);
+                drop(turns);
+                NEXT.notify_all();
+                return None;
+            }
+            turns = NEXT.wait_timeout(turns, TURN).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        turns.waiting.pop_front();
+        turns.running += 1;
+        drop(turns);
+        NEXT.notify_all();
+        Some(Self(Instant::now()))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        turns().running -= 1;
+        NEXT.notify_all();
+    }
+}
+
+/// From here on this thread gives way to all others. To be called again and again: where its turn is over, it waits for the next one, until
+/// `is_over` says that nothing is left to do.
+pub(crate) fn give_way(is_over: &dyn Fn() -> bool) {
+    if IS_FOR_ALL.get() {
         return;
     }
-    // A thread that keeps its priority is as good as before.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
+    if !GIVES_WAY.replace(true) {
+        // A thread that keeps its priority is as good as before.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
+    }
+    let turn = TURN_OF_THREAD.take().filter(|turn| turn.0.elapsed() < TURN);
+    TURN_OF_THREAD.set(turn.or_else(|| Turn::begin(is_over)));
+}
+
+/// Does work that others wait for, too: it gives way to nobody.
+pub(crate) fn for_all<T>(work: impl FnOnce() -> T) -> T {
+    IS_FOR_ALL.set(true);
+    let done = work();
+    IS_FOR_ALL.set(false);
+    done
+}
+
+/// The CPU time of this thread; where the system does not tell it, the time of the process's life.
+pub(crate) fn cpu_time() -> Duration {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+    }
+    #[cfg(not(unix))]
+    {
+        static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+        START.elapsed()
+    }
 }
 
 #[cfg(test)]
@@ -96,7 +181,7 @@ mod tests {
         let run = async |slow: bool| {
             let work = move || {
                 if slow {
-                    give_way();
+                    give_way(&|| false);
                 }
                 id()
             };
@@ -109,6 +194,7 @@ mod tests {
         assert_eq!(run(false).await, first);
         assert_eq!(run(true).await, first);
         assert_ne!(run(false).await, first, "a thread of the lowest priority was used again");
+        assert_eq!(turns().running, 0);
         assert!(spawn(|| panic!("on purpose")).unwrap().await.is_err());
         assert!(spawn(|| 7).unwrap().await.is_ok_and(|seven| seven == 7));
     }
