@@ -21,6 +21,9 @@ const STRIDE: usize = 1 << 20;
 /// The product of the sizes of a document and its patch: the engine compares each key of the one with each of the other.
 const PATCHED: usize = 1 << 31;
 
+/// Bytes that the engine takes for each character of the set that is trimmed.
+const CHARACTER: usize = 12;
+
 thread_local! {
     /// Bytes that functions worked on since the clock was read.
     static WORKED: Cell<usize> = const { Cell::new(0) };
@@ -145,6 +148,11 @@ impl<'a> Call<'a> {
         // SAFETY: the connection of this call; a negative value only asks.
         let value = unsafe { ffi::sqlite3_limit(ffi::sqlite3_context_db_handle(self.context), limit, -1) };
         usize::try_from(value).unwrap_or(0)
+    }
+
+    /// Stops where the engine would not take so many bytes for its own work.
+    fn room(&self, bytes: usize) -> Outcome {
+        if bytes > self.limit(ffi::SQLITE_LIMIT_LENGTH) { Err(Stop::Code(ffi::SQLITE_TOOBIG)) } else { Ok(()) }
     }
 
     fn give_number(&self, number: i64) {
@@ -285,6 +293,7 @@ impl Checked for Replace {
             return Ok(());
         };
         let (by, limit) = (call.text(2)?, call.limit(ffi::SQLITE_LIMIT_LENGTH));
+        call.room(whole.len() + 1)?;
         let (mut made, mut at, mut size) = (Vec::with_capacity(whole.len()), 0, whole.len());
         while whole.len() - at >= part.len() {
             if whole[at] == *first {
@@ -321,6 +330,7 @@ impl<const BEGIN: bool, const END: bool> Checked for Trim<BEGIN, END> {
             skip(set, &mut at);
             characters.push(&set[start..at]);
         }
+        call.room(characters.len() * CHARACTER)?;
         while BEGIN && !text.is_empty() {
             call.work(characters.len())?;
             let Some(found) = characters.iter().find(|character| text.starts_with(character)) else { break };
@@ -682,7 +692,7 @@ mod tests {
         checked.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200).unwrap();
         let long = Value::Text("a".repeat(1_900_000));
         let half = Value::Text("a".repeat(900_000) + "b");
-        let other = Value::Text("c".repeat(900_000) + "d");
+        let other = Value::Text("c".repeat(160_000));
         let short = Value::Text("a".repeat(190) + "b");
         let late = |sql: &str, arguments: &[Value]| {
             memory::begin(usize::MAX, Instant::now());
@@ -694,7 +704,7 @@ mod tests {
         for (sql, arguments) in [
             ("SELECT instr(?1, ?2)", [&long, &half]),
             ("SELECT replace(?1, ?2, 'x')", [&long, &half]),
-            ("SELECT trim(?1, ?2)", [&long, &other]),
+            ("SELECT trim(?1, ?2 || 'a')", [&long, &other]),
             ("SELECT rtrim(?1, ?2 || 'a')", [&long, &other]),
             ("SELECT unhex(replace(substr(?1, 1, 900), 'a', 'z'), ?2 || 'z')", [&long, &other]),
             (&likes, [&long, &short]),

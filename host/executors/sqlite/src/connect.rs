@@ -244,3 +244,15 @@ pub(crate) fn opening_error(error: &rusqlite::Error, config: &SqliteConfig) -> D
         _ => config.unavailable(reason),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// What `.cargo/config.toml` sets for the whole workspace.
+    #[test]
+    fn the_engine_finds_tables_in_a_schema_of_any_size_at_once() {
+        crate::count_memory();
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        let sql = "SELECT sqlite_compileoption_used('MALLOC_SOFT_LIMIT=0')";
+        assert_eq!(connection.query_row(sql, [], |row| row.get::<_, i32>(0)).unwrap(), 1);
+    }
+}
