@@ -16,6 +16,7 @@ mod calibrate;
 mod clarify;
 mod compare;
 mod completions;
+mod cost;
 mod doctor;
 mod endpoint;
 mod eval;

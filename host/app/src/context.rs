@@ -10,8 +10,8 @@ use syrch_core::ports::{
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{
-    Candidate, Catalog, Corpus, Extras, Operation, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind, Task, TaskId,
-    Verdict,
+    Candidate, Catalog, Corpus, Extras, Operation, Problem, Question, ResultSet, RoleError, SqlError, SqlErrorKind,
+    Task, TaskId, Verdict,
 };
 use syrch_journal::{CallId, Tape};
 use syrch_layers::{
@@ -19,7 +19,6 @@ use syrch_layers::{
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::{Error, Settings};
 use crate::clock::Clock;
 use crate::evaluate::EvaluateOfTask;
 use crate::given_up::GivenUp;
@@ -31,6 +30,7 @@ use crate::recordings::Missed;
 use crate::retrieval::{ModelEmbedder, Retrieval};
 use crate::run_of_call::RunOfCall;
 use crate::trace::{Trace, TraceOfCall};
+use crate::{Error, Settings};
 
 /// What one run keeps over all wordings of its problem.
 pub(crate) struct RunState {
@@ -209,7 +209,8 @@ impl Context {
         let task_id = task.map(|task| task.id.clone()).unwrap_or_default();
         // What a task looks up was written by whoever made the task, which the host cannot tell.
         let looks = task.is_some_and(|task| matches!(task.operation, Operation::Retrieve(_)));
-        let taint = self.taint.of_call(if looks { &[Role::Planner, Role::Solver] } else { std::slice::from_ref(&role) });
+        let taint =
+            self.taint.of_call(if looks { &[Role::Planner, Role::Solver] } else { std::slice::from_ref(&role) });
         let id = self.tape.open(role, &task_id, from, || taint.begins()).await;
         let label = if task_id.is_empty() { role.name().to_owned() } else { format!("{role}({task_id})") };
         let number = self.shared(|shared| {

@@ -23,7 +23,8 @@ pub(crate) struct Failure {
 }
 
 /// What to do about a key that would go over plain HTTP to another machine.
-pub(crate) const EXPOSED: &str = "use an https:// address, or a tunnel to this machine; --insecure-endpoint lets keys go there unprotected";
+pub(crate) const EXPOSED: &str =
+    "use an https:// address, or a tunnel to this machine; --insecure-endpoint lets keys go there unprotected";
 
 /// What a command comes to.
 pub(crate) type Outcome<T = Exit> = Result<T, Failure>;

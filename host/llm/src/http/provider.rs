@@ -15,6 +15,7 @@ use super::endpoint::{Endpoint, Failure};
 use super::habits::Learnt;
 use super::values::{self, prompt_bytes};
 use super::{Answer, EndpointConfig, EndpointError, Habits, Protocol, Settings, Stopped};
+use crate::shape;
 
 /// Bytes of a prompt to one token, at least; most tokenizers take more for English and SQL.
 const BYTES_PER_TOKEN: u64 = 3;
@@ -166,6 +167,9 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
         let request = &call.request;
+        if let Err(error) = shape::prepare(&request.expect, &self.config.limits).await {
+            return ModelOutcome::unsent(error);
+        }
         let model = match self.admit(request) {
             Ok(model) => model,
             Err(error) => return ModelOutcome::unsent(error),
