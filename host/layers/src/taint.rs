@@ -119,7 +119,13 @@ impl TaintOfCall {
             Passage::Free | Passage::Placed(_) => Some(passage),
             Passage::Waits => {
                 let place = Arc::clone(&self.taint.places).acquire_owned().await.ok()?;
-                self.taint.state(|state| !state.seen).then_some(Passage::Placed(place))
+                self.taint.state(|state| match self.untrusted.filter(|_| state.seen) {
+                    Some(role) => {
+                        state.denied.insert(role);
+                        None
+                    }
+                    None => Some(Passage::Placed(place)),
+                })
             }
         }
     }
@@ -297,7 +303,9 @@ mod tests {
         let first = call.passes(passages.pop().unwrap()).await;
         assert!(first.is_some());
         drop(first);
+        assert!(taint.denied().is_empty());
         assert!(call.passes(last).await.is_none());
+        assert_eq!(taint.denied(), BTreeSet::from([Role::Solver]));
     }
 
     proptest! {
