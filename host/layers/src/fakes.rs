@@ -263,11 +263,21 @@ impl FakeDatabase {
     pub(crate) fn under_way(&self) -> usize {
         self.traffic.under_way.load(Ordering::SeqCst)
     }
+
+    /// What is not the guest's statement: counted where it does not end.
+    fn call(&self) -> Result<(), PortError> {
+        if self.rule == Some(OVERRUN) {
+            let _passing = self.traffic.pass();
+            return Err(PortError::Budget);
+        }
+        Ok(())
+    }
 }
 
 #[async_trait]
 impl CellIndex for FakeDatabase {
     async fn samples(&self, _: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+        self.call()?;
         let frequent = |_| vec![(Value::Integer(1), 1); limit as usize];
         let (least, greatest) = (Value::Integer(0), Value::Integer(9));
         Ok(columns
@@ -282,6 +292,7 @@ impl CellIndex for FakeDatabase {
     }
 
     async fn find(&self, phrases: &[String], _: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        self.call()?;
         let hit = |phrase: &String| Hit {
             corpus: Corpus::Cells,
             id: phrase.clone(),
@@ -321,6 +332,7 @@ impl Database for FakeDatabase {
     }
 
     async fn check(&self, query: &Query) -> Result<Facts, SqlError> {
+        self.call().map_err(|_| SqlError::new(SqlErrorKind::Timeout, "fails").rule(OVERRUN))?;
         let tasks = query.relations.iter().map(|relation| relation.name.clone()).collect();
         Ok(Facts { tasks, ..Facts::default() })
     }
@@ -343,6 +355,7 @@ impl Database for FakeDatabase {
     }
 
     async fn column_stats(&self, table: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        self.call()?;
         Err(PortError::UnknownName(table.to_owned()))
     }
 }

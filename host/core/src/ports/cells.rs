@@ -35,7 +35,8 @@ pub struct Sample {
     pub frequent: Vec<(Value, u64)>,
 }
 
-/// An index over the granted cells of a database; what the host itself (the offline provider) and the port `cells` read.
+/// An index over the granted cells of a database; what the host itself (the offline provider) and the port `cells` read. A call that still
+/// runs after its deadline ends with [`PortError::Budget`], as one that breaks the rule [`OVERRUN`](super::OVERRUN) does.
 #[async_trait]
 pub trait CellIndex: Send + Sync {
     /// What columns hold; at most `limit` frequent values for each.

@@ -132,7 +132,7 @@ pub trait Database: CellIndex {
     /// Statistics of columns.
     ///
     /// # Errors
-    /// Unknown names.
+    /// Unknown names; [`PortError::Budget`] when the call still runs after its deadline.
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError>;
 }
 

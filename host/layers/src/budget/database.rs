@@ -14,7 +14,8 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 const STOPPED: &str = "this search runs no more statements: one of its own still ran after its deadline";
 
 /// A database that charges each statement it runs or explains, with as many under way as the limits allow. What needs no statement
-/// of the guest's (the catalog, checks, statistics, the index) is not charged; port calls as such are counted elsewhere.
+/// of the guest's (the catalog, checks, statistics, the index) is not charged; port calls as such are counted elsewhere. Whatever of all this
+/// still runs after its deadline, the search gets no more of it, the catalog aside.
 pub struct BudgetedDatabase {
     inner: Arc<dyn Database>,
     ledger: Arc<Ledger>,
@@ -34,7 +35,7 @@ impl BudgetedDatabase {
         let cancelled = |_| SqlError::new(SqlErrorKind::Cancelled, "cancelled");
         let slot = self.slots.acquire().await.map_err(cancelled)?;
         self.ledger.charge_sql_run().map_err(|which| match which {
-            Exhausted::Overrun => SqlError::new(SqlErrorKind::Budget, STOPPED).rule(OVERRUN),
+            Exhausted::Overrun => stopped(),
             _ => {
                 let most = self.ledger.budgets().sql_runs;
                 SqlError::new(SqlErrorKind::Budget, format!("this search has run all of its {most} statements"))
@@ -52,21 +53,38 @@ impl BudgetedDatabase {
         result
     }
 
-    async fn slot(&self) -> Result<SemaphorePermit<'_>, PortError> {
-        self.slots.acquire().await.map_err(|_| PortError::Unavailable("cancelled".into()))
+    /// The same of what has no rules in its errors.
+    fn noted_call<T>(&self, result: Result<T, PortError>) -> Result<T, PortError> {
+        if matches!(result, Err(PortError::Budget)) {
+            self.ledger.note_overrun();
+        }
+        result
     }
+
+    fn has_overrun(&self) -> bool {
+        self.ledger.spent().exhausted.contains(&Exhausted::Overrun)
+    }
+
+    async fn slot(&self) -> Result<SemaphorePermit<'_>, PortError> {
+        let slot = self.slots.acquire().await.map_err(|_| PortError::Unavailable("cancelled".into()))?;
+        if self.has_overrun() { Err(PortError::Budget) } else { Ok(slot) }
+    }
+}
+
+fn stopped() -> SqlError {
+    SqlError::new(SqlErrorKind::Budget, STOPPED).rule(OVERRUN)
 }
 
 #[async_trait]
 impl CellIndex for BudgetedDatabase {
     async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
         let _slot = self.slot().await?;
-        self.inner.samples(table, columns, limit).await
+        self.noted_call(self.inner.samples(table, columns, limit).await)
     }
 
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
         let _slot = self.slot().await?;
-        self.inner.find(phrases, how, limit).await
+        self.noted_call(self.inner.find(phrases, how, limit).await)
     }
 }
 
@@ -93,7 +111,10 @@ impl Database for BudgetedDatabase {
     }
 
     async fn check(&self, query: &Query) -> Result<Facts, SqlError> {
-        self.inner.check(query).await
+        if self.has_overrun() {
+            return Err(stopped());
+        }
+        self.noted(self.inner.check(query).await)
     }
 
     async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
@@ -108,7 +129,7 @@ impl Database for BudgetedDatabase {
 
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         let _slot = self.slot().await?;
-        self.inner.column_stats(table, columns).await
+        self.noted_call(self.inner.column_stats(table, columns).await)
     }
 }
 
@@ -145,11 +166,34 @@ mod tests {
         let database = BudgetedDatabase::new(Arc::clone(&inner) as _, Arc::clone(&ledger), &Limits::default());
         let query = Query::new("SELECT 1");
         assert_eq!(database.run(&query).await.unwrap_err().kind, SqlErrorKind::Timeout);
-        for refused in [database.run(&query).await.err(), database.explain(&query).await.err()] {
+        for refused in
+            [database.run(&query).await.err(), database.explain(&query).await.err(), database.check(&query).await.err()]
+        {
             let refused = refused.unwrap();
             assert_eq!((refused.kind, refused.rule.as_deref()), (SqlErrorKind::Budget, Some(OVERRUN)));
             assert!(refused.message.contains("still ran after its deadline"), "{refused:?}");
         }
         assert_eq!((inner.runs(), ledger.spent().exhausted), (1, vec![Exhausted::Overrun]));
+    }
+
+    #[tokio::test]
+    async fn a_call_that_does_not_end_stops_the_search_like_a_statement() {
+        for first in 0..4 {
+            let ledger = Ledger::new(Budgets::default());
+            let inner = Arc::new(FakeDatabase::overrunning());
+            let database = BudgetedDatabase::new(Arc::clone(&inner) as _, Arc::clone(&ledger), &Limits::default());
+            // Every call reaches the database or is refused, and is an error both ways.
+            for call in (0..4).cycle().skip(first).take(5) {
+                let query = Query::new("SELECT 1");
+                let is_refused = match call {
+                    0 => database.check(&query).await.is_err(),
+                    1 => database.column_stats("t", &[]).await == Err(PortError::Budget),
+                    2 => database.samples("t", &[], 1).await == Err(PortError::Budget),
+                    _ => database.find(&[], Match::Exact, 1).await == Err(PortError::Budget),
+                };
+                assert!(is_refused, "{call} after {first}");
+            }
+            assert_eq!((inner.runs(), ledger.spent().exhausted), (1, vec![Exhausted::Overrun]), "{first}");
+        }
     }
 }
