@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use globset::GlobSet;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 use syrch_core::{Column, Dialect, ForeignKey, Index, Table};
 use syrch_guard::Kind;
 
 use crate::connect::{self, COLUMNS, quoted};
+use crate::error;
 use crate::functions;
 use crate::guard::Grant;
 
@@ -156,8 +157,7 @@ fn width(connection: &Connection, entries: &[Entry]) -> rusqlite::Result<i32> {
     let mut widest = 0;
     let mut count = connection.prepare("SELECT count(*) FROM pragma_table_xinfo(?1, 'main')")?;
     for entry in entries.iter().filter(may_be_wide) {
-        // A virtual table that cannot be connected has no columns.
-        widest = widest.max(count.query_row([&entry.name], |row| row.get::<_, i32>(0)).unwrap_or(0));
+        widest = widest.max(unless_broken(entry, count.query_row([&entry.name], |row| row.get::<_, i32>(0)))?);
     }
     Ok(widest.saturating_add(8))
 }
@@ -255,7 +255,17 @@ pub(crate) fn view_columns(connection: &Connection, name: &str) -> rusqlite::Res
 /// The columns of a table, and the names of those of its primary key in its order.
 type Columns = (Vec<Column>, Vec<String>);
 
-/// The columns, or why they cannot be read. A virtual table that cannot be connected has none.
+/// What was read of a table or view: nothing of a virtual table that cannot be connected, of a view that cannot be compiled, and of what is
+/// damaged in the file. Any other error may be gone when the schema is read again.
+fn unless_broken<T: Default>(entry: &Entry, read: rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let is_damaged = |error| error::code(error) == Some(ErrorCode::DatabaseCorrupt);
+    match read {
+        Err(error) if matches!(entry.kind, "view" | "virtual") || is_damaged(&error) => Ok(T::default()),
+        read => read,
+    }
+}
+
+/// The columns, or why they cannot be read. What is broken has none.
 fn columns(connection: &Connection, entry: &Entry) -> rusqlite::Result<Result<Columns, String>> {
     let sql =
         "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1 ORDER BY cid";
@@ -265,9 +275,7 @@ fn columns(connection: &Connection, entry: &Entry) -> rusqlite::Result<Result<Co
         let (name, declared) = (text(row, 0)?, text(row, 1)?);
         Ok((is_utf8, (name, declared, row.get::<_, bool>(2)?, row.get::<_, u32>(3)?, row.get::<_, u8>(4)?)))
     });
-    let Ok(lines) = lines.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>) else {
-        return Ok(Ok((Vec::new(), Vec::new())));
-    };
+    let lines = unless_broken(entry, lines.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>))?;
     if let Some((_, (name, ..))) = lines.iter().find(|(is_utf8, _)| !is_utf8) {
         return Ok(Err(format!("the name or the type of its column `{name}` is not UTF-8")));
     }
@@ -393,4 +401,27 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
         .as_bytes_or_null()?
         .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
         .unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_whose_columns_cannot_be_read_now_is_not_taken_for_damaged() {
+        crate::count_memory();
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE t(a)").unwrap();
+        assert_eq!(read(&connection, None).unwrap().tables[0].columns.len(), 1);
+        let columns = |connection: &Connection, kind| {
+            let entry = Entry { name: "t".to_owned(), kind, sql: String::new() };
+            columns(connection, &entry).map(|read| read.unwrap().0.len()).map_err(|error| error::code(&error))
+        };
+        for is_interrupted in [true, false] {
+            connection.progress_handler(1, Some(move || is_interrupted)).unwrap();
+            let expected = if is_interrupted { Err(Some(ErrorCode::OperationInterrupted)) } else { Ok(1) };
+            assert_eq!(columns(&connection, "table"), expected);
+            assert_eq!(columns(&connection, "virtual"), Ok(usize::from(!is_interrupted)));
+        }
+    }
 }
