@@ -233,8 +233,7 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.policy.high_confidence = number(v);
     })
     .flag("high-conf", "P")
-    .env(&["SYRCH_HIGH_CONFIDENCE", "SYRCH_HIGH_CONF"])
-    .stranger(Stranger::Lowers),
+    .env(&["SYRCH_HIGH_CONFIDENCE", "SYRCH_HIGH_CONF"]),
     Spec::new("execution.max_concurrency", policy(&Limit::MAX_PARALLEL), "Tasks under way at once", |e| json!(e.settings.policy.max_parallel), |e, v| {
         e.settings.policy.max_parallel = small(v);
     })
