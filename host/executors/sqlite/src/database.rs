@@ -13,7 +13,7 @@ use syrch_core::ports::{
 use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind};
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
 
-use crate::alarm::{Cancel, Ends};
+use crate::alarm::{self, Cancel, Ends};
 use crate::cells::{self, Index, Phrase};
 use crate::config::SqliteConfig;
 use crate::connect;
@@ -120,9 +120,10 @@ impl SqliteDatabase {
         };
         let (inner, cancel, work) = (Arc::clone(&self.0), Arc::new(Cancel::of(&seat)), Arc::clone(work));
         let guard = LeaveOnDrop::new(&cancel, &seat);
+        let begun = Instant::now();
         let job = threads::spawn(move || {
             let _occupied = Occupied::new(seat);
-            inner.work(&cancel, deadline, &*work)
+            inner.work(&cancel, begun, deadline, &*work)
         });
         let job = job.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
         let result = tokio::time::timeout(deadline + GRACE, job).await;
@@ -184,6 +185,7 @@ fn spellings(columns: &[String]) -> Result<Vec<String>, PortError> {
 
 fn port_error(error: SqlError) -> PortError {
     match error.kind {
+        _ if error.rule.as_deref() == Some(OVERRUN) => PortError::Budget,
         SqlErrorKind::Denied | SqlErrorKind::FunctionRefused => PortError::Denied(error.message),
         SqlErrorKind::Unavailable | SqlErrorKind::Timeout | SqlErrorKind::Cancelled => {
             PortError::Unavailable(error.message)
@@ -205,18 +207,25 @@ impl Inner {
         lock(&self.watch).snapshot(&self.path, &self.name, &self.config)
     }
 
-    /// Works until the result is one of a file that stayed as it was.
+    /// Works until the result is one of a file that stayed as it was. All of it is within the deadline, the schema's reading too.
     fn work<T>(
         &self,
         cancel: &Arc<Cancel>,
+        begun: Instant,
         deadline: Duration,
         work: &impl Fn(&Self, &Session, &Snapshot) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
         for _ in 0..RETRIES {
+            if begun.elapsed() >= deadline {
+                return Err(alarm::deadline(deadline));
+            }
             let snapshot = self.snapshot().map_err(|error| unavailable(error.to_string()))?;
             let mut session = self.session(&snapshot).map_err(|error| crate::error::running(&error))?;
-            let ends = Ends { deadline, memory: self.config.memory };
+            let ends = Ends { deadline: deadline.saturating_sub(begun.elapsed()), memory: self.config.memory };
             let result = session.within(ends, cancel, |session| work(self, session, &snapshot));
+            // The error tells the whole time, not what was left of it.
+            let is_late = |error: &SqlError| error.kind == SqlErrorKind::Timeout;
+            let result = result.map_err(|error| if is_late(&error) { alarm::deadline(deadline) } else { error });
             lock(&self.idle).push(session);
             let file = snapshot.pulse.file;
             // Only a file at rest is read without locks.
@@ -377,8 +386,32 @@ mod tests {
         });
         let error = stuck.await.unwrap_err();
         assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some(OVERRUN)));
+        assert_eq!(port_error(error), PortError::Budget);
         assert_eq!(database.run(&Query::new("SELECT 1")).await.unwrap().row_count(), 1);
         drop(end);
+    }
+
+    #[test]
+    fn what_is_done_before_a_statement_and_for_a_file_that_changes_is_within_its_deadline() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = small(&folder);
+        let writer = rusqlite::Connection::open(&path).unwrap();
+        writer.pragma_update(None, "journal_mode", "wal").unwrap();
+        drop(writer);
+        let SqliteDatabase(inner) = SqliteDatabase::open(SqliteConfig::new(path.clone())).unwrap();
+        let (cancel, deadline, rounds) = (Arc::new(Cancel::default()), Duration::from_secs(2), Mutex::new(0));
+        let work = |_: &Inner, _: &Session, _: &Snapshot| {
+            *lock(&rounds) += 1;
+            rusqlite::Connection::open(&path).unwrap().execute_batch("INSERT INTO t VALUES ('Ben')").unwrap();
+            std::thread::sleep(deadline);
+            Ok(())
+        };
+        let begun = Instant::now();
+        for _ in 0..2 {
+            let error = inner.work(&cancel, begun, deadline, &work).unwrap_err();
+            assert_eq!(error, alarm::deadline(deadline));
+            assert!(*lock(&rounds) <= 1);
+        }
     }
 
     #[tokio::test(flavor = "multi_thread")]
