@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{host, shop};
+use crate::{host, lives_in, shop};
 
 /// How long a program may take before it counts as hanging; none of these needs more than a few seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -44,7 +44,7 @@ impl Place {
     /// The program, standing in the folder.
     pub(crate) fn host(&self) -> Command {
         let mut command = host();
-        command.env("HOME", self.path().join("home")).current_dir(self.path());
+        lives_in(&mut command, &self.path().join("home")).current_dir(self.path());
         command
     }
 

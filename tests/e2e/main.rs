@@ -57,10 +57,26 @@ fn host() -> Command {
     }
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home");
     std::fs::create_dir_all(&home).unwrap();
-    command.env("HOME", &home).env("SYRCH_CACHE_DIR", home.join("cache")).current_dir(&home);
+    lives_in(&mut command, &home).env("SYRCH_CACHE_DIR", home.join("cache")).current_dir(&home);
     // A port of this endpoint may have been that of another test's, whose answers must not be told here.
     command.env("SYRCH_CACHE", "no");
     command
+}
+
+/// Gives the program a home. All homes have one key of compiled plugins, since they share the code: with a key of its own, each would compile
+/// them anew.
+fn lives_in<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
+    const KEY: [u8; 32] = *b"the key of every home of a test.";
+    let state = home.join(".local/state/syrch");
+    let key = state.join("compiled.key");
+    if std::fs::read(&key).ok().as_deref() != Some(&KEY) {
+        std::fs::create_dir_all(&state).unwrap();
+        // Put in place whole: tests may do so side by side.
+        let mut file = tempfile::NamedTempFile::new_in(&state).unwrap();
+        std::io::Write::write_all(&mut file, &KEY).unwrap();
+        file.persist(&key).unwrap();
+    }
+    command.env("HOME", home)
 }
 
 /// A small shop with three tables.

@@ -141,5 +141,5 @@ pub use syrch_core::ports::Preview;
 pub use syrch_grade as grade;
 pub use syrch_journal as journal;
 pub use syrch_llm::{SimulatedKnobs, is_exposed, is_loopback, kept_local};
-pub use syrch_runtime::{CodeCache, CompileProcess, CompileSettings, LoadError, compile_component};
+pub use syrch_runtime::{CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, compile_component};
 pub use syrch_scheduler::Stop;

@@ -131,5 +131,9 @@ pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dy
 }
 
 pub(crate) fn rejected(plugin: &str, source: LoadError) -> Error {
-    Error::PluginRejected { plugin: plugin.to_owned(), source }
+    match source {
+        // The host's own trouble.
+        LoadError::Engine(_) | LoadError::Unavailable(_) => Error::Internal(format!("plugin `{plugin}`: {source}")),
+        _ => Error::PluginRejected { plugin: plugin.to_owned(), source },
+    }
 }

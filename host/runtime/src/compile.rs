@@ -2,7 +2,7 @@
 //!
 //! A compilation runs no code of the component, but a hostile component can make the compiler take gigabytes and minutes, and a thread
 //! that compiles can neither be interrupted nor bounded. The child is the host's own binary; it has an empty environment and nothing but
-//! its two pipes.
+//! three pipes.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -13,8 +13,8 @@ use syrch_core::{Limits, text};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
+use crate::LoadError;
 use crate::engine::compiler;
-use crate::{LoadError, read};
 
 /// Bytes of compiled code that are taken from a child. Code is some three to eight times as large as its component.
 const MAX_CODE: u64 = 768 << 20;
@@ -80,13 +80,13 @@ impl CompileProcess {
 fn refused(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
     let message = String::from_utf8_lossy(message);
     let first = text::clip(message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 500).to_owned();
-    if status.code().is_some() {
+    if status.code() == Some(i32::from(CompileFailure::REFUSED)) {
         return LoadError::Broken(first);
     }
     let seconds = limits.compile_cpu.as_secs();
     match signal(status) {
-        // SIGXCPU, and SIGKILL a second later.
-        Some(24 | 9) => LoadError::CompileLimit(format!("{seconds} CPU-seconds")),
+        // SIGXCPU.
+        Some(24) => LoadError::CompileLimit(format!("{seconds} CPU-seconds")),
         // Rust aborts where memory or stack cannot be had.
         Some(6 | 7 | 11) => LoadError::CompileLimit(format!("{} MB of memory", limits.compile_memory / 1_000_000)),
         _ => LoadError::Engine(format!("the compiler's process ended with {status}: {first}")),
@@ -103,30 +103,51 @@ fn signal(_: ExitStatus) -> Option<i32> {
     None
 }
 
+/// Why [`compile_component`] failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileFailure {
+    /// The component is not valid.
+    #[error("{0}")]
+    Component(String),
+    /// This process could not be limited, or its streams failed.
+    #[error("{0}")]
+    Process(String),
+}
+
+impl CompileFailure {
+    /// The status with which a child says that the component is not valid.
+    pub const REFUSED: u8 = 65;
+
+    /// The status with which a child ends.
+    #[must_use]
+    pub fn status(&self) -> u8 {
+        match self {
+            Self::Component(_) => Self::REFUSED,
+            Self::Process(_) => 1,
+        }
+    }
+}
+
 /// The child's side of [`CompileProcess`]: limits this process, reads a component and writes its compiled code. Whoever calls it ends the
-/// process afterwards, with an error's text on standard error and a status other than 0.
+/// process afterwards, with an error's text on standard error and its [`CompileFailure::status`].
 ///
 /// # Errors
 /// When the limits cannot be set, the streams fail, or the component is not valid.
-pub fn compile_component(
-    limits: &Limits,
-    input: &mut dyn Read,
-    output: &mut dyn Write,
-) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    limit_process(limits)?;
+pub fn compile_component(limits: &Limits, input: &mut dyn Read, output: &mut dyn Write) -> Result<(), CompileFailure> {
+    let process = |error: std::io::Error| CompileFailure::Process(error.to_string());
+    let refused = |error: wasmtime::Error| CompileFailure::Component(format!("{error:#}"));
+    limit_process(limits).map_err(process)?;
     let mut component = Vec::new();
-    input.take(limits.component_bytes + 1).read_to_end(&mut component)?;
-    read::recognise(&component)?;
-    let code = compiler(limits)?.precompile_component(&component)?;
-    output.write_all(&code)?;
-    output.flush()?;
-    Ok(())
+    input.read_to_end(&mut component).map_err(process)?;
+    let engine = compiler(limits).map_err(|error| CompileFailure::Process(format!("{error:#}")))?;
+    let code = engine.precompile_component(&component).map_err(refused)?;
+    output.write_all(&code).and_then(|()| output.flush()).map_err(process)
 }
 
 /// Bounds memory, CPU time and files of this process for the rest of its life.
 #[cfg(target_os = "linux")]
 fn limit_process(limits: &Limits) -> std::io::Result<()> {
-    use rustix::process::{Resource, Rlimit, setrlimit};
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let seconds = limits.compile_cpu.as_secs();
     for (resource, limit, hard) in [
         (Resource::As, limits.compile_memory, limits.compile_memory),
@@ -135,7 +156,9 @@ fn limit_process(limits: &Limits) -> std::io::Result<()> {
         (Resource::Fsize, 0, 0),
         (Resource::Nproc, 0, 0),
     ] {
-        setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(hard) })?;
+        // A limit that is lower already stays so: it cannot be raised.
+        let most = getrlimit(resource).maximum.unwrap_or(u64::MAX);
+        setrlimit(resource, Rlimit { current: Some(limit.min(most)), maximum: Some(hard.min(most)) })?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! What a component's bytes say before anything is compiled: its contract, and whether its code can be compiled at a bearable cost.
 
+use std::collections::VecDeque;
+
 use wasmparser::{BlockType, CompositeInnerType, FunctionBody, Operator, Parser, Payload};
 
 use crate::LoadError;
@@ -25,6 +27,11 @@ const MAX_AT_BLOCKS: u64 = 1 << 20;
 /// The same product, summed over all functions. CPython has 1.4 million.
 const MAX_AT_BLOCKS_IN_ALL: u64 = 1 << 24;
 
+/// Imports, and exports, of a component.
+const MAX_NAMES: u64 = 1_000;
+/// Bytes of the name of one.
+const MAX_NAME_BYTES: u64 = 1 << 10;
+
 /// The names that a component imports and exports.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contract {
@@ -37,19 +44,22 @@ pub(crate) struct Contract {
 /// # Errors
 /// When the bytes are no component.
 pub(crate) fn contract(bytes: &[u8]) -> Result<Contract, LoadError> {
-    let (mut contract, mut depth) = (Contract::default(), 0_usize);
+    let (mut contract, mut depth) = (Contract::default(), 0_u64);
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(broken)? {
-            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
+                depth += 1;
+                bound(depth, MAX_DEPTH, "components within components")?;
+            }
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::ComponentImportSection(imports) if depth == 0 => {
                 for import in imports {
-                    contract.imports.push(import.map_err(broken)?.name.name.to_owned());
+                    push(&mut contract.imports, import.map_err(broken)?.name.name)?;
                 }
             }
             Payload::ComponentExportSection(exports) if depth == 0 => {
                 for export in exports {
-                    contract.exports.push(export.map_err(broken)?.name.name.to_owned());
+                    push(&mut contract.exports, export.map_err(broken)?.name.name)?;
                 }
             }
             _ => {}
@@ -58,14 +68,22 @@ pub(crate) fn contract(bytes: &[u8]) -> Result<Contract, LoadError> {
     Ok(contract)
 }
 
+/// Adds a name, if there are not too many and it is not too long.
+fn push(names: &mut Vec<String>, name: &str) -> Result<(), LoadError> {
+    bound(names.len() as u64 + 1, MAX_NAMES, "imports or exports")?;
+    bound(name.len() as u64, MAX_NAME_BYTES, "bytes in the name of an import or export")?;
+    names.push(name.to_owned());
+    Ok(())
+}
+
 /// Refuses code whose compilation could cost far more than its size.
 ///
 /// # Errors
 /// [`LoadError::TooComplex`] with what is over which bound.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
     let (mut parts, mut depth, mut functions, mut at_blocks) = (0, 0_u64, 0, 0);
-    // The sizes of the present module's function types.
-    let mut types = Vec::new();
+    // Of the present module: its function types, as numbers of parameters and results, and the types of its functions that have a body.
+    let (mut types, mut bodies) = (Vec::new(), VecDeque::new());
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(broken)? {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
@@ -73,19 +91,27 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
                 bound(parts, MAX_PARTS, "modules and components in it")?;
                 bound(depth, MAX_DEPTH, "components within components")?;
                 types.clear();
+                bodies.clear();
             }
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::TypeSection(groups) => {
                 for group in groups {
                     types.extend(group.map_err(broken)?.into_types().map(|ty| match ty.composite_type.inner {
-                        CompositeInnerType::Func(func) => func.params().len() + func.results().len(),
-                        _ => 0,
+                        CompositeInnerType::Func(func) => (func.params().len() as u64, func.results().len() as u64),
+                        _ => (0, 0),
                     }));
+                }
+            }
+            Payload::FunctionSection(indices) => {
+                for index in indices {
+                    bodies.push_back(index.map_err(broken)?);
+                    bound(bodies.len() as u64, MAX_FUNCTIONS, "functions")?;
                 }
             }
             Payload::CodeSectionEntry(body) => {
                 functions += 1;
-                at_blocks += locals_at_blocks(&body, &types)?;
+                let ty = bodies.pop_front().and_then(|index| types.get(index as usize));
+                at_blocks += locals_at_blocks(&body, ty.map_or(0, |(parameters, _)| *parameters), &types)?;
                 bound(functions, MAX_FUNCTIONS, "functions")?;
                 bound(
                     at_blocks,
@@ -99,10 +125,10 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Checks one function, and returns its number of local variables times its number of blocks.
-fn locals_at_blocks(body: &FunctionBody<'_>, types: &[usize]) -> Result<u64, LoadError> {
+/// Checks one function, and returns its number of local variables, its parameters among them, times its number of blocks.
+fn locals_at_blocks(body: &FunctionBody<'_>, parameters: u64, types: &[(u64, u64)]) -> Result<u64, LoadError> {
     bound(body.range().len() as u64, MAX_FUNCTION_BYTES, "bytes in one function")?;
-    let mut locals = 0_u64;
+    let mut locals = parameters;
     for local in body.get_locals_reader().map_err(broken)? {
         locals += u64::from(local.map_err(broken)?.0);
     }
@@ -124,7 +150,7 @@ fn locals_at_blocks(body: &FunctionBody<'_>, types: &[usize]) -> Result<u64, Loa
         (blocks, loops) = (blocks + 1, loops + u64::from(is_loop));
         open_loops += u64::from(is_loop);
         if let BlockType::FuncType(index) = ty {
-            values += types.get(index as usize).map_or(0, |count| *count as u64);
+            values += types.get(index as usize).map_or(0, |(parameters, results)| parameters + results);
         }
         bound(open.len() as u64, MAX_NESTING, "blocks within blocks in one function")?;
         bound(open_loops, MAX_LOOP_NESTING, "loops within loops in one function")?;
@@ -166,6 +192,17 @@ mod tests {
     }
 
     #[test]
+    fn names_are_bounded_before_they_are_read_all() {
+        let export = |name: &str| format!(r#"(export "{name}" (instance $i))"#);
+        let many: String = (0..=MAX_NAMES).map(|number| export(&format!("n{number}"))).collect();
+        let long = export(&"n".repeat(1_025));
+        for (exports, what) in [(many, "imports or exports"), (long, "bytes in the name")] {
+            let error = contract(&wat::parse_str(format!("(component (instance $i) {exports})")).unwrap()).unwrap_err();
+            assert!(error.to_string().contains(what), "{error}");
+        }
+    }
+
+    #[test]
     fn code_that_is_dear_to_compile_is_refused() {
         let nested = |count: usize, head: &str| format!("{}{}", format!("({head} ").repeat(count), ")".repeat(count));
         let many = "i32 ".repeat(500);
@@ -175,6 +212,11 @@ mod tests {
             (function(0, &nested(8_001, "block")), "blocks within blocks"),
             (function(0, &nested(129, "loop")), "loops within loops"),
             (function(330, &"(loop)".repeat(100)), "local variables and loops"),
+            (
+                wat::parse_str(format!("(component (core module (func (param {many}) {})))", "(loop)".repeat(70)))
+                    .unwrap(),
+                "local variables and loops",
+            ),
             (function(2_000, &"(block)".repeat(600)), "local variables and blocks of one"),
             (wat::parse_str(format!("(component (core module {values} {blocks}))")).unwrap(), "parameters and results"),
             (function(0, &"(drop (i64.const -9223372036854775808))".repeat(180_000)), "bytes in one function"),

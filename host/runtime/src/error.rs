@@ -95,6 +95,9 @@ pub enum LoadError {
     /// Its own description is unusable, or describing itself failed.
     #[error("{0}")]
     About(String),
+    /// The host had no room to run it, through no fault of its own.
+    #[error("{0}")]
+    Unavailable(String),
     /// The host's engine failed.
     #[error("the engine cannot be started: {0}")]
     Engine(String),

@@ -24,7 +24,7 @@ mod turns;
 mod wasi;
 
 pub use cache::CodeCache;
-pub use compile::{CompileProcess, compile_component};
+pub use compile::{CompileFailure, CompileProcess, compile_component};
 pub use error::LoadError;
 pub use load::{CompileSettings, Origin, Runtime};
 pub use plugin::{Configured, Identity, Plugin, Used};

@@ -15,11 +15,13 @@ use crate::component;
 use crate::contract::{Port, ports_of};
 use crate::engine::{Ticker, engine};
 use crate::plugin::{Inner, Plugin};
-use crate::slots::Slots;
+use crate::slots::{self, Slots};
 use crate::state::State;
 use crate::turns::Turns;
 use crate::{LoadError, ports, read};
 
+/// Names of exports that an error shows.
+const SHOWN: usize = 8;
 const PACKAGE: &str = "syrch:plugin/";
 /// WASI interfaces that are linked, with nothing behind them.
 const WASI: [&str; 6] = ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
@@ -72,6 +74,8 @@ impl Runtime {
     /// When the engine does not work on this machine.
     pub fn new(limits: Limits, compile: &CompileSettings) -> Result<Self, LoadError> {
         let failed = |error: &dyn std::fmt::Display| LoadError::Engine(error.to_string());
+        // A share of the pool has room for so many.
+        let limits = Limits { memories: limits.memories.min(slots::SHARE as usize), ..limits };
         let engine = engine(&limits).map_err(|error| failed(&error))?;
         let linker = ports::linker(&engine).map_err(|error| failed(&error))?;
         let ticker = Ticker::start(&engine).map_err(|error| failed(&error))?;
@@ -202,7 +206,7 @@ fn exported_roles(exports: &[String]) -> Result<Vec<Role>, LoadError> {
     }
     let roles: Vec<Role> = Role::ALL.into_iter().filter(|role| exports.contains(&offered(role.name()))).collect();
     if roles.is_empty() {
-        return Err(LoadError::NoRole { exports: exports.to_vec() });
+        return Err(LoadError::NoRole { exports: exports.iter().take(SHOWN).cloned().collect() });
     }
     if !exports.contains(&offered("about")) {
         return Err(LoadError::Export { export: offered("about"), detail: "is missing".to_owned() });

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use crate::turns::Turn;
+
 /// The meter is not being polled.
 const IDLE: u64 = u64::MAX;
 
@@ -54,20 +56,21 @@ impl Meter {
         }
     }
 
-    /// Counts the CPU time of a call of the guest.
-    pub(crate) async fn counting<T>(&self, call: impl Future<Output = T>) -> T {
-        Metered { meter: self, counts: true, future: pin!(call) }.await
+    /// Counts the CPU time of a call of the guest. Whatever it waits for, it has no turn meanwhile.
+    pub(crate) async fn counting<T>(&self, turn: &Turn, call: impl Future<Output = T>) -> T {
+        Metered { meter: self, turn: Some(turn), future: pin!(call) }.await
     }
 
     /// Leaves out the CPU time of a port's work, which is polled within a call of the guest.
     pub(crate) async fn leaving_out<T>(&self, work: impl Future<Output = T>) -> T {
-        Metered { meter: self, counts: false, future: pin!(work) }.await
+        Metered { meter: self, turn: None, future: pin!(work) }.await
     }
 }
 
 struct Metered<'a, F> {
     meter: &'a Meter,
-    counts: bool,
+    /// The turn of the call that is counted; none for what a port does.
+    turn: Option<&'a Turn>,
     future: Pin<&'a mut F>,
 }
 
@@ -75,11 +78,12 @@ impl<F: Future> Future for Metered<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let (meter, counts) = (self.meter, self.counts);
-        if counts {
+        let (meter, turn) = (self.meter, self.turn);
+        if let Some(turn) = turn {
             meter.start();
             let polled = self.future.as_mut().poll(context);
             meter.stop();
+            turn.end();
             return polled;
         }
         meter.stop();
@@ -122,7 +126,7 @@ mod tests {
         const PART: Duration = Duration::from_millis(40);
         let meter = Meter::new();
         meter
-            .counting(async {
+            .counting(&Turn::default(), async {
                 burn(PART);
                 assert!(meter.used() >= PART, "a poll that goes on is not counted");
                 meter

@@ -60,9 +60,9 @@ impl Plugin {
     /// Lets it say who it is.
     pub(crate) async fn describe(inner: Inner) -> Result<Self, LoadError> {
         let inner = Arc::new(inner);
-        let mut session = Session::open(&inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
+        let mut session = Session::open(&inner, None).await.map_err(refused)?;
         session.check_exports(&inner)?;
-        let described = session.describe().await.map_err(|error| LoadError::About(error.to_string()))?;
+        let described = session.describe().await.map_err(refused)?;
         let _ = inner.identity.set(identity_of(described, &inner.limits).await?);
         Ok(Self { inner })
     }
@@ -120,13 +120,20 @@ impl Plugin {
         let config = serde_json::Value::Object(config.clone());
         check_config(&self.identity().schema_text, &config, &self.inner.limits).await?;
         let config = config.to_string();
-        let mut session =
-            Session::open(&self.inner, None).await.map_err(|error| LoadError::About(error.to_string()))?;
+        let mut session = Session::open(&self.inner, None).await.map_err(refused)?;
         session.configure(&config).await.map_err(|error| match error.is_fault() {
             true => LoadError::About(error.to_string()),
             false => LoadError::Config(error.to_string()),
         })?;
         Ok(Configured { plugin: self.clone(), role, config: config.into(), used: Arc::default() })
+    }
+}
+
+/// A call that failed while the plugin was loaded.
+fn refused(error: RoleError) -> LoadError {
+    match error {
+        RoleError::Unavailable { .. } => LoadError::Unavailable(error.to_string()),
+        _ => LoadError::About(error.to_string()),
     }
 }
 
@@ -261,7 +268,10 @@ impl Session {
                 return Ok(UpdateDeadline::Yield(1));
             }
             let slice = slots.is_shared(search).then_some(slice);
-            Ok(UpdateDeadline::YieldCustom(1, turns.next(&state.turn, slice)))
+            // Waiting for a turn is no idleness of the guest's.
+            let pulse = state.pulse.clone();
+            let next = turns.next(pulse.turn(), slice);
+            Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { pulse.waiting(next).await })))
         });
         let pulse = store.data().pulse.clone();
         let started = pulse.guard(inner.limits.idle, inner.pre.instantiate_async(&mut store)).await;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::meter::Meter;
 use crate::state::hit;
+use crate::turns::Turn;
 
 /// A guest's pulse, shared between its store and who watches it.
 #[derive(Clone)]
@@ -19,6 +20,7 @@ struct Beat {
     seen: AtomicU64,
     waiting: AtomicBool,
     meter: Meter,
+    turn: Turn,
 }
 
 impl Pulse {
@@ -28,6 +30,7 @@ impl Pulse {
             seen: AtomicU64::new(0),
             waiting: AtomicBool::new(false),
             meter: Meter::new(),
+            turn: Turn::default(),
         };
         Self(Arc::new(beat))
     }
@@ -41,6 +44,11 @@ impl Pulse {
         &self.0.meter
     }
 
+    /// The guest's turn on the CPU, if it has computed for long.
+    pub(crate) fn turn(&self) -> &Turn {
+        &self.0.turn
+    }
+
     /// The guest was seen running.
     pub(crate) fn beat(&self) {
         self.0.seen.store(self.now(), Ordering::Relaxed);
@@ -50,6 +58,14 @@ impl Pulse {
     pub(crate) fn waits(&self, waiting: bool) {
         self.0.waiting.store(waiting, Ordering::Relaxed);
         self.beat();
+    }
+
+    /// Waits for what is not the guest's to hurry.
+    pub(crate) async fn waiting<T>(&self, work: impl Future<Output = T>) -> T {
+        self.waits(true);
+        let result = work.await;
+        self.waits(false);
+        result
     }
 
     /// Runs a call of the guest; ends it when the guest has been neither running nor waiting in a port for `patience` in all.
@@ -72,7 +88,7 @@ impl Pulse {
             }
         };
         tokio::select! {
-            result = self.0.meter.counting(call) => result,
+            result = self.0.meter.counting(&self.0.turn, call) => result,
             () = stalled => hit("idle", format!("{} s without running or calling a port", patience.as_secs_f64())),
         }
     }

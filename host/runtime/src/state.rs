@@ -15,7 +15,6 @@ use crate::contract::{Port, ports_of};
 use crate::flight::Flight;
 use crate::limiter::SumLimiter;
 use crate::pulse::Pulse;
-use crate::turns::Turn;
 use crate::wasi::Printed;
 
 // The generated bindings re-export these four, so they are `pub` in a private module.
@@ -57,8 +56,6 @@ pub(crate) struct State {
     charged: Duration,
     /// The CPU time, with that of ports, when the guest was interrupted last.
     pub(crate) seen: Duration,
-    /// The call's turn on the CPU, if it has computed for long.
-    pub(crate) turn: Turn,
 }
 
 impl State {
@@ -78,7 +75,6 @@ impl State {
             held: 0,
             charged: Duration::ZERO,
             seen: Duration::ZERO,
-            turn: Turn::default(),
         }
     }
 
@@ -133,12 +129,7 @@ impl State {
 
     /// Waits for what has a deadline of its own: that time is not the guest's.
     pub(crate) async fn waiting<T>(&mut self, work: impl Future<Output = T>) -> T {
-        self.turn.end();
-        self.pulse.waits(true);
-        let meter = self.pulse.meter().clone();
-        let result = meter.leaving_out(work).await;
-        self.pulse.waits(false);
-        result
+        self.pulse.waiting(self.pulse.meter().leaving_out(work)).await
     }
 
     pub(crate) fn ticket(&mut self) -> u32 {

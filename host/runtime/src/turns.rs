@@ -52,7 +52,7 @@ impl Turns {
 }
 
 impl Turn {
-    /// Ends the turn, if there is one: the call waits for a port, or is over.
+    /// Ends the turn, if there is one: the call waits for something, or is over.
     pub(crate) fn end(&self) {
         drop(self.set(None));
     }
@@ -80,6 +80,23 @@ mod tests {
         });
         one.end();
         assert_eq!(turns.0.available_permits(), 1);
+    }
+
+    /// A guest that sleeps outside of every port, too.
+    #[tokio::test]
+    async fn who_waits_has_no_turn() {
+        let turns = Turns(Arc::new(Semaphore::new(1)));
+        let (sleeper, other) = (Turn::default(), Turn::default());
+        let call = async {
+            turns.next(&sleeper, None).await;
+            std::future::pending::<()>().await;
+        };
+        let meter = crate::meter::Meter::new();
+        tokio::select! {
+            () = meter.counting(&sleeper, call) => {}
+            () = async { tokio::task::yield_now().await; turns.next(&other, None).await } => {}
+        }
+        assert_eq!(turns.0.available_permits(), 0, "the sleeper has the turn");
     }
 
     #[tokio::test]

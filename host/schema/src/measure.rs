@@ -10,6 +10,8 @@ use crate::{MAX_PATTERNS, Patterns};
 const MAX_NODES: u64 = 4_096;
 /// Nesting of a schema with its references written out.
 const MAX_DEPTH: usize = 128;
+/// Keywords that validate what stands beside them once more: one within another doubles the time.
+const DOUBLING: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 /// Keywords that let a reference mean something else than a place in this document.
 const FOREIGN: [&str; 7] =
     ["$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef", "$vocabulary"];
@@ -100,6 +102,10 @@ impl<'a> Walk<'a> {
             }
             Value::Object(map) => {
                 for (key, item) in map {
+                    if DOUBLING.contains(&key.as_str()) {
+                        let instead = if key == "unevaluatedItems" { "items" } else { "additionalProperties" };
+                        return Err(format!("`{key}` is not allowed; use `{instead}`"));
+                    }
                     if item.is_string() && (FOREIGN.contains(&key.as_str()) || key == "$schema") {
                         return Err(format!("`{key}` is not allowed here"));
                     }

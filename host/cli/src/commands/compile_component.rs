@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use syrch::CompileFailure;
 use syrch::syrch_core::Limits;
 
 /// The first argument by which the child is recognised.
@@ -17,24 +18,29 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         let reason = panic.payload_as_str().unwrap_or("no reason given");
         drop(writeln!(std::io::stderr(), "the compiler failed: {reason}"));
     }));
+    // A panic is about the component, too.
+    let compile = |limits| {
+        std::panic::catch_unwind(|| compile(limits)).unwrap_or_else(|_| Err(CompileFailure::Component(String::new())))
+    };
     match limits(arguments).and_then(compile) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // A parent that is gone reads nothing.
             drop(writeln!(std::io::stderr(), "{error}"));
-            ExitCode::FAILURE
+            ExitCode::from(error.status())
         }
     }
 }
 
 /// Reads the parent's limits: bytes of memory and seconds of CPU time.
-fn limits(arguments: &[OsString]) -> Result<Limits, String> {
+fn limits(arguments: &[OsString]) -> Result<Limits, CompileFailure> {
     let number = |place: usize| arguments.get(place)?.to_str()?.parse::<u64>().ok();
-    let (memory, seconds) = number(0).zip(number(1)).ok_or("this is no command for people: the host calls it")?;
+    let (memory, seconds) = number(0)
+        .zip(number(1))
+        .ok_or_else(|| CompileFailure::Process("this is no command for people: the host calls it".to_owned()))?;
     Ok(Limits { compile_memory: memory, compile_cpu: Duration::from_secs(seconds), ..Limits::default() })
 }
 
-fn compile(limits: Limits) -> Result<(), String> {
+fn compile(limits: Limits) -> Result<(), CompileFailure> {
     syrch::compile_component(&limits, &mut std::io::stdin(), &mut std::io::stdout())
-        .map_err(|error| format!("{error:#}"))
 }

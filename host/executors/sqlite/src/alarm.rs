@@ -1,7 +1,7 @@
 //! What ends the engine's work from outside: a deadline, a cap on memory, or the caller who no longer waits. The progress handler looks at
 //! it while statements run, the authorizer while they are compiled, and our own loops between two statements.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,8 @@ pub(crate) struct Cancel {
     why: AtomicU8,
     handle: Mutex<Option<Handle>>,
     seat: Option<Arc<Seat>>,
+    /// Whether the work has been found to be slow.
+    is_slow: AtomicBool,
 }
 
 struct Handle(InterruptHandle);
@@ -106,8 +108,8 @@ impl Alarm {
     /// Whether the work is over.
     pub(crate) fn rings(&self) -> bool {
         let mut now = Instant::now();
-        if let Some(seat) = self.cancel.seat.as_ref().filter(|_| now >= self.slow && threads::cpu_time() >= self.free) {
-            seat.give_way(&|| Instant::now() >= self.until || self.cancel.is_stopped());
+        if now >= self.slow && self.is_slow() {
+            threads::give_way(&|| Instant::now() >= self.until || self.cancel.is_stopped());
             now = Instant::now();
         }
         if now >= self.until {
@@ -116,6 +118,18 @@ impl Alarm {
             self.cancel.stop(MEMORY);
         }
         self.cancel.is_stopped()
+    }
+
+    /// Whether the work is that of a slow statement; when it is found to be, its place goes to others.
+    fn is_slow(&self) -> bool {
+        let Some(seat) = &self.cancel.seat else { return false };
+        let known = self.cancel.is_slow.load(Ordering::Relaxed);
+        if !known && threads::cpu_time() >= self.free {
+            self.cancel.is_slow.store(true, Ordering::Relaxed);
+            seat.give_up();
+            return true;
+        }
+        known
     }
 
     /// Why it rang.

@@ -120,9 +120,11 @@ impl SqliteDatabase {
         };
         let (inner, cancel, work) = (Arc::clone(&self.0), Arc::new(Cancel::of(&seat)), Arc::clone(work));
         let guard = LeaveOnDrop::new(&cancel, &seat);
+        // Made here: where there is no thread, the place is given back at once.
+        let occupied = Occupied::new(seat);
         let begun = Instant::now();
         let job = threads::spawn(move || {
-            let _occupied = Occupied::new(seat);
+            let _occupied = occupied;
             inner.work(&cancel, begun, deadline, &*work)
         });
         let job = job.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
@@ -226,7 +228,11 @@ impl Inner {
             // The error tells the whole time, not what was left of it.
             let is_late = |error: &SqlError| error.kind == SqlErrorKind::Timeout;
             let result = result.map_err(|error| if is_late(&error) { alarm::deadline(deadline) } else { error });
-            lock(&self.idle).push(session);
+            let mut idle = lock(&self.idle);
+            if idle.len() < self.config.limits.sql_in_flight {
+                idle.push(session);
+            }
+            drop(idle);
             let file = snapshot.pulse.file;
             // Only a file at rest is read without locks.
             if !file.is_at_rest() || FileState::read(&self.path, &self.config).is_ok_and(|now| now == file) {

@@ -8,7 +8,6 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::alarm::Cancel;
-use crate::threads;
 
 /// Threads of the process that may be left to themselves, beside those that somebody waits for.
 const LEFT: usize = 32;
@@ -69,7 +68,7 @@ pub(crate) struct Seat {
 #[derive(Debug)]
 enum State {
     Taken { _permit: OwnedSemaphorePermit },
-    GaveWay,
+    GivenUp,
     Left,
     Ended,
 }
@@ -97,21 +96,18 @@ impl Seats {
 }
 
 impl Seat {
-    /// The statement on this thread is slow: somebody else may have its place, and its thread gives way to all others. A search has only so
-    /// many statements under way, so slow ones do not pile up.
-    pub(crate) fn give_way(&self, is_over: &dyn Fn() -> bool) {
+    /// The statement is slow: somebody else may have its place. A search has only so many statements under way, so slow ones do not pile up.
+    pub(crate) fn give_up(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, State::Taken { .. }) {
-            *state = State::GaveWay;
+            *state = State::GivenUp;
         }
-        drop(state);
-        threads::give_way(is_over);
     }
 
     /// Nobody waits for the thread any more: somebody else may have its place.
     fn leave(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*state, State::Taken { .. } | State::GaveWay) {
+        if matches!(*state, State::Taken { .. } | State::GivenUp) {
             self.abandoned.count.fetch_add(1, Ordering::Relaxed);
             *state = State::Left;
         }
@@ -183,7 +179,7 @@ mod tests {
         // A slow statement keeps nobody out.
         let one = Seats::beside(1, &ABANDONED);
         let slow = one.take(MOMENT).await.ok().unwrap();
-        std::thread::scope(|scope| drop(scope.spawn(|| slow.give_way(&|| false))));
+        slow.give_up();
         assert!(one.take(MOMENT).await.is_ok());
         // One that ends while it is waited for was never left.
         seat.end();

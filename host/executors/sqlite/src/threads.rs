@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::mpsc::{RecvError, SyncSender, sync_channel};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
@@ -87,17 +87,26 @@ fn live(mut job: Job) {
     }
 }
 
-/// The slow threads: those that wait for a turn, in order, and how many have one.
+/// The slow threads: those that wait for a turn, in order, and those that have one, with when it began.
 struct Turns {
     waiting: VecDeque<ThreadId>,
-    running: usize,
+    running: Vec<(ThreadId, Instant)>,
 }
 
-static TURNS: Mutex<Turns> = Mutex::new(Turns { waiting: VecDeque::new(), running: 0 });
+static TURNS: Mutex<Turns> = Mutex::new(Turns { waiting: VecDeque::new(), running: Vec::new() });
 static NEXT: Condvar = Condvar::new();
+static CORES: LazyLock<usize> =
+    LazyLock::new(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
 
 fn turns() -> MutexGuard<'static, Turns> {
     TURNS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Turns {
+    /// How many cores are taken. A step of the engine that takes long does not come back to end its turn: the others wait for it no longer.
+    fn taken(&self) -> usize {
+        self.running.iter().filter(|(_, begun)| begun.elapsed() < TURN * 5).count()
+    }
 }
 
 /// A slow thread's time on the CPU, until it is dropped.
@@ -106,11 +115,10 @@ struct Turn(Instant);
 impl Turn {
     /// Waits for a turn; none when the work is over before.
     fn begin(is_over: &dyn Fn() -> bool) -> Option<Self> {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let own = std::thread::current().id();
         let mut turns = turns();
         turns.waiting.push_back(own);
-        while turns.waiting.front() != Some(&own) || turns.running >= cores {
+        while turns.waiting.front() != Some(&own) || turns.taken() >= *CORES {
             if is_over() {
                 turns.waiting.retain(|thread| *thread != own);
                 drop(turns);
@@ -120,16 +128,18 @@ impl Turn {
             turns = NEXT.wait_timeout(turns, TURN).unwrap_or_else(PoisonError::into_inner).0;
         }
         turns.waiting.pop_front();
-        turns.running += 1;
+        let now = Instant::now();
+        turns.running.push((own, now));
         drop(turns);
         NEXT.notify_all();
-        Some(Self(Instant::now()))
+        Some(Self(now))
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        turns().running -= 1;
+        let own = std::thread::current().id();
+        turns().running.retain(|(thread, _)| *thread != own);
         NEXT.notify_all();
     }
 }
@@ -166,7 +176,7 @@ pub(crate) fn cpu_time() -> Duration {
     }
     #[cfg(not(unix))]
     {
-        static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         START.elapsed()
     }
 }
@@ -194,7 +204,7 @@ mod tests {
         assert_eq!(run(false).await, first);
         assert_eq!(run(true).await, first);
         assert_ne!(run(false).await, first, "a thread of the lowest priority was used again");
-        assert_eq!(turns().running, 0);
+        assert!(turns().running.is_empty());
         assert!(spawn(|| panic!("on purpose")).unwrap().await.is_err());
         assert!(spawn(|| 7).unwrap().await.is_ok_and(|seven| seven == 7));
     }
