@@ -1,10 +1,9 @@
 //! Finding and inspecting plugins: by a built-in's name or by a path.
 
-use sha2::{Digest, Sha256};
 use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
 use syrch_core::text;
-use syrch_runtime::{Origin, Plugin, Runtime, read_component};
+use syrch_runtime::{Origin, Plugin, Runtime, digest, read_component};
 
 use crate::{Error, LoadError, Observer, PluginSource, SearchEvent, Settings, builtin};
 
@@ -98,11 +97,6 @@ fn is_named(plugin: &Plugin, settings: &Settings) -> bool {
         let is_as_large = std::fs::metadata(path).is_ok_and(|file| file.len() == plugin.size());
         is_as_large && read_component(path, &settings.limits).is_ok_and(|bytes| digest(&bytes) == plugin.digest())
     })
-}
-
-/// The sha256 of bytes, in hex.
-fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(crate) fn runtime(settings: &Settings) -> Result<Runtime, Error> {

@@ -28,4 +28,4 @@ pub use compile::{CompileFailure, CompileProcess, compile_component};
 pub use error::LoadError;
 pub use load::{CompileSettings, Origin, Runtime};
 pub use plugin::{Configured, Identity, Plugin, Used};
-pub use read::read_component;
+pub use read::{digest, read_component};

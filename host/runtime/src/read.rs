@@ -10,7 +10,8 @@ use syrch_core::{Limits, text};
 use crate::LoadError;
 
 /// The sha256 of bytes, in hex: a plugin's identity.
-pub(crate) fn digest(bytes: &[u8]) -> String {
+#[must_use]
+pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -12,7 +12,7 @@ use syrch::yaml::{self, Location, Pair, Spanned, Tree, place};
 
 use super::kind::Kind;
 use super::parameter::Target;
-use super::spec::{self, SPECS, STRATEGY, Spec, Stranger};
+use super::spec::{self, SPECS, STRATEGY, Spec, WhenFound};
 use super::{Effective, Origin};
 use crate::failure::{Failure, Outcome};
 use mapping::Mention;
@@ -53,7 +53,7 @@ impl Entry {
 
 /// Reads a file; `name` is what the user calls it.
 pub(crate) fn read(path: &Path, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
-    // The user may name a pipe or a link; a stranger may not: the one never ends, and errors would quote what the other leads to.
+    // The user may name a pipe or a link; a file that was found may not: the one never ends, and errors would quote what the other leads to.
     let text = yaml::text_of(path, trust == Trust::Stranger).map_err(|why| {
         let failure = Failure::config(format!("config file `{name}`: {why}"));
         match trust {
@@ -220,15 +220,15 @@ impl Reader<'_> {
         if self.trust == Trust::User {
             return None;
         }
-        match spec.stranger {
-            Stranger::SetsOfBuiltin(_) => None,
-            Stranger::Lowers if is_at_most(value, &spec.get(&self.defaults)) => None,
-            Stranger::Lowers => Some("may only be lowered by a file found in a folder"),
-            Stranger::NamesBuiltin => match PluginSource::parse(value.as_str().unwrap_or_default()) {
+        match spec.when_found {
+            WhenFound::SetsOfBuiltin(_) => None,
+            WhenFound::Lowers if is_at_most(value, &spec.get(&self.defaults)) => None,
+            WhenFound::Lowers => Some("may only be lowered by a file found in a folder"),
+            WhenFound::NamesBuiltin => match PluginSource::parse(value.as_str().unwrap_or_default()) {
                 PluginSource::Builtin(_) => None,
                 PluginSource::File(_) => Some("may only name a built-in plugin in a file found in a folder"),
             },
-            Stranger::Never => Some(NOT_FOUND),
+            WhenFound::Never => Some(NOT_FOUND),
         }
     }
 

@@ -26,7 +26,7 @@ use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};
 use flags::Flags;
 use parameter::{Parameter, Target};
-use spec::{AMBIGUITY, SPECS, STRATEGY, Spec, Stranger, TRUST};
+use spec::{AMBIGUITY, SPECS, STRATEGY, Spec, TRUST, WhenFound};
 
 /// Everything that is in force.
 #[derive(Debug, Clone)]
@@ -300,11 +300,11 @@ impl Config {
     /// Why what a found file sets may not be put in force now, although the file may set it in general.
     fn objection(&self, entry: &Entry) -> Option<String> {
         let role = match entry {
-            Entry::Option(spec, value, _) => match spec.stranger {
-                Stranger::Lowers if !file::is_at_most(value, &spec.get(&self.effective)) => {
+            Entry::Option(spec, value, _) => match spec.when_found {
+                WhenFound::Lowers if !file::is_at_most(value, &spec.get(&self.effective)) => {
                     return Some(format!("the strategy `{}` sets a lower value", self.effective.strategy));
                 }
-                Stranger::SetsOfBuiltin(role) => role,
+                WhenFound::SetsOfBuiltin(role) => role,
                 _ => return None,
             },
             Entry::Parameter(Target::Role(role), ..) => *role,

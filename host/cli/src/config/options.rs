@@ -10,11 +10,11 @@ use syrch::{PluginSource, SimulatedKnobs};
 
 use super::kind::{Kind, NO_LIMIT};
 use super::mapping::{self, Mapping};
-use super::spec::{AMBIGUITY, STRATEGY, Spec, Stranger, TRUST};
+use super::spec::{AMBIGUITY, STRATEGY, Spec, TRUST, WhenFound};
 use super::value::{answerer, count, number, round, seconds, set_answerer, shown_seconds, small, text, turn, whole};
 
 macro_rules! role {
-    ($role:ident, $key:literal, $flag:literal, $env:literal, $help:literal, $stranger:ident) => {
+    ($role:ident, $key:literal, $flag:literal, $env:literal, $help:literal, $when_found:ident) => {
         Spec::new(
             $key,
             Kind::Text,
@@ -26,7 +26,7 @@ macro_rules! role {
         )
         .flag($flag, "PATH|NAME")
         .env(&[$env])
-        .stranger(Stranger::$stranger)
+        .when_found(WhenFound::$when_found)
     };
 }
 
@@ -94,19 +94,19 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("temperature", "T")
     .env(&["SYRCH_TEMPERATURE"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("llm.max_tokens_per_call", Kind::Integer(1, 1_000_000), "Output tokens of one call at most", |e| json!(e.settings.model.max_tokens), |e, v| {
         e.settings.model.max_tokens = small(v);
     })
     .flag("max-tokens", "N")
     .env(&["SYRCH_MAX_TOKENS", "SYRCH_MAX_TOKENS_PER_CALL"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("llm.timeout_seconds", TIME, "Seconds that one model call may take", |e| shown_seconds(e.settings.model.timeout), |e, v| {
         e.settings.model.timeout = seconds(v);
     })
     .flag("timeout", "SECONDS")
     .env(&["SYRCH_TIMEOUT", "SYRCH_TIMEOUT_SECONDS"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("llm.offline_threshold", Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "Confidence below which the offline rules abstain", |e| json!(e.settings.model.offline_threshold), |e, v| {
         e.settings.model.offline_threshold = Some(number(v));
     })
@@ -115,27 +115,27 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.model.rates.requests_per_minute = Some(small(v));
     })
     .env(&["SYRCH_REQUESTS_PER_MINUTE"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("llm.tokens_per_minute", mapping::TOKENS, "Tokens a minute, input and output together, that the endpoint may be asked for", |e| json!(e.settings.model.rates.tokens_per_minute), |e, v| {
         e.settings.model.rates.tokens_per_minute = Some(whole(v));
     })
     .env(&["SYRCH_TOKENS_PER_MINUTE"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("llm.in_flight", mapping::IN_FLIGHT, "Requests that may be under way at the endpoint at once", |e| json!(e.settings.model.rates.in_flight), |e, v| {
         e.settings.model.rates.in_flight = Some(count(v));
     })
     .env(&["SYRCH_IN_FLIGHT"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("llm.attempts", Kind::Integer(1, 100), "Tries of one call in all, where trying again can help", |e| json!(e.settings.model.attempts), |e, v| {
         e.settings.model.attempts = small(v);
     })
     .env(&["SYRCH_ATTEMPTS"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("llm.max_retry_wait_seconds", TIME, "Seconds that an endpoint may ask to be left alone before calls give up", |e| shown_seconds(e.settings.model.max_retry_wait), |e, v| {
         e.settings.model.max_retry_wait = seconds(v);
     })
     .env(&["SYRCH_MAX_RETRY_WAIT", "SYRCH_MAX_RETRY_WAIT_SECONDS"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("llm.embeddings", Kind::Text, "The model for embeddings: one of `llm.models`, or its name at the default endpoint, which must speak OpenAI's protocol [default: none]", |e| json!(e.settings.model.embeddings), |e, v| {
         e.settings.model.embeddings = Some(text(v));
     })
@@ -216,19 +216,19 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("max-depth", "N")
     .env(&["SYRCH_MAX_DEPTH"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("execution.max_attempts_per_node", policy(&Limit::MAX_ATTEMPTS), "Statements tried for one task", |e| json!(e.settings.policy.max_attempts), |e, v| {
         e.settings.policy.max_attempts = small(v);
     })
     .flag("max-attempts", "N")
     .env(&["SYRCH_MAX_ATTEMPTS", "SYRCH_MAX_ATTEMPTS_PER_NODE"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("execution.max_rounds", policy(&Limit::MAX_ROUNDS), "Steps of the planner that may change the search graph", |e| json!(e.settings.policy.max_rounds), |e, v| {
         e.settings.policy.max_rounds = small(v);
     })
     .flag("max-rounds", "N")
     .env(&["SYRCH_MAX_ROUNDS"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("execution.high_confidence", policy(&Limit::HIGH_CONFIDENCE), "Stop trying at or above this confidence", |e| json!(e.settings.policy.high_confidence), |e, v| {
         e.settings.policy.high_confidence = number(v);
     })
@@ -239,37 +239,37 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("max-concurrency", "N")
     .env(&["SYRCH_MAX_CONCURRENCY"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("execution.token_budget", Kind::Integer(1, 1_000_000_000_000), "Tokens that a search may spend, input and output together", |e| json!(e.settings.budgets.tokens), |e, v| {
         e.settings.budgets.tokens = whole(v);
     })
     .flag("budget", "TOKENS")
     .env(&["SYRCH_TOKEN_BUDGET", "SYRCH_BUDGET"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("execution.max_usd", MONEY, "Dollars that the model calls of a search may cost; each model needs a price in `llm.prices` [default: no limit]", |e| json!(e.settings.budgets.cost_micros.map(|micros| micros as f64 / MICROS)), |e, v| {
         e.settings.budgets.cost_micros = Some((number(v) * MICROS).round() as u64);
     })
     .flag("max-usd", "USD")
     .env(&["SYRCH_MAX_USD"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("execution.max_calls", Kind::Integer(1, 1_000_000), "Model calls that a search may make", |e| json!(e.settings.budgets.llm_calls), |e, v| {
         e.settings.budgets.llm_calls = small(v);
     })
     .flag("max-calls", "N")
     .env(&["SYRCH_MAX_CALLS"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("execution.max_sql_runs", Kind::Integer(1, 1_000_000), "Statements that a search may run", |e| json!(e.settings.budgets.sql_runs), |e, v| {
         e.settings.budgets.sql_runs = small(v);
     })
     .flag("max-sql-runs", "N")
     .env(&["SYRCH_MAX_SQL_RUNS"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("execution.deadline_seconds", Kind::SecondsOrNone(DAY), "Seconds that a search may take, each one of a suite or a batch; then it ends with the best so far, or with exit code 16. A day (86400) at most, or none: without a deadline", |e| e.settings.deadline.map_or(json!(NO_LIMIT), shown_seconds), |e, v| {
         e.settings.deadline = v.is_number().then(|| seconds(v));
     })
     .flag("deadline", "SECONDS|none")
     .env(&["SYRCH_DEADLINE", "SYRCH_DEADLINE_SECONDS"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new("execution.seed", Kind::Integer(0, u64::MAX), "Where everything random starts", |e| json!(e.settings.seed), |e, v| {
         e.settings.seed = whole(v);
     })
@@ -285,14 +285,14 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("max-questions", "N")
     .env(&["SYRCH_MAX_QUESTIONS"])
-    .stranger(Stranger::Lowers),
+    .when_found(WhenFound::Lowers),
     Spec::new(AMBIGUITY.0, Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "Ambiguity above which the clarifier asks: short for -P clarifier.threshold", |e| {
         e.settings.strategy.config.get(&Role::Clarifier).and_then(|config| config.get(AMBIGUITY.1)).cloned().unwrap_or_default()
     }, |e, v| {
         e.settings.strategy.config.entry(Role::Clarifier).or_default().insert(AMBIGUITY.1.to_owned(), v.clone());
     })
     .env(&["SYRCH_AMBIGUITY_THRESHOLD"])
-    .stranger(Stranger::SetsOfBuiltin(Role::Clarifier)),
+    .when_found(WhenFound::SetsOfBuiltin(Role::Clarifier)),
     Spec::new("execution.verbose", Kind::Boolean, "Log what happens", |e| json!(e.verbose), |e, v| {
         e.verbose = *v == json!(true);
     })
@@ -371,7 +371,7 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("linker", "PATH|NAME|none")
     .env(&["SYRCH_LINKER"])
-    .stranger(Stranger::NamesBuiltin),
+    .when_found(WhenFound::NamesBuiltin),
     role!(Planner, "plugins.planner", "planner", "SYRCH_PLANNER", "Compiles the question into a search graph", NamesBuiltin),
     role!(Solver, "plugins.solver", "solver", "SYRCH_SOLVER", "Finds statements for a task", NamesBuiltin),
     role!(Calibrator, "plugins.calibrator", "calibrator", "SYRCH_CALIBRATOR", "Turns claimed confidence into probabilities", Never),

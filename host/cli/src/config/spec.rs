@@ -7,10 +7,10 @@ use super::Effective;
 use super::kind::Kind;
 pub(crate) use super::options::SPECS;
 
-/// What a file that was found in a folder, and so is a stranger's, may do with an option. An option that declares nothing is out of its
+/// What an untrusted file, found in a folder, may do with an option. An option that declares nothing is out of its
 /// reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stranger {
+pub(crate) enum WhenFound {
     /// Only lower it: it is a limit, a budget or a time.
     Lowers,
     /// Name a built-in plugin, no path.
@@ -32,7 +32,7 @@ pub(crate) struct Spec {
     /// What it may be.
     pub(crate) kind: Kind,
     /// What a file found in a folder may do with it.
-    pub(crate) stranger: Stranger,
+    pub(crate) when_found: WhenFound,
     /// Whether commands that only open a database take its flag, too.
     pub(crate) database: bool,
     /// A sentence for the help.
@@ -49,7 +49,7 @@ impl Spec {
         get: fn(&Effective) -> Value,
         set: fn(&mut Effective, &Value),
     ) -> Self {
-        Self { key, flag: None, env: &[], kind, stranger: Stranger::Never, database: false, help, get, set }
+        Self { key, flag: None, env: &[], kind, when_found: WhenFound::Never, database: false, help, get, set }
     }
 
     pub(super) const fn flag(mut self, name: &'static str, value: &'static str) -> Self {
@@ -62,8 +62,8 @@ impl Spec {
         self
     }
 
-    pub(super) const fn stranger(mut self, may: Stranger) -> Self {
-        self.stranger = may;
+    pub(super) const fn when_found(mut self, may: WhenFound) -> Self {
+        self.when_found = may;
         self
     }
 

@@ -8,7 +8,7 @@ use syrch::yaml::{Location, Pair, Spanned, Tree};
 
 use super::super::mapping::{self, Mapping};
 use super::super::spec::Spec;
-use super::{Entry, NOT_FOUND, Reader, Stranger, Trust};
+use super::{Entry, NOT_FOUND, Reader, Trust, WhenFound};
 use crate::failure::alternatives;
 
 /// A name that must be that of an entry of another mapping.
@@ -24,7 +24,7 @@ pub(super) struct Mention {
 impl Reader<'_> {
     /// Reads a mapping of names.
     pub(super) fn mapping(&mut self, spec: &'static Spec, mapping: Mapping, at: Location, tree: Spanned<Tree>) {
-        if self.trust == Trust::Stranger && spec.stranger == Stranger::Never {
+        if self.trust == Trust::Stranger && spec.when_found == WhenFound::Never {
             self.problem(at, format!("{} {NOT_FOUND}", spec.key));
             return;
         }
