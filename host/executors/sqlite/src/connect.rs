@@ -15,8 +15,8 @@ use syrch_core::text::nearest;
 
 use crate::alarm::{self, Alarm, Ends};
 use crate::authorizer::authorize;
-use crate::checked;
 use crate::config::SqliteConfig;
+use crate::functions;
 use crate::guard::Sentry;
 use crate::memory;
 use crate::state::FileState;
@@ -125,7 +125,7 @@ pub(crate) fn connect(
     connection.busy_timeout(config.busy)?;
     harden(&connection)?;
     limit(&connection, columns)?;
-    checked::replace_functions(&connection)?;
+    functions::add(&connection)?;
     authorize(&connection, sentry.clone())?;
     read_schema(&mut connection, sentry, config)?;
     Ok(connection)

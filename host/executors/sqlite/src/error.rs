@@ -128,8 +128,15 @@ fn out_of_memory() -> SqlError {
             );
             SqlError::new(SqlErrorKind::Unavailable, message).rule(CROWDED)
         }
+        Some(Refused::Places(most)) => places_error(most),
         None => SqlError::new(SqlErrorKind::TooLarge, "the engine ran out of memory").rule("memory"),
     }
+}
+
+/// The error of a full-text search that finds too much in one row.
+pub(crate) fn places_error(most: usize) -> SqlError {
+    let message = format!("a row has more than {most} places where the words of the full-text search stand");
+    SqlError::new(SqlErrorKind::TooLarge, message).rule("full-text")
 }
 
 fn locked() -> SqlError {

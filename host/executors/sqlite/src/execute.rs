@@ -12,7 +12,8 @@ use syrch_core::result_set::SQL_TYPE;
 use syrch_core::{Limits, ResultSet, SqlError, SqlErrorKind};
 use syrch_guard::Spliced;
 
-use crate::error::Context;
+use crate::error::{self, Context};
+use crate::memory::{self, Refused};
 use crate::session::Session;
 use crate::value::{ColumnBuilder, size};
 use crate::watch::Snapshot;
@@ -62,6 +63,10 @@ impl Composed<'_> {
             if !fetch.push(row).map_err(|error| error.into_sql(session))? {
                 break;
             }
+        }
+        // `snippet` goes on without the places that it got no memory for.
+        if let Some(Refused::Places(most)) = memory::refused() {
+            return Err(error::places_error(most));
         }
         fetch.finish(names, self.spliced.text.clone())
     }

@@ -11,6 +11,7 @@ use syrch_core::{SqlError, SqlErrorKind};
 
 use crate::alarm::Alarm;
 use crate::authorizer::Judge;
+use crate::full_text::{Search, Tables};
 use crate::functions;
 
 /// What may be read; all names lower case.
@@ -24,6 +25,10 @@ pub(crate) struct Grant {
     pub(crate) others: HashSet<String>,
     /// Why tables and views that are granted cannot be read.
     pub(crate) unreadable: HashMap<String, String>,
+    /// The views among them all.
+    pub(crate) views: HashSet<String>,
+    /// What can be searched by words.
+    pub(crate) full_text: Tables,
 }
 
 impl Grant {
@@ -68,6 +73,8 @@ pub(crate) struct Seen {
     tables: BTreeSet<String>,
     columns: BTreeSet<String>,
     functions: BTreeSet<String>,
+    search: Search,
+    views: usize,
 }
 
 impl Seen {
@@ -140,6 +147,12 @@ impl Sentry {
     pub(crate) fn seen(&self) -> Seen {
         std::mem::take(&mut self.state().seen)
     }
+
+    /// Checks the full-text search of the statement that was compiled; returns whether there is one.
+    pub(crate) fn search(&self, sql: &str) -> Result<bool, SqlError> {
+        let state = self.state();
+        state.seen.search.check(sql, state.seen.views).map(|()| state.seen.search.is_one())
+    }
 }
 
 impl Judge for Sentry {
@@ -190,6 +203,8 @@ impl State {
         if is_main && self.grant.tables.contains(&name) {
             if self.phase == Phase::Compile {
                 self.seen.tables.insert(table.to_owned());
+                self.seen.views += usize::from(self.grant.views.contains(&name));
+                self.seen.search.read(&self.grant.full_text, &name, column);
                 if !column.is_empty() {
                     self.seen.columns.insert(format!("{table}.{column}"));
                 }
@@ -227,6 +242,7 @@ impl State {
         if functions::is_listed(name) {
             if self.phase == Phase::Compile {
                 self.seen.functions.insert(name.to_ascii_lowercase());
+                self.seen.search.call(name);
             }
             return Authorization::Allow;
         }

@@ -82,6 +82,12 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
             grant.others.insert(name);
         }
     }
+    grant.views = entries.iter().filter(|entry| entry.kind == "view").map(|entry| entry.name.to_lowercase()).collect();
+    for entry in entries.iter().filter(|entry| module(&entry.sql).is_some_and(|module| module.starts_with("fts"))) {
+        if entry.kind == "virtual" {
+            grant.full_text.add(&entry.name, &entry.sql);
+        }
+    }
     let owned = |entry: &&Entry| owner(&entry.name).is_some_and(|(owner, _)| grant.tables.contains(&owner));
     grant.shadows = entries.iter().filter(is_shadow).filter(owned).map(|entry| entry.name.to_lowercase()).collect();
     close_keys(&mut tables);

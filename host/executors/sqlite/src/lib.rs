@@ -4,12 +4,12 @@
 mod alarm;
 mod authorizer;
 mod cells;
-mod checked;
 mod config;
 mod connect;
 mod database;
 mod error;
 mod execute;
+mod full_text;
 mod functions;
 mod guard;
 mod introspect;

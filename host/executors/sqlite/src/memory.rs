@@ -23,6 +23,10 @@ const CROWDED: usize = HEAP / 4 * 3;
 const SMALL: usize = 64 << 20;
 /// Bytes of a request from which on the clock is read.
 const LARGE: usize = 64 << 10;
+/// Places in one row that a full-text search may find, where a function asks for them, and the bytes of each: `snippet` takes 15 ns for each
+/// pair of them.
+const PLACES: usize = 1 << 13;
+const PLACE: usize = 12;
 
 /// Why a statement was refused memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub(crate) enum Refused {
     Own(usize),
     /// All statements of the process together hold too much.
     Crowded,
+    /// A full-text search found this many places or more in one row.
+    Places(usize),
 }
 
 /// What the statement on this thread may take.
@@ -39,12 +45,19 @@ struct Account {
     held: Cell<isize>,
     most: Cell<isize>,
     until: Cell<Option<Instant>>,
+    searches: Cell<bool>,
     refused: Cell<Option<Refused>>,
 }
 
 thread_local! {
     static ACCOUNT: Account = const {
-        Account { held: Cell::new(0), most: Cell::new(isize::MAX), until: Cell::new(None), refused: Cell::new(None) }
+        Account {
+            held: Cell::new(0),
+            most: Cell::new(isize::MAX),
+            until: Cell::new(None),
+            searches: Cell::new(false),
+            refused: Cell::new(None),
+        }
     };
 }
 
@@ -112,6 +125,9 @@ unsafe extern "C" fn free(block: *mut c_void) {
 
 #[allow(unsafe_code)]
 unsafe extern "C" fn realloc(block: *mut c_void, bytes: c_int) -> *mut c_void {
+    if ACCOUNT.with(|account| account.searches.get() && lists_places(account, bytes)) {
+        return std::ptr::null_mut();
+    }
     let before = size(block);
     let more = bytes.saturating_sub(c_int::try_from(before).unwrap_or(c_int::MAX));
     let Some(engine) = engine().filter(|_| more <= 0 || may_grow(more)) else { return std::ptr::null_mut() };
@@ -121,6 +137,17 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: c_int) -> *mut c_void {
         count(size(moved), before);
     }
     moved
+}
+
+/// Whether a request is for the list of places in a row that full-text search found, and longer than [`PLACES`]. FTS5 doubles the list, of
+/// three numbers a place, whenever it is full; `snippet` compares each of its places with each, and nothing checks the time.
+fn lists_places(account: &Account, bytes: c_int) -> bool {
+    let bytes = usize::try_from(bytes).unwrap_or(0);
+    let is_list = bytes > PLACES * PLACE && bytes % PLACE == 0 && (bytes / PLACE).is_power_of_two();
+    if is_list {
+        account.refused.set(Some(Refused::Places(PLACES)));
+    }
+    is_list
 }
 
 #[allow(unsafe_code)]
@@ -172,8 +199,14 @@ pub(crate) fn begin(bytes: usize, until: Instant) {
         account.held.set(0);
         account.most.set(isize::try_from(bytes).unwrap_or(isize::MAX));
         account.until.set(Some(until));
+        account.searches.set(false);
         account.refused.set(None);
     });
+}
+
+/// The statement on this thread searches full text.
+pub(crate) fn search() {
+    ACCOUNT.with(|account| account.searches.set(true));
 }
 
 /// The statement on this thread has ended.
@@ -181,6 +214,7 @@ pub(crate) fn end() {
     ACCOUNT.with(|account| {
         account.most.set(isize::MAX);
         account.until.set(None);
+        account.searches.set(false);
     });
     ENDED.notify_waiters();
 }

@@ -86,6 +86,13 @@ impl Session {
             let error = SqlError::new(SqlErrorKind::Denied, "the statement has parameters, and none can be bound");
             return Err(error.rule("parameters"));
         }
+        let located = |error: SqlError| {
+            let at = error.position.and_then(|at| usize::try_from(at).ok());
+            SqlError { position: at.and_then(|at| context.spliced.original(at)), ..error }
+        };
+        if self.sentry.search(sql).map_err(located)? {
+            memory::search();
+        }
         self.sentry.step();
         Ok(statement)
     }

@@ -191,13 +191,13 @@ fn who_waits_for_a_busy_database_is_told() {
     let fixture = Fixture::new(SHOP);
     let mut config = fixture.config();
     config.limits.sql_in_flight = 1;
-    config.limits.sql_deadline = Duration::from_millis(300);
+    // A statement gives its place up once it has computed for 30 ms, so that three have had it by then.
+    config.limits.sql_deadline = Duration::from_millis(100);
     let database = SqliteDatabase::open(config).unwrap();
     let endless = Query::new("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r");
     runtime().block_on(async {
-        let run = || database.run(&endless);
-        let (a, b, c, d) = tokio::join!(run(), run(), run(), run());
-        let kinds = [a, b, c, d].map(|result| result.unwrap_err().kind);
+        let results = futures::future::join_all((0..8).map(|_| database.run(&endless))).await;
+        let kinds: Vec<_> = results.into_iter().map(|result| result.unwrap_err().kind).collect();
         assert!(
             kinds.iter().all(|kind| matches!(kind, SqlErrorKind::Timeout | SqlErrorKind::Unavailable)),
             "{kinds:?}"
@@ -354,6 +354,28 @@ fn functions_over_long_values_end_with_the_deadline() {
     let error = refusal(&database, &text);
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("length")), "{error:?}");
     assert_eq!(rows(&database, "SELECT 1"), [[Value::Integer(1)]]);
+}
+
+#[test]
+fn full_text_search_in_long_rows_ends() {
+    let long = "INSERT INTO notes SELECT 'long', replace(hex(zeroblob(490000)), '00', 'a ');";
+    let fixture = Fixture::new(&format!("{SHOP} {long}"));
+    let database = SqliteDatabase::open(hasty(&fixture)).unwrap();
+    for function in ["snippet(notes, 1, '', '', '', 64)", "highlight(notes, 1, '', '')", "bm25(notes)"] {
+        let error = refusal(&database, &format!("SELECT {function} FROM notes('a')"));
+        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("full-text")), "{error:?}");
+        assert_eq!(rows(&database, &format!("SELECT {function} FROM notes WHERE notes MATCH 'fox'")).len(), 1);
+    }
+    // One row of as many words as there may be, each of them wherever it is looked for.
+    let words = vec!["a"; 15].join(" ");
+    let near = Query::new(format!("SELECT count(*) FROM notes WHERE notes MATCH 'NEAR({words})'"));
+    if let Err(error) = runtime().block_on(database.run(&near)) {
+        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")), "{error:?}");
+    }
+    let computed = "SELECT 1 FROM notes WHERE notes MATCH (SELECT group_concat(body, ' ') FROM notes)";
+    let error = refusal(&database, computed);
+    assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Denied, Some("full-text")), "{error:?}");
+    assert_eq!(error.position, computed.find("MATCH").map(|at| at as u32));
 }
 
 #[test]

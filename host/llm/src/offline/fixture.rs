@@ -122,13 +122,7 @@ impl CellIndex for Cells {
     }
 }
 
-/// The result of a future that waits for nothing but this fixture.
+/// The result of a future, on a runtime of its own: a schema is compiled on one of its threads.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = std::pin::pin!(future);
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    loop {
-        if let std::task::Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            return output;
-        }
-    }
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }

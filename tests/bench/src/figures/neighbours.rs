@@ -161,7 +161,7 @@ fn arm(world: &World, words: &[&str], flags: &[&str]) -> Outcome<(f64, f64)> {
     let report: Value = serde_json::from_str(text(&output.stdout).trim())?;
     let arms = report["arms"].as_array();
     let arm = arms.and_then(|arms| arms.iter().find(|arm| arm["name"] == "single")).unwrap_or(&report);
-    let right = arm["figures"]["right"].as_f64().ok_or("the report has no arm `single`")?;
-    let p95 = arm["figures"]["costs"]["latency"]["p95_ms"].as_f64().ok_or("the report has no times")?;
+    let right = arm["right"].as_f64().ok_or("the report has no arm `single`")?;
+    let p95 = arm["costs"]["latency"]["p95_ms"].as_f64().ok_or("the report has no times")?;
     Ok((right, p95))
 }

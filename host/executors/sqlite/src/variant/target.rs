@@ -16,7 +16,7 @@ use crate::alarm::{self, Alarm, Ends};
 use crate::authorizer::{Judge, authorize};
 use crate::connect::{self, quoted};
 use crate::guard::Sentry;
-use crate::{checked, functions, memory};
+use crate::{functions, memory};
 
 /// Pages of the file, of 4,096 bytes each: half a GiB.
 const PAGES: u32 = 1 << 17;
@@ -163,7 +163,7 @@ fn open(part: &Path, pages: u32, sentry: &Sentry, ends: Ends) -> rusqlite::Resul
     connect::limit(&connection, COLUMNS)?;
     connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, SQL_BYTES)?;
     connection.set_limit(Limit::SQLITE_LIMIT_VARIABLE_NUMBER, COLUMNS)?;
-    checked::replace_functions(&connection)?;
+    functions::add(&connection)?;
     authorize(&connection, Writer(sentry.clone()))?;
     alarm::arm(&mut connection, sentry, &Alarm::set(ends, &Arc::default()))?;
     Ok(connection)

@@ -1,6 +1,14 @@
 //! The functions that a statement may call. Not listed: whatever loads code, tells of the process or of the connection, or
 //! changes something.
 
+mod call;
+mod checked;
+mod math;
+mod percentile;
+mod regexp;
+
+use rusqlite::Connection;
+
 /// Sorted, lower case.
 pub(crate) const LISTED: &[&str] = &[
     "->",
@@ -148,6 +156,14 @@ pub(crate) const LISTED: &[&str] = &[
 /// Table-valued functions that read nothing but their arguments.
 pub(crate) const TABLES: [&str; 2] = ["json_each", "json_tree"];
 
+/// Gives a connection our own functions: those that the build of the engine leaves out, and versions of others that keep to the deadline.
+pub(crate) fn add(connection: &Connection) -> rusqlite::Result<()> {
+    checked::replace(connection)?;
+    math::add(connection)?;
+    percentile::add(connection)?;
+    regexp::add(connection)
+}
+
 /// Whether a statement may call it.
 pub(crate) fn is_listed(name: &str) -> bool {
     LISTED.binary_search(&name.to_ascii_lowercase().as_str()).is_ok()
@@ -161,5 +177,42 @@ mod tests {
     fn the_list_is_sorted_and_letter_case_does_not_matter() {
         assert!(LISTED.is_sorted());
         assert!(is_listed("COUNT") && is_listed("->>") && !is_listed("load_extension") && !is_listed("sqlite_version"));
+    }
+
+    /// How the functions are called that are no ordinary ones.
+    const OTHERS: &[(&str, &str)] = &[
+        ("->", "SELECT '{}' -> 'a'"),
+        ("->>", "SELECT '{}' ->> 'a'"),
+        ("bm25", "SELECT bm25(docs) FROM docs('fox')"),
+        ("current_date", "SELECT current_date"),
+        ("current_time", "SELECT current_time"),
+        ("current_timestamp", "SELECT current_timestamp"),
+        ("highlight", "SELECT highlight(docs, 0, '[', ']') FROM docs('fox')"),
+        ("likelihood", "SELECT likelihood(1, 0.5)"),
+        ("match", "SELECT 1 FROM docs WHERE docs MATCH 'fox'"),
+        ("offsets", "SELECT offsets(old) FROM old WHERE old MATCH 'fox'"),
+        ("snippet", "SELECT snippet(docs, 0, '[', ']', '', 5) FROM docs('fox')"),
+    ];
+
+    #[test]
+    fn every_function_of_the_list_exists() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        add(&connection).unwrap();
+        let tables = "CREATE VIRTUAL TABLE docs USING fts5(body); INSERT INTO docs VALUES ('fox'); \
+                      CREATE VIRTUAL TABLE old USING fts3(body); INSERT INTO old VALUES ('fox');";
+        connection.execute_batch(tables).unwrap();
+        let run = |sql: &str| connection.query_row(sql, [], |_| Ok(()));
+        for name in LISTED {
+            if let Some((_, sql)) = OTHERS.iter().find(|(other, _)| other == name) {
+                run(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+                continue;
+            }
+            let arguments = ["", "1", "'[]'", "1, 1", "'[]', '[]'", "'{}', '$', 1", "1, 1, 1"];
+            let calls = arguments
+                .iter()
+                .flat_map(|given| [format!("SELECT {name}({given})"), format!("SELECT {name}({given}) OVER ()")]);
+            let errors: Vec<_> = calls.map_while(|sql| run(&sql).err()).collect();
+            assert!(errors.len() < 2 * arguments.len(), "{name}: {errors:?}");
+        }
     }
 }

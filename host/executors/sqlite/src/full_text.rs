@@ -1,0 +1,238 @@
+//! Full-text search. The engine checks no deadline between the words of a search in one row, so a search takes its words from the statement's
+//! text, where they can be counted: words that a statement computes could be any number.
+
+use std::collections::HashSet;
+
+use syrch_core::{Dialect, SqlError, SqlErrorKind};
+use syrch_guard::{Kind, Token};
+
+/// Words of one search.
+const WORDS: usize = 16;
+/// Bytes of one search.
+const BYTES: usize = 512;
+/// Functions that take a full-text table by its name.
+const FUNCTIONS: [&str; 4] = ["bm25", "highlight", "offsets", "snippet"];
+
+/// The tables of a schema that can be searched; names in lower case.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tables {
+    /// All of them.
+    names: HashSet<String>,
+    /// Those that are also searched by `LIKE` and `GLOB`.
+    trigrams: HashSet<String>,
+}
+
+impl Tables {
+    pub(crate) fn add(&mut self, name: &str, declaration: &str) {
+        self.names.insert(name.to_lowercase());
+        if declaration.to_ascii_lowercase().contains("trigram") {
+            self.trigrams.insert(name.to_lowercase());
+        }
+    }
+}
+
+/// What a statement was seen to search.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Search {
+    tables: HashSet<String>,
+    has_match: bool,
+    has_pattern: bool,
+    reads_trigrams: bool,
+}
+
+impl Search {
+    /// The statement reads a column.
+    pub(crate) fn read(&mut self, tables: &Tables, table: &str, column: &str) {
+        // The column that stands for all the others is named after its table.
+        if tables.names.contains(table) && column.eq_ignore_ascii_case(table) {
+            self.tables.insert(table.to_owned());
+        }
+        self.reads_trigrams |= tables.trigrams.contains(table);
+    }
+
+    /// The statement calls a function.
+    pub(crate) fn call(&mut self, function: &str) {
+        self.has_match |= function.eq_ignore_ascii_case("match");
+        self.has_pattern |= ["like", "glob"].iter().any(|name| function.eq_ignore_ascii_case(name));
+    }
+
+    /// Whether anything is searched.
+    pub(crate) fn is_one(&self) -> bool {
+        self.has_match || !self.tables.is_empty() || self.searches_patterns()
+    }
+
+    fn searches_patterns(&self) -> bool {
+        self.has_pattern && self.reads_trigrams
+    }
+
+    /// Refuses words that cannot be counted, or too many. `views` are those that the statement reads: their text is not its own.
+    pub(crate) fn check(&self, sql: &str, views: usize) -> Result<(), SqlError> {
+        if !self.is_one() {
+            return Ok(());
+        }
+        if views > 0 {
+            return Err(refused("a statement that searches full text cannot also read views", None));
+        }
+        let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).unwrap_or_default();
+        tokens.retain(Token::is_significant);
+        let text = Text { sql, tokens: &tokens };
+        for (at, token) in tokens.iter().enumerate() {
+            let is_search =
+                text.is_word(at, &["MATCH"]) || self.searches_patterns() && text.is_word(at, &["LIKE", "GLOB"]);
+            if is_search && !(text.counted(at + 1)? && text.ends(at + 2)) {
+                return Err(text.computed(at));
+            }
+            let name = token.name(sql).or_else(|| Some(token.text(sql).trim_matches('\'').to_owned()));
+            if name.is_some_and(|name| self.tables.contains(&name.to_lowercase())) && !text.names_a_table(at)? {
+                return Err(text.computed(at));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A statement's tokens.
+struct Text<'t> {
+    sql: &'t str,
+    tokens: &'t [Token],
+}
+
+impl Text<'_> {
+    fn token(&self, at: usize) -> &str {
+        self.tokens.get(at).map_or("", |token| token.text(self.sql))
+    }
+
+    fn is_word(&self, at: usize, words: &[&str]) -> bool {
+        words.iter().any(|word| self.token(at).eq_ignore_ascii_case(word))
+    }
+
+    /// Whether a short text stands here.
+    fn counted(&self, at: usize) -> Result<bool, SqlError> {
+        let Some(token) = self.tokens.get(at).filter(|token| token.kind == Kind::Text) else { return Ok(false) };
+        let text = token.text(self.sql);
+        let words = text
+            .split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_')
+            .filter(|word| !word.is_empty());
+        if text.len() > BYTES || words.count() > WORDS {
+            let message = format!("a full-text search may have {WORDS} words and {BYTES} bytes");
+            return Err(refused(&message, Some(token.start)));
+        }
+        Ok(true)
+    }
+
+    /// Whether the expression that ends before this place is not part of a larger one that binds more.
+    fn ends(&self, at: usize) -> bool {
+        self.tokens
+            .get(at)
+            .is_none_or(|token| token.kind == Kind::Word || [")", ",", ";"].contains(&token.text(self.sql)))
+    }
+
+    /// Whether the name of a table that can be searched stands here for the table, or before `MATCH`: compared in other ways it
+    /// searches for whatever it is compared with.
+    fn names_a_table(&self, at: usize) -> Result<bool, SqlError> {
+        if self.tokens[at].kind == Kind::Text && self.token(at + 1) != "(" {
+            return Ok(true);
+        }
+        if self.token(at + 1) == "." || self.is_word(at + 1, &["MATCH"]) {
+            return Ok(true);
+        }
+        let mut first = at;
+        while first >= 2 && self.token(first - 1) == "." {
+            first -= 2;
+        }
+        if first >= 1 && self.is_word(first - 1, &["FROM", "JOIN"]) {
+            return if self.token(at + 1) == "(" { self.arguments(at + 2) } else { Ok(true) };
+        }
+        let is_argument = first >= 2 && self.token(first - 1) == "(" && self.is_word(first - 2, &FUNCTIONS);
+        Ok(is_argument && [")", ","].contains(&self.token(at + 1)))
+    }
+
+    /// Whether the arguments that begin here are short texts.
+    fn arguments(&self, mut at: usize) -> Result<bool, SqlError> {
+        while self.counted(at)? {
+            match self.token(at + 1) {
+                "," => at += 2,
+                end => return Ok(end == ")"),
+            }
+        }
+        Ok(false)
+    }
+
+    fn computed(&self, at: usize) -> SqlError {
+        let message = "a full-text search takes its words from the statement itself: name the table after FROM or JOIN, and write \
+                       `… MATCH 'words'`";
+        refused(message, self.tokens.get(at).map(|token| token.start))
+    }
+}
+
+fn refused(message: &str, at: Option<usize>) -> SqlError {
+    let position = at.and_then(|at| u32::try_from(at).ok());
+    SqlError { position, ..SqlError::new(SqlErrorKind::Denied, message).rule("full-text") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(sql: &str) -> Result<(), SqlError> {
+        let search =
+            Search { tables: ["docs".to_owned()].into(), has_match: true, has_pattern: true, reads_trigrams: true };
+        search.check(sql, 0)
+    }
+
+    #[test]
+    fn words_stand_in_the_statement() {
+        for sql in [
+            "SELECT title FROM docs WHERE docs MATCH 'quick fox'",
+            "SELECT * FROM docs d JOIN other o ON o.id = d.rowid WHERE title MATCH 'fox' AND o.x = 1",
+            "SELECT rowid, bm25(docs) FROM docs('fox') ORDER BY rank",
+            "SELECT docs.title, snippet(docs, 1, '[', ']', '...', 5) FROM main.docs WHERE (\"DOCS\" MATCH 'NEAR(a b, 3)');",
+            "SELECT title FROM docs /* of all */ WHERE docs.docs match 'fox' -- words",
+            "SELECT 'docs' FROM [docs] WHERE docs MATCH 'a' OR title LIKE '%fox%' ORDER BY 1",
+        ] {
+            check(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+    }
+
+    #[test]
+    fn computed_words_are_refused() {
+        for sql in [
+            "SELECT 1 FROM docs WHERE docs MATCH 'a' || 'b'",
+            "SELECT 1 FROM docs WHERE docs MATCH ('a' || 'b')",
+            "SELECT 1 FROM docs WHERE docs MATCH 'a' -> 'b'",
+            "SELECT 1 FROM docs WHERE docs MATCH title",
+            "SELECT 1 FROM docs WHERE docs MATCH \"title\"",
+            "SELECT 1 FROM docs WHERE match('a', docs)",
+            "SELECT 1 FROM docs WHERE docs = 'a'",
+            "SELECT 1 FROM docs d WHERE d.docs = replace('a', 'a', 'b')",
+            "SELECT 1 FROM docs WHERE docs IN ('a')",
+            "SELECT 1 FROM (SELECT docs AS m FROM docs) WHERE m = 'a' || 'b'",
+            "WITH c(m) AS (SELECT title, docs FROM docs) SELECT 1 FROM c WHERE m = 'a'",
+            "SELECT 1 FROM docs('a' || 'b')",
+            "SELECT 1 FROM docs(title)",
+            "SELECT 1 FROM 'docs'(title)",
+            "SELECT 1 FROM main . \"docs\" (title)",
+            "SELECT 1 FROM docs WHERE title LIKE '%' || body",
+            "SELECT 1 FROM docs JOIN t USING (docs)",
+        ] {
+            assert!(check(sql).is_err_and(|error| error.rule.as_deref() == Some("full-text")), "{sql}");
+        }
+    }
+
+    #[test]
+    fn words_are_counted() {
+        let text = |count: usize| vec!["a"; count].join(" ");
+        let matched = |count: usize| check(&format!("SELECT 1 FROM docs WHERE docs MATCH '{}'", text(count)));
+        let argument = |count: usize| check(&format!("SELECT 1 FROM docs('{}')", text(count)));
+        assert!(matched(WORDS).is_ok() && argument(WORDS).is_ok());
+        assert!(matched(WORDS + 1).is_err_and(|error| error.position == Some(36)) && argument(WORDS + 1).is_err());
+        assert!(check(&format!("SELECT 1 FROM docs WHERE docs MATCH '{}'", "a".repeat(BYTES))).is_err());
+    }
+
+    #[test]
+    fn a_view_is_not_in_the_statement() {
+        let search = Search { has_match: true, ..Search::default() };
+        assert!(search.check("SELECT 1 FROM v", 1).is_err());
+        assert!(Search::default().check("SELECT 1 FROM v", 1).is_ok());
+    }
+}

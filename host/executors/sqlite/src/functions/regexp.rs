@@ -1,0 +1,105 @@
+//! `text REGEXP pattern`, for which the engine leaves the function to the program. Patterns are those of the crate `regex`, whose time is in
+//! proportion to the product of the sizes of the program and of the text.
+
+use std::cell::RefCell;
+
+use regex::bytes::{Regex, RegexBuilder};
+use rusqlite::Connection;
+
+use super::call::{Call, Checked, Outcome, Stop, call, register};
+
+/// Bytes of a pattern: as many as `LIKE` takes.
+const PATTERN: usize = 200;
+/// Bytes that a compiled pattern may have, tried in turn.
+const PROGRAMS: [usize; 3] = [16 << 10, 64 << 10, 256 << 10];
+/// The product of the bytes of a program and of a text: about two seconds where each part of the program could match at each place.
+const MATCHED: usize = 6 << 30;
+
+pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
+    register(connection, c"regexp", 2, 0, call::<Regexp>)
+}
+
+/// A compiled pattern, and the bytes that its program has at most.
+type Compiled = (Regex, usize);
+
+thread_local! {
+    /// The last pattern: that of the next row, as a rule.
+    static LAST: RefCell<Option<(Vec<u8>, Compiled)>> = const { RefCell::new(None) };
+}
+
+/// `regexp(pattern, text)`.
+struct Regexp;
+
+impl Checked for Regexp {
+    fn run(call: &Call<'_>) -> Outcome {
+        let (pattern, text) = (call.text(0)?, call.text(1)?);
+        call.work(text.len())?;
+        let is_match = LAST.with_borrow_mut(|last| {
+            if last.as_ref().is_none_or(|(known, _)| known != pattern) {
+                *last = Some((pattern.to_owned(), compile(pattern)?));
+            }
+            let Some((_, (regex, bytes))) = last else { return Err(Stop::Null) };
+            if text.len().saturating_mul(*bytes) > MATCHED {
+                let message = format!("a text of {} bytes is too long for this pattern of REGEXP", text.len());
+                return Err(Stop::Message(message));
+            }
+            Ok(regex.is_match(text))
+        })?;
+        call.give_number(is_match.into());
+        Ok(())
+    }
+}
+
+fn compile(pattern: &[u8]) -> Result<Compiled, Stop> {
+    let refused = |reason: &str| Stop::Message(format!("the pattern of REGEXP {reason}"));
+    if pattern.len() > PATTERN {
+        return Err(refused(&format!("is longer than {PATTERN} bytes")));
+    }
+    let text = std::str::from_utf8(pattern).map_err(|_| refused("is not UTF-8"))?;
+    for bytes in PROGRAMS {
+        match RegexBuilder::new(text).size_limit(bytes).dfa_size_limit(4 * bytes).build() {
+            Ok(regex) => return Ok((regex, bytes)),
+            Err(regex::Error::CompiledTooBig(_)) => {}
+            Err(_) => return Err(refused("is not a regular expression")),
+        }
+    }
+    Err(refused("is too large once compiled"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(sql: &str) -> Result<Option<bool>, String> {
+        let connection = Connection::open_in_memory().unwrap();
+        add(&connection).unwrap();
+        connection.query_row(sql, [], |row| row.get(0)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn texts_match() {
+        for (sql, expected) in [
+            ("SELECT 'Vienna' REGEXP '^V.*a$'", Some(true)),
+            ("SELECT 'Graz' REGEXP '^V'", Some(false)),
+            ("SELECT 'Graz' NOT REGEXP '^V'", Some(true)),
+            ("SELECT 2024 REGEXP '^20[0-9]{2}$'", Some(true)),
+            ("SELECT 'Köln' REGEXP '^K\\wln$'", Some(true)),
+            ("SELECT NULL REGEXP 'a'", None),
+            ("SELECT 'a' REGEXP NULL", None),
+        ] {
+            assert_eq!(ask(sql), Ok(expected), "{sql}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_bounded() {
+        for (sql, message) in [
+            ("SELECT 'a' REGEXP '('".to_owned(), "is not a regular expression"),
+            (format!("SELECT 'a' REGEXP '{}'", "a".repeat(201)), "is longer than 200 bytes"),
+            ("SELECT 'a' REGEXP '(\\p{L}{16}7){64}'".to_owned(), "is too large once compiled"),
+            ("SELECT hex(zeroblob(900000)) REGEXP '\\p{L}{4}7'".to_owned(), "is too long for this pattern"),
+        ] {
+            assert!(ask(&sql).is_err_and(|error| error.contains(message)), "{sql}");
+        }
+    }
+}
