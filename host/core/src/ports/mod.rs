@@ -1,6 +1,7 @@
 //! What the host lends to a plugin. Each file has the name of the WIT interface that it mirrors: its values, and the trait
 //! behind it. [`Database`] and [`ModelProvider`] are what backends implement; the port traits are what one role call sees of them.
 
+mod asker;
 mod cells;
 mod evaluate;
 mod inspect;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use asker::{NOBODY, asker, on_behalf_of};
 pub use cells::{CellIndex, CellsPort, Match, Sample};
 pub use evaluate::EvaluatePort;
 pub use inspect::{ColumnStats, Facts, InspectPort, Literal, Plan};

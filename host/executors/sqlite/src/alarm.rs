@@ -18,6 +18,8 @@ const STEPS: i32 = 100;
 
 /// CPU time of a statement before it gives way.
 const SLOW: Duration = Duration::from_millis(30);
+/// The same, while others wait for its place.
+const SLOW_BEFORE_OTHERS: Duration = Duration::from_millis(5);
 
 const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
@@ -81,10 +83,8 @@ pub(crate) struct Ends {
 pub(crate) struct Alarm {
     ends: Ends,
     until: Instant,
-    /// Before this time the statement cannot be slow, so that its CPU time need not be asked for.
-    slow: Instant,
-    /// The thread's CPU time when the statement is slow and gives way to those that are not.
-    free: Duration,
+    /// When it began, by the clock and by the thread's CPU time.
+    begun: (Instant, Duration),
     /// Bytes that the whole process may hold, where those of a statement are not counted.
     most: Option<usize>,
     cancel: Arc<Cancel>,
@@ -95,20 +95,13 @@ impl Alarm {
     pub(crate) fn set(ends: Ends, cancel: &Arc<Cancel>) -> Self {
         let most = memory::of_process().map(|used| used.saturating_add(ends.memory));
         let now = Instant::now();
-        Self {
-            ends,
-            until: now + ends.deadline,
-            slow: now + SLOW,
-            free: threads::cpu_time() + SLOW,
-            most,
-            cancel: Arc::clone(cancel),
-        }
+        Self { ends, until: now + ends.deadline, begun: (now, threads::cpu_time()), most, cancel: Arc::clone(cancel) }
     }
 
     /// Whether the work is over.
     pub(crate) fn rings(&self) -> bool {
         let mut now = Instant::now();
-        if now >= self.slow && self.is_slow() {
+        if self.is_slow(now) {
             threads::give_way(&|| Instant::now() >= self.until || self.cancel.is_stopped());
             now = Instant::now();
         }
@@ -121,15 +114,20 @@ impl Alarm {
     }
 
     /// Whether the work is that of a slow statement; when it is found to be, its place goes to others.
-    fn is_slow(&self) -> bool {
+    fn is_slow(&self, now: Instant) -> bool {
         let Some(seat) = &self.cancel.seat else { return false };
-        let known = self.cancel.is_slow.load(Ordering::Relaxed);
-        if !known && threads::cpu_time() >= self.free {
-            self.cancel.is_slow.store(true, Ordering::Relaxed);
-            seat.give_up();
+        if self.cancel.is_slow.load(Ordering::Relaxed) {
             return true;
         }
-        known
+        let (begun, cpu) = self.begun;
+        let free = if seat.is_wanted() { SLOW_BEFORE_OTHERS } else { SLOW };
+        // It has used no more than has passed, and to ask for the time of a thread is dear.
+        if now.saturating_duration_since(begun) < free || threads::cpu_time().saturating_sub(cpu) < free {
+            return false;
+        }
+        self.cancel.is_slow.store(true, Ordering::Relaxed);
+        seat.give_up();
+        true
     }
 
     /// Why it rang.

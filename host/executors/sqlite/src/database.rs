@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Query, Sample,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Query, Sample, asker,
 };
 use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind};
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
@@ -108,9 +108,8 @@ impl SqliteDatabase {
         work: &Arc<impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + Sync + 'static>,
         deadline: Duration,
     ) -> Result<T, SqlError> {
-        let seat = match self.0.seats.take(deadline).await {
+        let seat = match self.0.seats.take(asker(), deadline).await {
             Ok(seat) => Arc::new(seat),
-            Err(NoSeat::Closed) => return Err(unavailable("the database is closed".to_owned())),
             Err(NoSeat::Stuck(count)) => {
                 return Err(unavailable(format!(
                     "{count} statements of this process have not ended although their time is over; none begins until one of them ends"
@@ -121,11 +120,14 @@ impl SqliteDatabase {
         let (inner, cancel, work) = (Arc::clone(&self.0), Arc::new(Cancel::of(&seat)), Arc::clone(work));
         let guard = LeaveOnDrop::new(&cancel, &seat);
         // Made here: where there is no thread, the place is given back at once.
-        let occupied = Occupied::new(seat);
+        let occupied = Occupied::new(Arc::clone(&seat));
         let begun = Instant::now();
         let job = threads::spawn(move || {
             let _occupied = occupied;
-            inner.work(&cancel, begun, deadline, &*work)
+            let before = threads::cpu_time();
+            let result = inner.work(&cancel, begun, deadline, &*work);
+            seat.charge(threads::cpu_time().saturating_sub(before));
+            result
         });
         let job = job.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
         let result = tokio::time::timeout(deadline + GRACE, job).await;

@@ -69,7 +69,7 @@ pub(crate) fn compiling(error: &Error, context: &Context<'_>) -> SqlError {
 }
 
 /// How the engine's messages at run time begin, where that says more than their code. What follows may quote cells and is dropped.
-const WORDS: [&str; 17] = [
+const WORDS: [&str; 24] = [
     "malformed JSON",
     "bad JSON path",
     "JSON cannot hold BLOB values",
@@ -86,7 +86,14 @@ const WORDS: [&str; 17] = [
     "malformed MATCH expression",
     "unterminated string",
     "unable to use function",
-    "percentile",
+    "the fraction argument to",
+    "input to median() is not numeric",
+    "input to percentile() is not numeric",
+    "input to percentile_cont() is not numeric",
+    "input to percentile_disc() is not numeric",
+    "the pattern of REGEXP is not a regular expression",
+    "the pattern of REGEXP is longer than 200 bytes",
+    "the pattern of REGEXP is too large once compiled",
 ];
 
 /// An error while it runs. The engine's messages may quote the arguments of functions, which are cells: every text is a fixed one.
@@ -164,6 +171,9 @@ fn classify(error: &Error) -> SqlError {
     }
 }
 
+/// What the engine says of a text that does not parse.
+const SYNTAX: [&str; 3] = ["syntax error", "incomplete input", "unrecognized token"];
+
 /// Errors that only their words tell apart.
 fn by_message(text: String) -> SqlError {
     let kind = if text.starts_with("no such table")
@@ -180,10 +190,11 @@ fn by_message(text: String) -> SqlError {
         return SqlError::new(SqlErrorKind::FunctionRefused, text).suggest(near).rule("function");
     } else if text.starts_with("unsafe use of") {
         return SqlError::new(SqlErrorKind::Denied, text).rule("trusted-schema");
-    } else if text.starts_with("no such") || text.contains("malformed database schema") {
-        SqlErrorKind::Other
-    } else {
+    } else if SYNTAX.iter().any(|part| text.contains(part)) {
         SqlErrorKind::Syntax
+    } else {
+        // It parses: an aggregate in the wrong place, a sub-select that is too wide, and the like.
+        SqlErrorKind::Other
     };
     SqlError::new(kind, text)
 }

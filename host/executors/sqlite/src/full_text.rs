@@ -1,17 +1,22 @@
 //! Full-text search. The engine checks no deadline between the words of a search in one row, so a search takes its words from the statement's
 //! text, where they can be counted: words that a statement computes could be any number.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use syrch_core::{Dialect, SqlError, SqlErrorKind};
 use syrch_guard::{Kind, Token};
 
-/// Words of one search.
+/// Words of one search, and of all searches of a statement.
 const WORDS: usize = 16;
+const ALL_WORDS: usize = 64;
 /// Bytes of one search.
 const BYTES: usize = 512;
 /// Functions that take a full-text table by its name.
 const FUNCTIONS: [&str; 4] = ["bm25", "highlight", "offsets", "snippet"];
+
+/// Words that may follow the last table of a list, and none of its columns.
+const AFTER_TABLES: [&str; 9] = ["WHERE", "ON", "JOIN", "LEFT", "INNER", "CROSS", "GROUP", "ORDER", "LIMIT"];
 
 /// The tables of a schema that can be searched; names in lower case.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +39,9 @@ impl Tables {
 /// What a statement was seen to search.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search {
+    /// Tables that are read. The engine does not say whether `docs('words')` searches or reads.
+    read: HashSet<String>,
+    /// Tables that are searched by a comparison.
     tables: HashSet<String>,
     has_match: bool,
     has_pattern: bool,
@@ -43,9 +51,12 @@ pub(crate) struct Search {
 impl Search {
     /// The statement reads a column.
     pub(crate) fn read(&mut self, tables: &Tables, table: &str, column: &str) {
-        // The column that stands for all the others is named after its table.
-        if tables.names.contains(table) && column.eq_ignore_ascii_case(table) {
-            self.tables.insert(table.to_owned());
+        if tables.names.contains(table) {
+            self.read.insert(table.to_owned());
+            // The column that stands for all the others is named after its table.
+            if column.to_lowercase() == table {
+                self.tables.insert(table.to_owned());
+            }
         }
         self.reads_trigrams |= tables.trigrams.contains(table);
     }
@@ -56,9 +67,9 @@ impl Search {
         self.has_pattern |= ["like", "glob"].iter().any(|name| function.eq_ignore_ascii_case(name));
     }
 
-    /// Whether anything is searched.
+    /// Whether anything may be searched.
     pub(crate) fn is_one(&self) -> bool {
-        self.has_match || !self.tables.is_empty() || self.searches_patterns()
+        self.has_match || !self.read.is_empty()
     }
 
     fn searches_patterns(&self) -> bool {
@@ -71,19 +82,22 @@ impl Search {
             return Ok(());
         }
         if views > 0 {
-            return Err(refused("a statement that searches full text cannot also read views", None));
+            return Err(refused("a statement that reads a full-text table cannot also read views", None));
         }
         let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).unwrap_or_default();
         tokens.retain(Token::is_significant);
-        let text = Text { sql, tokens: &tokens };
+        let text = Text { sql, tokens: &tokens, words: Cell::new(0) };
         for (at, token) in tokens.iter().enumerate() {
             let is_search =
                 text.is_word(at, &["MATCH"]) || self.searches_patterns() && text.is_word(at, &["LIKE", "GLOB"]);
-            if is_search && !(text.counted(at + 1)? && text.ends(at + 2)) {
+            if is_search && !text.is_searched_for(at + 1)? {
                 return Err(text.computed(at));
             }
-            let name = token.name(sql).or_else(|| Some(token.text(sql).trim_matches('\'').to_owned()));
-            if name.is_some_and(|name| self.tables.contains(&name.to_lowercase())) && !text.names_a_table(at)? {
+            let name = token.name(sql).unwrap_or_else(|| token.text(sql).trim_matches('\'').to_owned()).to_lowercase();
+            if self.read.contains(&name) && text.token(at + 1) == "(" && !text.arguments(at + 2)? {
+                return Err(text.computed(at));
+            }
+            if self.tables.contains(&name) && !text.names_a_table(at) {
                 return Err(text.computed(at));
             }
         }
@@ -95,6 +109,8 @@ impl Search {
 struct Text<'t> {
     sql: &'t str,
     tokens: &'t [Token],
+    /// Words that were counted.
+    words: Cell<usize>,
 }
 
 impl Text<'_> {
@@ -102,19 +118,30 @@ impl Text<'_> {
         self.tokens.get(at).map_or("", |token| token.text(self.sql))
     }
 
+    /// Whether one of these words or names stands here: the operator `MATCH` is a function that may also be called by its name.
     fn is_word(&self, at: usize, words: &[&str]) -> bool {
-        words.iter().any(|word| self.token(at).eq_ignore_ascii_case(word))
+        let name = self.tokens.get(at).and_then(|token| token.name(self.sql));
+        name.is_some_and(|name| words.iter().any(|word| name.eq_ignore_ascii_case(word)))
+    }
+
+    /// Whether all that is searched for here is a short text, perhaps in brackets.
+    fn is_searched_for(&self, at: usize) -> Result<bool, SqlError> {
+        if self.token(at) == "(" {
+            return Ok(self.counted(at + 1)? && self.token(at + 2) == ")" && self.ends(at + 3));
+        }
+        Ok(self.counted(at)? && self.ends(at + 1))
     }
 
     /// Whether a short text stands here.
     fn counted(&self, at: usize) -> Result<bool, SqlError> {
         let Some(token) = self.tokens.get(at).filter(|token| token.kind == Kind::Text) else { return Ok(false) };
         let text = token.text(self.sql);
-        let words = text
-            .split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_')
-            .filter(|word| !word.is_empty());
-        if text.len() > BYTES || words.count() > WORDS {
-            let message = format!("a full-text search may have {WORDS} words and {BYTES} bytes");
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
+        self.words.set(self.words.get() + words);
+        if text.len() > BYTES || words > WORDS || self.words.get() > ALL_WORDS {
+            let message = format!(
+                "a full-text search may have {WORDS} words and {BYTES} bytes, and all of a statement {ALL_WORDS} words"
+            );
             return Err(refused(&message, Some(token.start)));
         }
         Ok(true)
@@ -127,24 +154,22 @@ impl Text<'_> {
             .is_none_or(|token| token.kind == Kind::Word || [")", ",", ";"].contains(&token.text(self.sql)))
     }
 
-    /// Whether the name of a table that can be searched stands here for the table, or before `MATCH`: compared in other ways it
-    /// searches for whatever it is compared with.
-    fn names_a_table(&self, at: usize) -> Result<bool, SqlError> {
-        if self.tokens[at].kind == Kind::Text && self.token(at + 1) != "(" {
-            return Ok(true);
-        }
-        if self.token(at + 1) == "." || self.is_word(at + 1, &["MATCH"]) {
-            return Ok(true);
+    /// Whether the name of a table that is searched stands here for the table, or before `MATCH`: compared in other ways it searches for
+    /// whatever it is compared with.
+    fn names_a_table(&self, at: usize) -> bool {
+        let next = self.token(at + 1);
+        if self.tokens[at].kind == Kind::Text || next == "." || self.is_word(at + 1, &["MATCH"]) {
+            return true;
         }
         let mut first = at;
         while first >= 2 && self.token(first - 1) == "." {
             first -= 2;
         }
-        if first >= 1 && self.is_word(first - 1, &["FROM", "JOIN"]) {
-            return if self.token(at + 1) == "(" { self.arguments(at + 2) } else { Ok(true) };
-        }
-        let is_argument = first >= 2 && self.token(first - 1) == "(" && self.is_word(first - 2, &FUNCTIONS);
-        Ok(is_argument && [")", ","].contains(&self.token(at + 1)))
+        let Some(before) = first.checked_sub(1) else { return false };
+        let is_argument = self.token(before) == "(" && first >= 2 && self.is_word(first - 2, &FUNCTIONS);
+        let is_last_of_list =
+            self.token(before) == "," && (["", ";"].contains(&next) || self.is_word(at + 1, &AFTER_TABLES));
+        self.is_word(before, &["FROM", "JOIN"]) || is_last_of_list || (is_argument && [")", ","].contains(&next))
     }
 
     /// Whether the arguments that begin here are short texts.
@@ -175,8 +200,16 @@ mod tests {
     use super::*;
 
     fn check(sql: &str) -> Result<(), SqlError> {
-        let search =
-            Search { tables: ["docs".to_owned()].into(), has_match: true, has_pattern: true, reads_trigrams: true };
+        let mut tables = Tables::default();
+        tables.add("docs", "CREATE VIRTUAL TABLE docs USING fts5(title, tokenize='trigram')");
+        let mut search = Search::default();
+        search.read(&tables, "docs", "title");
+        search.call("like");
+        // `docs('words')` reads no column of that name.
+        if !sql.contains("docs(") {
+            search.read(&tables, "docs", "DOCS");
+            search.call("match");
+        }
         search.check(sql, 0)
     }
 
@@ -188,6 +221,7 @@ mod tests {
             "SELECT rowid, bm25(docs) FROM docs('fox') ORDER BY rank",
             "SELECT docs.title, snippet(docs, 1, '[', ']', '...', 5) FROM main.docs WHERE (\"DOCS\" MATCH 'NEAR(a b, 3)');",
             "SELECT title FROM docs /* of all */ WHERE docs.docs match 'fox' -- words",
+            "SELECT docs.title FROM other, docs WHERE docs MATCH ('fox')",
             "SELECT 'docs' FROM [docs] WHERE docs MATCH 'a' OR title LIKE '%fox%' ORDER BY 1",
         ] {
             check(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -203,6 +237,10 @@ mod tests {
             "SELECT 1 FROM docs WHERE docs MATCH title",
             "SELECT 1 FROM docs WHERE docs MATCH \"title\"",
             "SELECT 1 FROM docs WHERE match('a', docs)",
+            "SELECT 1 FROM docs WHERE \"match\"('a' || 'b', title)",
+            "SELECT 1 FROM docs WHERE [match]('a', title)",
+            "SELECT 1 FROM docs WHERE `like`('%' || 'b', title)",
+            "SELECT 1, docs FROM docs WHERE 1",
             "SELECT 1 FROM docs WHERE docs = 'a'",
             "SELECT 1 FROM docs d WHERE d.docs = replace('a', 'a', 'b')",
             "SELECT 1 FROM docs WHERE docs IN ('a')",
@@ -227,12 +265,20 @@ mod tests {
         assert!(matched(WORDS).is_ok() && argument(WORDS).is_ok());
         assert!(matched(WORDS + 1).is_err_and(|error| error.position == Some(36)) && argument(WORDS + 1).is_err());
         assert!(check(&format!("SELECT 1 FROM docs WHERE docs MATCH '{}'", "a".repeat(BYTES))).is_err());
+        assert!(check(&format!("SELECT 1 FROM docs WHERE docs MATCH '\"{}\"'", "a_".repeat(WORDS + 1))).is_err());
+        let many = |count: usize| vec![format!("docs MATCH '{}'", text(WORDS)); count].join(" AND ");
+        assert!(check(&format!("SELECT 1 FROM docs WHERE {}", many(4))).is_ok());
+        assert!(check(&format!("SELECT 1 FROM docs WHERE {}", many(5))).is_err());
     }
 
     #[test]
     fn a_view_is_not_in_the_statement() {
-        let search = Search { has_match: true, ..Search::default() };
+        let mut tables = Tables::default();
+        tables.add("DÖCS", "");
+        let mut search = Search::default();
+        search.read(&tables, "döcs", "DÖCS");
         assert!(search.check("SELECT 1 FROM v", 1).is_err());
+        assert!(search.check("SELECT 1 FROM \"DÖCS\" WHERE \"DÖCS\" = 'a' || 'b'", 0).is_err());
         assert!(Search::default().check("SELECT 1 FROM v", 1).is_ok());
     }
 }

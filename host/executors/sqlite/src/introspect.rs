@@ -86,6 +86,10 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
     for entry in entries.iter().filter(|entry| module(&entry.sql).is_some_and(|module| module.starts_with("fts"))) {
         if entry.kind == "virtual" {
             grant.full_text.add(&entry.name, &entry.sql);
+            if content(&entry.sql).is_some_and(|name| grant.views.contains(&name)) {
+                grant.tables.remove(&entry.name.to_lowercase());
+                grant.refuse(&entry.name, "its content is a view, whose searches nothing bounds".to_owned());
+            }
         }
     }
     let owned = |entry: &&Entry| owner(&entry.name).is_some_and(|(owner, _)| grant.tables.contains(&owner));
@@ -144,6 +148,15 @@ fn module(sql: &str) -> Option<String> {
     let mut names = tokens.iter().filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
     names.find(|token| token.kind == Kind::Word && token.text(sql).eq_ignore_ascii_case("using"))?;
     Some(names.next()?.name(sql)?.to_lowercase())
+}
+
+/// What a full-text table takes its content from (`content='name'`), in lower case.
+fn content(sql: &str) -> Option<String> {
+    let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).ok()?;
+    tokens.retain(syrch_guard::Token::is_significant);
+    let at = tokens.iter().position(|token| token.text(sql).eq_ignore_ascii_case("content"))?;
+    let named = tokens.get(at + 2).filter(|_| tokens.get(at + 1).is_some_and(|token| token.text(sql) == "="))?;
+    Some(named.name(sql).unwrap_or_else(|| named.text(sql).trim_matches('\'').to_owned()).to_lowercase())
 }
 
 /// How the names of the tables end that a module makes for itself.

@@ -14,6 +14,7 @@ mod functions;
 mod guard;
 mod introspect;
 mod memory;
+mod queue;
 mod seats;
 mod session;
 mod state;

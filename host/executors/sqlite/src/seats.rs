@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 
 use crate::alarm::Cancel;
+use crate::queue::{Place, Queue};
 
 /// Threads of the process that may be left to themselves, beside those that somebody waits for.
 const LEFT: usize = 32;
@@ -44,8 +45,6 @@ impl Abandoned {
 /// Why there is no place.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoSeat {
-    /// The database is closed.
-    Closed,
     /// All places are taken.
     Busy,
     /// This many threads run on after their statements' time.
@@ -54,20 +53,22 @@ pub(crate) enum NoSeat {
 
 /// The places.
 pub(crate) struct Seats {
-    permits: Arc<Semaphore>,
+    queue: Arc<Queue>,
     abandoned: &'static Abandoned,
 }
 
 /// One thread's place.
 #[derive(Debug)]
 pub(crate) struct Seat {
+    search: u64,
+    queue: Arc<Queue>,
     state: Mutex<State>,
     abandoned: &'static Abandoned,
 }
 
 #[derive(Debug)]
 enum State {
-    Taken { _permit: OwnedSemaphorePermit },
+    Taken { _place: Place },
     GivenUp,
     Left,
     Ended,
@@ -80,22 +81,31 @@ impl Seats {
     }
 
     fn beside(count: usize, abandoned: &'static Abandoned) -> Self {
-        let permits = Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { permits, abandoned }
+        Self { queue: Queue::new(count), abandoned }
     }
 
-    /// Waits for a place so long.
-    pub(crate) async fn take(&self, patience: Duration) -> Result<Seat, NoSeat> {
-        let permit = tokio::time::timeout(patience, Arc::clone(&self.permits).acquire_owned()).await;
-        let permit = permit.map_err(|_| NoSeat::Busy)?.map_err(|_| NoSeat::Closed)?;
+    /// Waits for a place so long, on behalf of a search.
+    pub(crate) async fn take(&self, search: u64, patience: Duration) -> Result<Seat, NoSeat> {
+        let place = tokio::time::timeout(patience, self.queue.take(search)).await.map_err(|_| NoSeat::Busy)?;
         if tokio::time::timeout(MOMENT, self.abandoned.are_few()).await.is_err() {
             return Err(NoSeat::Stuck(self.abandoned.count.load(Ordering::Relaxed)));
         }
-        Ok(Seat { state: Mutex::new(State::Taken { _permit: permit }), abandoned: self.abandoned })
+        let state = Mutex::new(State::Taken { _place: place });
+        Ok(Seat { search, queue: Arc::clone(&self.queue), state, abandoned: self.abandoned })
     }
 }
 
 impl Seat {
+    /// Whether others wait for a place.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.queue.is_wanted()
+    }
+
+    /// The statement has used so much more CPU time.
+    pub(crate) fn charge(&self, time: Duration) {
+        self.queue.charge(self.search, time);
+    }
+
     /// The statement is slow: somebody else may have its place. A search has only so many statements under way, so slow ones do not pile up.
     pub(crate) fn give_up(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,23 +174,23 @@ mod tests {
         let (seats, others) = (Seats::beside(1, &ABANDONED), Seats::beside(1, &ABANDONED));
         let mut hanging = Vec::new();
         for _ in 0..LEFT {
-            let seat = seats.take(MOMENT).await.ok().unwrap();
-            assert_eq!(seats.permits.available_permits(), 0);
+            let seat = seats.take(0, MOMENT).await.ok().unwrap();
+            assert!(seats.take(0, Duration::from_millis(1)).await.is_err());
             seat.leave();
             seat.leave();
             hanging.push(seat);
         }
         // Another database's statements are refused too, and told why.
         for seats in [&seats, &others] {
-            assert_eq!(seats.take(MOMENT).await.err(), Some(NoSeat::Stuck(LEFT)));
+            assert_eq!(seats.take(0, MOMENT).await.err(), Some(NoSeat::Stuck(LEFT)));
         }
         hanging.pop().unwrap().end();
-        let seat = others.take(MOMENT).await.ok().unwrap();
+        let seat = others.take(0, MOMENT).await.ok().unwrap();
         // A slow statement keeps nobody out.
         let one = Seats::beside(1, &ABANDONED);
-        let slow = one.take(MOMENT).await.ok().unwrap();
+        let slow = one.take(0, MOMENT).await.ok().unwrap();
         slow.give_up();
-        assert!(one.take(MOMENT).await.is_ok());
+        assert!(one.take(0, MOMENT).await.is_ok());
         // One that ends while it is waited for was never left.
         seat.end();
         seat.leave();

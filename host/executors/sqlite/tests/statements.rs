@@ -123,14 +123,18 @@ fn refusals_name_rule_and_token() {
 fn errors_have_kinds_places_and_suggestions() {
     let fixture = Fixture::new(SHOP);
     let database = fixture.open();
-    use SqlErrorKind::{AmbiguousName, Syntax, UnknownColumn, UnknownTable};
+    use SqlErrorKind::{AmbiguousName, Other, Syntax, UnknownColumn, UnknownTable};
     for (text, kind, at, near) in [
         ("SELECT * FROM costumers", UnknownTable, Some("costumers"), Some("customers")),
         ("SELECT nme FROM customers", UnknownColumn, Some("nme"), Some("name")),
         ("SELECT total FROM customers", UnknownColumn, Some("total"), Some("orders.total")),
         ("SELECT id FROM customers, orders", AmbiguousName, Some("id"), Some("orders.id")),
         ("SELECT id FORM customers WHERE", Syntax, None, None),
-        ("SELECT count(*) FROM orders WHERE sum(total) > 1", Syntax, None, None),
+        ("SELECT count(*) FROM orders WHERE sum(total) > 1", Other, None, None),
+        ("SELECT id FROM orders HAVING total > 1", Other, None, None),
+        ("SELECT id FROM orders WHERE id = (SELECT id, total FROM orders)", Other, None, None),
+        ("SELECT abs(1, 2)", Other, None, None),
+        ("SELECT id, FROM orders", Syntax, None, None),
     ] {
         let error = refusal(&database, text);
         assert_eq!(error.kind, kind, "{text}: {error:?}");
@@ -191,12 +195,12 @@ fn who_waits_for_a_busy_database_is_told() {
     let fixture = Fixture::new(SHOP);
     let mut config = fixture.config();
     config.limits.sql_in_flight = 1;
-    // A statement gives its place up once it has computed for 30 ms, so that three have had it by then.
-    config.limits.sql_deadline = Duration::from_millis(100);
+    // While others wait, a statement gives its place up once it has computed for 5 ms, so that six have had it by then.
+    config.limits.sql_deadline = Duration::from_millis(30);
     let database = SqliteDatabase::open(config).unwrap();
     let endless = Query::new("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r");
     runtime().block_on(async {
-        let results = futures::future::join_all((0..8).map(|_| database.run(&endless))).await;
+        let results = futures::future::join_all((0..16).map(|_| database.run(&endless))).await;
         let kinds: Vec<_> = results.into_iter().map(|result| result.unwrap_err().kind).collect();
         assert!(
             kinds.iter().all(|kind| matches!(kind, SqlErrorKind::Timeout | SqlErrorKind::Unavailable)),

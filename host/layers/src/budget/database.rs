@@ -1,17 +1,22 @@
 //! Statements under the search's ledger.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use syrch_core::ledger::Exhausted;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Query, Sample,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, NOBODY, OVERRUN, Plan, PortError, Query, Sample,
+    on_behalf_of,
 };
 use syrch_core::{Catalog, Dialect, Hit, Ledger, Limits, ResultSet, SqlError, SqlErrorKind};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Why a search that may not runs no more statements.
 const STOPPED: &str = "this search runs no more statements: one of its own still ran after its deadline";
+
+/// The number of the next search.
+static SEARCHES: AtomicU64 = AtomicU64::new(NOBODY + 1);
 
 /// A database that charges each statement it runs or explains, with as many under way as the limits allow. What needs no statement
 /// of the guest's (the catalog, checks, statistics, the index) is not charged; port calls as such are counted elsewhere. Whatever of all this
@@ -20,6 +25,8 @@ pub struct BudgetedDatabase {
     inner: Arc<dyn Database>,
     ledger: Arc<Ledger>,
     slots: Semaphore,
+    /// The search's number in this process.
+    search: u64,
 }
 
 impl BudgetedDatabase {
@@ -27,7 +34,8 @@ impl BudgetedDatabase {
     #[must_use]
     pub fn new(inner: Arc<dyn Database>, ledger: Arc<Ledger>, limits: &Limits) -> Self {
         let slots = Semaphore::new(limits.sql_in_flight.clamp(1, Semaphore::MAX_PERMITS));
-        Self { inner, ledger, slots }
+        let search = SEARCHES.fetch_add(1, Ordering::Relaxed);
+        Self { inner, ledger, slots, search }
     }
 
     /// Waits for a slot and charges the statement, so that one cancelled while it waits costs nothing.
@@ -79,12 +87,12 @@ fn stopped() -> SqlError {
 impl CellIndex for BudgetedDatabase {
     async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
         let _slot = self.slot().await?;
-        self.noted_call(self.inner.samples(table, columns, limit).await)
+        self.noted_call(on_behalf_of(self.search, self.inner.samples(table, columns, limit)).await)
     }
 
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
         let _slot = self.slot().await?;
-        self.noted_call(self.inner.find(phrases, how, limit).await)
+        self.noted_call(on_behalf_of(self.search, self.inner.find(phrases, how, limit)).await)
     }
 }
 
@@ -114,22 +122,22 @@ impl Database for BudgetedDatabase {
         if self.has_overrun() {
             return Err(stopped());
         }
-        self.noted(self.inner.check(query).await)
+        self.noted(on_behalf_of(self.search, self.inner.check(query)).await)
     }
 
     async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
         let _slot = self.charge().await?;
-        self.noted(self.inner.explain(query).await)
+        self.noted(on_behalf_of(self.search, self.inner.explain(query)).await)
     }
 
     async fn run(&self, query: &Query) -> Result<ResultSet, SqlError> {
         let _slot = self.charge().await?;
-        self.noted(self.inner.run(query).await)
+        self.noted(on_behalf_of(self.search, self.inner.run(query)).await)
     }
 
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         let _slot = self.slot().await?;
-        self.noted_call(self.inner.column_stats(table, columns).await)
+        self.noted_call(on_behalf_of(self.search, self.inner.column_stats(table, columns)).await)
     }
 }
 

@@ -24,6 +24,8 @@ const HOSTILE: usize = AT_ONCE / 3;
 const DELAY: Duration = Duration::from_millis(50);
 /// Searches that each innocent client makes, one after the other.
 const EACH: usize = 8;
+/// How long a search of a comparison may take.
+const DEADLINE: Duration = Duration::from_secs(30);
 /// What the hostile plugins do, and in which role.
 const HABITS: [(Role, &str); 6] = [
     (Role::Planner, "spin"),
@@ -124,7 +126,7 @@ fn misled(settings: &Settings, role: Role, habit: &str, plugin: &Path) -> Settin
 
 /// A comparison of one ordinary arm with three hostile ones, through the binary.
 pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
-    const QUESTIONS: u32 = 80;
+    const QUESTIONS: u32 = 160;
     let plugin = hostile(world)?;
     let folder = world.place("arms")?;
     let suite = super::suites::suite(world, QUESTIONS)?.display().to_string();
@@ -140,13 +142,16 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
     }
     let endpoint = delayed(DELAY);
     let url = endpoint.url();
-    let flags = ["--base-url", &url, "--model", "mock", "--no-cache", "--quiet", "--format", "json"];
-    let alone = arm(world, &["benchmark", &suite, "--strategy", "single", "--workers", "40"], &flags)?;
+    // What the hostile arms do goes on until then.
+    let deadline = DEADLINE.as_secs().to_string();
+    let flags =
+        ["--base-url", &url, "--model", "mock", "--no-cache", "--quiet", "--format", "json", "--deadline", &deadline];
+    let alone = arm(world, &["benchmark", &suite, "--strategy", "single", "--workers", "160"], &flags)?;
     let mut words = vec!["compare", "single"];
     words.extend(names.iter().map(String::as_str));
     words.extend([suite.as_str(), "--workers", "160"]);
     let together = arm(world, &words, &flags)?;
-    let what = "p95 of an arm beside three hostile ones, 160 searches at once, against that alone at 40";
+    let what = "p95 of an arm beside three hostile ones, against that alone, both at --workers 160";
     let note = format!("{:.0} ms, alone {:.0} ms", together.1, alone.1);
     Ok(vec![
         Figure::new("right answers of an arm beside three hostile ones", together.0, "").at_least(alone.0),

@@ -33,7 +33,6 @@ struct Regexp;
 impl Checked for Regexp {
     fn run(call: &Call<'_>) -> Outcome {
         let (pattern, text) = (call.text(0)?, call.text(1)?);
-        call.work(text.len())?;
         let is_match = LAST.with_borrow_mut(|last| {
             if last.as_ref().is_none_or(|(known, _)| known != pattern) {
                 *last = Some((pattern.to_owned(), compile(pattern)?));
@@ -43,6 +42,8 @@ impl Checked for Regexp {
                 let message = format!("a text of {} bytes is too long for this pattern of REGEXP", text.len());
                 return Err(Stop::Message(message));
             }
+            // In the worst case each part of the program is looked at for each byte.
+            call.work(text.len().saturating_mul(*bytes >> 10))?;
             Ok(regex.is_match(text))
         })?;
         call.give_number(is_match.into());
