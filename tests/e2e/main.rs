@@ -39,6 +39,7 @@ mod simulated;
 mod statements;
 mod strategies;
 mod suites;
+mod toolchains;
 mod trace;
 mod trust;
 mod zoo;

@@ -7,7 +7,7 @@ use syrch_core::{RoleError, SqlError};
 use syrch_grade::run::RunError;
 use syrch_grade::suite::{MissingDatabases, SuiteError};
 use syrch_journal::JournalError;
-use syrch_runtime::LoadError;
+use syrch_runtime::{LoadError, Toolchain};
 
 /// An error of the library. `cli` gives each class its exit code.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,8 @@ pub enum Error {
     PluginRejected {
         /// Which plugin.
         plugin: String,
+        /// What it was made with.
+        toolchain: Toolchain,
         /// Why.
         source: LoadError,
     },

@@ -3,7 +3,7 @@
 use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
 use syrch_core::text;
-use syrch_runtime::{Origin, Plugin, Runtime, digest, read_component};
+use syrch_runtime::{Origin, Plugin, Runtime, Toolchain, digest, read_component};
 
 use crate::{Error, LoadError, Observer, PluginSource, SearchEvent, Settings, builtin};
 
@@ -121,13 +121,21 @@ pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dy
         }
     };
     let compiling = || observer.event(&SearchEvent::Compiling { plugin: label.clone() });
-    runtime.load(&label, bytes, origin, &compiling).await.map_err(|source| rejected(&label, source))
+    let loaded = runtime.load(&label, bytes, origin, &compiling).await;
+    loaded.map_err(|error| match (rejected(&label, error), source) {
+        (Error::PluginRejected { plugin, source, .. }, PluginSource::File(path)) => {
+            let toolchain = read_component(path, runtime.limits())
+                .map_or_else(|_| Toolchain::default(), |bytes| Toolchain::of(&bytes));
+            Error::PluginRejected { plugin, toolchain, source }
+        }
+        (error, _) => error,
+    })
 }
 
 pub(crate) fn rejected(plugin: &str, source: LoadError) -> Error {
     match source {
         // The host's own trouble.
         LoadError::Engine(_) | LoadError::Unavailable(_) => Error::Internal(format!("plugin `{plugin}`: {source}")),
-        _ => Error::PluginRejected { plugin: plugin.to_owned(), source },
+        _ => Error::PluginRejected { plugin: plugin.to_owned(), toolchain: Toolchain::default(), source },
     }
 }

@@ -7,7 +7,7 @@ use syrch::strategies::StrategyError;
 use syrch::syrch_core::ledger::Exhausted;
 use syrch::syrch_core::ports::DatabaseError;
 use syrch::syrch_core::{RoleError, SqlError, SqlErrorKind};
-use syrch::{Error, LoadError};
+use syrch::{Error, LoadError, Toolchain};
 
 use crate::exit::Exit;
 
@@ -88,7 +88,7 @@ impl From<Error> for Failure {
                 .hint(did_you_mean(&similar).unwrap_or_else(|| {
                     "`syrch-host plugin list` shows the built-in ones; a path ends in .wasm".into()
                 })),
-            Error::PluginRejected { plugin, source } => rejection(message, &plugin, &source),
+            Error::PluginRejected { plugin, toolchain, source } => rejection(message, &plugin, toolchain, &source),
             Error::PluginFailed(error) => role_failure(&error),
             Error::Untrusted { plugin, .. } => of(Exit::Denied).hint(format!(
                 "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows sample:N shows cells to all plugins"
@@ -173,7 +173,7 @@ fn run(message: String, error: &RunError) -> Failure {
     }
 }
 
-fn rejection(message: String, plugin: &str, why: &LoadError) -> Failure {
+fn rejection(message: String, plugin: &str, toolchain: Toolchain, why: &LoadError) -> Failure {
     let of = |exit: Exit, hint: String| Failure::new(exit, message.clone()).hint(hint);
     let rejected = |hint: &str| of(Exit::PluginRejected, hint.to_owned());
     match why {
@@ -189,16 +189,39 @@ fn rejection(message: String, plugin: &str, why: &LoadError) -> Failure {
                 .unwrap_or_else(|| "`syrch-host plugin list` shows the built-in ones, which need no path".into()),
         ),
         LoadError::NotAComponent { .. } | LoadError::Broken(_) => {
-            rejected("build it for the target wasm32-wasip2, which makes components, and copy the whole file")
+            rejected(&format!("make a component of it, {}, and copy the whole file", build_command(toolchain)))
         }
         LoadError::Version { .. } | LoadError::Import { .. } | LoadError::Export { .. } | LoadError::NoRole { .. } => {
-            rejected("build it against the contract of this host, the files in `wit/`")
+            rejected(&format!(
+                "build it against the contract of this host, the files in `wit/`, {}",
+                build_command(toolchain)
+            ))
         }
-        LoadError::TooLarge { .. } => rejected(
-            "build it with --release and without debug information: `strip = true` in the profile, or `wasm-tools strip`",
-        ),
+        LoadError::TooLarge { .. } => rejected(match toolchain {
+            Toolchain::Go => "build it without debug information: `go build -ldflags='-s -w'`, or `wasm-tools strip`",
+            Toolchain::JavaScript => "build it smaller: `componentize-qjs --opt-size --minify`, or `wasm-tools strip`",
+            Toolchain::Python => "leave out packages that it does not import, or run `wasm-tools strip`",
+            Toolchain::C => "build it with -Os -s, or run `wasm-tools strip`",
+            Toolchain::Rust | Toolchain::Unknown => {
+                "build it with --release and without debug information: `strip = true` in the profile, or `wasm-tools strip`"
+            }
+        }),
         LoadError::Unreadable(_) => rejected("check that the path is a file that you may read"),
         _ => Failure::new(Exit::PluginRejected, message),
+    }
+}
+
+/// How the tool of a language makes a component.
+fn build_command(toolchain: Toolchain) -> &'static str {
+    match toolchain {
+        Toolchain::Rust => "with `cargo build --release --target wasm32-wasip2`",
+        Toolchain::C => "with `clang --target=wasm32-wasip1 -mexec-model=reactor` and `wasm-tools component new`",
+        Toolchain::Go => "with `GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared` and `wasm-tools component new`",
+        Toolchain::Python => "with `componentize-py -d wit -w WORLD componentize MODULE -o FILE.wasm`",
+        Toolchain::JavaScript => "with `componentize-qjs --wit wit --world WORLD --js FILE.js -o FILE.wasm`",
+        Toolchain::Unknown => {
+            "such as with `cargo build --release --target wasm32-wasip2`, componentize-py, componentize-qjs or `wasm-tools component new`"
+        }
     }
 }
 
@@ -293,10 +316,15 @@ mod tests {
 
     #[test]
     fn a_wrong_setting_is_configuration_and_a_wrong_file_is_not() {
-        let rejected = |source| Failure::from(Error::PluginRejected { plugin: "p.wasm".into(), source });
+        let rejected = |source| {
+            let toolchain = Toolchain::Python;
+            Failure::from(Error::PluginRejected { plugin: "p.wasm".into(), toolchain, source })
+        };
         assert_eq!(rejected(LoadError::Config("bad".into())).exit, Exit::Config);
         let missing = rejected(LoadError::Missing { path: "p.wasm".into(), similar: vec!["pp.wasm".into()] });
         assert_eq!((missing.exit, missing.hint.as_deref()), (Exit::PluginRejected, Some("did you mean `pp.wasm`?")));
+        let other = rejected(LoadError::Version { found: "1".into(), offered: "2".into() });
+        assert!(other.hint.is_some_and(|hint| hint.contains("componentize-py")));
     }
 
     #[test]

@@ -54,7 +54,8 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
     pool
 }
 
-/// Proposals that guests of the usual languages do without are off, as is what could differ between machines.
+/// Proposals that guests of the usual languages do without are off, as is what could differ between machines. Components within components,
+/// which JavaScript's are, need several memories for what lies between them, and their runtimes tail calls.
 fn config(limits: &Limits) -> Config {
     let mut config = Config::new();
     config
@@ -66,8 +67,8 @@ fn config(limits: &Limits) -> Config {
         .parallel_compilation(true)
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)
-        .wasm_multi_memory(false)
-        .wasm_tail_call(false)
+        .wasm_multi_memory(true)
+        .wasm_tail_call(true)
         .cranelift_nan_canonicalization(true)
         // What a memory begins with is some ten pages: to copy them is cheaper than to map them and then to fault on each.
         .memory_init_cow(false)

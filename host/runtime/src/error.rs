@@ -103,8 +103,18 @@ pub enum LoadError {
     Engine(String),
 }
 
-/// Tells a failed call in the words of `core`. The engine's words are cut to one line; a guest's own panic text stays in its log.
-pub(crate) fn role_error(plugin: &str, export: &str, error: &wasmtime::Error, limiter: &SumLimiter) -> RoleError {
+/// Bytes of what a guest printed that the error of its trap shows, from the beginning and from the end: some languages say first what went wrong,
+/// and some last.
+const PRINTED: usize = 400;
+
+/// Tells a failed call in the words of `core`. The engine's words are cut to one line; what the guest printed before it trapped follows them.
+pub(crate) fn role_error(
+    plugin: &str,
+    export: &str,
+    error: &wasmtime::Error,
+    limiter: &SumLimiter,
+    printed: &str,
+) -> RoleError {
     let (plugin, export) = (plugin.to_owned(), export.to_owned());
     let limit = |limit: &str, detail: String| RoleError::Limit {
         plugin: plugin.clone(),
@@ -127,13 +137,27 @@ pub(crate) fn role_error(plugin: &str, export: &str, error: &wasmtime::Error, li
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => limit("wasm-stack", "the call stack is exhausted".to_owned()),
-        Some(trap) => RoleError::Trap { plugin, export, reason: trap.to_string() },
+        Some(trap) => RoleError::Trap { plugin, export, reason: with_printed(&trap.to_string(), printed) },
         None => {
             let cause = error.root_cause().to_string();
             let line = cause.lines().next().unwrap_or_default();
-            RoleError::Trap { plugin, export, reason: text::clip(line, 200).to_owned() }
+            RoleError::Trap { plugin, export, reason: with_printed(text::clip(line, 200), printed) }
         }
     }
+}
+
+/// A reason, with what the guest printed on one line.
+fn with_printed(reason: &str, printed: &str) -> String {
+    let lines: Vec<&str> = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let printed = lines.join(" | ");
+    if printed.is_empty() {
+        return reason.to_owned();
+    }
+    if printed.len() <= 2 * PRINTED {
+        return format!("{reason}; it printed: {printed}");
+    }
+    let end = printed.ceil_char_boundary(printed.len() - PRINTED);
+    format!("{reason}; it printed: {} … {}", text::clip(&printed, PRINTED), &printed[end..])
 }
 
 /// Whether the host had no room for a store: the pool was full, or the system gave no memory.

@@ -20,6 +20,7 @@ mod read;
 mod roles;
 mod slots;
 mod state;
+mod toolchain;
 mod turns;
 mod wasi;
 
@@ -29,3 +30,4 @@ pub use error::LoadError;
 pub use load::{CompileSettings, Origin, Runtime};
 pub use plugin::{Configured, Identity, Plugin, Used};
 pub use read::{digest, read_component};
+pub use toolchain::Toolchain;

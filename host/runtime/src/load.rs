@@ -124,6 +124,7 @@ impl Runtime {
             pre: self.link(&component)?,
             slots: self.slots.clone(),
             turns: self.turns.clone(),
+            habit: Arc::default(),
             memories: resources.num_memories,
             limits: Arc::clone(&self.limits),
             label: name.to_owned(),

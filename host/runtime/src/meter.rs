@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::turns::Turn;
+use crate::turns::{self, Turn};
 
 /// The meter is not being polled.
 const IDLE: u64 = u64::MAX;
@@ -81,7 +81,7 @@ impl<F: Future> Future for Metered<'_, F> {
         let (meter, turn) = (self.meter, self.turn);
         if let Some(turn) = turn {
             meter.start();
-            let polled = self.future.as_mut().poll(context);
+            let polled = turns::aside(turn, || self.future.as_mut().poll(context));
             meter.stop();
             turn.end();
             return polled;

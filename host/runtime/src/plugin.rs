@@ -17,7 +17,7 @@ use crate::error::role_error;
 use crate::pulse::Pulse;
 use crate::slots::{Slot, Slots};
 use crate::state::State;
-use crate::turns::{self, Turns};
+use crate::turns::{self, Habit, Turns};
 use crate::wasi::{Printed, deny_all};
 
 /// Who a plugin says it is.
@@ -45,6 +45,7 @@ pub(crate) struct Inner {
     pub(crate) pre: InstancePre<State>,
     pub(crate) slots: Slots,
     pub(crate) turns: Turns,
+    pub(crate) habit: Arc<Habit>,
     /// Linear memories of a store.
     pub(crate) memories: u32,
     pub(crate) limits: Arc<Limits>,
@@ -258,25 +259,31 @@ impl Session {
         store.set_max_component_handles(inner.limits.handles.saturating_add(256));
         // Armed before instantiation: a start function is guest code too.
         store.set_epoch_deadline(1);
-        let (slots, turns) = (inner.slots.clone(), inner.turns.clone());
+        let (slots, turns, habit) = (inner.slots.clone(), inner.turns.clone(), Arc::clone(&inner.habit));
         store.epoch_deadline_callback(move |mut store| {
             let state = store.data_mut();
             state.charge_cpu()?;
             let used = state.pulse.meter().used_with_ports();
             let slice = used.saturating_sub(std::mem::replace(&mut state.seen, used));
-            if used < turns::FREE {
+            let is_shared = slots.is_shared(search);
+            if used >= turns::FREE {
+                habit.note();
+            } else if !(is_shared && habit.is_long()) {
                 return Ok(UpdateDeadline::Yield(1));
             }
-            let slice = slots.is_shared(search).then_some(slice);
+            let slice = is_shared.then_some(slice);
             // Waiting for a turn is no idleness of the guest's.
             let pulse = state.pulse.clone();
             let next = turns.next(pulse.turn(), slice);
             Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { pulse.waiting(next).await })))
         });
         let pulse = store.data().pulse.clone();
+        if inner.slots.is_shared(search) && inner.habit.is_long() {
+            pulse.waiting(inner.turns.next(pulse.turn(), None)).await;
+        }
         let started = pulse.guard(inner.limits.idle, inner.pre.instantiate_async(&mut store)).await;
         let fail = |error: &wasmtime::Error, store: &Store<State>| {
-            role_error(&inner.label, "instantiate", error, &store.data().limiter)
+            role_error(&inner.label, "instantiate", error, &store.data().limiter, &store.data().printed.text())
         };
         let instance = started.map_err(|error| fail(&error, &store))?;
         let indices = export::about::GuestIndices::new(&inner.pre).map_err(|error| fail(&error, &store))?;
@@ -340,7 +347,8 @@ impl Session {
     pub(crate) fn told<T>(&mut self, export: &str, result: wasmtime::Result<T>) -> Result<T, RoleError> {
         let charged = self.store.data_mut().charge_cpu();
         let result = result.and_then(|value| charged.map(|()| value));
-        result.map_err(|error| role_error(&self.label, export, &error, &self.store.data().limiter))
+        let state = self.store.data();
+        result.map_err(|error| role_error(&self.label, export, &error, &state.limiter, &state.printed.text()))
     }
 
     /// The plugin's own failure.

@@ -1,17 +1,39 @@
 //! Turns on the CPU for guests that compute for long, so that those that compute little are not kept waiting by them.
 //!
 //! A call begins with the threads of the async runtime like any other task. Once it has used [`FREE`] of CPU time it takes turns of a tick
-//! each, in order, and one core is left to the others. Where other tasks are ready to run, which shows in how long it takes to be polled again,
+//! each, in order, and one core is left to the others; so do other calls of its plugin from their beginning, for a while ([`Habit`]): many
+//! that begin at once would each have that time first. Where other tasks are ready to run, which shows in how long it takes to be polled again,
 //! and other searches are under way, it rests in between: the longer others waited and it computed, the longer it does.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// CPU time of a call before it takes turns.
 pub(crate) const FREE: Duration = Duration::from_millis(50);
+
+/// How long a plugin is known for a call that used more.
+const KNOWN: Duration = Duration::from_secs(10);
+
+/// Whether a plugin's calls computed for long of late.
+#[derive(Default)]
+pub(crate) struct Habit(Mutex<Option<Instant>>);
+
+impl Habit {
+    /// A call used more than [`FREE`].
+    pub(crate) fn note(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether one did so lately.
+    pub(crate) fn is_long(&self) -> bool {
+        let noted = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.is_some_and(|noted| noted.elapsed() < KNOWN)
+    }
+}
 
 /// Whoever is polled again within this time keeps nobody waiting.
 const BUSY: Duration = Duration::from_micros(500);
@@ -51,7 +73,19 @@ impl Turns {
     }
 }
 
+/// Polls a call. While it has a turn, the tasks that wait for this thread go to another: a slice may be long, since nothing interrupts an
+/// instruction that fills a memory.
+pub(crate) fn aside<T>(turn: &Turn, poll: impl FnOnce() -> T) -> T {
+    let has_others =
+        || Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if turn.is_taken() && has_others() { tokio::task::block_in_place(poll) } else { poll() }
+}
+
 impl Turn {
+    fn is_taken(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Ends the turn, if there is one: the call waits for something, or is over.
     pub(crate) fn end(&self) {
         drop(self.set(None));

@@ -50,8 +50,9 @@ impl HostMonotonicClock for Still {
         1_000_000_000
     }
 
+    /// Not zero: Go's runtime takes that for a clock that does not work.
     fn now(&self) -> u64 {
-        0
+        1_000_000_000
     }
 }
 
@@ -92,6 +93,11 @@ impl rand_core::TryRng for SplitMix {
 pub(crate) struct Printed(Arc<Mutex<Vec<u8>>>);
 
 impl Printed {
+    /// The text so far.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+
     /// The text so far; the buffer is empty afterwards.
     pub(crate) fn take(&self) -> String {
         let bytes = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));

@@ -26,6 +26,7 @@ mod endpoint;
 pub mod recorded;
 mod reply;
 mod script;
+pub mod toolchains;
 pub mod zoo;
 
 pub use data::{data_root, repository, scratch, sqlite};

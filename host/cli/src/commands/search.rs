@@ -62,7 +62,22 @@ fn start(context: &mut Context, arguments: SearchArgs) -> Outcome<Start> {
             .hint("ask one by `syrch-host -q \"How many customers are there?\" --db shop.sqlite`; `syrch-host --help` shows more")
     })?;
     context.needs_database()?;
+    accept(context);
     Ok(Start::Problem(Problem { question, evidence: arguments.evidence, ..Problem::default() }))
+}
+
+/// The confidence below which an answer by rules alone, without a model, is not accepted unless the user says otherwise: it would be wrong
+/// more often than right.
+const LEAST_WITHOUT_A_MODEL: f64 = 0.4;
+
+/// Chooses the least confidence of an answer where the user has not.
+pub(super) fn accept(context: &mut Context) {
+    let settings = &mut context.config.effective.settings;
+    let model = &settings.model;
+    let is_by_rules = model.provider == Provider::Offline && model.replay.is_none() && model.simulated.is_none();
+    if is_by_rules && settings.min_confidence.is_none() {
+        settings.min_confidence = Some(LEAST_WITHOUT_A_MODEL);
+    }
 }
 
 /// Opens what a search needs, with the plugins' settings of the command line.
@@ -165,7 +180,7 @@ fn with_price(error: syrch::Error, settings: &Settings) -> Failure {
 /// The failure; when a plugin does not know one of its settings, with those that are nearly called so.
 async fn with_near_setting(error: syrch::Error, settings: &Settings, watch: &Watch) -> Failure {
     let plugin = match &error {
-        syrch::Error::PluginRejected { plugin, source: LoadError::Config(_) } => plugin.clone(),
+        syrch::Error::PluginRejected { plugin, source: LoadError::Config(_), .. } => plugin.clone(),
         _ => return with_price(error, settings),
     };
     let mut failure = Failure::from(error);

@@ -26,8 +26,10 @@ impl Plugin for Hostile {
     type Settings = Habits;
 
     fn new(settings: Habits) -> Self {
-        if settings.habit == "spin-in-configure" {
-            spin();
+        match settings.habit.as_str() {
+            "spin-in-configure" => spin(),
+            "trap-in-configure" => panic!("WORDS-in-a-panic"),
+            _ => {}
         }
         Self { habit: settings.habit }
     }
@@ -162,7 +164,7 @@ impl PlannerRole for Hostile {
                 Ok(one())
             }
             "recursion" => Err(failure(FailureKind::Internal, recurse(0).to_string())),
-            "trap" => panic!("CANARY-in-a-panic"),
+            "trap" => panic!("WORDS-in-a-panic"),
             "cycle" => Ok(graph(vec![task("A", &["B"]), task("B", &["A"])], "A")),
             "self-edge" => Ok(graph(vec![task("A", &["A"])], "A")),
             "unknown-id" => Ok(graph(vec![task("A", &["ghost"])], "A")),
@@ -276,7 +278,7 @@ impl SolverRole for Hostile {
         }
         let outcome = |candidates| Ok(Outcome { candidates, subtasks: Vec::new(), ask: None, memo: None });
         match self.habit.as_str() {
-            "solver-trap" => panic!("CANARY-in-a-panic"),
+            "solver-trap" => panic!("WORDS-in-a-panic"),
             "nan" => outcome(vec![candidate("A.1", "SELECT 1", f64::NAN)]),
             "over-one" => outcome(vec![candidate("A.1", "SELECT 1", 1.000_000_1)]),
             "same-candidate" => outcome(vec![candidate("A.1", "SELECT 1", 0.5), candidate("A.1", "SELECT 2", 0.5)]),
