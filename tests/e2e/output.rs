@@ -69,3 +69,22 @@ fn obeyed(text: &str) -> bool {
     text.chars()
         .any(|c| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
 }
+
+#[test]
+fn an_answer_that_is_not_sure_enough_is_not_accepted() {
+    let folder = syrch_kit::scratch();
+    let database = crate::shop(folder.path());
+    let ask = |least: &str| {
+        let mut command = crate::host();
+        command.args(["--llm", "offline", "-q", "How many customers are there?", "--min-confidence", least, "--db"]);
+        let output = command.arg(&database).output().unwrap();
+        let (stdout, stderr) = said(&output);
+        (output.status.code().unwrap(), stdout, stderr)
+    };
+    let (code, stdout, stderr) = ask("1");
+    assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
+    assert!(stderr.contains("not accepted: its confidence of 0.99 is below the 1.00 of --min-confidence"), "{stderr}");
+    assert!(stderr.contains("SELECT COUNT(*) FROM customers") && stderr.contains("lower --min-confidence"), "{stderr}");
+    let (code, stdout, stderr) = ask("0.9");
+    assert!(code == 0 && stdout.contains("SELECT") && !stderr.contains("model call"), "{stdout}{stderr}");
+}

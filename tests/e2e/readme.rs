@@ -138,8 +138,7 @@ fn the_plugin_of_the_guide_works() {
     let manifest = block("```toml\n");
     assert!(manifest.contains(released), "the guide names the SDK in another way: {manifest}");
     let manifest = manifest.replace(released, &format!("{{ path = {:?} }}", sdk.display().to_string()));
-    let head = "[package]\nname = \"short\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
-    std::fs::write(folder.join("Cargo.toml"), format!("{head}{manifest}")).unwrap();
+    std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     // The same versions as ours: nothing new is fetched.
     std::fs::copy(syrch_kit::repository().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     let listed = commands("sdk/README.md");

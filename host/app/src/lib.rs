@@ -119,7 +119,8 @@ pub use record::recorded_settings;
 pub use recordings::recorded_models;
 pub use report::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, Ask, CandidateReport, CandidateStatus, ClarifyReport, Confidence,
-    CostReport, Observer, Outcome, PluginReport, RestsOn, SavedReport, SearchEvent, SearchReport, Silent, TimeReport,
+    CostReport, NOT_ACCEPTED, Observer, Outcome, PluginReport, RestsOn, SavedReport, SearchEvent, SearchReport, Silent,
+    TimeReport,
 };
 pub use settings::{
     CacheSettings, EndpointSettings, JournalSettings, ModelSettings, PluginSource, PriceSettings, Provider,
@@ -141,5 +142,7 @@ pub use syrch_core::ports::Preview;
 pub use syrch_grade as grade;
 pub use syrch_journal as journal;
 pub use syrch_llm::{SimulatedKnobs, is_exposed, is_loopback, kept_local};
-pub use syrch_runtime::{CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, compile_component};
+pub use syrch_runtime::{
+    CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, Toolchain, compile_component,
+};
 pub use syrch_scheduler::Stop;

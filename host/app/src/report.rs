@@ -138,6 +138,9 @@ pub enum CandidateStatus {
     Dropped,
 }
 
+/// How the reason of a candidate begins that would be the answer, were it surer.
+pub const NOT_ACCEPTED: &str = "not accepted";
+
 /// One candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CandidateReport {
@@ -155,6 +158,9 @@ pub struct CandidateReport {
     pub confidence: Option<f64>,
     /// Why it was kept or dropped.
     pub reason: String,
+    /// What the strategy says about it; none: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rationale: Option<String>,
 }
 
 /// A question to the user.

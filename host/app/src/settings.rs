@@ -37,6 +37,9 @@ pub struct Settings {
     pub budgets: Budgets,
     /// How long a search may take, without the time in which the user thinks about a question; none: no deadline but those of its calls.
     pub deadline: Option<Duration>,
+    /// The confidence below which an answer is none, 0 to 1; none: every answer is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_confidence: Option<f64>,
     /// How often the user may be asked in one search.
     pub max_questions: u32,
     /// The model.
@@ -79,6 +82,7 @@ impl Default for Settings {
             policy: Policy::default(),
             budgets: Budgets::default(),
             deadline: Some(Self::DEADLINE),
+            min_confidence: None,
             max_questions: 2,
             model: ModelSettings::default(),
             strategy: Strategy::default(),

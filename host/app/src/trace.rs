@@ -9,6 +9,11 @@ use syrch_core::{Candidate, Json, TaskId};
 
 use crate::{CandidateReport, CandidateStatus, Observer, SearchEvent};
 
+/// The reason of a candidate of which nothing more was said.
+const UNUSED: &str = "proposed and not used";
+/// Bytes of a reason that a candidate's own words give.
+const REASON: usize = 200;
+
 /// The trace of one search.
 pub(crate) struct Trace {
     observer: Arc<dyn Observer>,
@@ -80,6 +85,7 @@ impl Trace {
             Some(known) => {
                 known.sql.clone_from(&candidate.sql);
                 known.confidence = candidate.confidence.or(known.confidence);
+                known.rationale = candidate.rationale.clone().or_else(|| known.rationale.take());
             }
             None if full => {
                 self.untold.fetch_add(1, Ordering::Relaxed);
@@ -91,7 +97,8 @@ impl Trace {
                 status: CandidateStatus::Dropped,
                 cluster: None,
                 confidence: candidate.confidence,
-                reason: "proposed and not used".to_owned(),
+                reason: UNUSED.to_owned(),
+                rationale: candidate.rationale.clone(),
             }),
         }
     }
@@ -100,6 +107,12 @@ impl Trace {
     pub(crate) fn settle(&self, task: &str, id: &str, change: impl FnOnce(&mut CandidateReport)) {
         if let Some(known) = self.lock().iter_mut().find(|known| known.id == id && known.task == task) {
             change(known);
+            // Its solver gave no verdict on it, only the candidate itself.
+            if known.status != CandidateStatus::Dropped && known.reason == UNUSED {
+                let said =
+                    known.rationale.as_deref().and_then(|said| said.lines().next()).filter(|said| !said.is_empty());
+                known.reason = syrch_core::text::clip(said.unwrap_or("its solver returned it"), REASON).to_owned();
+            }
         }
     }
 }

@@ -54,6 +54,9 @@ pub(crate) struct Global {
     /// Write the output to this file, which is replaced only once all is there
     #[arg(short, long, global = true, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Show all rows of an answer on a terminal, which shows the first 20 otherwise
+    #[arg(long, global = true)]
+    pub(crate) all_rows: bool,
     /// Say nothing on standard error but errors (and questions)
     #[arg(long, global = true)]
     pub(crate) quiet: bool,

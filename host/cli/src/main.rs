@@ -197,6 +197,7 @@ fn run(cli: Cli, config: Config, environment: &Environment, console: &Arc<Consol
             scrubber: scrubber.clone(),
             format: cli.global.format,
             output,
+            all_rows: cli.global.all_rows,
         };
         let result = dispatch(context, command).await;
         #[cfg(feature = "otel")]

@@ -54,7 +54,7 @@ impl Output {
     }
 
     /// Whether a terminal shows it.
-    fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         matches!(self, Self::Stdout) && io::stdout().is_terminal()
     }
 

@@ -150,7 +150,7 @@ fn ctrl_c_writes_what_is_done_and_nothing_of_what_is_under_way() {
 #[test]
 fn a_kill_leaves_whole_lines() {
     let place = Place::new();
-    let mut talk = Talk::begin(&mut place.words("batch --llm offline --db shop.sqlite"));
+    let mut talk = Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
     let mut stdin = talk.child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || {
         // It is killed meanwhile.
@@ -173,7 +173,7 @@ fn a_kill_leaves_whole_lines() {
 #[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
     let place = Place::new();
-    let mut talk = Talk::begin(&mut place.words("batch --llm offline --db shop.sqlite"));
+    let mut talk = Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
     let mut stdin = talk.child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || (1..).find(|id| stdin.write_all(line(*id).as_bytes()).is_err()));
     assert_eq!(talk.hear()["id"], 1);
@@ -201,7 +201,7 @@ fn peak(talk: &Talk) -> u64 {
 #[test]
 fn memory_is_flat_over_ten_thousand_questions() {
     let place = Place::new();
-    let mut talk = Talk::begin(&mut place.words("batch --llm offline --db shop.sqlite"));
+    let mut talk = Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
     let mut stdin = talk.child.stdin.take().unwrap();
     // Standard input stays open, so that the program is there to be looked at.
     let writer = std::thread::spawn(move || {

@@ -23,8 +23,8 @@ fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
         let output = search(&place, &format!("--format {format}"));
         let (stdout, stderr) = said(&output);
         assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
-        assert!(stdout.contains("HYPERLINK") && !stdout.contains("tokens,"), "{format}: {stdout}");
-        assert!(stderr.contains("confidence") && stderr.contains("tokens"), "{format}: {stderr}");
+        assert!(stdout.contains("HYPERLINK") && !stdout.contains(" statement, "), "{format}: {stdout}");
+        assert!(stderr.contains("confidence") && stderr.contains(" statement, "), "{format}: {stderr}");
         assert!(!stderr.contains("HYPERLINK") && !obeyed(&stderr), "{format}: {stderr}");
         if format != "csv" {
             assert!(!obeyed(&stdout), "{format}: {stdout}");

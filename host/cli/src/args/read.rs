@@ -8,6 +8,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use super::{Cli, Command, SearchArgs};
+use crate::config::earlier;
 
 /// Flags of the founding package's `search` that are a command of their own by now, and what does the same.
 const MOVED: [(&str, &str); 4] = [
@@ -60,7 +61,10 @@ fn misplaced<'a>(command: &'a clap::Command, matches: &'a ArgMatches) -> Option<
 
 /// The error, and of a flag that has moved what to write instead.
 fn moved(mut error: clap::Error) -> clap::Error {
-    let of = |flag: &str| MOVED.iter().find(|(moved, _)| *moved == flag).map(|(_, instead)| *instead);
+    let of = |flag: &str| {
+        let moved = MOVED.iter().find(|(moved, _)| *moved == flag).map(|(_, instead)| *instead);
+        moved.or_else(|| earlier::flag(flag))
+    };
     let instead = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(flag)) if error.kind() == ErrorKind::UnknownArgument => of(flag),
         _ => None,
@@ -123,6 +127,9 @@ mod tests {
                 assert!(told.contains(&format!("tip: {instead}")), "{told}");
             }
         }
+        let beam = read("-q hi --beam-width 3").err().unwrap().to_string();
+        assert!(beam.contains("tip: `--strategy beam -P solver.beam_width=N` sets it"), "{beam}");
+        assert!(read("-q hi --executor sqlite --non-interactive --no-calibration").is_ok());
         let other = read("search --gird").err().unwrap().to_string();
         assert!(!other.contains("syrch-host grid"), "{other}");
         assert!(read("grid suite.jsonl --grid-max-workers 2").is_ok());

@@ -1,12 +1,15 @@
 //! The answer as people and programs read it: on standard output the answer, on standard error how sure it is and what it cost.
 
-use syrch::{AnswerDocument, CandidateReport, CandidateStatus, Outcome as Ending, RestsOn, SearchReport};
+use syrch::{AnswerDocument, CandidateReport, CandidateStatus, NOT_ACCEPTED, Outcome as Ending, RestsOn, SearchReport};
 
 use super::Context;
 use crate::console::prompt;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Format, Grid, json, markdown, table, terminal};
+
+/// Rows that a terminal shows.
+const ON_A_TERMINAL: usize = 20;
 
 /// Candidates that are shown when none was acceptable.
 const SHOWN: usize = 5;
@@ -27,8 +30,11 @@ pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
     let document = scrubbed(context, &report.document)?;
     if context.format == Format::Json {
         context.output.write(&json::document(&value_of(&document)?))?;
-    } else if let Some(text) = text(&document, context.format, context.output.width()) {
-        context.output.write(&text)?;
+    } else {
+        let most = if context.output.is_terminal() && !context.all_rows { ON_A_TERMINAL } else { usize::MAX };
+        if let Some(text) = text(&document, context.format, context.output.width(), most) {
+            context.output.write(&text)?;
+        }
     }
     for warning in &document.warnings {
         context.console.warn(warning);
@@ -57,10 +63,13 @@ fn unwritable(error: serde_json::Error) -> Failure {
     Failure::new(Exit::Unexpected, format!("the answer cannot be written: {error}"))
 }
 
-/// The answer in a format of rows; none without an answer.
-fn text(document: &AnswerDocument, format: Format, width: Option<u16>) -> Option<String> {
+/// The answer in a format of rows, a drawn table with `most` rows; none without an answer.
+fn text(document: &AnswerDocument, format: Format, width: Option<u16>, most: usize) -> Option<String> {
     let answer = document.answer.as_ref()?;
-    let grid = Grid { columns: answer.columns.clone(), rows: answer.rows.clone() };
+    let rows = if matches!(format, Format::Auto | Format::Table) { most } else { usize::MAX };
+    let rows: Vec<_> = answer.rows.iter().take(rows).cloned().collect();
+    let left = answer.rows.len() - rows.len();
+    let grid = Grid { columns: answer.columns.clone(), rows };
     let cut = || format!("Only the first {} rows were kept.", answer.row_count);
     let sql = document.sql.as_deref();
     Some(match format {
@@ -68,6 +77,13 @@ fn text(document: &AnswerDocument, format: Format, width: Option<u16>) -> Option
         Format::Auto | Format::Table => {
             let mut parts = vec![format!("{}\n", terminal::block(answer.text.trim_end()))];
             parts.extend(Some(table::render(&grid, width)).filter(|table| !table.is_empty()));
+            let more = || {
+                let all = answer.rows.len();
+                format!(
+                    "The first {most} of {all} rows. --all-rows shows all of them, -o FILE writes them to a file.\n"
+                )
+            };
+            parts.extend((left > 0).then(more));
             parts.extend(answer.truncated.then(|| format!("{}\n", cut())));
             parts.extend(sql.map(|sql| format!("{}\n", terminal::block(sql.trim_end()))));
             parts.join("\n")
@@ -93,14 +109,23 @@ fn explain(context: &Context, document: &AnswerDocument) {
         return;
     }
     let mut message = "no acceptable answer was found".to_owned();
-    for candidate in document.candidates.iter().rev().take(SHOWN) {
+    // First what would have been the answer.
+    let (doubted, others): (Vec<_>, Vec<_>) =
+        document.candidates.iter().rev().partition(|candidate| candidate.reason.starts_with(NOT_ACCEPTED));
+    let hint = match doubted.is_empty() {
+        true => {
+            "ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, or use a model"
+        }
+        false => {
+            "if it is right, lower --min-confidence; else ask with the words of the schema (`syrch-host schema DB`), or use a model"
+        }
+    };
+    for candidate in doubted.into_iter().chain(others).take(SHOWN) {
         let statement: String =
             candidate.sql.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(120).collect();
         message += &format!("\n{}: {statement}\n  {}", candidate.task, candidate.reason);
     }
-    context.console.error(&Failure::new(Exit::NoAnswer, message).hint(
-        "ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, or use a model",
-    ));
+    context.console.error(&Failure::new(Exit::NoAnswer, message).hint(hint));
 }
 
 /// How sure, how unanimous, how dear.
@@ -146,18 +171,17 @@ fn cost(document: &AnswerDocument) -> String {
     let money = match cost.usd {
         Some(usd) if usd > 0.0 => format!("${usd:.4}"),
         Some(_) => "no cost".to_owned(),
-        None if cost.calls == 0 => "no cost".to_owned(),
         None => "cost unknown".to_owned(),
     };
     let count = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    format!(
-        "{}, {} + {} tokens, {money}, {}, {:.2} s",
-        count(cost.calls, "model call"),
-        cost.input_tokens,
-        cost.output_tokens,
-        count(cost.sql_runs, "statement"),
-        document.time_ms.total / 1000.0,
-    )
+    let (statements, seconds) = (count(cost.sql_runs, "statement"), document.time_ms.total / 1000.0);
+    // The offline rules answer calls, and are no model.
+    let tokens = [cost.input_tokens, cost.output_tokens, cost.saved.input_tokens, cost.saved.output_tokens];
+    if tokens.iter().all(|tokens| *tokens == 0) {
+        return format!("{statements}, {seconds:.2} s");
+    }
+    let calls = count(cost.calls, "model call");
+    format!("{calls}, {} + {} tokens, {money}, {statements}, {seconds:.2} s", cost.input_tokens, cost.output_tokens)
 }
 
 #[cfg(test)]
@@ -189,7 +213,7 @@ mod tests {
 
     #[test]
     fn people_read_a_sentence_a_table_and_the_statement() {
-        let text = text(&document(answer()), Format::Auto, None).unwrap();
+        let text = text(&document(answer()), Format::Auto, None, usize::MAX).unwrap();
         assert!(text.starts_with("There are <3>.\n\n"), "{text}");
         assert!(text.contains("│ 3 │") && text.ends_with("SELECT 1 -- \\u{1b}[2J\n"), "{text}");
     }
@@ -197,15 +221,27 @@ mod tests {
     #[test]
     fn other_formats_have_their_own_escape() {
         let document = document(answer());
-        assert_eq!(text(&document, Format::Csv, None).unwrap(), "n\n3\n");
-        assert_eq!(text(&document, Format::Jsonl, None).unwrap(), "{\"n\":3}\n");
-        let markdown = text(&document, Format::Markdown, None).unwrap();
+        assert_eq!(text(&document, Format::Csv, None, usize::MAX).unwrap(), "n\n3\n");
+        assert_eq!(text(&document, Format::Jsonl, None, usize::MAX).unwrap(), "{\"n\":3}\n");
+        let markdown = text(&document, Format::Markdown, None, usize::MAX).unwrap();
         assert!(markdown.starts_with("There are &lt;3&gt;.\n\n| n |") && markdown.contains("```sql\n"), "{markdown}");
     }
 
     #[test]
     fn without_an_answer_nothing_is_printed() {
-        assert_eq!(text(&document(json!(null)), Format::Table, None), None);
+        assert_eq!(text(&document(json!(null)), Format::Table, None, usize::MAX), None);
+    }
+
+    #[test]
+    fn a_terminal_shows_the_first_rows() {
+        let mut answer = answer();
+        answer["rows"] = (0..30).map(|n| json!([n])).collect();
+        let document = document(answer);
+        let shown = text(&document, Format::Auto, None, 20).unwrap();
+        assert!(shown.contains(" 19 ") && !shown.contains(" 20 │"), "{shown}");
+        assert!(shown.contains("The first 20 of 30 rows. --all-rows shows all"), "{shown}");
+        assert!(!text(&document, Format::Auto, None, 30).unwrap().contains("--all-rows"));
+        assert_eq!(text(&document, Format::Csv, None, 20).unwrap().lines().count(), 31);
     }
 
     #[test]

@@ -97,6 +97,7 @@ pub(crate) async fn run(mut context: Context, arguments: BatchArgs) -> Outcome {
     spare_databases(&context)?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     search::prepare(&mut context, &watch).await?;
+    search::accept(&mut context);
     let settings = context.config.effective.settings.clone();
     let observer = Arc::clone(&watch) as Arc<dyn Observer>;
     let opened = tokio::select! {

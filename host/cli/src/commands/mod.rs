@@ -51,6 +51,8 @@ pub(crate) struct Context {
     pub(crate) scrubber: Scrubber,
     pub(crate) format: Format,
     pub(crate) output: Output,
+    /// Whether a terminal shows all rows of an answer.
+    pub(crate) all_rows: bool,
 }
 
 impl Context {

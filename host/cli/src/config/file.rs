@@ -13,7 +13,7 @@ use syrch::yaml::{self, Location, Pair, Spanned, Tree, place};
 use super::kind::Kind;
 use super::parameter::Target;
 use super::spec::{self, SPECS, STRATEGY, Spec, WhenFound};
-use super::{Effective, Origin};
+use super::{Effective, Origin, earlier};
 use crate::failure::{Failure, Outcome};
 use mapping::Mention;
 
@@ -32,6 +32,8 @@ pub(crate) enum Entry {
     Option(&'static Spec, Value, Origin),
     /// A plugin's own setting, or a setting by name.
     Parameter(Target, String, Value, Origin),
+    /// A key of the Python package that is none here, and what replaced it.
+    Replaced(String, &'static str, Origin),
 }
 
 impl Entry {
@@ -40,13 +42,14 @@ impl Entry {
         match self {
             Self::Option(spec, ..) => spec.key.to_owned(),
             Self::Parameter(target, key, ..) => target.key(key),
+            Self::Replaced(key, ..) => key.clone(),
         }
     }
 
     /// Where it stands.
     pub(super) fn origin(&self) -> &Origin {
         match self {
-            Self::Option(.., origin) | Self::Parameter(.., origin) => origin,
+            Self::Option(.., origin) | Self::Parameter(.., origin) | Self::Replaced(.., origin) => origin,
         }
     }
 }
@@ -193,6 +196,11 @@ impl Reader<'_> {
                 }
             }
             None => {
+                if let Some(instead) = earlier::key(&full) {
+                    let origin = self.origin(key.referenced);
+                    self.entries.push(Entry::Replaced(full, instead, origin));
+                    return;
+                }
                 let prefix = format!("{section}.");
                 let known: Vec<&str> = SPECS.iter().filter_map(|spec| spec.key.strip_prefix(prefix.as_str())).collect();
                 self.unknown(key.referenced, &format!("key in `{section}`"), &key.value, &known);
@@ -221,6 +229,7 @@ impl Reader<'_> {
             return None;
         }
         match spec.when_found {
+            WhenFound::KeepsDefault if *value == spec.get(&self.defaults) => None,
             WhenFound::SetsOfBuiltin(_) => None,
             WhenFound::Lowers if is_at_most(value, &spec.get(&self.defaults)) => None,
             WhenFound::Lowers => Some("may only be lowered by a file found in a folder"),
@@ -228,7 +237,7 @@ impl Reader<'_> {
                 PluginSource::Builtin(_) => None,
                 PluginSource::File(_) => Some("may only name a built-in plugin in a file found in a folder"),
             },
-            WhenFound::Never => Some(NOT_FOUND),
+            WhenFound::KeepsDefault | WhenFound::Never => Some(NOT_FOUND),
         }
     }
 
@@ -292,6 +301,7 @@ mod tests {
             .map(|entry| match entry {
                 Entry::Option(spec, value, origin) => format!("{}={value} {origin}", spec.key),
                 Entry::Parameter(target, key, value, origin) => format!("{target}.{key}={value} {origin}"),
+                Entry::Replaced(key, _, origin) => format!("{key} {origin}"),
             })
             .collect();
         assert_eq!(
@@ -311,14 +321,14 @@ mod tests {
 
     #[test]
     fn every_wrong_key_and_value_is_named_with_its_place() {
-        let text = "llm:\n  modle: x\n  temperature: hot\nexecution:\n  max_depth: 0\n  cache_enabled: true\nexekution: {}\nplugins:\n  planer: x\n";
+        let text = "llm:\n  modle: x\n  temperature: hot\nexecution:\n  max_depth: 0\n  cache_enabeld: true\nexekution: {}\nplugins:\n  planer: x\n";
         assert_eq!(
             problems(text, Trust::User).lines().collect::<Vec<_>>(),
             [
                 "f.yml:2:3: unknown key in `llm` `modle`; did you mean `model` or `models`?",
                 "f.yml:3:16: llm.temperature: `hot` is not a number from 0 to 2",
                 "f.yml:5:14: execution.max_depth: `0` is not a whole number from 1 to 16",
-                "f.yml:6:3: unknown key in `execution` `cache_enabled`",
+                "f.yml:6:3: unknown key in `execution` `cache_enabeld`",
                 "f.yml:7:1: unknown section `exekution`; did you mean `execution`?",
                 "f.yml:9:3: unknown role `planer`; did you mean `planner` or `linker`?",
             ]
@@ -331,6 +341,7 @@ mod tests {
         let keys = entries(text, "f.yml", Trust::User).unwrap().into_iter().map(|entry| match entry {
             Entry::Option(spec, value, origin) => format!("{}={value} {origin}", spec.key),
             Entry::Parameter(target, key, ..) => format!("{target}.{key}"),
+            Entry::Replaced(key, ..) => key,
         });
         let keys: Vec<String> = keys.collect();
         assert_eq!(keys, ["strategy=\"own.yml\" f.yml:1", "plugins.solver=\"other\" f.yml:5", "solver.rounds"]);
@@ -377,6 +388,14 @@ mod tests {
     const NAMED: &[&str] =
         &["plugins.linker", "plugins.planner", "plugins.solver", "plugins.clarifier", "plugins.aggregator"];
     const SET: &[&str] = &["execution.ambiguity_threshold"];
+    const KEPT: &[&str] = &[
+        "execution.executor_type",
+        "execution.calibration_enabled",
+        "execution.interactive",
+        "execution.verbose",
+        "cache.enabled",
+        "cache.ttl_seconds",
+    ];
     const REFUSED: &[&str] = &[
         "llm.provider",
         "llm.model",
@@ -406,12 +425,9 @@ mod tests {
         "execution.trust",
         "execution.high_confidence",
         "execution.seed",
-        "execution.interactive",
-        "execution.verbose",
+        "execution.min_confidence",
         "retrieval.notes",
         "retrieval.examples",
-        "cache.enabled",
-        "cache.ttl_seconds",
         "cache.max_bytes",
         "journal.enabled",
         "journal.rows",
@@ -466,6 +482,11 @@ mod tests {
                 key if NAMED.contains(&key) => {
                     assert_eq!(refused(&values[0]), "", "{key}");
                     assert!(refused(&values[1]).contains("only name a built-in plugin"), "{key}");
+                }
+                key if KEPT.contains(&key) => {
+                    assert_eq!(refused(&default), "", "{key}");
+                    let others = values.iter().filter(|value| **value != default);
+                    others.for_each(|value| assert!(refused(value).contains(NOT_FOUND), "{key}: {value}"));
                 }
                 key if SET.contains(&key) => values.iter().for_each(|value| assert_eq!(refused(value), "", "{key}")),
                 key => {

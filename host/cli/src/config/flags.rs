@@ -104,6 +104,7 @@ fn switch(spec: &'static Spec, flag: &'static str) -> [Arg; 2] {
     let yes = Arg::new(spec.key).long(flag).action(ArgAction::SetTrue).help(spec.help).help_heading(heading(spec.key));
     let no = Arg::new(negation(flag))
         .long(negation(flag))
+        .alias(format!("non-{flag}"))
         .action(ArgAction::SetTrue)
         .help(format!("The opposite of --{flag}"))
         .help_heading(heading(spec.key));

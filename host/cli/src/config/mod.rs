@@ -1,6 +1,7 @@
 //! The layers of configuration: flag > environment > file > strategy > default, each value with where it came from.
 
 mod document;
+pub(crate) mod earlier;
 pub(crate) mod file;
 pub(crate) mod flags;
 pub(crate) mod kind;
@@ -17,6 +18,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use syrch::grading::Knob;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
 use syrch::{PluginSource, Settings, SimulatedKnobs, strategies};
@@ -26,7 +28,7 @@ use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};
 use flags::Flags;
 use parameter::{Parameter, Target};
-use spec::{AMBIGUITY, SPECS, STRATEGY, Spec, TRUST, WhenFound};
+use spec::{AMBIGUITY, CALIBRATION, SPECS, STRATEGY, Spec, TRUST, WhenFound};
 
 /// Everything that is in force.
 #[derive(Debug, Clone)]
@@ -43,6 +45,8 @@ pub(crate) struct Effective {
     pub(crate) journal: bool,
     /// Whether answers are kept.
     pub(crate) cache: bool,
+    /// Whether confidence is calibrated.
+    pub(crate) calibration: bool,
     /// Whether somebody named who answers model calls.
     pub(crate) is_provider_named: bool,
     /// The knobs of the simulated model, whether it answers or not.
@@ -61,6 +65,7 @@ impl Default for Effective {
             verbose: false,
             journal: true,
             cache: true,
+            calibration: true,
             is_provider_named: false,
             simulated: SimulatedKnobs::default(),
             #[cfg(feature = "otel")]
@@ -189,6 +194,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
         }
     }
     config.check_trust()?;
+    config.leave_claims()?;
     config.warn_of_nobody();
     #[cfg(feature = "otel")]
     config.choose_collector(environment);
@@ -254,9 +260,12 @@ fn variables(
     let known: Vec<&str> = known.chain(endpoints.iter().map(String::as_str)).collect();
     for name in environment.syrch.keys().filter(|name| !known.contains(&name.as_str())) {
         let similar = nearest(name, known.iter().copied().filter(|known| near(known, name)));
-        if let Some(names) = alternatives(&similar) {
-            warnings.push(format!("environment variable {name} is unknown and has no effect; did you mean {names}?"));
-        }
+        let hint = match (earlier::variable(name), alternatives(&similar)) {
+            (Some(instead), _) => format!(": {instead}"),
+            (None, Some(names)) => format!("; did you mean {names}?"),
+            (None, None) => String::new(),
+        };
+        warnings.push(format!("environment variable {name} is unknown and has no effect{hint}"));
     }
     if problems.is_empty() {
         return Ok(found);
@@ -276,6 +285,9 @@ impl Config {
         match entry {
             Entry::Option(spec, value, origin) => self.set(spec, &value, origin),
             Entry::Parameter(target, key, value, origin) => self.parameter(target, key, value, origin),
+            Entry::Replaced(key, instead, origin) => {
+                self.warnings.push(format!("{origin}: {key} has no effect here: {instead}"));
+            }
         }
     }
 
@@ -286,6 +298,7 @@ impl Config {
         for entry in entries {
             match self.objection(&entry) {
                 Some(why) => self.warnings.push(format!("{}: {} is not used: {why}", entry.origin(), entry.key())),
+                None if matches!(entry, Entry::Replaced(..)) => self.take(entry),
                 None => {
                     keys.push(entry.key());
                     self.take(entry);
@@ -308,7 +321,7 @@ impl Config {
                 _ => return None,
             },
             Entry::Parameter(Target::Role(role), ..) => *role,
-            Entry::Parameter(..) => return None,
+            Entry::Parameter(..) | Entry::Replaced(..) => return None,
         };
         let source = self.effective.settings.strategy.roles.get(&role);
         matches!(source, Some(PluginSource::File(_))).then(|| format!("the {role} is no built-in plugin"))
@@ -331,6 +344,20 @@ impl Config {
             let parameter = self.parameters.get_mut(&(Target::Role(Role::Clarifier), AMBIGUITY.1.to_owned()));
             parameter.into_iter().for_each(|from| *from = origin.clone());
         }
+    }
+
+    /// Without calibration the calibrator is one that leaves claims as they are.
+    fn leave_claims(&mut self) -> Outcome<()> {
+        if self.effective.calibration {
+            return Ok(());
+        }
+        let set = Knob::Calibration.set(&Value::Bool(false), &mut self.effective.settings);
+        set.map_err(Failure::config)?;
+        let origin = self.origin(CALIBRATION);
+        if let Some(calibrator) = spec::find("plugins.calibrator") {
+            self.origins.insert(calibrator.key, origin);
+        }
+        Ok(())
     }
 
     /// Checks the paths of trusted plugins. In a file or the environment a relative one would name another file in each folder, which may be

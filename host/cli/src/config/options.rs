@@ -5,12 +5,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use syrch::journal::Kept;
 use syrch::strategies::{Limit, NOBODY};
+use syrch::syrch_core::Limits;
 use syrch::syrch_core::roles::Role;
 use syrch::{PluginSource, SimulatedKnobs};
 
 use super::kind::{Kind, NO_LIMIT};
 use super::mapping::{self, Mapping};
-use super::spec::{AMBIGUITY, STRATEGY, Spec, TRUST, WhenFound};
+use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, Spec, TRUST, WhenFound};
 use super::value::{answerer, count, number, round, seconds, set_answerer, shown_seconds, small, text, turn, whole};
 
 macro_rules! role {
@@ -195,6 +196,11 @@ pub(crate) static SPECS: &[Spec] = &[
     .flag("db", "URL")
     .env(&["SYRCH_DB", "SYRCH_DB_PATH"])
     .database(),
+    Spec::new("execution.executor_type", Kind::Choice(&["sqlite"]), "What the database is; this version opens SQLite files only", |_| json!("sqlite"), |_, _| {})
+        .flag("executor", "KIND")
+        .env(&["SYRCH_EXECUTOR"])
+        .when_found(WhenFound::KeepsDefault)
+        .database(),
     Spec::new("execution.tables", Kind::Globs, "Tables that may be seen, as globs separated by commas [default: all]", |e| json!(e.settings.tables), |e, v| {
         e.settings.tables = v.as_array().into_iter().flatten().map(text).collect();
     })
@@ -234,8 +240,14 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("high-conf", "P")
     .env(&["SYRCH_HIGH_CONFIDENCE", "SYRCH_HIGH_CONF"]),
-    Spec::new("execution.max_concurrency", policy(&Limit::MAX_PARALLEL), "Tasks under way at once", |e| json!(e.settings.policy.max_parallel), |e, v| {
+    Spec::new("execution.min_confidence", Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "The confidence below which an answer is not accepted; then the exit code is 3 [default: 0.4 without a model, else 0]", |e| json!(e.settings.min_confidence), |e, v| {
+        e.settings.min_confidence = Some(number(v));
+    })
+    .flag("min-confidence", "P")
+    .env(&["SYRCH_MIN_CONFIDENCE"]),
+    Spec::new("execution.max_concurrency", policy(&Limit::MAX_PARALLEL), "Tasks of a search that are under way at once; given here, its model calls, too, of which there are up to 8 otherwise", |e| json!(e.settings.policy.max_parallel), |e, v| {
         e.settings.policy.max_parallel = small(v);
+        e.settings.limits.llm_in_flight = Limits::default().llm_in_flight.min(count(v));
     })
     .flag("max-concurrency", "N")
     .env(&["SYRCH_MAX_CONCURRENCY"])
@@ -279,7 +291,8 @@ pub(crate) static SPECS: &[Spec] = &[
         e.interactive = *v == json!(true);
     })
     .flag("interactive", "")
-    .env(&["SYRCH_INTERACTIVE"]),
+    .env(&["SYRCH_INTERACTIVE"])
+    .when_found(WhenFound::KeepsDefault),
     Spec::new("execution.max_questions", Kind::Integer(1, 16), "How often one search may ask", |e| json!(e.settings.max_questions), |e, v| {
         e.settings.max_questions = small(v);
     })
@@ -293,10 +306,17 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .env(&["SYRCH_AMBIGUITY_THRESHOLD"])
     .when_found(WhenFound::SetsOfBuiltin(Role::Clarifier)),
+    Spec::new(CALIBRATION, Kind::Boolean, "Turn claimed confidence into probabilities by the calibrator; without it the claims of a model stand [default: yes]", |e| json!(e.calibration), |e, v| {
+        e.calibration = *v == json!(true);
+    })
+    .flag("calibration", "")
+    .env(&["SYRCH_CALIBRATION"])
+    .when_found(WhenFound::KeepsDefault),
     Spec::new("execution.verbose", Kind::Boolean, "Log what happens", |e| json!(e.verbose), |e, v| {
         e.verbose = *v == json!(true);
     })
-    .env(&["SYRCH_VERBOSE"]),
+    .env(&["SYRCH_VERBOSE"])
+    .when_found(WhenFound::KeepsDefault),
     Spec::new("retrieval.notes", Kind::Text, "A file of notes on the data that linkers find: a line each, plain text or {\"note\", \"table\", \"column\"}", |e| json!(e.settings.retrieval.notes), |e, v| {
         e.settings.retrieval.notes = Some(text(v).into());
     })
@@ -311,12 +331,16 @@ pub(crate) static SPECS: &[Spec] = &[
         e.cache = *v == json!(true);
     })
     .flag("cache", "")
-    .env(&["SYRCH_CACHE"]),
+    .earlier(&["execution.cache_enabled"])
+    .env(&["SYRCH_CACHE"])
+    .when_found(WhenFound::KeepsDefault),
     Spec::new("cache.ttl_seconds", TTL, "Seconds that a kept answer is good", |e| shown_seconds(e.settings.cache.ttl), |e, v| {
         e.settings.cache.ttl = seconds(v);
     })
     .flag("cache-ttl", "SECONDS")
-    .env(&["SYRCH_CACHE_TTL", "SYRCH_CACHE_TTL_SECONDS"]),
+    .earlier(&["execution.cache_ttl"])
+    .env(&["SYRCH_CACHE_TTL", "SYRCH_CACHE_TTL_SECONDS"])
+    .when_found(WhenFound::KeepsDefault),
     Spec::new("cache.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of kept answers at most", |e| json!(e.settings.cache.bytes), |e, v| {
         e.settings.cache.bytes = whole(v);
     })

@@ -17,6 +17,8 @@ pub(crate) enum WhenFound {
     NamesBuiltin,
     /// Set it while the plugin of this role is a built-in one, whose setting it is.
     SetsOfBuiltin(Role),
+    /// Say what holds by default.
+    KeepsDefault,
     /// Nothing, such as an endpoint, a key, a database, a grant, or what decides how sure an answer is.
     Never,
 }
@@ -27,6 +29,8 @@ pub(crate) struct Spec {
     pub(crate) key: &'static str,
     /// The flag without dashes and the name of its value.
     pub(crate) flag: Option<(&'static str, &'static str)>,
+    /// Further keys in files: what the Python package calls it.
+    pub(crate) earlier: &'static [&'static str],
     /// Environment variables, the first wins.
     pub(crate) env: &'static [&'static str],
     /// What it may be.
@@ -49,11 +53,27 @@ impl Spec {
         get: fn(&Effective) -> Value,
         set: fn(&mut Effective, &Value),
     ) -> Self {
-        Self { key, flag: None, env: &[], kind, when_found: WhenFound::Never, database: false, help, get, set }
+        Self {
+            key,
+            flag: None,
+            earlier: &[],
+            env: &[],
+            kind,
+            when_found: WhenFound::Never,
+            database: false,
+            help,
+            get,
+            set,
+        }
     }
 
     pub(super) const fn flag(mut self, name: &'static str, value: &'static str) -> Self {
         self.flag = Some((name, value));
+        self
+    }
+
+    pub(super) const fn earlier(mut self, keys: &'static [&'static str]) -> Self {
+        self.earlier = keys;
         self
     }
 
@@ -85,7 +105,7 @@ impl Spec {
 
 /// The option of that key.
 pub(crate) fn find(key: &str) -> Option<&'static Spec> {
-    SPECS.iter().find(|spec| spec.key == key)
+    SPECS.iter().find(|spec| spec.key == key || spec.earlier.contains(&key))
 }
 
 /// The option that names a strategy; it stands in no section.
@@ -96,3 +116,6 @@ pub(crate) const TRUST: &str = "execution.trust";
 
 /// The option that stands for a setting of the clarifier, and that setting.
 pub(crate) const AMBIGUITY: (&str, &str) = ("execution.ambiguity_threshold", "threshold");
+
+/// The option that leaves out the calibrator.
+pub(crate) const CALIBRATION: &str = "execution.calibration_enabled";

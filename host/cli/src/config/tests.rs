@@ -184,8 +184,63 @@ fn both_spellings_work_and_typos_are_mentioned() {
     place.variable("SYRCH_SOMETHING_ELSE_ENTIRELY", "x");
     let config = place.load(None, &[]).unwrap();
     assert_eq!(config.effective.settings.model.timeout.as_secs(), 60);
-    assert_eq!(config.warnings.len(), 1, "{:?}", config.warnings);
+    assert_eq!(config.warnings.len(), 2, "{:?}", config.warnings);
     assert!(config.warnings[0].contains("`SYRCH_MODEL`"), "{:?}", config.warnings);
+    assert!(config.warnings[1].contains("SYRCH_SOMETHING_ELSE_ENTIRELY is unknown"), "{:?}", config.warnings);
+}
+
+/// The configuration of the Python package as its 0.1.2 wrote it.
+const OF_PYTHON: &str = "llm:\n  provider: openai\n  model: m\n  temperature: 0.7\n  max_tokens_per_call: 4096\n  timeout_seconds: 120\n\
+    execution:\n  db_path: shop.sqlite\n  executor_type: sqlite\n  max_depth: 3\n  max_attempts_per_node: 3\n  high_confidence: 0.85\n  \
+    search_policy: beam\n  beam_width: 3\n  token_budget: 100000\n  verbose: false\n  cache_enabled: false\n  cache_ttl: 60\n  \
+    calibration_enabled: false\n  interactive: false\n  ambiguity_threshold: 0.35\n  max_concurrency: 5\n";
+
+#[test]
+fn the_configuration_of_the_python_package_is_read() {
+    let place = Place::new();
+    let named = place.file("old.yml", OF_PYTHON);
+    let config = place.load(Some(&named), &[]).unwrap();
+    assert!(!config.effective.cache && config.effective.settings.cache.ttl.as_secs() == 60);
+    let calibrator = config.effective.settings.strategy.roles.get(&Role::Calibrator).map(ToString::to_string);
+    assert_eq!(calibrator.as_deref(), Some("signals"));
+    assert!(config.effective.settings.strategy.config[&Role::Calibrator].values().all(|weight| *weight == json!(0.0)));
+    let told: Vec<_> = config.warnings.iter().filter(|warning| warning.contains("has no effect here")).collect();
+    assert!(
+        told.len() == 2 && told[0].contains("--strategy beam") && told[1].contains("solver.beam_width"),
+        "{told:?}"
+    );
+
+    let mut place = Place::new();
+    for (name, value) in [
+        ("SYRCH_EXECUTOR", "sqlite"),
+        ("SYRCH_CALIBRATION", "false"),
+        ("SYRCH_SEARCH_POLICY", "beam"),
+        ("SYRCH_BEAM_WIDTH", "3"),
+    ] {
+        place.variable(name, value);
+    }
+    let config = place.load(None, &[]).unwrap();
+    assert!(!config.effective.calibration);
+    assert_eq!(config.warnings.len(), 2, "{:?}", config.warnings);
+    assert!(config.warnings.iter().any(|warning| warning.contains("--strategy beam")), "{:?}", config.warnings);
+}
+
+/// Such a file lies in the current folder as a rule, which is somebody else's as far as the program knows: what it leaves as it is does
+/// not matter.
+#[test]
+fn a_found_file_may_say_what_holds_anyway() {
+    let place = Place::new();
+    let text = "execution:\n  executor_type: sqlite\n  cache_enabled: true\n  cache_ttl: 86400\n  calibration_enabled: true\n  verbose: false\n  max_depth: 2\n  stop_margin: 0.1\n";
+    place.file("work/syrch.yml", text);
+    let config = place.load(None, &[]).unwrap();
+    assert_eq!(config.effective.settings.policy.max_depth, 2);
+    assert!(
+        config.warnings.iter().any(|warning| warning.contains("stop_margin has no effect")),
+        "{:?}",
+        config.warnings
+    );
+    place.file("work/syrch.yml", "execution:\n  calibration_enabled: false\n");
+    assert!(place.load(None, &[]).unwrap_err().message.contains("may not be set by a file found"));
 }
 
 #[test]

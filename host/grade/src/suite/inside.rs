@@ -17,12 +17,12 @@ pub(super) struct Outside;
 impl Folder {
     /// The suite's own: nobody but its maker said what the links in it lead to.
     pub(super) fn of_suite(root: &Path) -> Self {
-        Self { root: root.to_owned(), follows: false }
+        Self { root: spelled(root), follows: false }
     }
 
     /// One that the user gave.
     pub(super) fn given(root: &Path) -> Self {
-        Self { root: root.to_owned(), follows: true }
+        Self { root: spelled(root), follows: true }
     }
 
     /// As messages show it.
@@ -38,13 +38,18 @@ impl Folder {
         if self.follows || real.starts_with(root) { Ok(path) } else { Err(Outside) }
     }
 
+    /// What an absolute path is from the folder on, however the two are spelled.
+    fn below(&self, path: &Path) -> Option<PathBuf> {
+        let (spelled, real) = (std::path::absolute(&self.root).ok(), self.root.canonicalize().ok());
+        let mut roots = [spelled, real.clone()].into_iter().flatten();
+        let found = roots.find_map(|root| path.strip_prefix(root).ok().map(Path::to_owned));
+        // A folder on the way may be spelled by a link.
+        found.or_else(|| Some(path.canonicalize().ok()?.strip_prefix(real?).ok()?.to_owned()))
+    }
+
     /// The name from the folder on, without `.` and `..`.
     fn within(&self, name: &Path) -> Option<PathBuf> {
-        let absolute = std::path::absolute(&self.root).ok();
-        let name = match name.is_absolute() {
-            true => name.strip_prefix(absolute?).ok()?,
-            false => name,
-        };
+        let name = if name.is_absolute() { self.below(name)? } else { name.to_owned() };
         let mut path = PathBuf::new();
         for component in name.components() {
             match component {
@@ -56,6 +61,11 @@ impl Folder {
         }
         Some(path)
     }
+}
+
+/// The folder of a file that was named without one is `.`.
+fn spelled(root: &Path) -> PathBuf {
+    if root.as_os_str().is_empty() { PathBuf::from(".") } else { root.to_owned() }
 }
 
 #[cfg(test)]
@@ -77,6 +87,21 @@ mod tests {
         for name in ["..", "../a", "db/../../a", "/etc/passwd", "//etc/passwd", "a/../../suite2/x"] {
             assert_eq!(folder.file(name), Err(Outside), "{name}");
         }
+    }
+
+    #[test]
+    fn an_absolute_name_is_inside_of_a_relative_folder() {
+        let home = tempfile::tempdir_in(".").unwrap();
+        let root = Path::new(home.path().file_name().unwrap());
+        std::fs::create_dir(root.join("db")).unwrap();
+        let name = root.canonicalize().unwrap().join("db/x").display().to_string();
+        for spelled in [root.to_owned(), Path::new("./src/..").join(root)] {
+            let folder = Folder::of_suite(&spelled);
+            assert_eq!(folder.file(&name), Ok(spelled.join("db/x")));
+            assert_eq!(folder.file("/etc/passwd"), Err(Outside));
+        }
+        assert_eq!(Folder::of_suite(Path::new("")).file("/etc/passwd"), Err(Outside));
+        assert_eq!(Folder::of_suite(Path::new("")).file("a.csv"), Ok(PathBuf::from("./a.csv")));
     }
 
     #[cfg(unix)]

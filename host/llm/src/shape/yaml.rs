@@ -1,4 +1,4 @@
-//! The shape `yaml`: a mapping with the asked keys and no others.
+//! The shape `yaml`: a mapping with the asked keys. Others that the model adds are left out.
 
 use serde_json::Value;
 use serde_saphyr::{Options, budget, options};
@@ -54,15 +54,15 @@ fn begins_with_key(line: &str, keys: &[String]) -> bool {
     })
 }
 
-/// The mapping that the whole text is, when it has exactly these keys.
+/// These keys of the mapping that the whole text is, when it has them all.
 fn mapping(yaml: &str, keys: &[String], limits: &Limits) -> Option<Value> {
     if yaml.len() > limits.json_bytes {
         return None;
     }
-    let value: Value = serde_saphyr::from_str_with_options(yaml, settings(limits)).ok()?;
-    let map = value.as_object()?;
-    let complete = map.len() == keys.len() && keys.iter().all(|key| map.contains_key(key));
-    complete.then_some(value)
+    let mut value: Value = serde_saphyr::from_str_with_options(yaml, settings(limits)).ok()?;
+    let map = value.as_object_mut()?;
+    map.retain(|key, _| keys.contains(key));
+    keys.iter().all(|key| map.contains_key(key)).then_some(value)
 }
 
 /// Small documents without aliases and merges, and errors without the text in them.
@@ -104,15 +104,15 @@ mod tests {
     }
 
     #[test]
-    fn other_keys_doubles_and_bombs_are_refused() {
-        for text in [
-            "sql: SELECT 1",
-            "sql: 1\nwhy: 2\nmore: 3",
-            "sql: 1\nsql: 2\nwhy: 3",
-            "sql: &a [x]\nwhy: [*a, *a]",
-            "- sql\n- why",
-            "",
-        ] {
+    fn other_keys_are_left_out() {
+        assert_eq!(read("sql: 1\nmore: 3\nwhy: 2").as_deref(), Some("{\"sql\":1,\"why\":2}"));
+        let prose = "So:\nthought: it is 1\nsql: 1\nwhy: 2\nmore: [3]\nThat is all";
+        assert_eq!(read(prose).as_deref(), Some("{\"sql\":1,\"why\":2}"));
+    }
+
+    #[test]
+    fn missing_keys_doubles_and_bombs_are_refused() {
+        for text in ["sql: SELECT 1", "sql: 1\nsql: 2\nwhy: 3", "sql: &a [x]\nwhy: [*a, *a]", "- sql\n- why", ""] {
             assert_eq!(read(text), None, "{text}");
         }
         let deep = format!("sql: {}{}\nwhy: 1", "[".repeat(200), "]".repeat(200));

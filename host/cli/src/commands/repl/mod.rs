@@ -43,6 +43,7 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
         return Err(Failure::usage("-o needs a question").hint("ask one by -q; a prompt writes to the terminal"));
     }
     context.needs_database()?;
+    search::accept(&mut context);
     let watch = Watch::new(Arc::clone(&context.console));
     let interrupt = context.interrupt.clone();
     let host = tokio::select! {

@@ -242,6 +242,10 @@ fn draw_candidate(picture: &mut Picture, candidate: &CandidateNode, before: &str
     ];
     let below = format!("{before}{next}  ");
     picture.line(&format!("{before}{first}"), &below, &parts);
+    let is_told = |said: &str| candidate.reason.as_ref().is_some_and(|reason| reason.starts_with(said));
+    if let Some(rationale) = candidate.rationale.as_ref().filter(|said| !is_told(said)) {
+        picture.line(&below, &below, &[(Style::Plain, rationale.clone())]);
+    }
     picture.line(&below, &below, &[(Style::Dim, candidate.sql.clone())]);
 }
 
