@@ -376,6 +376,13 @@ fn full_text_search_in_long_rows_ends() {
     if let Err(error) = runtime().block_on(database.run(&near)) {
         assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")), "{error:?}");
     }
+    // Ranking by `snippet`, which no statement calls by its name.
+    let ranked = "SELECT length(rank) FROM notes('a', 'snippet(1, '''', '''', '''', 64)')";
+    assert_eq!(refusal(&database, ranked).rule.as_deref(), Some("full-text"));
+    let others = ["SELECT 1 FROM notes('a' || ' b')", "SELECT 1 FROM notes WHERE \"match\"('a' || 'b', body)"];
+    for computed in others {
+        assert_eq!(refusal(&database, computed).rule.as_deref(), Some("full-text"), "{computed}");
+    }
     let computed = "SELECT 1 FROM notes WHERE notes MATCH (SELECT group_concat(body, ' ') FROM notes)";
     let error = refusal(&database, computed);
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Denied, Some("full-text")), "{error:?}");
