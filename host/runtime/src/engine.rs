@@ -7,7 +7,7 @@ use std::time::Duration;
 use syrch_core::Limits;
 use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
 
-use crate::slots;
+use crate::slots::Size;
 
 /// How often guests are interrupted: their CPU time is compared with the limits, and other tasks have their turn.
 const TICK: Duration = Duration::from_millis(2);
@@ -35,13 +35,14 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
     const RESIDENT: usize = 2 << 20;
     let count = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
     let mut pool = PoolingAllocationConfig::new();
+    let all = Size::of(limits.searches).all();
     // Memories are what is scarce: each takes addresses for all that it could grow to. Of the rest there is as much as calls with one memory
     // may have.
-    pool.total_component_instances(slots::ALL)
-        .total_stacks(slots::ALL)
-        .total_core_instances(slots::ALL.saturating_mul(count(limits.instances)))
-        .total_memories(slots::ALL)
-        .total_tables(slots::ALL.saturating_mul(count(limits.tables)))
+    pool.total_component_instances(all)
+        .total_stacks(all)
+        .total_core_instances(all.saturating_mul(count(limits.instances)))
+        .total_memories(all)
+        .total_tables(all.saturating_mul(count(limits.tables)))
         .max_memory_size(limits.memory)
         .table_elements(limits.table_elements)
         .max_memories_per_module(count(limits.memories))
@@ -145,7 +146,7 @@ mod tests {
         let engine = engine(&Limits::default()).unwrap();
         let module = Module::new(&engine, wat::parse_str(GUEST).unwrap()).unwrap();
         let mut stores = Vec::new();
-        for _ in 0..slots::ALL {
+        for _ in 0..Size::of(Limits::default().searches).all() {
             let mut store = Store::new(&engine, ());
             store.set_epoch_deadline(u64::MAX / 2);
             Instance::new_async(&mut store, &module, &[]).await.unwrap();

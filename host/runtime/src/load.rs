@@ -15,7 +15,7 @@ use crate::component;
 use crate::contract::{Port, ports_of};
 use crate::engine::{Ticker, engine};
 use crate::plugin::{Inner, Plugin};
-use crate::slots::{self, Slots};
+use crate::slots::{self, Size, Slots};
 use crate::state::State;
 use crate::turns::Turns;
 use crate::{LoadError, ports, read};
@@ -76,6 +76,7 @@ impl Runtime {
         let failed = |error: &dyn std::fmt::Display| LoadError::Engine(error.to_string());
         // A share of the pool has room for so many.
         let limits = Limits { memories: limits.memories.min(slots::SHARE as usize), ..limits };
+        let searches = limits.searches;
         let engine = engine(&limits).map_err(|error| failed(&error))?;
         let linker = ports::linker(&engine).map_err(|error| failed(&error))?;
         let ticker = Ticker::start(&engine).map_err(|error| failed(&error))?;
@@ -86,7 +87,7 @@ impl Runtime {
             cache: compile.cache.as_ref().and_then(CompiledCache::open),
             process: compile.process.clone().filter(|_| CompileProcess::IS_SUPPORTED),
             compiling: Semaphore::new(1),
-            slots: Slots::default(),
+            slots: Slots::new(Size::of(searches)),
             turns: Turns::new(),
             _ticker: ticker,
         })

@@ -19,19 +19,44 @@ const SEARCHES: usize = 160;
 pub(crate) const SHARE: u32 = 8;
 /// Memories that belong to no share and are given to whoever has used up its own.
 const COMMON: u32 = 256;
-/// Memories in all, of both kinds.
-pub(crate) const ALL: u32 = 2 * (SEARCHES as u32 * SHARE + COMMON);
+/// The same where searches are made one after the other. To reserve room takes a part of the time in which a program starts.
+const SEARCHES_OF_ONE: usize = 2;
+const COMMON_OF_ONE: u32 = 48;
+
+/// How much room there is of each kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    searches: usize,
+    common: u32,
+}
+
+impl Size {
+    /// The room for so many searches at once of one host; several hosts may share it.
+    pub(crate) fn of(searches: usize) -> Self {
+        match searches {
+            1 => Self { searches: SEARCHES_OF_ONE, common: COMMON_OF_ONE },
+            _ => Self { searches: SEARCHES, common: COMMON },
+        }
+    }
+
+    /// Memories in all, of both kinds.
+    pub(crate) fn all(self) -> u32 {
+        2 * (self.searches as u32 * SHARE + self.common)
+    }
+}
 
 /// The room for stores. Cheap to clone.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Slots {
     callers: Arc<Room>,
     others: Arc<Room>,
 }
 
 /// The room of one kind.
-#[derive(Default)]
-struct Room(Mutex<Held>);
+struct Room {
+    size: Size,
+    held: Mutex<Held>,
+}
 
 #[derive(Default)]
 struct Held {
@@ -63,6 +88,12 @@ pub(crate) struct Slot {
 }
 
 impl Slots {
+    /// Free room of that size.
+    pub(crate) fn new(size: Size) -> Self {
+        let room = || Arc::new(Room { size, held: Mutex::default() });
+        Self { callers: room(), others: room() }
+    }
+
     /// Returns room for a call of that role in that search, or for a plugin that describes itself; waits until there is some.
     pub(crate) async fn take(&self, role: Option<Role>, search: usize, memories: u32) -> Slot {
         let calls_guests = role.is_some_and(|role| ports_of(role).contains(&Port::Evaluate));
@@ -96,19 +127,19 @@ impl Slots {
 
 impl Room {
     fn held(&self) -> MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Held {
     fn grant(&mut self, room: &Arc<Room>, search: usize, memories: u32) -> Option<Slot> {
         let share = self.shares.get(&search).map(|share| share.memories);
-        if share.is_none() && self.shares.len() >= SEARCHES {
+        if share.is_none() && self.shares.len() >= room.size.searches {
             return None;
         }
         let is_common = share.unwrap_or(0) + memories > SHARE;
         if is_common {
-            if self.common + memories > COMMON {
+            if self.common + memories > room.size.common {
                 return None;
             }
             self.common += memories;
@@ -175,7 +206,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_that_takes_all_it_can_leaves_every_other_its_share() {
-        let slots = Slots::default();
+        let slots = Slots::new(Size::of(64));
         let mut hostile = Vec::new();
         while let Some(slot) = free(&slots, Some(Role::Solver), 1, SHARE).await {
             hostile.push(slot);
@@ -205,7 +236,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_for_guests_never_takes_their_room() {
-        let slots = Slots::default();
+        let slots = Slots::new(Size::of(64));
         let mut solvers = Vec::new();
         while let Some(slot) = free(&slots, Some(Role::Solver), 1, 1).await {
             solvers.push(slot);
@@ -219,8 +250,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn one_search_has_room_for_many_calls() {
+        let slots = Slots::new(Size::of(1));
+        let mut held = Vec::new();
+        for _ in 0..SHARE + COMMON_OF_ONE {
+            held.push(free(&slots, Some(Role::Solver), 1, 1).await.expect("there is room"));
+        }
+        assert!(free(&slots, Some(Role::Solver), 1, 1).await.is_none());
+        assert!(free(&slots, None, 0, SHARE).await.is_some());
+        assert!(Size::of(1).all() <= 128 && Size::of(2).all() > 3_000);
+    }
+
+    #[tokio::test]
     async fn who_gives_up_waiting_takes_nothing() {
-        let slots = Slots::default();
+        let slots = Slots::new(Size::of(64));
         let mut taken = Vec::new();
         while let Some(slot) = free(&slots, None, 1, 1).await {
             taken.push(slot);

@@ -83,6 +83,8 @@ pub(super) fn accept(context: &mut Context) {
 /// Opens what a search needs, with the plugins' settings of the command line.
 pub(super) async fn open(context: &mut Context, watch: &Watch) -> Outcome<Host> {
     prepare(context, watch).await?;
+    // One after the other.
+    context.config.effective.settings.limits.searches = 1;
     let settings = &context.config.effective.settings;
     match Host::open(settings.clone(), watch).await {
         Ok(host) => Ok(host),
