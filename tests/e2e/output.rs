@@ -83,7 +83,7 @@ fn an_answer_that_is_not_sure_enough_is_not_accepted() {
     };
     let (code, stdout, stderr) = ask("1");
     assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
-    assert!(stderr.contains("not accepted: its confidence of 0.99 is below the 1.00 of --min-confidence"), "{stderr}");
+    assert!(stderr.contains("not accepted: its confidence of 0.99 is below the required 1.00"), "{stderr}");
     assert!(stderr.contains("SELECT COUNT(*) FROM customers") && stderr.contains("lower --min-confidence"), "{stderr}");
     let (code, stdout, stderr) = ask("0.9");
     assert!(code == 0 && stdout.contains("SELECT") && !stderr.contains("model call"), "{stdout}{stderr}");

@@ -119,8 +119,7 @@ pub use record::recorded_settings;
 pub use recordings::recorded_models;
 pub use report::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, Ask, CandidateReport, CandidateStatus, ClarifyReport, Confidence,
-    CostReport, NOT_ACCEPTED, Observer, Outcome, PluginReport, RestsOn, SavedReport, SearchEvent, SearchReport, Silent,
-    TimeReport,
+    CostReport, Observer, Outcome, PluginReport, RestsOn, SavedReport, SearchEvent, SearchReport, Silent, TimeReport,
 };
 pub use settings::{
     CacheSettings, EndpointSettings, JournalSettings, ModelSettings, PluginSource, PriceSettings, Provider,

@@ -136,10 +136,9 @@ pub enum CandidateStatus {
     Kept,
     /// It was not used.
     Dropped,
+    /// It would be the answer, but its confidence is below [`Settings::min_confidence`](crate::Settings::min_confidence).
+    NotAccepted,
 }
-
-/// How the reason of a candidate begins that would be the answer, were it surer.
-pub const NOT_ACCEPTED: &str = "not accepted";
 
 /// One candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

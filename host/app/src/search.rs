@@ -15,7 +15,7 @@ use crate::context::{Context, RunState};
 use crate::ground::{Grounded, aggregate};
 use crate::host::Host;
 use crate::runner::{PlannerSteps, Runner, Solved, TapeOrder, WatchTasks};
-use crate::{Ask, CandidateStatus, Error, NOT_ACCEPTED, Outcome, SearchEvent, SearchReport};
+use crate::{Ask, CandidateStatus, Error, Outcome, SearchEvent, SearchReport};
 
 /// How long making the answer, or a question to the user, may take once the user or the deadline has stopped the search.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -152,7 +152,10 @@ impl Attempt {
         let doubtful = self.question.is_some() && (self.any_result || !context.asks().is_empty());
         let outcome = match (&self.grounded, doubtful) {
             (_, true) if !interrupted => Outcome::ClarificationNeeded,
-            (Some(grounded), _) if is_refused(grounded, context) => Outcome::NoAnswer,
+            (Some(grounded), _) if is_below(grounded, context) => {
+                self.warnings.extend(refuse(grounded, context));
+                Outcome::NoAnswer
+            }
             (Some(_), _) => Outcome::Answered,
             (None, _) if interrupted => return Err(Error::Interrupted),
             (None, _) => {
@@ -374,17 +377,21 @@ async fn clarify(
     }
 }
 
-/// Whether the answer is not sure enough to be one; its candidate says so then.
-fn is_refused(grounded: &Grounded, context: &Context) -> bool {
-    let confidence = grounded.answer.confidence;
-    let Some(least) = context.settings.min_confidence.filter(|least| confidence < *least) else { return false };
-    if let Some((task, candidate)) = &grounded.candidate {
-        context.trace.settle(task, &candidate.id, |known| {
-            known.status = CandidateStatus::Dropped;
-            known.reason = format!(
-                "{NOT_ACCEPTED}: its confidence of {confidence:.2} is below the {least:.2} of --min-confidence"
-            );
-        });
-    }
-    true
+/// Whether the confidence of the answer is below the least that the user accepts.
+fn is_below(grounded: &Grounded, context: &Context) -> bool {
+    context.settings.min_confidence.is_some_and(|least| grounded.answer.confidence < least)
+}
+
+/// Marks the candidate of an answer that is not accepted. Returns a warning for an answer that is no single candidate's.
+fn refuse(grounded: &Grounded, context: &Context) -> Option<String> {
+    let least = context.settings.min_confidence.unwrap_or_default();
+    let why = format!("its confidence of {:.2} is below the required {least:.2}", grounded.answer.confidence);
+    let Some((task, candidate)) = &grounded.candidate else {
+        return Some(format!("the answer is not accepted: {why}"));
+    };
+    context.trace.settle(task, &candidate.id, |known| {
+        known.status = CandidateStatus::NotAccepted;
+        known.reason = format!("not accepted: {why}");
+    });
+    None
 }

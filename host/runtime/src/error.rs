@@ -95,7 +95,7 @@ pub enum LoadError {
     /// Its own description is unusable, or describing itself failed.
     #[error("{0}")]
     About(String),
-    /// The host had no room to run it, through no fault of its own.
+    /// The host has no free slot or memory for it, which is not the fault of the plugin.
     #[error("{0}")]
     Unavailable(String),
     /// The host's engine failed.

@@ -19,11 +19,11 @@ const SEARCHES: usize = 160;
 pub(crate) const SHARE: u32 = 8;
 /// Memories that belong to no share and are given to whoever has used up its own.
 const COMMON: u32 = 256;
-/// The same where searches are made one after the other. To reserve room takes a part of the time in which a program starts.
+/// The same where searches are made one after the other: reserving memories takes a part of the time in which a program starts.
 const SEARCHES_OF_ONE: usize = 2;
 const COMMON_OF_ONE: u32 = 48;
 
-/// How much room there is of each kind.
+/// The number of memories of each kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     searches: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// The room for so many searches at once of one host; several hosts may share it.
+    /// Returns the size for a host that makes so many searches at once. Several hosts may share the memories.
     pub(crate) fn of(searches: usize) -> Self {
         match searches {
             1 => Self { searches: SEARCHES_OF_ONE, common: COMMON_OF_ONE },
@@ -88,7 +88,7 @@ pub(crate) struct Slot {
 }
 
 impl Slots {
-    /// Free room of that size.
+    /// Creates slots of that size, all of them free.
     pub(crate) fn new(size: Size) -> Self {
         let room = || Arc::new(Room { size, held: Mutex::default() });
         Self { callers: room(), others: room() }

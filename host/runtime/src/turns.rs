@@ -5,6 +5,7 @@
 //! that begin at once would each have that time first. Where other tasks are ready to run, which shows in how long it takes to be polled again,
 //! and other searches are under way, it rests in between: the longer others waited and it computed, the longer it does.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -75,10 +76,23 @@ impl Turns {
 
 /// Polls a call. While it has a turn, the tasks that wait for this thread go to another: a slice may be long, since nothing interrupts an
 /// instruction that fills a memory.
-pub(crate) fn aside<T>(turn: &Turn, poll: impl FnOnce() -> T) -> T {
+pub(crate) fn aside<T>(turn: &Turn, mut poll: impl FnMut() -> T) -> T {
     let has_others =
         || Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
-    if turn.is_taken() && has_others() { tokio::task::block_in_place(poll) } else { poll() }
+    if !turn.is_taken() || !has_others() {
+        return poll();
+    }
+    let mut has_begun = false;
+    let work = || {
+        has_begun = true;
+        poll()
+    };
+    match catch_unwind(AssertUnwindSafe(|| tokio::task::block_in_place(work))) {
+        Ok(polled) => polled,
+        Err(panic) if has_begun => resume_unwind(panic),
+        // In a `LocalSet` on the thread of `block_on` the runtime panics, and cannot be asked before.
+        Err(_) => poll(),
+    }
 }
 
 impl Turn {
@@ -131,6 +145,18 @@ mod tests {
             () = async { tokio::task::yield_now().await; turns.next(&other, None).await } => {}
         }
         assert_eq!(turns.0.available_permits(), 0, "the sleeper has the turn");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_call_with_a_turn_is_polled_wherever_it_runs() {
+        let polled = || async {
+            let (turns, turn) = (Turns(Arc::new(Semaphore::new(1))), Turn::default());
+            turns.next(&turn, None).await;
+            aside(&turn, || 7)
+        };
+        assert_eq!(tokio::spawn(polled()).await.unwrap(), 7);
+        assert_eq!(polled().await, 7);
+        assert_eq!(tokio::task::LocalSet::new().run_until(polled()).await, 7);
     }
 
     #[tokio::test]

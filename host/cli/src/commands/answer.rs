@@ -1,6 +1,6 @@
 //! The answer as people and programs read it: on standard output the answer, on standard error how sure it is and what it cost.
 
-use syrch::{AnswerDocument, CandidateReport, CandidateStatus, NOT_ACCEPTED, Outcome as Ending, RestsOn, SearchReport};
+use syrch::{AnswerDocument, CandidateReport, CandidateStatus, Outcome as Ending, RestsOn, SearchReport};
 
 use super::Context;
 use crate::console::prompt;
@@ -111,7 +111,7 @@ fn explain(context: &Context, document: &AnswerDocument) {
     let mut message = "no acceptable answer was found".to_owned();
     // First what would have been the answer.
     let (doubted, others): (Vec<_>, Vec<_>) =
-        document.candidates.iter().rev().partition(|candidate| candidate.reason.starts_with(NOT_ACCEPTED));
+        document.candidates.iter().rev().partition(|candidate| candidate.status == CandidateStatus::NotAccepted);
     let hint = match doubted.is_empty() {
         true => {
             "ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, or use a model"
@@ -177,7 +177,7 @@ fn cost(document: &AnswerDocument) -> String {
     let (statements, seconds) = (count(cost.sql_runs, "statement"), document.time_ms.total / 1000.0);
     // The offline rules answer calls, and are no model.
     let tokens = [cost.input_tokens, cost.output_tokens, cost.saved.input_tokens, cost.saved.output_tokens];
-    if tokens.iter().all(|tokens| *tokens == 0) {
+    if tokens.iter().all(|tokens| *tokens == 0) && (cost.calls == 0 || cost.usd == Some(0.0)) {
         return format!("{statements}, {seconds:.2} s");
     }
     let calls = count(cost.calls, "model call");

@@ -201,13 +201,14 @@ fn the_configuration_of_the_python_package_is_read() {
     let named = place.file("old.yml", OF_PYTHON);
     let config = place.load(Some(&named), &[]).unwrap();
     assert!(!config.effective.cache && config.effective.settings.cache.ttl.as_secs() == 60);
+    assert_eq!((config.effective.settings.policy.max_parallel, config.effective.settings.limits.llm_in_flight), (5, 5));
     let calibrator = config.effective.settings.strategy.roles.get(&Role::Calibrator).map(ToString::to_string);
     assert_eq!(calibrator.as_deref(), Some("signals"));
     assert!(config.effective.settings.strategy.config[&Role::Calibrator].values().all(|weight| *weight == json!(0.0)));
-    let told: Vec<_> = config.warnings.iter().filter(|warning| warning.contains("has no effect here")).collect();
+    let replaced: Vec<_> = config.warnings.iter().filter(|warning| warning.contains("has no effect here")).collect();
     assert!(
-        told.len() == 2 && told[0].contains("--strategy beam") && told[1].contains("solver.beam_width"),
-        "{told:?}"
+        replaced.len() == 2 && replaced[0].contains("--strategy beam") && replaced[1].contains("solver.beam_width"),
+        "{replaced:?}"
     );
 
     let mut place = Place::new();

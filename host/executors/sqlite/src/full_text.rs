@@ -84,7 +84,8 @@ impl Search {
         if views > 0 {
             return Err(refused("a statement that reads a full-text table cannot also read views", None));
         }
-        let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).unwrap_or_default();
+        let unreadable = |_| refused("the words of the full-text search cannot be found in the statement", None);
+        let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).map_err(unreadable)?;
         tokens.retain(Token::is_significant);
         let text = Text { sql, tokens: &tokens, words: Cell::new(0) };
         for (at, token) in tokens.iter().enumerate() {
@@ -242,6 +243,7 @@ mod tests {
             "SELECT 1 FROM docs WHERE `like`('%' || 'b', title)",
             "SELECT 1, docs FROM docs WHERE 1",
             "SELECT 1 FROM docs WHERE docs = 'a'",
+            "SELECT 1 FROM docs WHERE docs MATCH 'a' || 'b' /* that never ends",
             "SELECT 1 FROM docs d WHERE d.docs = replace('a', 'a', 'b')",
             "SELECT 1 FROM docs WHERE docs IN ('a')",
             "SELECT 1 FROM (SELECT docs AS m FROM docs) WHERE m = 'a' || 'b'",

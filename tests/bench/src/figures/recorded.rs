@@ -69,7 +69,7 @@ fn weighed(world: &World, data: &Path, all: &[Question]) -> Outcome<[Figure; 2]>
         world.runtime.block_on(searched(world, data, WEIGHED, seed, all, &mut found))?;
     }
     let (right, calls) = found.means();
-    let note = format!("shares fitted on the other half of the databases; orders: {}", world.orders);
+    let note = format!("in-sample: its signs were chosen on these databases; orders: {}", world.orders);
     Ok([
         Figure::new(format!("`{WEIGHED}` on recorded answers: right"), right, "%").at_least(91.5).note(note),
         Figure::new(format!("`{WEIGHED}` on recorded answers: calls a question"), calls, "").at_most(5.0),

@@ -29,6 +29,7 @@ pub(super) fn grid(document: &AnswerDocument) -> Grid {
             CandidateStatus::Answer => "answer",
             CandidateStatus::Kept => "kept",
             CandidateStatus::Dropped => "dropped",
+            CandidateStatus::NotAccepted => "not accepted",
         };
         // Two digits, as everywhere that people read a confidence.
         let confidence = candidate.confidence.map(|confidence| format!("{confidence:.2}"));

@@ -138,7 +138,7 @@ mod tests {
     fn results_are_those_of_a_build_that_has_them() {
         let connection = Connection::open_in_memory().unwrap();
         add(&connection).unwrap();
-        // Told by sqlite3 3.40 of Debian 12, whose build has these functions.
+        // Results of sqlite3 3.40 of Debian 12, whose build has these functions.
         for (expression, expected) in [
             ("ceil(2)", Value::Integer(2)),
             ("ceil('2')", Value::Integer(2)),
@@ -171,8 +171,8 @@ mod tests {
             ("sin(0)", Value::Real(0.0)),
             ("round(cosh(0) + sinh(0) + tanh(0) + asinh(0) + acosh(1) + atanh(0))", Value::Real(1.0)),
         ] {
-            let told: Value = connection.query_row(&format!("SELECT {expression}"), [], |row| row.get(0)).unwrap();
-            assert_eq!(told, expected, "{expression}");
+            let result: Value = connection.query_row(&format!("SELECT {expression}"), [], |row| row.get(0)).unwrap();
+            assert_eq!(result, expected, "{expression}");
         }
     }
 }

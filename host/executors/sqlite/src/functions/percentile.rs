@@ -73,7 +73,7 @@ fn register<K: Kind>(connection: &Connection, name: &CStr, count: c_int) -> rusq
 struct Group {
     list: *mut f64,
     count: usize,
-    room: usize,
+    capacity: usize,
     fraction: f64,
     has_fraction: bool,
     is_sorted: bool,
@@ -106,7 +106,7 @@ impl<K: Kind> Call<K> {
         }
     }
 
-    /// Between 0 and 1; told otherwise.
+    /// Returns the fraction, from 0 to 1. Reports an error and returns `None` if it is anything else.
     fn fraction(&self, arguments: &[*mut sqlite3_value]) -> Option<f64> {
         let (Some(most), Some(argument)) = (K::MOST, arguments.get(1)) else { return Some(0.5) };
         // SAFETY: a value of this call.
@@ -120,7 +120,7 @@ impl<K: Kind> Call<K> {
         None
     }
 
-    /// The number of a row; none of NULL, and of what is no number, which is told.
+    /// Returns the number of a row: `None` for NULL, and for other values, which are reported as an error.
     fn number(&self, arguments: &[*mut sqlite3_value]) -> Option<f64> {
         let argument = *arguments.first()?;
         // SAFETY: a value of this call.
@@ -159,19 +159,19 @@ impl Group {
 
     /// Whether there was memory for it.
     fn push(&mut self, number: f64) -> bool {
-        if self.count == self.room {
-            let room = self.room * 2 + 250;
+        if self.count == self.capacity {
+            let capacity = self.capacity * 2 + 250;
             // SAFETY: the group's own memory, or null.
-            let list = unsafe { ffi::sqlite3_realloc64(self.list.cast(), (room * size_of::<f64>()) as u64) };
+            let list = unsafe { ffi::sqlite3_realloc64(self.list.cast(), (capacity * size_of::<f64>()) as u64) };
             if list.is_null() {
                 return false;
             }
-            (self.list, self.room) = (list.cast(), room);
+            (self.list, self.capacity) = (list.cast(), capacity);
         }
         let at = if self.is_sorted { self.numbers().partition_point(|other| *other <= number) } else { self.count };
         self.count += 1;
         let last = self.count - 1;
-        // SAFETY: there is room for one more.
+        // SAFETY: the capacity is above the count.
         unsafe { self.list.add(last).write(number) };
         self.numbers()[at..].rotate_right(1);
         true
@@ -207,7 +207,7 @@ impl Group {
     fn free(&mut self) {
         // SAFETY: the group's own memory, or null.
         unsafe { ffi::sqlite3_free(self.list.cast()) }
-        (self.list, self.count, self.room) = (std::ptr::null_mut(), 0, 0);
+        (self.list, self.count, self.capacity) = (std::ptr::null_mut(), 0, 0);
     }
 }
 
