@@ -12,7 +12,7 @@ BENCH ?=
 # The demo never spends anything: no model, whatever keys are in the environment.
 ASK := $(HOST) --llm offline --db $(SHOP)
 
-.PHONY: demo orders plugins test lint bench bench-rooms target
+.PHONY: demo orders plugins test lint bench bench-rooms figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -56,6 +56,11 @@ bench: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	@# A backtrace of each end of a plugin would be measured, too.
 	RUST_BACKTRACE=0 target/release/syrch-bench $(BENCH)
+
+# Figures on right and wrong answers, as README and the plugins' READMEs quote them.
+figures: plugins
+	$(CARGO) build --release -p syrch-host -p syrch-bench
+	target/release/syrch-bench --only recorded,unseen $(BENCH)
 
 # What single rooms cost, piece by piece, for whoever works in them.
 bench-rooms: target

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
+use crate::bad_input::{Place, finish};
 use crate::endpoint::{KEY, PLAN, Said, WRITE, ask, candidates, search, whole};
 use crate::{host, shop};
 
@@ -63,6 +64,39 @@ fn people_read_the_question_and_no_answer() {
     let said = Said::of(command.args(["-q", QUESTION]).output().unwrap());
     assert_eq!((said.code, said.stdout.as_str()), (4, ""), "{}", said.all());
     assert!(said.stderr.contains("What makes a customer important?"), "{}", said.stderr);
+}
+
+/// The rules ask what a superlative measures, and offer what it could be.
+#[test]
+fn a_superlative_without_a_measure_is_a_question() {
+    let place = Place::new();
+    let tables = "CREATE TABLE houses(id INTEGER PRIMARY KEY, name TEXT, area REAL, population INTEGER);
+                  INSERT INTO houses(name, area, population) VALUES ('Elm', 90, 5), ('Oak', 120, 2), ('Fir', 70, 9);";
+    syrch_kit::sqlite(place.path().join("town.sqlite"), tables);
+    let asked = |flags: &str, lines: &str| {
+        let mut command = place.words(&format!("--llm offline --db town.sqlite --format json {flags} -q"));
+        Said::of(finish(command.arg("Which is the biggest house?"), lines))
+    };
+    let document = asked("", "").document(4);
+    assert_eq!(document["clarify"]["question"], "By what is \"biggest house\" measured?");
+    assert_eq!(document["clarify"]["choices"], json!(["area", "population"]));
+    for (line, name) in [("1\n", "Oak"), ("population\n", "Fir")] {
+        assert_eq!(asked("--interactive", line).document(0)["answer"]["rows"], json!([[name]]), "{line}");
+    }
+}
+
+/// The guard refuses what an imperative asks for, and the exit code says so.
+#[test]
+fn an_imperative_to_change_data_is_denied() {
+    let place = Place::new();
+    std::fs::copy(shop(place.path()), place.path().join("kept.sqlite")).unwrap();
+    for imperative in ["delete all customers", "please drop the table customers", "Set the name of every customer to x"]
+    {
+        let mut command = place.words("--llm offline --db kept.sqlite -q");
+        let said = Said::of(finish(command.arg(imperative), ""));
+        assert_eq!((said.code, said.stdout.as_str()), (15, ""), "{imperative}: {}", said.all());
+        assert!(said.stderr.contains("only queries may run"), "{}", said.stderr);
+    }
 }
 
 #[test]

@@ -98,6 +98,7 @@ struct Shared {
     asks: BTreeMap<CallId, Question>,
     model_errors: BTreeMap<(CallId, Ticket), String>,
     outages: BTreeMap<CallId, SqlError>,
+    writes: BTreeMap<CallId, SqlError>,
 }
 
 /// A role call, with the last complaint that its plugin made.
@@ -328,18 +329,26 @@ impl Context {
         }
     }
 
-    /// Notes an error that tells that the database cannot be read now.
-    pub(crate) fn note_outage(&self, call: CallId, error: &SqlError) {
-        if error.kind == SqlErrorKind::Unavailable {
-            self.shared(|shared| {
-                shared.outages.entry(call).or_insert_with(|| error.clone());
-            });
-        }
+    /// Notes an error that tells that the database cannot be read now, or that somebody wanted to write to it.
+    pub(crate) fn note_error(&self, call: CallId, error: &SqlError) {
+        self.shared(|shared| {
+            let noted = match error.kind {
+                SqlErrorKind::Unavailable => &mut shared.outages,
+                SqlErrorKind::WriteRefused => &mut shared.writes,
+                _ => return,
+            };
+            noted.entry(call).or_insert_with(|| error.clone());
+        });
     }
 
     /// Why the database could not be read, if that happened.
     pub(crate) fn outage(&self) -> Option<SqlError> {
         self.shared(|shared| shared.outages.values().next_back().cloned())
+    }
+
+    /// Why a statement that would have written was refused, if there was one.
+    pub(crate) fn refused_write(&self) -> Option<SqlError> {
+        self.shared(|shared| shared.writes.values().next_back().cloned())
     }
 }
 

@@ -28,7 +28,7 @@ impl SqlPort for NotedSql {
             let results = flight.await;
             match &results {
                 Ok(results) => context.note_result(task, text, results),
-                Err(error) => context.note_outage(call, error),
+                Err(error) => context.note_error(call, error),
             }
             results
         })
@@ -48,7 +48,7 @@ pub(crate) struct NotedInspect {
 
 impl NotedInspect {
     fn noted<T>(&self, result: Result<T, SqlError>) -> Result<T, SqlError> {
-        result.inspect_err(|error| self.context.note_outage(self.call, error))
+        result.inspect_err(|error| self.context.note_error(self.call, error))
     }
 }
 

@@ -8,6 +8,7 @@ use syrch_core::result_set::digest64;
 use syrch_core::roles::{Clarifier, Linker, Planner, Role};
 use syrch_core::{Ending, FailureKind, Graph, Observation, Problem, Question, RoleError, TaskId};
 use syrch_journal::{Fact, Kept};
+use syrch_llm::asks_for_change;
 use syrch_scheduler::{End, Options, Run, Stop, execute};
 
 use crate::answer::{Times, document};
@@ -149,7 +150,13 @@ impl Attempt {
         interrupted: bool,
     ) -> Result<SearchReport, Error> {
         // A doubt that the user cannot be asked about now is told instead of a doubtful answer.
-        let doubtful = self.question.is_some() && (self.any_result || !context.asks().is_empty());
+        // The rules know what they lack; a model may be out of order.
+        let by_rules = context.settings.model.is_by_rules();
+        let can_choose = |question: &Question| by_rules && !question.choices.is_empty();
+        let doubtful = self
+            .question
+            .as_ref()
+            .is_some_and(|question| self.any_result || !context.asks().is_empty() || can_choose(question));
         let outcome = match (&self.grounded, doubtful) {
             (_, true) if !interrupted => Outcome::ClarificationNeeded,
             (Some(grounded), _) if is_below(grounded, context) => {
@@ -189,6 +196,11 @@ impl Attempt {
         }
         if let Some(denied) = context.denied() {
             return Err(denied);
+        }
+        // Of the rules, for which the user asked; a model or a plugin may want to write by mistake.
+        let is_asked = || context.settings.model.is_by_rules() && asks_for_change(&context.problem.question);
+        if let Some(refused) = context.refused_write().filter(|_| is_asked()) {
+            return Err(Error::Sql(refused));
         }
         if self.end == End::Deadline {
             let seconds = context.settings.deadline.unwrap_or_default().as_secs_f64();

@@ -202,6 +202,14 @@ pub struct ModelSettings {
     pub simulated: Option<SimulatedSettings>,
 }
 
+impl ModelSettings {
+    /// Whether no model answers, nor what stands for one: the rules do.
+    #[must_use]
+    pub fn is_by_rules(&self) -> bool {
+        self.provider == Provider::Offline && self.replay.is_none() && self.simulated.is_none()
+    }
+}
+
 /// A simulated model: its figures stand for no model, and are to be shown with its label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimulatedSettings {

@@ -17,7 +17,7 @@ mod written;
 
 pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicProvider};
 pub use http::{EndpointConfig, EndpointError, is_exposed, is_loopback, kept_local};
-pub use offline::{OfflineConfig, OfflineProvider};
+pub use offline::{OfflineConfig, OfflineProvider, asks_for_change};
 pub use openai::{EmbeddingsProvider, OpenAiConfig, OpenAiProvider};
 pub use recorded::{RecordedAnswers, RecordedConfig, RecordedError, RecordedProvider};
 pub use replay::{Exchange, ReplayConfig, ReplayProvider};

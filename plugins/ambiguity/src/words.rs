@@ -32,6 +32,9 @@ pub(crate) fn by_model(
 pub(crate) fn by_rule(told: &str, catalog: &Catalog, worst: &Observation) -> (String, Vec<String>) {
     let told = text::line(told, 200);
     let reason = reason(worst);
+    if let Some((term, choices)) = reason.as_deref().and_then(unmeasured) {
+        return (format!("By what is \"{term}\" measured?"), choices);
+    }
     if let Some(name) = reason.as_deref().and_then(|reason| unknown_name(reason, catalog)) {
         let choices = near(&name, catalog);
         return (
@@ -78,6 +81,14 @@ fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
     let quoted = reason.split('`').skip(1).step_by(2);
     let is_name = |name: &&str| !name.is_empty() && name.len() <= 64;
     quoted.filter(is_name).find(|name| !names(catalog).any(|known| known.eq_ignore_ascii_case(name))).map(str::to_owned)
+}
+
+/// What a provider without a model says of a superlative that could mean several things: its words, and what it could be measured by.
+fn unmeasured(reason: &str) -> Option<(String, Vec<String>)> {
+    let (_, told) = reason.split_once("no measure for: ")?;
+    let (term, choices) = told.split_once(" (")?;
+    let choices = choices.split(')').next().unwrap_or_default();
+    Some((term.to_owned(), choices.split(", ").filter(|choice| !choice.is_empty()).map(str::to_owned).collect()))
 }
 
 fn names(catalog: &Catalog) -> impl Iterator<Item = &str> {

@@ -35,7 +35,7 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
     };
     let start = match start {
-        Start::Problem(problem) if is_dry => return dry_run::run(&context, &host, problem).await,
+        Start::Problem(problem) if is_dry => return dry_run::run(&context, &Arc::new(host), problem).await,
         start => start,
     };
     let prompt = Prompt::new(Arc::clone(&context.console), interrupt);
@@ -73,9 +73,7 @@ const LEAST_WITHOUT_A_MODEL: f64 = 0.4;
 /// Chooses the least confidence of an answer where the user has not.
 pub(super) fn accept(context: &mut Context) {
     let settings = &mut context.config.effective.settings;
-    let model = &settings.model;
-    let is_by_rules = model.provider == Provider::Offline && model.replay.is_none() && model.simulated.is_none();
-    if is_by_rules && settings.min_confidence.is_none() {
+    if settings.model.is_by_rules() && settings.min_confidence.is_none() {
         settings.min_confidence = Some(LEAST_WITHOUT_A_MODEL);
     }
 }

@@ -1,20 +1,22 @@
 //! How sure an interpretation is: by how much of the question it accounts for and how much it had to guess.
 
-use super::draft::{Draft, Key};
+use super::cues::Cue;
+use super::draft::{Draft, Key, Named};
 use super::items::{Reading, What};
 use super::lexicon;
-use super::query::{Expression, Operator, Query};
+use super::query::{Condition, Expression, Operand, Operator, Query};
 use super::resolve::Resolver;
+use super::schema::{ColumnRef, ColumnView, Holds, Schema};
 use super::values::is_stop;
-use super::words::Kind;
+use super::words::{self, Kind};
 
 /// The confidence, 0 to 1.
-pub(crate) fn of(reading: &Reading, resolver: &Resolver<'_>, draft: &Draft, query: &Query) -> f64 {
+pub(crate) fn of(schema: &Schema, reading: &Reading, resolver: &Resolver<'_>, draft: &Draft, query: &Query) -> f64 {
     let score = coverage(reading, draft, query).powf(1.5)
         * (0.5 + 0.5 * fit(reading))
         * (0.7 + 0.3 * clearness(reading, resolver))
         * simplicity(reading, draft, query).powf(0.7)
-        * doubt(reading, draft, query);
+        * doubt(reading, draft, query, schema);
     score.clamp(0.01, 0.99)
 }
 
@@ -60,7 +62,7 @@ fn simplicity(reading: &Reading, draft: &Draft, query: &Query) -> f64 {
 }
 
 /// A factor for what makes the statement likely wrong, however well the rest fits.
-fn doubt(reading: &Reading, draft: &Draft, query: &Query) -> f64 {
+fn doubt(reading: &Reading, draft: &Draft, query: &Query, schema: &Schema) -> f64 {
     let mut factor = 1.0;
     if draft.asked.iter().any(|asked| !asked.head) || query.select.len() > 3 {
         factor *= 0.85;
@@ -77,10 +79,84 @@ fn doubt(reading: &Reading, draft: &Draft, query: &Query) -> f64 {
     if matches!(draft.having, Some((_, Operator::Less | Operator::AtMost, _))) {
         factor *= 0.8;
     }
+    // So many of what comes first says nothing.
+    if query.limit.is_some() && query.order.is_empty() {
+        factor *= 0.3;
+    }
     if claims_all(draft, query) {
         factor *= 0.5;
     }
+    if !reading.unknown.is_empty() {
+        factor *= 0.85;
+    }
+    if is_other_kind(reading, query, schema) {
+        factor *= 0.5;
+    }
+    if draft.named.iter().any(|named| is_left_out(named, reading, query, schema)) {
+        factor *= 0.6;
+    }
+    for filter in &draft.filters {
+        factor *= sense(&filter.condition, schema);
+    }
     factor * 0.6_f64.powi(i32::try_from(draft.unmet).unwrap_or(i32::MAX))
+}
+
+/// Whether the question begins with `where` or `when`, and no place or time is selected.
+fn is_other_kind(reading: &Reading, query: &Query, schema: &Schema) -> bool {
+    let selects = |fits: &dyn Fn(&ColumnView) -> bool| {
+        query.select.iter().any(|item| match item {
+            Expression::Column(at) | Expression::Aggregate(_, at) | Expression::CountDistinct(at) => {
+                fits(schema.column(*at))
+            }
+            Expression::AllColumns(_) => true,
+            Expression::CountRows => false,
+        })
+    };
+    let is_place = |view: &ColumnView| {
+        view.required.iter().any(|stem| lexicon::PLACES.iter().any(|place| words::stem(place) == *stem))
+    };
+    let is_time = |view: &ColumnView| {
+        view.holds == Holds::Time
+            || view.required.iter().any(|stem| lexicon::TIME_WORDS.iter().any(|time| words::stem(time) == *stem))
+    };
+    match reading.tokens.first().map(|token| token.lower.as_str()) {
+        Some("where") => !selects(&is_place),
+        Some("when") => !selects(&is_time),
+        _ => false,
+    }
+}
+
+/// Whether a table that is named beside something else that is asked for has no column in what is selected: `the makers and models`.
+fn is_left_out(named: &Named, reading: &Reading, query: &Query, schema: &Schema) -> bool {
+    let before = named.item.checked_sub(1).map(|before| &reading.items[before]);
+    let joined = before.is_some_and(|before| {
+        matches!(before.what, What::Cue(Cue::And)) && before.to + 1 >= reading.items[named.item].from
+    });
+    let labels = &schema.tables[named.table].labels;
+    let is_own = |at: &ColumnRef| at.table == named.table && labels.contains(&at.column);
+    let is_selected = query.select.iter().any(|item| match item {
+        Expression::Column(at) | Expression::CountDistinct(at) => is_own(at),
+        Expression::AllColumns(_) | Expression::CountRows => true,
+        Expression::Aggregate(..) => false,
+    });
+    joined && named.head && named.negated.is_none() && !is_selected
+}
+
+/// A factor for a condition that compares what cannot be compared.
+fn sense(condition: &Condition, schema: &Schema) -> f64 {
+    let holds = schema.column(condition.column).holds;
+    let is_order =
+        matches!(condition.operator, Operator::Greater | Operator::AtLeast | Operator::Less | Operator::AtMost);
+    match &condition.operand {
+        // Greater than the average of another column.
+        Operand::Query(query) => match query.select.as_slice() {
+            [Expression::Aggregate(_, of)] if *of != condition.column => 0.4,
+            _ => 1.0,
+        },
+        Operand::Number(_) if holds == Holds::Text && is_order => 0.4,
+        Operand::Number(_) if holds == Holds::Text => 0.8,
+        _ => 1.0,
+    }
 }
 
 /// Whether nothing in the query says what a negation says.

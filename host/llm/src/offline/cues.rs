@@ -42,6 +42,8 @@ pub(crate) enum Cue {
     OrderBy,
     /// Ascending, descending; true is greatest first.
     Direction(bool),
+    /// Newest first, in chronological order: an order by what is measured, and its direction.
+    Sorted(Scale),
     Not,
     /// Only, of a condition: nothing else may be so, which no rule expresses.
     Only,
@@ -69,7 +71,7 @@ pub(crate) struct At {
     pub(crate) cue: Cue,
 }
 
-const ANY: Scale = Scale { up: true, of: &[] };
+const ANY: Scale = Scale { up: true, of: &[], counts: false };
 
 /// The cues of a question, in order. Tokens for which `taken` holds belong to a name.
 pub(crate) fn cues(tokens: &[Token], taken: &[bool]) -> Vec<At> {
@@ -140,6 +142,9 @@ impl Reader<'_> {
         if token.kind == Kind::Break {
             return Some((1, if token.ends_sentence() { Cue::Request } else { Cue::Comma }));
         }
+        if token.kind == Kind::Sign {
+            return sign(&token.text).map(|cue| (1, cue));
+        }
         if token.kind != Kind::Word {
             return None;
         }
@@ -184,25 +189,47 @@ impl Reader<'_> {
             let the = usize::from(self.word(first + 2) == "the");
             return Some((first + 3 + the, Cue::Direction(down)));
         }
-        let alphabet = &["in alphabetical order", "alphabetical order", "alphabetically", "in lexicographical order"];
-        if let Some(length) = self.any(alphabet) {
-            // `in alphabetical order of name` goes on to say what is ordered.
-            return Some((
-                length,
-                if self.word(length) == "of" || self.word(length) == "by" {
-                    Cue::OrderBy
-                } else {
-                    Cue::Direction(false)
-                },
-            ));
+        if let Some(found) = self.named_order() {
+            return Some(found);
+        }
+        if let Some(scale) = lexicon::superlative(self.word(0)).filter(|_| self.word(1) == "first") {
+            return Some((2, if scale.of.is_empty() { Cue::Direction(scale.up) } else { Cue::Sorted(scale) }));
         }
         match self.word(0) {
-            "ascending" | "increasing" | "alphabetical" | "lexicographically" | "chronological" => {
-                Some((1, Cue::Direction(false)))
-            }
-            "descending" | "decreasing" | "reverse" => Some((1, Cue::Direction(true))),
+            "ascending" | "increasing" => Some((1, Cue::Direction(false))),
+            "descending" | "decreasing" => Some((1, Cue::Direction(true))),
             _ => None,
         }
+    }
+
+    /// `in reverse alphabetical order`, `chronologically`.
+    fn named_order(&self) -> Option<(usize, Cue)> {
+        let mut at = usize::from(self.word(0) == "in");
+        let reversed = matches!(self.word(at), "reverse" | "reversed" | "inverse");
+        at += usize::from(reversed);
+        let (before, kind) = (at, self.word(at));
+        at += 1;
+        let by_time = match kind {
+            "alphabetical" | "lexicographical" | "alphabetic" | "alphabetically" | "lexicographically" => false,
+            "chronological" | "chronologically" => true,
+            // `in reverse order of age` goes on to say what is ordered, and so does `in order of`.
+            _ if reversed => return Some((before, Cue::Direction(true))),
+            _ => return None,
+        };
+        if !kind.ends_with("ly") {
+            if self.word(at) != "order" {
+                return Some((at, Cue::Direction(reversed))).filter(|_| !by_time);
+            }
+            at += 1;
+        }
+        let says_what = matches!(self.word(at), "of" | "by");
+        Some(match (by_time, says_what) {
+            (true, _) => (at, Cue::Sorted(Scale { up: reversed, of: lexicon::TIME_WORDS, counts: false })),
+            // The words that say what is ordered are read next; a direction before them stays.
+            (false, true) if reversed => (before, Cue::Direction(true)),
+            (false, true) => (at, Cue::OrderBy),
+            (false, false) => (at, Cue::Direction(reversed)),
+        })
     }
 
     /// Whether the word here asks for an order of rows.
@@ -334,7 +361,10 @@ impl Reader<'_> {
         if self.word(0) == "since"
             && (self.number(1).is_some() || self.tokens.get(self.at + 1).is_some_and(|t| t.kind == Kind::Date))
         {
-            return Some((1, Cue::Compare(Operator::AtLeast, Scale { up: true, of: lexicon::TIME_WORDS })));
+            return Some((
+                1,
+                Cue::Compare(Operator::AtLeast, Scale { up: true, of: lexicon::TIME_WORDS, counts: false }),
+            ));
         }
         if self.word(0) == "or" {
             let scale = lexicon::comparative(self.word(1)).filter(|_| self.number(2).is_none());
@@ -395,4 +425,19 @@ impl Reader<'_> {
         };
         Some((1, cue))
     }
+}
+
+/// What a sign asks for; none: no rule knows.
+fn sign(text: &str) -> Option<Cue> {
+    let operator = match text {
+        "&" => return Some(Cue::And),
+        "=" | "==" => Operator::Equal,
+        "<" => Operator::Less,
+        ">" => Operator::Greater,
+        "<=" | "=<" | "≤" => Operator::AtMost,
+        ">=" | "=>" | "≥" => Operator::AtLeast,
+        "<>" | "≠" => Operator::NotEqual,
+        _ => return None,
+    };
+    Some(Cue::Compare(operator, ANY))
 }

@@ -54,6 +54,16 @@ pub(crate) struct Named {
     pub(crate) negated: Option<usize>,
 }
 
+/// A superlative that does not say what it measures, and the table whose rows it compares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Unmeasured {
+    pub(crate) item: usize,
+    /// The item after it that names the table.
+    pub(crate) to: usize,
+    pub(crate) table: usize,
+    pub(crate) up: bool,
+}
+
 /// All that the walk found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Draft {
@@ -62,6 +72,7 @@ pub(crate) struct Draft {
     pub(crate) filters: Vec<Filter>,
     pub(crate) keys: Vec<Key>,
     pub(crate) best: Option<(Measure, bool)>,
+    pub(crate) unmeasured: Option<Unmeasured>,
     pub(crate) having: Option<(Measure, Operator, String)>,
     pub(crate) orders: Vec<Measure>,
     pub(crate) direction: Option<bool>,

@@ -2,6 +2,9 @@
 
 use syrch_core::Problem;
 
+/// How a question back begins that asks what a superlative measures.
+const BY_WHAT: &str = "By what ";
+
 /// The question with defined terms written out, and with the answers so far in the place of what they explain, else behind it.
 pub(crate) fn explained(question: &str, problem: &Problem) -> String {
     let mut text = question.to_owned();
@@ -10,6 +13,7 @@ pub(crate) fn explained(question: &str, problem: &Problem) -> String {
     }
     for (asked, answer) in &problem.answers {
         text = match term_in_doubt(asked, &text) {
+            Some(term) if asked.starts_with(BY_WHAT) => replaced(&text, &term, &format!("{term} by {}", answer.trim())),
             Some(term) => replaced(&text, &term, meaning(answer, &term)),
             None => format!("{} ({})", text.trim_end(), answer.trim()),
         };

@@ -1,19 +1,22 @@
 //! From a question to its interpretations, the likeliest first.
 
-use syrch_core::Catalog;
 use syrch_core::ports::CellIndex;
+use syrch_core::{Catalog, text};
 
 use super::assemble::Assembler;
 use super::confidence;
+use super::draft::Draft;
 use super::items::{self, Reading, What};
 use super::lexicon;
 use super::query::Writer;
 use super::resolve::{Choice, Ranks, Resolver};
 use super::schema::{ColumnRef, Edge, Schema};
-use super::{values, walk, words};
+use super::{fragment, imperative, values, walk, words};
 
 /// The most words that are read: no question of this length is understood, and the work must end.
 const WORDS: usize = 300;
+/// How sure it is what an imperative asks for.
+const SURE: f64 = 0.99;
 /// The most choices that are made otherwise.
 const CHOICES: usize = 24;
 
@@ -33,6 +36,8 @@ pub(crate) struct Interpretations {
     pub(crate) list: Vec<Interpretation>,
     /// Words that no statement accounts for.
     pub(crate) unknown: Vec<String>,
+    /// Why the question cannot be answered as it stands, however well its words are understood.
+    pub(crate) objection: Option<String>,
 }
 
 /// Reads a question over a catalog.
@@ -47,17 +52,27 @@ pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&
     let reading = items::read(tokens, &schema, found);
     let bias = |edge: &Edge| bias(&schema, &reading, edge);
     let ranks = Ranks::new(&schema, &reading);
+    if let Some(sql) = imperative::statement(&schema, &reading) {
+        let list = vec![Interpretation { sql, confidence: SURE }];
+        return Interpretations { list, unknown: Vec::new(), objection: None };
+    }
+    let mut objection = fragment::begins(&reading.tokens).then(|| fragment::WHY.to_owned());
     let mut list: Vec<Interpretation> = Vec::new();
     for (rank, choice) in choices(&reading).into_iter().enumerate() {
         let resolver = Resolver::new(&schema, &reading, &ranks, choice);
         let draft = walk::walk(&schema, &reading, &resolver);
+        if rank == 0 {
+            let is_part = reading.unknown.is_empty() && fragment::asks_nothing(&draft);
+            let part = || is_part.then(|| fragment::WHY.to_owned());
+            objection = objection.or_else(|| unmeasured(&schema, &reading, &draft)).or_else(part);
+        }
         let assembler = Assembler { schema: &schema, reading: &reading, resolver: &resolver, choice, bias: &bias };
         let Some(query) = assembler.query(&draft) else { continue };
         let Some(sql) = (Writer { schema: &schema, bias: &bias }).text(&query) else { continue };
         if list.iter().any(|other| other.sql == sql) {
             continue;
         }
-        let sure = confidence::of(&reading, &resolver, &draft, &query);
+        let sure = confidence::of(&schema, &reading, &resolver, &draft, &query);
         // Every choice against the likeliest costs, the more the clearer the likeliest is.
         let discount =
             if rank == 0 { 1.0 } else { 0.75 - 0.3 * choice.item.map_or(0.3, |(item, _)| resolver.margin(item)) };
@@ -68,7 +83,30 @@ pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&
         rest.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     }
     let unknown = reading.unknown.iter().map(|at| reading.tokens[*at].text.clone()).collect();
-    Interpretations { list, unknown }
+    Interpretations { list, unknown, objection }
+}
+
+/// What a superlative does not say, and what it could mean.
+fn unmeasured(schema: &Schema, reading: &Reading, draft: &Draft) -> Option<String> {
+    let open = draft.unmeasured?;
+    let (first, last) = (reading.items[open.item].from, reading.items[open.to].to.max(reading.items[open.item].to));
+    let words: Vec<&str> = reading.tokens[first..last].iter().map(|token| token.text.as_str()).collect();
+    let words = words.join(" ");
+    let own = schema.measures(open.table).map(|column| schema.column(column).name.replace('_', " "));
+    let key = schema.tables[open.table].key;
+    let of_it = schema.edges.iter().filter_map(|edge| {
+        let is_key = |at: ColumnRef| at.table == open.table && Some(at.column) == key;
+        match (is_key(edge.left), is_key(edge.right)) {
+            (true, false) => Some(edge.right.table),
+            (false, true) => Some(edge.left.table),
+            _ => None,
+        }
+    });
+    let counts = of_it.map(|table| format!("number of {}", schema.tables[table].name.replace('_', " ")));
+    let mut choices: Vec<String> = own.chain(counts).collect();
+    choices.dedup();
+    choices.truncate(text::NAMED);
+    Some(format!("no measure for: {words} ({})", choices.join(", ")))
 }
 
 /// The likeliest choice, then those that decide one open point otherwise.
@@ -134,6 +172,27 @@ mod tests {
             (
                 "List the names of French authors in alphabetical order",
                 "SELECT name FROM author WHERE country = 'France' ORDER BY name".to_owned(),
+            ),
+            (
+                "Names of members in reverse alphabetical order",
+                "SELECT name FROM member ORDER BY name DESC".to_owned(),
+            ),
+            ("Titles of books, oldest first", "SELECT title FROM book ORDER BY published".to_owned()),
+            ("Titles of books in order of pages, descending", "SELECT title FROM book ORDER BY pages DESC".to_owned()),
+            ("Which members have an age below -5?", "SELECT name FROM member WHERE age < -5".to_owned()),
+            ("members with age >= 30", "SELECT name FROM member WHERE age >= 30".to_owned()),
+            ("Which books have more than 1.2 thousand pages?", "SELECT title FROM book WHERE pages > 1200".to_owned()),
+            (
+                "Show the names of members whose name starts with A",
+                "SELECT name FROM member WHERE name LIKE 'A%'".to_owned(),
+            ),
+            (
+                "top 3 genres by number of books",
+                "SELECT genre FROM book GROUP BY genre ORDER BY COUNT(*) DESC LIMIT 3".to_owned(),
+            ),
+            (
+                "Who is the biggest member by age?",
+                "SELECT name FROM member ORDER BY age DESC LIMIT 1".to_owned(),
             ),
             (
                 "Which genre is the most common?",
@@ -216,6 +275,18 @@ mod tests {
             "Which books have no loan?",
         ] {
             assert_eq!(best(question), none_in("loan"), "{question}");
+        }
+    }
+
+    #[test]
+    fn a_superlative_says_what_it_measures_or_the_user_is_asked() {
+        let found = block_on(interpret("Who is the biggest member?", &fixture::library(), None));
+        let objection = found.objection.unwrap();
+        assert!(objection.starts_with("no measure for: biggest member (age, group, number of loan"), "{objection}");
+        let popular = block_on(interpret("most popular book", &fixture::library(), None)).objection;
+        assert!(popular.is_some_and(|why| why.contains("number of loan")));
+        for question in ["Which member has the most loans?", "Which book is the longest?", "What is the highest age?"] {
+            assert_eq!(block_on(interpret(question, &fixture::library(), None)).objection, None, "{question}");
         }
     }
 

@@ -75,20 +75,22 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
             Kind::Quoted => What::Text(token.text.clone()),
             Kind::Date => What::Date(token.text.clone()),
             Kind::Word if is_sought(&tokens, at, &sought) => What::Text(token.text.clone()),
-            Kind::Word | Kind::Break => continue,
+            Kind::Word | Kind::Break | Kind::Sign => continue,
         };
         items.push(Item { from: at, to: at + 1, what, head: false, score: 1.0 });
         taken[at] = true;
     }
     items.sort_by_key(|item| item.from);
     mark_heads(&tokens, &mut items);
-    let means = |at: &usize| !taken[*at] && tokens[*at].kind == Kind::Word && !is_stop(&tokens[*at]);
+    let means =
+        |at: &usize| !taken[*at] && matches!(tokens[*at].kind, Kind::Word | Kind::Sign) && !is_stop(&tokens[*at]);
     Reading { unknown: (0..tokens.len()).filter(means).collect(), tokens, items }
 }
 
 /// Whether a word is what `contains` or `starts with` speaks of; `the letter` may stand between.
 fn is_sought(tokens: &[Token], at: usize, sought: &[usize]) -> bool {
-    let small = |token: &Token| matches!(token.lower.as_str(), "the" | "a" | "an" | "of");
+    // `starts with A` speaks of the letter.
+    let small = |token: &Token| matches!(token.lower.as_str(), "the" | "a" | "an" | "of") && !token.is_capitalised();
     sought.iter().any(|from| *from <= at && tokens[*from..at].iter().all(small)) && !small(&tokens[at])
 }
 

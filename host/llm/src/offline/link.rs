@@ -184,8 +184,9 @@ fn mention(
     for at in Index::sharing(&index.columns, content.first()?, &joined) {
         let column = schema.column(at);
         // `number of books` is the number of books, not the book's number.
-        let counts =
-            inverted && content[0].stem == "number" && column.required.first().is_none_or(|stem| stem != "number");
+        let counts = inverted
+            && content[0].stem == "number"
+            && (column.is_key || column.required.first().is_none_or(|stem| stem != "number"));
         if counts {
             continue;
         }

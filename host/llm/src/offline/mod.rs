@@ -5,6 +5,8 @@ mod confidence;
 mod cues;
 mod draft;
 mod evidence;
+mod fragment;
+mod imperative;
 mod interpret;
 mod items;
 mod joins;
@@ -21,4 +23,5 @@ mod words;
 #[cfg(test)]
 pub(crate) mod fixture;
 
+pub use imperative::asks_for_change;
 pub use provider::{OfflineConfig, OfflineProvider};

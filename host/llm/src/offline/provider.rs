@@ -57,7 +57,7 @@ impl OfflineProvider {
         let wanted = found.list.get(call.request.sample as usize);
         match wanted {
             Some(one) if self.accepts(&found) => Ok(statement(one)),
-            None if !found.list.is_empty() => {
+            None if !found.list.is_empty() && found.objection.is_none() => {
                 Err(LlmError::Refused("there is no further reading of the question".to_owned()))
             }
             _ => Err(LlmError::Refused(why(&found))),
@@ -70,7 +70,7 @@ impl OfflineProvider {
         let tried = |sql: &str| call.request.subjects.iter().any(|subject| plain(subject) == plain(sql));
         match found.list.iter().find(|one| !tried(&one.sql)) {
             Some(one) if self.accepts(&found) => Ok(statement(one)),
-            None if !found.list.is_empty() => {
+            None if !found.list.is_empty() && found.objection.is_none() => {
                 Err(LlmError::Refused("every reading of the question was tried".to_owned()))
             }
             _ => Err(LlmError::Refused(why(&found))),
@@ -79,7 +79,7 @@ impl OfflineProvider {
 
     /// Whether the question was understood: its best reading stands for all, since the others only decide open points otherwise.
     fn accepts(&self, found: &Interpretations) -> bool {
-        found.list.first().is_some_and(|best| best.confidence >= self.config.threshold)
+        found.objection.is_none() && found.list.first().is_some_and(|best| best.confidence >= self.config.threshold)
     }
 
     async fn reply(&self, call: &ModelCall) -> Result<Reply, LlmError> {
@@ -153,6 +153,9 @@ fn plain(sql: &str) -> String {
 }
 
 fn why(found: &Interpretations) -> String {
+    if let Some(objection) = &found.objection {
+        return objection.clone();
+    }
     match found.unknown.as_slice() {
         [] if found.list.is_empty() => "nothing in the question names a table or a column".to_owned(),
         [] => "the question was not understood well enough".to_owned(),

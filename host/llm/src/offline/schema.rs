@@ -132,6 +132,17 @@ impl Schema {
         })
     }
 
+    /// The columns of that table by whose numbers its rows can be compared; a year or a place on a map is none.
+    pub(crate) fn measures(&self, table: usize) -> impl Iterator<Item = ColumnRef> {
+        const PLACES: &[&str] = &["year", "date", "latitud", "longitud", "zip", "phone", "number"];
+        let views = self.tables[table].columns.iter().enumerate();
+        let fits = |view: &ColumnView| {
+            let places = view.required.iter().any(|stem| PLACES.contains(&stem.as_str()));
+            view.holds == Holds::Number && !view.is_key && !places
+        };
+        views.filter(move |(_, view)| fits(view)).map(move |(column, _)| ColumnRef { table, column })
+    }
+
     /// The first column of that table that holds dates or years.
     pub(crate) fn time(&self, table: usize) -> Option<ColumnRef> {
         let columns = &self.tables[table].columns;
@@ -191,7 +202,9 @@ fn column_view(table: &Table, column: &Column, cut: usize, table_stems: &[String
     let name = column.name.to_lowercase();
     let foreign = table.foreign_keys.iter().any(|key| key.columns.iter().any(|c| c.eq_ignore_ascii_case(&name)));
     let primary = table.primary_key.len() == 1 && table.primary_key[0].eq_ignore_ascii_case(&name);
-    let like_id = required.iter().any(|stem| stem == "id") || (name.ends_with("id") && name.len() <= 3);
+    // The number of a thing is what it is called by: `FlightNo` of a flight.
+    let like_number = required == ["number"] && !optional.is_empty();
+    let like_id = like_number || required.iter().any(|stem| stem == "id") || (name.ends_with("id") && name.len() <= 3);
     ColumnView {
         joined: [words::stem(&name[cut..].replace(['_', ' '], "")), words::stem(&parts.concat())],
         holds: holds(column, &required),

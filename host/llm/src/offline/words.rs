@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Date,
     /// A comma, a bracket or the end of a sentence.
     Break,
+    /// A sign that is no punctuation, such as `<`, `%` or `&`.
+    Sign,
 }
 
 /// One word, number, quoted text or punctuation mark of the question.
@@ -76,18 +78,40 @@ pub(crate) fn tokens(question: &str) -> Vec<Token> {
             let text: String = chars[at + 1..end].iter().collect();
             out.push(Token::new(text.trim(), Kind::Quoted, at..end + 1));
             at = end + 1;
-        } else if c.is_ascii_digit() {
+        } else if c.is_ascii_digit() || is_minus(&chars, at) {
             at = number(&chars, at, &mut out);
         } else if c.is_alphabetic() || c == '_' {
             at = word(&chars, at, &mut out);
         } else {
-            if matches!(c, '.' | ',' | '?' | ';' | '!' | '(' | ')' | ':') {
-                out.push(Token::new(&c.to_string(), Kind::Break, at..at + 1));
+            let end = (at + 1..chars.len()).find(|end| !is_comparison(chars[*end])).unwrap_or(chars.len());
+            let end = if is_comparison(c) { end } else { at + 1 };
+            let text: String = chars[at..end].iter().collect();
+            match c {
+                '.' | ',' | '?' | ';' | '!' | '(' | ')' | ':' => out.push(Token::new(&text, Kind::Break, at..end)),
+                '–' | '—' => out.push(Token::new(",", Kind::Break, at..end)),
+                // What a number is in is told by its column.
+                '$' | '€' | '£' if chars.get(end).is_some_and(|next| next.is_ascii_digit() || *next == ' ') => {}
+                // Quotation marks that close nothing, and dashes within words and between them.
+                '"' | '\'' | '“' | '”' | '‘' | '’' | '`' | '-' => {}
+                _ if c.is_whitespace() || c.is_control() => {}
+                _ => out.push(Token::new(&text, Kind::Sign, at..end)),
             }
-            at += 1;
+            at = end;
         }
     }
     out
+}
+
+/// Whether the sign before a number is its own: a dash between two is none.
+fn is_minus(chars: &[char], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| chars[before]);
+    matches!(chars[at], '-' | '−')
+        && chars.get(at + 1).is_some_and(char::is_ascii_digit)
+        && before.is_none_or(|before| !before.is_alphanumeric())
+}
+
+fn is_comparison(c: char) -> bool {
+    matches!(c, '<' | '>' | '=' | '≤' | '≥' | '≠')
 }
 
 /// The end of a quoted text that begins at `at`, if one does.
@@ -114,13 +138,14 @@ fn number(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
         let within = |c: char| chars.get(i) == Some(&c) && chars.get(i + 1).is_some_and(char::is_ascii_digit);
         chars.get(i).is_some_and(char::is_ascii_digit) || within('.') || within(',') || within('-')
     };
-    let end = (at..).find(|i| !is_part(*i)).unwrap_or(chars.len());
-    let text: String = chars[at..end].iter().collect();
+    let digits = at + usize::from(!chars[at].is_ascii_digit());
+    let end = (digits..).find(|i| !is_part(*i)).unwrap_or(chars.len());
+    let text: String = chars[at..end].iter().map(|c| if *c == '−' { '-' } else { *c }).collect();
     // Letters that follow directly make it a word, such as `4x4` or `1st`.
     if chars.get(end).is_some_and(|c| c.is_alphabetic()) {
         return word(chars, at, out);
     }
-    let kind = match text.matches('-').count() {
+    let kind = match text.trim_start_matches('-').matches('-').count() {
         0 => Kind::Number,
         2 if text.len() == 10 => Kind::Date,
         _ => Kind::Quoted,
@@ -144,6 +169,15 @@ fn word(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
         && out.last().is_some_and(|last| {
             matches!(last.lower.as_str(), "the" | "each" | "this" | "that" | "which" | "every" | "no")
         });
+    // `two hundred`, `1.5 million`.
+    if let (Some(power), Some(last)) = (lexicon::power_of_ten(&lower), out.last_mut())
+        && last.kind == Kind::Number
+        && let Ok(number) = last.lower.parse::<f64>()
+    {
+        last.lower = (number * power).to_string();
+        last.place.end = end;
+        return end;
+    }
     match lexicon::number_word(&lower).filter(|_| !thing) {
         Some(digits) => out.push(Token { lower: digits.to_owned(), ..Token::new(bare, Kind::Number, at..end) }),
         None => {
@@ -206,6 +240,21 @@ mod tests {
         assert_eq!((quoted[2].text.as_str(), quoted[2].kind), ("Emma Stone", Kind::Quoted));
         assert_eq!(quoted[4].kind, Kind::Date);
         assert_eq!((quoted[6].lower.as_str(), quoted[6].kind), ("20", Kind::Number));
+    }
+
+    #[test]
+    fn signs_are_kept() {
+        let kinds = |question: &str| -> Vec<(String, Kind)> {
+            tokens(question).into_iter().map(|token| (token.lower, token.kind)).collect()
+        };
+        let number = |text: &str| (text.to_owned(), Kind::Number);
+        let sign = |text: &str| (text.to_owned(), Kind::Sign);
+        assert_eq!(kinds("below -5.5")[1..], [number("-5.5")]);
+        assert_eq!(kinds("10-20 −3")[1..], [number("-3")]);
+        assert_eq!(kinds(">= $30 & 5%"), [sign(">="), number("30"), sign("&"), number("5"), sign("%")]);
+        assert_eq!(kinds("1.5 million or two hundred")[..1], [number("1500000")]);
+        assert_eq!(kinds("1.5 million or two hundred")[2..], [number("200")]);
+        assert_eq!(kinds("e-mail - or not").len(), 4);
     }
 
     #[test]

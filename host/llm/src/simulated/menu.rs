@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch_core::ports::{Database, LlmError, Query};
-use syrch_core::{Catalog, SqlError, SqlErrorKind};
+use syrch_core::{Catalog, SqlError, SqlErrorKind, outside};
 use tokio::sync::OnceCell;
 
 use super::chance::Chance;
@@ -186,7 +186,7 @@ pub(super) async fn run(sql: &str, ordered: bool, database: &dyn Database) -> Re
 /// Works off the threads that others wait on.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, LlmError> {
     let failed = |_| LlmError::Other("a thread of the simulated model failed".to_owned());
-    tokio::task::spawn_blocking(work).await.map_err(failed)
+    outside::awaited(tokio::task::spawn_blocking(work)).await.map_err(failed)
 }
 
 /// Wrong answers by what they come to.

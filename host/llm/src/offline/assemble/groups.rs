@@ -89,7 +89,7 @@ impl Assembler<'_> {
         let measured = match draft.best {
             Some((Measure::Rows(table), _)) => table,
             Some((Measure::Aggregate(_, column) | Measure::Column(column), _)) => Some(column.table),
-            None => None,
+            None => draft.orders.iter().find_map(|order| if let Measure::Rows(table) = order { *table } else { None }),
         };
         let having = draft
             .having

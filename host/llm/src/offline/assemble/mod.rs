@@ -27,10 +27,10 @@ impl Assembler<'_> {
         query.tables = self.tables(draft, main);
         self.select(draft, &asked, main, &mut query);
         self.group(draft, &asked, main, &mut query);
-        self.order(draft, &mut query);
         if query.select.is_empty() {
             self.labels(main).for_each(|label| query.select.push(Expression::Column(label)));
         }
+        self.order(draft, &mut query);
         // Last, since an intersection repeats what is there.
         self.filters(draft, main, &mut query);
         if query.distinct && query.select == [Expression::CountRows] {

@@ -7,7 +7,7 @@ mod spellings;
 use std::sync::LazyLock;
 
 pub(crate) use negations::{NEGATIONS, directed, lacks, opens_clause};
-pub(crate) use scales::{Scale, comparative, measure, superlative};
+pub(crate) use scales::{Scale, comparative, extent, measure, superlative};
 pub(crate) use spellings::spellings;
 
 use super::words;
@@ -153,6 +153,15 @@ pub(crate) const STOP: &[&str] = &[
     "made",
     "make",
     "makes",
+    "placed",
+    "live",
+    "lives",
+    "living",
+    "reside",
+    "resides",
+    "residing",
+    "based",
+    "situated",
 ];
 
 /// Words that open a condition: what follows them is rarely asked for.
@@ -288,6 +297,18 @@ pub(crate) fn number_word(lower: &str) -> Option<&'static str> {
         ("twice", "2"),
     ];
     WORDS.iter().find(|(word, _)| *word == lower).map(|(_, digits)| *digits)
+}
+
+/// What a word multiplies the number before it by.
+pub(crate) fn power_of_ten(lower: &str) -> Option<f64> {
+    match lower {
+        "dozen" => Some(12.0),
+        "hundred" => Some(1e2),
+        "thousand" => Some(1e3),
+        "million" | "millions" => Some(1e6),
+        "billion" | "billions" => Some(1e9),
+        _ => None,
+    }
 }
 
 /// What usual abbreviations in identifiers stand for.
@@ -446,6 +467,34 @@ pub(crate) const BEYOND: &[&str] = &[
     "nearly",
     "almost",
     "approximately",
+];
+
+/// Words of columns that hold places.
+pub(crate) const PLACES: &[&str] = &[
+    "city",
+    "country",
+    "state",
+    "town",
+    "location",
+    "place",
+    "address",
+    "region",
+    "county",
+    "hometown",
+    "street",
+    "destination",
+    "origin",
+    "nationality",
+    "venue",
+    "district",
+    "continent",
+    "neighbourhood",
+    "neighborhood",
+    "airport",
+    "village",
+    "province",
+    "site",
+    "capital",
 ];
 
 /// Words that say that a column of dates or years is meant.

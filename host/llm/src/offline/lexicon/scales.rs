@@ -7,10 +7,12 @@ pub(crate) struct Scale {
     pub(crate) up: bool,
     /// Words of columns that it measures; a leading `-` turns the direction around.
     pub(crate) of: &'static [&'static str],
+    /// Whether it counts what it stands before: `the most books`, but not `the biggest books`.
+    pub(crate) counts: bool,
 }
 
 const fn scale(up: bool, of: &'static [&'static str]) -> Scale {
-    Scale { up, of }
+    Scale { up, of, counts: false }
 }
 
 const AGE: &[&str] = &["age", "-birth", "-born", "-year", "-date"];
@@ -22,10 +24,12 @@ const LENGTH: &[&str] = &["length", "duration", "distance"];
 /// What a superlative measures: `oldest`, `highest`, `most`.
 pub(crate) fn superlative(lower: &str) -> Option<Scale> {
     Some(match lower {
-        "highest" | "largest" | "biggest" | "greatest" | "most" | "maximum" | "max" | "maximal" | "best" | "top" => {
+        "most" => Scale { counts: true, ..scale(true, &[]) },
+        "least" | "fewest" => Scale { counts: true, ..scale(false, &[]) },
+        "highest" | "largest" | "biggest" | "greatest" | "maximum" | "max" | "maximal" | "best" | "top" => {
             scale(true, &[])
         }
-        "lowest" | "smallest" | "least" | "fewest" | "minimum" | "min" | "minimal" | "worst" => scale(false, &[]),
+        "lowest" | "smallest" | "minimum" | "min" | "minimal" | "worst" => scale(false, &[]),
         "oldest" => scale(true, AGE),
         "youngest" => scale(false, AGE),
         "tallest" => scale(true, HEIGHT),
@@ -41,6 +45,29 @@ pub(crate) fn superlative(lower: &str) -> Option<Scale> {
         "slowest" => scale(false, &["speed"]),
         _ => return None,
     })
+}
+
+/// What a superlative measures of a thing itself: the highest mountain, the largest lake. A table that has several of these does
+/// not say which is meant.
+pub(crate) fn extent(lower: &str) -> &'static [&'static str] {
+    match lower {
+        "highest" | "lowest" => HEIGHT,
+        "largest" | "biggest" | "smallest" | "greatest" => &[
+            "size",
+            "area",
+            "population",
+            "capacity",
+            "volume",
+            "budget",
+            "revenue",
+            "amount",
+            "total",
+            "length",
+            "weight",
+        ],
+        "best" | "worst" | "top" => &["rating", "score", "star", "grade"],
+        _ => &[],
+    }
 }
 
 /// What a comparative measures: `older`, `higher`, `more`.

@@ -12,7 +12,10 @@ use crate::offline::words::Kind;
 
 impl Walk<'_> {
     pub(super) fn column(&mut self, at: usize, column: ColumnRef) {
-        if let Some(negation) = self.lacking(at) {
+        if self.says_measure(at) {
+            let function = self.pending.functions.pop();
+            self.measured_by(function.map_or(Measure::Column(column), |one| Measure::Aggregate(one, column)));
+        } else if let Some(negation) = self.lacking(at) {
             self.missing(at, column, negation);
         } else if std::mem::take(&mut self.pending.each) {
             self.draft.keys.push(Key::Column(column));
@@ -36,7 +39,13 @@ impl Walk<'_> {
             self.counted_column(at, column);
         } else if self.continues_count(at) {
             self.ask(at, Expression::CountDistinct(column));
+        } else if self.repeats(at, column) {
+            // `miles per gallon (mpg)`: the same once more.
+        } else if let Some(functions) = self.continues_aggregate(at, column) {
+            self.pending.functions = functions;
+            self.aggregated(at, column);
         } else {
+            self.whose(at);
             self.draft.distinct |= std::mem::take(&mut self.pending.distinct) && self.item(at).head;
             self.ask(at, Expression::Column(column));
         }
@@ -110,9 +119,40 @@ impl Walk<'_> {
 
     pub(super) fn aggregated(&mut self, at: usize, column: ColumnRef) {
         self.pending.count = None;
-        for function in std::mem::take(&mut self.pending.functions) {
-            self.ask(at, Expression::Aggregate(function, column));
+        let functions = std::mem::take(&mut self.pending.functions);
+        for function in &functions {
+            self.ask(at, Expression::Aggregate(*function, column));
         }
+        self.aggregated = Some((at, functions));
+    }
+
+    /// Whether the item says in brackets what the one before said.
+    fn repeats(&self, at: usize, column: ColumnRef) -> bool {
+        let opens = at.checked_sub(1).is_some_and(|before| self.reading.tokens[self.item(before).from].text == "(");
+        opens && at > 1 && self.resolver.column(at - 2) == Some(column)
+    }
+
+    /// `the cities and their population`: the cities are asked for, too.
+    fn whose(&mut self, at: usize) {
+        let before = self.item(at).from.checked_sub(1).map(|before| self.reading.tokens[before].lower.as_str());
+        let possessive = before.is_some_and(|word| matches!(word, "their" | "its" | "his" | "her"));
+        let is_first = self.draft.asked.is_empty() && self.draft.counted.is_empty();
+        let named = self.draft.named.iter().find(|named| named.head && named.negated.is_none()).copied();
+        let Some(named) = named.filter(|_| possessive && is_first && self.item(at).head) else { return };
+        for label in &self.schema.tables[named.table].labels {
+            self.ask(named.item, Expression::Column(ColumnRef { table: named.table, column: *label }));
+        }
+    }
+
+    /// `the average price and cost` is the average of both.
+    fn continues_aggregate(&self, at: usize, column: ColumnRef) -> Option<Vec<Function>> {
+        let (item, functions) = self.aggregated.as_ref()?;
+        let view = self.schema.column(column);
+        let is_list = |what: &What| matches!(what, What::Cue(Cue::And | Cue::Comma));
+        let joined = *item + 1 < at && self.reading.items[item + 1..at].iter().all(|item| is_list(&item.what));
+        // Nothing but the conjunction may stand between.
+        let near = self.item(at).from <= self.item(*item).to + (at - item - 1) + 1;
+        (joined && near && view.holds == Holds::Number && !view.is_key).then(|| functions.clone())
     }
 
     pub(super) fn counted_column(&mut self, at: usize, column: ColumnRef) {

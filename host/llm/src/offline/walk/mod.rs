@@ -1,5 +1,6 @@
 //! The walk over the items: what each cue does with the name, the cell or the number that follows or precedes it.
 
+mod best;
 mod columns;
 mod conditions;
 mod numbers;
@@ -40,12 +41,22 @@ pub(crate) struct Walk<'a> {
     draft: Draft,
     /// Items that a neighbour has used up.
     used: Vec<bool>,
+    /// The item of the last aggregated column, and how it was aggregated.
+    aggregated: Option<(usize, Vec<Function>)>,
 }
 
 /// Walks over a question that was read.
 pub(crate) fn walk(schema: &Schema, reading: &Reading, resolver: &Resolver<'_>) -> Draft {
     let used = vec![false; reading.items.len()];
-    let mut walk = Walk { schema, reading, resolver, pending: Pending::default(), draft: Draft::default(), used };
+    let mut walk = Walk {
+        schema,
+        reading,
+        resolver,
+        pending: Pending::default(),
+        draft: Draft::default(),
+        used,
+        aggregated: None,
+    };
     for at in 0..reading.items.len() {
         if !walk.used[at] {
             walk.step(at);
@@ -87,20 +98,28 @@ impl Walk<'_> {
             && self.item(at - 1).to == self.item(at).from;
         let by_groups = cue == Cue::By && self.groups_by(at);
         let opens_clause = cue == Cue::And && self.opens_clause(at);
+        let mut before = self.reading.tokens[..self.item(at).from].iter().rev().map(|token| token.lower.as_str());
+        let for_all = before.find(|word| !matches!(*word, "all" | "the")) == Some("for");
         let pending = &mut self.pending;
         match cue {
             Cue::Count => pending.count = Some(at),
             Cue::Aggregate(function) => self.aggregate(at, function),
             Cue::Measure(of) => {
-                let scale = Scale { up: true, of };
+                let scale = Scale { up: true, of, counts: false };
                 if let Some((column, _)) = self.resolver.measured(at, scale) {
                     self.ask(at, Expression::Column(column));
                 }
             }
+            // `for all the different colours` is for each.
+            Cue::Distinct if for_all => pending.each = true,
             Cue::Distinct => pending.distinct = true,
             Cue::Superlative(scale) => self.superlative(at, scale),
             Cue::MostRows(up) => pending.most_rows = Some(up),
-            Cue::Frequent(up) => self.draft.frequent = Some(up),
+            Cue::Frequent(up) => match self.what(at + 1) {
+                // Each product is in the list of products once: what counts is something else.
+                Some(What::Table(table)) if !self.names_column_of(at + 1, *table) => self.best_of(at + 1, *table, up),
+                _ => self.draft.frequent = Some(up),
+            },
             Cue::Compare(operator, scale) => {
                 self.draft.unmet += usize::from(pending.compare.is_some());
                 pending.compare = Some((if adjacent { operator.negated() } else { operator }, scale));
@@ -111,15 +130,29 @@ impl Walk<'_> {
             }
             Cue::Between => pending.between = true,
             Cue::Each => pending.each = true,
+            // `top 3 countries by number of customers`.
+            Cue::By if self.draft.limit.is_some() && self.draft.best.is_none() && self.draft.unmeasured.is_none() => {
+                pending.ordering = true;
+            }
             Cue::By => pending.each |= by_groups,
             Cue::OrderBy => {
                 pending.ordering = true;
                 self.draft.wants_order = true;
             }
             Cue::Direction(down) => {
+                // `oldest first, descending`: one of them is not meant.
+                self.draft.unmet += usize::from(self.draft.direction.is_some_and(|other| other != down));
                 self.draft.direction = Some(down);
                 self.draft.wants_order = true;
             }
+            Cue::Sorted(scale) => match self.sorted_by(at, scale) {
+                Some((column, turned)) => {
+                    self.draft.wants_order = true;
+                    self.draft.direction = Some(scale.up != turned);
+                    self.draft.orders.push(Measure::Column(column));
+                }
+                None => self.draft.unmet += 1,
+            },
             Cue::Not => {
                 pending.not = Some(at);
                 self.draft.negations.push(at);
@@ -169,6 +202,17 @@ impl Walk<'_> {
                 self.compare_with(at, column, operator, function, column);
             }
         }
+    }
+
+    /// What rows are ordered by in `oldest first`: a column of their own table before that of another.
+    fn sorted_by(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
+        let own = self.draft.named.iter().find(|named| named.head).map(|named| named.table);
+        let by_age = scale.of.contains(&"age");
+        let of_own = |table: usize| {
+            let dated = || self.schema.time(table).filter(|_| by_age).map(|column| (column, true));
+            self.schema.measured(table, scale.of).or_else(dated)
+        };
+        own.and_then(of_own).or_else(|| self.resolver.measured(at, scale))
     }
 
     fn follows_column(&self, at: usize) -> bool {
@@ -221,8 +265,12 @@ impl Walk<'_> {
         let (head, negated) = (self.item(at).head, self.pending.not);
         self.draft.named.push(Named { item: at, table, head, negated });
         let qualifies = self.names_column_of(at, table);
+        let says_measure = self.pending.count.is_some() && self.says_measure(at);
         let pending = &mut self.pending;
-        if std::mem::take(&mut pending.each) {
+        if says_measure {
+            self.pending.count = None;
+            self.measured_by(Measure::Rows(Some(table)));
+        } else if std::mem::take(&mut pending.each) {
             self.draft.keys.push(Key::Table(table));
         } else if let Some(up) = pending.most_rows.take() {
             self.draft.best = Some((Measure::Rows(Some(table)), up));
@@ -237,7 +285,10 @@ impl Walk<'_> {
             && !qualifies
         {
             self.pending.superlative = None;
-            self.draft.best = Some((Measure::Rows(Some(table)), scale.up));
+            match scale.counts {
+                true => self.draft.best = Some((Measure::Rows(Some(table)), scale.up)),
+                false => self.best_of(at, table, scale.up),
+            }
         } else if head && negated.is_none() && !qualifies && self.is_listed(at) {
             // `names of authors and the books that they wrote`.
             for column in &self.schema.tables[table].labels {
@@ -273,13 +324,35 @@ impl Walk<'_> {
     /// Counts what was announced and never came.
     fn count_unmet(&mut self) {
         let pending = &self.pending;
-        let waiting =
-            [pending.compare.is_some(), pending.superlative.is_some(), pending.between, !pending.functions.is_empty()];
+        let waiting = [
+            pending.compare.is_some(),
+            pending.superlative.is_some(),
+            pending.between,
+            pending.each,
+            pending.like.is_some(),
+            !pending.functions.is_empty(),
+        ];
         self.draft.unmet += waiting.into_iter().filter(|waits| *waits).count();
     }
 
     /// Settles what was announced and never came.
     fn finish(&mut self) {
+        let head = self.draft.named.iter().find(|named| named.head).map(|named| (named.item, named.table));
+        if let (Some((item, table)), Some(scale)) = (head, self.pending.superlative.filter(|scale| !scale.counts)) {
+            self.pending.superlative = None;
+            self.best_of(item, table, scale.up);
+        }
+        if let (Some((item, table)), true) = (head, self.is_top_of_nothing()) {
+            self.best_of(item, table, true);
+        }
+        // `the average weight and year for each year`: a key is not aggregated.
+        if let Some((last, _)) = &self.aggregated {
+            let (last, keys) = (*last, &self.draft.keys);
+            let is_key = |column| keys.iter().any(|key| matches!(key, Key::Column(known) if *known == column));
+            self.draft.asked.retain(|asked| {
+                !matches!(asked.expression, Expression::Aggregate(_, column) if asked.item == last && is_key(column))
+            });
+        }
         self.count_unmet();
         if let Some(item) = self.pending.count.take() {
             let head = self.item(item).head;

@@ -1,0 +1,63 @@
+//! Superlatives that do not say what they measure: `the biggest customer`.
+
+use super::Walk;
+use crate::offline::cues::Cue;
+use crate::offline::draft::{Measure, Unmeasured};
+use crate::offline::items::What;
+use crate::offline::lexicon;
+use crate::offline::query::Expression;
+use crate::offline::schema::{ColumnRef, Holds};
+use crate::offline::words;
+
+impl Walk<'_> {
+    /// The best row of a table: by the one column that such a word measures, or by what is said later.
+    pub(super) fn best_of(&mut self, at: usize, table: usize, up: bool) {
+        let is_cue = |item: &usize| {
+            matches!(self.item(*item).what, What::Cue(Cue::Superlative(_) | Cue::Top(_) | Cue::Frequent(_)))
+        };
+        let item = (0..=at).rev().find(is_cue).or_else(|| (at..self.reading.items.len()).find(is_cue)).unwrap_or(at);
+        let word = &self.reading.tokens[self.item(item).from].lower;
+        let of = lexicon::extent(word);
+        let mut fits = self.schema.measures(table).filter(|column| {
+            let view = self.schema.column(*column);
+            of.iter().any(|word| view.required.contains(&words::stem(word)))
+        });
+        match fits.next().filter(|_| fits.next().is_none()) {
+            Some(column) => self.draft.best = Some((Measure::Column(column), up)),
+            None => self.draft.unmeasured = Some(Unmeasured { item, to: at.max(item), table, up }),
+        }
+    }
+
+    /// Whether this item says what an earlier superlative measures: `the biggest customer by revenue`.
+    pub(super) fn says_measure(&self, at: usize) -> bool {
+        let Some(open) = self.draft.unmeasured else { return false };
+        let between = self.reading.items.get(open.to + 1..at).unwrap_or_default();
+        let says = |what: &What| matches!(what, What::Cue(Cue::By | Cue::OrderBy));
+        let silent = |what: &What| matches!(what, What::Cue(Cue::Count | Cue::Aggregate(_) | Cue::Trigger));
+        between.iter().any(|item| says(&item.what)) && between.iter().all(|item| says(&item.what) || silent(&item.what))
+    }
+
+    pub(super) fn measured_by(&mut self, measure: Measure) {
+        if let Some(open) = self.draft.unmeasured.take() {
+            self.draft.best = Some((measure, open.up));
+            self.pending.each = false;
+            self.pending.ordering = false;
+        }
+    }
+
+    /// `top 3 customers`, where nothing is asked for that could be compared.
+    pub(super) fn is_top_of_nothing(&self) -> bool {
+        let is_top = self.reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Top(_))));
+        let is_measure = |column: ColumnRef| self.schema.column(column).holds == Holds::Number;
+        let compares = self.draft.asked.iter().any(|asked| match asked.expression {
+            Expression::Column(column) => is_measure(column),
+            _ => true,
+        });
+        is_top
+            && !compares
+            && self.draft.best.is_none()
+            && self.draft.orders.is_empty()
+            && self.draft.counted.is_empty()
+            && self.draft.unmeasured.is_none()
+    }
+}
