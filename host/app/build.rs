@@ -1,7 +1,8 @@
 //! Builds the built-in plugins, so that the binary carries them, and lists the strategy files. Every folder of `plugins/` with a manifest is
 //! a plugin, and every `.yml` of `plugins/strategies` a strategy.
 //!
-//! The components go to `target/plugins`, the same place that `make plugins` uses: nothing is built twice.
+//! The components go to `target/plugins`, the same place that `make plugins` uses: nothing is built twice. Each is compiled to the host's machine
+//! code as well, so that the very first search has nothing to compile.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script is told everything through the environment.
 
 use std::error::Error;
@@ -9,13 +10,19 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use sha2::{Digest as _, Sha256};
+use wasmtime::{Config, Engine};
+
+#[path = "../runtime/src/engine/config.rs"]
+mod config;
+
 const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "plugin";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    for watched in ["plugins", "sdk/rust", "wit", "Cargo.toml", "Cargo.lock"] {
+    for watched in ["plugins", "sdk/rust", "wit", "host/runtime/src/engine/config.rs", "Cargo.toml", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     let names = plugin_names(&root)?;
@@ -23,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // OUT_DIR is <target>/[<triple>/]<profile>/build/<package>/out; the profile's folder is beside `plugins`.
     let target_dir = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");
     build(&root, &names, &target_dir)?;
-    std::fs::write(out.join("builtins.rs"), table(&names, &target_dir.join(TARGET).join(PROFILE))?)?;
+    std::fs::write(out.join("builtins.rs"), table(&names, &target_dir.join(TARGET).join(PROFILE), &out)?)?;
     std::fs::write(out.join("strategies.rs"), strategies(&root.join("plugins/strategies"))?)?;
     Ok(())
 }
@@ -67,13 +74,53 @@ fn build(root: &Path, names: &[String], target_dir: &Path) -> Result<(), Box<dyn
     if cargo.status()?.success() { Ok(()) } else { Err("the built-in plugins do not build; see above".into()) }
 }
 
-fn table(names: &[String], folder: &Path) -> Result<String, Box<dyn Error>> {
-    let mut table = String::from("pub(crate) const BUILTINS: &[(&str, &[u8])] = &[\n");
+/// The plugins as an array of `Builtin`.
+fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
+    let compiler = compiler(&std::env::var("TARGET")?);
+    if let Err(error) = &compiler {
+        println!("cargo::warning=the built-in plugins are compiled when they are first used: {error:#}");
+    }
+    let mut table = String::from("static BUILTINS: &[Builtin] = &[\n");
     for name in names {
-        writeln!(table, "    ({name:?}, include_bytes!({:?})),", folder.join(format!("{name}.wasm")))?;
+        let bytes = std::fs::read(folder.join(format!("{name}.wasm")))?;
+        let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let (component, code) = (out.join(format!("{name}.wasm.lz4")), out.join(format!("{name}.code.lz4")));
+        write(&component, &bytes)?;
+        match &compiler {
+            Ok(compiler) => write(&code, &compiler.precompile_component(&bytes)?)?,
+            Err(_) => std::fs::write(&code, [])?,
+        }
+        writeln!(
+            table,
+            "    Builtin {{ name: {name:?}, size: {}, digest: {digest:?}, component: include_bytes!({component:?}), code: include_bytes!({code:?}) }},",
+            bytes.len(),
+        )?;
     }
     table.push_str("];\n");
     Ok(table)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    std::fs::write(path, lz4_flex::block::compress_prepend_size(bytes))
+}
+
+/// An engine that compiles for any machine of the target's architecture: where it is x86-64, for those with SSE 4.2, which all have that were
+/// made since 2011. Elsewhere, and on older ones, the host compiles the components itself.
+fn compiler(target: &str) -> wasmtime::Result<Engine> {
+    /// What a guest may use of its stack is nothing that its code depends on.
+    const WASM_STACK: usize = 1 << 20;
+    let mut config: Config = config::config(WASM_STACK);
+    config.target(target)?;
+    if target.starts_with("x86_64") {
+        for flag in ["has_cmpxchg16b", "has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"] {
+            // SAFETY: the loader compares what the code needs with what the machine has.
+            #[allow(unsafe_code)]
+            unsafe {
+                config.cranelift_flag_enable(flag);
+            }
+        }
+    }
+    Engine::new(&config)
 }
 
 /// The text of each strategy file by the file's name without its ending, sorted.

@@ -1,4 +1,4 @@
-//! Tells the program which wasmtime it carries, for `doctor`: the workspace's lock file knows.
+//! Tells the program which wasmtime it carries, for `doctor`: the workspace's lock file knows. Strips the released binary.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script is told everything through the environment.
 
 use std::error::Error;
@@ -11,5 +11,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut lines = text.lines().skip_while(|line| *line != "name = \"wasmtime\"");
     let version = lines.nth(1).and_then(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
     println!("cargo::rustc-env=WASMTIME_VERSION={}", version.ok_or("the lock file has no wasmtime")?);
+    let is = |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
+    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") {
+        println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
+    }
     Ok(())
 }

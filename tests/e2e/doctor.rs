@@ -41,7 +41,7 @@ fn a_first_run_is_well_and_leaves_nothing() {
     let [_, versions, _] = check(&document, "host");
     assert!(versions.contains("contract 0.") && versions.contains("wasmtime 4"), "{versions}");
     assert!(check(&document, "plugins")[1].contains("refine"));
-    assert!(check(&document, "compiled")[1].contains("MiB"), "{document}");
+    assert!(check(&document, "compiled")[1].contains("0 files"), "what is built in is compiled already: {document}");
     assert!(check(&document, "database")[1].contains("3 tables and 0 views, rollback journal"), "{document}");
     assert!(check(&document, "endpoint")[1].contains("offline"));
     assert!(check(&document, "terminal")[1].contains("standard output is no terminal"));

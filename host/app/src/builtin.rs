@@ -1,13 +1,81 @@
-//! The built-in plugins: the bytes of ordinary components, put into the binary by the build script.
+//! The built-in plugins: ordinary components and the code that the build script compiled from them, put into the binary in LZ4.
+
+use lz4_flex::block::decompress_size_prepended;
+use syrch_runtime::Precompiled;
+
+/// A component that came with the host.
+pub(crate) struct Builtin {
+    pub(crate) name: &'static str,
+    /// Bytes of the component.
+    pub(crate) size: usize,
+    /// Its sha256, in hex.
+    pub(crate) digest: &'static str,
+    component: &'static [u8],
+    /// For any machine of the architecture; empty where the build script could not compile for it.
+    code: &'static [u8],
+}
 
 include!(concat!(env!("OUT_DIR"), "/builtins.rs"));
 
-/// The component of that name.
-pub(crate) fn find(name: &str) -> Option<&'static [u8]> {
-    BUILTINS.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes)
+impl Builtin {
+    pub(crate) fn component(&self) -> Vec<u8> {
+        // The build script wrote it; an empty component would be refused like any other file that is none.
+        decompress_size_prepended(self.component).unwrap_or_default()
+    }
+
+    /// Its code, where the build script could compile it.
+    pub(crate) fn precompiled(&self) -> Option<Precompiled> {
+        let packed = Some(self.code).filter(|code| !code.is_empty())?;
+        // SAFETY: the build script compiled it with the runtime's own settings from the component of that digest, and it lay in the binary since.
+        #[allow(unsafe_code)]
+        Some(unsafe { Precompiled::new(self.digest, self.size as u64, move || decompress_size_prepended(packed).ok()) })
+    }
+}
+
+/// The plugin of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|known| known.name == name)
+}
+
+/// The plugin of that identity.
+pub(crate) fn of_digest(digest: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|known| known.digest == digest)
+}
+
+/// All of them, sorted by name.
+pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
+    BUILTINS.iter()
 }
 
 /// The names, sorted.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    BUILTINS.iter().map(|(name, _)| *name)
+    all().map(|known| known.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use crate::{Observer, PluginSource, SearchEvent, Settings, plugins};
+
+    struct Compilations(AtomicU32);
+
+    impl Observer for Compilations {
+        fn event(&self, event: &SearchEvent) {
+            self.0.fetch_add(u32::from(matches!(event, SearchEvent::Compiling { .. })), Ordering::Relaxed);
+        }
+    }
+
+    /// The code in the binary is that of the component beside it, and fits the engine that runs it.
+    #[tokio::test]
+    async fn nothing_built_in_is_compiled_when_it_is_used() {
+        let compiled = Compilations(AtomicU32::new(0));
+        for known in super::all() {
+            let source = PluginSource::Builtin(known.name.to_owned());
+            let inspected = plugins::inspect(&source, &Settings::default(), &compiled).await.unwrap();
+            assert_eq!((inspected.name.as_str(), inspected.bytes), (known.name, known.size as u64));
+            assert_eq!(inspected.digest, syrch_runtime::digest(&known.component()));
+        }
+        assert_eq!(compiled.0.into_inner(), 0);
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use syrch_cache::Cache;
 use syrch_core::ports::{Database, ModelProvider};
 use syrch_core::result_set::digest64;
@@ -73,6 +74,35 @@ pub(crate) struct Cast {
 }
 
 impl Cast {
+    /// Loads the plugins of the settings' strategy, and gives each its role.
+    async fn of(settings: &Settings, shared: &Shared, observer: &dyn Observer) -> Result<Self, Error> {
+        let configured = |role| shared.configured(role, settings, observer);
+        let linker = async {
+            match settings.strategy.roles.contains_key(&Role::Linker) {
+                true => configured(Role::Linker).await.map(Some),
+                false => Ok(None),
+            }
+        };
+        let (linker, planner, solver, calibrator, reward, clarifier, aggregator) = futures::join!(
+            linker,
+            configured(Role::Planner),
+            configured(Role::Solver),
+            configured(Role::Calibrator),
+            configured(Role::Reward),
+            configured(Role::Clarifier),
+            configured(Role::Aggregator),
+        );
+        Ok(Self {
+            linker: linker?,
+            planner: planner?,
+            solver: solver?,
+            calibrator: calibrator?,
+            reward: reward?,
+            clarifier: clarifier?,
+            aggregator: aggregator?,
+        })
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = &Configured> {
         let others = [&self.planner, &self.solver, &self.calibrator, &self.reward, &self.clarifier, &self.aggregator];
         self.linker.iter().chain(others)
@@ -93,7 +123,10 @@ impl Host {
     /// # Errors
     /// As [`Host::open`].
     pub async fn beside(settings: Settings, shared: &Arc<Shared>, observer: &dyn Observer) -> Result<Self, Error> {
-        let database = shared.database(&settings).await?;
+        // Side by side: plugins are loaded on other threads. In a box, so that the futures of who embeds this do not grow with it.
+        let cast: BoxFuture<'_, _> = Box::pin(Cast::of(&settings, shared, observer));
+        let (database, cast) = futures::join!(shared.database(&settings), cast);
+        let database = database?;
         let model = open_model(&settings, &database, shared)?;
         let recording = shared.recording(&settings, &model)?;
         let known = shared.known(&settings, &database).await?;
@@ -103,32 +136,18 @@ impl Host {
         }
         let mut settings = settings;
         settings.retrieval.digest.clone_from(&known.digest);
-        let host = Self::of(settings, database, model, shared, observer).await?;
+        let host = Self::of(settings, database, model, cast?, shared);
         Ok(Self { recording, known, ..host })
     }
 
-    async fn of(
+    fn of(
         settings: Settings,
         database: Arc<dyn Database>,
         model: Arc<RoutedModel>,
+        cast: Cast,
         shared: &Arc<Shared>,
-        observer: &dyn Observer,
-    ) -> Result<Self, Error> {
+    ) -> Self {
         let cache = shared.cache(&settings);
-        let configured = |role| shared.configured(role, &settings, observer);
-        let linker = match settings.strategy.roles.contains_key(&Role::Linker) {
-            true => Some(configured(Role::Linker).await?),
-            false => None,
-        };
-        let cast = Cast {
-            linker,
-            planner: configured(Role::Planner).await?,
-            solver: configured(Role::Solver).await?,
-            calibrator: configured(Role::Calibrator).await?,
-            reward: configured(Role::Reward).await?,
-            clarifier: configured(Role::Clarifier).await?,
-            aggregator: configured(Role::Aggregator).await?,
-        };
         let is_untrusted = |one: &&Configured| {
             let source = settings.strategy.roles.get(&one.role());
             source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), &settings))
@@ -136,7 +155,7 @@ impl Host {
         let untrusted = cast.all().filter(is_untrusted).map(Configured::role).collect();
         let searches = Semaphore::new(settings.limits.searches);
         let shared = Arc::clone(shared);
-        Ok(Self {
+        Self {
             written: Arc::new(record::written(&settings)),
             settings: Arc::new(settings),
             database,
@@ -149,7 +168,7 @@ impl Host {
             searches,
             has_told_of_idle: AtomicBool::new(false),
             _shared: shared,
-        })
+        }
     }
 
     /// The database, under the guard.
@@ -261,7 +280,9 @@ impl Host {
         settings.journal.folder = None;
         let nothing = Arc::new(record::Nothing::of(header));
         let model = Arc::new(record::no_model(header, &nothing)?);
-        let host = Self::of(settings, nothing, model, &Shared::new(), observer).await?;
+        let shared = Shared::new();
+        let cast = Box::pin(Cast::of(&settings, &shared, observer)).await?;
+        let host = Self::of(settings, nothing, model, cast, &shared);
         record::check_plugins(&host, header)?;
         Ok(Self { untrusted: record::untrusted(header), ..host })
     }

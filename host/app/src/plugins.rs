@@ -47,7 +47,7 @@ pub struct Inspection {
 /// The built-in plugins, by name.
 #[must_use]
 pub fn builtins() -> Vec<Builtin> {
-    builtin::names().map(|name| Builtin { name, bytes: builtin::find(name).map_or(0, <[u8]>::len) }).collect()
+    builtin::all().map(|known| Builtin { name: known.name, bytes: known.size }).collect()
 }
 
 /// Loads a plugin and tells what it is.
@@ -87,8 +87,7 @@ pub(crate) fn is_untrusted(source: &PluginSource, plugin: &Plugin, settings: &Se
 
 /// By its bytes, which are a plugin's identity: the same component does the same wherever it lies, and a file that was changed since is another.
 fn is_built_in(source: &PluginSource, plugin: &Plugin) -> bool {
-    let same = |bytes: &[u8]| bytes.len() as u64 == plugin.size() && digest(bytes) == plugin.digest();
-    matches!(source, PluginSource::Builtin(_)) || builtin::names().filter_map(builtin::find).any(same)
+    matches!(source, PluginSource::Builtin(_)) || builtin::of_digest(plugin.digest()).is_some()
 }
 
 /// Whether the user trusts it: whether one of the files that the user names holds its bytes. A file that cannot be read is none.
@@ -105,9 +104,9 @@ pub(crate) fn runtime(settings: &Settings) -> Result<Runtime, Error> {
 
 pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dyn Observer) -> Result<Plugin, Error> {
     let label = source.to_string();
-    let (bytes, origin) = match source {
+    let (bytes, known) = match source {
         PluginSource::Builtin(name) => match builtin::find(name) {
-            Some(bytes) => (bytes.to_vec(), Origin::BuiltIn),
+            Some(known) => (None, Some(known)),
             None => {
                 return Err(Error::UnknownPlugin {
                     name: name.clone(),
@@ -115,11 +114,21 @@ pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dy
                 });
             }
         },
+        // A file may hold a built-in plugin.
         PluginSource::File(path) => {
             let bytes = read_component(path, runtime.limits()).map_err(|source| rejected(&label, source))?;
-            (bytes, Origin::ThirdParty)
+            let known = builtin::of_digest(&digest(&bytes));
+            (Some(bytes), known)
         }
     };
+    if let Some(code) = known.and_then(builtin::Builtin::precompiled) {
+        let loaded = runtime.load_precompiled(&label, code).await;
+        if let Some(plugin) = loaded.map_err(|error| rejected(&label, error))? {
+            return Ok(plugin);
+        }
+    }
+    let bytes = bytes.or_else(|| known.map(builtin::Builtin::component)).unwrap_or_default();
+    let origin = if known.is_some() { Origin::BuiltIn } else { Origin::ThirdParty };
     let compiling = || observer.event(&SearchEvent::Compiling { plugin: label.clone() });
     let loaded = runtime.load(&label, bytes, origin, &compiling).await;
     loaded.map_err(|error| match (rejected(&label, error), source) {

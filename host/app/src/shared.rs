@@ -24,6 +24,8 @@ use crate::simulation::Suites;
 use crate::{Error, Observer, PluginSource, RetrievalSettings, Settings, plugins};
 use living::Living;
 
+/// Plugins that are kept.
+const PLUGINS: usize = 1_024;
 /// Plugins with a role and settings that are kept.
 const CONFIGURED: usize = 4_096;
 
@@ -35,7 +37,7 @@ const CONFIGURED: usize = 4_096;
 /// examples and index are forgotten, with the last of these hosts. So a further host costs little.
 pub struct Shared {
     runtime: Mutex<Option<Arc<Runtime>>>,
-    plugins: tokio::sync::Mutex<BTreeMap<String, Plugin>>,
+    plugins: Kept<String, Plugin>,
     configured: Kept<String, Configured>,
     databases: Living<Opened, dyn Database>,
     known: Living<(Opened, RetrievalSettings), Known>,
@@ -75,7 +77,7 @@ impl Default for Shared {
     fn default() -> Self {
         Self {
             runtime: Mutex::default(),
-            plugins: tokio::sync::Mutex::default(),
+            plugins: Kept::new(PLUGINS),
             configured: Kept::new(CONFIGURED),
             databases: Living::default(),
             known: Living::default(),
@@ -186,14 +188,8 @@ impl Shared {
         observer: &dyn Observer,
     ) -> Result<Plugin, Error> {
         let runtime = self.runtime(settings)?;
-        let mut loaded = self.plugins.lock().await;
-        let key = format!("{source:?}");
-        if let Some(plugin) = loaded.get(&key) {
-            return Ok(plugin.clone());
-        }
-        let plugin = plugins::load(&runtime, source, observer).await?;
-        loaded.insert(key, plugin.clone());
-        Ok(plugin)
+        let load = async || plugins::load(&runtime, source, observer).await;
+        Ok(Plugin::clone(&*self.plugins.get(&format!("{source:?}"), load).await?))
     }
 }
 

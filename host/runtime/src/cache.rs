@@ -208,7 +208,8 @@ fn map(engine: &Engine, file: File) -> Option<Component> {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     Engine::detect_precompiled_file(&path).ok()??;
     // SAFETY: the file is what this host's `put` wrote for this component and engine: its code authenticates all three, with a key that only
-    // the user can read. It is replaced by renaming and never changed. wasmtime checks version and settings once more.
+    // the user can read. It is replaced by renaming and never changed. Or it is one of `in_memory`, which has no name. wasmtime checks version
+    // and settings once more.
     #[allow(unsafe_code)]
     unsafe { Component::deserialize_file(engine, path) }.ok()
 }
@@ -220,11 +221,29 @@ fn map(engine: &Engine, mut file: File) -> Option<Component> {
     load(engine, bytes.get(..bytes.len().checked_sub(KEY)?)?)
 }
 
-/// Loads code that this process or its child has just compiled.
+/// Loads code that this process, its child or its build has compiled.
 pub(crate) fn load(engine: &Engine, code: &[u8]) -> Option<Component> {
     Engine::detect_precompiled(code)?;
-    // SAFETY: the code comes from this host's own compiler, in this process or by a pipe from its own binary, and from nowhere else, or it is
-    // authentic as in `map`. wasmtime checks version and settings.
+    in_memory(engine, code).or_else(|| copied(engine, code))
+}
+
+/// Through a file in memory that only this process has: of what is mapped, pages are touched that are used, while a copy touches all of them.
+#[cfg(target_os = "linux")]
+fn in_memory(engine: &Engine, code: &[u8]) -> Option<Component> {
+    let descriptor = rustix::fs::memfd_create(c"code", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
+    let mut file = std::fs::File::from(descriptor);
+    file.write_all(code).ok()?;
+    map(engine, File::from_std(file))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn in_memory(_: &Engine, _: &[u8]) -> Option<Component> {
+    None
+}
+
+fn copied(engine: &Engine, code: &[u8]) -> Option<Component> {
+    // SAFETY: the code comes from this host's own compiler, in this process, by a pipe from its own binary or from its build, and from nowhere
+    // else, or it is authentic as in `map`. wasmtime checks version and settings.
     #[allow(unsafe_code)]
     unsafe { Component::deserialize(engine, code) }.ok()
 }

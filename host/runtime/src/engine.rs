@@ -5,9 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use syrch_core::Limits;
-use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
+use wasmtime::{Enabled, Engine, PoolingAllocationConfig};
 
 use crate::slots::Size;
+
+mod config;
+
+use config::config;
 
 /// How often guests are interrupted: their CPU time is compared with the limits, and other tasks have their turn.
 const TICK: Duration = Duration::from_millis(2);
@@ -17,14 +21,14 @@ const WARM: u32 = 8;
 
 /// Builds the engine: with a pool of what stores need, or where the machine has no room for its addresses, without one.
 pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
-    let mut config = config(limits);
+    let mut config = config(limits.wasm_stack);
     config.allocation_strategy(pool(limits));
-    Engine::new(&config).or_else(|_| Engine::new(&self::config(limits)))
+    Engine::new(&config).or_else(|_| Engine::new(&self::config(limits.wasm_stack)))
 }
 
 /// Builds the engine of a process that compiles and runs nothing: without a pool and with one thread. What it compiles fits [`engine`].
 pub(crate) fn compiler(limits: &Limits) -> wasmtime::Result<Engine> {
-    let mut config = config(limits);
+    let mut config = config(limits.wasm_stack);
     config.parallel_compilation(false);
     Engine::new(&config)
 }
@@ -53,29 +57,6 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
         .pagemap_scan(Enabled::Auto)
         .max_unused_warm_slots(WARM);
     pool
-}
-
-/// Proposals that guests of the usual languages do without are off, as is what could differ between machines. Components within components,
-/// which JavaScript's are, need several memories for what lies between them, and their runtimes tail calls.
-fn config(limits: &Limits) -> Config {
-    let mut config = Config::new();
-    config
-        .strategy(wasmtime::Strategy::Cranelift)
-        .wasm_component_model(true)
-        .epoch_interruption(true)
-        .max_wasm_stack(limits.wasm_stack)
-        .async_stack_size(limits.wasm_stack.saturating_mul(4))
-        .parallel_compilation(true)
-        .wasm_memory64(false)
-        .wasm_relaxed_simd(false)
-        .wasm_multi_memory(true)
-        .wasm_tail_call(true)
-        .cranelift_nan_canonicalization(true)
-        // What a memory begins with is some ten pages: to copy them is cheaper than to map them and then to fault on each.
-        .memory_init_cow(false)
-        .generate_address_map(false)
-        .wasm_backtrace_max_frames(None);
-    config
 }
 
 /// A thread that advances the engine's epoch until it is dropped.

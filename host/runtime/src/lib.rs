@@ -27,7 +27,7 @@ mod wasi;
 pub use cache::CodeCache;
 pub use compile::{CompileFailure, CompileProcess, compile_component};
 pub use error::LoadError;
-pub use load::{CompileSettings, Origin, Runtime};
+pub use load::{CompileSettings, Origin, Precompiled, Runtime};
 pub use plugin::{Configured, Identity, Plugin, Used};
 pub use read::{digest, read_component};
 pub use toolchain::Toolchain;

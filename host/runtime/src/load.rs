@@ -11,7 +11,7 @@ use wasmtime::component::{Component, InstancePre, Linker};
 
 use crate::cache::{self, CodeCache, CompiledCache};
 use crate::compile::CompileProcess;
-use crate::component;
+use crate::component::{self, Contract};
 use crate::contract::{Port, ports_of};
 use crate::engine::{Ticker, engine};
 use crate::plugin::{Inner, Plugin};
@@ -20,6 +20,8 @@ use crate::state::State;
 use crate::turns::Turns;
 use crate::{LoadError, ports, read};
 
+/// Plugins whose code is unpacked at once.
+const LOADING: usize = 2;
 /// Names of exports that an error shows.
 const SHOWN: usize = 8;
 const PACKAGE: &str = "syrch:plugin/";
@@ -35,6 +37,7 @@ pub struct Runtime {
     process: Option<CompileProcess>,
     /// One child at a time: each may take as much memory as the limit allows.
     compiling: Semaphore,
+    loading: Semaphore,
     slots: Slots,
     turns: Turns,
     _ticker: Ticker,
@@ -67,6 +70,44 @@ pub enum Origin {
     ThirdParty,
 }
 
+/// The code of a component, compiled when the host was built.
+pub struct Precompiled {
+    digest: &'static str,
+    size: u64,
+    code: Box<dyn FnOnce() -> Option<Vec<u8>> + Send>,
+}
+
+impl Precompiled {
+    /// Code that wasmtime compiled from the component of so many bytes whose sha256, in hex, this is. It is asked for on a thread that may block.
+    ///
+    /// # Safety
+    /// It runs as it is: nobody else may have written it.
+    #[allow(unsafe_code)]
+    #[must_use]
+    pub unsafe fn new(
+        digest: &'static str,
+        size: u64,
+        code: impl FnOnce() -> Option<Vec<u8>> + Send + 'static,
+    ) -> Self {
+        Self { digest, size, code: Box::new(code) }
+    }
+}
+
+impl std::fmt::Debug for Precompiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Precompiled").field("digest", &self.digest).finish_non_exhaustive()
+    }
+}
+
+/// A compiled component, and what is known of it before it runs.
+struct Loaded {
+    component: Component,
+    digest: String,
+    size: u64,
+    roles: Vec<Role>,
+    imports: Vec<String>,
+}
+
 impl Runtime {
     /// Starts the engine.
     ///
@@ -87,6 +128,7 @@ impl Runtime {
             cache: compile.cache.as_ref().and_then(CompiledCache::open),
             process: compile.process.clone().filter(|_| CompileProcess::IS_SUPPORTED),
             compiling: Semaphore::new(1),
+            loading: Semaphore::new(LOADING),
             slots: Slots::new(Size::of(searches)),
             turns: Turns::new(),
             _ticker: ticker,
@@ -113,10 +155,35 @@ impl Runtime {
         read::recognise(&bytes)?;
         let digest = read::digest(&bytes);
         let size = bytes.len() as u64;
-        let contract = component::contract(&bytes)?;
-        let roles = exported_roles(&contract.exports)?;
-        let imports = imported_ports(&contract.imports, &roles)?;
+        let Contract { imports, exports } = component::contract(&bytes)?;
+        let roles = exported_roles(&exports)?;
+        let imports = imported_ports(&imports, &roles)?;
         let component = self.compiled(&digest, bytes, origin, compiling).await?;
+        self.describe(name, Loaded { component, digest, size, roles, imports }).await
+    }
+
+    /// Loads what was compiled when the host was built; none: it does not fit the machine, and the component has to be compiled.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub async fn load_precompiled(&self, name: &str, known: Precompiled) -> Result<Option<Plugin>, LoadError> {
+        let (engine, code) = (self.engine.clone(), known.code);
+        // Few at a time: the next one works in the memory of the last.
+        let _lane = self.loading.acquire().await;
+        let loaded = tokio::task::spawn_blocking(move || cache::load(&engine, &code()?)).await;
+        let Some(component) = loaded.ok().flatten() else { return Ok(None) };
+        let of = component.component_type();
+        let exports: Vec<String> = of.exports(&self.engine).map(|(name, _)| name.to_owned()).collect();
+        let imports: Vec<String> = of.imports(&self.engine).map(|(name, _)| name.to_owned()).collect();
+        let roles = exported_roles(&exports)?;
+        let imports = imported_ports(&imports, &roles)?;
+        let loaded = Loaded { component, digest: known.digest.to_owned(), size: known.size, roles, imports };
+        self.describe(name, loaded).await.map(Some)
+    }
+
+    /// Links a component and lets it say who it is.
+    async fn describe(&self, name: &str, loaded: Loaded) -> Result<Plugin, LoadError> {
+        let Loaded { component, digest, size, roles, imports } = loaded;
         let resources = component.resources_required().ok_or_else(|| LoadError::Import {
             import: "a core module".to_owned(),
             detail: "the host offers interfaces, not modules".to_owned(),

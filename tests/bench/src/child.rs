@@ -30,15 +30,21 @@ fn settle(command: &mut Command, home: &Path) {
 pub(crate) fn times(command: &mut Command, runs: usize) -> Outcome<Vec<f64>> {
     let mut times = Vec::with_capacity(runs);
     for run in 0..WARM_UP + runs {
-        let begin = Instant::now();
-        let output = command.output()?;
-        let taken = milliseconds(begin);
-        succeeded(&output)?;
+        let taken = time(command)?;
         if run >= WARM_UP {
             times.push(taken);
         }
     }
     Ok(times)
+}
+
+/// Milliseconds from start to end of one run, which must succeed.
+pub(crate) fn time(command: &mut Command) -> Outcome<f64> {
+    let begin = Instant::now();
+    let output = command.output()?;
+    let taken = milliseconds(begin);
+    succeeded(&output)?;
+    Ok(taken)
 }
 
 /// MiB of memory that the command had at its peak, the median of some runs. A small process of its own starts it, since a child is

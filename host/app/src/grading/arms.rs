@@ -1,6 +1,5 @@
 //! What arms of a run may differ in beside their strategies: single values of the policy and of plugins. And whether they differ at all.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -8,8 +7,9 @@ use serde_json::{Map, Value, json};
 use syrch_core::roles::Role;
 use syrch_grade::run::{DOCUMENT, read_within};
 
+use crate::builtin::{self, Builtin};
 use crate::strategies::{LIMITS, Limit};
-use crate::{PluginSource, Settings, builtin, record};
+use crate::{PluginSource, Settings, record};
 
 /// The calibrator that lets claims stand when all its weights are 0: it only ever takes off.
 const PLAIN: &str = "signals";
@@ -131,10 +131,10 @@ fn is_same_plugin(one: &PluginSource, other: &PluginSource) -> bool {
 }
 
 /// The bytes of a component, if they can be had; who cannot have them says so when the run begins.
-fn bytes(source: &PluginSource) -> Option<Cow<'static, [u8]>> {
+fn bytes(source: &PluginSource) -> Option<Vec<u8>> {
     match source {
-        PluginSource::Builtin(name) => builtin::find(name).map(Cow::Borrowed),
-        PluginSource::File(path) => read_within(path, DOCUMENT).ok().map(Cow::Owned),
+        PluginSource::Builtin(name) => builtin::find(name).map(Builtin::component),
+        PluginSource::File(path) => read_within(path, DOCUMENT).ok(),
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
     fn a_copy_of_a_plugin_is_that_plugin() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("copy.wasm");
-        std::fs::write(&path, builtin::find("refine").unwrap()).unwrap();
+        std::fs::write(&path, builtin::find("refine").unwrap().component()).unwrap();
         let mut arms = vec![("a".to_owned(), of("founding")), ("b".to_owned(), of("founding"))];
         arms[1].1.strategy.roles.insert(Role::Solver, PluginSource::File(path.clone()));
         assert_eq!(twins(&arms), Some((0, 1)));

@@ -10,6 +10,7 @@ mod role_call;
 pub(crate) mod soak;
 mod start;
 mod suites;
+mod unseen;
 
 use crate::Outcome;
 use crate::figure::Figure;
@@ -28,6 +29,7 @@ pub(crate) struct Group {
 /// All promises, in the order of the table.
 pub(crate) const GROUPS: &[Group] = &[
     Group { name: "schema", what: "`schema` from process start", measure: start::schema },
+    Group { name: "first", what: "the first search on a new machine", measure: start::first_search },
     Group {
         name: "cached",
         what: "a search that the cache answers, from process start",
@@ -39,6 +41,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
     Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
     Group { name: "recorded", what: "strategies on recorded answers", measure: recorded::measure },
+    Group { name: "unseen", what: "the rules without a model on unseen questions", measure: unseen::measure },
     Group { name: "suite-pace", what: "a suite against a slow endpoint", measure: suites::pace },
     Group { name: "suite-rate", what: "a suite against an endpoint that answers at once", measure: suites::rate },
     Group { name: "suite-memory", what: "memory over a long suite", measure: suites::memory },

@@ -160,7 +160,7 @@ fn run(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -
 }
 
 /// Listens to nothing.
-struct Nobody;
+pub(super) struct Nobody;
 
 impl Observer for Nobody {
     fn progress(&self, _: &Progress, _: &Graded) {}

@@ -1,0 +1,30 @@
+//! What guests may use, and how they are compiled. The build script of `host/app` reads this file, too: it compiles the built-in plugins ahead
+//! of time, and their code fits an engine of the same settings only.
+
+use wasmtime::{Config, Strategy};
+
+/// Settings of an engine whose guests have a stack of so many bytes. Proposals that guests of the usual languages do without are off, as is what
+/// could differ between machines. Components within components, which JavaScript's are, need several memories for what lies between them, and
+/// their runtimes tail calls.
+pub(crate) fn config(wasm_stack: usize) -> Config {
+    let mut config = Config::new();
+    config
+        .strategy(Strategy::Cranelift)
+        .wasm_component_model(true)
+        .epoch_interruption(true)
+        .max_wasm_stack(wasm_stack)
+        .async_stack_size(wasm_stack.saturating_mul(4))
+        .parallel_compilation(true)
+        .wasm_memory64(false)
+        .wasm_relaxed_simd(false)
+        .wasm_multi_memory(true)
+        .wasm_tail_call(true)
+        .cranelift_nan_canonicalization(true)
+        // What a memory begins with is some ten pages: to copy them is cheaper than to map them and then to fault on each.
+        .memory_init_cow(false)
+        .generate_address_map(false)
+        // Nobody but wasmtime looks at a guest's frames, and it does without.
+        .native_unwind_info(false)
+        .wasm_backtrace_max_frames(None);
+    config
+}
