@@ -83,7 +83,7 @@ fn a_search_is_listed_and_drawn_as_it_was() {
     assert_eq!(list["runs"][0]["calls"], calls);
 
     let tree = place.trace(&["show", &run[..6], "--format", "json"]).document(0);
-    assert_eq!(tree["schema"], "syrch.trace/1");
+    assert_eq!(tree["schema"], "syrch.trace/2");
     assert_eq!(task(&tree, "D")["depends_on"], serde_json::json!(["B", "C"]));
     assert_eq!(task(&tree, "B")["errors"]["unknown-column"], 1);
     assert_eq!(tree["cost"]["calls"], calls);
@@ -91,7 +91,7 @@ fn a_search_is_listed_and_drawn_as_it_was() {
     assert_eq!(models.count(), calls);
     // B and C wait for A, and for nothing else.
     let time = |id: &str, field: &str| task(&tree, id)[field].as_u64().unwrap();
-    assert!(time("B", "started_ms") >= time("A", "ended_ms") && time("D", "started_ms") >= time("C", "ended_ms"));
+    assert!(time("B", "started_us") >= time("A", "ended_us") && time("D", "started_us") >= time("C", "ended_us"));
 
     let text = place.trace(&["show", "last", "--calls"]);
     assert_eq!(text.code, 0, "{}", text.all());
@@ -199,7 +199,7 @@ fn what_is_no_journal_is_told() {
     };
     let damaged = at("damaged.jsonl", &journal.replacen("\n{\"record\"", "\n{\"rec", 1));
     assert!(damaged.code == 10 && damaged.stderr.contains("line 2"), "{}", damaged.all());
-    let newer = at("newer.jsonl", &journal.replacen("\"version\":1", "\"version\":7", 1));
+    let newer = at("newer.jsonl", &journal.replacen("\"version\":2", "\"version\":7", 1));
     assert!(newer.code == 10 && newer.stderr.contains("version 7"), "{}", newer.all());
     let killed = at("killed.jsonl", &journal[..journal.len() / 2]);
     assert!(killed.code == 0 && killed.stdout.contains("it was killed"), "{}", killed.all());

@@ -293,7 +293,7 @@ fn counts(left: &SearchTree, right: &SearchTree) -> Vec<Count> {
         ("usd", |tree| tree.cost.usd),
         ("statements", |tree| Some(f64::from(tree.cost.sql_runs))),
         ("candidates", |tree| Some(candidates(tree) as f64)),
-        ("milliseconds", |tree| Some(tree.took_ms as f64)),
+        ("milliseconds", |tree| Some(tree.took_us as f64 / 1000.0)),
     ];
     let count = |(what, take): (&str, Take)| Count { what: what.to_owned(), left: take(left), right: take(right) };
     takes.into_iter().map(count).collect()

@@ -44,7 +44,11 @@ impl Journal {
         })?;
         let mut records = Vec::new();
         while let Some(line) = lines.next()? {
-            records.push(serde_json::from_slice(&line).map_err(|error| malformed(lines.number, error.to_string()))?);
+            let record = match header.version {
+                IN_MILLISECONDS => of_milliseconds(&line),
+                _ => serde_json::from_slice(&line),
+            };
+            records.push(record.map_err(|error| malformed(lines.number, error.to_string()))?);
         }
         Ok(Self { header, records, whole_bytes: lines.bytes })
     }
@@ -121,6 +125,20 @@ fn open(path: &Path) -> Result<File, JournalError> {
     Err(JournalError::Malformed { path: path.to_owned(), line: 1, reason })
 }
 
+/// The first version, whose times are milliseconds.
+const IN_MILLISECONDS: u32 = 1;
+
+/// A line of the first version; what a later host appended to such a journal is of its own version.
+fn of_milliseconds(line: &[u8]) -> serde_json::Result<Record> {
+    let mut record: Value = serde_json::from_slice(line)?;
+    if let Some(fields) = record.as_object_mut()
+        && let Some(at) = fields.shift_remove("at_ms").and_then(|at| at.as_u64())
+    {
+        fields.insert("at_us".to_owned(), at.saturating_mul(1000).into());
+    }
+    serde_json::from_value(record)
+}
+
 enum Wrong {
     Version(u64),
     Other(String),
@@ -132,7 +150,7 @@ fn header(line: &[u8]) -> Result<Header, Wrong> {
         return Err(Wrong::Other(format!("this is no journal: its `format` is not `{FORMAT}`")));
     }
     match value.get("version").and_then(Value::as_u64) {
-        Some(version) if version == u64::from(VERSION) => {}
+        Some(version) if [IN_MILLISECONDS, VERSION].map(u64::from).contains(&version) => {}
         Some(version) => return Err(Wrong::Version(version)),
         None => return Err(Wrong::Other("it has no `version`".to_owned())),
     }

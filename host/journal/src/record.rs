@@ -17,7 +17,7 @@ use syrch_core::{
 pub const FORMAT: &str = "syrch.journal";
 
 /// The version that this host writes, and the only one that it reads.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The number of a role call within its run, from 0, in the order in which they began.
 pub type CallId = u64;
@@ -107,15 +107,15 @@ pub enum Kept {
 pub enum Record {
     /// Something whose order matters.
     Event {
-        /// Milliseconds since the run began.
-        at_ms: u64,
+        /// Microseconds since the run began.
+        at_us: u64,
         /// What.
         event: Event,
     },
     /// What people want to know of the run and a replay finds out by itself.
     Fact {
-        /// Milliseconds since the run began.
-        at_ms: u64,
+        /// Microseconds since the run began.
+        at_us: u64,
         /// What.
         fact: Fact,
     },

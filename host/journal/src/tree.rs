@@ -26,7 +26,7 @@ pub use call::{CallEnd, ModelNode, Note, PortCall, RoleCall, What};
 pub use summary::Summary;
 
 /// What [`SearchTree::schema`] says.
-pub const TRACE_SCHEMA: &str = "syrch.trace/1";
+pub const TRACE_SCHEMA: &str = "syrch.trace/2";
 
 /// How much of what may quote cells is taken over from the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,8 +46,8 @@ pub struct SearchTree {
     pub run: String,
     /// When it began, in milliseconds since 1970.
     pub began_ms: u64,
-    /// Milliseconds from its begin to the last thing that its journal tells.
-    pub took_ms: u64,
+    /// Microseconds from its begin to the last thing that its journal tells.
+    pub took_us: u64,
     /// When it went on after it was killed, in milliseconds since 1970.
     pub resumed_ms: Vec<u64>,
     /// The host's version.
@@ -124,8 +124,8 @@ pub struct AnswerNode {
 pub struct Round {
     /// Which, from 0.
     pub number: u32,
-    /// When it began, in milliseconds since the run did.
-    pub began_ms: u64,
+    /// When it began, in microseconds since the run did.
+    pub began_us: u64,
     /// What the linker kept of the catalog; none: nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linked: Option<LinkedNode>,
@@ -186,10 +186,10 @@ pub struct TaskNode {
     pub parent: Option<TaskId>,
     /// The tasks that its solver put in its place; the last gives its result.
     pub subtasks: Vec<TaskId>,
-    /// When it started, in milliseconds since the run began.
-    pub started_ms: Option<u64>,
+    /// When it started, in microseconds since the run began.
+    pub started_us: Option<u64>,
     /// When it ended.
-    pub ended_ms: Option<u64>,
+    pub ended_us: Option<u64>,
     /// How; none: it did not, or never started.
     pub ending: Option<Ending>,
     /// Its candidates, in the order in which they were proposed.
@@ -265,8 +265,8 @@ pub struct CandidateNode {
 /// What the planner did on the way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// When, in milliseconds since the run began.
-    pub at_ms: u64,
+    /// When, in microseconds since the run began.
+    pub at_us: u64,
     /// What it changed.
     pub edits: Vec<Edit>,
     /// Why its step was refused; none: it was taken.
@@ -276,8 +276,8 @@ pub struct Change {
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// When it was answered, in milliseconds since the run began.
-    pub at_ms: u64,
+    /// When it was answered, in microseconds since the run began.
+    pub at_us: u64,
     /// The question.
     pub text: String,
     /// Answers to choose from.

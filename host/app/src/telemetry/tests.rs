@@ -79,11 +79,11 @@ impl Told {
     }
 
     fn event(&mut self, event: Event) {
-        self.note(&Record::Event { at_ms: 0, event });
+        self.note(&Record::Event { at_us: 0, event });
     }
 
     fn fact(&mut self, fact: Fact) {
-        self.note(&Record::Fact { at_ms: 0, fact });
+        self.note(&Record::Fact { at_us: 0, fact });
     }
 
     fn call(&mut self, call: CallId, role: Role, task: &str, from: Option<(CallId, Ticket)>) {
@@ -329,15 +329,15 @@ fn what_nobody_waits_for_any_more_is_cancelled() {
 #[test]
 fn a_resumed_run_goes_on_with_its_trace() {
     let mut told = Told::new(false);
-    let event = |event| Record::Event { at_ms: 0, event };
+    let event = |event| Record::Event { at_us: 0, event };
     let graph = Graph { tasks: vec![task("A", &[]), task("B", &["A"])], ..Graph::default() };
     let past = [
-        Record::Fact { at_ms: 0, fact: Fact::Graph(graph) },
+        Record::Fact { at_us: 0, fact: Fact::Graph(graph) },
         event(Event::Call { call: 0, role: Role::Solver, task: "A".to_owned(), from: None }),
         event(Event::Issue { call: 0, ticket: 1, ask: Ask::Sql("SELECT 1".to_owned()) }),
         event(Event::Done { call: 0, ticket: 1, got: rows(1) }),
         event(Event::End { call: 0, error: None }),
-        Record::Fact { at_ms: 0, fact: Fact::Ended(Observation::ended("A", syrch_core::Ending::Solved)) },
+        Record::Fact { at_us: 0, fact: Fact::Ended(Observation::ended("A", syrch_core::Ending::Solved)) },
         event(Event::Call { call: 1, role: Role::Solver, task: "B".to_owned(), from: None }),
         event(Event::Issue { call: 1, ticket: 1, ask: Ask::Llm(Box::new(request(Purpose::Generate))) }),
     ];

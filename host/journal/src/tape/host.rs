@@ -116,8 +116,8 @@ impl Tape {
         let mut state = self.state();
         state.facts += 1;
         if state.facts > state.facts_on_tape && state.playing.is_none() && state.writes() {
-            let at_ms = self.now(&state);
-            state.append(at_ms, &Record::Fact { at_ms, fact });
+            let at_us = self.now(&state);
+            state.append(at_us, &Record::Fact { at_us, fact });
         }
     }
 }

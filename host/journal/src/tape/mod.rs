@@ -82,7 +82,7 @@ impl Tape {
             facts: 0,
             facts_on_tape: 0,
             failed: None,
-            offset_ms: 0,
+            offset_us: 0,
         };
         let playing = match mode {
             Mode::Live(writer, kept) => {
@@ -100,7 +100,7 @@ impl Tape {
             state.kept = journal.header.kept;
             state.stored = Stored::holding(results.keys());
             state.facts_on_tape = journal.records.iter().filter(|record| matches!(record, Record::Fact { .. })).count();
-            state.offset_ms = journal.records.iter().rev().find_map(at_ms).unwrap_or(0);
+            state.offset_us = journal.records.iter().rev().find_map(at_us).unwrap_or(0);
             let mut playing = Playing { records: journal.records, results, cursor: 0, is_strict };
             playing.settle(&ledger);
             state.playing = Some(playing);
@@ -117,8 +117,8 @@ impl Tape {
             let Some(tape) = books.upgrade() else { return };
             let mut state = tape.state();
             if state.playing.is_none() && state.writes() {
-                let at_ms = tape.now(&state);
-                state.append(at_ms, &Record::Books { entry: entry.clone() });
+                let at_us = tape.now(&state);
+                state.append(at_us, &Record::Books { entry: entry.clone() });
             }
         });
         tape
@@ -129,8 +129,8 @@ impl Tape {
     }
 
     fn now(&self, state: &State) -> u64 {
-        let passed = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        state.offset_ms.saturating_add(passed)
+        let passed = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        state.offset_us.saturating_add(passed)
     }
 
     /// Goes live when a journal that is resumed has been played to its end.
@@ -283,9 +283,9 @@ fn misplaced(event: &Event, next: CallId) -> Option<&'static str> {
     }
 }
 
-fn at_ms(record: &Record) -> Option<u64> {
+fn at_us(record: &Record) -> Option<u64> {
     match record {
-        Record::Event { at_ms, .. } | Record::Fact { at_ms, .. } => Some(*at_ms),
+        Record::Event { at_us, .. } | Record::Fact { at_us, .. } => Some(*at_us),
         _ => None,
     }
 }

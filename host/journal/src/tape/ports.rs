@@ -67,12 +67,12 @@ impl Tape {
                     is_over,
                     |state, _| {
                         if state.writes() {
-                            let at_ms = self.now(state);
+                            let at_us = self.now(state);
                             let (got, rows) = write(&answer, state);
                             if let Some(rows) = rows {
-                                state.append(at_ms, &rows);
+                                state.append(at_us, &rows);
                             }
-                            state.note(at_ms, Event::Done { call, ticket, got });
+                            state.note(at_us, Event::Done { call, ticket, got });
                         }
                     },
                 )

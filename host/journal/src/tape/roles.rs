@@ -25,8 +25,8 @@ impl Tape {
                 },
                 Moment::Live => {
                     let call = state.calls.len() as CallId;
-                    let at_ms = self.now(state);
-                    state.note(at_ms, Event::Call { call, role, task: task.to_owned(), from });
+                    let at_us = self.now(state);
+                    state.note(at_us, Event::Call { call, role, task: task.to_owned(), from });
                     call
                 }
             }

@@ -26,7 +26,7 @@ pub(super) struct State {
     pub(super) facts: usize,
     pub(super) facts_on_tape: usize,
     pub(super) failed: Option<Divergence>,
-    pub(super) offset_ms: u64,
+    pub(super) offset_us: u64,
 }
 
 pub(super) struct Playing {
@@ -99,9 +99,9 @@ impl State {
         }
     }
 
-    pub(super) fn append(&mut self, at_ms: u64, record: &Record) {
+    pub(super) fn append(&mut self, at_us: u64, record: &Record) {
         if let Some(listener) = &self.listener {
-            listener(at_ms, record);
+            listener(at_us, record);
         }
         if let Some(writer) = &mut self.writer {
             writer.append(record);
@@ -109,10 +109,10 @@ impl State {
     }
 
     /// Notes an event and what follows from it.
-    pub(super) fn note(&mut self, at_ms: u64, event: Event) {
+    pub(super) fn note(&mut self, at_us: u64, event: Event) {
         self.apply(&event);
         if self.writes() {
-            self.append(at_ms, &Record::Event { at_ms, event });
+            self.append(at_us, &Record::Event { at_us, event });
         }
     }
 }

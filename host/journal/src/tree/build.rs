@@ -37,7 +37,7 @@ impl<'a> Builder<'a> {
             schema: TRACE_SCHEMA.to_owned(),
             run: header.run.clone(),
             began_ms: header.began_ms,
-            took_ms: 0,
+            took_us: 0,
             resumed_ms: Vec::new(),
             host: header.host.clone(),
             question: header.problem.question.clone(),
@@ -63,8 +63,8 @@ impl<'a> Builder<'a> {
     pub(super) fn run(mut self) -> SearchTree {
         for record in &self.journal.records {
             match record {
-                Record::Event { at_ms, event } => self.event(*at_ms, event),
-                Record::Fact { at_ms, fact } => self.fact(*at_ms, fact),
+                Record::Event { at_us, event } => self.event(*at_us, event),
+                Record::Fact { at_us, fact } => self.fact(*at_us, fact),
                 Record::Books { entry } => self.calls.book(entry),
                 Record::Resumed { at_unix_ms } => {
                     self.tree.resumed_ms.push(*at_unix_ms);
@@ -85,8 +85,8 @@ impl<'a> Builder<'a> {
         &mut self.tree.rounds[last]
     }
 
-    fn event(&mut self, at_ms: u64, event: &Event) {
-        self.tree.took_ms = self.tree.took_ms.max(at_ms);
+    fn event(&mut self, at_us: u64, event: &Event) {
+        self.tree.took_us = self.tree.took_us.max(at_us);
         match event {
             Event::Call { call, role, task, from } => {
                 let round = self.round().number;
@@ -97,37 +97,37 @@ impl<'a> Builder<'a> {
                     role: *role,
                     task: task.clone(),
                     within: from.map(|(outer, _)| outer),
-                    began_ms: at_ms,
-                    ended_ms: None,
+                    began_us: at_us,
+                    ended_us: None,
                     error: None,
                     notes: Vec::new(),
                     steps: Vec::new(),
                 });
             }
-            Event::Issue { call, ticket, ask } => self.calls.issue(at_ms, *call, *ticket, ask),
+            Event::Issue { call, ticket, ask } => self.calls.issue(at_us, *call, *ticket, ask),
             Event::Done { call, ticket, got } => {
-                if let Some(ask) = self.calls.done(at_ms, *call, *ticket, got) {
+                if let Some(ask) = self.calls.done(at_us, *call, *ticket, got) {
                     self.found(*call, &ask, got);
                 }
             }
-            Event::Port { call, ask, .. } => self.port(at_ms, *call, ask),
-            Event::Left { call } => self.calls.left(at_ms, *call),
+            Event::Port { call, ask, .. } => self.port(at_us, *call, ask),
+            Event::Left { call } => self.calls.left(at_us, *call),
             Event::End { call, error } => {
-                self.calls.left(at_ms, *call);
+                self.calls.left(at_us, *call);
                 if let Some(role_call) = self.role_call(*call) {
-                    role_call.ended_ms = Some(at_ms);
+                    role_call.ended_us = Some(at_us);
                     role_call.error = error.as_ref().map(ToString::to_string);
                 }
             }
             Event::User { question, answer } => {
                 let (text, choices) = (question.text.clone(), question.choices.clone());
-                self.round().questions.push(Asked { at_ms, text, choices, answer: answer.clone() });
+                self.round().questions.push(Asked { at_us, text, choices, answer: answer.clone() });
             }
             Event::Closed { task } => {
                 let round = self.round().number;
                 for call in self.calls_of(round, task) {
-                    self.calls.left(at_ms, call);
-                    self.calls.left_host(at_ms, call);
+                    self.calls.left(at_us, call);
+                    self.calls.left_host(at_us, call);
                 }
             }
             Event::Turn(_) | Event::Known { .. } | Event::Over { .. } => {}
@@ -145,10 +145,10 @@ impl<'a> Builder<'a> {
     }
 
     /// A port call that was answered at once.
-    fn port(&mut self, at_ms: u64, call: CallId, ask: &Ask) {
+    fn port(&mut self, at_us: u64, call: CallId, ask: &Ask) {
         match ask {
-            Ask::GiveUp(ticket) => self.calls.given_up(at_ms, call, *ticket),
-            Ask::Note(level, message) => self.note(at_ms, call, *level, message),
+            Ask::GiveUp(ticket) => self.calls.given_up(at_us, call, *ticket),
+            Ask::Note(level, message) => self.note(at_us, call, *level, message),
             Ask::Step(_, name, _) => {
                 if let Some(role_call) = self.role_call(call).filter(|role_call| role_call.steps.len() < STEPS) {
                     role_call.steps.push(name.clone());
@@ -169,9 +169,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn note(&mut self, at_ms: u64, call: CallId, level: Level, message: &str) {
+    fn note(&mut self, at_us: u64, call: CallId, level: Level, message: &str) {
         if let Some(role_call) = self.role_call(call) {
-            role_call.notes.push(Note { at_ms, level, message: message.to_owned() });
+            role_call.notes.push(Note { at_us, level, message: message.to_owned() });
         }
     }
 
@@ -214,12 +214,12 @@ impl<'a> Builder<'a> {
         round.tasks.iter_mut().find(|task| task.id == id)
     }
 
-    fn fact(&mut self, at_ms: u64, fact: &Fact) {
-        self.tree.took_ms = self.tree.took_ms.max(at_ms);
+    fn fact(&mut self, at_us: u64, fact: &Fact) {
+        self.tree.took_us = self.tree.took_us.max(at_us);
         match fact {
             Fact::Round { number } => {
                 if !self.tree.rounds.iter().any(|round| round.number == *number) {
-                    self.tree.rounds.push(Round { number: *number, began_ms: at_ms, ..Round::default() });
+                    self.tree.rounds.push(Round { number: *number, began_us: at_us, ..Round::default() });
                 }
             }
             Fact::Linked { tables, of, hints } => {
@@ -233,7 +233,7 @@ impl<'a> Builder<'a> {
             Fact::Started { task } => {
                 let round = self.round().number;
                 if let Some(node) = self.task(round, task) {
-                    node.started_ms.get_or_insert(at_ms);
+                    node.started_us.get_or_insert(at_us);
                 }
             }
             Fact::Expanded { task, subtasks } => {
@@ -245,12 +245,12 @@ impl<'a> Builder<'a> {
             }
             Fact::Edited { edits } => {
                 edits.iter().for_each(|edit| self.edit(edit));
-                self.round().changes.push(Change { at_ms, edits: edits.clone(), refused: None });
+                self.round().changes.push(Change { at_us, edits: edits.clone(), refused: None });
             }
             Fact::Refused { reason } => {
-                self.round().changes.push(Change { at_ms, edits: Vec::new(), refused: Some(reason.clone()) });
+                self.round().changes.push(Change { at_us, edits: Vec::new(), refused: Some(reason.clone()) });
             }
-            Fact::Ended(observation) => self.ended(at_ms, observation),
+            Fact::Ended(observation) => self.ended(at_us, observation),
             Fact::Answer { document, outcome, interrupted, .. } => {
                 self.tree.outcome = OutcomeNode { kind: outcome.clone(), reason: None, interrupted: *interrupted };
                 self.document(document);

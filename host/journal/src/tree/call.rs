@@ -20,10 +20,10 @@ pub struct RoleCall {
     pub task: TaskId,
     /// The role call that waits for it.
     pub within: Option<CallId>,
-    /// When it began, in milliseconds since the run did.
-    pub began_ms: u64,
+    /// When it began, in microseconds since the run did.
+    pub began_us: u64,
     /// When it ended; none: it did not.
-    pub ended_ms: Option<u64>,
+    pub ended_us: Option<u64>,
     /// Why it failed.
     pub error: Option<String>,
     /// What its plugin remarked.
@@ -35,8 +35,8 @@ pub struct RoleCall {
 /// A plugin's remark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
-    /// When, in milliseconds since the run began.
-    pub at_ms: u64,
+    /// When, in microseconds since the run began.
+    pub at_us: u64,
     /// How loud.
     pub level: Level,
     /// What.
@@ -84,10 +84,10 @@ pub struct PortCall {
     pub issued: u32,
     /// Its place in the order in which calls ended, from 1.
     pub completed: Option<u32>,
-    /// When it was made, in milliseconds since the run began.
-    pub issued_ms: u64,
+    /// When it was made, in microseconds since the run began.
+    pub issued_us: u64,
     /// When it ended.
-    pub done_ms: Option<u64>,
+    pub done_us: Option<u64>,
     /// How it ended.
     pub end: CallEnd,
     /// Why it failed.

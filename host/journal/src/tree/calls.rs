@@ -35,7 +35,7 @@ impl Calls {
         }
     }
 
-    pub(super) fn issue(&mut self, at_ms: u64, call: CallId, ticket: Ticket, ask: &Ask) {
+    pub(super) fn issue(&mut self, at_us: u64, call: CallId, ticket: Ticket, ask: &Ask) {
         let issued = u32::try_from(self.all.len()).unwrap_or(u32::MAX).saturating_add(1);
         self.open.insert((call, ticket), (self.all.len(), ask.clone()));
         self.all.push(PortCall {
@@ -44,8 +44,8 @@ impl Calls {
             port: ask.name().to_owned(),
             issued,
             completed: None,
-            issued_ms: at_ms,
-            done_ms: None,
+            issued_us: at_us,
+            done_us: None,
             end: CallEnd::Open,
             error: None,
             what: match ask {
@@ -68,18 +68,18 @@ impl Calls {
         }
     }
 
-    fn close(&mut self, at_ms: u64, place: usize, end: CallEnd) -> Option<&mut PortCall> {
+    fn close(&mut self, at_us: u64, place: usize, end: CallEnd) -> Option<&mut PortCall> {
         self.completed += 1;
         let completed = self.completed;
         let call = self.all.get_mut(place)?;
         call.completed = Some(completed);
-        call.done_ms = Some(at_ms);
+        call.done_us = Some(at_us);
         call.end = end;
         Some(call)
     }
 
     /// A call ends; what it had asked.
-    pub(super) fn done(&mut self, at_ms: u64, call: CallId, ticket: Ticket, got: &Got) -> Option<Ask> {
+    pub(super) fn done(&mut self, at_us: u64, call: CallId, ticket: Ticket, got: &Got) -> Option<Ask> {
         let (place, ask) = self.open.remove(&(call, ticket))?;
         let error = error(got);
         let end = if error.is_some() { CallEnd::Failed } else { CallEnd::Done };
@@ -88,7 +88,7 @@ impl Calls {
             _ => false,
         };
         let prompts = self.prompts;
-        let known = self.close(at_ms, place, end)?;
+        let known = self.close(at_us, place, end)?;
         known.error = error;
         match (&mut known.what, got) {
             (What::Model(model), Got::Reply(Ok(reply))) => {
@@ -118,26 +118,26 @@ impl Calls {
         found.map(|place| self.hits.swap_remove(place)).is_some()
     }
 
-    pub(super) fn given_up(&mut self, at_ms: u64, call: CallId, ticket: Ticket) {
+    pub(super) fn given_up(&mut self, at_us: u64, call: CallId, ticket: Ticket) {
         if let Some((place, _)) = self.open.remove(&(call, ticket)) {
-            self.close(at_ms, place, CallEnd::GivenUp);
+            self.close(at_us, place, CallEnd::GivenUp);
         }
     }
 
     /// The guest has left: what it had started ends.
-    pub(super) fn left(&mut self, at_ms: u64, call: CallId) {
-        self.end_all(at_ms, |(whose, ticket)| whose == call && ticket > 0);
+    pub(super) fn left(&mut self, at_us: u64, call: CallId) {
+        self.end_all(at_us, |(whose, ticket)| whose == call && ticket > 0);
     }
 
     /// What the host did within a role call ends, too.
-    pub(super) fn left_host(&mut self, at_ms: u64, call: CallId) {
-        self.end_all(at_ms, |(whose, ticket)| whose == call && ticket == 0);
+    pub(super) fn left_host(&mut self, at_us: u64, call: CallId) {
+        self.end_all(at_us, |(whose, ticket)| whose == call && ticket == 0);
     }
 
-    fn end_all(&mut self, at_ms: u64, ends: impl Fn((CallId, Ticket)) -> bool) {
+    fn end_all(&mut self, at_us: u64, ends: impl Fn((CallId, Ticket)) -> bool) {
         let mut keys: Vec<_> = self.open.keys().copied().filter(|key| ends(*key)).collect();
         keys.sort_unstable();
-        keys.into_iter().for_each(|(call, ticket)| self.given_up(at_ms, call, ticket));
+        keys.into_iter().for_each(|(call, ticket)| self.given_up(at_us, call, ticket));
     }
 
     /// The run goes on after it was killed: calls in flight at the kill are made again under the same number, and stay charged.

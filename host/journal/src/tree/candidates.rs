@@ -55,7 +55,7 @@ impl Builder<'_> {
     }
 
     /// A task ended: the first of its candidates solved it, and the others did not.
-    pub(super) fn ended(&mut self, at_ms: u64, observation: &Observation) {
+    pub(super) fn ended(&mut self, at_us: u64, observation: &Observation) {
         let round = self.round().number;
         for (place, candidate) in observation.candidates.iter().enumerate() {
             let known = self.candidate_of(round, &observation.task, &candidate.id);
@@ -67,7 +67,7 @@ impl Builder<'_> {
         }
         let Some(node) = self.task(round, &observation.task) else { return };
         node.ending = Some(observation.ending.clone());
-        node.ended_ms = Some(at_ms);
+        node.ended_us = Some(at_us);
         for candidate in node.candidates.iter_mut().filter(|candidate| candidate.status == Status::Open) {
             candidate.status = Status::Dropped;
         }

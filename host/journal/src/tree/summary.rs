@@ -22,8 +22,8 @@ pub struct Summary {
     pub confidence: Option<f64>,
     /// Model calls that were sent.
     pub calls: u32,
-    /// Milliseconds from its begin to the last thing that its journal tells.
-    pub took_ms: u64,
+    /// Microseconds from its begin to the last thing that its journal tells.
+    pub took_us: u64,
     /// The statement whose rows are the answer.
     pub sql: Option<String>,
 }
@@ -39,15 +39,15 @@ impl Summary {
             outcome: "unfinished".to_owned(),
             confidence: None,
             calls: 0,
-            took_ms: 0,
+            took_us: 0,
             sql: None,
         };
         let mut calls = super::calls::Calls::new(false);
         for record in &journal.records {
             match record {
-                Record::Event { at_ms, .. } => summary.took_ms = summary.took_ms.max(*at_ms),
-                Record::Fact { at_ms, fact } => {
-                    summary.took_ms = summary.took_ms.max(*at_ms);
+                Record::Event { at_us, .. } => summary.took_us = summary.took_us.max(*at_us),
+                Record::Fact { at_us, fact } => {
+                    summary.took_us = summary.took_us.max(*at_us);
                     summary.fact(fact);
                 }
                 Record::Books { entry } => calls.book(entry),

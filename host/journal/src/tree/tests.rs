@@ -165,7 +165,7 @@ fn a_call_in_flight_at_a_kill_stays_charged() {
 fn the_summary_says_the_same() {
     let (tree, summary) = (tree(), Summary::of(&journal()));
     assert_eq!(summary.outcome, tree.outcome.kind);
-    assert_eq!((summary.calls, summary.took_ms), (tree.cost.calls, tree.took_ms));
+    assert_eq!((summary.calls, summary.took_us), (tree.cost.calls, tree.took_us));
     assert_eq!(summary.confidence, tree.answer.unwrap().confidence);
 }
 
@@ -173,12 +173,36 @@ fn the_summary_says_the_same() {
 fn records_of_no_call_and_no_task_do_no_harm() {
     let whole = journal();
     let odd = [
-        Record::Fact { at_ms: 1, fact: Fact::Ended(syrch_core::Observation::ended("Z", Ending::Solved)) },
-        Record::Event { at_ms: 2, event: Event::Left { call: 99 } },
-        Record::Event { at_ms: 3, event: fixture::propose(99, "z") },
+        Record::Fact { at_us: 1, fact: Fact::Ended(syrch_core::Observation::ended("Z", Ending::Solved)) },
+        Record::Event { at_us: 2, event: Event::Left { call: 99 } },
+        Record::Event { at_us: 3, event: fixture::propose(99, "z") },
     ];
     let tree = SearchTree::of(&Journal { records: odd.to_vec(), ..whole }, ALL);
     assert_eq!((tree.rounds[0].tasks.len(), tree.rounds[0].candidates[0].id.as_str()), (0, "z"));
+}
+
+/// Journals of the first version count in milliseconds.
+#[test]
+fn a_journal_of_the_first_version_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.jsonl");
+    let old: Vec<String> = lines().lines().map(in_milliseconds).collect();
+    std::fs::write(&path, old.join("\n") + "\n").unwrap();
+    let read = Journal::read(&path).unwrap();
+    assert_eq!(read.header.version, 1);
+    assert_eq!(SearchTree::of(&read, ALL), tree());
+}
+
+fn in_milliseconds(line: &str) -> String {
+    let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+    let fields = line.as_object_mut().unwrap();
+    if let Some(at) = fields.shift_remove("at_us") {
+        fields.insert("at_ms".to_owned(), (at.as_u64().unwrap() / 1_000).into());
+    }
+    if fields.contains_key("version") {
+        fields.insert("version".to_owned(), 1.into());
+    }
+    line.to_string()
 }
 
 /// The journal that the command line's tests read is this one: the format of a version never changes.

@@ -45,15 +45,19 @@ pub(super) fn end(call: &PortCall) -> String {
 
 /// Where a call stands between the begin of the run and its end, of that many parts in all: its first and its last.
 pub(super) fn span(tree: &SearchTree, call: &PortCall, parts: u64) -> (u64, u64) {
-    let whole = tree.took_ms.max(1);
-    let place = |at_ms: u64| at_ms.min(whole).saturating_mul(parts) / whole;
-    let first = place(call.issued_ms).min(parts.saturating_sub(1));
-    (first, place(call.done_ms.unwrap_or(whole)).clamp(first, parts.saturating_sub(1)))
+    let whole = tree.took_us.max(1);
+    let place = |at_us: u64| at_us.min(whole).saturating_mul(parts) / whole;
+    let first = place(call.issued_us).min(parts.saturating_sub(1));
+    (first, place(call.done_us.unwrap_or(whole)).clamp(first, parts.saturating_sub(1)))
 }
 
 fn bar(tree: &SearchTree, call: &PortCall) -> String {
     let (first, last) = span(tree, call, WIDTH);
     (0..WIDTH).map(|place| if (first..=last).contains(&place) { '█' } else { '·' }).collect()
+}
+
+fn milliseconds(microseconds: u64) -> f64 {
+    microseconds as f64 / 1000.0
 }
 
 /// A row for each call, in the order in which they were made.
@@ -63,13 +67,13 @@ pub(super) fn grid(tree: &SearchTree, is_drawn: bool) -> Grid {
         grid.columns.insert(4, "time".to_owned());
     }
     for call in &tree.calls {
-        let took = call.done_ms.map(|done| done.saturating_sub(call.issued_ms));
+        let took = call.done_us.map(|done| milliseconds(done.saturating_sub(call.issued_us)));
         let mut row: Vec<Value> = vec![
             json!(call.issued),
             json!(call.completed),
             json!(caller(tree, call)),
             json!(call.port),
-            json!(call.issued_ms),
+            json!(milliseconds(call.issued_us)),
             json!(took),
             json!(end(call)),
             json!(what(call)),

@@ -69,7 +69,7 @@ fn read(line: &Line) -> Vec<Value> {
         json!(line.outcome()),
         json!(known.and_then(|summary| summary.confidence).map(|confidence| format!("{confidence:.2}"))),
         json!(known.map(|summary| summary.calls)),
-        json!(known.map(|summary| words::seconds(summary.took_ms))),
+        json!(known.map(|summary| words::seconds(summary.took_us))),
         json!(super::prune::size(line.entry.bytes)),
     ]
 }
@@ -83,7 +83,7 @@ fn exact(line: &Line) -> Vec<Value> {
         json!(line.outcome()),
         json!(known.and_then(|summary| summary.confidence)),
         json!(known.map(|summary| summary.calls)),
-        json!(known.map(|summary| summary.took_ms)),
+        json!(known.map(|summary| summary.took_us / 1000)),
         json!(line.entry.bytes),
     ]
 }

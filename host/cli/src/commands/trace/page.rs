@@ -47,7 +47,7 @@ fn head(html: &mut Html, tree: &SearchTree, is_running: bool) {
         html.tagged(", with confidence ", &sure, "");
     }
     html.raw("</p>\n");
-    let when = format!("run {}, {}, {}", tree.run, words::moment(tree.began_ms), words::seconds(tree.took_ms));
+    let when = format!("run {}, {}, {}", tree.run, words::moment(tree.began_ms), words::seconds(tree.took_us));
     html.tagged("<p class=\"faint\">", &when, "<br>").tagged("", &words::cast(tree), "</p>\n");
     for at_ms in &tree.resumed_ms {
         html.tagged("<p class=\"faint\">resumed ", &words::moment(*at_ms), "</p>\n");

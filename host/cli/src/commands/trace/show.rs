@@ -157,7 +157,7 @@ fn head(picture: &mut Picture, tree: &SearchTree, is_running: bool) {
     let sure = tree.answer.as_ref().and_then(|answer| words::confidence(answer.confidence, answer.claimed));
     let parts = [
         (Style::Strong, format!("run {}", tree.run)),
-        (Style::Plain, format!("{}, {},", words::moment(tree.began_ms), words::seconds(tree.took_ms))),
+        (Style::Plain, format!("{}, {},", words::moment(tree.began_ms), words::seconds(tree.took_us))),
         (if is_good { Style::Good } else { Style::Bad }, words::outcome(&tree.outcome, is_running)),
         (Style::Plain, sure.map(|sure| format!("with confidence {sure}")).unwrap_or_default()),
     ];

@@ -145,7 +145,7 @@ fn a_difference_is_drawn_with_both_sides() {
 #[test]
 fn the_document_reads_back() {
     let value: Value = value(&tree());
-    assert_eq!(value["schema"], "syrch.trace/1");
+    assert_eq!(value["schema"], "syrch.trace/2");
     assert_eq!(value["rounds"][1]["tasks"][3]["depends_on"], json!(["B", "C"]));
     let back: SearchTree = serde_json::from_value(value.clone()).unwrap();
     assert_eq!(super::value(&back), value);

@@ -55,9 +55,9 @@ fn axis(svg: &mut Html, tree: &SearchTree, height: u64) {
         let x = LABEL + WIDTH * quarter / 4;
         svg.raw("<line class=\"axis\" x1=\"").number(x).raw("\" x2=\"").number(x).raw("\" y1=\"14\" y2=\"");
         svg.number(height).raw("\"/>");
-        let at_ms = tree.took_ms.saturating_mul(quarter) / 4;
+        let at_us = tree.took_us.saturating_mul(quarter) / 4;
         svg.raw("<text class=\"faint\" text-anchor=\"middle\" x=\"").number(x).raw("\" y=\"11\">");
-        svg.decimal(at_ms as f64 / 1000.0, 2).raw(" s</text>\n");
+        svg.decimal(at_us as f64 / 1e6, 2).raw(" s</text>\n");
     }
 }
 

@@ -9,9 +9,9 @@ pub(crate) fn count(number: impl Into<u64>, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Milliseconds as seconds.
-pub(super) fn seconds(milliseconds: u64) -> String {
-    format!("{:.2} s", milliseconds as f64 / 1000.0)
+/// Microseconds as seconds.
+pub(super) fn seconds(microseconds: u64) -> String {
+    format!("{:.2} s", microseconds as f64 / 1e6)
 }
 
 /// A moment as `2026-01-31 08:05:00 UTC`. The days are counted as Howard Hinnant's `civil_from_days` does.
@@ -54,7 +54,7 @@ pub(super) fn outcome(outcome: &OutcomeNode, is_running: bool) -> String {
 
 /// How a task ended, with how long it took.
 pub(super) fn ending(task: &TaskNode) -> String {
-    let took = task.started_ms.zip(task.ended_ms).map(|(from, to)| seconds(to.saturating_sub(from)));
+    let took = task.started_us.zip(task.ended_us).map(|(from, to)| seconds(to.saturating_sub(from)));
     let took = |word: &str| took.as_ref().map_or_else(|| word.to_owned(), |took| format!("{word} in {took}"));
     match &task.ending {
         Some(Ending::Solved) => took("solved"),
@@ -64,7 +64,7 @@ pub(super) fn ending(task: &TaskNode) -> String {
         Some(Ending::Cancelled) => took("cancelled"),
         Some(Ending::Other(name)) => took(name),
         None if !task.subtasks.is_empty() => "not ended, replaced by subtasks".to_owned(),
-        None if task.started_ms.is_some() => "not ended".to_owned(),
+        None if task.started_us.is_some() => "not ended".to_owned(),
         None => "not started".to_owned(),
     }
 }

@@ -19,7 +19,7 @@ use crate::stored::Stored;
 
 /// A journal under way.
 struct Tale {
-    at_ms: u64,
+    at_us: u64,
     records: Vec<Record>,
     stored: Stored,
 }
@@ -57,13 +57,13 @@ fn result(values: &[i64], sql: &str) -> Arc<ResultSet> {
 
 impl Tale {
     fn event(&mut self, event: Event) {
-        self.at_ms += 10;
-        self.records.push(Record::Event { at_ms: self.at_ms, event });
+        self.at_us += 10_000;
+        self.records.push(Record::Event { at_us: self.at_us, event });
     }
 
     fn fact(&mut self, fact: Fact) {
-        self.at_ms += 1;
-        self.records.push(Record::Fact { at_ms: self.at_ms, fact });
+        self.at_us += 1_000;
+        self.records.push(Record::Fact { at_us: self.at_us, fact });
     }
 
     fn call(&mut self, call: u64, role: Role, task: &str, from: Option<(u64, u32)>) {
@@ -275,7 +275,7 @@ fn header() -> Header {
 
 /// The journal of the search.
 pub(crate) fn journal() -> Journal {
-    let mut tale = Tale { at_ms: 0, records: Vec::new(), stored: Stored::default() };
+    let mut tale = Tale { at_us: 0, records: Vec::new(), stored: Stored::default() };
     tale.first_round();
     tale.second_round();
     let outcome = "answered".to_owned();
