@@ -11,7 +11,7 @@ use syrch_core::ports::{
     Shape, Speaker,
 };
 use syrch_core::text::clip;
-use syrch_core::{Catalog, Hit, Lane, Lookup, Problem, encode};
+use syrch_core::{Catalog, Hit, Lane, Lookup, Problem, encode, outside};
 use syrch_search::Index;
 
 use crate::given_up::GivenUp;
@@ -55,7 +55,7 @@ impl SharedIndex {
 
 /// Work that computes for long, where it keeps nobody waiting.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PortError> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = outside::awaited(tokio::task::spawn_blocking(work)).await;
     done.map_err(|_| PortError::Unavailable("the index could not be searched".to_owned()))
 }
 

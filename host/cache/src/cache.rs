@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 
+use syrch_core::outside;
 use tokio::sync::oneshot;
 
 use crate::flight::{Flights, Pilot, Turn};
@@ -141,7 +142,7 @@ impl Cache {
         let (answer, waiting) = oneshot::channel();
         let sent = self.send(Box::new(move |keeper| keeper.seek(key, answer)));
         let found = match sent {
-            Ok(()) => waiting.await.unwrap_or_else(|_| Err(self.gone())),
+            Ok(()) => outside::awaited(waiting).await.unwrap_or_else(|_| Err(self.gone())),
             Err(error) => Err(error),
         };
         found.unwrap_or_else(|error| {
@@ -209,7 +210,7 @@ impl Cache {
         self.send(Box::new(move |keeper| {
             let _ = answer.send(work(keeper));
         }))?;
-        waiting.await.map_err(|_| self.gone())?
+        outside::awaited(waiting).await.map_err(|_| self.gone())?
     }
 
     /// Leaves a job for the cache's thread.

@@ -7,6 +7,7 @@ pub mod encode;
 mod error;
 pub mod ledger;
 pub mod limits;
+pub mod outside;
 pub mod ports;
 pub mod result_set;
 pub mod roles;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
-use syrch_core::{Limits, text, validate};
+use syrch_core::{Limits, outside, text, validate};
 
 use measure::Measured;
 
@@ -64,9 +64,8 @@ impl Schema {
             return Ok(schema);
         }
         let (text, limits) = (text.to_owned(), limits.clone());
-        tokio::task::spawn_blocking(move || Self::of(&text, patterns, &limits))
-            .await
-            .unwrap_or_else(|_| Err(SchemaError("compiling it failed".to_owned())))
+        let compiled = tokio::task::spawn_blocking(move || Self::of(&text, patterns, &limits));
+        outside::awaited(compiled).await.unwrap_or_else(|_| Err(SchemaError("compiling it failed".to_owned())))
     }
 
     fn compile(text: &str, patterns: Patterns, limits: &Limits) -> Result<Self, SchemaError> {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use syrch::syrch_core::Problem;
-use syrch::{Error, Host, Provider, Settings, Silent, Stop};
+use syrch::syrch_core::roles::Role;
+use syrch::{Error, Host, PluginSource, Provider, Settings, Silent, Stop};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
 use crate::shop::{PLAN, WRITE, asked, plan, settings, shop};
@@ -18,8 +19,8 @@ fn script() -> Script {
         .on([WRITE], Reply::sql("SELECT COUNT(*) AS n FROM orders", 0.95))
 }
 
-async fn open(settings: Settings) -> Host {
-    Host::open(settings, &Silent).await.unwrap()
+async fn open(settings: Settings) -> Arc<Host> {
+    Arc::new(Host::open(settings, &Silent).await.unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,6 +79,23 @@ async fn what_the_cache_holds_is_not_shown() {
     shown.sort();
     expected.sort();
     assert_eq!(shown, expected);
+}
+
+/// It ends when nothing more can come, not when nothing has come for a while.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_that_thinks_between_its_calls_is_waited_for() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(script());
+    let mut settings = settings(&shop(folder.path()), &endpoint.url());
+    let hostile = PluginSource::File(syrch_kit::zoo::hostile());
+    for role in [Role::Planner, Role::Solver] {
+        settings.strategy.roles.insert(role, hostile.clone());
+        settings.strategy.config.entry(role).or_default().insert("habit".to_owned(), "think-between".into());
+    }
+    let previews = open(settings).await.preview(Problem::new(QUESTION)).await.unwrap();
+    let told: Vec<String> = previews.iter().map(|preview| preview.body.to_string()).collect();
+    assert_eq!((told.len(), endpoint.count()), (2, 0), "{told:?}");
+    assert!(told[0].contains("first") && told[1].contains("second"), "{told:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

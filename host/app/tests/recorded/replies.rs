@@ -99,6 +99,6 @@ async fn a_dry_run_sends_nothing() {
     let folder = syrch_kit::scratch();
     let recorded = suite(folder.path());
     let host = Host::open(settings(&folder.path().join("farm.sqlite"), &recorded), &Silent).await.unwrap();
-    let previews = host.preview(syrch::syrch_core::Problem::new(QUESTION)).await.unwrap();
+    let previews = std::sync::Arc::new(host).preview(syrch::syrch_core::Problem::new(QUESTION)).await.unwrap();
     assert_eq!(previews, []);
 }

@@ -1,5 +1,7 @@
 //! `search --dry-run`: the requests that a search would send to a model, as they would be sent. Nothing is.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use syrch::Host;
 use syrch::syrch_core::Problem;
@@ -11,7 +13,7 @@ use crate::failure::{Failure, Outcome};
 use crate::sink::{Format, Grid, terminal};
 
 /// Prints them.
-pub(super) async fn run(context: &Context, host: &Host, problem: Problem) -> Outcome {
+pub(super) async fn run(context: &Context, host: &Arc<Host>, problem: Problem) -> Outcome {
     let previews = host.preview(problem).await?;
     context.console.clear();
     match context.format {

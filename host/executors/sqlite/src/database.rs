@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Query, Sample, asker,
 };
-use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind};
+use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind, outside};
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
 
 use crate::alarm::{self, Cancel, Ends};
@@ -92,14 +92,14 @@ impl SqliteDatabase {
         work: impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + Sync + 'static,
     ) -> Result<T, SqlError> {
         let (work, begun, deadline) = (Arc::new(work), Instant::now(), self.0.config.limits.sql_deadline);
-        let result = self.attempt(&work, deadline).await;
+        let result = outside::awaited(self.attempt(&work, deadline)).await;
         if !result.as_ref().is_err_and(|error| error.rule.as_deref() == Some(CROWDED)) {
             return result;
         }
         memory::room(self.0.config.memory, deadline.saturating_sub(begun.elapsed()) / 2).await;
         match deadline.saturating_sub(begun.elapsed()) {
             Duration::ZERO => result,
-            left => self.attempt(&work, left).await,
+            left => outside::awaited(self.attempt(&work, left)).await,
         }
     }
 
@@ -172,7 +172,7 @@ impl SqliteDatabase {
     async fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
         let inner = Arc::clone(&self.0);
         let failed = self.0.config.unavailable("the thread that reads the catalog failed");
-        tokio::task::spawn_blocking(move || inner.snapshot()).await.unwrap_or(Err(failed))
+        outside::awaited(tokio::task::spawn_blocking(move || inner.snapshot())).await.unwrap_or(Err(failed))
     }
 }
 
@@ -295,8 +295,8 @@ impl Database for SqliteDatabase {
         let inner = Arc::clone(&self.0);
         // What a search may see is part of what it gets.
         let tables = inner.config.tables.join(",");
-        let state =
-            tokio::task::spawn_blocking(move || state::identity(&inner.path, &inner.config)).await.ok()?.ok()?;
+        let state = tokio::task::spawn_blocking(move || state::identity(&inner.path, &inner.config));
+        let state = outside::awaited(state).await.ok()?.ok()?;
         Some(format!("{state} {tables}"))
     }
 

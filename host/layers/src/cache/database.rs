@@ -8,7 +8,7 @@ use syrch_core::encode::{decode, encode};
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Query, Sample,
 };
-use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind};
+use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, outside};
 
 use super::VERSION;
 use super::volatile::{is_volatile, names_a_view};
@@ -70,7 +70,7 @@ async fn landed(result: &Result<ResultSet, SqlError>) -> Option<Arc<[u8]>> {
         Ok(results) => {
             let results = results.clone();
             let encoded = tokio::task::spawn_blocking(move || encode(&results).map(|bytes| tagged(RESULT, &bytes)));
-            encoded.await.ok()?.ok()
+            outside::awaited(encoded).await.ok()?.ok()
         }
         Err(error) if matches!(error.kind, SqlErrorKind::Cancelled | SqlErrorKind::Budget) => None,
         Err(error) => serde_json::to_vec(error).ok().map(|bytes| tagged(ERROR, &bytes)),
@@ -88,7 +88,7 @@ async fn understood(bytes: Arc<[u8]>) -> Option<Result<ResultSet, SqlError>> {
         (&ERROR, error) => serde_json::from_slice(error).ok().map(Err),
         _ => None,
     };
-    tokio::task::spawn_blocking(read).await.ok()?
+    outside::awaited(tokio::task::spawn_blocking(read)).await.ok()?
 }
 
 #[async_trait]

@@ -292,6 +292,15 @@ impl SolverRole for Hostile {
                 let errors = host.complete_all(&requests).iter().filter(|reply| reply.is_err()).count();
                 Err(failure(FailureKind::Internal, format!("FLOOD: {errors} refused")))
             }
+            "think-between" => {
+                // Nothing is heard of it for a second between its two calls.
+                let first = host.start_reply(&request("first".to_owned()));
+                (0..500_000_000_u64).for_each(|number| {
+                    std::hint::black_box(number);
+                });
+                let second = host.complete(&request("second".to_owned()));
+                Err(failure(FailureKind::Internal, format!("{:?}{second:?}", first.get())))
+            }
             "prompt-bomb" => match host.complete(&request("x".repeat(1 << 20))) {
                 Err(LlmError::TooLarge) => Err(failure(FailureKind::Internal, "BOMB: refused")),
                 other => Err(failure(FailureKind::Internal, format!("BOMB: {other:?}"))),
