@@ -12,7 +12,7 @@ use syrch_core::ports::{
     ModelProvider, Plan, PortError, Preview, Query, Sample,
 };
 use syrch_core::roles::Role;
-use syrch_core::{Catalog, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind};
+use syrch_core::{Catalog, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, text};
 use syrch_journal::{FORMAT, Fact, Header, Journal, Kept, PluginRecord, Record, VERSION};
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 
@@ -109,7 +109,7 @@ pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
     if changed.is_empty() {
         return Ok(());
     }
-    Err(Error::Unfit(format!("the run `{}` cannot be repeated: changed since: {}", header.run, changed.join(", "))))
+    Err(Error::Unfit(format!("the run `{}` cannot be repeated: changed since: {}", header.run, text::few(&changed))))
 }
 
 /// The roles whose plugins were not trusted in that run.
@@ -147,7 +147,7 @@ pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<Opt
     if changed.is_empty() {
         return Ok(());
     }
-    Err(Error::Unfit(format!("the run `{}` cannot go on: changed since: {}", header.run, changed.join(", "))))
+    Err(Error::Unfit(format!("the run `{}` cannot go on: changed since: {}", header.run, text::few(&changed))))
 }
 
 /// The keys whose values differ; nested ones with dots.
@@ -239,7 +239,7 @@ pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> 
         return Ok(report);
     }
     let now = serde_json::to_value(&report.document).unwrap_or_default();
-    departs(format!("its answer differs in {}", differing(&recorded, &now).join(", ")))
+    departs(format!("its answer differs in {}", text::few(differing(&recorded, &now))))
 }
 
 /// In place of a database and a model: whatever reaches it is not in the journal.

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use syrch_core::text::clip;
+use syrch_core::text::{self, clip};
 use syrch_grade::Question;
 use syrch_grade::run::{Arm, Cost, End, Fault, Shard};
 use syrch_grade::suite::Suite;
@@ -19,7 +19,7 @@ use crate::batch::Ending;
 use crate::{AnswerDocument, Error};
 
 /// Problems that are told of.
-const TOLD: usize = 20;
+const TOLD: usize = text::NAMED;
 /// Bytes that are told of each; what is wrong may quote the line.
 const WORDS: usize = 1 << 10;
 /// Bytes of a line at most: what `batch` writes holds the rows of its answer, which are more than a question.
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_twenty_times_and_then_counted() {
+    fn what_is_wrong_is_told_five_times_and_then_counted() {
         let folder = syrch_kit::scratch();
         let file = folder.path().join("answers.jsonl");
         let question = json!({"id": "q", "db": "shop", "question": "?", "gold_sql": "SELECT 1"});
@@ -262,9 +262,9 @@ mod tests {
         std::fs::write(&file, format!("{known}{}{}", known.repeat(2), "nonsense\n".repeat(30))).unwrap();
         let said = Given::read(std::slice::from_ref(&file), &suite).map(drop).unwrap_err().to_string();
         let said: Vec<&str> = said.lines().collect();
-        assert_eq!((said.len(), said[21]), (22, "and 12 more"), "{said:?}");
+        assert_eq!((said.len(), said[6]), (7, "and 27 more"), "{said:?}");
         assert!(said[1].ends_with("line 2: the question `q` has an answer already"), "{said:?}");
-        assert!(said[20].contains("line 21: is no answer: "), "{said:?}");
+        assert!(said[5].contains("line 6: is no answer: "), "{said:?}");
         std::fs::write(&file, known).unwrap();
         let given = Given::read(&[file], &suite).unwrap();
         let digest: String = Sha256::digest(known).iter().map(|byte| format!("{byte:02x}")).collect();

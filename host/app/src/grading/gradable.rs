@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::{StreamExt, stream};
+use indexmap::IndexMap;
 use syrch_core::ports::{Database, Query};
+use syrch_core::text::NAMED;
 use syrch_grade::Question;
 use syrch_grade::run::{Graded, Shard};
 use syrch_grade::suite::{self, Gold, Suite};
@@ -16,8 +18,6 @@ use crate::Error;
 
 /// Expected statements that are looked at at once.
 const AT_ONCE: usize = 4;
-/// Questions that a warning names.
-const NAMED: usize = 10;
 
 /// Why questions cannot be graded, by their ids. Statements are compiled under the guard, and not run. What fails for a reason that passes is
 /// no reason: such a question is asked.
@@ -99,13 +99,19 @@ pub(super) fn afterwards(graded: &[Graded], known: &BTreeMap<String, String>) ->
     Some(format!("{how_many}: {}", named(faults.into_iter())))
 }
 
-fn named<'a>(faults: impl ExactSizeIterator<Item = (&'a str, &'a str)>) -> String {
-    let more = faults.len().saturating_sub(NAMED);
-    let mut all: Vec<String> = faults.take(NAMED).map(|(id, why)| format!("{id}: {why}")).collect();
-    if more > 0 {
-        all.push(format!("and {more} more"));
+/// The first questions, each with what is wrong with it and how many others have the same fault.
+fn named<'a>(faults: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut kinds: IndexMap<&str, (&str, usize)> = IndexMap::new();
+    for (id, why) in faults {
+        kinds.entry(why).or_insert((id, 0)).1 += 1;
     }
-    all.join("; ")
+    let told = kinds.iter().take(NAMED).map(|(why, (id, many))| match many - 1 {
+        0 => format!("{id}: {why}"),
+        more => format!("{id} and {more} more: {why}"),
+    });
+    let rest: usize = kinds.values().skip(NAMED).map(|(_, many)| many).sum();
+    let rest = (rest > 0).then(|| format!("and {rest} more"));
+    told.chain(rest).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

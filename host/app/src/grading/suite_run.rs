@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use syrch_core::result_set::digest64;
+use syrch_core::text;
 use syrch_grade::Question;
 use syrch_grade::rules::Rule;
 use syrch_grade::run::{
@@ -295,7 +296,7 @@ impl SuiteRun {
             return Ok(folder);
         }
         let id = &folder.header().id;
-        Err(Error::Unfit(format!("the run `{id}` cannot go on: changed since: {}", changed.join(", "))))
+        Err(Error::Unfit(format!("the run `{id}` cannot go on: changed since: {}", text::few(changed))))
     }
 }
 

@@ -10,6 +10,7 @@ use syrch::grade::report::render::markdown;
 use syrch::grade::report::{CompareOptions, GridReport};
 use syrch::grade::rules::Rule;
 use syrch::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge, read};
+use syrch::syrch_core::text::few;
 
 use super::Context;
 use super::compare::{resamples, terms::Terms};
@@ -192,24 +193,13 @@ fn cells(line: &Line, is_for_people: bool) -> Vec<Value> {
         json!(header.id),
         when,
         json!(header.suite.path),
-        if is_for_people { json!(named(&arms)) } else { json!(arms) },
+        if is_for_people { json!(few(&arms)) } else { json!(arms) },
         json!(summary.done),
         json!(summary.of),
         json!(header.shard.map(|shard| shard.to_string())),
         json!(header.rule),
         json!(state(summary)),
     ]
-}
-
-/// The names of a few arms, and how many more there are.
-fn named(arms: &[&str]) -> String {
-    /// Names that are shown.
-    const SHOWN: usize = 3;
-    let shown = arms.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
-    match arms.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
 }
 
 fn state(summary: &RunSummary) -> &'static str {
@@ -226,16 +216,4 @@ fn document(line: &Line) -> Value {
     let path = line.entry.path.to_string_lossy();
     let fields = names.into_iter().zip(cells(line, false)).chain([("path".to_owned(), json!(path))]);
     Value::Object(fields.collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_few_arms_are_named() {
-        assert_eq!(named(&["a"]), "a");
-        assert_eq!(named(&["a", "b", "c"]), "a, b, c");
-        assert_eq!(named(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
-    }
 }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use syrch::grading::Knob;
 use syrch::syrch_core::roles::Role;
-use syrch::syrch_core::text::nearest;
+use syrch::syrch_core::text::{few, nearest};
 use syrch::{PluginSource, Settings, SimulatedKnobs, strategies};
 
 use crate::environment::Environment;
@@ -306,7 +306,7 @@ impl Config {
             }
         }
         if !keys.is_empty() {
-            self.warnings.push(format!("`{name}` in this folder sets {}", keys.join(", ")));
+            self.warnings.push(format!("`{name}` in this folder sets {}", few(keys)));
         }
     }
 

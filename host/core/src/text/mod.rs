@@ -20,6 +20,20 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
     scored.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
 }
 
+/// Items of a list that a message names; the others are counted.
+pub const NAMED: usize = 5;
+
+/// The first [`NAMED`] items of a list with commas between them, and how many more there are.
+pub fn few<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
+    let mut items = items.into_iter();
+    let first: Vec<T> = items.by_ref().take(NAMED).collect();
+    let first = first.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    match items.count() {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
 /// At most `bytes` of a text, cut at a character's edge.
 #[must_use]
 pub fn clip(text: &str, bytes: usize) -> &str {
@@ -40,6 +54,13 @@ mod tests {
         assert_eq!(nearest("custmers", names), ["customers"]);
         assert_eq!(nearest("ORDER", names)[0], "orders");
         assert!(nearest("zzz", names).is_empty());
+    }
+
+    #[test]
+    fn few_counts_what_it_does_not_name() {
+        assert_eq!(few(["a", "b", "c", "d", "e"]), "a, b, c, d, e");
+        assert_eq!(few((0..53).map(|at| at.to_string())), "0, 1, 2, 3, 4 and 48 more");
+        assert_eq!(few::<&str>([]), "");
     }
 
     #[test]

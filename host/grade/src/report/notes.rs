@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use syrch_core::text;
+
 use super::bands;
 use super::compare::ArmReport;
 use super::costs::Costs;
@@ -45,7 +47,7 @@ pub(crate) fn warnings<'a>(header: &'a Header, seeds: &[Vec<Vec<&Graded>>], rule
     let rules = figures::rules(&all);
     if !rules.is_empty() && !rules.contains(rule) {
         let stored: Vec<&str> = rules.into_iter().collect();
-        notes.push(format!("no verdict under the rule `{rule}` is stored; there are {}", stored.join(", ")));
+        notes.push(format!("no verdict under the rule `{rule}` is stored; there are {}", text::few(stored)));
     }
     let faulty: BTreeSet<u64> = all.iter().filter(|one| one.gold_fault.is_some()).map(|one| one.place).collect();
     if !faulty.is_empty() {
@@ -53,10 +55,11 @@ pub(crate) fn warnings<'a>(header: &'a Header, seeds: &[Vec<Vec<&Graded>>], rule
         notes.push(format!("{faulty} for nobody: the expected answer could not be had"));
     }
     notes.extend(header.arms.iter().zip(&answers).filter_map(|(arm, answers)| many_failed(&arm.name, answers)));
-    let cached = |(arm, answers): (&Arm, &Vec<&Graded>)| Costs::of(answers).is_cached().then(|| arm.name.clone());
+    let cached =
+        |(arm, answers): (&Arm, &Vec<&Graded>)| Costs::of(answers).is_cached().then(|| format!("`{}`", arm.name));
     let cached: Vec<String> = header.arms.iter().zip(&answers).filter_map(cached).collect();
     if !cached.is_empty() {
-        notes.push(format!("{CACHED_TIMES}`{}`", cached.join("`, `")));
+        notes.push(format!("{CACHED_TIMES}{}", text::few(cached)));
     }
     let band = |(arm, seeds): (&'a Arm, &Vec<Vec<&Graded>>)| Some((arm.name.as_str(), bands::of_share(seeds, rule)?));
     notes.extend(bands::notes(&header.arms.iter().zip(seeds).filter_map(band).collect::<Vec<_>>()));
@@ -107,7 +110,7 @@ fn many_failed(arm: &str, answers: &[&Graded]) -> Option<String> {
     let classes: BTreeSet<&str> =
         failed.filter_map(|one| one.fault.as_ref()).map(|fault| fault.class.as_str()).collect();
     let classes: Vec<&str> = classes.into_iter().collect();
-    let why = if classes.is_empty() { String::new() } else { format!(" ({})", classes.join(", ")) };
+    let why = if classes.is_empty() { String::new() } else { format!(" ({})", text::few(classes)) };
     let found = ends.failed_of(arm) + &why;
     Some(match ends.says_nothing() {
         true => format!("{found}: nothing can be said"),
@@ -126,7 +129,7 @@ pub(crate) fn of_comparison(arms: &[ArmReport], pairs: &[PairReport]) -> Vec<Str
             .collect();
         notes.push(format!(
             "{SHARED}{}; which arm paid for a shared call in tokens and money is chance",
-            each.join(", ")
+            text::few(each)
         ));
     }
     let fewest = pairs.iter().filter(|pair| pair.clusters.of == Drawn::Databases).map(|pair| pair.clusters.count).min();

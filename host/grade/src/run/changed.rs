@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use syrch_core::text;
 
 use super::header::{Arm, Header, PluginOfArm};
 
@@ -68,7 +69,7 @@ fn databases(recorded: &Header, now: &Header) -> Vec<String> {
 fn arms(recorded: &Header, now: &Header) -> Vec<String> {
     let names = |header: &Header| header.arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
     if names(recorded) != names(now) {
-        return vec![format!("the arms (they were {})", names(recorded).join(", "))];
+        return vec![format!("the arms (they were {})", text::few(names(recorded)))];
     }
     recorded.arms.iter().zip(&now.arms).flat_map(|(was, is)| arm(was, is)).collect()
 }
@@ -101,7 +102,7 @@ fn arm(was: &Arm, is: &Arm) -> Vec<String> {
 fn described(plugins: &[PluginOfArm]) -> String {
     let each: Vec<String> =
         plugins.iter().map(|plugin| format!("{} {}", plugin.source, short(&plugin.digest))).collect();
-    if each.is_empty() { "none".to_owned() } else { each.join(", ") }
+    if each.is_empty() { "none".to_owned() } else { text::few(each) }
 }
 
 /// The settings whose values differ: their dotted paths and what they were.

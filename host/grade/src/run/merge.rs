@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
+use syrch_core::text;
 
 use super::changed::changed;
 use super::graded::Graded;
@@ -22,7 +23,7 @@ pub enum MergeError {
         run: String,
     },
     /// They were begun differently.
-    #[error("the runs `{first}` and `{second}` are no shards of one run: they differ in: {}", differing.join(", "))]
+    #[error("the runs `{first}` and `{second}` are no shards of one run: they differ in: {}", text::few(differing))]
     Different {
         /// The first's id.
         first: String,
@@ -157,7 +158,7 @@ fn missing(runs: &[RunRecord]) -> Vec<String> {
     match absent.as_slice() {
         [] => {}
         [one] => warnings.push(format!("shard {one} is missing")),
-        [all @ .., last] => warnings.push(format!("shards {} and {last} are missing", all.join(", "))),
+        all => warnings.push(format!("{} shards are missing: {}", all.len(), text::few(all))),
     }
     for run in runs.iter().filter(|run| !run.is_whole()) {
         let shard = run.header.shard.map(|shard| shard.to_string()).unwrap_or_default();

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use syrch_core::text;
+
 use super::Suite;
 use super::inside::{Folder, Outside};
 
@@ -14,8 +16,6 @@ const ENDINGS: [&str; 3] = ["sqlite", "db", "sqlite3"];
 const FLAT: [&str; 3] = ["", "db", "databases"];
 /// Folders with a folder a database, as Spider and BIRD have them.
 const NESTED: [&str; 6] = ["database", "databases", "dev_databases", "train_databases", "test_database", ""];
-/// Missing databases that are told; the others are counted.
-const TOLD: usize = 20;
 
 /// Why a name means no file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,8 +77,8 @@ impl fmt::Display for MissingDatabases {
             return write!(f, "{one}");
         }
         write!(f, "{} databases are missing:", missing.len())?;
-        missing.iter().take(TOLD).try_for_each(|one| write!(f, "\n{one}"))?;
-        match missing.len().saturating_sub(TOLD) {
+        missing.iter().take(text::NAMED).try_for_each(|one| write!(f, "\n{one}"))?;
+        match missing.len().saturating_sub(text::NAMED) {
             0 => Ok(()),
             more => write!(f, "\nand {more} more"),
         }

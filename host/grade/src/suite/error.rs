@@ -3,10 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use syrch_core::text;
+
 use super::Format;
 
-/// Faults of one suite that are told; the others are counted.
-pub const TOLD: usize = 50;
+/// Different faults of one suite that are told; the others are counted.
+pub(super) const TOLD: usize = text::NAMED;
 
 /// Where a question stands in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +37,8 @@ pub struct SuiteFault {
     pub id: Option<String>,
     /// What.
     pub reason: String,
+    /// In how many further places the same is wrong.
+    pub more: u64,
 }
 
 impl fmt::Display for SuiteFault {
@@ -42,6 +46,10 @@ impl fmt::Display for SuiteFault {
         match &self.id {
             Some(id) => write!(f, "{}, `{id}`: {}", self.place, self.reason),
             None => write!(f, "{}: {}", self.place, self.reason),
+        }?;
+        match self.more {
+            0 => Ok(()),
+            more => write!(f, " (and {more} more like it)"),
         }
     }
 }
@@ -76,7 +84,7 @@ pub enum SuiteError {
     Faults {
         /// Which file.
         path: PathBuf,
-        /// The first of them, [`TOLD`] at most, in the order of the file.
+        /// The first of each kind, [`text::NAMED`] at most, in the order of the file.
         faults: Vec<SuiteFault>,
         /// How many there are.
         count: u64,
@@ -93,7 +101,7 @@ impl fmt::Display for Listed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}:", self.count, if self.count == 1 { "fault" } else { "faults" })?;
         self.faults.iter().try_for_each(|fault| write!(f, "\n{fault}"))?;
-        match self.count - self.faults.len() as u64 {
+        match self.count - self.faults.iter().map(|fault| 1 + fault.more).sum::<u64>() {
             0 => Ok(()),
             more => write!(f, "\nand {more} more"),
         }

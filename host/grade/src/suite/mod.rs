@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 pub use database::{MissingDatabase, MissingDatabases, Unresolved, database_in};
-pub use error::{Place, SuiteError, SuiteFault, TOLD};
+use error::TOLD;
+pub use error::{Place, SuiteError, SuiteFault};
 pub use expected::{GoldError, expected};
 pub use question::{Gold, Question};
 pub use record::is_date;
@@ -161,8 +162,10 @@ impl Reading {
 
     fn fault(&mut self, place: Place, id: Option<&str>, reason: String) {
         self.count += 1;
-        if self.faults.len() < TOLD {
-            self.faults.push(SuiteFault { place, id: id.map(str::to_owned), reason });
+        if let Some(same) = self.faults.iter_mut().find(|fault| fault.reason == reason) {
+            same.more += 1;
+        } else if self.faults.len() < TOLD {
+            self.faults.push(SuiteFault { place, id: id.map(str::to_owned), reason, more: 0 });
         }
     }
 

@@ -133,58 +133,91 @@ fn tables_are_read_under_the_same_names() {
 }
 
 #[test]
-fn all_faults_are_told_at_once() {
+fn each_fault_is_told_with_its_place() {
     let place = Home::new();
     place.file("odd.csv", "a,b\n1\n");
-    let long = "x".repeat(source::LONGEST);
-    let text = [
-        GOOD,
-        "not JSON",
-        "[1]",
-        r#"{"id": "b", "question": " ", "gold_sql": ""}"#,
-        r#"{"question": "?", "gold_sql": 5, "db": ["x"], "engine": "oracle", "as_of": "2023-02-29", "ordered": 3}"#,
-        GOOD,
-        r#"{"id": "c", "question": "?", "expected_data": "none.csv"}"#,
-        r#"{"id": "d", "question": "?", "expected_data": "odd.csv"}"#,
-        r#"{"id": "e", "question": "?", "expected_data": "../a.csv"}"#,
-        r#"{"id": "f", "question": "?", "gold_alternatives": "SELECT 1", "expected_answer": [1]}"#,
-        &format!("{{\"id\": \"{long}\"}}"),
-        &format!("{{\"id\": \"{}\", \"question\": \"?\", \"sql\": \"SELECT 1\"}}", "i".repeat(257)),
-    ]
-    .join("\n");
-    let said = place.wrong(text).replace(&place.0.path().display().to_string(), "FOLDER");
-    assert_eq!(
-        said,
-        "suite `suite` has 18 faults:\n\
-         line 2: is not JSON: expected ident at column 2\n\
-         line 3: is not a JSON object\n\
-         line 4, `b`: has no `question`\n\
-         line 4, `b`: does not say what is right: it needs `gold_sql`, `expected_data` or `expected_answer`\n\
-         line 5: has no `id`\n\
-         line 5: `db` is neither a text nor a number\n\
-         line 5: the engine `oracle` is unknown; there are sqlite, postgres, mysql, duckdb, databricks, spark, ansi\n\
-         line 5: `gold_sql` is not a text\n\
-         line 5: `ordered` is neither true nor false\n\
-         line 5: `as_of` is `2023-02-29`, which is no date of the form 2024-12-31\n\
-         line 6, `a`: repeats the id of line 1\n\
-         line 7, `c`: `expected_data`: `none.csv` cannot be read: No such file or directory (os error 2)\n\
-         line 8, `d`: `expected_data`: `odd.csv` line 2: 1 cells, and the first line names 2 columns\n\
-         line 9, `e`: `expected_data` is `../a.csv`, which lies outside of the suite's folder `FOLDER`\n\
-         line 10, `f`: `gold_alternatives` is not a list of statements\n\
-         line 10, `f`: `expected_answer` is neither a text nor a number\n\
-         line 11: is longer than 1048576 bytes\n\
-         line 12: `id` is longer than 256 bytes"
-    );
+    let folder = place.0.path().display().to_string();
+    let long = format!("{{\"id\": \"{}\"}}", "x".repeat(source::LONGEST));
+    let long_id = format!("{{\"id\": \"{}\", \"question\": \"?\", \"sql\": \"SELECT 1\"}}", "i".repeat(257));
+    let cases: [(&str, &[&str]); 12] = [
+        ("not JSON", &["line 2: is not JSON: expected ident at column 2"]),
+        ("[1]", &["line 2: is not a JSON object"]),
+        (
+            r#"{"id": "b", "question": " ", "gold_sql": ""}"#,
+            &[
+                "line 2, `b`: has no `question`",
+                "line 2, `b`: does not say what is right: it needs `gold_sql`, `expected_data` or `expected_answer`",
+            ],
+        ),
+        (
+            r#"{"question": "?", "gold_sql": 5, "db": ["x"], "engine": "oracle"}"#,
+            &[
+                "line 2: has no `id`",
+                "line 2: `db` is neither a text nor a number",
+                "line 2: the engine `oracle` is unknown; there are sqlite, postgres, mysql, duckdb, databricks, spark, ansi",
+                "line 2: `gold_sql` is not a text",
+            ],
+        ),
+        (
+            r#"{"id": "g", "question": "?", "gold_sql": "SELECT 1", "as_of": "2023-02-29", "ordered": 3}"#,
+            &[
+                "line 2, `g`: `ordered` is neither true nor false",
+                "line 2, `g`: `as_of` is `2023-02-29`, which is no date of the form 2024-12-31",
+            ],
+        ),
+        (GOOD, &["line 2, `a`: repeats the id of line 1"]),
+        (
+            r#"{"id": "c", "question": "?", "expected_data": "none.csv"}"#,
+            &["line 2, `c`: `expected_data`: `none.csv` cannot be read: No such file or directory (os error 2)"],
+        ),
+        (
+            r#"{"id": "d", "question": "?", "expected_data": "odd.csv"}"#,
+            &["line 2, `d`: `expected_data`: `odd.csv` line 2: 1 cells, and the first line names 2 columns"],
+        ),
+        (
+            r#"{"id": "e", "question": "?", "expected_data": "../a.csv"}"#,
+            &["line 2, `e`: `expected_data` is `../a.csv`, which lies outside of the suite's folder `FOLDER`"],
+        ),
+        (
+            r#"{"id": "f", "question": "?", "gold_alternatives": "SELECT 1", "expected_answer": [1]}"#,
+            &[
+                "line 2, `f`: `gold_alternatives` is not a list of statements",
+                "line 2, `f`: `expected_answer` is neither a text nor a number",
+            ],
+        ),
+        (&long, &["line 2: is longer than 1048576 bytes"]),
+        (&long_id, &["line 2: `id` is longer than 256 bytes"]),
+    ];
+    for (line, faults) in cases {
+        let said = place.wrong([GOOD, line].join("\n")).replace(&folder, "FOLDER");
+        let faults = faults.join("\n");
+        let count = faults.lines().count();
+        let plural = if count == 1 { "" } else { "s" };
+        assert_eq!(said, format!("suite `suite` has {count} fault{plural}:\n{faults}"));
+    }
 }
 
 #[test]
-fn of_many_faults_the_first_are_told_and_the_others_counted() {
+fn of_many_kinds_of_faults_the_first_are_told() {
+    let place = Home::new();
+    let text: String = (0..9)
+        .map(|at| {
+            format!("{{\"id\": \"{at}\", \"question\": \"?\", \"gold_sql\": \"SELECT 1\", \"engine\": \"e{at}\"}}\n")
+        })
+        .collect();
+    let said = place.wrong(text);
+    assert!(said.starts_with("suite `suite` has 9 faults:\nline 1, `0`: the engine `e0`"), "{said}");
+    assert!(said.ends_with("\nand 4 more"), "{said}");
+}
+
+#[test]
+fn a_fault_that_many_questions_have_is_told_once() {
     let place = Home::new();
     let text: String = (0..1_000).map(|at| format!("{{\"id\": {at}, \"question\": \"?\"}}\n")).collect();
     let said = place.wrong(text);
-    assert_eq!(said.lines().count(), 52, "{said}");
+    assert_eq!(said.lines().count(), 2, "{said}");
     assert!(said.starts_with("suite `suite` has 1000 faults:\nline 1, `0`: "), "{said}");
-    assert!(said.ends_with("\nand 950 more"), "{said}");
+    assert!(said.ends_with(" (and 999 more like it)"), "{said}");
 }
 
 #[test]

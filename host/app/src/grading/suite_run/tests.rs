@@ -89,7 +89,7 @@ async fn all_that_is_read_is_an_input() {
     let (mut one, two) = (home.settings(), home.settings());
     let strategy = home.file("own.yml", "name: own\nroles: {solver: consistency}\n");
     crate::strategies::find(strategy.to_str().unwrap()).unwrap().apply(&mut one);
-    let solver = home.file("solver.wasm", crate::builtin::find("refine").unwrap());
+    let solver = home.file("solver.wasm", crate::builtin::find("refine").unwrap().component());
     one.strategy.roles.insert(syrch_core::roles::Role::Solver, crate::PluginSource::File(solver.clone()));
     (one.retrieval.notes, one.retrieval.examples) = (Some(named("notes.txt")), Some(named("examples.jsonl")));
     let rows = home.file("rows.csv", "n\n2\n");

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use syrch::grade::report::render::{markdown, text};
 use syrch::grade::report::{Cell, GridReport};
+use syrch::syrch_core::text::few;
 
 use crate::commands::Context;
 use crate::commands::graded::Inputs;
@@ -155,7 +156,7 @@ pub(super) fn files(context: &Context, report: &GridReport, folder: &Path) -> Ou
         Output::open(Some(&folder.join(name)))?.write(&text)?;
         names.push(name);
     }
-    context.console.note(&format!("{} are in {}", names.join(", "), folder.display()));
+    context.console.note(&format!("{} are in {}", few(names), folder.display()));
     Ok(())
 }
 

@@ -45,12 +45,12 @@ async fn what_is_missing_is_told_and_the_rest_is_merged() {
     shards[1].graded.truncate(3);
     let (five, three) = (shards.remove(4), shards.remove(2));
     let merged = merge(shards).unwrap();
-    let told = ["shards 3/8 and 5/8 are missing", "shard 2/8 (run 0000000000000002) holds 3 of its 6 answers"];
+    let told = ["2 shards are missing: 3/8, 5/8", "shard 2/8 (run 0000000000000002) holds 3 of its 6 answers"];
     assert_eq!(merged.warnings, told);
     let lacks = three.graded.len() + five.graded.len() + 3;
     assert_eq!((merged.record.graded.len(), merged.record.is_whole()), (whole.graded.len() - lacks, false));
     let only = merge(vec![five]).unwrap();
-    assert_eq!(only.warnings, ["shards 1/8, 2/8, 3/8, 4/8, 6/8, 7/8 and 8/8 are missing"]);
+    assert_eq!(only.warnings, ["7 shards are missing: 1/8, 2/8, 3/8, 4/8, 6/8 and 2 more"]);
     assert_eq!(merge(vec![whole.clone()]).unwrap().record, whole);
 }
 

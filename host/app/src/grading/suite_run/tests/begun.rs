@@ -34,7 +34,7 @@ async fn each_file_that_an_arm_reads_tells_by_its_content_and_not_by_its_time() 
         Some(home.file("examples.jsonl", "{\"question\": \"And?\", \"sql\": \"SELECT 1\"}\n"));
     settings.retrieval.folder = Some(home.path("index"));
     settings.model.replay = Some(home.file("recording.jsonl", recording(&home, "m")));
-    let solver = home.file("solver.wasm", crate::builtin::find("refine").unwrap());
+    let solver = home.file("solver.wasm", crate::builtin::find("refine").unwrap().component());
     settings.strategy.roles.insert(Role::Solver, PluginSource::File(solver.clone()));
     let index = index(&home, "client").await;
     let renamed = std::fs::read_to_string(&index).unwrap().replace("client", "buyer");
@@ -44,7 +44,7 @@ async fn each_file_that_an_arm_reads_tells_by_its_content_and_not_by_its_time() 
         ("notes.txt", b"ids begin at 2\n".to_vec(), "the setting inputs.knowledge.shop of `arm0`"),
         ("examples.jsonl", Vec::new(), "the setting inputs.knowledge.shop of `arm0`"),
         (index.to_str().unwrap(), renamed.into_bytes(), "the setting inputs.knowledge.shop of `arm0`"),
-        ("solver.wasm", crate::builtin::find("consistency").unwrap().to_vec(), "the plugin of the solver of `arm0`"),
+        ("solver.wasm", crate::builtin::find("consistency").unwrap().component(), "the plugin of the solver of `arm0`"),
         ("shop.sqlite", std::fs::read(database).unwrap(), "the database `shop`"),
     ];
     let before = home.header(settings.clone()).await;

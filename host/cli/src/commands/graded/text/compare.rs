@@ -2,6 +2,7 @@
 
 use syrch::grade::report::render::text;
 use syrch::grade::report::{CompareReport, Flipped, PairReport, RightOne};
+use syrch::syrch_core::text::few;
 
 use super::{drawn, line, of_fields, partial};
 use crate::commands::trace::words::count;
@@ -33,7 +34,7 @@ fn pareto(report: &CompareReport) -> String {
     let sets = [("calls", &pareto.calls), ("money", &pareto.usd), ("median time", &pareto.p50_ms)];
     let known =
         sets.into_iter().filter_map(|(what, names)| Some((what, names.as_ref().filter(|set| !set.is_empty())?)));
-    let lines: String = known.map(|(what, names)| line(&format!("  for its {what}: {}", names.join(", ")))).collect();
+    let lines: String = known.map(|(what, names)| line(&format!("  for its {what}: {}", few(names)))).collect();
     if lines.is_empty() {
         lines
     } else {
