@@ -57,7 +57,7 @@ bench: plugins
 	@# A backtrace of each end of a plugin would be measured, too.
 	RUST_BACKTRACE=0 target/release/syrch-bench $(BENCH)
 
-# Figures on right and wrong answers, as README and the plugins' READMEs quote them.
+# How often strategies are right on recorded answers, and the rules on questions that their author had not seen.
 figures: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	target/release/syrch-bench --only recorded,unseen $(BENCH)

@@ -104,8 +104,8 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::write(path, lz4_flex::block::compress_prepend_size(bytes))
 }
 
-/// An engine that compiles for any machine of the target's architecture: where it is x86-64, for those with SSE 4.2, which all have that were
-/// made since 2011. Elsewhere, and on older ones, the host compiles the components itself.
+/// An engine that compiles for any machine of the target's architecture: where it is x86-64, for those with SSE 4.2. Elsewhere,
+/// and on older machines, the host compiles the components itself.
 fn compiler(target: &str) -> wasmtime::Result<Engine> {
     /// What a guest may use of its stack is nothing that its code depends on.
     const WASM_STACK: usize = 1 << 20;

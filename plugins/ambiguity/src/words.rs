@@ -85,8 +85,8 @@ fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
 
 /// What a provider without a model says of a superlative that could mean several things: its words, and what it could be measured by.
 fn unmeasured(reason: &str) -> Option<(String, Vec<String>)> {
-    let (_, told) = reason.split_once("no measure for: ")?;
-    let (term, choices) = told.split_once(" (")?;
+    let (_, rest) = reason.split_once("no measure for: ")?;
+    let (term, choices) = rest.split_once(" (")?;
     let choices = choices.split(')').next().unwrap_or_default();
     Some((term.to_owned(), choices.split(", ").filter(|choice| !choice.is_empty()).map(str::to_owned).collect()))
 }

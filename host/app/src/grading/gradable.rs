@@ -105,13 +105,13 @@ fn named<'a>(faults: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     for (id, why) in faults {
         kinds.entry(why).or_insert((id, 0)).1 += 1;
     }
-    let told = kinds.iter().take(NAMED).map(|(why, (id, many))| match many - 1 {
+    let shown = kinds.iter().take(NAMED).map(|(why, (id, many))| match many - 1 {
         0 => format!("{id}: {why}"),
         more => format!("{id} and {more} more: {why}"),
     });
     let rest: usize = kinds.values().skip(NAMED).map(|(_, many)| many).sum();
     let rest = (rest > 0).then(|| format!("and {rest} more"));
-    told.chain(rest).collect::<Vec<_>>().join("; ")
+    shown.chain(rest).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

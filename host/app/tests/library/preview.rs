@@ -93,9 +93,9 @@ async fn a_guest_that_thinks_between_its_calls_is_waited_for() {
         settings.strategy.config.entry(role).or_default().insert("habit".to_owned(), "think-between".into());
     }
     let previews = open(settings).await.preview(Problem::new(QUESTION)).await.unwrap();
-    let told: Vec<String> = previews.iter().map(|preview| preview.body.to_string()).collect();
-    assert_eq!((told.len(), endpoint.count()), (2, 0), "{told:?}");
-    assert!(told[0].contains("first") && told[1].contains("second"), "{told:?}");
+    let bodies: Vec<String> = previews.iter().map(|preview| preview.body.to_string()).collect();
+    assert_eq!((bodies.len(), endpoint.count()), (2, 0), "{bodies:?}");
+    assert!(bodies[0].contains("first") && bodies[1].contains("second"), "{bodies:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

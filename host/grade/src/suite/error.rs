@@ -7,7 +7,7 @@ use syrch_core::text;
 
 use super::Format;
 
-/// Different faults of one suite that are told; the others are counted.
+/// Different faults of one suite that a message shows; the others are counted.
 pub(super) const TOLD: usize = text::NAMED;
 
 /// Where a question stands in its file.

@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::words::Token;
 
-/// What the user is told.
+/// The reason for which such a question is refused.
 pub(crate) const WHY: &str = "this is a part of a question: say what you want to know, too";
 
 /// Words with which a question goes on that was asked before.

@@ -43,6 +43,34 @@ pub fn asks_for_change(question: &str) -> bool {
     (0..tokens.len()).any(|at| change(&tokens, at).is_some())
 }
 
+/// Words that also describe or name things (`lower prices`, `Mark's orders`): they ask for a change only with an object after them.
+const NOT_ONLY_VERBS: &[&str] =
+    &["set", "change", "lower", "clear", "mark", "raise", "move", "increase", "decrease", "reduce"];
+/// Words with which the object of a verb begins.
+const OBJECTS: &[&str] = &[
+    "all",
+    "the",
+    "every",
+    "each",
+    "a",
+    "an",
+    "any",
+    "this",
+    "that",
+    "these",
+    "those",
+    "them",
+    "it",
+    "his",
+    "her",
+    "its",
+    "my",
+    "our",
+    "from",
+    "table",
+    "everything",
+];
+
 fn change(tokens: &[Token], at: usize) -> Option<Change> {
     let word =
         |at: usize| tokens.get(at).filter(|token| token.kind == Kind::Word).map_or("", |token| token.lower.as_str());
@@ -66,35 +94,15 @@ fn change(tokens: &[Token], at: usize) -> Option<Change> {
     let what = word(at + 1);
     // `list them and delete all`: a verb in the middle has an object at once.
     let follows = at > 0 && (tokens[at - 1].kind == Kind::Break || matches!(word(at - 1), "and" | "then" | "please"));
-    let objects = [
-        "all",
-        "the",
-        "every",
-        "each",
-        "a",
-        "an",
-        "any",
-        "this",
-        "that",
-        "these",
-        "those",
-        "them",
-        "it",
-        "his",
-        "her",
-        "its",
-        "my",
-        "our",
-        "from",
-        "table",
-        "everything",
-    ];
     // `set of`, `change in`, `add up`, `create a list of`: nothing of the data is to change.
-    let is_noun = matches!(what, "of" | "in" | "up" | "between" | "over" | "");
+    let is_noun = matches!(what, "of" | "in" | "up" | "on" | "off" | "between" | "over" | "");
     let is_report = (at + 1..at + 4).any(|at| {
         matches!(word(at), "list" | "report" | "summary" | "overview" | "ranking" | "chart" | "query" | "count")
     });
-    let is_meant = if begins { !is_noun } else { follows && objects.contains(&what) };
+    let is_meant = match begins {
+        true => !is_noun && (!NOT_ONLY_VERBS.contains(&word(at)) || OBJECTS.contains(&what)),
+        false => follows && OBJECTS.contains(&what),
+    };
     (is_meant && !(is_report && change == Change::Insert)).then_some(change)
 }
 
@@ -119,9 +127,15 @@ mod tests {
 
     #[test]
     fn nouns_and_reports_change_nothing() {
-        for question in
-            ["set of members", "Create a list of all members", "members and change in age", "Which loans were added?"]
-        {
+        for question in [
+            "set of members",
+            "Create a list of all members",
+            "members and change in age",
+            "Lower rated books",
+            "Mark Smith's loans",
+            "change dates of loans",
+            "Which loans were added?",
+        ] {
             assert!(
                 !["DELETE", "DROP", "INSERT", "UPDATE"].iter().any(|verb| best(question).starts_with(verb)),
                 "{question}"

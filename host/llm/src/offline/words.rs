@@ -89,7 +89,7 @@ pub(crate) fn tokens(question: &str) -> Vec<Token> {
             match c {
                 '.' | ',' | '?' | ';' | '!' | '(' | ')' | ':' => out.push(Token::new(&text, Kind::Break, at..end)),
                 '–' | '—' => out.push(Token::new(",", Kind::Break, at..end)),
-                // What a number is in is told by its column.
+                // The unit of a number is that of its column.
                 '$' | '€' | '£' if chars.get(end).is_some_and(|next| next.is_ascii_digit() || *next == ' ') => {}
                 // Quotation marks that close nothing, and dashes within words and between them.
                 '"' | '\'' | '“' | '”' | '‘' | '’' | '`' | '-' => {}

@@ -122,25 +122,7 @@ fn quickest(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usi
 
 /// Runs a suite in this process; the seconds that it took, and the calls that the endpoint saw.
 fn run(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -> Outcome<(f64, u32)> {
-    let options = SuiteOptions {
-        suite: suite(world, questions)?,
-        databases: None,
-        rule: Rule::BAG_V1,
-        workers,
-        shard: None,
-        runs: world.place("runs")?,
-        resume: None,
-        retry_failed: false,
-        budgets: RunBudgets::default(),
-        max_outages: 10,
-        traces: Traces::Wrong,
-        stop_early: false,
-        answers: Vec::new(),
-        seeds: 1,
-        asks_ungraded: false,
-        fuzz: None,
-        timed: 0,
-    };
+    let options = options(suite(world, questions)?, None, workers, world.place("runs")?);
     let settings = journalled(world.settings(endpoint)?, &world.place("journals")?);
     let before = endpoint.count();
     let (taken, right) = world.runtime.block_on(async {
@@ -157,6 +139,29 @@ fn run(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -
         return Err(format!("{right} of {questions} questions were answered rightly").into());
     }
     Ok((taken, u32::try_from(endpoint.count() - before)?))
+}
+
+/// A run of a suite as users make it, with so many questions at once.
+pub(super) fn options(suite: PathBuf, databases: Option<PathBuf>, workers: usize, runs: PathBuf) -> SuiteOptions {
+    SuiteOptions {
+        suite,
+        databases,
+        rule: Rule::BAG_V1,
+        workers,
+        shard: None,
+        runs,
+        resume: None,
+        retry_failed: false,
+        budgets: RunBudgets::default(),
+        max_outages: 10,
+        traces: Traces::Wrong,
+        stop_early: false,
+        answers: Vec::new(),
+        seeds: 1,
+        asks_ungraded: false,
+        fuzz: None,
+        timed: 0,
+    }
 }
 
 /// Listens to nothing.

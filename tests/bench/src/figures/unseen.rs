@@ -5,13 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use syrch::grade::rules::Rule;
-use syrch::grade::run::{Graded, RunBudgets};
-use syrch::grading::{SuiteOptions, SuiteRun, Traces};
+use syrch::grade::run::Graded;
+use syrch::grading::SuiteRun;
 use syrch::syrch_core::Problem;
 use syrch::{Error, Host, Outcome as End, Settings, Silent, Stop};
 
-use super::suites::Nobody;
+use super::suites::{Nobody, options};
 use crate::Outcome;
 use crate::figure::Figure;
 use crate::world::World;
@@ -54,25 +53,7 @@ fn databases(from: &Path, folder: &Path) -> Outcome<()> {
 }
 
 fn answered(world: &World, from: &Path, folder: &Path) -> Outcome<Vec<Figure>> {
-    let options = SuiteOptions {
-        suite: from.join("questions.jsonl"),
-        databases: Some(folder.to_owned()),
-        rule: Rule::BAG_V1,
-        workers: 2,
-        shard: None,
-        runs: folder.join("runs"),
-        resume: None,
-        retry_failed: false,
-        budgets: RunBudgets::default(),
-        max_outages: 10,
-        traces: Traces::Wrong,
-        stop_early: false,
-        answers: Vec::new(),
-        seeds: 1,
-        asks_ungraded: false,
-        fuzz: None,
-        timed: 0,
-    };
+    let options = options(from.join("questions.jsonl"), Some(folder.to_owned()), 2, folder.join("runs"));
     let outcome = world.runtime.block_on(async {
         let observer: Arc<dyn syrch::Observer> = Arc::new(Silent);
         let run = SuiteRun::open(vec![("offline".to_owned(), Settings::default())], options, &observer).await?;
