@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
+use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement};
 use syrch_core::ports::{Plan, Query};
 use syrch_core::result_set::SQL_TYPE;
@@ -72,6 +73,16 @@ impl Composed<'_> {
     }
 }
 
+/// What a cell counts for, unless it is larger than any may be.
+fn counted(cell: ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
+    let bytes = size(cell);
+    if bytes <= limits.cell_bytes {
+        return Ok(bytes);
+    }
+    let message = format!("a cell of {bytes} bytes; one may have {}", limits.cell_bytes);
+    Err(RowError::Cap(SqlError::new(SqlErrorKind::TooLarge, message).rule("cell-bytes")))
+}
+
 fn plan_line(row: &Row<'_>) -> rusqlite::Result<(i64, i64, String)> {
     // It may name an index whose name is not UTF-8.
     Ok((row.get(0)?, row.get(1)?, String::from_utf8_lossy(row.get_ref(3)?.as_bytes()?).into_owned()))
@@ -114,24 +125,33 @@ impl<'a> Fetch<'a> {
             self.cut(format!("only the first {} rows were kept", self.limits.rows));
             return Ok(false);
         }
-        // Asked for once: the engine works for each look at a cell.
-        let cells = (0..self.columns.len()).map(|column| row.get_ref(column)).collect::<rusqlite::Result<Vec<_>>>();
-        let cells = cells.map_err(RowError::Engine)?;
-        let mut bytes = 0;
-        for cell in cells.iter().map(|cell| size(*cell)) {
-            if cell > self.limits.cell_bytes {
-                return Err(RowError::Cap(self.too_large(cell)));
-            }
-            bytes += cell;
-        }
+        let limits = self.limits;
         // A column's text is addressed with 32 bits.
-        let most = self.limits.result_bytes.min(1 << 30);
-        if self.bytes + bytes > most {
-            self.cut(format!("only the first {} rows were kept: the result has more than {most} bytes", self.rows));
-            return Ok(false);
-        }
-        for (column, cell) in self.columns.iter_mut().zip(cells) {
-            column.push(cell);
+        let most = limits.result_bytes.min(1 << 30);
+        let largest = self.columns.len().saturating_mul(limits.cell_bytes);
+        let mut bytes = 0;
+        if largest <= most.saturating_sub(self.bytes) {
+            // Any row fits, so its cells go to their columns as they come.
+            for (index, column) in self.columns.iter_mut().enumerate() {
+                let cell = row.get_ref(index).map_err(RowError::Engine)?;
+                bytes += counted(cell, limits)?;
+                column.push(cell);
+            }
+        } else {
+            // Asked for once: the engine works for each look at a cell.
+            let mut cells = Vec::with_capacity(self.columns.len());
+            for index in 0..self.columns.len() {
+                let cell = row.get_ref(index).map_err(RowError::Engine)?;
+                bytes += counted(cell, limits)?;
+                cells.push(cell);
+            }
+            if self.bytes + bytes > most {
+                self.cut(format!("only the first {} rows were kept: the result has more than {most} bytes", self.rows));
+                return Ok(false);
+            }
+            for (column, cell) in self.columns.iter_mut().zip(cells) {
+                column.push(cell);
+            }
         }
         self.bytes += bytes;
         self.rows += 1;
@@ -141,11 +161,6 @@ impl<'a> Fetch<'a> {
     fn cut(&mut self, warning: String) {
         self.truncated = true;
         self.warnings.push(warning);
-    }
-
-    fn too_large(&self, bytes: usize) -> SqlError {
-        let message = format!("a cell of {bytes} bytes; one may have {}", self.limits.cell_bytes);
-        SqlError::new(SqlErrorKind::TooLarge, message).rule("cell-bytes")
     }
 
     fn finish(mut self, names: Vec<(String, Option<String>)>, sql: String) -> Result<ResultSet, SqlError> {

@@ -34,6 +34,7 @@ impl ColumnBuilder {
         Self { cells: Cells::Nulls(0), replaced: 0 }
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, value: ValueRef<'_>) {
         match (&mut self.cells, value) {
             (Cells::Integers(cells), ValueRef::Integer(value)) => cells.append_value(value),
@@ -158,6 +159,7 @@ pub(crate) fn owned(value: ValueRef<'_>) -> (Value, bool) {
 }
 
 /// How many bytes a cell counts for.
+#[inline]
 pub(crate) fn size(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::Null => 1,
