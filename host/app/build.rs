@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use lz4::block::CompressionMode;
 use sha2::{Digest as _, Sha256};
 use wasmtime::{Config, Engine};
 
@@ -101,7 +102,9 @@ fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn 
 }
 
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    std::fs::write(path, lz4_flex::block::compress_prepend_size(bytes))
+    // The smallest that LZ4 can do: it takes longer here and is unpacked all the quicker.
+    const LEVEL: i32 = 12;
+    std::fs::write(path, lz4::block::compress(bytes, Some(CompressionMode::HIGHCOMPRESSION(LEVEL)), true)?)
 }
 
 /// An engine that compiles for any machine of the target's architecture: where it is x86-64, for those with SSE 4.2. Elsewhere,

@@ -1,6 +1,5 @@
 //! The built-in plugins: ordinary components and the code that the build script compiled from them, put into the binary in LZ4.
 
-use lz4_flex::block::decompress_size_prepended;
 use syrch_runtime::Precompiled;
 
 /// A component that came with the host.
@@ -20,7 +19,7 @@ include!(concat!(env!("OUT_DIR"), "/builtins.rs"));
 impl Builtin {
     pub(crate) fn component(&self) -> Vec<u8> {
         // The build script wrote it; an empty component would be refused like any other file that is none.
-        decompress_size_prepended(self.component).unwrap_or_default()
+        unpacked(self.component).unwrap_or_default()
     }
 
     /// Its code, where the build script could compile it.
@@ -28,8 +27,12 @@ impl Builtin {
         let packed = Some(self.code).filter(|code| !code.is_empty())?;
         // SAFETY: the build script compiled it with the runtime's own settings from the component of that digest, and it lay in the binary since.
         #[allow(unsafe_code)]
-        Some(unsafe { Precompiled::new(self.digest, self.size as u64, move || decompress_size_prepended(packed).ok()) })
+        Some(unsafe { Precompiled::new(self.digest, self.size as u64, move || unpacked(packed)) })
     }
+}
+
+fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+    lz4::block::decompress(packed, None).ok()
 }
 
 /// The plugin of that name.

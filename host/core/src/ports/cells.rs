@@ -49,6 +49,10 @@ pub trait CellIndex: Send + Sync {
     /// # Errors
     /// [`PortError::Unsupported`] for a match that this index lacks.
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError>;
+    /// Whether [`find`](Self::find) would find the same at another time in the same data: not where its index ends because time was up.
+    fn is_repeatable(&self) -> bool {
+        true
+    }
 }
 
 /// The port `cells` of one role call.

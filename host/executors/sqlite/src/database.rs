@@ -365,6 +365,10 @@ impl CellIndex for SqliteDatabase {
         .await
         .map_err(port_error)
     }
+
+    fn is_repeatable(&self) -> bool {
+        lock(&self.0.index).as_ref().is_some_and(|(_, index)| !index.is_late)
+    }
 }
 
 #[cfg(test)]
@@ -442,6 +446,22 @@ mod tests {
                 .await;
             assert_eq!((result.is_ok(), tries.load(std::sync::atomic::Ordering::Relaxed)), (is_ok, 2));
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_index_of_values_that_ended_for_want_of_time_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = SqliteDatabase::open(SqliteConfig::new(small(&folder))).unwrap();
+        let late = |time: Duration| {
+            database.with_session(move |_, session, snapshot| {
+                Index::build(session, snapshot, time).map(|index| index.is_late)
+            })
+        };
+        assert!(late(Duration::ZERO).await.unwrap());
+        assert!(!late(Duration::from_secs(60)).await.unwrap());
+        assert!(!database.is_repeatable());
+        assert_eq!(database.find(&["Anna".to_owned()], Match::Exact, 5).await.unwrap()[0].len(), 1);
+        assert!(database.is_repeatable());
     }
 
     #[test]

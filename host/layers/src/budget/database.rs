@@ -94,6 +94,10 @@ impl CellIndex for BudgetedDatabase {
         let _slot = self.slot().await?;
         self.noted_call(on_behalf_of(self.search, self.inner.find(phrases, how, limit)).await)
     }
+
+    fn is_repeatable(&self) -> bool {
+        self.inner.is_repeatable()
+    }
 }
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Statements behind the cache. Below the ledger: what is found here is charged as a statement like any other.
+//! Statements, and cells found by phrases, behind the cache. Below the ledger: what is found here is charged like any other.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::volatile::{is_volatile, names_a_view};
 const RESULT: u8 = b'r';
 const ERROR: u8 = b'e';
 
-/// A database whose results are kept, exactly as they were, for as long as it stays as it is.
+/// A database whose results are kept, exactly as they were, for as long as it stays as it is, and so are the cells that phrases find.
 ///
 /// The identity is read before a statement runs and after: when they differ, or the database cannot tell, nothing is kept. Neither is
 /// a result that could be another one over the same data (the time, chance, a view whose text is not known), nor an error.
@@ -98,7 +98,33 @@ impl CellIndex for CachedDatabase {
     }
 
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
-        self.inner.find(phrases, how, limit).await
+        let found = |identity: &str| {
+            let request = serde_json::to_vec(&(VERSION, "find", phrases, &how, limit)).ok()?;
+            Some(Key::new(Kind::Sql, identity, &request))
+        };
+        let identity = self.inner.identity().await;
+        let Some(key) = identity.as_deref().and_then(found) else { return self.inner.find(phrases, how, limit).await };
+        let lead = match self.cache.find(key).await {
+            Found::Value(bytes) => match serde_json::from_slice(&bytes) {
+                Ok(hits) => return Ok(hits),
+                Err(_) => {
+                    self.cache.forget(key).await;
+                    return self.inner.find(phrases, how, limit).await;
+                }
+            },
+            Found::Lead(lead) => lead,
+        };
+        let hits = self.inner.find(phrases, how, limit).await?;
+        if self.inner.is_repeatable() && self.inner.identity().await == identity {
+            if let Ok(bytes) = serde_json::to_vec(&hits) {
+                lead.keep(bytes.into()).await;
+            }
+        }
+        Ok(hits)
+    }
+
+    fn is_repeatable(&self) -> bool {
+        self.inner.is_repeatable()
     }
 }
 

@@ -10,7 +10,7 @@ use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
     ModelProvider, Plan, PortError, Preview, Query, Reply, Sample, Usage,
 };
-use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, Table};
+use syrch_core::{Catalog, Corpus, Dialect, Hit, ResultSet, SqlError, Table};
 use tokio::sync::Semaphore;
 
 /// A cache in a new folder, which goes away with the first value.
@@ -113,6 +113,10 @@ pub(super) struct ScriptedDatabase {
     pub(super) views: Vec<String>,
     pub(super) gate: Option<Semaphore>,
     pub(super) runs: AtomicUsize,
+    /// How often cells were looked for.
+    pub(super) finds: AtomicUsize,
+    /// Whether its index of cells ended too early.
+    pub(super) is_late: bool,
 }
 
 impl ScriptedDatabase {
@@ -124,6 +128,8 @@ impl ScriptedDatabase {
             views: Vec::new(),
             gate: None,
             runs: AtomicUsize::new(0),
+            finds: AtomicUsize::new(0),
+            is_late: false,
         }
     }
 
@@ -144,8 +150,26 @@ impl CellIndex for ScriptedDatabase {
         Err(PortError::UnknownName(table.to_owned()))
     }
 
-    async fn find(&self, _: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
-        Err(PortError::Unsupported)
+    async fn find(&self, phrases: &[String], how: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        if how == Match::Vector {
+            return Err(PortError::Unsupported);
+        }
+        let score = self.finds.fetch_add(1, Ordering::SeqCst) as f64;
+        let hit = |phrase: &String| Hit {
+            corpus: Corpus::Cells,
+            id: phrase.clone(),
+            path: "t.n".into(),
+            table: Some("t".into()),
+            column: Some("n".into()),
+            snippet: Some(phrase.clone()),
+            payload: None,
+            score,
+        };
+        Ok(phrases.iter().map(|phrase| vec![hit(phrase)]).collect())
+    }
+
+    fn is_repeatable(&self) -> bool {
+        !self.is_late
     }
 }
 

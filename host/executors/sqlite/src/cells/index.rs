@@ -74,6 +74,8 @@ pub(crate) struct Index {
     bytes: usize,
     /// When building ends, done or not.
     until: Instant,
+    /// Whether it ended before it was done.
+    pub(crate) is_late: bool,
 }
 
 struct Cell {
@@ -92,6 +94,7 @@ impl Index {
             groups: HashMap::new(),
             bytes: 0,
             until: Instant::now() + time,
+            is_late: false,
         };
         for table in snapshot.catalog.tables.iter().filter(|table| !table.is_view()) {
             for columns in names(table).chunks(COLUMNS) {
@@ -148,8 +151,9 @@ impl Index {
         Ok(())
     }
 
-    fn is_full(&self) -> bool {
-        self.bytes >= BYTES || Instant::now() >= self.until
+    fn is_full(&mut self) -> bool {
+        self.is_late = self.is_late || Instant::now() >= self.until;
+        self.bytes >= BYTES || self.is_late
     }
 
     fn add(&mut self, place: usize, text: &str) {

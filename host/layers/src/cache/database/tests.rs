@@ -62,6 +62,40 @@ async fn two_databases_never_share_a_result() {
 }
 
 #[tokio::test]
+async fn found_cells_are_kept_until_the_file_changes() {
+    let (_folder, cache) = scratch();
+    let database = Arc::new(ScriptedDatabase::new("before", Ok(numbers(1))));
+    let (cached, found) = (over(&database, &cache), || database.finds.load(std::sync::atomic::Ordering::SeqCst));
+    let find = |phrases: &[&str], how: Match, limit: u32| {
+        let (cached, phrases) = (&cached, phrases.iter().map(|phrase| (*phrase).to_owned()).collect::<Vec<_>>());
+        async move { cached.find(&phrases, how, limit).await }
+    };
+    let first = find(&["Vienna"], Match::Exact, 5).await.unwrap();
+    assert_eq!((find(&["Vienna"], Match::Exact, 5).await.unwrap(), found()), (first.clone(), 1));
+    for (phrases, how, limit) in
+        [(["Wien"], Match::Exact, 5), (["Vienna"], Match::Ngram, 5), (["Vienna"], Match::Exact, 6)]
+    {
+        assert_ne!(find(&phrases, how, limit).await.unwrap(), first);
+    }
+    assert_eq!(found(), 4);
+    assert_eq!(find(&["Vienna"], Match::Vector, 5).await, Err(PortError::Unsupported));
+    database.change(Some("after"), numbers(1));
+    assert_ne!((find(&["Vienna"], Match::Exact, 5).await.unwrap(), found()), (first, 4));
+}
+
+#[tokio::test]
+async fn cells_of_an_index_that_ended_early_are_not_kept() {
+    let (_folder, cache) = scratch();
+    let mut database = ScriptedDatabase::new("d", Ok(numbers(1)));
+    database.is_late = true;
+    let database = Arc::new(database);
+    for _ in 0..2 {
+        over(&database, &cache).find(&["Vienna".to_owned()], Match::Exact, 5).await.unwrap();
+    }
+    assert_eq!(database.finds.load(std::sync::atomic::Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
 async fn relations_and_caps_are_part_of_what_is_asked() {
     let (_folder, cache) = scratch();
     let database = Arc::new(ScriptedDatabase::new("d", Ok(numbers(3))));
