@@ -14,9 +14,7 @@ use syrch_core::{
     Task, TaskId, Verdict,
 };
 use syrch_journal::{CallId, Tape};
-use syrch_layers::{
-    BudgetedDatabase, CachedDatabase, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, Taint, journalled,
-};
+use syrch_layers::{BudgetedDatabase, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, Taint, journalled};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::clock::Clock;
@@ -30,7 +28,7 @@ use crate::recordings::Missed;
 use crate::retrieval::{ModelEmbedder, Retrieval};
 use crate::run_of_call::RunOfCall;
 use crate::trace::{Trace, TraceOfCall};
-use crate::{Error, Settings};
+use crate::{Error, Settings, open};
 
 /// What one run keeps over all wordings of its problem.
 pub(crate) struct RunState {
@@ -137,8 +135,11 @@ impl Context {
         let ledger = &run.ledger;
         let (model, problem) = (models::of_run(host, run), Arc::new(problem));
         let embedder = embedder(host, run, &model, &problem);
-        let database: Arc<dyn Database> =
-            Arc::new(BudgetedDatabase::new(cached_database(host), Arc::clone(ledger), limits));
+        let database: Arc<dyn Database> = Arc::new(BudgetedDatabase::new(
+            open::cached(&host.database, host.cache.as_ref(), &host.settings),
+            Arc::clone(ledger),
+            limits,
+        ));
         Arc::new(Self {
             settings: Arc::clone(&host.settings),
             cast: host.cast.clone(),
@@ -364,13 +365,4 @@ fn embedder(
     let (problem, catalog) = (Arc::clone(problem), Arc::clone(&run.catalog));
     let in_flight = host.settings.limits.llm_in_flight;
     Some(Arc::new(ModelEmbedder::new(model, name, knowledge, (problem, catalog), in_flight)))
-}
-
-/// The host's database, with what it has answered before.
-fn cached_database(host: &Host) -> Arc<dyn Database> {
-    let database = Arc::clone(&host.database);
-    match &host.cache {
-        Some(cache) => Arc::new(CachedDatabase::new(database, Arc::clone(cache), &host.settings.limits)),
-        None => database,
-    }
 }

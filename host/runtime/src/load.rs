@@ -169,8 +169,9 @@ impl Runtime {
     pub async fn load_precompiled(&self, name: &str, known: Precompiled) -> Result<Option<Plugin>, LoadError> {
         let (engine, code) = (self.engine.clone(), known.code);
         // Few at a time: the next one works in the memory of the last.
-        let _lane = self.loading.acquire().await;
+        let lane = self.loading.acquire().await;
         let loaded = tokio::task::spawn_blocking(move || cache::load(&engine, &code()?)).await;
+        drop(lane);
         let Some(component) = loaded.ok().flatten() else { return Ok(None) };
         let of = component.component_type();
         let exports: Vec<String> = of.exports(&self.engine).map(|(name, _)| name.to_owned()).collect();
