@@ -1,4 +1,4 @@
-# What a newcomer needs: `make demo` answers questions, `make test` runs every test.
+# What a newcomer needs: `make demo` answers questions, `make test` runs the tests.
 
 CARGO ?= cargo
 PLUGINS := $(patsubst plugins/%/Cargo.toml,%,$(wildcard plugins/*/Cargo.toml))
@@ -12,7 +12,7 @@ BENCH ?=
 # The demo never spends anything: no model, whatever keys are in the environment.
 ASK := $(HOST) --llm offline --db $(SHOP)
 
-.PHONY: demo orders plugins test lint bench bench-rooms figures target
+.PHONY: demo orders plugins test soak lint bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -39,13 +39,24 @@ orders:
 	$(CARGO) build --release -p syrch-orders
 	target/release/make-orders $(ORDERS) --scale $(SCALE)
 
-# nextest where it is installed; it runs no documentation tests, so they go first.
+# nextest where it is installed; it runs no documentation tests, so they go first. Tests that need the shared data and do not find it are
+# skipped and counted, or fail with SYRCH_REQUIRE_DATA=1.
 test: target
+	@mkdir -p target && rm -f target/skipped-tests
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		$(CARGO) test --workspace --doc && $(CARGO) nextest run --workspace; \
 	else \
 		$(CARGO) test --workspace; \
 	fi
+	@if test -s target/skipped-tests; then \
+		echo "$$(wc -l < target/skipped-tests) tests were skipped: there are no shared test data (SYRCH_TEST_DATA)"; \
+	fi
+
+# What takes long: 100 kills of searches and 200 of a suite, and memory over 10,000 searches.
+soak: plugins
+	SYRCH_SOAK=1 $(CARGO) test -p syrch-host --test e2e -- kill
+	$(CARGO) build --release -p syrch-host -p syrch-bench
+	target/release/syrch-bench --only soak,suite-memory $(BENCH)
 
 lint: target
 	$(CARGO) fmt --all --check
@@ -57,11 +68,12 @@ bench: plugins
 	@# A backtrace of each end of a plugin would be measured, too.
 	RUST_BACKTRACE=0 target/release/syrch-bench $(BENCH)
 
-# How often strategies are right on recorded answers, and the rules on questions that their author had not seen.
+# How often strategies are right on recorded answers, what the signs of `discern` are worth, and the rules on questions that their author had
+# not seen.
 figures: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench
-	target/release/syrch-bench --only recorded,unseen $(BENCH)
+	target/release/syrch-bench --only recorded,signs,unseen $(BENCH)
 
-# What single rooms cost, piece by piece, for whoever works in them.
-bench-rooms: target
+# What single crates cost, piece by piece, for whoever works in them.
+bench-parts: target
 	$(CARGO) bench --workspace --bench dataflow --bench executor --bench offline --bench retrieval --bench run

@@ -158,7 +158,7 @@ fn a_suite_is_asked_and_graded() {
 }
 
 #[test]
-fn the_suite_is_given_as_in_the_founding_package_too() {
+fn the_suite_is_given_as_in_syrch_0_1_2_too() {
     let bench = Bench::of(2);
     let said = bench.say("benchmark --file suite.jsonl --llm offline --format json");
     assert_eq!(said.document(0)["suite"]["path"], "suite.jsonl");

@@ -111,7 +111,7 @@ fn offline_searches_keep_results() {
     assert!(kept["kept"]["sql"]["entries"].as_u64().unwrap() > 0, "{kept}");
 }
 
-/// Bug 1: the founding package told the sum of the old file for a day after the file had changed.
+/// Bug 1: syrch 0.1.2 told the sum of the old file for a day after the file had changed.
 #[test]
 fn a_changed_database_is_never_answered_from_what_it_was() {
     let (place, endpoint) = (Place::new(), counting());
@@ -126,7 +126,7 @@ fn a_changed_database_is_never_answered_from_what_it_was() {
     assert_eq!(place.ask(&endpoint, &[])["answer"]["rows"], json!([[4]]));
 }
 
-/// Bug 2: two databases shared one result in the founding package; later, all of the same relative path did.
+/// Bug 2: two databases shared one result in syrch 0.1.2; later, all of the same relative path did.
 #[test]
 fn two_databases_never_share_a_result() {
     let (place, endpoint) = (Place::new(), counting());
@@ -151,7 +151,7 @@ fn two_databases_never_share_a_result() {
     }
 }
 
-/// Bug 8: the founding package kept tables as loose JSON: '006' came back as 6, 315.0 as 315, numbers with ten digits, and two columns
+/// Bug 8: syrch 0.1.2 kept tables as loose JSON: '006' came back as 6, 315.0 as 315, numbers with ten digits, and two columns
 /// of one name not at all.
 #[test]
 fn values_come_back_exactly_as_they_were() {
@@ -172,7 +172,7 @@ fn values_come_back_exactly_as_they_were() {
     assert_eq!(endpoint.count(), 2);
 }
 
-/// Bug 15: the founding package kept a plan that it could not read as an empty one, and stayed wrong for a day.
+/// Bug 15: syrch 0.1.2 kept a plan that it could not read as an empty one, and stayed wrong for a day.
 #[test]
 fn a_reply_that_cannot_be_used_is_not_kept() {
     let place = Place::new();
@@ -195,7 +195,7 @@ fn a_reply_that_cannot_be_used_is_not_kept() {
     assert_eq!(endpoint.count(), asked, "the plan that could be used is kept");
 }
 
-/// Bug 16: prompts of the founding package went over unordered sets, so that each process wrote them otherwise and asked again.
+/// Bug 16: prompts of syrch 0.1.2 went over unordered sets, so that each process wrote them otherwise and asked again.
 #[test]
 fn prompts_are_equal_in_every_process() {
     let place = Place::new();

@@ -81,7 +81,7 @@ fn runs(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn the_founding_cells_of_one_question_make_each_call_once() {
+fn the_default_cells_of_one_question_make_each_call_once() {
     for cache in ["--no-cache", "--cache"] {
         let place = Place::new();
         let endpoint = endpoint();

@@ -1,4 +1,4 @@
-//! The log on standard error: the founding format, JSON lines, levels, and no secrets.
+//! The log on standard error: the format of syrch 0.1.2, JSON lines, levels, and no secrets.
 
 use serde_json::Value;
 

@@ -121,7 +121,7 @@ fn a_key_in_a_file_or_a_variable_is_never_shown() {
     assert_eq!(finish(&mut place.words("config --config again.yml"), "").status.code(), Some(0));
 }
 
-/// Bug 34: the founding package handed OPENAI_API_KEY to the Anthropic client.
+/// Bug 34: syrch 0.1.2 handed OPENAI_API_KEY to the Anthropic client.
 #[test]
 fn a_vendors_key_goes_to_no_other_endpoint() {
     let place = Place::new();

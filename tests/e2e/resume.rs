@@ -135,13 +135,13 @@ fn journal(state: &Path) -> std::path::PathBuf {
 }
 
 #[test]
-fn fifty_killed_searches_go_on_where_they_were() {
-    kills(50, 0x9e37_79b9_7f4a_7c15);
+fn killed_searches_go_on_where_they_were() {
+    kills(syrch_kit::scale(10, 50), 0x9e37_79b9_7f4a_7c15);
 }
 
 #[test]
-fn fifty_more_killed_searches_go_on_where_they_were() {
-    kills(50, 0xd1b5_4a32_d192_ed03);
+fn further_killed_searches_go_on_where_they_were() {
+    kills(syrch_kit::scale(10, 50), 0xd1b5_4a32_d192_ed03);
 }
 
 #[test]

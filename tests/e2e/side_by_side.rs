@@ -1,4 +1,4 @@
-//! Searches over one database, one after another and at once: none sees another's intermediate results. The founding package wrote
+//! Searches over one database, one after another and at once: none sees another's intermediate results. The Python package wrote
 //! these into the user's database under one name, so that questions and processes read each other's (bugs 3, 4 and 32 of its list).
 
 use std::path::Path;

@@ -145,9 +145,9 @@ fn what_is_shown_is_used_again() {
         assert!(schema().is_valid(&read(&place.path().join("own.yml"))), "{name}");
     }
     let default = answer(&place, "");
-    finish(&mut place.words("strategy show founding -o again.yml"), "");
+    finish(&mut place.words("strategy show decompose -o again.yml"), "");
     assert_eq!(answer(&place, "--strategy again.yml"), default);
-    assert_eq!(answer(&place, "--strategy founding"), default);
+    assert_eq!(answer(&place, "--strategy decompose"), default);
     // The file that is read is not written over.
     refused(&mut place.words("strategy show again.yml -o again.yml"), 2, &["again.yml", "is a strategy file in use"]);
 }
@@ -189,15 +189,15 @@ fn everything_wrong_with_a_file_is_told_at_once() {
         "plugins.yml:6:31: roles.clarifier: `ambiguity`: config: threshold: 7 is greater than the maximum of 1",
     ];
     refused(&mut place.words("strategy show plugins.yml"), 10, &told);
-    refused(&mut place.words("strategy show fuonding"), 10, &["`fuonding`", "did you mean `founding`?"]);
-    refused(&mut place.search("--strategy fuonding"), 10, &["--strategy: ", "did you mean `founding`?"]);
+    refused(&mut place.words("strategy show deocmpose"), 10, &["`deocmpose`", "did you mean `decompose`?"]);
+    refused(&mut place.search("--strategy deocmpose"), 10, &["--strategy: ", "did you mean `decompose`?"]);
     refused(&mut place.words("strategy show no/such.yml"), 10, &["no/such.yml", "No such file"]);
     // Whoever is told so can still look at all of them.
-    place.file("home/.syrch/config.yml", "strategy: fuonding\n");
-    refused(&mut place.search(""), 10, &["config.yml:1: there is no built-in strategy `fuonding`"]);
+    place.file("home/.syrch/config.yml", "strategy: deocmpose\n");
+    refused(&mut place.search(""), 10, &["config.yml:1: there is no built-in strategy `deocmpose`"]);
     assert_eq!(finish(&mut place.words("strategy list"), "").status.code(), Some(0));
     fs::remove_file(place.path().join("home/.syrch/config.yml")).unwrap();
-    place.file("syrch.yml", "strategy: founding\n");
+    place.file("syrch.yml", "strategy: decompose\n");
     refused(&mut place.search(""), 10, &["syrch.yml:1:11", "may not be set by a file found in a folder"]);
 }
 
@@ -282,7 +282,7 @@ fn a_run_is_repeated_without_its_strategy_file() {
     replay.env("SYRCH_STATE_DIR", &state).args(["trace", "replay", "last", "--strict", "--format", "json"]);
     let again = Said::of(replay.output().unwrap());
     assert_eq!((again.code, &again.stdout), (0, &first.stdout), "{}", again.all());
-    let output = finish(place.words("--resume last --strategy founding").env("SYRCH_STATE_DIR", &state), "");
+    let output = finish(place.words("--resume last --strategy decompose").env("SYRCH_STATE_DIR", &state), "");
     assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).1.contains("--strategy does not go with --resume"), "{}", said(&output).1);
 }
@@ -333,5 +333,5 @@ fn only_the_registry_knows_a_strategys_name() {
     let registry = fs::read_to_string(root.join("app/src/strategies/mod.rs")).unwrap();
     let named: Vec<String> =
         files().into_iter().map(|(name, _)| name).filter(|name| registry.contains(&format!("\"{name}\""))).collect();
-    assert_eq!(named, ["founding"], "the registry knows the default and no other");
+    assert_eq!(named, ["decompose"], "the registry knows the default and no other");
 }

@@ -129,7 +129,7 @@ fn a_sound_suite_of_any_format_has_no_findings() {
     for (name, content) in [
         ("ours", json!({"id": "a", "db": "shop", "question": "?", "gold_sql": sql}).to_string()),
         (
-            "founding",
+            "decompose",
             json!({"id": "a", "db": "shop.sqlite", "question": "?", "expected_data": "count.csv"}).to_string(),
         ),
         ("bird", json!([{"question_id": 1, "db_id": "shop", "question": "?", "evidence": "", "SQL": sql}]).to_string()),

@@ -15,7 +15,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let question = arguments.next().unwrap_or_else(|| "How many customers are there?".to_owned());
     let database = arguments.next().unwrap_or_else(|| "examples/shop.sqlite".to_owned());
 
-    // Everything not named keeps its default: the offline rules, the founding strategy, three sample rows.
+    // Everything not named keeps its default: the offline rules, the default strategy, three sample rows.
     let settings = Settings { database, ..Settings::default() };
     let host = Host::open(settings, &Silent).await?;
     let report = host.search(Problem::new(question), Arc::new(Silent), None, &Stop::new()).await?;

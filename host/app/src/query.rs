@@ -1,4 +1,4 @@
-//! One question in one call: the founding package's `query`, with a method for each of its keywords that still has a meaning.
+//! One question in one call: syrch 0.1.2's `query`, with a method for each of its keywords that still has a meaning.
 
 mod check;
 mod result;

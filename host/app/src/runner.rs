@@ -17,7 +17,7 @@ use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
 use crate::context::{Context, Prepared};
 use crate::{CandidateStatus, SearchEvent};
 
-/// What a model that states no confidence is taken to mean, as in the founding package.
+/// What a model that states no confidence is taken to mean, as in syrch 0.1.2.
 const UNSTATED_CONFIDENCE: f64 = 0.7;
 
 /// A solved task's result.

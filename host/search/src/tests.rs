@@ -86,7 +86,7 @@ fn tables_are_found_by_their_name_columns_comments_and_terms() {
     assert!(paths(Corpus::Tables, Lane::Lexical, "weather").is_empty());
 }
 
-// The founding index compared whole terms with single words, so that a term of two words was never found.
+// The index of syrch compared whole terms with single words, so that a term of two words was never found.
 #[test]
 fn a_term_of_several_words_is_found() {
     let hits = find(Corpus::Columns, Lane::Lexical, "What is the net revenue of each country?");

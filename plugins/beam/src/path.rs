@@ -54,7 +54,7 @@ impl<'a> Path<'a> {
         !self.is_closed && self.viable.is_none() && self.signals.attempts < self.signals.max_attempts
     }
 
-    /// The next request: a statement on the table, or a repair that carries all earlier ones of the path (founding bug 13: feedback was
+    /// The next request: a statement on the table, or a repair that carries all earlier ones of the path (syrch bug 13: feedback was
     /// overwritten). `asked` is the number of requests before it, all paths together: with the statements that it is about taken off it
     /// becomes the sample, so that a provider with a list of answers gives each of them once.
     pub(crate) fn request(&self, brief: &Brief<'_>, dialect: &Dialect, asked: u32) -> Request {

@@ -1,4 +1,4 @@
-//! The planner against scripted models; among them every founding bug that concerns planning.
+//! The planner against scripted models; among them every bug of syrch 0.1.2 that concerns planning.
 
 use serde_json::{Value as JsonValue, json};
 use syrch_plugin::fakes::FakeHost;

@@ -1,4 +1,4 @@
-//! What speaks against an answer: ambiguity, and the founding heuristics' penalties, over the tasks that the answer rests on.
+//! What speaks against an answer: ambiguity, and the penalties of syrch's heuristics, over the tasks that the answer rests on.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::score::{AmbiguityWeights, ambiguity_of};

@@ -82,7 +82,7 @@ fn alone(question: &str, rows: &FakeRows, confidence: f64) -> Answer {
     answer_of(&FakeHost::default(), question, &graph, &done, &[solved("A", confidence, count)]).unwrap()
 }
 
-// 0.9 × (1 − 0.5 × 0.035), as the founding system computed it.
+// 0.9 × (1 − 0.5 × 0.035), as syrch 0.1.2 computed it.
 #[test]
 fn a_single_result_has_the_founding_confidence() {
     let answer = alone("How many?", &single(7), 0.9);

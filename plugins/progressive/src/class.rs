@@ -1,6 +1,6 @@
 //! Error analysis: what kind of error a statement shows, and what mends it.
 //!
-//! The five semantic classes come first, syntax last, as in the founding document. The engine's errors have typed kinds; what only the
+//! The five semantic classes come first, syntax last, as in the design document. The engine's errors have typed kinds; what only the
 //! meaning shows, such as a wrong filter, comes from the judge's answers.
 
 use syrch_plugin::prelude::*;
@@ -44,7 +44,7 @@ impl ErrorClass {
     pub(crate) const ALL: [Self; 8] =
         [WrongTable, WrongColumn, WrongJoin, WrongFilter, WrongAggregation, Timeout, InvalidOperation, Syntax];
 
-    /// The name in the founding document.
+    /// The name in the design document.
     pub(crate) fn name(self) -> &'static str {
         match self {
             WrongTable => "wrong_table",

@@ -1,6 +1,6 @@
 //! The strategy `progressive`: a statement that grows step by step, the most confident step first.
 //!
-//! After the founding document's pipeline, with the branches and repairs that it only plans. The planner (`plan`) divides the question
+//! After the design document's pipeline, with the branches and repairs that it only plans. The planner (`plan`) divides the question
 //! into sub-tasks with confidences and writes CHASE-SQL's three-step plan. The solver (`solve`) executes the sub-task with the highest
 //! confidence, has the statement judged against that sub-task, takes it over, recalculates the remaining confidences, and goes on; what is
 //! not accepted makes branches. The reward (`judge`) asks a model whether a statement means what was asked. The roles work with others' too:

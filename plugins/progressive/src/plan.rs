@@ -19,7 +19,7 @@ const SUBTASKS: &str = "You divide a question over an SQL database into the oper
     {\"subtasks\":[{\"task_id\":1,\"operation\":\"…\",\"operation_type\":\"table_selection\",\"confidence\":0.95,\
     \"reasoning\":\"…\",\"dependencies\":[]}]}";
 
-// The three steps are CHASE-SQL's query plan, as the founding document takes it over.
+// The three steps are CHASE-SQL's query plan, as the design document takes it over.
 const STEPS: &str = "You plan the one SELECT statement that answers a question over an SQL database, in exactly three steps:\n\
     1. find_tables: which tables hold what is asked about.\n\
     2. perform_operations: how they are joined, filtered, counted, grouped and ordered.\n\

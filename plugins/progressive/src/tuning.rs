@@ -1,4 +1,4 @@
-//! What the user may set. The defaults are the founding document's where it names one.
+//! What the user may set. The defaults are the design document's where it names one.
 
 use serde_json::{Value, json};
 use syrch_plugin::settings::Setting;
@@ -141,7 +141,7 @@ mod tests {
         assert!(Tuning::read(r#"{"acceptance_threshold": 1.5}"#).unwrap_err().contains("from 0.0 to 1.0"));
     }
 
-    // The founding document's table of hyperparameters, and its code's further ones.
+    // The design document's table of hyperparameters, and its code's further ones.
     #[test]
     fn the_defaults_are_the_documents() {
         let tuning = Tuning::default();

@@ -1,4 +1,4 @@
-//! The solver against scripted models and databases; among them every founding bug that concerns solving.
+//! The solver against scripted models and databases; among them every bug of syrch 0.1.2 that concerns solving.
 
 use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
 use syrch_plugin::prelude::*;

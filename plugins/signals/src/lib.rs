@@ -1,6 +1,6 @@
 //! The calibrator `signals`: what a model claims, discounted by what happened on the way to its statement.
 //!
-//! The weights are the founding table (syrch 0.1.2); each discounts once, however often its signal occurred. The formula is the SDK's, since
+//! The weights are the table of syrch 0.1.2; each discounts once, however often its signal occurred. The formula is the SDK's, since
 //! `fitted` begins with it, too.
 
 use syrch_plugin::discount::Weights;

@@ -96,7 +96,7 @@ fn won(candidate: &Candidate, size: u32, heard: u32) -> String {
     }
 }
 
-/// The raw confidence is the share of tries that agree; a single try, of whose statement the model says nothing, has the founding number.
+/// The raw confidence is the share of tries that agree; a single try, of whose statement the model says nothing, has the number of PocketFlow's workflow.
 fn claimed(habits: &Habits, one: Passed, size: u32, heard: u32) -> Candidate {
     let mut candidate = one.candidate;
     if heard > 1 {

@@ -1,7 +1,7 @@
-//! The founding discount of a claim by what happened on the way to its statement, which the calibrator `signals` applies, and `fitted` before its
+//! The discount of a claim by what happened on the way to its statement, which the calibrator `signals` applies, and `fitted` before its
 //! curve.
 //!
-//! The weights are the founding table (syrch 0.1.2); each discounts once, however often its signal occurred.
+//! The weights are the table of syrch 0.1.2; each discounts once, however often its signal occurred.
 
 use crate::bindings::types::Signals;
 use crate::text::clamp01;

@@ -1,4 +1,4 @@
-//! The ambiguity score of the founding strategy, which the clarifier asks by and the aggregator discounts by.
+//! The ambiguity score of the default strategy, which the clarifier asks by and the aggregator discounts by.
 
 use crate::bindings::types::{Ending, Observation};
 use crate::text::clamp01;

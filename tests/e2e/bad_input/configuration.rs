@@ -100,7 +100,7 @@ fn wrong_variables_are_named() {
     assert!(said(&output).1.contains("did you mean `SYRCH_MAX_DEPTH`"), "{}", said(&output).1);
 }
 
-/// Bug 22: values of the founding package's environment stayed texts: SYRCH_MAX_CONCURRENCY=2 and SYRCH_TIMEOUT_SECONDS=60 ended in a
+/// Bug 22: values of syrch 0.1.2's environment stayed texts: SYRCH_MAX_CONCURRENCY=2 and SYRCH_TIMEOUT_SECONDS=60 ended in a
 /// traceback, and SYRCH_CALIBRATION=false counted as true.
 #[test]
 fn variables_have_the_types_of_their_options() {
@@ -263,7 +263,7 @@ fn a_flag_beats_a_variable_beats_a_file_beats_the_default() {
     assert_eq!(depth(variable.env("SYRCH_MAX_DEPTH", "7")), (json!(7), "environment SYRCH_MAX_DEPTH".into()));
     let mut flag = place.words("config --config named.yml --max-depth 8");
     assert_eq!(depth(flag.env("SYRCH_MAX_DEPTH", "7")), (json!(8), "--max-depth".into()));
-    // Bug 23: the founding package's flags always had a value, so that their defaults beat every file and variable.
+    // Bug 23: syrch 0.1.2's flags always had a value, so that their defaults beat every file and variable.
     assert_eq!(
         origin(&mut place.words("config --max-depth 8"), "execution", "max_rounds"),
         (json!(9), format!("{}:3", own.display()))

@@ -24,7 +24,7 @@ fn an_endpoint_that_refuses_is_told_without_the_key() {
     );
 }
 
-/// Bug 29: the founding package took zeros and negative numbers in silence, as --max-attempts 0, --budget 0 or a negative TTL.
+/// Bug 29: syrch 0.1.2 took zeros and negative numbers in silence, as --max-attempts 0, --budget 0 or a negative TTL.
 #[test]
 fn flags_out_of_bounds_are_wrong_usage() {
     let place = Place::new();

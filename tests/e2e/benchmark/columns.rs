@@ -122,7 +122,7 @@ fn what_cannot_be_timed_is_no_slow_answer() {
     assert_eq!((&document["right"], &document["of"]), (&json!(2), &json!(2)));
     // The least reward for one right answer of one is a quarter, whose root counts.
     assert!(document["r_ves"].as_f64().unwrap() >= 50.0 - 1e-9, "{document}");
-    let left_out = "R-VES: 1 right answer of `founding` is left out, for it could not be timed";
+    let left_out = "R-VES: 1 right answer of `decompose` is left out, for it could not be timed";
     assert_eq!(about_times(&document), [left_out]);
     assert_eq!(about_times(&bench.say("report --format json").document(0)), [left_out]);
     assert_eq!(about_times(&bench.say("report --format json --without-times").document(0)), [""; 0]);
@@ -142,7 +142,7 @@ fn r_ves_stands_only_beside_the_answers_that_were_timed() {
     // As if an answer had been tried again since.
     let times = bench.state().join("suites").join(&bench.runs()[0]).join("times.json");
     let mut found: Value = serde_json::from_slice(&std::fs::read(&times).unwrap()).unwrap();
-    found["ratios"]["founding"].as_object_mut().unwrap().remove("q0001").unwrap();
+    found["ratios"]["decompose"].as_object_mut().unwrap().remove("q0001").unwrap();
     std::fs::write(&times, found.to_string()).unwrap();
     let (shown, why) = told("last");
     assert!(

@@ -10,7 +10,7 @@ use crate::endpoint::{KEY, Said};
 
 #[test]
 fn a_run_of_failures_says_so_and_ends_like_them() {
-    let told = "6 of 6 searches of `founding` failed (model): nothing can be said";
+    let told = "6 of 6 searches of `decompose` failed (model): nothing can be said";
     for (is_dead, why) in [(false, "no such key"), (true, "127.0.0.1")] {
         let bench = Bench::of(6);
         let endpoint = MockEndpoint::start(Script::always(Reply::status(401, "no such key")));

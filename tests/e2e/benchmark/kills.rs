@@ -12,8 +12,6 @@ use syrch_kit::{MockEndpoint, Script};
 use super::{Bench, answer, asked, assert_same, figures};
 use crate::endpoint::{PLAN, Said};
 
-const QUESTIONS: usize = 1_000;
-const KILLS: usize = 200;
 const WORKERS: usize = 8;
 /// A call takes so many milliseconds, and up to as many more.
 const CALL: u64 = 2;
@@ -75,13 +73,15 @@ fn kill(mut child: Child, endpoint: &MockEndpoint, seed: &mut u64) -> bool {
 }
 
 #[test]
-fn two_hundred_kills_change_nothing() {
-    let bench = Bench::of(QUESTIONS);
+fn kills_change_nothing() {
+    let (questions, kills) = (syrch_kit::scale(200, 1_000), syrch_kit::scale(10, 200));
+    let all = (questions as u64 / 5 * 4, questions as u64);
+    let bench = Bench::of(questions);
     let calls = Calls::default();
     let endpoint = MockEndpoint::start(counted(&calls));
     let words = format!("--workers {WORKERS} --format json");
     let whole = Said::of(bench.asks(&endpoint, &words).output().unwrap()).document(0);
-    assert_eq!(figures(&whole), (800, 1_000));
+    assert_eq!(figures(&whole), all);
     let expected = bench.report("last");
     let distinct = calls.lock().unwrap().len();
     assert!(calls.lock().unwrap().values().all(|count| *count == 1));
@@ -91,7 +91,7 @@ fn two_hundred_kills_change_nothing() {
     let mut seed = 0x9e37_79b9_7f4a_7c15;
     let (mut killed, mut known) = (0, BTreeMap::new());
     let begun = Instant::now();
-    while killed < KILLS {
+    while killed < kills {
         let resume =
             if bench.state().join("suites").exists() && !bench.runs().is_empty() { "--resume last" } else { "" };
         let mut command = bench.asks(&endpoint, &format!("{words} {resume}"));
@@ -107,16 +107,16 @@ fn two_hundred_kills_change_nothing() {
         }
     }
     println!(
-        "{killed} kills took {:.1} s, and {} of {QUESTIONS} were done then",
+        "{killed} kills took {:.1} s, and {} of {questions} were done then",
         begun.elapsed().as_secs_f64(),
         known.len()
     );
-    assert!(known.len() > KILLS, "it hardly came on: {} are done", known.len());
+    assert!(known.len() > kills, "it hardly came on: {} are done", known.len());
     let said = Said::of(bench.asks(&endpoint, &format!("{words} --resume last")).output().unwrap());
-    assert_eq!(figures(&said.document(0)), (800, 1_000));
+    assert_eq!(figures(&said.document(0)), all);
     assert_eq!(bench.runs().len(), 1);
     let calls = calls.lock().unwrap();
-    let (sent, most) = (calls.values().sum::<usize>(), distinct + KILLS * WORKERS);
+    let (sent, most) = (calls.values().sum::<usize>(), distinct + kills * WORKERS);
     println!("{distinct} distinct calls, {sent} were sent");
     assert_eq!(calls.len(), distinct);
     assert!(sent > distinct && sent <= most, "{sent} calls were sent, {most} at most may be");

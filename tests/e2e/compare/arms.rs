@@ -18,7 +18,7 @@ fn arms_are_strategies_files_and_plugins_with_settings() {
         "name: mine\nroles:\n  planner: direct\n  solver: {plugin: consistency, config: {samples: 2}}\n",
     );
     fs::copy(zoo::built_in("consistency"), place.path().join("copy.wasm")).unwrap();
-    let arms = "founding own/mine.yml solver=consistency copy.wasm:samples=3,agree=2 founding:policy.max_attempts=1,calibration=false";
+    let arms = "decompose own/mine.yml solver=consistency copy.wasm:samples=3,agree=2 decompose:policy.max_attempts=1,calibration=false";
     let document =
         said(&mut offline(&place, &format!("{arms} suite.jsonl --format json --resamples 100 -P planner.max_tasks=2")));
     // Of five arms one does not have that planner, so the value is not for all.
@@ -29,11 +29,11 @@ fn arms_are_strategies_files_and_plugins_with_settings() {
     let names: Vec<&str> =
         document["arms"].as_array().unwrap().iter().map(|arm| arm["name"].as_str().unwrap()).collect();
     let expected = [
-        "founding",
+        "decompose",
         "mine",
         "solver=consistency",
         "copy:samples=3,agree=2",
-        "founding:policy.max_attempts=1,calibration=false",
+        "decompose:policy.max_attempts=1,calibration=false",
     ];
     assert_eq!(names, expected);
     let settings =
@@ -53,8 +53,8 @@ fn arms_are_strategies_files_and_plugins_with_settings() {
     assert_eq!((solver(0), solver(2), solver(3)), (json!("refine"), json!("consistency"), json!("copy.wasm")));
     // What is no arm's own is as the user says.
     let other =
-        said(&mut offline(&place, "solver=refine founding suite.jsonl --format json --strategy vote5")).document(0);
-    assert_eq!((&other["arms"][0]["strategy"], &other["arms"][1]["strategy"]), (&json!("vote5"), &json!("founding")));
+        said(&mut offline(&place, "solver=refine decompose suite.jsonl --format json --strategy vote5")).document(0);
+    assert_eq!((&other["arms"][0]["strategy"], &other["arms"][1]["strategy"]), (&json!("vote5"), &json!("decompose")));
     // Of five arms every one is held against the first.
     assert_eq!(document["pairs"].as_array().unwrap().len(), 4);
 }
@@ -79,13 +79,13 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
         ("single planner=refine suite.jsonl", 2, ["`refine` does not play the planner", "it plays `solver=refine`"]),
         ("single none.wasm suite.jsonl", 13, ["the arm `none.wasm`", "none.wasm"]),
         ("single none.yml suite.jsonl", 10, ["the arm `none.yml`: strategy file `none.yml`", "check the path"]),
-        ("founding founding suite.jsonl", 2, ["a run without difference", "would do the same"]),
+        ("decompose decompose suite.jsonl", 2, ["a run without difference", "would do the same"]),
         (
             "solver=a.wasm b.wasm suite.jsonl",
             2,
             ["a run without difference: the arms `solver=a.wasm` and `b.wasm`", "same"],
         ),
-        ("founding vote5 suite.jsonl --solver refine --planner decompose", 2, ["a run without difference", "vote5"]),
+        ("decompose vote5 suite.jsonl --solver refine --planner decompose", 2, ["a run without difference", "vote5"]),
         ("single vote5:smples=3 suite.jsonl", 2, ["the arm `vote5:smples=3`: smples: no plugin", "`solver.samples`"]),
         (
             "single vote5:solver.smples=3 suite.jsonl",
@@ -98,9 +98,9 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
             ["max_depth: 99 is not a whole number from 1 to 16", "arm"],
         ),
         (
-            "founding vote5 suite.jsonl -P solver.samples=2",
+            "decompose vote5 suite.jsonl -P solver.samples=2",
             2,
-            ["the arm `founding`: -P solver.samples", "`ARM:solver.samples=VALUE`"],
+            ["the arm `decompose`: -P solver.samples", "`ARM:solver.samples=VALUE`"],
         ),
         ("single vote5 suite.jsonl --strategy beam", 2, ["--strategy has no effect", "such as solver=refine"]),
         ("single vote5 suite.jsonl --slice lvel", 2, ["--slice lvel: no question", "the fields are db, level"]),

@@ -53,8 +53,8 @@ fn an_arm_that_fails_passes_no_gate_and_is_named() {
     suite(&place);
     // Only one of the arms asks for plans; all others have the same wrong answer.
     for (failing, told) in [
-        (24, "24 of 24 searches of `founding` failed (model): nothing can be said"),
-        (3, "3 of 24 searches of `founding` failed (model): they count as wrong"),
+        (24, "24 of 24 searches of `decompose` failed (model): nothing can be said"),
+        (3, "3 of 24 searches of `decompose` failed (model): they count as wrong"),
     ] {
         let fails = move |prompt: &str| (0..failing).any(|n| prompt.contains(&format!("are there, plus {n}?")));
         let endpoint = MockEndpoint::start(Script::new().with(move |request, _| {
@@ -65,7 +65,7 @@ fn an_arm_that_fails_passes_no_gate_and_is_named() {
                 false => Some(Reply::sql("SELECT count(*) + 99 FROM customers", 0.95)),
             }
         }));
-        let words = "single founding suite.jsonl --max-outages 0";
+        let words = "single decompose suite.jsonl --max-outages 0";
         let open = said(&mut compare(&place, &endpoint, &format!("{words} --format json")));
         let document = open.document(0);
         assert!(warned(&document, told) && open.stderr.contains(told), "{}", open.all());
@@ -74,7 +74,7 @@ fn an_arm_that_fails_passes_no_gate_and_is_named() {
             let gated = said(&mut compare(&place, &endpoint, &format!("{words} --resume last --fail-on {gate}")));
             assert_eq!(gated.code, 5, "{gate}: {}", gated.all());
             let (_, why) = gated.stderr.split_once(&format!("the gate failed: --fail-on {gate}")).unwrap();
-            assert!(why.contains(&format!("{failing} of 24 searches of `founding` failed")), "{}", gated.all());
+            assert!(why.contains(&format!("{failing} of 24 searches of `decompose` failed")), "{}", gated.all());
         }
     }
 }

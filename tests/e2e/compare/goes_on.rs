@@ -122,7 +122,7 @@ fn what_failed_and_was_asked_again_is_told_by_the_comparison_as_by_its_report() 
 fn the_report_of_a_comparison_is_made_again() {
     let place = Place::new();
     suite(&place);
-    let words = "founding retry3 suite.jsonl";
+    let words = "decompose retry3 suite.jsonl";
     let made = said(&mut offline(&place, &format!("{words} --format json"))).document(0);
     assert_eq!(made["schema"], "syrch.compare/1");
     assert_eq!(report(&place, "--format json").document(0), made);
@@ -140,7 +140,6 @@ fn the_report_of_a_comparison_is_made_again() {
     let none = said(&mut offline(&place, &format!("{words} --total-time 0.000001 --fail-on regression")));
     assert_eq!(none.code, 16, "{}", none.all());
     let said = report(&place, "last");
-    let nothing =
-        "nothing can be said: no question counts for both `founding` and `retry3`; the run ended after 0 of 48 answers";
+    let nothing = "nothing can be said: no question counts for both `decompose` and `retry3`; the run ended after 0 of 48 answers";
     assert!(said.code == 0 && said.stdout.starts_with(nothing), "{}", said.all());
 }

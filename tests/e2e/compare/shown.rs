@@ -17,7 +17,7 @@ fn hostile_names_are_shown_and_not_obeyed() {
     place.file("suite.jsonl", format!("{line}\n"));
     place.file("a|<b>\u{1b}[1m.yml", "name: hostile\nroles: {planner: direct}\n");
     for (format, raw) in [("table", "\u{1b}"), ("json", "\u{1b}"), ("markdown", "<b>"), ("csv", "\u{1b}")] {
-        let mut command = offline(&place, &format!("--format {format} founding"));
+        let mut command = offline(&place, &format!("--format {format} decompose"));
         let said = said(command.args(["./a|<b>\u{1b}[1m.yml", "suite.jsonl", "--report", "r.html", "--slice", "k<i>"]));
         assert_eq!(said.code, 0, "{}", said.all());
         for text in [&said.stdout, &said.stderr] {
@@ -76,7 +76,7 @@ fn a_comparison_by_rules_reads_like_this() {
         line("none", "Who is the tallest of them all?", "SELECT 'nobody'"),
     ];
     place.file("suite.jsonl", lines.concat());
-    let said = said(&mut offline(&place, "founding retry3 suite.jsonl --slice level"));
+    let said = said(&mut offline(&place, "decompose retry3 suite.jsonl --slice level"));
     assert_eq!(said.code, 0, "{}", said.all());
     assert_snapshot("compare.txt", &without_times(&said.stdout));
 }

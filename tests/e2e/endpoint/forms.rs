@@ -124,7 +124,7 @@ fn usage_that_is_missing_or_untrue_is_estimated_and_never_free() {
     }
 }
 
-/// Bug 24: the founding package sent 0.7 and waited 120 s whatever was configured, and limited the output of some calls only.
+/// Bug 24: syrch 0.1.2 sent 0.7 and waited 120 s whatever was configured, and limited the output of some calls only.
 #[test]
 fn settings_reach_the_wire() {
     let folder = syrch_kit::scratch();

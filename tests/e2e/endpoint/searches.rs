@@ -104,7 +104,7 @@ fn the_document_tells_every_candidate_and_what_it_cost() {
         assert_eq!(candidate["cluster"].is_number(), has_result, "{candidate}");
         assert_eq!(candidate["confidence"].is_number(), has_result, "{candidate}");
     }
-    // The third attempt of B lost the founding shares for two schema errors and two retries, and C none.
+    // The third attempt of B lost the default shares for two schema errors and two retries, and C none.
     let of = |id: &str| {
         let all = document["candidates"].as_array().unwrap();
         all.iter().find(|known| known["id"] == id).unwrap()["confidence"].as_f64().unwrap()

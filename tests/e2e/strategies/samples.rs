@@ -1,4 +1,4 @@
-//! The founding strategy and those that sample one question (`single`, `retry3`, `vote5`, the gates) in whole searches: how many calls they make, in
+//! The default strategy and those that sample one question (`single`, `retry3`, `vote5`, the gates) in whole searches: how many calls they make, in
 //! which order, and what they keep.
 
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ fn discern_weighs_what_a_popular_mistake_shows() {
 }
 
 #[test]
-fn founding_divides_refines_and_joins() {
+fn decompose_divides_refines_and_joins() {
     let script = Script::new()
         .on(
             [PLAN],
@@ -138,7 +138,7 @@ fn founding_divides_refines_and_joins() {
             ["part of it: their orders, counted"],
             said("SELECT COUNT(*) AS n FROM orders WHERE customer_id IN (SELECT id FROM task_A)"),
         );
-    let (document, requests) = asked("founding", script);
+    let (document, requests) = asked("decompose", script);
     assert_eq!((requests.len(), &document["answer"]["rows"]), (4, &json!([[3]])), "{document:#}");
     assert!(requests[3].prompt().contains("can stand in FROM as task_A (id), 2 rows"), "{}", requests[3].prompt());
     assert!(document["sql"].as_str().unwrap().contains("WITH"), "{document:#}");

@@ -29,7 +29,7 @@ mod script;
 pub mod toolchains;
 pub mod zoo;
 
-pub use data::{data_root, repository, scratch, sqlite};
+pub use data::{data_root, repository, scale, scratch, sqlite};
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};
 pub use script::{Recorded, Script};

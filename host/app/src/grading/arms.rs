@@ -229,7 +229,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("copy.wasm");
         std::fs::write(&path, builtin::find("refine").unwrap().component()).unwrap();
-        let mut arms = vec![("a".to_owned(), of("founding")), ("b".to_owned(), of("founding"))];
+        let mut arms = vec![("a".to_owned(), of("decompose")), ("b".to_owned(), of("decompose"))];
         arms[1].1.strategy.roles.insert(Role::Solver, PluginSource::File(path.clone()));
         assert_eq!(twins(&arms), Some((0, 1)));
         std::fs::write(&path, "another").unwrap();

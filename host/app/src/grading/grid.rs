@@ -61,9 +61,9 @@ pub enum GridError {
     },
 }
 
-/// The axes of the founding grid (syrch 0.1.2): 54 cells.
+/// The axes of the default grid, that of syrch 0.1.2: 54 cells.
 #[must_use]
-pub fn founding() -> Vec<Axis> {
+pub fn default_axes() -> Vec<Axis> {
     let axis = |knob: Option<Knob>, values: &[Value]| knob.map(|knob| Axis { knob, values: values.to_vec() });
     let all = [
         axis(Knob::policy("max_depth"), &[json!(1), json!(3), json!(5)]),
@@ -179,8 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn the_founding_grid_has_54_cells() {
-        let cells = all(&founding(), None).unwrap();
+    fn the_default_grid_has_54_cells() {
+        let cells = all(&default_axes(), None).unwrap();
         let names: BTreeSet<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
         assert_eq!((cells.len(), names.len()), (54, 54));
         assert_eq!(cells[0].name, "max_depth=1 high_confidence=0.7 max_attempts=1 calibration=true");
@@ -211,7 +211,7 @@ mod tests {
         let unfit = all(&[axis("max_depth", &[json!(17)])], None).unwrap_err();
         assert_eq!(unfit.to_string(), "max_depth: 17 is not a whole number from 1 to 16");
         let knob = Knob::Plugin(Role::Calibrator, "retry".into());
-        let both = all(&[founding().remove(3), Axis { knob, values: vec![json!(0.1)] }], None).unwrap_err();
+        let both = all(&[default_axes().remove(3), Axis { knob, values: vec![json!(0.1)] }], None).unwrap_err();
         assert_eq!(
             both.to_string(),
             "calibration=false takes away the calibrator whose setting `calibrator.retry` is varied"
@@ -228,16 +228,16 @@ mod tests {
         let twelve: Vec<Axis> = (0..12).map(|n| axis(&format!("k{n}"), &hundred)).collect();
         assert_eq!(all(&twelve, None).unwrap_err(), GridError::TooMany { cells: "more than 10^19".into() });
         assert_eq!(all(&twelve, Some((5, 1))).unwrap().len(), 5);
-        assert_eq!(all(&founding(), Some((100, 1))).unwrap().len(), 54);
+        assert_eq!(all(&default_axes(), Some((100, 1))).unwrap().len(), 54);
     }
 
     proptest! {
         #[test]
         fn drawn_cells_are_distinct_in_order_and_the_seeds(wanted in 1_u64..54, seed in any::<u64>()) {
             let names = |seed| -> Vec<String> {
-                all(&founding(), Some((wanted, seed))).unwrap().into_iter().map(|cell| cell.name).collect()
+                all(&default_axes(), Some((wanted, seed))).unwrap().into_iter().map(|cell| cell.name).collect()
             };
-            let whole: Vec<String> = all(&founding(), None).unwrap().into_iter().map(|cell| cell.name).collect();
+            let whole: Vec<String> = all(&default_axes(), None).unwrap().into_iter().map(|cell| cell.name).collect();
             let drawn = names(seed);
             let places: Vec<_> = drawn.iter().map(|name| whole.iter().position(|known| known == name)).collect();
             prop_assert!(places.windows(2).all(|pair| pair[0] < pair[1]) && places.len() as u64 == wanted);

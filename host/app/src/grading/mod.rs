@@ -25,7 +25,7 @@ pub use fuzz::{
     FuzzedVerdict, fuzz,
 };
 pub use grader::Traces;
-pub use grid::{Axis, GridCell, GridError, MOST_CELLS, cells, founding};
+pub use grid::{Axis, GridCell, GridError, MOST_CELLS, cells, default_axes};
 pub use lint::{Finding, FindingKind, LINT_SCHEMA, LintObserver, LintReport, Severity, SuiteOfLint, lint, read_suite};
 pub use suite_run::{Beginning, SuiteOptions, SuiteOutcome, SuiteRun};
 pub use timing::Timings;

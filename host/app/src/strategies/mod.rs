@@ -36,7 +36,10 @@ use crate::{Strategy, yaml};
 include!(concat!(env!("OUT_DIR"), "/strategies.rs"));
 
 /// The strategy of whoever names none. What a file leaves out is as here.
-pub const DEFAULT: &str = "founding";
+pub const DEFAULT: &str = "decompose";
+
+/// Earlier names of built-in strategies, which [`find`] still accepts, each with the present one.
+const ALIASES: [(&str, &str); 1] = [("founding", "decompose")];
 
 /// In a plugin's place: nobody plays the role. Only the linker's may be left to nobody.
 pub const NOBODY: &str = "none";
@@ -68,6 +71,7 @@ pub fn find(word: &str) -> Result<Definition, StrategyError> {
         let read = read::read(&text, word, path.parent(), of_default())?;
         return Ok(Definition { path: Some(path.to_owned()), ..read });
     }
+    let word = ALIASES.iter().find(|(alias, _)| *alias == word).map_or(word, |(_, name)| name);
     match FILES.iter().find(|(name, _)| *name == word) {
         Some((name, text)) => read::read(text, &format!("{name}.yml"), None, of_default()),
         None => Err(StrategyError::Unknown { name: word.to_owned(), similar: nearest(word, names()) }),

@@ -34,6 +34,14 @@ fn every_built_in_file_is_read_and_called_like_its_file() {
 }
 
 #[test]
+fn earlier_names_are_accepted() {
+    for (alias, name) in ALIASES {
+        assert_eq!(find(alias).unwrap(), find(name).unwrap());
+        assert!(names().all(|name| name != alias));
+    }
+}
+
+#[test]
 fn the_default_plays_every_role_and_sets_no_policy() {
     let default = find(DEFAULT).unwrap();
     assert_eq!(Strategy::default(), default.strategy());

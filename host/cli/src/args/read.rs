@@ -10,7 +10,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use super::{Cli, Command, SearchArgs};
 use crate::config::earlier;
 
-/// Flags of the founding package's `search` that are a command of their own by now, and what does the same.
+/// Flags of syrch 0.1.2's `search` that are a command of their own by now, and what does the same.
 const MOVED: [(&str, &str); 4] = [
     ("--grid", "`syrch-host grid` tries many settings, on one question by -q or on a suite"),
     ("--grid-parallel", "`syrch-host grid` tries many settings, --grid-max-workers of them at once"),

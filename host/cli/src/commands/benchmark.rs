@@ -22,7 +22,7 @@ pub(crate) struct BenchmarkArgs {
     /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. With --resume that of the run
     #[arg(value_name = "SUITE")]
     pub(crate) suite: Option<PathBuf>,
-    /// The suite, as the founding package has it.
+    /// The suite, as syrch 0.1.2 has it.
     #[arg(long = "file", value_name = "SUITE", hide = true, conflicts_with = "suite")]
     pub(crate) file: Option<PathBuf>,
     /// Grade the answers in this file and ask nobody: lines that `batch` wrote, or {"id", "sql"}. May be given several times

@@ -38,7 +38,7 @@ const DISCORDANCE: f64 = 0.12;
 pub(crate) struct CompareArgs {
     /// Two arms or more, then the suite. An arm is a strategy's name, a strategy file (.yml), a plugin file (.wasm) in the role that it
     /// plays, or ROLE=PLUGIN with a file or a built-in's name; all else is as configured. Settings of one arm stand behind a colon, with
-    /// commas between them: founding:policy.max_attempts=1,solver.KEY=VALUE
+    /// commas between them: decompose:policy.max_attempts=1,solver.KEY=VALUE
     #[arg(value_name = "ARM|SUITE", num_args = 1.., required = true)]
     pub(crate) words: Vec<String>,
     /// Stop as soon as the e-process says that the two arms differ (E of 20 or more), which allows looking after every question

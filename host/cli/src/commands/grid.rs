@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use clap::{Arg, Args};
 use serde_json::Value;
-use syrch::grading::{Axis, GridCell, GridError, Knob, SuiteOptions, cells, founding};
+use syrch::grading::{Axis, GridCell, GridError, Knob, SuiteOptions, cells, default_axes};
 
 use super::graded::{DATABASE, Occasions, RunArgs, carry_out, databases, without_secrets};
 use super::trace::words::count;
@@ -49,7 +49,7 @@ pub(crate) struct GridArgs {
     pub(crate) expected_sql: Option<String>,
     /// Values to try, with commas between them: of ROLE.KEY, a plugin's own setting (KEY alone will do when only one has it), of policy.KEY,
     /// settings.NAME or calibration (false lets the claims of a model stand). Every choice of them is a cell; one value alone holds for all
-    /// cells, and so does a flag such as --max-depth. Values are JSON or text [default: the founding 54 cells, policy.max_depth=1,3,5 policy.high_confidence=0.7,0.85,0.95
+    /// cells, and so does a flag such as --max-depth. Values are JSON or text [default: the 54 cells of syrch 0.1.2, policy.max_depth=1,3,5 policy.high_confidence=0.7,0.85,0.95
     /// policy.max_attempts=1,3,5 calibration=true,false]
     #[arg(short = 'P', long = "param", value_name = "NAME=VALUES", help_heading = "Grid", value_parser = Assigned::list)]
     pub(crate) parameters: Vec<Assigned>,
@@ -167,7 +167,7 @@ fn one_seed(arguments: &GridArgs) -> u32 {
     arguments.run.seeds.map_or(1, u32::from)
 }
 
-/// What is varied: the user's values, or the founding ones without those that a flag fixes.
+/// What is varied: the user's values, or the default ones without those that a flag fixes.
 async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome<Vec<Axis>> {
     let settings = &context.config.effective.settings;
     let mut plugins = Plugins::new(watch);
@@ -184,7 +184,7 @@ async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome
     if axes.iter().any(|axis: &Axis| axis.values.len() > 1) {
         return Ok(axes);
     }
-    for axis in founding() {
+    for axis in default_axes() {
         let by_flag = fixed(context, &axis.knob);
         let by_value = axes.iter().any(|known| known.knob == axis.knob).then(|| "-P".to_owned());
         match by_flag.or(by_value) {

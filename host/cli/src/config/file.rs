@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_founding_file_is_read_with_its_places() {
-        let text = "# founding\nllm:\n  model: m\n  temperature: 0\nexecution:\n  token_budget: 5\n  verbose: true\nplugins:\n  planner: decompose\n  solver:\n    plugin: p/refine.wasm\n    config: {rounds: 3}\nsettings:\n  colour: {a: [1]}\n";
+        let text = "# syrch 0.1.2\nllm:\n  model: m\n  temperature: 0\nexecution:\n  token_budget: 5\n  verbose: true\nplugins:\n  planner: decompose\n  solver:\n    plugin: p/refine.wasm\n    config: {rounds: 3}\nsettings:\n  colour: {a: [1]}\n";
         let entries = entries(text, "f.yml", Trust::User).unwrap();
         let shown: Vec<String> = entries
             .into_iter()

@@ -293,7 +293,7 @@ fn anthropic_has_its_own_address_model_and_key() {
     let elsewhere = [("llm.base_url", json!("http://localhost:1")), ("llm.model", json!("m"))];
     let openai = ("openai", "http://localhost:1".to_owned(), "m".to_owned(), None);
     assert_eq!(shown(&place, &elsewhere), openai);
-    // Bug 34: the founding package handed OPENAI_API_KEY to the Anthropic client.
+    // Bug 34: syrch 0.1.2 handed OPENAI_API_KEY to the Anthropic client.
     place.environment = Environment { openai_key: Some("sk-o".into()), ..place.environment.clone() };
     place.environment.anthropic_key = None;
     assert_eq!(shown(&place, &named).3, None);
@@ -488,7 +488,7 @@ fn the_strongest_layer_names_the_strategy() {
 #[test]
 fn a_wrong_strategy_is_told_with_who_named_it() {
     let mut place = Place::new();
-    let failure = place.load(None, &[("strategy", json!("fuonding"))]).unwrap_err();
+    let failure = place.load(None, &[("strategy", json!("deocmpose"))]).unwrap_err();
     let near = format!("did you mean `{}`?", strategies::DEFAULT);
     assert_eq!((failure.exit, failure.hint.as_deref()), (crate::exit::Exit::Config, Some(near.as_str())));
     assert!(failure.message.starts_with("--strategy: there is no built-in strategy"), "{}", failure.message);

@@ -160,7 +160,7 @@ impl GridReport {
         }
     }
 
-    /// The files of a grid with their founding names: `config.json`, `results.json`, `best.json` and `summary.md`.
+    /// The files of a grid with the names that syrch 0.1.2 gives them: `config.json`, `results.json`, `best.json` and `summary.md`.
     #[must_use]
     pub fn files(&self) -> [(&'static str, String); 4] {
         [

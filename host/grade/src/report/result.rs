@@ -28,7 +28,7 @@ pub struct ResultRow {
     pub verdict: Option<Verdict>,
     /// What every rule says.
     pub verdicts: BTreeMap<String, Verdict>,
-    /// The founding names for it.
+    /// The names that syrch 0.1.2 has for it.
     pub metrics: Metrics,
     /// How sure the answer is, 0 to 1.
     pub confidence: Option<f64>,
@@ -84,7 +84,7 @@ pub struct ResultRow {
     pub run: Option<String>,
 }
 
-/// How near the answer is, with the names that the founding benchmark has for it.
+/// How near the answer is, with the names that the benchmark of syrch 0.1.2 has for it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
     /// Whether it is right under the report's rule; none when the rule cannot tell or the expected answer could not be had.

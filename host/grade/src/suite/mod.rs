@@ -43,7 +43,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub enum Format {
     /// Objects with `gold_sql`, a line each or in an array.
     Jsonl,
-    /// Objects with `expected_data`, `expected_sql` or `expected_answer`, as of the founding package.
+    /// Objects with `expected_data`, `expected_sql` or `expected_answer`, as of syrch 0.1.2.
     Founding,
     /// Objects with `db_id` and `SQL`, as of BIRD.
     Bird,

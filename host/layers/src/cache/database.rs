@@ -115,10 +115,11 @@ impl CellIndex for CachedDatabase {
             Found::Lead(lead) => lead,
         };
         let hits = self.inner.find(phrases, how, limit).await?;
-        if self.inner.is_repeatable() && self.inner.identity().await == identity {
-            if let Ok(bytes) = serde_json::to_vec(&hits) {
-                lead.keep(bytes.into()).await;
-            }
+        if self.inner.is_repeatable()
+            && self.inner.identity().await == identity
+            && let Ok(bytes) = serde_json::to_vec(&hits)
+        {
+            lead.keep(bytes.into()).await;
         }
         Ok(hits)
     }

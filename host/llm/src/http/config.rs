@@ -33,7 +33,7 @@ pub struct EndpointConfig {
 }
 
 impl EndpointConfig {
-    /// A keyless endpoint with the founding defaults: 4,096 output tokens, 120 s, the endpoint's own temperature.
+    /// A keyless endpoint with the defaults of syrch 0.1.2: 4,096 output tokens, 120 s, the endpoint's own temperature.
     #[must_use]
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn founding_miss_prose_that_begins_with_with() {
+    fn prose_that_begins_with_with() {
         assert_eq!(sql("With two tables, I would join them; that is all."), None);
         assert_eq!(sql("With pleasure.\n\nSELECT 1").as_deref(), Some("SELECT 1"));
         assert_eq!(sql("Select whichever you like; values differ."), None);

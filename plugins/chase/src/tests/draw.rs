@@ -140,7 +140,7 @@ fn repairs_are_bounded_by_the_setting_and_the_policy() {
     }
 }
 
-/// The one-shot baseline of the founding document (EP-17): one statement along the plan, executed, and nothing else.
+/// The one-shot baseline of the design document (EP-17): one statement along the plan, executed, and nothing else.
 #[test]
 fn one_statement_along_the_plan_is_a_setting() {
     let habits = Habits { query_plan: 1, divide_and_conquer: 0, direct: 0, repairs: 0, ..Habits::default() };

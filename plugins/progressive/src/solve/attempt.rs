@@ -12,7 +12,7 @@ use crate::branch::{Branch, Made, Standing, bounded};
 use crate::class::ErrorClass;
 use crate::judge::{STEP, step_extra};
 
-/// The reward of a statement that ran and that nobody could judge, in the founding document.
+/// The reward of a statement that ran and that nobody could judge, in the design document.
 const UNJUDGED: f64 = 0.5;
 
 /// What a draft begins with.

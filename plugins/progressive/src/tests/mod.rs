@@ -51,7 +51,7 @@ fn subtask(id: u32, operation: &str, confidence: f64, dependencies: &[u32]) -> J
     json!({ "id": id, "operation": operation, "type": "filter", "confidence": confidence, "dependencies": dependencies })
 }
 
-/// The founding document's example: a table, and two filters of it.
+/// The design document's example: a table, and two filters of it.
 fn example() -> Vec<JsonValue> {
     vec![
         subtask(1, "read employees", 0.95, &[]),

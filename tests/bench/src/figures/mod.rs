@@ -7,6 +7,7 @@ mod neighbours;
 mod overhead;
 mod recorded;
 mod role_call;
+mod signs;
 pub(crate) mod soak;
 mod start;
 mod suites;
@@ -41,6 +42,11 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
     Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
     Group { name: "recorded", what: "strategies on recorded answers", measure: recorded::measure },
+    Group {
+        name: "signs",
+        what: "the signs of `discern`, chosen and fitted without the database they are measured on",
+        measure: signs::measure,
+    },
     Group { name: "unseen", what: "the rules without a model on unseen questions", measure: unseen::measure },
     Group { name: "suite-pace", what: "a suite against a slow endpoint", measure: suites::pace },
     Group { name: "suite-rate", what: "a suite against an endpoint that answers at once", measure: suites::rate },

@@ -127,7 +127,7 @@ fn run(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -
     let before = endpoint.count();
     let (taken, right) = world.runtime.block_on(async {
         let observer: Arc<dyn syrch::Observer> = Arc::new(Silent);
-        let run = SuiteRun::open(vec![("founding".to_owned(), settings)], options, &observer).await?;
+        let run = SuiteRun::open(vec![("decompose".to_owned(), settings)], options, &observer).await?;
         let begun = Instant::now();
         let outcome = run.carry_out(&Nobody, &Stop::new()).await?;
         let rule = &outcome.record.header.rule;

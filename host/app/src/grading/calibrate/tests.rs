@@ -17,7 +17,7 @@ fn arm(change: impl FnOnce(&mut Settings)) -> Arm {
         digest: String::new(),
     };
     Arm {
-        name: "founding".to_owned(),
+        name: "decompose".to_owned(),
         strategy: settings.strategy.name.clone(),
         plugins: settings.strategy.roles.iter().map(plugin).collect(),
         settings: crate::record::written(&settings),
@@ -32,7 +32,7 @@ fn answer(place: u64) -> Graded {
     let confidence = if sure { 0.9 } else { 0.7 };
     let verdict = if right { Verdict::Right } else { Verdict::Wrong };
     Graded {
-        arm: "founding".to_owned(),
+        arm: "decompose".to_owned(),
         id: format!("q{place}"),
         place,
         db: ["shop", "data/flights.sqlite"][usize::from(place >= 100)].to_owned(),
@@ -131,7 +131,7 @@ fn the_strategy_searches_as_in_the_run() {
     };
     let fitted = calibrate(&record(vec![arm(change)]), None, Some(Method::Isotonic)).unwrap();
     let definition = &fitted.definition;
-    assert_eq!(definition.name, "founding-fitted");
+    assert_eq!(definition.name, "decompose-fitted");
     assert_eq!(definition.policy["max_attempts"], 7);
     let threshold = definition.policy["high_confidence"].as_f64().unwrap();
     assert!(threshold <= fitted.curve.apply(0.9) && threshold > fitted.curve.apply(0.899), "{threshold}");
@@ -211,7 +211,7 @@ fn without_a_curve_nothing_but_the_basis_is_new() {
     let again = record(vec![arm(|settings| definition.apply(settings))]);
     let fitted = calibrate(&again, None, None).unwrap();
     assert_ne!(fitted.method, Method::None);
-    assert_eq!(fitted.definition.name, "founding-fitted");
+    assert_eq!(fitted.definition.name, "decompose-fitted");
 }
 
 #[test]
@@ -255,9 +255,9 @@ fn what_cannot_be_fitted_is_said_so() {
     let two = record(vec![arm(|_| ()), other]);
     assert_eq!(
         said(&two, None),
-        "the run `1a2b` cannot be calibrated on: it has several arms, and --arm says which: `founding`, `other`"
+        "the run `1a2b` cannot be calibrated on: it has several arms, and --arm says which: `decompose`, `other`"
     );
-    assert!(said(&two, Some("third")).ends_with("it has no arm `third`, but `founding`, `other`"));
+    assert!(said(&two, Some("third")).ends_with("it has no arm `third`, but `decompose`, `other`"));
     assert!(said(&two, Some("other")).contains("0 graded answers with a confidence are too few"));
     let own = |settings: &mut Settings| {
         settings.strategy.roles.insert(Role::Calibrator, PluginSource::parse("./own.wasm"));

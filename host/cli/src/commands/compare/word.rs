@@ -90,7 +90,7 @@ impl Who {
         }
         if head.trim().is_empty() {
             return Err(Failure::usage(format!("the arm `{text}` names nobody")).hint(
-                "name a strategy, such as founding, a strategy file, or a plugin in its role, such as solver=refine",
+                "name a strategy, such as decompose, a strategy file, or a plugin in its role, such as solver=refine",
             ));
         }
         Ok(match head.to_ascii_lowercase().ends_with(".wasm") {
@@ -125,11 +125,11 @@ mod tests {
 
     #[test]
     fn settings_stand_behind_a_colon() {
-        let word = Word::read("founding:solver.rounds=2,policy.max_depth=1").unwrap();
-        assert_eq!(word.who, Who::Strategy("founding".into()));
+        let word = Word::read("decompose:solver.rounds=2,policy.max_depth=1").unwrap();
+        assert_eq!(word.who, Who::Strategy("decompose".into()));
         let settings: Vec<_> = word.settings.iter().map(|(_, name, value)| (name.as_str(), value)).collect();
         assert_eq!(settings, [("solver.rounds", &json!(2)), ("policy.max_depth", &json!(1))]);
-        assert_eq!(word.short(), "founding:solver.rounds=2,policy.max_depth=1");
+        assert_eq!(word.short(), "decompose:solver.rounds=2,policy.max_depth=1");
         let plugin = Word::read("solver=a:b/x.wasm:rounds=[1,2]").unwrap();
         assert_eq!((plugin.who, plugin.settings.len()), (Who::Plugin(Some(Role::Solver), "a:b/x.wasm".into()), 1));
     }

@@ -187,7 +187,7 @@ fn confidence(html: &mut Html, arms: &[(&str, &Figures)]) {
     html.raw("</div>\n");
 }
 
-/// Every answer with its founding columns; the statements folded.
+/// Every answer with the columns of syrch 0.1.2; the statements folded.
 fn results(html: &mut Html, rows: &[ResultRow]) {
     html.raw("<h2>Answers</h2>\n<div class=\"wide\"><table><thead><tr>");
     html.raw(

@@ -21,7 +21,7 @@ const LONGEST: usize = 60_000;
 /// Characters of one statement or question among the details.
 const STATEMENT: usize = 2_000;
 
-/// A benchmark: figures, details, and last a table of every answer with its founding columns and the line `**Passed:** x/y`.
+/// A benchmark: figures, details, and last a table of every answer with the columns of syrch 0.1.2 and the line `**Passed:** x/y`.
 #[must_use]
 pub fn benchmark(report: &BenchmarkReport) -> String {
     let share = &report.figures.share;
@@ -43,7 +43,7 @@ pub fn benchmark(report: &BenchmarkReport) -> String {
     out + &results(&report.results)
 }
 
-/// The founding table.
+/// The table of syrch 0.1.2.
 fn results(rows: &[ResultRow]) -> String {
     let mut out = "| ID | Status | Exact | Rows | Cols | Conf | Tokens | Time |\n\
          | --- | --- | --- | ---: | --- | ---: | ---: | ---: |\n"
