@@ -1,4 +1,4 @@
-//! Every command of the documents is run as it stands there.
+//! Every command of the documents is run as it stands there, what they show of its output is compared, and their links are followed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -6,20 +6,57 @@ use std::sync::OnceLock;
 
 use syrch_kit::{MockEndpoint, Reply, Script};
 
+/// Where documents lie whose commands run from the repository's root. The guide of the SDK has a test of its own.
+const FOLDERS: [&str; 5] = ["", "docs", "examples", "host", "wit"];
+
+/// The documents of these folders, in the order of their paths.
+fn documents() -> Vec<PathBuf> {
+    let folders = FOLDERS.iter().map(|folder| syrch_kit::repository().join(folder));
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
+    let mut found: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
+    found.sort();
+    found
+}
+
+/// A command of a document.
+struct Step {
+    command: String,
+    /// The `text` block that directly follows the command's block: what it prints, as the document shows it.
+    shown: Option<String>,
+}
+
 /// The lines of a document's `sh` blocks.
-fn commands(document: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(syrch_kit::repository().join(document)).unwrap();
-    let mut inside = false;
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        match line.trim() {
-            "```sh" => inside = true,
-            fence if fence.starts_with("```") => inside = false,
-            command if inside && !command.is_empty() && !command.starts_with('#') => lines.push(command.to_owned()),
+fn steps(document: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut fence = None;
+    let mut is_after_commands = false;
+    for line in document.lines() {
+        let line = line.trim_end();
+        match (fence, line.trim_start().strip_prefix("```")) {
+            (None, Some(language)) => {
+                fence = Some(language);
+                is_after_commands &= language == "text";
+                if let Some(step) = steps.last_mut().filter(|_| is_after_commands) {
+                    step.shown = Some(String::new());
+                }
+            }
+            (Some(language), Some(_)) => {
+                fence = None;
+                is_after_commands = language == "sh";
+            }
+            (Some("sh"), None) if !line.is_empty() && !line.starts_with('#') => {
+                steps.push(Step { command: line.trim().to_owned(), shown: None });
+            }
+            (Some("text"), None) if is_after_commands => {
+                let shown = steps.last_mut().and_then(|step| step.shown.as_mut()).unwrap();
+                shown.push_str(line);
+                shown.push('\n');
+            }
+            (None, None) if !line.is_empty() => is_after_commands = false,
             _ => {}
         }
     }
-    lines
+    steps
 }
 
 /// A shell in the repository, with this build's binary in front and nothing of the test runner around.
@@ -31,7 +68,7 @@ fn shell(command: &str, home: &Path) -> Output {
         // How cargo is set up stays, or the commands would build for themselves what the tests have built; what it tells a test goes.
         let set_up = ["CARGO_HOME", "CARGO_INCREMENTAL", "CARGO_TARGET_DIR"].contains(&name.as_str());
         let of_cargo = name == "OUT_DIR" || name.starts_with("CARGO") && !set_up;
-        if of_cargo || name.starts_with("SYRCH_") || name.starts_with("OPENAI_") || name.starts_with("NEXTEST") {
+        if of_cargo || ["SYRCH_", "OPENAI_", "ANTHROPIC_", "NEXTEST"].iter().any(|start| name.starts_with(start)) {
             shell.env_remove(&name);
         }
     }
@@ -65,31 +102,70 @@ fn demo() -> &'static str {
 }
 
 #[test]
-fn the_readmes_commands_work() {
-    let home = syrch_kit::scratch();
-    let shown = demo();
-    assert!(shown.contains("240") && shown.contains("SELECT"), "{shown}");
+fn the_documents_commands_work() {
+    let answers = demo();
+    assert!(answers.contains("240") && answers.contains("SELECT"), "{answers}");
     let answer = "SELECT country FROM customers GROUP BY country ORDER BY count(*) DESC LIMIT 1";
     let script = Script::new()
         .on(["Decompose"], Reply::text(r#"{"subtasks":[]}"#))
         .on(["You know how people in business"], Reply::text(r#"{"table":["things"],"columns":[]}"#))
         .with(move |_, _| Some(Reply::sql(answer, 0.95)));
     let endpoint = MockEndpoint::start(script);
-    let listed = commands("README.md");
-    assert!(listed.len() >= 10, "the readme shows only {} commands", listed.len());
-    for command in listed {
-        if command == "make demo" {
-            continue;
+    let readme = std::fs::read_to_string(syrch_kit::repository().join("README.md")).unwrap();
+    let quick_start: Vec<String> = steps(&readme).into_iter().map(|step| step.command).collect();
+    assert!(quick_start.len() >= 10, "the readme shows only {} commands", quick_start.len());
+    for command in ["make demo", "cargo install --locked --path host/cli"] {
+        assert!(quick_start.iter().any(|step| step == command), "the readme does not show `{command}`");
+    }
+    assert!(steps(&readme).iter().any(|step| step.shown.is_some()), "the readme shows no output");
+    for document in documents() {
+        // One for each: no page depends on what the commands of another have left.
+        let home = syrch_kit::scratch();
+        for Step { command, shown } in steps(&std::fs::read_to_string(&document).unwrap()) {
+            if command == "make demo" {
+                continue;
+            }
+            let install = format!("cargo install --locked --debug --root {}/root", home.path().display());
+            let run = command
+                .replace("cargo install --locked", &install)
+                .replace("http://localhost:11434/v1", &endpoint.url());
+            let printed = passes(&run, home.path());
+            if let Some(shown) = shown {
+                let name = document.display();
+                assert!(shown.contains(printed.trim()), "{name}: `{command}` prints something else:\n{printed}");
+            }
         }
-        let command = command
-            .replace(
-                "cargo install --locked",
-                &format!("cargo install --locked --debug --root {}/root", home.path().display()),
-            )
-            .replace("http://localhost:11434/v1", &endpoint.url());
-        passes(&command, home.path());
     }
     assert!(endpoint.count() >= 2, "the model was not asked");
+}
+
+/// The name by which a link leads to a heading.
+fn anchor(heading: &str) -> String {
+    let heading = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+    heading.chars().filter(|character| character.is_alphanumeric() || "-_".contains(*character)).collect()
+}
+
+#[test]
+fn links_lead_to_files_and_headings_that_exist() {
+    let mut links = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.contains("://") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { document.clone() } else { document.parent().unwrap().join(file) };
+            assert!(target.exists(), "{}: `{link}` leads nowhere", document.display());
+            if !heading.is_empty() {
+                let target = std::fs::read_to_string(&target).unwrap();
+                let is_there = target.lines().any(|line| line.starts_with('#') && anchor(line) == heading);
+                assert!(is_there, "{}: `{link}` leads to no heading", document.display());
+            }
+            links += 1;
+        }
+    }
+    assert!(links >= 20, "only {links} links were seen");
 }
 
 #[test]
@@ -112,17 +188,6 @@ fn the_binary_needs_no_file_and_no_network() {
     }
 }
 
-#[test]
-fn the_other_documents_commands_work() {
-    demo();
-    let home = syrch_kit::scratch();
-    for document in ["host/README.md", "wit/README.md", "examples/README.md"] {
-        for command in commands(document) {
-            passes(&command, home.path());
-        }
-    }
-}
-
 /// The plugin of the SDK's guide, built and used as its reader would, from its text alone.
 #[test]
 fn the_plugin_of_the_guide_works() {
@@ -141,7 +206,7 @@ fn the_plugin_of_the_guide_works() {
     std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     // The same versions as ours: nothing new is fetched.
     std::fs::copy(syrch_kit::repository().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    let listed = commands("sdk/README.md");
+    let listed: Vec<String> = steps(&guide).into_iter().map(|step| step.command).collect();
     assert!(listed.len() >= 4, "{listed:?}");
     let shop = syrch_kit::repository().join("examples/shop.sqlite");
     for command in listed {

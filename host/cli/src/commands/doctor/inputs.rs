@@ -102,7 +102,7 @@ pub(super) async fn strategy(context: &Context) -> Vec<Check> {
             Ok(_) => Check::warn(
                 "plugin",
                 format!("{source} loads, for the {role}; under --rows {rows} it calls no model once it may know something of the data"),
-                format!("--trust {source} lets it; see --rows in the README"),
+                format!("--trust {source} lets it; see --rows in docs/databases.md"),
             ),
             Err(failure) => Check::of("plugin", failure),
         });
