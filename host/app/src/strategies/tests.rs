@@ -133,8 +133,8 @@ fn a_word_is_a_name_or_a_path() {
         assert!(is_file(path), "{path}");
     }
     assert!(!is_file("mine"));
-    let unknown = find("fuonding").unwrap_err();
-    assert_eq!(unknown, StrategyError::Unknown { name: "fuonding".into(), similar: vec![DEFAULT.into()] });
+    let unknown = find("deocmpose").unwrap_err();
+    assert_eq!(unknown, StrategyError::Unknown { name: "deocmpose".into(), similar: vec![DEFAULT.into()] });
     let missing = find("no/such.yml").unwrap_err().to_string();
     assert!(missing.starts_with("strategy file `no/such.yml`: No such file"), "{missing}");
 }
