@@ -52,9 +52,9 @@ test: target
 		echo "$$(wc -l < target/skipped-tests) tests were skipped: there are no shared test data (SYRCH_TEST_DATA)"; \
 	fi
 
-# What takes long: 100 kills of searches and 200 of a suite, and memory over 10,000 searches.
+# What takes long: 100 kills of searches and 200 of a suite, and memory over 10,000 questions and searches.
 soak: plugins
-	SYRCH_SOAK=1 $(CARGO) test -p syrch-host --test e2e -- kill
+	SYRCH_SOAK=1 $(CARGO) test -p syrch-host --test e2e -- kill memory_is_flat
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	target/release/syrch-bench --only soak,suite-memory $(BENCH)
 
@@ -69,10 +69,11 @@ bench: plugins
 	RUST_BACKTRACE=0 target/release/syrch-bench $(BENCH)
 
 # How often strategies are right on recorded answers, what the signs of `discern` are worth, and the rules on questions that their author had
-# not seen.
+# not seen; then the tests that measure over the shared questions, with their bounds.
 figures: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	target/release/syrch-bench --only recorded,signs,unseen $(BENCH)
+	$(CARGO) test --release -p syrch --test simulated --test recorded -p narrow --test recall -p syrch-host --test e2e -- --ignored
 
 # What single crates cost, piece by piece, for whoever works in them.
 bench-parts: target

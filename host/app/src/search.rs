@@ -397,7 +397,12 @@ fn is_below(grounded: &Grounded, context: &Context) -> bool {
 /// Marks the candidate of an answer that is not accepted. Returns a warning for an answer that is no single candidate's.
 fn refuse(grounded: &Grounded, context: &Context) -> Option<String> {
     let least = context.settings.min_confidence.unwrap_or_default();
-    let why = format!("its confidence of {:.2} is below the required {least:.2}", grounded.answer.confidence);
+    let confidence = grounded.answer.confidence;
+    // Two digits may be the same.
+    let why = match (least - confidence < 0.005, least) {
+        (true, least) => format!("its confidence of {confidence:.4} is below the required {least:.4}"),
+        (false, least) => format!("its confidence of {confidence:.2} is below the required {least:.2}"),
+    };
     let Some((task, candidate)) = &grounded.candidate else {
         return Some(format!("the answer is not accepted: {why}"));
     };

@@ -186,9 +186,6 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     assert!(writer.join().unwrap().is_some());
 }
 
-/// Questions of the test of memory.
-const MANY: usize = 10_000;
-
 /// What the program had of memory at most so far, in MiB.
 #[cfg(target_os = "linux")]
 fn peak(talk: &Talk) -> u64 {
@@ -199,27 +196,28 @@ fn peak(talk: &Talk) -> u64 {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_is_flat_over_ten_thousand_questions() {
+fn memory_is_flat_over_many_questions() {
+    let many = syrch_kit::scale(1_000, 10_000) as u64;
     let place = Place::new();
     let mut talk = Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
     let mut stdin = talk.child.stdin.take().unwrap();
     // Standard input stays open, so that the program is there to be looked at.
     let writer = std::thread::spawn(move || {
-        (1..=MANY).for_each(|id| stdin.write_all(line(id).as_bytes()).unwrap());
+        (1..=many).for_each(|id| stdin.write_all(line(id).as_bytes()).unwrap());
         stdin
     });
     let began = std::time::Instant::now();
     let mut early = 0;
-    for id in 1..=MANY {
+    for id in 1..=many {
         let answer = talk.hear();
         assert_eq!((&answer["id"], &answer["outcome"]), (&json!(id), &json!("answered")));
-        if id == MANY / 5 {
+        if id == many / 5 {
             early = peak(&talk);
         }
     }
     let late = peak(&talk);
     println!(
-        "{MANY} questions in {:.1} s: {early} MiB after a fifth, {late} MiB at the end",
+        "{many} questions in {:.1} s: {early} MiB after a fifth, {late} MiB at the end",
         began.elapsed().as_secs_f64()
     );
     assert!(late <= 300 && late <= early + early / 4, "{early} MiB after a fifth, {late} MiB at the end");

@@ -103,32 +103,38 @@ async fn compare(name: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: `make figures` makes it"]
 async fn one_statement() {
     compare("single").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: `make figures` makes it"]
 async fn another_when_one_fails_or_has_no_rows() {
     compare("retry3").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: `make figures` makes it"]
 async fn the_majority_of_five() {
     compare("vote5").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: `make figures` makes it"]
 async fn until_two_of_five_agree() {
     compare("gate2of5").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: `make figures` makes it"]
 async fn until_three_of_nine_agree() {
     compare("gate3of9").await;
 }
 
 /// Votes that are weighed by shares that were fitted on the other half of the databases beat the best gate, both ways round taken together.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: `make figures` makes it"]
 async fn weighed_votes_fitted_elsewhere() {
     let Some(data) = syrch_kit::data_root() else { return };
     let all = questions(&data.join("spider"));

@@ -89,6 +89,7 @@ fn look(drawn: &[Drawn], samples: usize) -> Plausibility {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: `make figures` makes it"]
 async fn the_figures_are_those_of_recorded_systems() {
     let Some(data) = syrch_kit::data_root() else { return };
     let folder = data.join("spider");
@@ -129,6 +130,7 @@ async fn the_figures_are_those_of_recorded_systems() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: `make figures` makes it"]
 async fn the_naive_model_makes_every_search_look_perfect_and_is_found_out() {
     let Some(data) = syrch_kit::data_root() else { return };
     let knobs = SimulatedKnobs { naive: true, ..SimulatedKnobs::default() };
@@ -149,6 +151,7 @@ async fn the_naive_model_makes_every_search_look_perfect_and_is_found_out() {
 
 /// With the difficulty that was measured over all 919 questions, which the skill stands for here, the figures are those of the design.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: `make figures` makes it"]
 async fn less_skill_gives_the_figures_of_harder_questions() {
     let Some(data) = syrch_kit::data_root() else { return };
     let knobs = SimulatedKnobs { skill: -0.25, ..SimulatedKnobs::default() };

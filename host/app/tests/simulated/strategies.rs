@@ -69,6 +69,7 @@ async fn found(strategy: &str, knobs: &SimulatedKnobs, seed: u64) -> (f64, f64) 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: `make figures` makes it"]
 async fn strategies_gain_what_they_gain_on_recorded_answers_and_no_more() {
     if syrch_kit::data_root().is_none() {
         return;

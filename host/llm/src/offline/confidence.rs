@@ -89,6 +89,9 @@ fn doubt(reading: &Reading, draft: &Draft, query: &Query, schema: &Schema) -> f6
     if !reading.unknown.is_empty() {
         factor *= 0.85;
     }
+    if selects_a_state(query, schema) || counts_nothing(reading, query, schema) {
+        factor *= 0.5;
+    }
     if is_other_kind(reading, query, schema) {
         factor *= 0.5;
     }
@@ -99,6 +102,27 @@ fn doubt(reading: &Reading, draft: &Draft, query: &Query, schema: &Schema) -> f6
         factor *= sense(&filter.condition, schema);
     }
     factor * 0.6_f64.powi(i32::try_from(draft.unmet).unwrap_or(i32::MAX))
+}
+
+/// Whether a number that says whether something was done, such as `discontinued`, is selected as it is. It is a condition rather than what a
+/// question asks for.
+fn selects_a_state(query: &Query, schema: &Schema) -> bool {
+    let is_state = |view: &ColumnView| {
+        let name = view.name.to_lowercase();
+        matches!(view.holds, Holds::Number | Holds::Flag) && name.ends_with("ed") && !name.ends_with("eed")
+    };
+    query.select.iter().any(|item| matches!(item, Expression::Column(at) if is_state(schema.column(*at))))
+}
+
+/// Whether the question asks how many there are, and neither an aggregate nor a number is selected.
+fn counts_nothing(reading: &Reading, query: &Query, schema: &Schema) -> bool {
+    let is_no_number = |item: &Expression| match item {
+        Expression::Column(at) => matches!(schema.column(*at).holds, Holds::Text | Holds::Time),
+        Expression::AllColumns(_) => true,
+        Expression::Aggregate(..) | Expression::CountDistinct(_) | Expression::CountRows => false,
+    };
+    let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
+    counts && query.select.iter().all(is_no_number)
 }
 
 /// Whether the question begins with `where` or `when`, and no place or time is selected.
@@ -180,12 +204,18 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use syrch_core::Catalog;
+
     use crate::offline::fixture::{self, block_on};
     use crate::offline::interpret::interpret;
 
     fn sure(question: &str) -> f64 {
+        sure_of(question, &fixture::library())
+    }
+
+    fn sure_of(question: &str, catalog: &Catalog) -> f64 {
         let cells = fixture::cells();
-        let found = block_on(interpret(question, &fixture::library(), Some(cells.as_ref())));
+        let found = block_on(interpret(question, catalog, Some(cells.as_ref())));
         found.list.first().map_or(0.0, |best| best.confidence)
     }
 
@@ -237,6 +267,18 @@ mod tests {
         let (plain, compared) =
             (sure("List the age of members"), sure("List the age of members younger than their friends"));
         assert!(compared < 0.5 * plain, "{compared} {plain}");
+    }
+
+    #[test]
+    fn a_state_that_is_selected_as_it_is_was_meant_as_a_condition() {
+        let mut catalog = fixture::library();
+        let pages = catalog.tables[1].columns.iter_mut().find(|column| column.name == "pages").unwrap();
+        pages.name = "discontinued".to_owned();
+        for question in
+            ["Which books are discontinued?", "List the discontinued books", "How many discontinued books are there?"]
+        {
+            assert!(sure_of(question, &catalog) < 0.6, "{question}: {}", sure_of(question, &catalog));
+        }
     }
 
     #[test]
