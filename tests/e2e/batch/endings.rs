@@ -197,7 +197,7 @@ fn peak(talk: &Talk) -> u64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_flat_over_many_questions() {
-    let many = syrch_kit::scale(1_000, 10_000) as u64;
+    let many = syrch_kit::scale(1_000, 10_000);
     let place = Place::new();
     let mut talk = Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));
     let mut stdin = talk.child.stdin.take().unwrap();
