@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::process::Command;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let lock = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../../Cargo.lock");
@@ -14,8 +15,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is = |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
     if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
-        // The 130,000 addresses that the loader fills in take a fiftieth of the space; linkers that do not know it say so and go on.
-        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+        // The 130,000 addresses that the loader fills in take a fiftieth of the space. Such a program starts with this loader or a newer one.
+        let is_for_here = std::env::var("HOST")? == std::env::var("TARGET")?;
+        if is_for_here && is("CARGO_CFG_TARGET_ENV", "gnu") && glibc().is_some_and(|version| version >= (2, 36)) {
+            println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+        }
     }
     Ok(())
+}
+
+/// The version of this machine's glibc; `None` where it does not say so.
+fn glibc() -> Option<(u32, u32)> {
+    let said = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
+    let text = String::from_utf8(said.stdout).ok()?;
+    let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }

@@ -398,11 +398,9 @@ fn is_below(grounded: &Grounded, context: &Context) -> bool {
 fn refuse(grounded: &Grounded, context: &Context) -> Option<String> {
     let least = context.settings.min_confidence.unwrap_or_default();
     let confidence = grounded.answer.confidence;
-    // Two digits may be the same.
-    let why = match (least - confidence < 0.005, least) {
-        (true, least) => format!("its confidence of {confidence:.4} is below the required {least:.4}"),
-        (false, least) => format!("its confidence of {confidence:.2} is below the required {least:.2}"),
-    };
+    // Two digits of both may be the same.
+    let digits = if least - confidence < 0.01 { 4 } else { 2 };
+    let why = format!("its confidence of {confidence:.digits$} is below the required {least:.digits$}");
     let Some((task, candidate)) = &grounded.candidate else {
         return Some(format!("the answer is not accepted: {why}"));
     };

@@ -18,9 +18,7 @@ use super::ask::{Asked, Asker, of_document, without_answer};
 use crate::batch::Ending;
 use crate::{AnswerDocument, Error};
 
-/// Problems that are told of.
-const TOLD: usize = text::NAMED;
-/// Bytes that are told of each; what is wrong may quote the line.
+/// Bytes of a message about one of them, which may quote the line.
 const WORDS: usize = 1 << 10;
 /// Bytes of a line at most: what `batch` writes holds the rows of its answer, which are more than a question.
 const LONGEST: usize = 64 << 20;
@@ -70,7 +68,7 @@ impl Given {
         for path in files {
             let digest = each_line(path, |number, line| match line.and_then(|text| given.take(&known, text)) {
                 Ok(()) => {}
-                Err(what) if wrong.len() < TOLD => {
+                Err(what) if wrong.len() < text::NAMED => {
                     wrong.push(format!("{}, line {number}: {}", path.display(), clip(&what, WORDS)));
                 }
                 Err(_) => more += 1,
@@ -96,7 +94,7 @@ impl Given {
         if self.answers.contains_key(&id) {
             return Err(format!("the question `{id}` has an answer already"));
         }
-        self.simulated.extend(line.simulated.take().filter(|_| self.simulated.len() < TOLD));
+        self.simulated.extend(line.simulated.take().filter(|_| self.simulated.len() < text::NAMED));
         self.answers.insert(id, line.answer());
         Ok(())
     }

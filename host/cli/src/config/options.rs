@@ -240,7 +240,7 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("high-conf", "P")
     .env(&["SYRCH_HIGH_CONFIDENCE", "SYRCH_HIGH_CONF"]),
-    Spec::new("execution.min_confidence", Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "The confidence below which an answer is not accepted; then the exit code is 3 [default: 0.4 for searches without a model, else 0; none where answers are graded]", |e| json!(e.settings.min_confidence), |e, v| {
+    Spec::new("execution.min_confidence", Kind::Number { min: 0.0, inclusive: true, max: 1.0 }, "The confidence below which an answer is not accepted; then the exit code is 3 [default: 0.4 without a model; 0 with one, and where answers are graded]", |e| json!(e.settings.min_confidence), |e, v| {
         e.settings.min_confidence = Some(number(v));
     })
     .flag("min-confidence", "P")

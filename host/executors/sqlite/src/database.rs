@@ -367,7 +367,7 @@ impl CellIndex for SqliteDatabase {
     }
 
     fn is_repeatable(&self) -> bool {
-        lock(&self.0.index).as_ref().is_some_and(|(_, index)| !index.is_late)
+        lock(&self.0.index).as_ref().is_some_and(|(_, index)| !index.is_partial)
     }
 }
 
@@ -452,13 +452,13 @@ mod tests {
     async fn an_index_of_values_that_ended_for_want_of_time_is_known() {
         let folder = tempfile::tempdir().unwrap();
         let database = SqliteDatabase::open(SqliteConfig::new(small(&folder))).unwrap();
-        let late = |time: Duration| {
+        let is_partial = |time: Duration| {
             database.with_session(move |_, session, snapshot| {
-                Index::build(session, snapshot, time).map(|index| index.is_late)
+                Index::build(session, snapshot, time).map(|index| index.is_partial)
             })
         };
-        assert!(late(Duration::ZERO).await.unwrap());
-        assert!(!late(Duration::from_secs(60)).await.unwrap());
+        assert!(is_partial(Duration::ZERO).await.unwrap());
+        assert!(!is_partial(Duration::from_secs(60)).await.unwrap());
         assert!(!database.is_repeatable());
         assert_eq!(database.find(&["Anna".to_owned()], Match::Exact, 5).await.unwrap()[0].len(), 1);
         assert!(database.is_repeatable());

@@ -74,7 +74,7 @@ impl Composed<'_> {
 }
 
 /// What a cell counts for, unless it is larger than any may be.
-fn counted(cell: ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
+fn counted(cell: &ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
     let bytes = size(cell);
     if bytes <= limits.cell_bytes {
         return Ok(bytes);
@@ -133,16 +133,20 @@ impl<'a> Fetch<'a> {
         if largest <= most.saturating_sub(self.bytes) {
             // Any row fits, so its cells go to their columns as they come.
             for (index, column) in self.columns.iter_mut().enumerate() {
-                let cell = row.get_ref(index).map_err(RowError::Engine)?;
-                bytes += counted(cell, limits)?;
-                column.push(cell);
+                match row.get_ref(index) {
+                    Ok(ref cell) => {
+                        bytes += counted(cell, limits)?;
+                        column.push(cell);
+                    }
+                    Err(error) => return Err(RowError::Engine(error)),
+                }
             }
         } else {
             // Asked for once: the engine works for each look at a cell.
             let mut cells = Vec::with_capacity(self.columns.len());
             for index in 0..self.columns.len() {
                 let cell = row.get_ref(index).map_err(RowError::Engine)?;
-                bytes += counted(cell, limits)?;
+                bytes += counted(&cell, limits)?;
                 cells.push(cell);
             }
             if self.bytes + bytes > most {
@@ -150,7 +154,7 @@ impl<'a> Fetch<'a> {
                 return Ok(false);
             }
             for (column, cell) in self.columns.iter_mut().zip(cells) {
-                column.push(cell);
+                column.push(&cell);
             }
         }
         self.bytes += bytes;

@@ -3,12 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use syrch_core::text;
-
 use super::Format;
-
-/// Different faults of one suite that a message shows; the others are counted.
-pub(super) const TOLD: usize = text::NAMED;
 
 /// Where a question stands in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,7 +79,7 @@ pub enum SuiteError {
     Faults {
         /// Which file.
         path: PathBuf,
-        /// The first of each kind, [`text::NAMED`] at most, in the order of the file.
+        /// The first of each kind, [`syrch_core::text::NAMED`] at most, in the order of the file.
         faults: Vec<SuiteFault>,
         /// How many there are.
         count: u64,

@@ -20,9 +20,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use syrch_core::text;
 
 pub use database::{MissingDatabase, MissingDatabases, Unresolved, database_in};
-use error::TOLD;
 pub use error::{Place, SuiteError, SuiteFault};
 pub use expected::{GoldError, expected};
 pub use question::{Gold, Question};
@@ -164,7 +164,7 @@ impl Reading {
         self.count += 1;
         if let Some(same) = self.faults.iter_mut().find(|fault| fault.reason == reason) {
             same.more += 1;
-        } else if self.faults.len() < TOLD {
+        } else if self.faults.len() < text::NAMED {
             self.faults.push(SuiteFault { place, id: id.map(str::to_owned), reason, more: 0 });
         }
     }

@@ -74,8 +74,8 @@ pub(crate) struct Index {
     bytes: usize,
     /// When building ends, done or not.
     until: Instant,
-    /// Whether it ended before it was done.
-    pub(crate) is_late: bool,
+    /// Whether it lacks what another try may find: its time was up, or a table was busy.
+    pub(crate) is_partial: bool,
 }
 
 struct Cell {
@@ -94,7 +94,7 @@ impl Index {
             groups: HashMap::new(),
             bytes: 0,
             until: Instant::now() + time,
-            is_late: false,
+            is_partial: false,
         };
         for table in snapshot.catalog.tables.iter().filter(|table| !table.is_view()) {
             for columns in names(table).chunks(COLUMNS) {
@@ -103,6 +103,7 @@ impl Index {
                     // What is left out is not found; that is better than no index at all.
                     Err(error) if is_of_the_table(&error) => {
                         tracing::warn!(table = table.name, error = error.message, "values of a table are not indexed");
+                        index.is_partial |= error.kind == SqlErrorKind::Unavailable;
                     }
                     Err(error) => return Err(error),
                 }
@@ -152,8 +153,9 @@ impl Index {
     }
 
     fn is_full(&mut self) -> bool {
-        self.is_late = self.is_late || Instant::now() >= self.until;
-        self.bytes >= BYTES || self.is_late
+        let is_late = Instant::now() >= self.until;
+        self.is_partial |= is_late;
+        self.bytes >= BYTES || is_late
     }
 
     fn add(&mut self, place: usize, text: &str) {
