@@ -95,7 +95,23 @@ fn an_imperative_to_change_data_is_denied() {
         let mut command = place.words("--llm offline --db kept.sqlite -q");
         let said = Said::of(finish(command.arg(imperative), ""));
         assert_eq!((said.code, said.stdout.as_str()), (15, ""), "{imperative}: {}", said.all());
-        assert!(said.stderr.contains("only queries may run"), "{}", said.stderr);
+        assert!(said.stderr.contains("nothing was changed, since a search only reads"), "{}", said.stderr);
+    }
+}
+
+/// Without a model every candidate is the same rules' statement: that they agree makes none of them surer.
+#[test]
+fn a_vote_among_the_rules_statements_raises_no_confidence() {
+    let place = Place::new();
+    let confidence = |strategy: &str| {
+        let mut command = place.words("--llm offline --db shop.sqlite --format json --no-calibration --strategy");
+        let said = Said::of(finish(command.args([strategy, "-q", "How many customers are there?"]), ""));
+        said.document(0)["answer"]["confidence"].as_f64().unwrap()
+    };
+    let single = confidence("single");
+    assert!(single < 1.0);
+    for strategy in ["chase", "mcts", "vote5"] {
+        assert!(confidence(strategy) <= single, "{strategy}");
     }
 }
 

@@ -207,7 +207,7 @@ fn what_must_be_right_before_the_first_question_is() {
 /// A prompt against an endpoint.
 fn online(endpoint: &MockEndpoint, folder: &Path) -> Terminal {
     let mut command = search(&endpoint.url(), &shop(folder));
-    command.arg("--interactive").env("SYRCH_STATE_DIR", folder.join("state"));
+    command.env("SYRCH_STATE_DIR", folder.join("state"));
     let mut terminal = Terminal::start(command);
     terminal.hear(PROMPT);
     terminal

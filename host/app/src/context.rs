@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use serde::Deserialize;
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    CellsPort, Database, LlmError, ModelProvider, Ports, Relation, RowsGrant, SearchPort, SqlPort, Ticket, Unrecorded,
+    CellsPort, Database, LlmError, ModelProvider, Ports, Relation, Reply, RowsGrant, SearchPort, SqlPort, Ticket,
+    Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
@@ -95,8 +97,16 @@ struct Shared {
     faults: BTreeMap<CallId, RoleError>,
     asks: BTreeMap<CallId, Question>,
     model_errors: BTreeMap<(CallId, Ticket), String>,
+    /// The greatest confidence with which the rules wrote a statement.
+    by_rules: Option<f64>,
     outages: BTreeMap<CallId, SqlError>,
-    writes: BTreeMap<CallId, SqlError>,
+    has_refused_write: bool,
+}
+
+/// What a statement of the rules is claimed with.
+#[derive(Deserialize)]
+struct ByRules {
+    confidence: f64,
 }
 
 /// A role call, with the last complaint that its plugin made.
@@ -330,15 +340,28 @@ impl Context {
         }
     }
 
+    /// Notes how sure the rules are of a statement that they wrote.
+    pub(crate) fn note_reply(&self, reply: &Reply) {
+        let by_rules = reply.parsed.as_ref().filter(|_| self.settings.model.is_by_rules());
+        let parsed = by_rules.and_then(|parsed| serde_json::from_str::<ByRules>(parsed).ok());
+        if let Some(ByRules { confidence }) = parsed {
+            self.shared(|shared| {
+                shared.by_rules = Some(shared.by_rules.map_or(confidence, |most| most.max(confidence)))
+            });
+        }
+    }
+
+    /// The most that an answer's confidence can be: the rules give the same statement to whoever asks, so that its candidates agree says nothing.
+    pub(crate) fn most_confidence(&self) -> f64 {
+        self.shared(|shared| shared.by_rules).unwrap_or(1.0)
+    }
+
     /// Notes an error that tells that the database cannot be read now, or that somebody wanted to write to it.
     pub(crate) fn note_error(&self, call: CallId, error: &SqlError) {
-        self.shared(|shared| {
-            let noted = match error.kind {
-                SqlErrorKind::Unavailable => &mut shared.outages,
-                SqlErrorKind::WriteRefused => &mut shared.writes,
-                _ => return,
-            };
-            noted.entry(call).or_insert_with(|| error.clone());
+        self.shared(|shared| match error.kind {
+            SqlErrorKind::Unavailable => drop(shared.outages.entry(call).or_insert_with(|| error.clone())),
+            SqlErrorKind::WriteRefused => shared.has_refused_write = true,
+            _ => {}
         });
     }
 
@@ -347,9 +370,9 @@ impl Context {
         self.shared(|shared| shared.outages.values().next_back().cloned())
     }
 
-    /// Why a statement that would have written was refused, if there was one.
-    pub(crate) fn refused_write(&self) -> Option<SqlError> {
-        self.shared(|shared| shared.writes.values().next_back().cloned())
+    /// Whether a statement that would have written was refused.
+    pub(crate) fn has_refused_write(&self) -> bool {
+        self.shared(|shared| shared.has_refused_write)
     }
 }
 

@@ -235,9 +235,16 @@ fn lines(path: &Path, what: &str) -> Result<Vec<(usize, String)>, Error> {
     Ok(lines)
 }
 
-fn of_json<T: for<'de> Deserialize<'de>>(path: &Path, what: &str, number: usize, line: &str) -> Result<T, Error> {
+/// `form`: what a line looks like.
+fn of_json<T: for<'de> Deserialize<'de>>(
+    path: &Path,
+    (what, form): (&str, &str),
+    number: usize,
+    line: &str,
+) -> Result<T, Error> {
     serde_json::from_str(line).map_err(|error| {
-        Error::Config(format!("the {what} `{}` cannot be read: line {number}: {error}", path.display()))
+        let path = path.display();
+        Error::Config(format!("the {what} `{path}` cannot be read: line {number}: {error}; a line is as in `{form}`"))
     })
 }
 
@@ -253,7 +260,7 @@ struct NoteLine {
 fn notes(path: &Path) -> Result<Vec<Note>, Error> {
     let read = |(number, line): (usize, String)| {
         let told = match line.starts_with('{') {
-            true => of_json(path, "notes", number, &line)?,
+            true => of_json(path, ("notes", r#"{"note": "…", "table": "…"}"#), number, &line)?,
             false => NoteLine { note: line, table: None, column: None },
         };
         Ok(Note { id: format!("note {number}"), text: told.note, table: told.table, column: told.column })
@@ -271,7 +278,8 @@ struct ExampleLine {
 /// Solved examples: a JSON object a line, with `question` and `sql`.
 fn examples(path: &Path) -> Result<Vec<Example>, Error> {
     let read = |(number, line): (usize, String)| {
-        let ExampleLine { question, sql } = of_json(path, "examples", number, &line)?;
+        let ExampleLine { question, sql } =
+            of_json(path, ("examples", r#"{"question": "…", "sql": "…"}"#), number, &line)?;
         Ok(Example { question, sql })
     };
     lines(path, "examples")?.into_iter().map(read).collect()
@@ -350,6 +358,9 @@ mod tests {
         assert_eq!(knowledge.sources.examples[0].sql, "SELECT 1");
         fs::write(&told, "fine\n{\"nota\": 1}\n").unwrap();
         let error = Knowledge::read(&settings, &catalog(&[])).unwrap_err().to_string();
-        assert!(error.contains("line 2") && error.contains("nota"), "{error}");
+        assert!(
+            error.contains("line 2") && error.contains("nota") && error.contains("a line is as in `{\"note\""),
+            "{error}"
+        );
     }
 }

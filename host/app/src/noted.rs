@@ -1,4 +1,5 @@
-//! Notes what statements gave, and that the database or the model could not be used while a search ran: without an answer, the user must hear that.
+//! Notes what statements gave, how sure the rules were, and that the database or the model could not be used while a search ran: without an answer,
+//! the user must hear that.
 
 use std::sync::Arc;
 
@@ -85,8 +86,9 @@ impl LlmPort for NotedModel {
         let (context, call) = (Arc::clone(&self.context), self.call);
         Box::pin(async move {
             let reply = flight.await;
-            if let Err(error) = &reply {
-                context.note_model_error(call, ticket, error);
+            match &reply {
+                Ok(reply) => context.note_reply(reply),
+                Err(error) => context.note_model_error(call, ticket, error),
             }
             reply
         })

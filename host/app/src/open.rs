@@ -31,7 +31,9 @@ pub async fn open_database(settings: &Settings) -> Result<Arc<dyn Database>, Err
         Some(("sqlite", path)) => path.strip_prefix("//").unwrap_or(path),
         // A single letter is a drive, and a name with a separator before the colon is a path.
         Some((scheme, _)) if scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || c == '+') => {
-            return Err(Error::Config(format!("no executor for `{scheme}:` databases; this host reads sqlite:PATH")));
+            return Err(Error::Config(format!(
+                "no executor for `{scheme}:` databases; this version reads SQLite files: PATH or sqlite:PATH"
+            )));
         }
         _ => url,
     };

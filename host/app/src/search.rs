@@ -6,7 +6,9 @@ use std::time::{Duration, Instant, SystemTime};
 use syrch_core::ledger::Exhausted;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Clarifier, Linker, Planner, Role};
-use syrch_core::{Ending, FailureKind, Graph, Observation, Problem, Question, RoleError, TaskId};
+use syrch_core::{
+    Ending, FailureKind, Graph, Observation, Problem, Question, RoleError, SqlError, SqlErrorKind, TaskId,
+};
 use syrch_journal::{Fact, Kept};
 use syrch_llm::asks_for_change;
 use syrch_scheduler::{End, Options, Run, Stop, execute};
@@ -115,10 +117,13 @@ impl Attempt {
             grounded = aggregate(context, &run, &mut warnings) => grounded,
             () = tape.over(Role::Aggregator, last_words(context)) => return Err(over(context)),
         };
-        let grounded = match grounded {
+        let mut grounded = match grounded {
             Ok(grounded) => grounded,
             Err(error) => return Err(role_failed(context, Role::Aggregator, error).await),
         };
+        if let Some(grounded) = &mut grounded {
+            grounded.answer.confidence = grounded.answer.confidence.min(context.most_confidence());
+        }
         let question = tokio::select! {
             biased;
             question = clarify(context, &run, grounded.as_ref()) => question?,
@@ -199,8 +204,9 @@ impl Attempt {
         }
         // Of the rules, for which the user asked; a model or a plugin may want to write by mistake.
         let is_asked = || context.settings.model.is_by_rules() && asks_for_change(&context.problem.question);
-        if let Some(refused) = context.refused_write().filter(|_| is_asked()) {
-            return Err(Error::Sql(refused));
+        if context.has_refused_write() && is_asked() {
+            let message = "the question asks to change data; nothing was changed, since a search only reads";
+            return Err(Error::Sql(SqlError::new(SqlErrorKind::WriteRefused, message)));
         }
         if self.end == End::Deadline {
             let seconds = context.settings.deadline.unwrap_or_default().as_secs_f64();

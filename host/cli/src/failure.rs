@@ -78,7 +78,7 @@ impl From<Error> for Failure {
         let of = |exit: Exit| Self::new(exit, message.clone());
         match error {
             Error::Config(_) => {
-                of(Exit::Config).hint("`syrch-host config --origin` shows where each setting comes from")
+                of(Exit::Config).hint("correct the flag, variable or key; `syrch-host config --origin` shows where each setting comes from")
             }
             Error::Exposed(_) => of(Exit::Config).hint(EXPOSED),
             Error::Database(error) => error.into(),

@@ -86,7 +86,7 @@ fn an_unknown_name_is_named_with_near_ones_to_choose() {
 
 #[test]
 fn what_a_provider_did_not_understand_is_asked_about() {
-    let why = "the model would not answer: not understood: regional, moons";
+    let why = "the model provider gave no answer: not understood: regional, moons";
     let questions = assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
     assert!(questions[0].text.starts_with("What do you mean by \"regional, moons\" in \"regions of buyers\"?"));
 }

@@ -305,7 +305,10 @@ fn a_model_that_abstains_is_no_failure_and_mumbling_costs_a_sample() {
     let mut host = self::host(&["SELECT 1"]);
     host.model.script(&Purpose::Generate, Err(LlmError::Refused("that is enough".into())));
     assert_eq!(solve(&host, GATE2).unwrap().candidates.len(), 1);
-    assert!(host.trace.notes()[0].contains("going on with what there is: the model would not answer: that is enough"));
+    assert!(
+        host.trace.notes()[0]
+            .contains("going on with what there is: the model provider gave no answer: that is enough")
+    );
 
     let mut host = self::host(&["SELECT 1"]);
     host.model.script(&Purpose::Generate, Err(LlmError::Malformed("Well".into())));

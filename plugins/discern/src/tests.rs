@@ -335,7 +335,7 @@ fn without_rows_budget_or_model_it_keeps_what_there_is() {
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::Refused("no".into())));
     let outcome = solve_with(&host, Discernment { samples: 1, ..Discernment::default() }).unwrap();
-    assert!(outcome.candidates.is_empty() && outcome.memo.unwrap().contains("would not answer"));
+    assert!(outcome.candidates.is_empty() && outcome.memo.unwrap().contains("gave no answer"));
 
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::Budget));

@@ -10,8 +10,11 @@ pub(crate) fn rank(candidates: &mut [Candidate]) {
 /// Tells which candidate was kept and why the others were not.
 pub(crate) fn tell(host: &impl SolverHost, ranked: &[Candidate]) {
     let Some((best, others)) = ranked.split_first() else { return };
-    let alone = if others.is_empty() { "the only statement that did" } else { "the most trusted statement" };
-    host.keep(&best.id, &format!("{alone}: confidence {:.2}", best.sureness()));
+    let why = match others.len() + 1 {
+        1 => "the only statement that ran".to_owned(),
+        all => format!("the most trusted of {all} statements that ran"),
+    };
+    host.keep(&best.id, &why);
     for other in others {
         let why = if other.sureness() < best.sureness() {
             format!("confidence {:.2} is below the {:.2} of {}", other.sureness(), best.sureness(), best.id)

@@ -15,7 +15,7 @@ pub fn llm_words(error: &LlmError) -> String {
     match error {
         LlmError::Budget => "the model budget is used up".to_owned(),
         LlmError::Denied(why) => format!("the model call was denied: {why}"),
-        LlmError::Refused(why) => format!("the model would not answer: {why}"),
+        LlmError::Refused(why) => format!("the model provider gave no answer: {why}"),
         LlmError::TooLarge => "the prompt or the reply is over the limit".to_owned(),
         LlmError::Malformed(start) => {
             format!("the model's reply has another shape than asked for: {}", crate::text::line(start, 120))

@@ -148,6 +148,9 @@ struct Cast {
 
 impl Cast {
     fn of(arm: &Arm) -> Result<Self, String> {
+        if arm.settings.get("answers").is_some() {
+            return Err("its answers come from a file (--answers), so no strategy can be made of it".to_owned());
+        }
         let mut config: BTreeMap<Role, Map<String, Value>> = setting(arm, "/strategy/config")?;
         let mut roles = BTreeMap::new();
         for plugin in &arm.plugins {

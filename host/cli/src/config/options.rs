@@ -287,7 +287,7 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("seed", "N")
     .env(&["SYRCH_SEED"]),
-    Spec::new("execution.interactive", Kind::Boolean, "Ask on the terminal when the question is unclear", |e| json!(e.interactive), |e, v| {
+    Spec::new("execution.interactive", Kind::Boolean, "Ask on the terminal when the question is unclear [default: at the prompt only]", |e| json!(e.interactive), |e, v| {
         e.interactive = *v == json!(true);
     })
     .flag("interactive", "")

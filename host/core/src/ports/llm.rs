@@ -163,7 +163,7 @@ pub enum LlmError {
     /// Not allowed.
     #[error("denied: {0}")]
     Denied(String),
-    /// The model would not answer; a provider without a model abstains so.
+    /// There is no answer: a model refused, or the rules did not understand.
     #[error("refused: {0}")]
     Refused(String),
     /// The prompt or the reply is over the limit.

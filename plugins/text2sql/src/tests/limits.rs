@@ -38,7 +38,7 @@ fn a_provider_without_yaml_is_asked_without() {
 fn a_model_that_abstains_gives_no_candidate_and_no_failure() {
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::Refused("not mine".into())));
-    assert_eq!(lost(&host, Habits::default()), "the model would not answer: not mine");
+    assert_eq!(lost(&host, Habits::default()), "the model provider gave no answer: not mine");
 
     let host = FakeHost::default();
     assert!(lost(&host, Habits::default()).contains("cannot do this"));

@@ -112,6 +112,14 @@ fn footers_count_what_the_curve_was_not_fitted_on() {
 }
 
 #[test]
+fn answers_of_a_file_are_nobodys_strategy() {
+    let mut record = plain();
+    record.header.arms[0].settings = json!({"answers": ["0a1b"]});
+    let error = calibrate(&record, None, None).unwrap_err().to_string();
+    assert!(error.ends_with("its answers come from a file (--answers), so no strategy can be made of it"), "{error}");
+}
+
+#[test]
 fn few_answers_get_no_corners() {
     let mut record = plain();
     record.graded.retain(|graded| graded.place < 30 || (100..130).contains(&graded.place));

@@ -33,14 +33,19 @@ pub(super) enum Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line. What begins with a backslash is a command.
+    /// Reads a line. What begins with a backslash is a command, and so are the single words with which other prompts are left or explained.
     ///
     /// # Errors
     /// When there is no such command, or it lacks what it takes or has what it does not take.
     pub(super) fn parse(line: &'a str) -> Result<Self, Failure> {
         let line = line.trim();
         if !line.starts_with('\\') {
-            return Ok(if line.is_empty() { Self::Empty } else { Self::Question(line) });
+            return Ok(match line {
+                "" => Self::Empty,
+                "quit" | "exit" => Self::Quit,
+                "help" | "?" => Self::Help,
+                question => Self::Question(question),
+            });
         }
         let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
@@ -90,6 +95,8 @@ mod tests {
             (parsed("\\schema"), parsed("\\schema  orders ")),
             (Line::Schema(None), Line::Schema(Some("orders")))
         );
+        assert_eq!([parsed("exit"), parsed("quit"), parsed("help")], [Line::Quit, Line::Quit, Line::Help]);
+        assert_eq!(parsed("exit codes?"), Line::Question("exit codes?"));
         assert_eq!(parsed("\\sql  SELECT 1 "), Line::Sql("SELECT 1"));
         assert_eq!([parsed("\\why"), parsed("\\help"), parsed("\\quit")], [Line::Why, Line::Help, Line::Quit]);
     }

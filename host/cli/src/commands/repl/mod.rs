@@ -15,6 +15,7 @@ use syrch::{AnswerDocument, Ask, Host};
 
 use super::{Context, answer, schema, search, sql};
 use crate::args::SearchArgs;
+use crate::config::Origin;
 use crate::console::progress::Watch;
 use crate::console::prompt;
 use crate::exit::Exit;
@@ -150,7 +151,10 @@ impl Session {
         let problem = Problem { question, evidence, ..Problem::default() };
         let watch = Arc::new(Watch::new(Arc::clone(&self.context.console)));
         let asking = Asking { lines: &self.lines, context: &self.context };
-        let ask = self.context.config.effective.interactive.then_some(&asking as &dyn Ask);
+        // Somebody sits there, so they are asked unless they do not want to be.
+        let is_set = !matches!(self.context.config.origin("execution.interactive"), Origin::Default);
+        let asks = self.context.config.effective.interactive || !is_set;
+        let ask = asks.then_some(&asking as &dyn Ask);
         let report = search::search(&self.context, &self.host, search::Start::Problem(problem), watch, ask).await;
         self.context.console.clear();
         let report = report?;
