@@ -139,6 +139,13 @@ fn the_documents_commands_work() {
     assert!(endpoint.count() >= 2, "the model was not asked");
 }
 
+#[test]
+fn the_strategy_file_of_the_documents_is_the_example() {
+    let read = |path: &str| std::fs::read_to_string(syrch_kit::repository().join(path)).unwrap();
+    let shown = format!("```yaml\n{}```\n", read("examples/strategy.yml"));
+    assert!(read("docs/strategies.md").contains(&shown), "docs/strategies.md shows something else");
+}
+
 /// The name by which a link leads to a heading.
 fn anchor(heading: &str) -> String {
     let heading = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");

@@ -1,12 +1,16 @@
 //! Decorators over ports: policy lives here and nowhere else.
 //!
-//! A model call goes journal → taint → cache → retry → rate → budget → route → price → backend: a reply that was kept takes no slot,
-//! reserves nothing and costs no money, and each try is charged. A statement goes journal → grant → memo → budget → cache → backend:
-//! what this search has asked before is free, and what an earlier one asked is a statement like any other.
+//! A model call passes journal → taint → time → cache → retry → recording → rate → budget → route → price → provider. A cached reply
+//! takes no slot, reserves nothing and costs no money, and each try is charged. `time`, which cancels calls at the search's deadline, is
+//! a layer of `app`; `app/src/models.rs` puts the layers from there to `budget` together, and `app/src/open.rs` those below. There is a
+//! `recording` only under `--llm record:FILE`, and no `cache` then.
 //!
-//! `budget` charges the search's ledger and bounds what is under way, `cache` keeps good answers beyond the process, `memo` runs equal
+//! A statement passes journal → grant → memo → budget → cache → database. A statement that this search has run before is not charged
+//! again, and one whose result an earlier search left in the cache is charged like any other.
+//!
+//! `budget` charges the search's ledger and bounds the calls in flight, `cache` stores good answers beyond the process, `memo` runs equal
 //! statements of a search once, `bind` narrows a backend to what one role call sees, `grant` shows cells only as far as the user
-//! allows, and `taint` ends the model calls of plugins that are not trusted once they may know something of the data.
+//! allows, and `taint` denies the model calls of plugins that are not trusted once they may know something of the data.
 
 pub mod bind;
 pub mod budget;

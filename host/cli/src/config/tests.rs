@@ -529,6 +529,20 @@ fn names_are_unique_and_defaults_fit_their_kind() {
 }
 
 #[test]
+fn the_document_lists_every_variable() {
+    let document = include_str!("../../../../docs/configuration.md");
+    for spec in SPECS {
+        let cell = format!("| `{}` |", spec.key);
+        let row = document.lines().find(|line| line.starts_with("| `SYRCH_") && line.contains(&cell));
+        let row = row.unwrap_or_default();
+        let flag = spec.flag.map(|(flag, _)| format!("--{flag}"));
+        let names = spec.env.iter().map(|name| (*name).to_owned()).chain(flag);
+        let missing: Vec<String> = names.filter(|name| !row.contains(&format!("`{name}`"))).collect();
+        assert!(missing.is_empty(), "docs/configuration.md lacks {missing:?} for `{}`", spec.key);
+    }
+}
+
+#[test]
 fn what_is_set_is_what_is_got() {
     for spec in SPECS {
         let value = match spec.kind {

@@ -118,7 +118,7 @@ fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
 }
 
 fn candidates(html: &mut Html, all: &[CandidateNode]) {
-    html.raw("<table class=\"candidates\"><thead><tr><th>candidate<th>status<th>result<th>confidence<th>why<th>statement</thead>\n<tbody>\n");
+    html.raw("<div class=\"wide\"><table class=\"candidates\"><thead><tr><th>candidate<th>status<th>result<th>confidence<th>why<th>statement</thead>\n<tbody>\n");
     for candidate in all {
         html.raw("<tr class=\"").raw(show::class(candidate.status)).raw("\">");
         html.tagged("<td>", &candidate.id, "").tagged("<td>", candidate.status.name(), "");
@@ -139,7 +139,7 @@ fn candidates(html: &mut Html, all: &[CandidateNode]) {
         }
         html.tagged("<td><pre>", &candidate.sql, "</pre>\n");
     }
-    html.raw("</tbody></table>\n");
+    html.raw("</tbody></table></div>\n");
 }
 
 /// The confidence as a bar.
