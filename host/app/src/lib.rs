@@ -90,6 +90,7 @@ mod noted;
 mod open;
 pub mod plugins;
 mod preview;
+mod providers;
 mod query;
 mod record;
 mod recordings;
@@ -114,6 +115,7 @@ pub use host::Host;
 pub use knowledge::check_retrieval;
 pub use open::{open_cache, open_database};
 pub use plugins::Inspection;
+pub use providers::{EndpointEntry, Provider};
 pub use query::{Query, QueryError, QueryResult, query};
 pub use record::recorded_settings;
 pub use recordings::recorded_models;
@@ -122,8 +124,8 @@ pub use report::{
     CostReport, Observer, Outcome, PluginReport, RestsOn, SavedReport, SearchEvent, SearchReport, Silent, TimeReport,
 };
 pub use settings::{
-    CacheSettings, EndpointSettings, JournalSettings, ModelSettings, PluginSource, PriceSettings, Provider,
-    RateSettings, RetrievalSettings, RouteSettings, Settings, SimulatedSettings, Strategy,
+    CacheSettings, EndpointSettings, JournalSettings, ModelSettings, PluginSource, PriceSettings, RateSettings,
+    RetrievalSettings, RouteSettings, Settings, SimulatedSettings, Strategy,
 };
 pub use simulation::simulated_questions;
 pub use withheld::Withheld;

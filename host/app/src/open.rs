@@ -1,4 +1,4 @@
-//! The registry of backends: which database a URL means, which provider a name means. Nowhere else is one named.
+//! Opens backends: the database of a URL, the models of the settings. What there are of providers stands in `providers.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,10 +7,7 @@ use std::time::Duration;
 use syrch_cache::{Cache, Options};
 use syrch_core::ports::{CellIndex, Database, ModelProvider};
 use syrch_layers::{CachedDatabase, GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel};
-use syrch_llm::{
-    AnthropicProvider, EmbeddingsProvider, EndpointConfig, EndpointError, OfflineConfig, OfflineProvider,
-    OpenAiProvider,
-};
+use syrch_llm::{EndpointConfig, EndpointError, OfflineConfig, OfflineProvider};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
 use crate::recordings::open_replay;
@@ -101,10 +98,10 @@ pub(crate) fn open_model(
         let unknown = || Error::Config(format!("the model `{name}` is at an endpoint that is not configured"));
         let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(unknown)?;
         let make = || open_endpoint(settings, endpoint, &route.model, &cells, embeds);
-        let provider = match endpoint.provider {
+        let provider = match endpoint.provider.endpoint() {
             // The rules look at the database's cells.
-            Provider::Offline => make()?,
-            Provider::Openai | Provider::Anthropic => {
+            None => make()?,
+            Some(_) => {
                 let told = (&route.model, model.temperature, model.max_tokens, endpoint.timeout, model.timeout, embeds);
                 shared.provider(format!("{} {told:?}", place(route.endpoint.as_deref(), endpoint)), make)?
             }
@@ -114,7 +111,7 @@ pub(crate) fn open_model(
         Ok::<_, Error>(Route { name, provider, model: None, limiter })
     };
     let own = RouteSettings { endpoint: None, model: model.model.clone() };
-    let name = if model.provider == Provider::Offline { "offline" } else { &model.model };
+    let name = if model.provider == Provider::OFFLINE { "offline" } else { &model.model };
     let is_for_text = |name: &String| model.embeddings.as_ref() != Some(name);
     let texts = model.models.iter().filter(|(name, _)| is_for_text(name));
     let mut others = texts.map(|(name, route)| open(name, route, false)).collect::<Result<Vec<_>, _>>()?;
@@ -139,8 +136,8 @@ pub(crate) fn check_prices(model: &ModelSettings) -> Result<(), Error> {
     let embeds = model.embeddings.iter().filter(|name| !model.models.contains_key(*name)).map(own);
     let mut all = std::iter::once(own(&model.model)).chain(model.models.values().cloned()).chain(embeds);
     let is_paid = |route: &RouteSettings| match &route.endpoint {
-        None => model.provider != Provider::Offline,
-        Some(name) => model.endpoints.get(name).is_some_and(|endpoint| endpoint.provider != Provider::Offline),
+        None => model.provider != Provider::OFFLINE,
+        Some(name) => model.endpoints.get(name).is_some_and(|endpoint| endpoint.provider != Provider::OFFLINE),
     };
     match all.find(|route| is_paid(route) && prices.of(&route.model).is_none()) {
         None => Ok(()),
@@ -152,7 +149,7 @@ pub(crate) fn check_prices(model: &ModelSettings) -> Result<(), Error> {
 
 /// Whether any model is at an endpoint; else rules, a recording or a simulation answer for all.
 pub(crate) fn asks_endpoint(model: &ModelSettings) -> bool {
-    let is_other = model.provider != Provider::Offline || model.models.values().any(|route| route.endpoint.is_some());
+    let is_other = model.provider != Provider::OFFLINE || model.models.values().any(|route| route.endpoint.is_some());
     model.replay.is_none() && model.simulated.is_none() && is_other
 }
 
@@ -201,23 +198,25 @@ fn open_endpoint(
         EndpointError::Exposed { .. } => Error::Exposed(error.to_string()),
         error => Error::Config(error.to_string()),
     };
-    Ok(match endpoint.provider {
-        Provider::Openai if embeds => Arc::new(EmbeddingsProvider::new(config()).map_err(wrong)?),
-        Provider::Offline | Provider::Anthropic if embeds => {
-            return Err(Error::Config(format!(
+    let known = endpoint.provider.endpoint();
+    if embeds {
+        let open = known.and_then(|known| known.open_embeddings).ok_or_else(|| {
+            Error::Config(format!(
                 "the model `{name}` cannot make embeddings: its endpoint must speak OpenAI's protocol; name one in llm.endpoints"
-            )));
-        }
-        Provider::Offline => {
+            ))
+        })?;
+        return open(config()).map_err(wrong);
+    }
+    match known {
+        Some(known) => (known.open)(config()).map_err(wrong),
+        None => {
             let cells: Arc<dyn CellIndex> =
                 Arc::new(GrantedIndex { index: Arc::clone(database) as _, grant: settings.rows });
             let mut config = OfflineConfig::default();
             if let Some(threshold) = model.offline_threshold {
                 config.threshold = threshold;
             }
-            Arc::new(OfflineProvider::new(Some(cells), config))
+            Ok(Arc::new(OfflineProvider::new(Some(cells), config)))
         }
-        Provider::Openai => Arc::new(OpenAiProvider::new(config()).map_err(wrong)?),
-        Provider::Anthropic => Arc::new(AnthropicProvider::new(config()).map_err(wrong)?),
-    })
+    }
 }

@@ -11,7 +11,6 @@ use secrecy::SecretString;
 use syrch_core::Problem;
 use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
-use syrch_llm::ANTHROPIC_BASE_URL;
 use syrch_scheduler::Stop;
 
 pub use result::{QueryError, QueryResult};
@@ -284,13 +283,12 @@ impl Query {
         let names_one = self.model.is_some() || self.base_url.is_some() || model.api_key.is_some();
         match self.provider {
             Some(provider) => model.provider = provider,
-            None if names_one && model.provider == Provider::Offline => model.provider = Provider::Openai,
+            None if names_one && model.provider == Provider::OFFLINE => model.provider = Provider::OPENAI,
             None => {}
         }
-        if self.provider == Some(Provider::Anthropic) {
-            // The defaults are another provider's.
-            model.model.clear();
-            ANTHROPIC_BASE_URL.clone_into(&mut model.base_url);
+        if let Some(endpoint) = self.provider.and_then(Provider::endpoint) {
+            endpoint.model.clone_into(&mut model.model);
+            endpoint.base_url.clone_into(&mut model.base_url);
         }
         model.model = self.model.unwrap_or(std::mem::take(&mut model.model));
         model.base_url = self.base_url.unwrap_or(std::mem::take(&mut model.base_url));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use syrch_core::roles::Role;
 use syrch_grade::calibrate::{Band, Bands};
 
-use crate::{ModelSettings, Provider, RestsOn, Settings};
+use crate::{ModelSettings, RestsOn, Settings};
 
 /// The calibrator's setting that holds it.
 pub(crate) const BASIS: &str = "basis";
@@ -106,10 +106,10 @@ fn basis(settings: &Settings) -> Option<Basis> {
 
 /// Who answers: a model's name, or what stands in its place.
 pub(crate) fn model_name(settings: &ModelSettings) -> String {
-    match (&settings.replay, settings.provider) {
+    match (&settings.replay, settings.provider.endpoint()) {
         (Some(_), _) => "recorded answers".to_owned(),
-        (None, Provider::Offline) => "the offline rules".to_owned(),
-        (None, _) => settings.model.clone(),
+        (None, None) => "the offline rules".to_owned(),
+        (None, Some(_)) => settings.model.clone(),
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
         basis.suite = "ours".to_owned();
         basis.over = vec!["shop".to_owned(), "stock".to_owned()];
         let mut settings = Settings { database: database.to_owned(), ..Settings::default() };
-        (settings.model.provider, settings.model.model) = (Provider::Openai, "a-model".to_owned());
+        (settings.model.provider, settings.model.model) = (Provider::OPENAI, "a-model".to_owned());
         let config = settings.strategy.config.entry(Role::Calibrator).or_default();
         config.insert(BASIS.to_owned(), serde_json::to_value(basis).unwrap());
         settings
@@ -247,7 +247,7 @@ mod tests {
         }
         let mut model = ModelSettings::default();
         assert_eq!(model_name(&model), "the offline rules");
-        (model.provider, model.model) = (Provider::Openai, "m".to_owned());
+        (model.provider, model.model) = (Provider::OPENAI, "m".to_owned());
         assert_eq!(model_name(&model), "m");
         model.replay = Some("r.jsonl".into());
         assert_eq!(model_name(&model), "recorded answers");

@@ -15,6 +15,7 @@ use syrch_journal::Kept;
 use syrch_llm::SimulatedKnobs;
 use syrch_runtime::CompileSettings;
 
+use crate::providers::Provider;
 use crate::telemetry::SpanSink;
 use crate::withheld::Withheld;
 
@@ -139,19 +140,6 @@ impl Default for JournalSettings {
     }
 }
 
-/// Who answers model calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Provider {
-    /// An endpoint that speaks OpenAI's chat completions.
-    Openai,
-    /// An endpoint that speaks Anthropic's Messages API.
-    Anthropic,
-    /// Rules, no model, no network.
-    #[default]
-    Offline,
-}
-
 /// How models are reached.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
@@ -206,7 +194,7 @@ impl ModelSettings {
     /// Whether no model answers, nor what stands for one: the rules do.
     #[must_use]
     pub fn is_by_rules(&self) -> bool {
-        self.provider == Provider::Offline && self.replay.is_none() && self.simulated.is_none()
+        self.provider == Provider::OFFLINE && self.replay.is_none() && self.simulated.is_none()
     }
 }
 
@@ -300,10 +288,11 @@ impl Default for CacheSettings {
 
 impl Default for ModelSettings {
     fn default() -> Self {
+        let (model, base_url) = Provider::OPENAI.endpoint().map_or(("", ""), |known| (known.model, known.base_url));
         Self {
-            provider: Provider::Offline,
-            model: "gpt-4o".to_owned(),
-            base_url: "https://api.openai.com/v1".to_owned(),
+            provider: Provider::OFFLINE,
+            model: model.to_owned(),
+            base_url: base_url.to_owned(),
             api_key: None,
             insecure_endpoint: false,
             temperature: 0.7,

@@ -91,7 +91,7 @@ fn today() -> Settings {
 
 fn settings(database: &Path, url: &str, folder: &Path) -> Settings {
     let mut settings = Settings { database: database.display().to_string(), ..today() };
-    settings.model.provider = Provider::Openai;
+    settings.model.provider = Provider::OPENAI;
     settings.model.base_url = url.to_owned();
     settings.model.model = "mock".to_owned();
     settings.journal.folder = Some(folder.join("runs"));

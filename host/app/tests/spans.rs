@@ -78,7 +78,7 @@ async fn a_search_is_one_trace_without_secrets() {
     let mut settings = Settings { database: shop(folder.path()).display().to_string(), ..Settings::default() };
     settings.compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-cache"));
     settings.cache.folder = Some(folder.path().join("answers"));
-    settings.model.provider = Provider::Openai;
+    settings.model.provider = Provider::OPENAI;
     settings.model.base_url = endpoint.url();
     settings.model.model = "mock".to_owned();
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use syrch::secrecy::SecretString;
-use syrch::{CodeCache, CompileProcess, CompileSettings};
+use syrch::{CodeCache, CompileProcess, CompileSettings, Provider};
 
 use crate::commands::compile_component;
 
@@ -23,10 +23,8 @@ pub(crate) const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 pub(crate) struct Environment {
     /// `SYRCH_*`, empty values left out; none: not UTF-8.
     pub(crate) syrch: BTreeMap<String, Option<String>>,
-    /// `OPENAI_API_KEY`.
-    pub(crate) openai_key: Option<String>,
-    /// `ANTHROPIC_API_KEY`.
-    pub(crate) anthropic_key: Option<String>,
+    /// The keys of vendors, such as `OPENAI_API_KEY`, by their variables.
+    pub(crate) vendor_keys: BTreeMap<&'static str, String>,
     /// `OTEL_EXPORTER_OTLP_ENDPOINT`.
     #[cfg(feature = "otel")]
     pub(crate) otlp_endpoint: Option<String>,
@@ -58,8 +56,10 @@ impl Environment {
         let key = |name: &str| std::env::var(name).ok().filter(|key| !key.trim().is_empty());
         Self {
             syrch,
-            openai_key: key("OPENAI_API_KEY"),
-            anthropic_key: key("ANTHROPIC_API_KEY"),
+            vendor_keys: Provider::all()
+                .filter_map(|provider| Some(provider.endpoint()?.key_variable))
+                .filter_map(|variable| Some((variable, key(variable)?)))
+                .collect(),
             #[cfg(feature = "otel")]
             otlp_endpoint: key(OTLP_ENDPOINT),
             #[cfg(feature = "otel")]
@@ -75,7 +75,7 @@ impl Environment {
     /// Every key that it holds, whoever is given it.
     pub(crate) fn keys(&self) -> impl Iterator<Item = SecretString> {
         let own = self.syrch.iter().filter(|(name, _)| name.starts_with(KEY)).filter_map(|(_, value)| value.as_ref());
-        let keys = own.chain(&self.openai_key).chain(&self.anthropic_key).map(|key| SecretString::from(key.clone()));
+        let keys = own.chain(self.vendor_keys.values()).map(|key| SecretString::from(key.clone()));
         #[cfg(feature = "otel")]
         let keys = keys.chain(self.otlp_headers.iter().map(|(_, value)| value.clone()));
         keys

@@ -16,7 +16,7 @@ mod statement;
 mod written;
 
 pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicProvider};
-pub use http::{EndpointConfig, EndpointError, is_exposed, is_loopback, kept_local};
+pub use http::{EndpointConfig, EndpointError, ListRequest, is_exposed, is_loopback, kept_local, list_of_models};
 pub use offline::{OfflineConfig, OfflineProvider, asks_for_change};
 pub use openai::{EmbeddingsProvider, OpenAiConfig, OpenAiProvider};
 pub use recorded::{RecordedAnswers, RecordedConfig, RecordedError, RecordedProvider};

@@ -76,7 +76,7 @@ pub(crate) fn settings(database: &Path, url: &str, cache: &Path) -> Settings {
     Settings {
         database: database.display().to_string(),
         model: ModelSettings {
-            provider: Provider::Openai,
+            provider: Provider::OPENAI,
             model: "mock".to_owned(),
             base_url: url.to_owned(),
             ..ModelSettings::default()

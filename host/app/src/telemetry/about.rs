@@ -76,9 +76,9 @@ impl About {
 impl Models {
     fn of(settings: &ModelSettings) -> Self {
         let model = |name: &str, provider: Provider| Model {
-            name: if provider == Provider::Offline { "offline" } else { name }.to_owned(),
-            provider: provider_name(provider).to_owned(),
-            is_here: provider == Provider::Offline,
+            name: if provider == Provider::OFFLINE { "offline" } else { name }.to_owned(),
+            provider: provider.telemetry_name().to_owned(),
+            is_here: provider == Provider::OFFLINE,
         };
         let named = settings.models.iter().map(|(name, route)| {
             let endpoint = route.endpoint.as_ref().and_then(|endpoint| settings.endpoints.get(endpoint));
@@ -90,15 +90,6 @@ impl Models {
             named: named.collect(),
             purposes: settings.purposes.clone(),
         }
-    }
-}
-
-/// The conventions' word for whose protocol the endpoint speaks.
-fn provider_name(provider: Provider) -> &'static str {
-    match provider {
-        Provider::Openai => "openai",
-        Provider::Anthropic => "anthropic",
-        Provider::Offline => "syrch.offline",
     }
 }
 

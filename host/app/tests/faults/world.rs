@@ -174,7 +174,7 @@ impl World {
         let endpoint = MockEndpoint::start(script(seed, percent, Arc::clone(&tally)));
         let database = syrch_kit::sqlite(folder.path().join("shop.sqlite"), &shop(LAMP));
         let mut settings = Settings { database: database.display().to_string(), seed, ..Settings::default() };
-        settings.model.provider = Provider::Openai;
+        settings.model.provider = Provider::OPENAI;
         settings.model.base_url = endpoint.url();
         settings.model.model = "mock".to_owned();
         settings.model.timeout = PATIENCE;

@@ -26,11 +26,11 @@ async fn open(settings: Settings) -> Arc<Host> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_request_is_shown_as_it_would_be_sent() {
     let folder = syrch_kit::scratch();
-    for provider in [Provider::Openai, Provider::Anthropic] {
+    for provider in [Provider::OPENAI, Provider::ANTHROPIC] {
         let endpoint = MockEndpoint::start(script());
         let mut settings = settings(&shop(folder.path()), &endpoint.url());
         settings.model.provider = provider;
-        if provider == Provider::Anthropic {
+        if provider == Provider::ANTHROPIC {
             settings.model.base_url = endpoint.url().trim_end_matches("/v1").to_owned();
         }
         settings.model.api_key = Some(KEY.to_owned().into());

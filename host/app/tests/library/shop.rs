@@ -41,7 +41,7 @@ pub(crate) fn shop(folder: &Path) -> PathBuf {
 /// A search of that database with a model there.
 pub(crate) fn settings(database: &Path, url: &str) -> Settings {
     let mut settings = Settings { database: database.display().to_string(), ..Settings::default() };
-    settings.model.provider = Provider::Openai;
+    settings.model.provider = Provider::OPENAI;
     url.clone_into(&mut settings.model.base_url);
     "mock".clone_into(&mut settings.model.model);
     settings.compile = CompileSettings::in_folder(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins"));

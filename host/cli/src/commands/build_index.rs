@@ -39,7 +39,7 @@ pub(crate) async fn run(mut context: Context) -> Outcome {
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was written; what the cache holds is not asked again")),
     };
     context.console.clear();
-    let is_offline = context.config.effective.settings.model.provider == Provider::Offline;
+    let is_offline = context.config.effective.settings.model.provider == Provider::OFFLINE;
     let report = report.map_err(|error| match error {
         syrch::Error::Model { .. } if is_offline => {
             Failure::from(error).hint("name a model by --model, and where it is by --base-url or a key")

@@ -155,7 +155,7 @@ fn foretold(questions: u64) -> String {
 fn unshared(arms: &[(String, Settings)]) -> Option<String> {
     let (_, settings) = arms.first()?;
     let model = &settings.model;
-    let is_sampled = model.replay.is_none() && model.provider != Provider::Offline;
+    let is_sampled = model.replay.is_none() && model.provider != Provider::OFFLINE;
     let why = match settings.cache.folder {
         _ if model.record.is_some() => "what is recorded comes from no cache",
         None => "there is no cache",
@@ -206,13 +206,13 @@ mod tests {
     fn arms_that_do_not_share_samples_say_so() {
         let told = |change: fn(&mut Settings)| {
             let mut settings = Settings::default();
-            settings.model.provider = Provider::Openai;
+            settings.model.provider = Provider::OPENAI;
             change(&mut settings);
             unshared(&[("a".to_owned(), settings)])
         };
         assert!(told(|_| ()).unwrap().contains("there is no cache"));
         assert_eq!(told(|settings| settings.cache.folder = Some("x".into())), None);
-        assert_eq!(told(|settings| settings.model.provider = Provider::Offline), None);
+        assert_eq!(told(|settings| settings.model.provider = Provider::OFFLINE), None);
         assert_eq!(told(|settings| settings.model.replay = Some("x".into())), None);
         let recorded = told(|settings| {
             settings.cache.folder = Some("x".into());

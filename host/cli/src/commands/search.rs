@@ -146,7 +146,7 @@ pub(super) async fn search(
 /// Names a base URL that is none. One that may hold a secret is left to the library, which never shows it.
 fn check_base_urls(config: &Config) -> Outcome<()> {
     let model = &config.effective.settings.model;
-    let default = (model.provider != Provider::Offline).then_some(("llm.base_url", String::new(), &model.base_url));
+    let default = (model.provider != Provider::OFFLINE).then_some(("llm.base_url", String::new(), &model.base_url));
     let further = model.endpoints.iter().map(|(name, one)| ("llm.endpoints", format!(" of `{name}`"), &one.base_url));
     for (key, of, url) in default.into_iter().chain(further) {
         let url = url.trim();

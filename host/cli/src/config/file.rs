@@ -453,6 +453,7 @@ mod tests {
             Kind::Number { min, max, .. } => vec![json!(min + (max - min) / 1e6), json!(max)],
             Kind::SecondsOrNone(max) => vec![json!(0.001), json!(max), json!("none")],
             Kind::Boolean => vec![json!(false), json!(true)],
+            Kind::EndpointProvider => vec![json!("anthropic")],
             Kind::Choice(words) => words.iter().map(|word| json!(word)).collect(),
             Kind::Globs | Kind::Files => vec![json!(["a"])],
             Kind::Rows => vec![json!("none"), json!("full")],

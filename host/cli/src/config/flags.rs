@@ -52,8 +52,9 @@ fn argument(spec: &'static Spec, flag: &'static str, value: &'static str, defaul
         Value::String(text) => format!(" [default: {text}]"),
         other => format!(" [default: {other}]"),
     };
-    let own = spec.help.contains("[default:") || matches!(spec.kind, Kind::Secret);
-    let help = format!("{}{}", spec.help, if own { "" } else { &default });
+    let help = spec.help();
+    let own = help.contains("[default:") || matches!(spec.kind, Kind::Secret);
+    let help = format!("{help}{}", if own { "" } else { &default });
     let kind = match spec.kind {
         // The parser would repeat a wrong key in its error; the merge checks it instead.
         Kind::Secret => Kind::Text,
@@ -101,7 +102,8 @@ fn heading(key: &str) -> &'static str {
 }
 
 fn switch(spec: &'static Spec, flag: &'static str) -> [Arg; 2] {
-    let yes = Arg::new(spec.key).long(flag).action(ArgAction::SetTrue).help(spec.help).help_heading(heading(spec.key));
+    let yes =
+        Arg::new(spec.key).long(flag).action(ArgAction::SetTrue).help(spec.help()).help_heading(heading(spec.key));
     let no = Arg::new(negation(flag))
         .long(negation(flag))
         .alias(format!("non-{flag}"))

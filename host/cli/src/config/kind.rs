@@ -1,6 +1,7 @@
 //! What an option's value may be: read from a word (flag, environment) or from YAML, with one set of bounds for all three.
 
 use serde_json::{Value, json};
+use syrch::Provider;
 use syrch::syrch_core::ports::RowsGrant;
 use syrch::syrch_core::text::nearest;
 
@@ -32,6 +33,8 @@ pub(crate) enum Kind {
     Rows,
     /// Who answers model calls: a provider, a recording to answer from or to make, or a suite that a simulated model answers.
     Answerer,
+    /// A provider that has endpoints.
+    EndpointProvider,
     /// A mapping of names that only files hold.
     Mapping(Mapping),
 }
@@ -40,7 +43,15 @@ pub(crate) enum Kind {
 pub(crate) const NO_LIMIT: &str = "none";
 
 /// The providers by name.
-pub(crate) const PROVIDERS: [&str; 3] = ["openai", "anthropic", "offline"];
+pub(crate) fn providers() -> impl Iterator<Item = &'static str> {
+    Provider::all().map(Provider::name)
+}
+
+/// Those that have endpoints.
+pub(crate) fn endpoint_providers() -> impl Iterator<Item = &'static str> {
+    Provider::all().filter(|provider| provider.endpoint().is_some()).map(Provider::name)
+}
+
 /// What stands before a file: that of a recording, or the suite that a simulated model answers.
 pub(crate) const FILES: [&str; 3] = ["replay", "record", "simulated"];
 
@@ -62,7 +73,9 @@ impl Kind {
             Self::Globs | Self::Files => {
                 word.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>().into()
             }
-            Self::Text | Self::Secret | Self::Choice(_) | Self::Rows | Self::Answerer => json!(word),
+            Self::Text | Self::Secret | Self::Choice(_) | Self::Rows | Self::Answerer | Self::EndpointProvider => {
+                json!(word)
+            }
             Self::Mapping(_) => return Err(self.wrong(&quote(word))),
         };
         // The word as it was written says more than the value that was read from it, but for a part of it or a secret.
@@ -85,6 +98,7 @@ impl Kind {
             (Self::SecondsOrNone(max), value) => Self::seconds(max).check(value.clone()).is_ok(),
             (Self::Boolean, Value::Bool(_)) => true,
             (Self::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
+            (Self::EndpointProvider, Value::String(word)) => endpoint_providers().any(|name| name == word),
             (Self::Globs, Value::Array(items)) => {
                 let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
                 texts.as_deref().map(patterns).transpose()?.is_some()
@@ -122,18 +136,23 @@ impl Kind {
             Self::Globs => "a list of patterns".to_owned(),
             Self::Files => "a list of paths".to_owned(),
             Self::Rows => "one of none, aggregates, sample:N (N at least 1), full".to_owned(),
-            Self::Answerer => format!("one of {}, replay:FILE, record:FILE, simulated:SUITE", PROVIDERS.join(", ")),
+            Self::Answerer => format!("one of {}, replay:FILE, record:FILE, simulated:SUITE", joined(providers())),
+            Self::EndpointProvider => format!("one of {}", joined(endpoint_providers())),
             Self::Mapping(_) => "a mapping of names".to_owned(),
         }
     }
 }
 
+fn joined(names: impl Iterator<Item = &'static str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// Whether the word names who answers; an error says more than that it does not.
 fn answerer(word: &str) -> Result<bool, String> {
     match word.split_once(':') {
-        None if PROVIDERS.contains(&word) => Ok(true),
+        None if providers().any(|name| name == word) => Ok(true),
         None if FILES.contains(&word) => Err(format!("`{word}` names no file: write {word}:FILE")),
-        None => Err(unknown(word, PROVIDERS.iter().chain(&FILES).copied(), word)),
+        None => Err(unknown(word, providers().chain(FILES), word)),
         Some((how, file)) if FILES.contains(&how) => match file.trim().is_empty() || file.contains('\0') {
             true => Err(format!("`{word}` names no file: write {how}:FILE")),
             false => Ok(true),

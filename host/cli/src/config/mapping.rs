@@ -10,7 +10,7 @@ use syrch::{EndpointSettings, ModelSettings, PriceSettings, Provider, RateSettin
 
 use super::kind::{self, Kind};
 use super::options::TIME;
-use super::value::{count, provider_name, provider_of, seconds, shown_seconds, small, text, whole};
+use super::value::{count, seconds, shown_seconds, small, text, whole};
 use crate::failure::alternatives;
 
 /// Which of them.
@@ -48,7 +48,7 @@ pub(super) const TOKENS: Kind = Kind::Integer(1, 1_000_000_000_000);
 pub(super) const IN_FLIGHT: Kind = Kind::Integer(1, 10_000);
 
 const ENDPOINT: &[Field] = &[
-    field("provider", Kind::Choice(&["openai", "anthropic"]), true),
+    field("provider", Kind::EndpointProvider, true),
     field("base_url", Kind::Text, true),
     field("api_key", Kind::Secret, false),
     field("timeout_seconds", TIME, false),
@@ -155,7 +155,7 @@ fn read<T>(value: &Value, entry: impl Fn(&Value) -> T) -> BTreeMap<String, T> {
 fn endpoint(endpoint: &EndpointSettings) -> Value {
     let RateSettings { requests_per_minute, tokens_per_minute, in_flight } = endpoint.rates;
     json!({
-        "provider": provider_name(endpoint.provider),
+        "provider": endpoint.provider.name(),
         "base_url": endpoint.base_url,
         "api_key": endpoint.api_key.as_ref().map(|_| "set"),
         "timeout_seconds": endpoint.timeout.map(shown_seconds),
@@ -167,7 +167,7 @@ fn endpoint(endpoint: &EndpointSettings) -> Value {
 
 fn endpoint_of(value: &Value) -> EndpointSettings {
     EndpointSettings {
-        provider: value.get("provider").and_then(Value::as_str).and_then(provider_of).unwrap_or(Provider::Openai),
+        provider: value.get("provider").and_then(Value::as_str).and_then(Provider::of_name).unwrap_or(Provider::OPENAI),
         base_url: value.get("base_url").map(text).unwrap_or_default(),
         api_key: value.get("api_key").map(|key| text(key).into()),
         timeout: value.get("timeout_seconds").map(seconds),

@@ -67,20 +67,20 @@ const SIMULATED_TOKENS: Kind = Kind::Number { min: 0.0, inclusive: true, max: Si
 
 /// All options, in the order of the help and of `config`.
 pub(crate) static SPECS: &[Spec] = &[
-    Spec::new("llm.provider", Kind::Answerer, "Who answers model calls: openai (any endpoint that speaks its chat completions), anthropic, or offline, rules without a model. replay:FILE answers from a recording alone, record:FILE makes one, simulated:SUITE answers a suite's questions with its expected statements or with mistakes [default: openai or anthropic with a key of theirs, openai with a base URL, else offline]", answerer, set_answerer)
+    Spec::new("llm.provider", Kind::Answerer, "Who answers model calls: {providers}. replay:FILE answers from a recording alone, record:FILE makes one, simulated:SUITE answers a suite's questions with its expected statements or with mistakes [default: the one whose key is configured, openai with a base URL, else offline]", answerer, set_answerer)
     .flag("llm", "PROVIDER|replay:FILE|record:FILE|simulated:SUITE")
     .env(&["SYRCH_LLM_PROVIDER", "SYRCH_PROVIDER"]),
-    Spec::new("llm.model", Kind::Text, "The model's name at the endpoint [default: gpt-4o; of anthropic: claude-sonnet-4-5]", |e| json!(e.settings.model.model), |e, v| {
+    Spec::new("llm.model", Kind::Text, "The model's name at the endpoint [default: {models}]", |e| json!(e.settings.model.model), |e, v| {
         e.settings.model.model = text(v);
     })
     .flag("model", "NAME")
     .env(&["SYRCH_MODEL"]),
-    Spec::new("llm.api_key", Kind::Secret, "The endpoint's key; better in SYRCH_API_KEY, since other users may see a command line. Without another key, OPENAI_API_KEY serves https://api.openai.com and ANTHROPIC_API_KEY https://api.anthropic.com, and no other endpoint", |e| if e.settings.model.api_key.is_some() { json!("set") } else { Value::Null }, |e, v| {
+    Spec::new("llm.api_key", Kind::Secret, "The endpoint's key; better in SYRCH_API_KEY, since other users may see a command line. Without another key, {keys}, and no other endpoint", |e| if e.settings.model.api_key.is_some() { json!("set") } else { Value::Null }, |e, v| {
         e.settings.model.api_key = Some(text(v).into());
     })
     .flag("api-key", "KEY")
     .env(&["SYRCH_API_KEY"]),
-    Spec::new("llm.base_url", Kind::Text, "Where the endpoint is, up to and including /v1 [default: that of openai or anthropic]", |e| json!(e.settings.model.base_url), |e, v| {
+    Spec::new("llm.base_url", Kind::Text, "Where the endpoint is, up to and including /v1 [default: the vendor's own]", |e| json!(e.settings.model.base_url), |e, v| {
         e.settings.model.base_url = text(v);
     })
     .flag("base-url", "URL")

@@ -1,17 +1,12 @@
 //! Who answers model calls where nobody said it, and who is given which key.
 
 use syrch::secrecy::SecretString;
-use syrch::{ModelSettings, Provider};
+use syrch::{EndpointEntry, ModelSettings, Provider};
 
 use super::kind::Kind;
 use super::{Config, Origin, mapping};
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome};
-
-/// Where the Messages API is, as its documentation says, and a model that it serves.
-const ANTHROPIC: (&str, &str) = ("https://api.anthropic.com", "claude-sonnet-4-5");
-/// Where the vendor of chat completions serves them.
-const OPENAI: &str = "https://api.openai.com";
 
 /// The key that the environment holds for a vendor, with its variable. It is handed to no endpoint but the vendor's own.
 pub(crate) fn vendor_key(
@@ -19,13 +14,9 @@ pub(crate) fn vendor_key(
     provider: Provider,
     base_url: &str,
 ) -> Option<(&'static str, SecretString)> {
-    let (variable, key, address) = match provider {
-        Provider::Openai => ("OPENAI_API_KEY", &environment.openai_key, OPENAI),
-        Provider::Anthropic => ("ANTHROPIC_API_KEY", &environment.anthropic_key, ANTHROPIC.0),
-        Provider::Offline => return None,
-    };
-    let key = key.as_ref().filter(|_| is_at(base_url, address))?;
-    Some((variable, SecretString::from(key.clone())))
+    let endpoint = provider.endpoint().filter(|endpoint| is_at(base_url, endpoint.origin))?;
+    let key = environment.vendor_keys.get(endpoint.key_variable)?;
+    Some((endpoint.key_variable, SecretString::from(key.clone())))
 }
 
 /// Whether a URL is of that address, and no other that begins so.
@@ -47,24 +38,24 @@ impl Config {
             model.provider = provider;
             self.origins.entry("llm.provider").or_insert(Origin::Derived(reason));
         }
-        match model.provider {
+        match model.provider.endpoint() {
             // Who asks for no model means none, whatever a file routes elsewhere.
-            Provider::Offline if is_named => {
+            None if is_named => {
                 model.endpoints.clear();
                 model.models.clear();
                 model.purposes.clear();
             }
-            Provider::Anthropic => {
-                if !has_url {
-                    model.base_url = ANTHROPIC.0.to_owned();
-                    self.origins.insert("llm.base_url", Origin::Derived("the address of anthropic"));
+            None => {}
+            Some(endpoint) => {
+                if !has_url && model.base_url != endpoint.base_url {
+                    endpoint.base_url.clone_into(&mut model.base_url);
+                    self.origins.insert("llm.base_url", Origin::Derived("the provider's address"));
                 }
-                if !self.origins.contains_key("llm.model") {
-                    model.model = ANTHROPIC.1.to_owned();
-                    self.origins.insert("llm.model", Origin::Derived("the default of anthropic"));
+                if !self.origins.contains_key("llm.model") && model.model != endpoint.model {
+                    endpoint.model.clone_into(&mut model.model);
+                    self.origins.insert("llm.model", Origin::Derived("the provider's default"));
                 }
             }
-            _ => {}
         }
     }
 
@@ -118,17 +109,16 @@ impl Config {
 /// The provider that keys and URLs stand for, and why.
 fn chosen(model: &ModelSettings, has_url: bool, environment: &Environment) -> Option<(Provider, &'static str)> {
     const KEY: &str = "a key is configured";
-    let by_url = if is_at(&model.base_url, ANTHROPIC.0) { Provider::Anthropic } else { Provider::Openai };
+    let is_of = |provider: &Provider, is: &dyn Fn(&EndpointEntry) -> bool| provider.endpoint().is_some_and(is);
+    let by_url = Provider::all().find(|one| is_of(one, &|endpoint| is_at(&model.base_url, endpoint.origin)));
+    let by_url = by_url.unwrap_or(Provider::OPENAI);
     if model.api_key.is_some() {
         Some((by_url, KEY))
     } else if has_url {
         Some((by_url, "a base URL is configured"))
-    } else if environment.openai_key.is_some() {
-        Some((Provider::Openai, KEY))
-    } else if environment.anthropic_key.is_some() {
-        Some((Provider::Anthropic, KEY))
     } else {
-        None
+        let has_key = |endpoint: &EndpointEntry| environment.vendor_keys.contains_key(endpoint.key_variable);
+        Provider::all().find(|one| is_of(one, &has_key)).map(|provider| (provider, KEY))
     }
 }
 
@@ -139,12 +129,11 @@ mod tests {
     #[test]
     fn a_vendors_key_goes_to_the_vendor_only() {
         let environment = Environment {
-            openai_key: Some("sk-o".into()),
-            anthropic_key: Some("sk-a".into()),
+            vendor_keys: [("OPENAI_API_KEY", "sk-o".to_owned()), ("ANTHROPIC_API_KEY", "sk-a".to_owned())].into(),
             ..Environment::default()
         };
         let variable = |provider, url: &str| vendor_key(&environment, provider, url).map(|(variable, _)| variable);
-        let (openai, anthropic) = (Provider::Openai, Provider::Anthropic);
+        let (openai, anthropic) = (Provider::OPENAI, Provider::ANTHROPIC);
         assert_eq!(variable(openai, " https://api.openai.com/v1"), Some("OPENAI_API_KEY"));
         assert_eq!(variable(anthropic, "https://api.anthropic.com"), Some("ANTHROPIC_API_KEY"));
         for (provider, url) in [
@@ -154,7 +143,7 @@ mod tests {
             (anthropic, "https://api.anthropic.com@example.org"),
             (openai, "http://api.openai.com/v1"),
             (openai, "http://localhost:11434/v1"),
-            (Provider::Offline, "https://api.openai.com/v1"),
+            (Provider::OFFLINE, "https://api.openai.com/v1"),
         ] {
             assert_eq!(variable(provider, url), None, "{url}");
         }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use syrch::syrch_core::roles::Role;
+use syrch::{EndpointEntry, Provider};
 
 use super::Effective;
 use super::kind::Kind;
@@ -39,13 +40,29 @@ pub(crate) struct Spec {
     pub(crate) when_found: WhenFound,
     /// Whether commands that only open a database take its flag, too.
     pub(crate) database: bool,
-    /// A sentence for the help.
-    pub(crate) help: &'static str,
+    /// A sentence for the help; what stands in braces is filled in by [`Self::help`].
+    help: &'static str,
     get: fn(&Effective) -> Value,
     set: fn(&mut Effective, &Value),
 }
 
 impl Spec {
+    /// The sentence with what the table of providers fills in.
+    pub(crate) fn help(&self) -> String {
+        if !self.help.contains('{') {
+            return self.help.to_owned();
+        }
+        let each = |say: &dyn Fn(Provider, &EndpointEntry) -> String| {
+            let said = Provider::all().filter_map(|provider| Some(say(provider, provider.endpoint()?)));
+            said.collect::<Vec<_>>().join(", ")
+        };
+        let providers = Provider::all().map(|provider| format!("{} ({})", provider.name(), provider.summary()));
+        self.help
+            .replace("{providers}", &providers.collect::<Vec<_>>().join(", "))
+            .replace("{models}", &each(&|provider, endpoint| format!("{} of {}", endpoint.model, provider.name())))
+            .replace("{keys}", &each(&|_, endpoint| format!("{} serves {}", endpoint.key_variable, endpoint.origin)))
+    }
+
     pub(super) const fn new(
         key: &'static str,
         kind: Kind,

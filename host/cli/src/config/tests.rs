@@ -265,12 +265,12 @@ fn the_provider_follows_from_key_and_url() {
     let provider = |place: &Place, flags: &[(&'static str, Value)]| {
         let config = place.load(None, flags).unwrap();
         let key = config.effective.settings.model.api_key.as_ref().map(|key| key.expose_secret().to_owned());
-        (value::provider_name(config.effective.settings.model.provider), key)
+        (config.effective.settings.model.provider.name(), key)
     };
     let mut place = Place::new();
     assert_eq!(provider(&place, &[]), ("offline", None));
     assert_eq!(provider(&place, &[("llm.base_url", json!("http://localhost:1/v1"))]), ("openai", None));
-    place.environment.openai_key = Some("sk-env".into());
+    place.environment.vendor_keys.insert("OPENAI_API_KEY", "sk-env".into());
     assert_eq!(provider(&place, &[]), ("openai", Some("sk-env".into())));
     assert_eq!(provider(&place, &[("llm.provider", json!("offline"))]), ("offline", None));
     place.variable("SYRCH_API_KEY", "sk-own");
@@ -282,20 +282,19 @@ fn anthropic_has_its_own_address_model_and_key() {
     let shown = |place: &Place, flags: &[(&'static str, Value)]| {
         let model = place.load(None, flags).unwrap().effective.settings.model;
         let key = model.api_key.as_ref().map(|key| key.expose_secret().to_owned());
-        (value::provider_name(model.provider), model.base_url, model.model, key)
+        (model.provider.name(), model.base_url, model.model, key)
     };
     let named = [("llm.provider", json!("anthropic"))];
     let mut place = Place::new();
     let theirs = "https://api.anthropic.com".to_owned();
     assert_eq!(shown(&place, &named), ("anthropic", theirs.clone(), "claude-sonnet-4-5".into(), None));
-    place.environment.anthropic_key = Some("sk-a".into());
+    place.environment.vendor_keys.insert("ANTHROPIC_API_KEY", "sk-a".into());
     assert_eq!(shown(&place, &[]), ("anthropic", theirs.clone(), "claude-sonnet-4-5".into(), Some("sk-a".into())));
     let elsewhere = [("llm.base_url", json!("http://localhost:1")), ("llm.model", json!("m"))];
     let openai = ("openai", "http://localhost:1".to_owned(), "m".to_owned(), None);
     assert_eq!(shown(&place, &elsewhere), openai);
     // Bug 34: syrch 0.1.2 handed OPENAI_API_KEY to the Anthropic client.
-    place.environment = Environment { openai_key: Some("sk-o".into()), ..place.environment.clone() };
-    place.environment.anthropic_key = None;
+    place.environment.vendor_keys = [("OPENAI_API_KEY", "sk-o".to_owned())].into();
     assert_eq!(shown(&place, &named).3, None);
     place.variable("SYRCH_API_KEY", "sk-own");
     assert_eq!(shown(&place, &named).3, Some("sk-own".into()));
@@ -305,13 +304,13 @@ fn anthropic_has_its_own_address_model_and_key() {
 #[test]
 fn a_recording_to_be_made_leaves_the_provider_to_be_chosen() {
     let mut place = Place::new();
-    place.environment.openai_key = Some("sk-env".into());
+    place.environment.vendor_keys.insert("OPENAI_API_KEY", "sk-env".into());
     let model = |place: &Place, word: &str| {
         let config = place.load(None, &[("llm.provider", json!(word))]).unwrap();
         assert_eq!(config.origin("llm.provider").to_string(), "--llm");
         assert_eq!(config.document(false)["llm"]["provider"], word);
         let model = config.effective.settings.model;
-        (value::provider_name(model.provider), model.record, model.replay)
+        (model.provider.name(), model.record, model.replay)
     };
     assert_eq!(model(&place, "record:a.jsonl"), ("openai", Some("a.jsonl".into()), None));
     assert_eq!(model(&place, "replay:a.jsonl"), ("offline", None, Some("a.jsonl".into())));
@@ -324,7 +323,7 @@ fn a_recording_to_be_made_leaves_the_provider_to_be_chosen() {
 #[test]
 fn an_endpoints_key_is_its_own_or_its_vendors() {
     let mut place = Place::new();
-    place.environment.openai_key = Some("sk-vendor".into());
+    place.environment.vendor_keys.insert("OPENAI_API_KEY", "sk-vendor".into());
     place.file(
         "home/.syrch/config.yml",
         "llm:\n  endpoints:\n    file: {provider: openai, base_url: \"http://a/v1\", api_key: sk-file}\n    \
@@ -549,6 +548,7 @@ fn what_is_set_is_what_is_got() {
             kind::Kind::Integer(..) => json!(7),
             kind::Kind::Number { .. } | kind::Kind::SecondsOrNone(_) => json!(0.5),
             kind::Kind::Boolean => json!(true),
+            kind::Kind::EndpointProvider => json!("openai"),
             kind::Kind::Choice(words) => json!(words[0]),
             kind::Kind::Globs | kind::Kind::Files => json!(["a", "b*"]),
             kind::Kind::Rows => json!("aggregates"),

@@ -45,20 +45,6 @@ pub(super) fn shown_seconds(time: Duration) -> Value {
     if time.subsec_nanos() == 0 { json!(time.as_secs()) } else { json!(seconds) }
 }
 
-/// The provider's name in flags and files.
-pub(crate) fn provider_name(provider: Provider) -> &'static str {
-    match provider {
-        Provider::Openai => "openai",
-        Provider::Anthropic => "anthropic",
-        Provider::Offline => "offline",
-    }
-}
-
-/// The provider of that name.
-pub(super) fn provider_of(name: &str) -> Option<Provider> {
-    [Provider::Openai, Provider::Anthropic, Provider::Offline].into_iter().find(|one| provider_name(*one) == name)
-}
-
 /// Who answers model calls.
 pub(super) fn answerer(effective: &Effective) -> Value {
     let model = &effective.settings.model;
@@ -68,7 +54,7 @@ pub(super) fn answerer(effective: &Effective) -> Value {
     match (&model.replay, &model.record) {
         (Some(file), _) => json!(format!("replay:{}", file.display())),
         (None, Some(file)) => json!(format!("record:{}", file.display())),
-        (None, None) => json!(provider_name(model.provider)),
+        (None, None) => json!(model.provider.name()),
     }
 }
 
@@ -85,7 +71,7 @@ pub(super) fn set_answerer(effective: &mut Effective, value: &Value) {
         }
         Some((_, file)) => model.record = Some(file.into()),
         None => {
-            model.provider = provider_of(&word).unwrap_or_default();
+            model.provider = Provider::of_name(&word).unwrap_or_default();
             effective.is_provider_named = true;
         }
     }

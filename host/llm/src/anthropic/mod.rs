@@ -36,6 +36,10 @@ impl Protocol for Anthropic {
         (format!("{base}/v1/messages"), base.to_owned())
     }
 
+    fn list(base: &str) -> String {
+        format!("{}/v1/models", Self::address(base).1)
+    }
+
     fn key(key: &str) -> (&'static str, String) {
         ("x-api-key", key.to_owned())
     }

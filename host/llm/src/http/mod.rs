@@ -17,5 +17,5 @@ pub(crate) mod values;
 pub use address::{is_exposed, is_loopback, kept_local};
 pub use config::{EndpointConfig, EndpointError};
 pub use habits::{Habits, Structured};
-pub use protocol::{Answer, Protocol, Settings, Stopped};
+pub use protocol::{Answer, ListRequest, Protocol, Settings, Stopped, list_of_models};
 pub use provider::HttpProvider;

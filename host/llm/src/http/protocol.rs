@@ -25,6 +25,10 @@ pub trait Protocol: Send + Sync + 'static {
     fn headers() -> &'static [(&'static str, &'static str)] {
         &[]
     }
+    /// Where the models are listed, by the same base.
+    fn list(base: &str) -> String {
+        format!("{}/models", Self::address(base).1)
+    }
     /// Whether replies to such requests can be checked at all.
     ///
     /// # Errors
@@ -44,6 +48,24 @@ pub trait Protocol: Send + Sync + 'static {
     /// Reads a reply that came with a good status; none when it is no reply of this protocol. `model` names the model when the reply does
     /// not.
     fn answer(body: &Value, model: &str) -> Option<Answer>;
+}
+
+/// A request for the list of an endpoint's models. Not `Debug`: it holds the key.
+pub struct ListRequest {
+    /// Where it goes; it need not be a URL when the base is none.
+    pub url: String,
+    /// Its headers.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+/// How an endpoint of that protocol lists its models.
+#[must_use]
+pub fn list_of_models<P: Protocol>(base: &str, key: Option<&str>) -> ListRequest {
+    let fixed = P::headers().iter().map(|(name, value)| (*name, (*value).to_owned()));
+    ListRequest {
+        url: P::list(base.trim().trim_end_matches('/')),
+        headers: key.map(|key| P::key(key.trim())).into_iter().chain(fixed).collect(),
+    }
 }
 
 /// What a body needs besides the request.

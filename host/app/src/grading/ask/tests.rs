@@ -28,7 +28,7 @@ impl World {
 
     fn searches(&self, change: impl FnOnce(&mut Settings)) -> Searches {
         let mut settings = Settings::default();
-        (settings.model.provider, settings.model.model) = (Provider::Openai, "mock".to_owned());
+        (settings.model.provider, settings.model.model) = (Provider::OPENAI, "mock".to_owned());
         (settings.model.base_url, settings.model.attempts) = (self.endpoint.url(), 1);
         settings.compile = CompileSettings::in_folder(&self.folder.path().join("compiled"));
         change(&mut settings);

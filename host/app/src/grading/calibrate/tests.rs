@@ -196,7 +196,7 @@ fn a_curve_used_elsewhere_warns() {
     assert!(warning.unwrap().ends_with("of the suite `suite`; this search uses another database, `bank`"));
     assert_eq!(known, Some((true, false)));
     let other_model = |settings: &mut Settings| {
-        (settings.model.provider, settings.model.model) = (crate::Provider::Openai, "m".to_owned());
+        (settings.model.provider, settings.model.model) = (crate::Provider::OPENAI, "m".to_owned());
     };
     let warning = over("shop.sqlite", other_model).0.unwrap();
     assert!(

@@ -71,7 +71,7 @@ fn suite(path: &Path, count: usize) -> String {
 
 /// Whether one endpoint answers, when it is on this machine.
 async fn check(model: &ModelSettings) -> Check {
-    if model.provider == Provider::Offline {
+    if model.provider == Provider::OFFLINE {
         return Check::ok(NAME, "the offline rules answer, no endpoint is needed");
     }
     let Some(target) = models_of(model.provider, &model.base_url) else {
@@ -96,15 +96,7 @@ async fn check(model: &ModelSettings) -> Check {
 
 /// Where the list of models is; none for what a search would refuse, too.
 fn models_of(provider: Provider, base: &str) -> Option<Url> {
-    let base = base.trim().trim_end_matches('/');
-    let base = match provider {
-        Provider::Anthropic => {
-            let base = base.trim_end_matches("/messages").trim_end_matches('/').trim_end_matches("/v1");
-            format!("{}/v1", base.trim_end_matches('/'))
-        }
-        _ => base.trim_end_matches("/chat/completions").trim_end_matches('/').to_owned(),
-    };
-    let url = Url::parse(&format!("{base}/models")).ok()?;
+    let url = Url::parse(&(provider.endpoint()?.list)(base, None).url).ok()?;
     let is_plain = ["http", "https"].contains(&url.scheme())
         && url.username().is_empty()
         && url.password().is_none()
@@ -128,11 +120,10 @@ async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
         builder = builder.tls_certs_only([]);
     }
     let mut request = kept_local(builder, target).build()?.get(target.clone());
-    if let Some(key) = model.api_key.as_ref().map(|key| key.expose_secret().trim()) {
-        request = match model.provider {
-            Provider::Anthropic => request.header("x-api-key", key).header("anthropic-version", "2023-06-01"),
-            _ => request.bearer_auth(key),
-        };
+    if let (Some(endpoint), Some(key)) = (model.provider.endpoint(), &model.api_key) {
+        for (name, value) in (endpoint.list)(&model.base_url, Some(key.expose_secret())).headers {
+            request = request.header(name, value);
+        }
     }
     request.send().await
 }
@@ -202,7 +193,7 @@ mod tests {
     use super::*;
 
     fn url(base: &str) -> Url {
-        models_of(Provider::Openai, base).unwrap()
+        models_of(Provider::OPENAI, base).unwrap()
     }
 
     #[test]
@@ -210,17 +201,17 @@ mod tests {
         assert_eq!(url("http://localhost:1/v1/chat/completions/ ").as_str(), "http://localhost:1/v1/models");
         assert_eq!(shown(&url("http://localhost:1/v1/")), "http://localhost:1/v1");
         for base in ["https://localhost", "https://localhost/v1/", "https://localhost/v1/messages"] {
-            assert_eq!(models_of(Provider::Anthropic, base).unwrap().as_str(), "https://localhost/v1/models");
+            assert_eq!(models_of(Provider::ANTHROPIC, base).unwrap().as_str(), "https://localhost/v1/models");
         }
         for wrong in ["", "localhost:1/v1", "ftp://localhost", "http://user:pass@localhost/v1", "http://localhost/?k=1"]
         {
-            assert_eq!(models_of(Provider::Openai, wrong), None, "{wrong}");
+            assert_eq!(models_of(Provider::OPENAI, wrong), None, "{wrong}");
         }
     }
 
     #[tokio::test]
     async fn elsewhere_nothing_is_asked() {
-        let mut model = ModelSettings { provider: Provider::Openai, ..ModelSettings::default() };
+        let mut model = ModelSettings { provider: Provider::OPENAI, ..ModelSettings::default() };
         let check = super::check(&model).await;
         let detail = "https://api.openai.com/v1: not contacted, not on this machine; no key is configured for it";
         assert_eq!((check.state, check.detail.as_str()), (State::Warn, detail));

@@ -41,7 +41,7 @@ async fn what_is_done_is_not_asked_again_and_what_failed_only_on_demand() {
     let endpoint =
         MockEndpoint::start(Script::new().with(move |request, _| answer(request, well.load(Ordering::Relaxed))));
     let mut settings = home.settings();
-    (settings.model.provider, settings.model.model) = (Provider::Openai, "mock".to_owned());
+    (settings.model.provider, settings.model.model) = (Provider::OPENAI, "mock".to_owned());
     (settings.model.base_url, settings.model.attempts) = (endpoint.url(), 1);
     settings.journal.folder = Some(home.path("journals"));
     let run = async |resume: Option<&str>, retry_failed: bool| {
@@ -105,7 +105,7 @@ async fn a_run_that_is_decided_early_is_timed() {
     let endpoint = MockEndpoint::start(Script::new().with(answer));
     let arm = |model: &str| {
         let mut settings = home.settings();
-        (settings.model.provider, settings.model.model) = (Provider::Openai, model.to_owned());
+        (settings.model.provider, settings.model.model) = (Provider::OPENAI, model.to_owned());
         settings.model.base_url = endpoint.url();
         settings
     };

@@ -1,0 +1,178 @@
+//! The table of model providers. Whatever configuration, help, `doctor`, telemetry and the registry know of one stands in its entry: another one
+//! is a client in `syrch-llm` and an entry here.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use syrch_core::ports::ModelProvider;
+use syrch_llm::{
+    ANTHROPIC_BASE_URL, AnthropicProvider, EmbeddingsProvider, EndpointConfig, EndpointError, ListRequest,
+    OpenAiProvider, list_of_models,
+};
+
+/// What is known of a provider.
+struct Entry {
+    /// Its name in flags, files and journals.
+    name: &'static str,
+    /// Its name in OpenTelemetry's conventions.
+    telemetry: &'static str,
+    /// What it is, for the help.
+    summary: &'static str,
+    /// What is known of its endpoints; none for one that computes on this machine.
+    endpoint: Option<EndpointEntry>,
+}
+
+/// What is known of endpoints that speak a provider's protocol.
+#[derive(Debug)]
+pub struct EndpointEntry {
+    /// The environment variable with which the vendor's own programs are given a key.
+    pub key_variable: &'static str,
+    /// Scheme and host of the vendor's own endpoint, the only one that this key is given to.
+    pub origin: &'static str,
+    /// The base URL where none is configured.
+    pub base_url: &'static str,
+    /// The model where none is configured.
+    pub model: &'static str,
+    /// How the models of an endpoint are listed, by its base URL and key.
+    pub list: fn(&str, Option<&str>) -> ListRequest,
+    pub(crate) open: Open,
+    /// For vectors of texts; none where the protocol has none.
+    pub(crate) open_embeddings: Option<Open>,
+}
+
+/// Makes a client of an endpoint; nothing is sent yet.
+type Open = fn(EndpointConfig) -> Result<Arc<dyn ModelProvider>, EndpointError>;
+
+static TABLE: [Entry; 3] = [
+    Entry {
+        name: "openai",
+        telemetry: "openai",
+        summary: "any endpoint that speaks its chat completions",
+        endpoint: Some(EndpointEntry {
+            key_variable: "OPENAI_API_KEY",
+            origin: "https://api.openai.com",
+            base_url: "https://api.openai.com/v1",
+            model: "gpt-4o",
+            list: list_of_models::<syrch_llm::openai::OpenAi>,
+            open: |config| Ok(Arc::new(OpenAiProvider::new(config)?)),
+            open_embeddings: Some(|config| Ok(Arc::new(EmbeddingsProvider::new(config)?))),
+        }),
+    },
+    Entry {
+        name: "anthropic",
+        telemetry: "anthropic",
+        summary: "an endpoint that speaks the Messages API",
+        endpoint: Some(EndpointEntry {
+            key_variable: "ANTHROPIC_API_KEY",
+            origin: ANTHROPIC_BASE_URL,
+            base_url: ANTHROPIC_BASE_URL,
+            model: "claude-sonnet-4-5",
+            list: list_of_models::<syrch_llm::anthropic::Anthropic>,
+            open: |config| Ok(Arc::new(AnthropicProvider::new(config)?)),
+            open_embeddings: None,
+        }),
+    },
+    Entry { name: "offline", telemetry: "syrch.offline", summary: "rules without a model", endpoint: None },
+];
+
+/// Who answers model calls.
+#[derive(Clone, Copy)]
+pub struct Provider(&'static Entry);
+
+impl Provider {
+    /// Endpoints that speak OpenAI's chat completions.
+    pub const OPENAI: Self = Self(&TABLE[0]);
+    /// Endpoints that speak Anthropic's Messages API.
+    pub const ANTHROPIC: Self = Self(&TABLE[1]);
+    /// Rules, no model, no network.
+    pub const OFFLINE: Self = Self(&TABLE[2]);
+
+    /// All of them. Where keys of several are in the environment, the first of these counts.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(Self)
+    }
+
+    /// The provider of that name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::all().find(|provider| provider.name() == name)
+    }
+
+    /// Its name in flags, files and journals.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What it is, for the help.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        self.0.summary
+    }
+
+    /// What is known of its endpoints; none for the rules.
+    #[must_use]
+    pub fn endpoint(self) -> Option<&'static EndpointEntry> {
+        self.0.endpoint.as_ref()
+    }
+
+    /// Its name in OpenTelemetry's conventions.
+    pub(crate) fn telemetry_name(self) -> &'static str {
+        self.0.telemetry
+    }
+}
+
+impl Default for Provider {
+    fn default() -> Self {
+        Self::OFFLINE
+    }
+}
+
+impl PartialEq for Provider {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Provider {}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Provider {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Provider {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::of_name(&name).ok_or_else(|| D::Error::custom(format!("there is no provider `{name}`")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_told_apart_and_come_back_by_name() {
+        let names: Vec<&str> = Provider::all().map(Provider::name).collect();
+        assert_eq!(names, ["openai", "anthropic", "offline"]);
+        for provider in Provider::all() {
+            let text = serde_json::to_string(&provider).unwrap();
+            assert_eq!(serde_json::from_str::<Provider>(&text).unwrap(), provider);
+            // The key goes to the vendor's own endpoint, which is the default one.
+            if let Some(endpoint) = provider.endpoint() {
+                assert!(endpoint.base_url.starts_with(endpoint.origin) && endpoint.origin.starts_with("https://"));
+            }
+        }
+        assert!(serde_json::from_str::<Provider>(r#""opneai""#).unwrap_err().to_string().contains("`opneai`"));
+    }
+}
