@@ -62,23 +62,44 @@ fn size(field: &str, size: usize, limit: usize, unit: &str) -> Checked {
 /// When it is none, or too large or too deep.
 pub fn json(field: &str, document: &str, limits: &Limits) -> Checked {
     size(field, document.len(), limits.json_bytes, "bytes")?;
-    let (mut depth, mut deepest, mut quoted, mut escaped) = (0_usize, 0, false, false);
-    for byte in document.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            b'{' | b'[' if !quoted => depth += 1,
-            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    size(field, deepest, limits.json_depth, "levels")?;
+    size(field, extent(document.as_bytes()).depth, limits.json_depth, "levels")?;
     match serde_json::from_str::<serde::de::IgnoredAny>(document) {
         Ok(_) => Ok(()),
         Err(error) => refuse(field, format!("is not JSON: {error}")),
     }
+}
+
+/// Whether a document that claims to be JSON has at most so many values: parsed, each takes some hundred bytes, however short it is.
+#[must_use]
+pub fn has_few_values(document: &[u8], most: usize) -> bool {
+    extent(document).values <= most
+}
+
+/// How deep and how large a document is.
+struct Extent {
+    depth: usize,
+    /// Values that it can hold at most.
+    values: usize,
+}
+
+fn extent(document: &[u8]) -> Extent {
+    let (mut extent, mut depth, mut quoted, mut escaped) = (Extent { depth: 0, values: 1 }, 0_usize, false, false);
+    for byte in document {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'{' | b'[' if !quoted => {
+                depth += 1;
+                extent.values += 1;
+            }
+            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
+            b',' if !quoted => extent.values += 1,
+            _ => {}
+        }
+        extent.depth = extent.depth.max(depth);
+    }
+    extent
 }
 
 fn extras(field: &str, pairs: &[(String, String)], limits: &Limits) -> Checked {
@@ -312,6 +333,12 @@ mod tests {
             let error = candidates(&[named], &limits).unwrap_err();
             assert!(error.0.is_ascii(), "{error}");
         }
+    }
+
+    #[test]
+    fn values_are_counted_outside_of_texts() {
+        assert!(has_few_values(br#"{"a": "[,,,]", "b": 1}"#, 3) && !has_few_values(br#"{"a": "[,,,]", "b": 1}"#, 2));
+        assert!(!has_few_values("[[0],".repeat(50).as_bytes(), 100));
     }
 
     #[test]

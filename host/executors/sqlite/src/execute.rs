@@ -19,6 +19,11 @@ use crate::session::Session;
 use crate::value::{ColumnBuilder, size};
 use crate::watch::Snapshot;
 
+/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even for a NULL.
+const CELL: usize = 24;
+/// Bytes of a result's column names at most, with the types that the columns were declared with: lines and documents repeat them.
+const NAMES: usize = 128 << 10;
+
 /// A composed statement that the pre-lexer let through.
 pub(crate) struct Composed<'a> {
     pub(crate) query: &'a Query,
@@ -54,10 +59,7 @@ impl Composed<'_> {
     /// The result, cut at the caps.
     pub(crate) fn run(&self, session: &Session, snapshot: &Snapshot, limits: &Limits) -> Result<ResultSet, SqlError> {
         let mut statement = self.compile(session, snapshot)?;
-        let names: Vec<(String, Option<String>)> = statement
-            .columns()
-            .map(|column| (column.name().to_owned(), column.decl_type().map(str::to_owned)))
-            .collect();
+        let names = names(&statement)?;
         let mut fetch = Fetch::new(names.len(), limits);
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(|error| session.step_error(&error))? {
@@ -73,11 +75,27 @@ impl Composed<'_> {
     }
 }
 
+/// The names of the columns, and the types that they were declared with.
+fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<String>)>, SqlError> {
+    let mut bytes = 0;
+    let read = |column: rusqlite::Column<'_>| {
+        let (name, declared) = (column.name(), column.decl_type());
+        bytes += name.len() + declared.map_or(0, str::len);
+        if bytes > NAMES {
+            let message =
+                format!("the names of the columns have more than {NAMES} bytes; give them shorter ones by AS");
+            return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
+        }
+        Ok((name.to_owned(), declared.map(str::to_owned)))
+    };
+    statement.columns().into_iter().map(read).collect()
+}
+
 /// What a cell counts for, unless it is larger than any may be.
 fn counted(cell: &ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
     let bytes = size(cell);
     if bytes <= limits.cell_bytes {
-        return Ok(bytes);
+        return Ok(bytes + CELL);
     }
     let message = format!("a cell of {bytes} bytes; one may have {}", limits.cell_bytes);
     Err(RowError::Cap(SqlError::new(SqlErrorKind::TooLarge, message).rule("cell-bytes")))
@@ -128,7 +146,7 @@ impl<'a> Fetch<'a> {
         let limits = self.limits;
         // A column's text is addressed with 32 bits.
         let most = limits.result_bytes.min(1 << 30);
-        let largest = self.columns.len().saturating_mul(limits.cell_bytes);
+        let largest = self.columns.len().saturating_mul(limits.cell_bytes.saturating_add(CELL));
         let mut bytes = 0;
         if largest <= most.saturating_sub(self.bytes) {
             // Any row fits, so its cells go to their columns as they come.

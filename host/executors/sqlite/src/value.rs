@@ -159,13 +159,13 @@ pub(crate) fn owned(value: ValueRef<'_>) -> (Value, bool) {
     }
 }
 
-/// How many bytes a cell counts for.
+/// How many bytes a cell holds.
 #[inline]
 pub(crate) fn size(value: &ValueRef<'_>) -> usize {
     match value {
-        ValueRef::Null => 1,
+        ValueRef::Null => 0,
         ValueRef::Integer(_) | ValueRef::Real(_) => 8,
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len() + 4,
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
     }
 }
 

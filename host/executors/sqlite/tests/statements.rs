@@ -70,9 +70,20 @@ fn caps_cut_and_say_so() {
     assert!(!exact.truncated());
 
     config.limits.rows = 1_000;
-    config.limits.result_bytes = 20;
+    // A number has 8 bytes and a NULL none, and each cell counts for 24 more.
+    config.limits.result_bytes = 70;
     let result = run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM orders").unwrap();
     assert_eq!((result.row_count(), result.truncated()), (2, true));
+    let nulls = run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT NULL, NULL FROM orders").unwrap();
+    assert_eq!((nulls.row_count(), nulls.truncated()), (1, true));
+
+    let long = "n".repeat(30_000);
+    let columns = |count: usize| format!("SELECT {} FROM orders", vec![format!("id AS {long}"); count].join(", "));
+    let database = SqliteDatabase::open(fixture.config()).unwrap();
+    assert!(run(&database, &columns(2)).is_ok());
+    let wide = format!("SELECT {} FROM (SELECT id AS {long} FROM orders) AS o", vec!["*"; 5].join(", "));
+    let error = refusal(&database, &wide);
+    assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("column-names")));
 
     config.limits.cell_bytes = 100;
     let error = refusal(&SqliteDatabase::open(config).unwrap(), "SELECT hex(zeroblob(200))");

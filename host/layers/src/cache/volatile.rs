@@ -10,7 +10,8 @@ use std::collections::HashSet;
 
 use syrch_core::Catalog;
 
-/// Words that make a statement volatile wherever they stand: the time, and who asks. Sorted.
+/// Words that make a statement volatile wherever they stand: the time, SQLite's modifiers that stand for it when they come first, and who asks.
+/// Sorted.
 const WORDS: &[&str] = &[
     "current_date",
     "current_role",
@@ -21,6 +22,8 @@ const WORDS: &[&str] = &[
     "localtimestamp",
     "now",
     "session_user",
+    "subsec",
+    "subsecond",
     "sysdate",
     "systimestamp",
     "today",
@@ -144,6 +147,8 @@ mod tests {
             "SELECT [randomblob](4)",
             "SELECT a FROM t WHERE d < CURRENT_TIMESTAMP",
             "SELECT date('now')",
+            "SELECT time('subsec')",
+            "SELECT strftime('%f', \"SubSecond\")",
             "SELECT date(\"now\", '-1 day')",
             "SELECT strftime('%Y', ' NOW ')",
             "SELECT datetime(a, 'localtime') FROM t",

@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use syrch_core::ports::{LlmError, Preview, Retry};
 use syrch_core::text::clip;
+use syrch_core::validate;
 
 use super::{EndpointConfig, EndpointError, Protocol, is_exposed, kept_local, status, values};
 
@@ -16,6 +17,8 @@ use super::{EndpointConfig, EndpointError, Protocol, is_exposed, kept_local, sta
 const ERROR_TEXT: usize = 200;
 /// Bytes of an error's body that are read.
 const ERROR_BODY: usize = 64 << 10;
+/// Values of a reply at most: with log probabilities each token has some ten.
+const VALUES: usize = 1 << 18;
 /// Time to connect, within the time of the whole exchange.
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -105,7 +108,7 @@ impl Endpoint {
             return Err(Failure::Status { status, text: self.quote(&values::error_text(&bytes)), retry });
         }
         let (bytes, is_whole) = self.read(response, self.body_bytes).await?;
-        if !is_whole {
+        if !is_whole || !validate::has_few_values(&bytes, VALUES) {
             return Err(Failure::Sent(LlmError::TooLarge, Retry::No));
         }
         serde_json::from_slice(&bytes).map_err(|error| {

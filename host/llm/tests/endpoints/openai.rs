@@ -225,6 +225,10 @@ async fn replies_over_the_limit_are_cut_off() {
     let outcome = ask(&endpoint, Shape::Text).await;
     assert_eq!(outcome.result, Err(LlmError::TooLarge));
     assert!(outcome.usage.is_some());
+    // Short in bytes, but each of its values takes memory when it is read.
+    let many = format!("{{\"x\": [{}[]]}}", "[[0]],".repeat(200_000));
+    let endpoint = MockEndpoint::start(Script::always(Reply::raw(200, many)));
+    assert_eq!(ask(&endpoint, Shape::Text).await.result, Err(LlmError::TooLarge));
 }
 
 #[tokio::test]
