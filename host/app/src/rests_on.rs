@@ -137,7 +137,7 @@ mod tests {
         basis.suite = "ours".to_owned();
         basis.over = vec!["shop".to_owned(), "stock".to_owned()];
         let mut settings = Settings { database: database.to_owned(), ..Settings::default() };
-        (settings.model.provider, settings.model.model) = (Provider::OPENAI, "a-model".to_owned());
+        (settings.model.provider, settings.model.model) = (crate::Provider::OPENAI, "a-model".to_owned());
         let config = settings.strategy.config.entry(Role::Calibrator).or_default();
         config.insert(BASIS.to_owned(), serde_json::to_value(basis).unwrap());
         settings
@@ -247,7 +247,7 @@ mod tests {
         }
         let mut model = ModelSettings::default();
         assert_eq!(model_name(&model), "the offline rules");
-        (model.provider, model.model) = (Provider::OPENAI, "m".to_owned());
+        (model.provider, model.model) = (crate::Provider::OPENAI, "m".to_owned());
         assert_eq!(model_name(&model), "m");
         model.replay = Some("r.jsonl".into());
         assert_eq!(model_name(&model), "recorded answers");
