@@ -22,8 +22,8 @@ use clap::ValueEnum;
 use serde_json::json;
 use syrch::{PluginSource, strategies};
 
-use args::{Cli, Command, PluginCommand, SchemaArgs, StrategyCommand, SuiteCommand};
-use commands::{Context, compile_component};
+use args::{Cli, Global};
+use commands::{Command, Context, Run, compile_component};
 use config::{Config, Given};
 use console::interrupt::Interrupt;
 use console::{Color, Console, logging};
@@ -72,22 +72,23 @@ fn by_hand<T: ValueEnum>(arguments: &[OsString], flag: &str) -> Option<T> {
     T::from_str(joined.or_else(apart)?, true).ok()
 }
 
-fn start(mut cli: Cli, environment: &Environment) -> Exit {
-    cli.global.color.apply();
-    let mut configured = configure(&cli, environment);
-    if let (Some(Command::Doctor(doctor)), Err(failure)) = (&mut cli.command, &configured)
+fn start(cli: Cli, environment: &Environment) -> Exit {
+    let Cli { global, search, command } = cli;
+    let mut command = command.unwrap_or_else(|| Command::Search(Box::new(search)));
+    global.color.apply();
+    let mut configured = configure(&command, &global, environment);
+    if let Err(failure) = &configured
         && failure.exit == Exit::Config
+        && command.shows_broken(failure)
     {
-        // To say so is the doctor's task; the other checks see a first run.
-        doctor.broken = Some(failure.clone());
         let mut config = Config::default();
         config.effective.settings.compile = environment.compile();
         configured = Ok(config);
     }
-    let (format, quiet) = (cli.global.format, cli.global.quiet);
+    let (format, quiet) = (global.format, global.quiet);
     let new_console = |scrubber: &Scrubber| {
         let console = Console::new(quiet, environment.dumb_terminal, scrubber.clone());
-        Arc::new(console.log_format(cli.global.log_format))
+        Arc::new(console.log_format(global.log_format))
     };
     let (result, console, scrubber) = match configured {
         Err(failure) => {
@@ -97,12 +98,12 @@ fn start(mut cli: Cli, environment: &Environment) -> Exit {
         Ok(config) => {
             let scrubber = Scrubber::new(config.secrets(environment));
             let console = new_console(&scrubber);
-            let verbosity = cli.global.verbose.max(u8::from(config.effective.verbose));
+            let verbosity = global.verbose.max(u8::from(config.effective.verbose));
             logging::start(&console, verbosity, quiet);
             console.hear_panics();
             config.warnings.iter().for_each(|warning| console.warn(warning));
             tell_configuration(&config);
-            (run(cli, config, environment, &console, &scrubber), console, scrubber)
+            (run(command, &global, config, environment, &console, &scrubber), console, scrubber)
         }
     };
     console.clear();
@@ -124,39 +125,11 @@ fn start(mut cli: Cli, environment: &Environment) -> Exit {
 }
 
 /// Merges the configuration for the flags of this command.
-fn configure(cli: &Cli, environment: &Environment) -> Outcome<Config> {
-    let file = cli.global.config.as_deref();
-    let given = match &cli.command {
-        None => Given::new(file, &cli.search.flags, &cli.search.parameters),
-        Some(Command::Search(search)) => Given::new(file, &search.flags, &search.parameters),
-        Some(Command::Config(config)) => Given::new(file, &config.search.flags, &config.search.parameters),
-        Some(Command::Schema(schema)) => Given::new(file, &database_flags(schema), &[]),
-        Some(Command::Sql(sql)) => Given::new(file, &sql.flags, &[]),
-        Some(Command::Suite(SuiteCommand::Lint(lint))) => Given::new(file, &lint.flags, &[]),
-        Some(Command::Suite(SuiteCommand::Fuzz(fuzz))) => Given::new(file, &fuzz.flags, &[]),
-        Some(Command::Benchmark(benchmark)) => Given::new(file, &benchmark.flags, &benchmark.parameters),
-        Some(Command::Batch(batch)) => Given::new(file, &batch.flags, &batch.parameters),
-        Some(Command::Eval(eval)) => Given::new(file, &eval.flags, &eval.parameters),
-        // What -P says is for the arms and the cells.
-        Some(Command::Compare(compare)) => Given::new(file, &compare.flags, &[]),
-        Some(Command::Grid(grid)) => Given::new(file, &grid.flags, &[]),
-        Some(Command::BuildIndex(build)) => Given::new(file, &build.flags, &[]),
-        Some(Command::Doctor(doctor)) => Given::new(file, &doctor.flags, &[]),
-        Some(Command::Strategy(_) | Command::Calibrate(_)) => Given { file, any_strategy: true, ..Given::default() },
-        Some(Command::Plugin(_) | Command::Trace(_) | Command::Cache(_)) => Given { file, ..Given::default() },
-        Some(Command::Report(_)) => Given { file, any_strategy: true, ..Given::default() },
-        // The script is the same whatever is configured, also where that cannot be read.
-        Some(Command::Completions { .. }) => return Ok(Config::default()),
-    };
-    config::load(given, environment, Path::new("."))
-}
-
-fn database_flags(schema: &SchemaArgs) -> config::flags::Flags<false> {
-    let mut flags = schema.flags.clone();
-    if let Some(database) = &schema.database {
-        flags.set("execution.db_path", json!(database));
+fn configure(command: &Command, global: &Global, environment: &Environment) -> Outcome<Config> {
+    match command.given() {
+        Some(given) => config::load(Given { file: global.config.as_deref(), ..given }, environment, Path::new(".")),
+        None => Ok(Config::default()),
     }
-    flags
 }
 
 /// Logs what the settings come from.
@@ -169,19 +142,20 @@ fn tell_configuration(config: &Config) {
     }
 }
 
-fn run(cli: Cli, config: Config, environment: &Environment, console: &Arc<Console>, scrubber: &Scrubber) -> Outcome {
-    // There -o names a folder.
-    let is_fuzz = matches!(&cli.command, Some(Command::Suite(SuiteCommand::Fuzz(_))));
-    let output = Output::open(cli.global.output.as_deref().filter(|_| !is_fuzz))?;
-    output.spares(&inputs(&cli, &config))?;
+fn run(
+    command: Command,
+    global: &Global,
+    config: Config,
+    environment: &Environment,
+    console: &Arc<Console>,
+    scrubber: &Scrubber,
+) -> Outcome {
+    let output = Output::open(global.output.as_deref().filter(|_| !command.makes_folder()))?;
+    output.spares(&inputs(&command, &config))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::new(Exit::Unexpected, format!("no threads: {error}")))?;
-    let mut command = cli.command.unwrap_or(Command::Search(Box::new(cli.search)));
-    if let Command::Compare(compare) = &mut command {
-        compare.config.clone_from(&cli.global.config);
-    }
     let result = runtime.block_on(async {
         #[cfg(feature = "otel")]
         let (config, otlp) = {
@@ -189,17 +163,29 @@ fn run(cli: Cli, config: Config, environment: &Environment, console: &Arc<Consol
             let otlp = telemetry::open(&mut config, environment)?;
             (config, otlp)
         };
+        let interrupt = Interrupt::listen();
         let context = Context {
             config,
             environment: environment.clone(),
             console: Arc::clone(console),
-            interrupt: Interrupt::listen(),
+            interrupt: interrupt.clone(),
             scrubber: scrubber.clone(),
-            format: cli.global.format,
+            format: global.format,
             output,
-            all_rows: cli.global.all_rows,
+            all_rows: global.all_rows,
+            file: global.config.clone(),
         };
-        let result = dispatch(context, command).await;
+        let ends_interrupts = command.ends_interrupts();
+        let left = async {
+            match ends_interrupts {
+                true => std::future::pending().await,
+                false => interrupt.wait().await,
+            }
+        };
+        let result = tokio::select! {
+            result = command.run(context) => result,
+            () = left => Err(Failure::new(Exit::Interrupted, "interrupted")),
+        };
         #[cfg(feature = "otel")]
         telemetry::close(otlp, console).await;
         result
@@ -210,25 +196,13 @@ fn run(cli: Cli, config: Config, environment: &Environment, console: &Arc<Consol
 }
 
 /// The files that a command reads, which `-o` must not replace.
-fn inputs(cli: &Cli, config: &Config) -> Vec<(&'static str, PathBuf)> {
+fn inputs(command: &Command, config: &Config) -> Vec<(&'static str, PathBuf)> {
     let settings = &config.effective.settings;
-    let named = match &cli.command {
-        Some(Command::Plugin(PluginCommand::Inspect { plugin })) => Some(PluginSource::parse(plugin)),
-        _ => None,
-    };
-    let plugins = settings.strategy.roles.values().chain(&named).filter_map(|source| match source {
+    let plugins = settings.strategy.roles.values().filter_map(|source| match source {
         PluginSource::File(path) => Some(path.clone()),
         PluginSource::Builtin(_) => None,
     });
-    let shown = match &cli.command {
-        Some(Command::Strategy(StrategyCommand::Show { strategy })) => Some(strategy),
-        _ => None,
-    };
-    let suite = match &cli.command {
-        Some(Command::Suite(SuiteCommand::Lint(lint))) => Some(lint.suite.clone()),
-        _ => None,
-    };
-    let strategies = shown.into_iter().chain([&config.effective.strategy]).filter(|word| strategies::is_file(word));
+    let strategy = Some(&config.effective.strategy).filter(|word| strategies::is_file(word));
     output::database_files(&settings.database)
         .into_iter()
         .map(|path| ("the database", path))
@@ -238,54 +212,8 @@ fn inputs(cli: &Cli, config: &Config) -> Vec<(&'static str, PathBuf)> {
         .chain(settings.retrieval.notes.iter().map(|path| ("the notes in use", path.clone())))
         .chain(settings.retrieval.examples.iter().map(|path| ("the examples in use", path.clone())))
         .chain(config.files.iter().map(|path| ("the config file in use", path.clone())))
-        .chain(suite.map(|path| ("the suite", path)))
         .chain(plugins.map(|path| ("a plugin in use", path)))
-        .chain(strategies.map(|word| ("a strategy file in use", PathBuf::from(word))))
+        .chain(strategy.map(|word| ("a strategy file in use", PathBuf::from(word))))
+        .chain(command.inputs())
         .collect()
-}
-
-async fn dispatch(context: Context, command: Command) -> Outcome {
-    // Searches end Ctrl-C themselves, with the best so far.
-    let command = match command {
-        Command::Search(search) if !search.dry_run && commands::repl::opens(&search) => {
-            return commands::repl::run(context, *search).await;
-        }
-        Command::Search(search) => return commands::search::run(context, *search).await,
-        Command::Trace(trace) => return commands::trace::run(context, trace).await,
-        Command::BuildIndex(_) => return commands::build_index::run(context).await,
-        Command::Benchmark(benchmark) => return commands::benchmark::run(context, *benchmark).await,
-        Command::Batch(batch) => return commands::batch::run(context, *batch).await,
-        Command::Eval(eval) => return commands::eval::run(context, *eval).await,
-        Command::Compare(compare) => return commands::compare::run(context, *compare).await,
-        Command::Grid(grid) => return commands::grid::run(context, *grid).await,
-        other => other,
-    };
-    let work = async {
-        match command {
-            // Dispatched above.
-            Command::Search(_)
-            | Command::Trace(_)
-            | Command::BuildIndex(_)
-            | Command::Benchmark(_)
-            | Command::Batch(_)
-            | Command::Eval(_)
-            | Command::Compare(_)
-            | Command::Grid(_) => Ok(Exit::Answered),
-            Command::Schema(schema) => commands::schema::run(&context, schema.table.as_deref()).await,
-            Command::Config(config) => commands::config::run(&context, config.origin),
-            Command::Sql(sql) => commands::sql::run(&context, sql).await,
-            Command::Plugin(plugin) => commands::plugin::run(&context, plugin).await,
-            Command::Strategy(strategy) => commands::strategy::run(&context, strategy).await,
-            Command::Report(report) => commands::report::run(&context, &report),
-            Command::Cache(cache) => commands::cache::run(&context, cache).await,
-            Command::Calibrate(fit) => commands::calibrate::run(&context, fit).await,
-            Command::Suite(suite) => commands::suite::run(&context, suite).await,
-            Command::Doctor(doctor) => commands::doctor::run(&context, doctor.broken).await,
-            Command::Completions { shell } => commands::completions::run(&context, shell),
-        }
-    };
-    tokio::select! {
-        result = work => result,
-        () = context.interrupt.wait() => Err(Failure::new(Exit::Interrupted, "interrupted")),
-    }
 }

@@ -7,7 +7,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
-use super::{Cli, Command, SearchArgs};
+use super::Cli;
+use crate::commands::Command;
+use crate::commands::search::SearchArgs;
 use crate::config::earlier;
 
 /// Flags of syrch 0.1.2's `search` that are a command of their own by now, and what does the same.

@@ -1,5 +1,7 @@
 //! `batch`: lines of questions on standard input, a line of JSON on standard output for each. What a cluster runs, a process a part.
 
+use super::Run;
+use crate::config::Given;
 use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -90,8 +92,22 @@ impl BatchArgs {
     }
 }
 
+impl Run for BatchArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given::new(&self.flags, &self.parameters))
+    }
+
+    fn ends_interrupts(&self) -> bool {
+        true
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(mut context: Context, arguments: BatchArgs) -> Outcome {
+async fn run(mut context: Context, arguments: BatchArgs) -> Outcome {
     refuse(&context)?;
     context.needs_database()?;
     spare_databases(&context)?;

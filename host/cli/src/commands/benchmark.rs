@@ -1,5 +1,7 @@
 //! `benchmark`: asks the questions of a suite and grades the answers.
 
+use super::Run;
+use crate::config::Given;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -46,8 +48,22 @@ impl BenchmarkArgs {
     }
 }
 
+impl Run for BenchmarkArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given::new(&self.flags, &self.parameters))
+    }
+
+    fn ends_interrupts(&self) -> bool {
+        true
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(mut context: Context, arguments: BenchmarkArgs) -> Outcome {
+async fn run(mut context: Context, arguments: BenchmarkArgs) -> Outcome {
     let BenchmarkArgs { answers, run, .. } = &arguments;
     run.report.iter().try_for_each(ReportFile::check)?;
     let mut options = run.options(&context, arguments.named().map(Path::to_owned))?;

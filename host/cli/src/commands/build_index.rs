@@ -1,5 +1,9 @@
 //! `build-index`: asks a model once what people call tables and columns, and keeps it for searches over the same schema.
 
+use super::Run;
+use crate::config::Given;
+use crate::config::flags::Flags;
+use clap::Args;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -15,8 +19,30 @@ use crate::sink::{Format, Grid, terminal};
 const CALLS: u32 = 100_000;
 const TOKENS: u64 = 1_000_000_000;
 
+/// Flags of `build-index`.
+#[derive(Args)]
+pub(crate) struct BuildIndexArgs {
+    /// Flags of a search: the database, the model, what it may cost.
+    #[command(flatten)]
+    pub(crate) flags: Flags<true>,
+}
+
+impl Run for BuildIndexArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given::new(&self.flags, &[]))
+    }
+
+    fn ends_interrupts(&self) -> bool {
+        true
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(context).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(mut context: Context) -> Outcome {
+async fn run(mut context: Context) -> Outcome {
     context.needs_database()?;
     let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
     let (calls, tokens) = (is_set(&context, "execution.max_calls"), is_set(&context, "execution.token_budget"));

@@ -1,5 +1,7 @@
 //! `cache`: shows and clears what is kept of model replies and results, also where searches do not use it now.
 
+use super::Run;
+use clap::Subcommand;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,13 +11,33 @@ use syrch::open_cache;
 
 use super::Context;
 use super::doctor::human;
-use crate::args::CacheCommand;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Format, Grid, terminal};
 
+/// The commands of `cache`.
+#[derive(Subcommand)]
+pub(crate) enum CacheCommand {
+    /// Tell how many answers are kept, and how large they are
+    #[command(after_help = Exit::help())]
+    Stats,
+    /// Delete what is kept
+    #[command(after_help = Exit::help())]
+    Clear {
+        /// Only replies of models (llm), or only results of statements (sql)
+        #[arg(value_name = "llm|sql")]
+        kind: Option<syrch::cache::Kind>,
+    },
+}
+
+impl Run for CacheCommand {
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(context: &Context, command: CacheCommand) -> Outcome {
+async fn run(context: &Context, command: CacheCommand) -> Outcome {
     let cache = open(context)?;
     let done = match command {
         CacheCommand::Stats => cache.stats().await.map(Done::Stats),

@@ -1,6 +1,8 @@
 //! `calibrate fit`: fits a calibrator on a graded run, tells how well it does on databases that it was not fitted on, and writes the strategy that
 //! answers with it.
 
+use super::Run;
+use crate::config::Given;
 use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -69,8 +71,18 @@ impl MethodArg {
     }
 }
 
+impl Run for CalibrateCommand {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given { any_strategy: true, ..Given::default() })
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(context: &Context, command: CalibrateCommand) -> Outcome {
+async fn run(context: &Context, command: CalibrateCommand) -> Outcome {
     let CalibrateCommand::Fit(FitArgs { run, arm, method }) = command;
     let folder = runs(context)?.find(&run).map_err(syrch::Error::from)?.path;
     // The strategy must not be written over the run.

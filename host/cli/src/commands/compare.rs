@@ -4,6 +4,8 @@ mod arm;
 pub(super) mod terms;
 mod word;
 
+use super::Run;
+use crate::config::Given;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -62,9 +64,6 @@ pub(crate) struct CompareArgs {
     /// calibration=false, which lets the claims of a model stand
     #[arg(short = 'P', long = "param", value_name = "NAME=VALUE", help_heading = "Search", value_parser = Assigned::one)]
     pub(crate) parameters: Vec<Assigned>,
-    /// `--config`, from which the arms' settings are read, too.
-    #[arg(skip)]
-    pub(crate) config: Option<PathBuf>,
     /// The options of a search.
     #[command(flatten)]
     pub(crate) flags: Flags<true>,
@@ -75,8 +74,23 @@ pub(super) fn resamples() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(100..=1_000_000)
 }
 
+impl Run for CompareArgs {
+    /// What -P says is for the arms.
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given::new(&self.flags, &[]))
+    }
+
+    fn ends_interrupts(&self) -> bool {
+        true
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(mut context: Context, arguments: CompareArgs) -> Outcome {
+async fn run(mut context: Context, arguments: CompareArgs) -> Outcome {
     let run = &arguments.run;
     run.report.iter().try_for_each(ReportFile::check)?;
     let (words, suite) = arms_and_suite(&arguments)?;

@@ -1,5 +1,8 @@
 //! `completions`: a script that completes commands and flags in a shell.
 
+use super::Run;
+use crate::config::Given;
+use clap::Args;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
@@ -8,8 +11,27 @@ use crate::args::Cli;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
+/// Flags of `completions`.
+#[derive(Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+impl Run for CompletionsArgs {
+    /// The script is the same whatever is configured, also where that cannot be read.
+    fn given(&self) -> Option<Given<'_>> {
+        None
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, self.shell)
+    }
+}
+
 /// Prints the script for that shell.
-pub(crate) fn run(context: &Context, shell: Shell) -> Outcome {
+fn run(context: &Context, shell: Shell) -> Outcome {
     context.output.write(&script(shell)?)?;
     Ok(Exit::Answered)
 }

@@ -1,5 +1,9 @@
 //! `config`: shows the configuration in force, and where each value came from.
 
+use super::Run;
+use super::search::SearchArgs;
+use crate::config::Given;
+use clap::Args;
 use serde_json::{Map, Value};
 
 use super::Context;
@@ -7,8 +11,29 @@ use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid, terminal};
 
+/// Flags of `config`.
+#[derive(Args)]
+pub(crate) struct ConfigArgs {
+    /// Tell where each value came from
+    #[arg(long)]
+    pub(crate) origin: bool,
+    /// Flags of a search, to see what they would do.
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+}
+
+impl Run for ConfigArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        self.search.given()
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, self.origin)
+    }
+}
+
 /// Prints it: YAML for people, which is a config file again, else the chosen format.
-pub(crate) fn run(context: &Context, origin: bool) -> Outcome {
+fn run(context: &Context, origin: bool) -> Outcome {
     let mut document = context.config.document(origin);
     context.scrubber.value(&mut document);
     match context.format {

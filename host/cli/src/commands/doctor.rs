@@ -5,6 +5,10 @@ mod folders;
 mod inputs;
 mod machine;
 
+use super::Run;
+use crate::config::Given;
+use crate::config::flags::Flags;
+use clap::Args;
 pub(super) use folders::human;
 use serde_json::{Value, json};
 
@@ -66,8 +70,34 @@ impl Check {
     }
 }
 
+/// Flags of `doctor`.
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    /// What is wrong with the configuration, found before anything is checked.
+    #[arg(skip)]
+    pub(crate) broken: Option<Failure>,
+    /// Flags of a search, to see what they would do.
+    #[command(flatten)]
+    pub(crate) flags: Flags<true>,
+}
+
+impl Run for DoctorArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given::new(&self.flags, &[]))
+    }
+
+    fn shows_broken(&mut self, failure: &Failure) -> bool {
+        self.broken = Some(failure.clone());
+        true
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, self.broken).await
+    }
+}
+
 /// Checks everything; `broken` is what is wrong with the configuration, which is then that of a first run.
-pub(crate) async fn run(context: &Context, broken: Option<Failure>) -> Outcome {
+async fn run(context: &Context, broken: Option<Failure>) -> Outcome {
     let checks = all(context, broken).await;
     context.console.clear();
     print(context, &checks)?;

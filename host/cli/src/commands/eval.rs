@@ -1,5 +1,7 @@
 //! `eval`: asks one question and compares the answer with what is expected.
 
+use super::Run;
+use crate::config::Given;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -62,8 +64,22 @@ impl EvalArgs {
     }
 }
 
+impl Run for EvalArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given::new(&self.flags, &self.parameters))
+    }
+
+    fn ends_interrupts(&self) -> bool {
+        true
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(mut context: Context, arguments: EvalArgs) -> Outcome {
+async fn run(mut context: Context, arguments: EvalArgs) -> Outcome {
     if arguments.question.trim().is_empty() {
         return Err(Failure::usage("no question").hint("ask one by `-q \"How many customers are there?\"`"));
     }

@@ -7,6 +7,8 @@ mod one;
 mod shared;
 pub(super) mod written;
 
+use super::Run;
+use crate::config::Given;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,8 +77,23 @@ fn seeds(flag: Arg) -> Arg {
     flag.help("Ask in each cell under so many seeds, from --seed on: figures are those of the first, with a band over all [default: 1]")
 }
 
+impl Run for GridArgs {
+    /// What -P says is for the cells.
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given::new(&self.flags, &[]))
+    }
+
+    fn ends_interrupts(&self) -> bool {
+        true
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(mut context: Context, arguments: GridArgs) -> Outcome {
+async fn run(mut context: Context, arguments: GridArgs) -> Outcome {
     if !arguments.run.report.is_empty() {
         return Err(Failure::usage("--report does not go with a grid")
             .hint("--out names the folder of its files: config.json, results.json, best.json and summary.md"));

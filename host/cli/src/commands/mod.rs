@@ -1,4 +1,4 @@
-//! One file per command; each gets the shared context and ends with an exit code or a failure.
+//! One file per command, and one entry in the list below; each gets the shared context and ends with an exit code or a failure.
 
 pub(crate) mod answer;
 pub(crate) mod batch;
@@ -29,18 +29,137 @@ pub(crate) mod suite;
 pub(crate) mod suite_fuzz;
 pub(crate) mod trace;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::Subcommand;
 use serde_json::Value;
 
-use crate::config::Config;
+use crate::config::{Config, Given};
 use crate::console::Console;
 use crate::console::interrupt::Interrupt;
 use crate::environment::Environment;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::scrub::Scrubber;
 use crate::sink::{Format, Grid, json};
+
+/// A command, whose fields are its flags.
+pub(crate) trait Run: Sized {
+    /// What its flags say about the configuration; none: it looks at no configuration, which may be wrong.
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given::default())
+    }
+
+    /// The files that it reads besides those of the configuration: `-o` must not replace them.
+    fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+        Vec::new()
+    }
+
+    /// Whether `-o` is the folder that it makes, and not the file for what it prints.
+    fn makes_folder(&self) -> bool {
+        false
+    }
+
+    /// Whether it ends Ctrl-C itself, with the best so far; other commands are left at once.
+    fn ends_interrupts(&self) -> bool {
+        false
+    }
+
+    /// Whether it shows as a finding that the configuration is wrong; else that ends it.
+    fn shows_broken(&mut self, _: &Failure) -> bool {
+        false
+    }
+
+    /// Does what it is for.
+    async fn run(self, context: Context) -> Outcome;
+}
+
+/// The commands: what the help says of each, and the flags, which are its file's.
+macro_rules! commands {
+    ($($(#[$attribute:meta])* $name:ident($file:ident::$flags:ident),)*) => {
+        /// The commands.
+        #[derive(Subcommand)]
+        pub(crate) enum Command {
+            $($(#[$attribute])* #[command(after_help = Exit::help())] $name(Box<$file::$flags>),)*
+        }
+
+        impl Run for Command {
+            fn given(&self) -> Option<Given<'_>> {
+                match self { $(Self::$name(command) => command.given(),)* }
+            }
+
+            fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+                match self { $(Self::$name(command) => command.inputs(),)* }
+            }
+
+            fn makes_folder(&self) -> bool {
+                match self { $(Self::$name(command) => command.makes_folder(),)* }
+            }
+
+            fn ends_interrupts(&self) -> bool {
+                match self { $(Self::$name(command) => command.ends_interrupts(),)* }
+            }
+
+            fn shows_broken(&mut self, failure: &Failure) -> bool {
+                match self { $(Self::$name(command) => command.shows_broken(failure),)* }
+            }
+
+            async fn run(self, context: Context) -> Outcome {
+                match self { $(Self::$name(command) => Box::pin(command.run(context)).await,)* }
+            }
+        }
+    };
+}
+
+commands! {
+    /// Answer a question (what happens without a command)
+    Search(search::SearchArgs),
+    /// Show tables, views, columns and keys of a database
+    Schema(schema::SchemaArgs),
+    /// Show the configuration in force
+    Config(config::ConfigArgs),
+    /// Run or check statements under the guard and the limits of a search
+    Sql(sql::SqlArgs),
+    /// Show the plugins
+    #[command(subcommand)]
+    Plugin(plugin::PluginCommand),
+    /// List, show and check strategies
+    #[command(subcommand)]
+    Strategy(strategy::StrategyCommand),
+    /// Ask a model once what people call the tables and columns of a database, and use it in searches over it from then on
+    BuildIndex(build_index::BuildIndexArgs),
+    /// Check everything that a search leans on; exit 0 when nothing failed, 10 otherwise
+    Doctor(doctor::DoctorArgs),
+    /// Show what earlier runs did: their journals as pictures, side by side, and cleared away
+    #[command(subcommand)]
+    Trace(trace::TraceCommand),
+    /// Show or clear what is kept of model replies and results
+    #[command(subcommand)]
+    Cache(cache::CacheCommand),
+    /// Check suites of questions with expected answers
+    #[command(subcommand)]
+    Suite(suite::SuiteCommand),
+    /// Fit confidences on graded runs, so that they are shares of right answers
+    #[command(subcommand)]
+    Calibrate(calibrate::CalibrateCommand),
+    /// Ask the questions of a suite and grade the answers; a run that is cut short goes on by --resume
+    Benchmark(benchmark::BenchmarkArgs),
+    /// Ask one question and compare the answer with what is expected; exit 0 when it matches, 5 when not
+    Eval(eval::EvalArgs),
+    /// Ask several strategies the questions of a suite, and say whether the difference between them is real
+    Compare(compare::CompareArgs),
+    /// Ask the questions of a suite, or one question, with many settings, and say which are best
+    Grid(grid::GridArgs),
+    /// Report on runs over suites again, finished or not, without asking anybody; shards are put together
+    Report(report::ReportArgs),
+    /// Answer questions from standard input, a JSON line each, with a JSON line each: {"id", "question"} and perhaps "db", "evidence" and "as_of"
+    /// give {"id", "outcome", "answer", "error", "line"}, and "simulated" where no real model was asked. Exit 0 however lines end
+    Batch(batch::BatchArgs),
+    /// Print a script that completes commands and flags in a shell
+    Completions(completions::CompletionsArgs),
+}
 
 /// What every command is given.
 pub(crate) struct Context {
@@ -53,6 +172,8 @@ pub(crate) struct Context {
     pub(crate) output: Output,
     /// Whether a terminal shows all rows of an answer.
     pub(crate) all_rows: bool,
+    /// `--config`.
+    pub(crate) file: Option<PathBuf>,
 }
 
 impl Context {

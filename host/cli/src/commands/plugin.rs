@@ -1,5 +1,8 @@
 //! `plugin list` and `plugin inspect`: what the plugins are, want and play.
 
+use super::Run;
+use clap::Subcommand;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -7,14 +10,44 @@ use syrch::PluginSource;
 use syrch::plugins::{self, Inspection};
 
 use super::Context;
-use crate::args::PluginCommand;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::Grid;
 
+/// The commands of `plugin`.
+#[derive(Subcommand)]
+pub(crate) enum PluginCommand {
+    /// List the built-in plugins
+    #[command(after_help = Exit::help())]
+    List,
+    /// Show what a plugin is, wants and plays
+    #[command(after_help = Exit::help())]
+    Inspect {
+        /// The path of a component, or a built-in's name
+        #[arg(value_name = "PATH|NAME")]
+        plugin: String,
+    },
+}
+
+impl Run for PluginCommand {
+    fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+        match self {
+            Self::Inspect { plugin } => match PluginSource::parse(plugin) {
+                PluginSource::File(path) => vec![("a plugin in use", path)],
+                PluginSource::Builtin(_) => Vec::new(),
+            },
+            Self::List => Vec::new(),
+        }
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(context: &Context, command: PluginCommand) -> Outcome {
+async fn run(context: &Context, command: PluginCommand) -> Outcome {
     match command {
         PluginCommand::List => list(context).await,
         PluginCommand::Inspect { plugin } => inspect(context, &plugin).await,

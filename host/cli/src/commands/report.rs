@@ -1,5 +1,7 @@
 //! `report`: reports on runs over suites again, whole or not, under any rule, without asking anybody.
 
+use super::Run;
+use crate::config::Given;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -51,8 +53,18 @@ pub(crate) struct ReportArgs {
     pub(crate) report: Vec<ReportFile>,
 }
 
+impl Run for ReportArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given { any_strategy: true, ..Given::default() })
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, &self)
+    }
+}
+
 /// Runs the command.
-pub(crate) fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
+fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
     arguments.report.iter().try_for_each(ReportFile::check)?;
     let runs = runs(context)?;
     if arguments.list {

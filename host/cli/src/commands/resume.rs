@@ -6,7 +6,7 @@ use syrch::journal::{Folder, Journal};
 use syrch::{ModelSettings, recorded_settings};
 
 use super::Context;
-use crate::args::SearchArgs;
+use super::search::SearchArgs;
 use crate::config::provider::vendor_key;
 use crate::config::{Config, Origin};
 use crate::environment::KEY;

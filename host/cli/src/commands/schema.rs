@@ -1,5 +1,9 @@
 //! `schema`: shows what a database offers.
 
+use super::Run;
+use crate::config::Given;
+use crate::config::flags::Flags;
+use clap::Args;
 use serde_json::{Value, json};
 use syrch::open_database;
 use syrch::syrch_core::ports::Database;
@@ -11,8 +15,36 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, alternatives};
 use crate::sink::{Format, Grid, table, terminal};
 
+/// Flags of `schema`.
+#[derive(Args)]
+pub(crate) struct SchemaArgs {
+    /// The database; the same as --db
+    #[arg(value_name = "DB", conflicts_with = "execution.db_path")]
+    pub(crate) database: Option<String>,
+    /// Only this table or view
+    #[arg(short, long, value_name = "TABLE")]
+    pub(crate) table: Option<String>,
+    /// The options.
+    #[command(flatten)]
+    pub(crate) flags: Flags<false>,
+}
+
+impl Run for SchemaArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        let mut flags = self.flags.clone();
+        if let Some(database) = &self.database {
+            flags.set("execution.db_path", json!(database));
+        }
+        Some(Given::new(&flags, &[]))
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, self.table.as_deref()).await
+    }
+}
+
 /// Prints the tables that may be seen, or the one asked for.
-pub(crate) async fn run(context: &Context, wanted: Option<&str>) -> Outcome {
+async fn run(context: &Context, wanted: Option<&str>) -> Outcome {
     context.needs_database()?;
     let database = open_database(&context.config.effective.settings).await?;
     print(context, database.as_ref(), wanted).await?;

@@ -1,5 +1,10 @@
 //! `search`: asks a question.
 
+use super::{Run, repl};
+use crate::config::Given;
+use crate::config::flags::Flags;
+use crate::config::parameter::Parameter;
+use clap::Args;
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +15,6 @@ use syrch::{Ask, Host, LoadError, PluginSource, Provider, SearchReport, Settings
 use syrch::{plugins, strategies};
 
 use super::{Context, answer, dry_run, resume};
-use crate::args::SearchArgs;
 use crate::config::parameter::{Parameter, Target, flag_of};
 use crate::config::{Config, Origin};
 use crate::console::progress::Watch;
@@ -18,8 +22,48 @@ use crate::console::prompt::Prompt;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, alternatives};
 
+/// Flags of a search.
+#[derive(Args, Default)]
+pub(crate) struct SearchArgs {
+    /// The question
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) question: Option<String>,
+    /// What explains terms of the question
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) evidence: Option<String>,
+    /// Go on with a run that was killed: its id, the beginning of it, or `last`. Its settings are those it began with
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["question", "evidence"])]
+    pub(crate) resume: Option<String>,
+    /// Print the exact requests that would be sent to a model next, and send nothing
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
+    pub(crate) parameters: Vec<Parameter>,
+    /// The options.
+    #[command(flatten)]
+    pub(crate) flags: Flags<true>,
+}
+
+impl Run for SearchArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given::new(&self.flags, &self.parameters))
+    }
+
+    fn ends_interrupts(&self) -> bool {
+        true
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        if !self.dry_run && repl::opens(&self) {
+            return repl::run(context, self).await;
+        }
+        run(context, self).await
+    }
+}
+
 /// Searches and prints the answer.
-pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
+async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
     let is_dry = arguments.dry_run;
     if is_dry {
         // Nothing is sent, so there is nothing to record. What is recorded comes from no cache.

@@ -1,5 +1,9 @@
 //! `sql`: one statement, or many from standard input, under the same guard and limits as those of a search.
 
+use super::Run;
+use crate::config::Given;
+use crate::config::flags::Flags;
+use clap::Args;
 use std::io::Read;
 
 use serde_json::{Value, json};
@@ -8,7 +12,6 @@ use syrch::syrch_core::ports::{Database, Facts, Query};
 use syrch::syrch_core::{ResultSet, SqlError, SqlErrorKind};
 
 use super::{Context, statements};
-use crate::args::SqlArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Grid, json as cells};
@@ -16,8 +19,35 @@ use crate::sink::{Grid, json as cells};
 /// Bytes that are read of a statement from standard input; the guard refuses it long before.
 const LONGEST: u64 = 1 << 20;
 
+/// Flags of `sql`.
+#[derive(Args)]
+pub(crate) struct SqlArgs {
+    /// The statement; - reads it from standard input
+    #[arg(value_name = "STATEMENT", allow_hyphen_values = true, conflicts_with = "stdin_jsonl")]
+    pub(crate) statement: Option<String>,
+    /// Check the statement without running it
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Read lines {"id", "sql"} from standard input; each gives one line {"id", "ok", "rows"} or {"id", "ok", "error"}; with --check without "rows"
+    #[arg(long)]
+    pub(crate) stdin_jsonl: bool,
+    /// The options.
+    #[command(flatten)]
+    pub(crate) flags: Flags<false>,
+}
+
+impl Run for SqlArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given::new(&self.flags, &[]))
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, self).await
+    }
+}
+
 /// Runs or checks.
-pub(crate) async fn run(context: &Context, arguments: SqlArgs) -> Outcome {
+async fn run(context: &Context, arguments: SqlArgs) -> Outcome {
     context.needs_database()?;
     if arguments.statement.is_none() && !arguments.stdin_jsonl {
         return Err(Failure::usage("no statement").hint(

@@ -2,7 +2,12 @@
 
 mod file;
 
+use super::Run;
+use crate::config::Given;
+use crate::config::flags::NameOrFile;
+use clap::Subcommand;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::path::absolute;
 use std::sync::Arc;
 
@@ -12,14 +17,50 @@ use syrch::syrch_core::roles::Role;
 use syrch::{Inspection, PluginSource};
 
 use super::Context;
-use crate::args::StrategyCommand;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid};
 
+/// The commands of `strategy`.
+#[derive(Subcommand)]
+pub(crate) enum StrategyCommand {
+    /// List the built-in strategies
+    #[command(after_help = Exit::help())]
+    List,
+    /// Show a strategy whole, as a file that --strategy takes; its plugins and their settings are checked
+    #[command(after_help = Exit::help())]
+    Show {
+        /// A built-in's name, or the path of a strategy file
+        #[arg(value_name = "NAME|FILE", value_parser = NameOrFile, hide_possible_values = true)]
+        strategy: String,
+    },
+    /// Print the JSON Schema of strategy files, for editors
+    #[command(after_help = Exit::help())]
+    Schema,
+}
+
+impl Run for StrategyCommand {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given { any_strategy: true, ..Given::default() })
+    }
+
+    fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+        match self {
+            Self::Show { strategy } if strategies::is_file(strategy) => {
+                vec![("a strategy file in use", PathBuf::from(strategy))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(context: &Context, command: StrategyCommand) -> Outcome {
+async fn run(context: &Context, command: StrategyCommand) -> Outcome {
     match command {
         StrategyCommand::List => list(context),
         StrategyCommand::Show { strategy } => show(context, &strategy).await,

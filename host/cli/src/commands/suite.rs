@@ -1,5 +1,11 @@
 //! `suite`, and of it `lint`: looks at the expected answers of a suite before anybody is graded by them.
 
+use super::Run;
+use super::suite_fuzz::FuzzArgs;
+use crate::config::Given;
+use crate::config::flags::Flags;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -7,15 +13,77 @@ use syrch::grading::{LintObserver, LintReport, lint, read_suite};
 
 use super::graded::given_databases;
 use super::{Context, suite_fuzz};
-use crate::args::{FailOn, LintArgs, SuiteCommand};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::sink::{Format, Grid};
 
+/// The commands of `suite`.
+#[derive(Subcommand)]
+pub(crate) enum SuiteCommand {
+    /// Run every expected statement under the guard, and tell those that fail, write, are empty, or whose rows or their order ties leave to
+    /// chance
+    #[command(after_help = Exit::help())]
+    Lint(Box<LintArgs>),
+    /// Make variants of the databases, on all of which a right answer must give what the expected one gives: what is right by luck is not
+    #[command(after_help = Exit::help())]
+    Fuzz(Box<FuzzArgs>),
+}
+
+/// Flags of `suite lint`.
+#[derive(Args)]
+pub(crate) struct LintArgs {
+    /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Its databases are looked for beside it, and first in --db, which
+    /// may be a folder, or the one database of all questions
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: PathBuf,
+    /// Exit with 5 when there are findings: never, of the severity error, or of any
+    #[arg(long, value_enum, default_value_t, value_name = "SEVERITY")]
+    pub(crate) fail_on: FailOn,
+    /// The options.
+    #[command(flatten)]
+    pub(crate) flags: Flags<false>,
+}
+
+/// The findings that fail a lint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum FailOn {
+    /// None
+    None,
+    /// Those by which nobody can be graded
+    #[default]
+    Error,
+    /// All
+    Any,
+}
+
+impl Run for SuiteCommand {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(match self {
+            Self::Lint(lint) => Given::new(&lint.flags, &[]),
+            Self::Fuzz(fuzz) => Given::new(&fuzz.flags, &[]),
+        })
+    }
+
+    fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+        match self {
+            Self::Lint(lint) => vec![("the suite", lint.suite.clone())],
+            Self::Fuzz(_) => Vec::new(),
+        }
+    }
+
+    fn makes_folder(&self) -> bool {
+        matches!(self, Self::Fuzz(_))
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(&context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(context: &Context, command: SuiteCommand) -> Outcome {
+async fn run(context: &Context, command: SuiteCommand) -> Outcome {
     match command {
         SuiteCommand::Lint(arguments) => run_lint(context, *arguments).await,
         SuiteCommand::Fuzz(arguments) => suite_fuzz::run(context, *arguments).await,

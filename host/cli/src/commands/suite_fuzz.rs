@@ -37,7 +37,7 @@ pub(crate) struct FuzzArgs {
 }
 
 /// Runs the command.
-pub(crate) async fn run(context: &Context, arguments: FuzzArgs) -> Outcome {
+pub(super) async fn run(context: &Context, arguments: FuzzArgs) -> Outcome {
     let FuzzArgs { suite: path, output, variants, seed, .. } = arguments;
     let suite = read_suite(&path).await?;
     let databases = suite.databases(given_databases(context).as_deref()).map_err(syrch::Error::from)?;

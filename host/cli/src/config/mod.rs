@@ -148,13 +148,9 @@ pub(crate) struct Given<'a> {
 
 impl<'a> Given<'a> {
     /// The flags of one command.
-    pub(crate) fn new<const SEARCH: bool>(
-        file: Option<&'a Path>,
-        flags: &Flags<SEARCH>,
-        parameters: &'a [Parameter],
-    ) -> Self {
+    pub(crate) fn new<const SEARCH: bool>(flags: &Flags<SEARCH>, parameters: &'a [Parameter]) -> Self {
         let flags = flags.entries().map(|(spec, value, origin)| (spec, value.clone(), origin)).collect();
-        Self { file, flags, parameters, any_strategy: false }
+        Self { flags, parameters, ..Self::default() }
     }
 }
 

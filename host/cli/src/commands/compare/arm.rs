@@ -101,7 +101,7 @@ async fn configured(
     context: &Context,
     plugins: &mut Plugins<'_>,
 ) -> Outcome<Config> {
-    let mut given = Given::new(arguments.config.as_deref(), &arguments.flags, &[]);
+    let mut given = Given { file: context.file.as_deref(), ..Given::new(&arguments.flags, &[]) };
     let (key, value) = match &word.who {
         Who::Strategy(name) => {
             strategies::find(name).map_err(|error| unknown(name, error))?;

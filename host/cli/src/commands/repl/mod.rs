@@ -13,8 +13,8 @@ use async_trait::async_trait;
 use syrch::syrch_core::{Problem, Question};
 use syrch::{AnswerDocument, Ask, Host};
 
+use super::search::SearchArgs;
 use super::{Context, answer, schema, search, sql};
-use crate::args::SearchArgs;
 use crate::config::Origin;
 use crate::console::progress::Watch;
 use crate::console::prompt;

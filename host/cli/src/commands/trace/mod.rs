@@ -14,6 +14,8 @@ mod tests;
 mod timeline;
 pub(crate) mod words;
 
+use super::Run;
+use clap::Subcommand;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -21,12 +23,62 @@ use serde::de::DeserializeOwned;
 use syrch::journal::{Entry, Folder, Journal};
 
 use super::{Context, resume};
-use crate::args::TraceCommand;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
+/// The commands of `trace`.
+#[derive(Subcommand)]
+pub(crate) enum TraceCommand {
+    /// List the runs, the latest first
+    #[command(after_help = Exit::help())]
+    List {
+        /// Runs at most
+        #[arg(short = 'n', long = "count", value_name = "N", default_value_t = 20)]
+        count: usize,
+    },
+    /// Draw the search of a run: tasks, candidates, why branches were dropped, calls and costs
+    #[command(after_help = Exit::help())]
+    Show(Box<ShowArgs>),
+    /// Make a run again with the model's replies from its journal; strictly, with everything from it
+    #[command(after_help = Exit::help())]
+    Replay {
+        /// A run's id, the beginning of it, `last`, or the path of a journal
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// Ask no database either, and print exactly what the run printed, or fail
+        #[arg(long)]
+        strict: bool,
+    },
+    /// Lay two searches of one question side by side
+    #[command(after_help = Exit::help())]
+    Diff {
+        /// A run's id, the beginning of it, `last`, or the path of a journal
+        #[arg(value_name = "LEFT")]
+        left: String,
+        /// The other
+        #[arg(value_name = "RIGHT")]
+        right: String,
+        /// Exit with 5 when they differ in more than times and costs
+        #[arg(long)]
+        fail_on_difference: bool,
+    },
+    /// Remove old journals; what is not given is as configured (`journal:`)
+    #[command(after_help = Exit::help())]
+    Prune(PruneArgs),
+}
+
+impl Run for TraceCommand {
+    fn ends_interrupts(&self) -> bool {
+        true
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        run(context, self).await
+    }
+}
+
 /// Runs the command.
-pub(crate) async fn run(context: Context, command: TraceCommand) -> Outcome {
+async fn run(context: Context, command: TraceCommand) -> Outcome {
     match command {
         TraceCommand::Replay { run, strict } => replay::run(context, &run, strict).await,
         command => draw(&context, command),

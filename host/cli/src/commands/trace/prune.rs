@@ -1,17 +1,34 @@
 //! `trace prune`: clears old journals away.
 
+use clap::Args;
 use std::time::Duration;
 
 use serde_json::json;
 use syrch::journal::Entry;
 
 use super::super::Context;
-use crate::args::PruneArgs;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid};
 
 const DAY: Duration = Duration::from_secs(86_400);
+
+/// Flags of `trace prune`.
+#[derive(Args)]
+pub(crate) struct PruneArgs {
+    /// Keep this many of the latest
+    #[arg(long, value_name = "N")]
+    pub(crate) keep: Option<usize>,
+    /// Remove those that are older
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) older: Option<u32>,
+    /// Remove the oldest, until the others have at most so many bytes together
+    #[arg(long, value_name = "N")]
+    pub(crate) max_bytes: Option<u64>,
+    /// Only tell which would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 /// Removes the journals over the bounds, and tells which.
 pub(super) fn run(context: &Context, arguments: &PruneArgs) -> Outcome {

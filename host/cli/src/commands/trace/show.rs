@@ -1,5 +1,6 @@
 //! `trace show`: a run as a picture in the terminal, as a page, as rows or as a document.
 
+use clap::Args;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -9,11 +10,30 @@ use syrch::syrch_core::ports::{Level, RowsGrant};
 use super::super::Context;
 use super::picture::{Picture, Style};
 use super::{calls, page, words};
-use crate::args::ShowArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, database_files};
 use crate::sink::{Format, Grid, table};
+
+/// Flags of `trace show`.
+#[derive(Args)]
+pub(crate) struct ShowArgs {
+    /// A run's id, the beginning of it, `last`, or the path of a journal
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Draw the calls, too, in the order in which they were made and ended
+    #[arg(long)]
+    pub(crate) calls: bool,
+    /// Write one page that stands alone, to this file or to -o
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub(crate) html: Option<Option<PathBuf>>,
+    /// Show the prompts and replies of model calls, which may quote cells, in the page and in JSON
+    #[arg(long)]
+    pub(crate) prompts: bool,
+    /// Rows of the answer that may be shown: none, aggregates, sample:N, full; else as configured
+    #[arg(long, value_name = "GRANT")]
+    pub(crate) rows: Option<syrch::syrch_core::ports::RowsGrant>,
+}
 
 /// Prints one run.
 pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
