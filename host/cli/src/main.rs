@@ -19,7 +19,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use serde_json::json;
 use syrch::{PluginSource, strategies};
 
 use args::{Cli, Global};

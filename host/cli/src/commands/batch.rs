@@ -1,7 +1,5 @@
 //! `batch`: lines of questions on standard input, a line of JSON on standard output for each. What a cluster runs, a process a part.
 
-use super::Run;
-use crate::config::Given;
 use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -14,12 +12,13 @@ use syrch::batch::{Answers, Batch, Ended, Line, Options, Order, RunBudgets, Stop
 use syrch::syrch_core::result_set::digest64;
 use syrch::{Observer, Stop};
 
+use super::Run;
 use super::graded::{DATABASE, number, seconds, stop_at_interrupt};
 use super::lines::Line as Read;
 use super::{Context, search, statements};
-use crate::config::Origin;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
+use crate::config::{Given, Origin};
 use crate::console::Console;
 use crate::console::progress::Watch;
 use crate::exit::Exit;

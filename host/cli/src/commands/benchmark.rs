@@ -1,17 +1,17 @@
 //! `benchmark`: asks the questions of a suite and grades the answers.
 
-use super::Run;
-use crate::config::Given;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use syrch::grade::report::CompareOptions;
 
+use super::Run;
 use super::graded::{
     DATABASE, Occasions, ReportFile, RunArgs, carry_out, databases, print, spare_all, tell_traces, write_all,
 };
 use super::{Context, search};
+use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
 use crate::console::progress::Watch;

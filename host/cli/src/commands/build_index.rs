@@ -1,15 +1,14 @@
 //! `build-index`: asks a model once what people call tables and columns, and keeps it for searches over the same schema.
 
-use super::Run;
-use crate::config::Given;
-use crate::config::flags::Flags;
-use clap::Args;
 use std::sync::Arc;
 
+use clap::Args;
 use serde_json::json;
 use syrch::{IndexReport, Provider, Stop};
 
-use super::{Context, search};
+use super::{Context, Run, search};
+use crate::config::Given;
+use crate::config::flags::Flags;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

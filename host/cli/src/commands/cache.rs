@@ -1,15 +1,15 @@
 //! `cache`: shows and clears what is kept of model replies and results, also where searches do not use it now.
 
-use super::Run;
-use clap::Subcommand;
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::Subcommand;
 use serde_json::{Map, Value, json};
 use syrch::cache::{Cache, CacheError, Cleared, Held, Kind, Stats};
 use syrch::open_cache;
 
 use super::Context;
+use super::Run;
 use super::doctor::human;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

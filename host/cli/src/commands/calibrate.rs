@@ -1,8 +1,6 @@
 //! `calibrate fit`: fits a calibrator on a graded run, tells how well it does on databases that it was not fitted on, and writes the strategy that
 //! answers with it.
 
-use super::Run;
-use crate::config::Given;
 use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -13,9 +11,11 @@ use syrch::grade::run::{self, RunRecord};
 use syrch::grading::{Calibration, calibrate};
 use syrch::syrch_core::roles::Role;
 
+use super::Run;
 use super::graded::{of_run, runs};
 use super::trace::words::count;
 use super::{Context, strategy};
+use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid};

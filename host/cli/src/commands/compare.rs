@@ -4,11 +4,10 @@ mod arm;
 pub(super) mod terms;
 mod word;
 
-use super::Run;
-use crate::config::Given;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use arm::Arms;
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
 use syrch::grade::report::{CompareOptions, FailOn, fail_on, failing};
@@ -16,7 +15,9 @@ use syrch::grade::stats;
 use syrch::grading::read_suite;
 use syrch::strategies;
 use syrch::{Provider, Settings};
+use terms::Terms;
 
+use super::Run;
 use super::graded::{
     DATABASE, Document, Inputs, Occasions, ReportFile, RunArgs, carry_out, check_slices, databases, print, spare_all,
     tell_traces, write_all,
@@ -24,12 +25,11 @@ use super::graded::{
 use super::grid::Assigned;
 use super::trace::words::count;
 use super::{Context, search};
+use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use arm::Arms;
-use terms::Terms;
 
 /// The part of the questions that arms usually differ in (16 systems on 919 questions of Spider differed in 12 %, two by two).
 const DISCORDANCE: f64 = 0.12;

@@ -1,13 +1,13 @@
 //! `completions`: a script that completes commands and flags in a shell.
 
-use super::Run;
-use crate::config::Given;
 use clap::Args;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::Context;
+use super::Run;
 use crate::args::Cli;
+use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 

@@ -1,12 +1,12 @@
 //! `config`: shows the configuration in force, and where each value came from.
 
-use super::Run;
-use super::search::SearchArgs;
-use crate::config::Given;
 use clap::Args;
 use serde_json::{Map, Value};
 
 use super::Context;
+use super::Run;
+use super::search::SearchArgs;
+use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid, terminal};

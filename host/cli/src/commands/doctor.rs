@@ -5,10 +5,11 @@ mod folders;
 mod inputs;
 mod machine;
 
+use clap::Args;
+
 use super::Run;
 use crate::config::Given;
 use crate::config::flags::Flags;
-use clap::Args;
 pub(super) use folders::human;
 use serde_json::{Value, json};
 

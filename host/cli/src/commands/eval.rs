@@ -1,7 +1,5 @@
 //! `eval`: asks one question and compares the answer with what is expected.
 
-use super::Run;
-use crate::config::Given;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,8 +11,10 @@ use syrch::grading::{Eval, EvalReport, Expectation};
 use syrch::syrch_core::Problem;
 use syrch::{Outcome as Ending, Stop};
 
+use super::Run;
 use super::graded::{refuse_interactive, stop_at_interrupt};
 use super::{Context, search};
+use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
 use crate::console::progress::Watch;

@@ -7,26 +7,25 @@ mod one;
 mod shared;
 pub(super) mod written;
 
-use super::Run;
-use crate::config::Given;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Arg, Args};
+use kept::Kept;
 use serde_json::Value;
 use syrch::grading::{Axis, GridCell, GridError, Knob, SuiteOptions, cells, default_axes};
 
+use super::Run;
 use super::graded::{DATABASE, Occasions, RunArgs, carry_out, databases, without_secrets};
 use super::trace::words::count;
 use super::{Context, search};
-use crate::config::Origin;
 use crate::config::flags::Flags;
+use crate::config::{Given, Origin};
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::database_path;
-use kept::Kept;
 pub(super) use knobs::{Assigned, Named, Plugins};
 use one::One;
 

@@ -1,15 +1,15 @@
 //! `plugin list` and `plugin inspect`: what the plugins are, want and play.
 
-use super::Run;
-use clap::Subcommand;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::Subcommand;
 use serde_json::{Value, json};
 use syrch::PluginSource;
 use syrch::plugins::{self, Inspection};
 
 use super::Context;
+use super::Run;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::Outcome;

@@ -1,7 +1,5 @@
 //! `report`: reports on runs over suites again, whole or not, under any rule, without asking anybody.
 
-use super::Run;
-use crate::config::Given;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -15,6 +13,7 @@ use syrch::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge
 use syrch::syrch_core::text::few;
 
 use super::Context;
+use super::Run;
 use super::compare::{resamples, terms::Terms};
 use super::graded::{
     Document, ReportFile, check_slices, of_run, print, runs, spare_all, tell_traces, timings, without_secrets,
@@ -23,6 +22,7 @@ use super::graded::{
 use super::grid::kept::Kept;
 use super::grid::written;
 use super::trace::words::moment;
+use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Format, Grid};

@@ -1,8 +1,5 @@
 //! `schema`: shows what a database offers.
 
-use super::Run;
-use crate::config::Given;
-use crate::config::flags::Flags;
 use clap::Args;
 use serde_json::{Value, json};
 use syrch::open_database;
@@ -11,6 +8,9 @@ use syrch::syrch_core::text::nearest;
 use syrch::syrch_core::{Catalog, Column, Table};
 
 use super::Context;
+use super::Run;
+use crate::config::Given;
+use crate::config::flags::Flags;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, alternatives};
 use crate::sink::{Format, Grid, table, terminal};

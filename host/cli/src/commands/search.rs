@@ -1,22 +1,19 @@
 //! `search`: asks a question.
 
-use super::{Run, repl};
-use crate::config::Given;
-use crate::config::flags::Flags;
-use crate::config::parameter::Parameter;
-use clap::Args;
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::Args;
 use syrch::syrch_core::Problem;
 use syrch::syrch_core::text::nearest;
 use syrch::{Ask, Host, LoadError, PluginSource, Provider, SearchReport, Settings, Stop};
 use syrch::{plugins, strategies};
 
-use super::{Context, answer, dry_run, resume};
+use super::{Context, Run, answer, dry_run, repl, resume};
+use crate::config::flags::Flags;
 use crate::config::parameter::{Parameter, Target, flag_of};
-use crate::config::{Config, Origin};
+use crate::config::{Config, Given, Origin};
 use crate::console::progress::Watch;
 use crate::console::prompt::Prompt;
 use crate::exit::Exit;

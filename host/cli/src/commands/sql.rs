@@ -1,17 +1,16 @@
 //! `sql`: one statement, or many from standard input, under the same guard and limits as those of a search.
 
-use super::Run;
-use crate::config::Given;
-use crate::config::flags::Flags;
-use clap::Args;
 use std::io::Read;
 
+use clap::Args;
 use serde_json::{Value, json};
 use syrch::open_database;
 use syrch::syrch_core::ports::{Database, Facts, Query};
 use syrch::syrch_core::{ResultSet, SqlError, SqlErrorKind};
 
-use super::{Context, statements};
+use super::{Context, Run, statements};
+use crate::config::Given;
+use crate::config::flags::Flags;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Grid, json as cells};

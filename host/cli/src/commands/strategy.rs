@@ -2,21 +2,21 @@
 
 mod file;
 
-use super::Run;
-use crate::config::Given;
-use crate::config::flags::NameOrFile;
-use clap::Subcommand;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::path::absolute;
 use std::sync::Arc;
 
+use clap::Subcommand;
 use serde_json::{Map, Value, json};
 use syrch::strategies::{self, Definition, NOBODY, Part};
 use syrch::syrch_core::roles::Role;
 use syrch::{Inspection, PluginSource};
 
 use super::Context;
+use super::Run;
+use crate::config::Given;
+use crate::config::flags::NameOrFile;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::Outcome;

@@ -1,18 +1,18 @@
 //! `suite`, and of it `lint`: looks at the expected answers of a suite before anybody is graded by them.
 
-use super::Run;
-use super::suite_fuzz::FuzzArgs;
-use crate::config::Given;
-use crate::config::flags::Flags;
-use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use syrch::grading::{LintObserver, LintReport, lint, read_suite};
 
+use super::Run;
 use super::graded::given_databases;
+use super::suite_fuzz::FuzzArgs;
 use super::{Context, suite_fuzz};
+use crate::config::Given;
+use crate::config::flags::Flags;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

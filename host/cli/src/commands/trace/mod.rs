@@ -14,15 +14,16 @@ mod tests;
 mod timeline;
 pub(crate) mod words;
 
-use super::Run;
-use clap::Subcommand;
 use std::path::{Path, PathBuf};
 
+use clap::Subcommand;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use syrch::journal::{Entry, Folder, Journal};
 
-use super::{Context, resume};
+use self::prune::PruneArgs;
+use self::show::ShowArgs;
+use super::{Context, Run, resume};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 

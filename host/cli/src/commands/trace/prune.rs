@@ -1,8 +1,8 @@
 //! `trace prune`: clears old journals away.
 
-use clap::Args;
 use std::time::Duration;
 
+use clap::Args;
 use serde_json::json;
 use syrch::journal::Entry;
 

@@ -1,8 +1,8 @@
 //! `trace show`: a run as a picture in the terminal, as a page, as rows or as a document.
 
-use clap::Args;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::{Value, json};
 use syrch::journal::{AnswerNode, CandidateNode, Journal, Round, SearchTree, Shown, Status, TaskNode};
 use syrch::syrch_core::ports::{Level, RowsGrant};
