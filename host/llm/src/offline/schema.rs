@@ -110,6 +110,19 @@ impl Schema {
         self.joins[table].iter().map(|at| &self.edges[*at])
     }
 
+    /// The column of its own table that a column refers to, as the manager of an employee does.
+    pub(crate) fn referred_to(&self, from: ColumnRef) -> Option<ColumnRef> {
+        let to_own = |edge: &&Edge| edge.left == from && edge.right.table == from.table;
+        self.edges_of(from.table).find(to_own).map(|edge| edge.right)
+    }
+
+    /// The columns by which rows refer to those above them, as to a manager.
+    pub(crate) fn superiors(&self) -> impl Iterator<Item = ColumnRef> {
+        let columns = self.edges.iter().filter(|edge| edge.left.table == edge.right.table).map(|edge| edge.left);
+        let above = |stem: &String| lexicon::SUPERIORS.contains(&stem.as_str());
+        columns.filter(move |at| self.column(*at).required.iter().any(above))
+    }
+
     pub(crate) fn column(&self, at: ColumnRef) -> &ColumnView {
         &self.tables[at.table].columns[at.column]
     }

@@ -164,6 +164,9 @@ pub(crate) const STOP: &[&str] = &[
     "situated",
 ];
 
+/// Stems of the words for those to whom others report.
+pub(crate) const SUPERIORS: &[&str] = &["manag", "supervisor", "boss", "superior", "chief", "leader", "report"];
+
 /// Words that open a condition: what follows them is rarely asked for.
 pub(crate) const TRIGGERS: &[&str] = &[
     "who", "whose", "whom", "that", "which", "where", "with", "having", "has", "have", "had", "when", "without",

@@ -17,6 +17,8 @@ impl Walk<'_> {
             self.measured_by(function.map_or(Measure::Column(column), |one| Measure::Aggregate(one, column)));
         } else if let Some(negation) = self.lacking(at) {
             self.missing(at, column, negation);
+        } else if self.refers(at, column) {
+            // The reference is a condition.
         } else if std::mem::take(&mut self.pending.each) {
             self.draft.keys.push(Key::Column(column));
         } else if self.pending.ordering {

@@ -4,6 +4,7 @@ mod best;
 mod columns;
 mod conditions;
 mod numbers;
+mod references;
 
 use super::cues::{Cue, Part};
 use super::draft::{Counted, Draft, Key, Measure, Named};
@@ -309,7 +310,8 @@ impl Walk<'_> {
     /// Whether a column of that table follows directly: `employee age`.
     fn names_column_of(&self, at: usize, table: usize) -> bool {
         let near = self.reading.items.get(at + 1).is_some_and(|next| next.from == self.item(at).to);
-        near && matches!(self.what(at + 1), Some(What::Column(_)))
+        near && !self.is_verb(at + 1)
+            && matches!(self.what(at + 1), Some(What::Column(_)))
             && self.resolver.column(at + 1).is_some_and(|column| column.table == table)
     }
 
