@@ -60,11 +60,13 @@ pub(crate) struct Edge {
     pub(crate) cost: f64,
     /// Whether another edge joins the same two tables.
     pub(crate) rival: bool,
+    /// Whether the left column is declared to refer to the right one.
+    pub(crate) declared: bool,
 }
 
 impl Edge {
     fn new(left: ColumnRef, right: ColumnRef, cost: f64) -> Self {
-        Self { left, right, cost, rival: false }
+        Self { left, right, cost, rival: false, declared: false }
     }
 
     fn tables(&self) -> (usize, usize) {
@@ -313,7 +315,7 @@ fn declared(catalog: &Catalog) -> Vec<Edge> {
             if let ([column], [target]) = (key.columns.as_slice(), key.ref_columns.as_slice())
                 && let (Some(left), Some(right)) = (place(&table.name, column), place(&key.ref_table, target))
             {
-                edges.push(Edge::new(left, right, 1.0));
+                edges.push(Edge { declared: true, ..Edge::new(left, right, 1.0) });
             }
         }
     }

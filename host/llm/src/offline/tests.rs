@@ -17,6 +17,14 @@ fn assert_unsure(questions: &[&str]) {
     assert!(sure.is_empty(), "{sure:#?}");
 }
 
+#[test]
+fn groups_that_fulfil_a_condition_are_counted() {
+    assert_reads(
+        &["How many products have more than 3 reviews?", "How many products have been reviewed more than 3 times?"],
+        "SELECT COUNT(*) FROM product WHERE id IN (SELECT product.id FROM product JOIN review ON review.product_id = product.id GROUP BY product.id HAVING COUNT(*) > 3)",
+    );
+}
+
 const ADA: &str = "(SELECT manager_id FROM employee WHERE name = 'Ada Kern')";
 
 #[test]

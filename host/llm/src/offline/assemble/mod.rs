@@ -6,7 +6,7 @@ mod groups;
 use super::draft::{Asked, Draft, Key, Measure};
 use super::items::Reading;
 use super::joins;
-use super::query::{Expression, Query};
+use super::query::{Condition, Expression, Operand, Operator, Query};
 use super::resolve::{Choice, Resolver};
 use super::schema::{ColumnRef, Edge, Holds, Schema};
 
@@ -36,7 +36,43 @@ impl Assembler<'_> {
         if query.distinct && query.select == [Expression::CountRows] {
             query.distinct = false;
         }
+        self.count_once(draft, &mut query);
         Some(query)
+    }
+
+    /// Counts each row once, although it is joined with several of another table.
+    fn count_once(&self, draft: &Draft, query: &mut Query) {
+        if query.having.is_some() {
+            return self.count_groups(draft, query);
+        }
+        // `how many times` counts each time.
+        let times = self.reading.tokens.iter().any(|token| token.lower == "times");
+        for counted in draft.counted.iter().filter_map(|counted| counted.table).filter(|_| !times) {
+            if let Some(column) = self.schema.tables[counted].key
+                && joins::multiplies(self.schema, &query.all_tables(), counted, self.bias)
+            {
+                let once = Expression::CountDistinct(ColumnRef { table: counted, column });
+                query
+                    .select
+                    .iter_mut()
+                    .filter(|item| **item == Expression::CountRows)
+                    .for_each(|item| *item = once.clone());
+            }
+        }
+    }
+
+    /// Counts the groups that fulfil a condition: `how many members have more than 3 loans`.
+    fn count_groups(&self, draft: &Draft, query: &mut Query) {
+        let [counted] = draft.counted.as_slice() else { return };
+        let key = counted.table.and_then(|table| Some(ColumnRef { table, column: self.schema.tables[table].key? }));
+        let of_other = !matches!(draft.having, Some((Measure::Rows(Some(table)), ..)) if Some(table) == counted.table);
+        if let Some(column) = key.filter(|_| of_other && query.select == [Expression::CountRows]) {
+            let groups =
+                Query { select: vec![Expression::Column(column)], group: vec![column], ..std::mem::take(query) };
+            let operand = Operand::Query(Box::new(groups));
+            let among = Condition { column, operator: Operator::In, operand, year: false };
+            *query = Query { select: vec![Expression::CountRows], filters: vec![vec![among]], ..Query::default() };
+        }
     }
 
     /// The table whose rows the question is about.
