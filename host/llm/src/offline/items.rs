@@ -39,6 +39,13 @@ pub(crate) struct Reading {
     pub(crate) unknown: Vec<usize>,
 }
 
+impl Reading {
+    /// Whether an item describes the rows of the table named after it.
+    pub(crate) fn describes(&self, at: usize) -> bool {
+        describes(&self.tokens, &self.items, at)
+    }
+}
+
 /// Reads a question.
 pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Reading {
     // Words that ask for something are cues first; only whole names of several words may swallow them.
@@ -151,6 +158,12 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
     }
 }
 
+/// Whether the past of a verb stands for a name and describes the rows of the table after it: `reviewed products`.
+fn describes(tokens: &[Token], items: &[Item], at: usize) -> bool {
+    let next = items.get(at + 1).filter(|next| matches!(next.what, What::Table(_)));
+    tokens[items[at].to - 1].is_past() && next.is_some_and(|next| next.from == items[at].to)
+}
+
 /// Whether a sentence begins here with `who is` or `who are`.
 fn asks_who(tokens: &[Token], at: usize) -> bool {
     let begins = at == 0 || tokens[at - 1].ends_sentence();
@@ -174,7 +187,13 @@ fn mark_heads(tokens: &[Token], items: &mut [Item]) {
             {
                 head = false;
             }
-            What::Table(_) if items[at].to == items[at].from + 1 && tokens[items[at].from].is_past() => head = false,
+            What::Table(_)
+                if items[at].to == items[at].from + 1
+                    && tokens[items[at].from].is_past()
+                    && !describes(tokens, items, at) =>
+            {
+                head = false;
+            }
             What::Cue(Cue::Count) if at > 0 && matches!(items[at - 1].what, What::Cue(Cue::And | Cue::Comma)) => {
                 head = true
             }

@@ -86,7 +86,7 @@ impl Assembler<'_> {
             let head = before.clone().rfind(|named| named.head);
             head.or_else(|| before.next_back()).map(|named| named.table)
         });
-        let by_column = draft.asked.iter().find(|asked| asked.head).and_then(|asked| column_of(&asked.expression));
+        let by_column = draft.asked.iter().find(|asked| asked.head).and_then(|asked| asked.expression.column());
         let by_count = draft.counted.iter().find_map(|counted| counted.table);
         let by_key = draft.keys.first().map(|key| match key {
             Key::Table(table) => *table,
@@ -99,7 +99,7 @@ impl Assembler<'_> {
             .or(by_count)
             .or_else(|| draft.filters.first().map(|filter| filter.condition.column.table))
             .or_else(|| draft.named.first().map(|named| named.table))
-            .or_else(|| draft.asked.first().and_then(|asked| column_of(&asked.expression)).map(|column| column.table))
+            .or_else(|| draft.asked.first().and_then(|asked| asked.expression.column()).map(|column| column.table))
             .or_else(|| self.resolver.main())
     }
 
@@ -157,6 +157,13 @@ impl Assembler<'_> {
                 return self.rows_of_best(column, up, query);
             }
             query.order.push((self.measure(measure), up));
+            if let Measure::Length(column) = measure
+                && self.schema.column(column).nullable
+            {
+                // Engines differ in where they put a text that is missing.
+                let condition = Condition { column, operator: Operator::NotEqual, operand: Operand::Null, year: false };
+                query.filters.push(vec![condition]);
+            }
             if !draft.wants_order || draft.limit.is_some() {
                 query.limit = Some(draft.limit.unwrap_or(1));
             }
@@ -189,14 +196,5 @@ impl Assembler<'_> {
         } else if draft.direction.is_none() {
             query.order.iter_mut().for_each(|(_, down)| *down = true);
         }
-    }
-}
-
-fn column_of(expression: &Expression) -> Option<ColumnRef> {
-    match expression {
-        Expression::Column(column) | Expression::Aggregate(_, column) | Expression::CountDistinct(column) => {
-            Some(*column)
-        }
-        Expression::AllColumns(_) | Expression::CountRows => None,
     }
 }

@@ -7,7 +7,7 @@ mod spellings;
 use std::sync::LazyLock;
 
 pub(crate) use negations::{NEGATIONS, directed, lacks, opens_clause};
-pub(crate) use scales::{Scale, comparative, extent, measure, superlative};
+pub(crate) use scales::{JUDGEMENTS, Scale, comparative, extent, measure, superlative};
 pub(crate) use spellings::spellings;
 
 use super::words;
@@ -431,6 +431,10 @@ pub(crate) const WHOLE: &[&str] = &[
 /// Adjectives of frequency after `most` and `least`.
 pub(crate) const FREQUENT: &[&str] =
     &["common", "commonly", "popular", "frequent", "frequently", "prevalent", "often", "times"];
+
+/// Stems of columns that hold texts in words.
+pub(crate) const PROSE: &[&str] =
+    &["comment", "descript", "text", "note", "messag", "content", "summari", "remark", "bodi"];
 
 /// Words that ask for arithmetic that no rule makes.
 pub(crate) const BEYOND: &[&str] = &[
