@@ -1,10 +1,11 @@
 //! How sure an interpretation is: by how much of the question it accounts for and how much it had to guess.
 
 use super::cues::Cue;
-use super::draft::{Draft, Key, Named};
-use super::items::{Reading, What};
+use super::draft::{Asked, Draft, Key, Measure, Named};
+use super::items::{Item, Reading, What};
+use super::joins;
 use super::lexicon;
-use super::query::{Condition, Expression, Operand, Operator, Query};
+use super::query::{Condition, Expression, Function, Operand, Operator, Query};
 use super::resolve::Resolver;
 use super::schema::{ColumnRef, ColumnView, Holds, Schema};
 use super::values::is_stop;
@@ -29,10 +30,7 @@ fn coverage(reading: &Reading, draft: &Draft, query: &Query) -> f64 {
 
 /// How many names that were understood have no part in the query.
 fn idle(draft: &Draft, query: &Query) -> usize {
-    let columns = draft.asked.iter().filter(|asked| match asked.expression {
-        Expression::Column(at) | Expression::Aggregate(_, at) | Expression::CountDistinct(at) => !query.names(at),
-        Expression::CountRows | Expression::AllColumns(_) => false,
-    });
+    let columns = draft.asked.iter().filter(|asked| asked.expression.column().is_some_and(|at| !query.names(at)));
     let tables = draft.named.iter().filter(|named| !query.reads(named.table));
     let keys = draft.keys.iter().filter(|key| matches!(key, Key::Column(column) if !query.names(*column)));
     columns.count() + tables.count() + keys.count()
@@ -92,6 +90,16 @@ fn doubt(reading: &Reading, draft: &Draft, query: &Query, schema: &Schema) -> f6
     if selects_a_state(query, schema) || counts_nothing(reading, query, schema) {
         factor *= 0.5;
     }
+    if compares_texts(draft, query, schema) {
+        factor *= 0.7;
+    }
+    if groups_unasked(reading, draft) || sums_repeated_rows(query, schema) {
+        factor *= 0.5;
+    }
+    // It is open whether each is meant once.
+    if lists_repeated_rows(query, schema) {
+        factor *= 0.9;
+    }
     if is_other_kind(reading, query, schema) {
         factor *= 0.5;
     }
@@ -119,21 +127,77 @@ fn counts_nothing(reading: &Reading, query: &Query, schema: &Schema) -> bool {
     let is_no_number = |item: &Expression| match item {
         Expression::Column(at) => matches!(schema.column(*at).holds, Holds::Text | Holds::Time),
         Expression::AllColumns(_) => true,
-        Expression::Aggregate(..) | Expression::CountDistinct(_) | Expression::CountRows => false,
+        Expression::Aggregate(..) | Expression::CountDistinct(_) | Expression::Length(_) | Expression::CountRows => {
+            false
+        }
     };
     let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
     counts && query.select.iter().all(is_no_number)
 }
 
-/// Whether the question begins with `where` or `when`, and no place or time is selected.
+/// Whether the greatest text is sought, which is the last in the alphabet: hardly what anybody asks for.
+fn compares_texts(draft: &Draft, query: &Query, schema: &Schema) -> bool {
+    // A number may be declared as text.
+    let is_text = |column: ColumnRef| {
+        let view = schema.column(column);
+        let is_prose = || view.required.iter().any(|stem| lexicon::PROSE.contains(&stem.as_str()));
+        view.holds == Holds::Text && (is_prose() || schema.tables[column.table].labels.contains(&column.column))
+    };
+    let is_extreme = |item: &Expression| match item {
+        Expression::Aggregate(_, column) => is_text(*column),
+        _ => false,
+    };
+    let is_best =
+        matches!(draft.best, Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) if is_text(column));
+    is_best || query.select.iter().any(is_extreme)
+}
+
+/// Whether a column after what is counted or summed up makes groups although no word asks for any: `the total cost of the stock`.
+fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
+    let asks = |item: &Item| {
+        matches!(
+            item.what,
+            What::Cue(Cue::And | Cue::Comma | Cue::By | Cue::Each | Cue::Distinct | Cue::Request | Cue::OrderBy)
+        )
+    };
+    let follows = |from: usize, to: usize| from < to && !reading.items[from..to].iter().any(asks);
+    let is_plain = |asked: &&Asked| asked.head && matches!(asked.expression, Expression::Column(_));
+    let plain = || draft.asked.iter().filter(is_plain);
+    let counted = draft.counted.iter().filter(|counted| counted.head).map(|counted| counted.item);
+    let is_sum = |asked: &&Asked| matches!(asked.expression, Expression::Aggregate(Function::Sum | Function::Avg, _));
+    let summed = draft.asked.iter().filter(|asked| asked.head).filter(is_sum).map(|asked| asked.item);
+    let mut measured = counted.chain(summed);
+    draft.keys.is_empty() && measured.any(|item| plain().any(|asked| follows(item, asked.item)))
+}
+
+/// Whether numbers of rows are summed up that the joins repeat.
+fn sums_repeated_rows(query: &Query, schema: &Schema) -> bool {
+    query.group.is_empty()
+        && query.select.iter().any(|item| match item {
+            Expression::Aggregate(Function::Sum | Function::Avg, column) => {
+                joins::multiplies(schema, &query.all_tables(), column.table, &|_| 0.0)
+            }
+            _ => false,
+        })
+}
+
+/// Whether rows are listed that the joins repeat.
+fn lists_repeated_rows(query: &Query, schema: &Schema) -> bool {
+    let tables = query.all_tables();
+    let repeats = |item: &Expression| match item {
+        Expression::Column(at) => joins::multiplies(schema, &tables, at.table, &|_| 0.0),
+        _ => false,
+    };
+    let is_once = query.distinct || query.intersect.is_some();
+    !is_once && query.group.is_empty() && query.limit.is_none() && query.select.iter().all(repeats)
+}
+
+/// Whether the question begins with `where`, `when` or `who`, and no place, time or name is selected.
 fn is_other_kind(reading: &Reading, query: &Query, schema: &Schema) -> bool {
     let selects = |fits: &dyn Fn(&ColumnView) -> bool| {
         query.select.iter().any(|item| match item {
-            Expression::Column(at) | Expression::Aggregate(_, at) | Expression::CountDistinct(at) => {
-                fits(schema.column(*at))
-            }
             Expression::AllColumns(_) => true,
-            Expression::CountRows => false,
+            other => other.column().is_some_and(|at| fits(schema.column(at))),
         })
     };
     let is_place = |view: &ColumnView| {
@@ -143,7 +207,9 @@ fn is_other_kind(reading: &Reading, query: &Query, schema: &Schema) -> bool {
         view.holds == Holds::Time
             || view.required.iter().any(|stem| lexicon::TIME_WORDS.iter().any(|time| words::stem(time) == *stem))
     };
+    let is_name = |view: &ColumnView| !view.is_key;
     match reading.tokens.first().map(|token| token.lower.as_str()) {
+        Some("who") => !selects(&is_name),
         Some("where") => !selects(&is_place),
         Some("when") => !selects(&is_time),
         _ => false,
@@ -161,7 +227,7 @@ fn is_left_out(named: &Named, reading: &Reading, query: &Query, schema: &Schema)
     let is_selected = query.select.iter().any(|item| match item {
         Expression::Column(at) | Expression::CountDistinct(at) => is_own(at),
         Expression::AllColumns(_) | Expression::CountRows => true,
-        Expression::Aggregate(..) => false,
+        Expression::Aggregate(..) | Expression::Length(_) => false,
     });
     joined && named.head && named.negated.is_none() && !is_selected
 }

@@ -266,6 +266,17 @@ impl Reader<'_> {
         !self.begins() && !self.any_before(lexicon::REQUESTS) && !lexicon::REQUESTS.contains(&self.word(1))
     }
 
+    /// `out of stock`; `3 out of 5` and `out of all` say a part of a whole.
+    fn runs_out(&self) -> Option<usize> {
+        let before = self.at.checked_sub(1).is_some_and(|before| self.tokens[before].kind == Kind::Number);
+        let whole = ["all", "the", "these", "those", "every", "our", "their"];
+        let of = self
+            .tokens
+            .get(self.at + 2)
+            .filter(|next| next.kind == Kind::Word && !whole.contains(&next.lower.as_str()));
+        self.is("out of").filter(|_| !before && of.is_some())
+    }
+
     fn amount(&self) -> Option<(usize, Cue)> {
         let rows = ["number of", "numbers of", "amount of", "count of"];
         if let Some(scale) = lexicon::superlative(self.word(0)).filter(|scale| scale.of.is_empty()) {
@@ -403,7 +414,7 @@ impl Reader<'_> {
         if let Some(length) = self.any(&["end with", "ends with", "ending with", "ending in"]) {
             return Some((length, Cue::Like(Part::End)));
         }
-        if let Some(length) = self.any(lexicon::NEGATIONS) {
+        if let Some(length) = self.runs_out().or_else(|| self.any(lexicon::NEGATIONS)) {
             return Some((length, Cue::Not));
         }
         let cue = match self.word(0) {

@@ -41,6 +41,8 @@ pub(crate) enum Key {
 pub(crate) enum Measure {
     Column(ColumnRef),
     Aggregate(Function, ColumnRef),
+    /// How long a text is.
+    Length(ColumnRef),
     Rows(Option<usize>),
 }
 

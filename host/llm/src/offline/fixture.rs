@@ -1,10 +1,13 @@
-//! A library to test on: members borrow books, books have authors.
+//! Two databases to test on: a library, where members borrow books that have authors, and a shop, where customers review products and
+//! employees have managers.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{CellIndex, Match, PortError, Sample};
 use syrch_core::{Catalog, Column, Corpus, Dialect, ForeignKey, Hit, Table};
+
+use super::interpret::interpret;
 
 fn table(name: &str, columns: &[(&str, &str)], key: &str, references: &[(&str, &str, &str)]) -> Table {
     let column = |(name, sql_type): &(&str, &str)| Column {
@@ -76,7 +79,51 @@ pub(crate) fn library() -> Catalog {
     }
 }
 
-/// Some of its cells.
+/// The catalog of the shop.
+pub(crate) fn shop() -> Catalog {
+    let mut shop = Catalog {
+        database: "shop".to_owned(),
+        dialect: Dialect::Sqlite,
+        tables: vec![
+            table(
+                "product",
+                &[("id", "INTEGER"), ("name", "TEXT"), ("price", "REAL"), ("stock", "INTEGER")],
+                "id",
+                &[],
+            ),
+            table(
+                "review",
+                &[("id", "INTEGER"), ("product_id", "INTEGER"), ("rating", "INTEGER"), ("comment", "TEXT")],
+                "id",
+                &[("product_id", "product", "id")],
+            ),
+            table(
+                "employee",
+                &[
+                    ("id", "INTEGER"),
+                    ("name", "TEXT"),
+                    ("title", "TEXT"),
+                    ("manager_id", "INTEGER"),
+                    ("hire_date", "DATE"),
+                    ("salary", "INTEGER"),
+                ],
+                "id",
+                &[("manager_id", "employee", "id")],
+            ),
+        ],
+    };
+    shop.tables[0].columns[3].nullable = false;
+    shop
+}
+
+/// The statement of the best reading of a question and its confidence; nothing at 0 when there is none or the user is asked.
+pub(crate) fn best(question: &str, catalog: &Catalog) -> (String, f64) {
+    let found = block_on(interpret(question, catalog, Some(cells().as_ref())));
+    let best = found.list.into_iter().next().filter(|_| found.objection.is_none());
+    best.map_or_else(Default::default, |one| (one.sql, one.confidence))
+}
+
+/// Some of their cells.
 pub(crate) fn cells() -> Arc<dyn CellIndex> {
     Arc::new(Cells)
 }
@@ -92,6 +139,10 @@ const CELLS: &[(&str, &str, &str)] = &[
     ("book", "title", "The Long Shore"),
     ("member", "city", "Bergen"),
     ("member", "city", "Oslo"),
+    ("employee", "name", "Ada Kern"),
+    ("employee", "name", "Ben Roth"),
+    ("employee", "title", "Sales Manager"),
+    ("product", "name", "Kettle"),
 ];
 
 #[async_trait]

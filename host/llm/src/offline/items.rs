@@ -39,6 +39,13 @@ pub(crate) struct Reading {
     pub(crate) unknown: Vec<usize>,
 }
 
+impl Reading {
+    /// Whether an item describes the rows of the table named after it.
+    pub(crate) fn describes(&self, at: usize) -> bool {
+        describes(&self.tokens, &self.items, at)
+    }
+}
+
 /// Reads a question.
 pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Reading {
     // Words that ask for something are cues first; only whole names of several words may swallow them.
@@ -59,6 +66,13 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
         taken[mention.from..mention.to].fill(true);
     }
     let mut items: Vec<Item> = Vec::new();
+    for (from, to) in reports(&tokens, &taken) {
+        let columns: Vec<(ColumnRef, f64)> = schema.superiors().map(|column| (column, 0.9)).collect();
+        if !columns.is_empty() {
+            items.push(Item { from, to, what: What::Column(columns), head: false, score: 0.9 });
+            taken[from..to].fill(true);
+        }
+    }
     for at in cues::cues(&tokens, &taken) {
         items.push(Item { from: at.from, to: at.to, what: What::Cue(at.cue), head: false, score: 1.0 });
         taken[at.from..at.to].fill(true);
@@ -82,9 +96,37 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
     }
     items.sort_by_key(|item| item.from);
     mark_heads(&tokens, &mut items);
-    let means =
-        |at: &usize| !taken[*at] && matches!(tokens[*at].kind, Kind::Word | Kind::Sign) && !is_stop(&tokens[*at]);
+    let means = |at: &usize| {
+        let word = matches!(tokens[*at].kind, Kind::Word | Kind::Sign);
+        word && !taken[*at] && (!is_stop(&tokens[*at]) || carries_meaning(&tokens, &items, *at))
+    };
     Reading { unknown: (0..tokens.len()).filter(means).collect(), tokens, items }
+}
+
+/// Where the question says who reports to whom: `reports to`, or `report` at the end of a sentence.
+fn reports(tokens: &[Token], taken: &[bool]) -> Vec<(usize, usize)> {
+    let found = (1..tokens.len()).filter(|at| tokens[*at].stem == "report" && !taken[*at]);
+    let ends = found.filter_map(|at| match tokens.get(at + 1) {
+        Some(next) if next.lower == "to" => Some((at, at + 2)),
+        Some(next) => next.ends_sentence().then_some((at, at + 1)),
+        None => Some((at, at + 1)),
+    });
+    ends.collect()
+}
+
+/// Whether a stop word says something here: `total value`, `value of the stock`, `report to`, `out`.
+fn carries_meaning(tokens: &[Token], items: &[Item], at: usize) -> bool {
+    let word = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.lower.as_str());
+    let (before, next) = (word(at.checked_sub(1)), word(Some(at + 1)));
+    match word(Some(at)) {
+        "value" | "values" if matches!(before, "total" | "sum" | "combined" | "overall") => true,
+        // `the maximum value of` says no more than `the maximum`.
+        "value" if next == "of" => matches!(before, "" | "the" | "what"),
+        "value" => items.iter().any(|item| item.to == at && matches!(item.what, What::Table(_) | What::Column(_))),
+        "report" => next == "to",
+        "out" | "off" => !matches!(before, "find" | "point"),
+        _ => false,
+    }
 }
 
 /// Whether a word is what `contains` or `starts with` speaks of; `the letter` may stand between.
@@ -116,6 +158,12 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
     }
 }
 
+/// Whether the past of a verb stands for a name and describes the rows of the table after it: `reviewed products`.
+fn describes(tokens: &[Token], items: &[Item], at: usize) -> bool {
+    let next = items.get(at + 1).filter(|next| matches!(next.what, What::Table(_)));
+    tokens[items[at].to - 1].is_past() && next.is_some_and(|next| next.from == items[at].to)
+}
+
 /// Whether a sentence begins here with `who is` or `who are`.
 fn asks_who(tokens: &[Token], at: usize) -> bool {
     let begins = at == 0 || tokens[at - 1].ends_sentence();
@@ -139,7 +187,13 @@ fn mark_heads(tokens: &[Token], items: &mut [Item]) {
             {
                 head = false;
             }
-            What::Table(_) if items[at].to == items[at].from + 1 && tokens[items[at].from].is_past() => head = false,
+            What::Table(_)
+                if items[at].to == items[at].from + 1
+                    && tokens[items[at].from].is_past()
+                    && !describes(tokens, items, at) =>
+            {
+                head = false;
+            }
             What::Cue(Cue::Count) if at > 0 && matches!(items[at - 1].what, What::Cue(Cue::And | Cue::Comma)) => {
                 head = true
             }

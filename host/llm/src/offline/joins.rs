@@ -23,6 +23,25 @@ pub(crate) fn tree(
     Some(order)
 }
 
+/// Whether joining these tables repeats rows of that one: some of them are joined with several rows of another table.
+pub(crate) fn multiplies(schema: &Schema, wanted: &[usize], table: usize, bias: &dyn Fn(&Edge) -> f64) -> bool {
+    let Some(tree) = tree(schema, wanted, bias) else { return false };
+    let mut reached = vec![table];
+    let mut edges: Vec<Edge> = tree.into_iter().filter_map(|(_, edge)| edge).collect();
+    while let Some(at) =
+        edges.iter().position(|edge| [edge.left, edge.right].iter().any(|end| reached.contains(&end.table)))
+    {
+        let edge = edges.swap_remove(at);
+        let far = if reached.contains(&edge.left.table) { edge.right } else { edge.left };
+        let is_one = schema.tables[far.table].key == Some(far.column) || (edge.declared && far == edge.right);
+        if !is_one {
+            return true;
+        }
+        reached.push(far.table);
+    }
+    false
+}
+
 /// How much it costs to get from one table to each; infinite where there is no way.
 pub(crate) fn distances(schema: &Schema, from: usize) -> Vec<f64> {
     let mut search = Search::new(schema, &[from]);

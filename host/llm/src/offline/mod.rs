@@ -22,6 +22,8 @@ mod words;
 
 #[cfg(test)]
 pub(crate) mod fixture;
+#[cfg(test)]
+mod tests;
 
 pub use imperative::asks_for_change;
 pub use provider::{OfflineConfig, OfflineProvider};

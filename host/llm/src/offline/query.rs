@@ -22,8 +22,20 @@ pub(crate) enum Expression {
     Column(ColumnRef),
     Aggregate(Function, ColumnRef),
     CountDistinct(ColumnRef),
+    /// How many characters a text has.
+    Length(ColumnRef),
     CountRows,
     AllColumns(usize),
+}
+
+impl Expression {
+    /// The column that it is made of; none: it is made of rows.
+    pub(crate) fn column(&self) -> Option<ColumnRef> {
+        match self {
+            Self::Column(at) | Self::Aggregate(_, at) | Self::CountDistinct(at) | Self::Length(at) => Some(*at),
+            Self::AllColumns(_) | Self::CountRows => None,
+        }
+    }
 }
 
 /// Comparisons.
@@ -120,9 +132,8 @@ impl Query {
     /// The tables that it reads, those that it names first.
     pub(crate) fn all_tables(&self) -> Vec<usize> {
         let of = |expression: &Expression| match expression {
-            Expression::Column(at) | Expression::Aggregate(_, at) | Expression::CountDistinct(at) => Some(at.table),
             Expression::AllColumns(table) => Some(*table),
-            Expression::CountRows => None,
+            other => other.column().map(|at| at.table),
         };
         let mut seen = BTreeSet::new();
         let select = self.select.iter().filter_map(of);
@@ -149,9 +160,8 @@ impl Query {
     /// Whether it or a query within it names that column.
     pub(crate) fn names(&self, column: ColumnRef) -> bool {
         let is = |expression: &Expression| match expression {
-            Expression::Column(at) | Expression::Aggregate(_, at) | Expression::CountDistinct(at) => *at == column,
             Expression::AllColumns(table) => *table == column.table,
-            Expression::CountRows => false,
+            other => other.column() == Some(column),
         };
         self.select.iter().any(is)
             || self.order.iter().any(|(expression, _)| is(expression))
@@ -280,6 +290,11 @@ impl Writer<'_> {
                 format!("{function}({})", self.name(*at, single))
             }
             Expression::CountDistinct(at) => format!("COUNT(DISTINCT {})", self.name(*at, single)),
+            Expression::Length(at) => {
+                // The plain function of MySQL counts bytes.
+                let function = if self.schema.dialect == Dialect::Mysql { "CHAR_LENGTH" } else { "LENGTH" };
+                format!("{function}({})", self.name(*at, single))
+            }
             Expression::CountRows => "COUNT(*)".to_owned(),
             Expression::AllColumns(_) if single => "*".to_owned(),
             Expression::AllColumns(table) => format!("{}.*", self.quote(&self.schema.tables[*table].name)),

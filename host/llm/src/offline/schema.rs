@@ -60,11 +60,13 @@ pub(crate) struct Edge {
     pub(crate) cost: f64,
     /// Whether another edge joins the same two tables.
     pub(crate) rival: bool,
+    /// Whether the left column is declared to refer to the right one.
+    pub(crate) declared: bool,
 }
 
 impl Edge {
     fn new(left: ColumnRef, right: ColumnRef, cost: f64) -> Self {
-        Self { left, right, cost, rival: false }
+        Self { left, right, cost, rival: false, declared: false }
     }
 
     fn tables(&self) -> (usize, usize) {
@@ -108,6 +110,19 @@ impl Schema {
     /// The edges of a table.
     pub(crate) fn edges_of(&self, table: usize) -> impl Iterator<Item = &Edge> {
         self.joins[table].iter().map(|at| &self.edges[*at])
+    }
+
+    /// The column of its own table that a column refers to, as the manager of an employee does.
+    pub(crate) fn referred_to(&self, from: ColumnRef) -> Option<ColumnRef> {
+        let to_own = |edge: &&Edge| edge.left == from && edge.right.table == from.table;
+        self.edges_of(from.table).find(to_own).map(|edge| edge.right)
+    }
+
+    /// The columns by which rows refer to those above them, as to a manager.
+    pub(crate) fn superiors(&self) -> impl Iterator<Item = ColumnRef> {
+        let columns = self.edges.iter().filter(|edge| edge.left.table == edge.right.table).map(|edge| edge.left);
+        let above = |stem: &String| lexicon::SUPERIORS.contains(&stem.as_str());
+        columns.filter(move |at| self.column(*at).required.iter().any(above))
     }
 
     pub(crate) fn column(&self, at: ColumnRef) -> &ColumnView {
@@ -300,7 +315,7 @@ fn declared(catalog: &Catalog) -> Vec<Edge> {
             if let ([column], [target]) = (key.columns.as_slice(), key.ref_columns.as_slice())
                 && let (Some(left), Some(right)) = (place(&table.name, column), place(&key.ref_table, target))
             {
-                edges.push(Edge::new(left, right, 1.0));
+                edges.push(Edge { declared: true, ..Edge::new(left, right, 1.0) });
             }
         }
     }

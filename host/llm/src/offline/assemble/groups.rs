@@ -34,7 +34,7 @@ impl Assembler<'_> {
         let extremes = query.select.iter().any(|item| matches!(item, Expression::Aggregate(..)));
         let by_rows = matches!(draft.best, Some((Measure::Rows(_) | Measure::Aggregate(..), _)))
             || draft.having.is_some()
-            || draft.orders.iter().any(|order| !matches!(order, Measure::Column(_)));
+            || draft.orders.iter().any(|order| matches!(order, Measure::Rows(_) | Measure::Aggregate(..)));
         if let Some(up) = draft.frequent {
             return self.frequent(draft, asked, main, up, query);
         }
@@ -88,7 +88,9 @@ impl Assembler<'_> {
         let table = first.table;
         let measured = match draft.best {
             Some((Measure::Rows(table), _)) => table,
-            Some((Measure::Aggregate(_, column) | Measure::Column(column), _)) => Some(column.table),
+            Some((Measure::Aggregate(_, column) | Measure::Column(column) | Measure::Length(column), _)) => {
+                Some(column.table)
+            }
             None => draft.orders.iter().find_map(|order| if let Measure::Rows(table) = order { *table } else { None }),
         };
         let having = draft
@@ -125,6 +127,7 @@ impl Assembler<'_> {
         match measure {
             Measure::Column(column) => Expression::Column(column),
             Measure::Aggregate(function, column) => Expression::Aggregate(function, column),
+            Measure::Length(column) => Expression::Length(column),
             Measure::Rows(table) => self.count(table, false),
         }
     }

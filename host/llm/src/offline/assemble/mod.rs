@@ -6,7 +6,7 @@ mod groups;
 use super::draft::{Asked, Draft, Key, Measure};
 use super::items::Reading;
 use super::joins;
-use super::query::{Expression, Query};
+use super::query::{Condition, Expression, Operand, Operator, Query};
 use super::resolve::{Choice, Resolver};
 use super::schema::{ColumnRef, Edge, Holds, Schema};
 
@@ -36,7 +36,43 @@ impl Assembler<'_> {
         if query.distinct && query.select == [Expression::CountRows] {
             query.distinct = false;
         }
+        self.count_once(draft, &mut query);
         Some(query)
+    }
+
+    /// Counts each row once, although it is joined with several of another table.
+    fn count_once(&self, draft: &Draft, query: &mut Query) {
+        if query.having.is_some() {
+            return self.count_groups(draft, query);
+        }
+        // `how many times` counts each time.
+        let times = self.reading.tokens.iter().any(|token| token.lower == "times");
+        for counted in draft.counted.iter().filter_map(|counted| counted.table).filter(|_| !times) {
+            if let Some(column) = self.schema.tables[counted].key
+                && joins::multiplies(self.schema, &query.all_tables(), counted, self.bias)
+            {
+                let once = Expression::CountDistinct(ColumnRef { table: counted, column });
+                query
+                    .select
+                    .iter_mut()
+                    .filter(|item| **item == Expression::CountRows)
+                    .for_each(|item| *item = once.clone());
+            }
+        }
+    }
+
+    /// Counts the groups that fulfil a condition: `how many members have more than 3 loans`.
+    fn count_groups(&self, draft: &Draft, query: &mut Query) {
+        let [counted] = draft.counted.as_slice() else { return };
+        let key = counted.table.and_then(|table| Some(ColumnRef { table, column: self.schema.tables[table].key? }));
+        let of_other = !matches!(draft.having, Some((Measure::Rows(Some(table)), ..)) if Some(table) == counted.table);
+        if let Some(column) = key.filter(|_| of_other && query.select == [Expression::CountRows]) {
+            let groups =
+                Query { select: vec![Expression::Column(column)], group: vec![column], ..std::mem::take(query) };
+            let operand = Operand::Query(Box::new(groups));
+            let among = Condition { column, operator: Operator::In, operand, year: false };
+            *query = Query { select: vec![Expression::CountRows], filters: vec![vec![among]], ..Query::default() };
+        }
     }
 
     /// The table whose rows the question is about.
@@ -50,7 +86,7 @@ impl Assembler<'_> {
             let head = before.clone().rfind(|named| named.head);
             head.or_else(|| before.next_back()).map(|named| named.table)
         });
-        let by_column = draft.asked.iter().find(|asked| asked.head).and_then(|asked| column_of(&asked.expression));
+        let by_column = draft.asked.iter().find(|asked| asked.head).and_then(|asked| asked.expression.column());
         let by_count = draft.counted.iter().find_map(|counted| counted.table);
         let by_key = draft.keys.first().map(|key| match key {
             Key::Table(table) => *table,
@@ -63,7 +99,7 @@ impl Assembler<'_> {
             .or(by_count)
             .or_else(|| draft.filters.first().map(|filter| filter.condition.column.table))
             .or_else(|| draft.named.first().map(|named| named.table))
-            .or_else(|| draft.asked.first().and_then(|asked| column_of(&asked.expression)).map(|column| column.table))
+            .or_else(|| draft.asked.first().and_then(|asked| asked.expression.column()).map(|column| column.table))
             .or_else(|| self.resolver.main())
     }
 
@@ -121,6 +157,13 @@ impl Assembler<'_> {
                 return self.rows_of_best(column, up, query);
             }
             query.order.push((self.measure(measure), up));
+            if let Measure::Length(column) = measure
+                && self.schema.column(column).nullable
+            {
+                // Engines differ in where they put a text that is missing.
+                let condition = Condition { column, operator: Operator::NotEqual, operand: Operand::Null, year: false };
+                query.filters.push(vec![condition]);
+            }
             if !draft.wants_order || draft.limit.is_some() {
                 query.limit = Some(draft.limit.unwrap_or(1));
             }
@@ -153,14 +196,5 @@ impl Assembler<'_> {
         } else if draft.direction.is_none() {
             query.order.iter_mut().for_each(|(_, down)| *down = true);
         }
-    }
-}
-
-fn column_of(expression: &Expression) -> Option<ColumnRef> {
-    match expression {
-        Expression::Column(column) | Expression::Aggregate(_, column) | Expression::CountDistinct(column) => {
-            Some(*column)
-        }
-        Expression::AllColumns(_) | Expression::CountRows => None,
     }
 }

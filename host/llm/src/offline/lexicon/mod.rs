@@ -7,7 +7,7 @@ mod spellings;
 use std::sync::LazyLock;
 
 pub(crate) use negations::{NEGATIONS, directed, lacks, opens_clause};
-pub(crate) use scales::{Scale, comparative, extent, measure, superlative};
+pub(crate) use scales::{JUDGEMENTS, Scale, comparative, extent, measure, superlative};
 pub(crate) use spellings::spellings;
 
 use super::words;
@@ -163,6 +163,9 @@ pub(crate) const STOP: &[&str] = &[
     "based",
     "situated",
 ];
+
+/// Stems of the words for those to whom others report.
+pub(crate) const SUPERIORS: &[&str] = &["manag", "supervisor", "boss", "superior", "chief", "leader", "report"];
 
 /// Words that open a condition: what follows them is rarely asked for.
 pub(crate) const TRIGGERS: &[&str] = &[
@@ -428,6 +431,10 @@ pub(crate) const WHOLE: &[&str] = &[
 /// Adjectives of frequency after `most` and `least`.
 pub(crate) const FREQUENT: &[&str] =
     &["common", "commonly", "popular", "frequent", "frequently", "prevalent", "often", "times"];
+
+/// Stems of columns that hold texts in words.
+pub(crate) const PROSE: &[&str] =
+    &["comment", "descript", "text", "note", "messag", "content", "summari", "remark", "bodi"];
 
 /// Words that ask for arithmetic that no rule makes.
 pub(crate) const BEYOND: &[&str] = &[

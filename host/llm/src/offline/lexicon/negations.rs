@@ -34,7 +34,7 @@ pub(crate) const NEGATIONS: &[&str] = &[
 /// Whether a word, alone or before a denial, says that something is not there, rather than that it is something else.
 pub(crate) fn lacks(lower: &str) -> bool {
     const WORDS: &[&str] =
-        &["no", "without", "lack", "lacks", "lacking", "missing", "have", "has", "had", "having", "with"];
+        &["no", "without", "lack", "lacks", "lacking", "missing", "have", "has", "had", "having", "with", "out"];
     WORDS.contains(&lower)
 }
 

@@ -11,6 +11,13 @@ pub(crate) struct Scale {
     pub(crate) counts: bool,
 }
 
+impl Scale {
+    /// Whether it measures how long something is, which of a text is the number of its characters.
+    pub(crate) fn is_length(&self) -> bool {
+        self.of.contains(&"length")
+    }
+}
+
 const fn scale(up: bool, of: &'static [&'static str]) -> Scale {
     Scale { up, of, counts: false }
 }
@@ -19,6 +26,8 @@ const AGE: &[&str] = &["age", "-birth", "-born", "-year", "-date"];
 pub(crate) const TIME: &[&str] = &["date", "year", "time", "datetime", "timestamp", "founded", "created"];
 const PRICE: &[&str] = &["price", "cost", "amount"];
 const HEIGHT: &[&str] = &["height", "altitude", "elevation"];
+/// Words of columns that say how good somebody found something.
+pub(crate) const JUDGEMENTS: &[&str] = &["rating", "score", "star", "grade"];
 const LENGTH: &[&str] = &["length", "duration", "distance"];
 
 /// What a superlative measures: `oldest`, `highest`, `most`.
@@ -65,7 +74,7 @@ pub(crate) fn extent(lower: &str) -> &'static [&'static str] {
             "length",
             "weight",
         ],
-        "best" | "worst" | "top" => &["rating", "score", "star", "grade"],
+        "best" | "worst" | "top" => JUDGEMENTS,
         _ => &[],
     }
 }

@@ -4,12 +4,19 @@ use super::Walk;
 use crate::offline::cues::Cue;
 use crate::offline::draft::{Measure, Unmeasured};
 use crate::offline::items::What;
+use crate::offline::joins;
 use crate::offline::lexicon;
-use crate::offline::query::Expression;
+use crate::offline::query::{Expression, Function};
 use crate::offline::schema::{ColumnRef, Holds};
 use crate::offline::words;
 
 impl Walk<'_> {
+    /// Finds the best rows by a measure; there is one only.
+    pub(super) fn best_by(&mut self, measure: Measure, up: bool) {
+        let other = self.draft.best.replace((measure, up)).is_some_and(|known| known != (measure, up));
+        self.draft.unmet += usize::from(other);
+    }
+
     /// The best row of a table: by the one column that such a word measures, or by what is said later.
     pub(super) fn best_of(&mut self, at: usize, table: usize, up: bool) {
         let is_cue = |item: &usize| {
@@ -23,8 +30,20 @@ impl Walk<'_> {
             of.iter().any(|word| view.required.contains(&words::stem(word)))
         });
         match fits.next().filter(|_| fits.next().is_none()) {
-            Some(column) => self.draft.best = Some((Measure::Column(column), up)),
+            Some(column) => self.best_by(Measure::Column(column), up),
             None => self.draft.unmeasured = Some(Unmeasured { item, to: at.max(item), table, up }),
+        }
+    }
+
+    /// Rows of a table that others judge, such as products with ratings in reviews, are compared by the average of what those say.
+    pub(super) fn average_judgements(&mut self) {
+        let Some((Measure::Column(column), up)) = self.draft.best else { return };
+        let judged = self.draft.named.iter().find(|named| named.head).map(|named| named.table);
+        let several = |table: usize| joins::multiplies(self.schema, &[table, column.table], table, &|_| 0.0);
+        let stems = &self.schema.column(column).required;
+        let judges = lexicon::JUDGEMENTS.iter().any(|word| stems.contains(&words::stem(word)));
+        if judges && judged.is_some_and(|table| table != column.table && several(table)) {
+            self.draft.best = Some((Measure::Aggregate(Function::Avg, column), up));
         }
     }
 
@@ -39,7 +58,7 @@ impl Walk<'_> {
 
     pub(super) fn measured_by(&mut self, measure: Measure) {
         if let Some(open) = self.draft.unmeasured.take() {
-            self.draft.best = Some((measure, open.up));
+            self.best_by(measure, open.up);
             self.pending.each = false;
             self.pending.ordering = false;
         }

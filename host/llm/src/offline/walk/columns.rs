@@ -15,8 +15,10 @@ impl Walk<'_> {
         if self.says_measure(at) {
             let function = self.pending.functions.pop();
             self.measured_by(function.map_or(Measure::Column(column), |one| Measure::Aggregate(one, column)));
-        } else if let Some(negation) = self.lacking(at) {
+        } else if let Some(negation) = self.lacking(at, column) {
             self.missing(at, column, negation);
+        } else if self.refers(at, column) {
+            // The reference is a condition.
         } else if std::mem::take(&mut self.pending.each) {
             self.draft.keys.push(Key::Column(column));
         } else if self.pending.ordering {
@@ -30,11 +32,15 @@ impl Walk<'_> {
             }
         } else if let Some(up) = self.pending.most_rows.take() {
             let numeric = self.schema.column(column).holds == Holds::Number && !self.schema.column(column).is_key;
-            self.draft.best = Some((if numeric { Measure::Column(column) } else { Measure::Rows(None) }, up));
+            self.best_by(if numeric { Measure::Column(column) } else { Measure::Rows(None) }, up);
         } else if let Some(scale) = self.pending.superlative.take() {
             self.extreme(at, column, scale);
+        } else if self.follows_top(at) {
+            self.best_by(Measure::Column(column), true);
         } else if !self.pending.functions.is_empty() {
             self.aggregated(at, column);
+        } else if self.is_within(at, column) {
+            self.filter(at, column, Operator::Greater, Operand::Number("0".to_owned()));
         } else if self.pending.count.take().is_some() {
             self.counted_column(at, column);
         } else if self.continues_count(at) {
@@ -46,39 +52,61 @@ impl Walk<'_> {
             self.aggregated(at, column);
         } else {
             self.whose(at);
+            // `the rated products` describes what is asked for.
+            self.draft.unmet += usize::from(self.reading.describes(at));
             self.draft.distinct |= std::mem::take(&mut self.pending.distinct) && self.item(at).head;
             self.ask(at, Expression::Column(column));
         }
     }
 
     /// The negation that says that rows have none of the column's values: `no email`, `do not have an email`.
-    fn lacking(&self, at: usize) -> Option<usize> {
+    fn lacking(&self, at: usize, column: ColumnRef) -> Option<usize> {
         let negation = self.pending.not?;
         let word = |at: usize| self.reading.tokens[at].lower.as_str();
         let mut between = self.item(negation).from..self.item(at).from;
         let before = self.item(negation).from.checked_sub(1).map_or("", word);
         let said = between.clone().any(|at| lexicon::lacks(word(at))) || matches!(before, "has" | "have" | "had");
+        let runs_out = word(self.item(negation).from) == "out";
         let near = self.reading.items[negation + 1..at].iter().all(|item| matches!(item.what, What::Cue(Cue::Trigger)));
         let silent = between
             .all(|at| at < self.item(negation).to || is_stop(&self.reading.tokens[at]) || lexicon::lacks(word(at)));
         let compared = self.reading.items.get(at + 1).is_some_and(|next| {
             let joins = matches!(next.what, What::Cue(Cue::And | Cue::Or | Cue::Comma | Cue::Request));
-            !joins && next.from <= self.item(at).to + 3
+            // `the out of stock products`.
+            let described = runs_out && matches!(next.what, What::Table(_));
+            !joins && !described && next.from <= self.item(at).to + 3
         });
-        (said && near && silent && !compared).then_some(negation)
+        let fits = !runs_out || self.schema.column(column).holds == Holds::Number;
+        (said && fits && near && silent && !compared).then_some(negation)
     }
 
     /// Rows without a value: NULL, or where the column allows none, what stands for nothing.
     fn missing(&mut self, item: usize, column: ColumnRef, negation: usize) {
         let view = self.schema.column(column);
+        let runs_out = self.reading.tokens[self.item(negation).from].lower == "out";
         let operand = match view.holds {
-            _ if view.nullable => Operand::Null,
+            _ if view.nullable && !runs_out => Operand::Null,
             Holds::Number | Holds::Flag => Operand::Number("0".to_owned()),
             Holds::Text | Holds::Time => Operand::Text(String::new()),
         };
         let condition = Condition { column, operator: Operator::Equal, operand, year: false };
         self.draft.filters.push(Filter { item, condition, negated: None });
         self.draft.settled.push(negation);
+    }
+
+    /// `in stock`: some of what the column counts, where no number follows.
+    fn is_within(&self, at: usize, column: ColumnRef) -> bool {
+        let view = self.schema.column(column);
+        let first = self.item(at).from;
+        let says_in = first > 0 && self.reading.tokens[first - 1].lower == "in";
+        let compared = matches!(self.what(at + 1), Some(What::Number(_) | What::Cue(Cue::Compare(..) | Cue::Between)));
+        says_in && !compared && view.holds == Holds::Number && !view.is_key
+    }
+
+    /// `top 3 rated products`.
+    fn follows_top(&self, at: usize) -> bool {
+        let top = at > 0 && matches!(self.item(at - 1).what, What::Cue(Cue::Top(_)));
+        top && self.reading.tokens[self.item(at).from].is_past()
     }
 
     pub(super) fn order(&mut self, column: ColumnRef) {
@@ -93,13 +121,29 @@ impl Walk<'_> {
 
     /// `the highest age`: the value itself where it is asked for, else the row that has it.
     pub(super) fn extreme(&mut self, at: usize, column: ColumnRef, scale: Scale) {
-        if self.item(at).head && self.draft.limit.is_none() && self.asks_extreme(at) {
+        let asks = self.item(at).head && self.asks_extreme(at);
+        if scale.is_length() && self.schema.column(column).holds == Holds::Text {
+            if asks {
+                self.ask(at, Expression::Column(column));
+            }
+            self.best_by(Measure::Length(column), scale.up);
+            return;
+        }
+        // What the word measures is not what the column holds: `the heaviest price`.
+        self.draft.unmet += usize::from(!scale.of.is_empty());
+        let asks = asks && self.draft.limit.is_none();
+        let of_groups = at > 0 && self.is_of_groups(at - 1);
+        // The highest of several averages itself needs a query over groups.
+        self.draft.unmet += usize::from(asks && of_groups);
+        if asks && !of_groups {
             self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
             self.aggregated(at, column);
         } else if let Some(function) = self.pending.functions.pop() {
-            self.draft.best = Some((Measure::Aggregate(function, column), scale.up));
+            // `best and worst rated` asks for both.
+            self.draft.unmet += usize::from(!of_groups && matches!(function, Function::Max | Function::Min));
+            self.best_by(Measure::Aggregate(function, column), scale.up);
         } else {
-            self.draft.best = Some((Measure::Column(column), scale.up));
+            self.best_by(Measure::Column(column), scale.up);
         }
     }
 
@@ -110,11 +154,16 @@ impl Walk<'_> {
             matches!(self.item(*i).what, What::Cue(Cue::Request))
                 && self.reading.tokens[self.item(*i).from].kind == Kind::Break
         });
-        let before = begin.unwrap_or(0)..at;
+        // `the highest product price` does not say yet whose it is.
+        let qualified =
+            at > 0 && matches!(self.item(at - 1).what, What::Table(table) if self.names_column_of(at - 1, table));
+        let before = begin.unwrap_or(0)..at - usize::from(qualified);
         let formal = |word: &str| matches!(word, "maximum" | "minimum" | "max" | "min");
         let said = self.reading.items[before].iter().any(|item| matches!(item.what, What::Table(_) | What::Column(_)));
         let word = self.item(at).from.checked_sub(1).map(|i| self.reading.tokens[i].lower.as_str()).unwrap_or_default();
-        !said || formal(word) || !self.draft.keys.is_empty()
+        // `the best rated product` is a product.
+        let rates = self.reading.tokens[self.item(at).from].is_past();
+        !rates && (!said || formal(word) || !self.draft.keys.is_empty())
     }
 
     pub(super) fn aggregated(&mut self, at: usize, column: ColumnRef) {

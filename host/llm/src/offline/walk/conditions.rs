@@ -90,7 +90,11 @@ impl Walk<'_> {
             self.used[at + 1] = true;
         }
         self.pending.like = None;
-        let operator = if self.pending.not.is_some() { Operator::NotEqual } else { Operator::Equal };
+        let compared = self.pending.compare.map_or(Operator::Equal, |(operator, _)| operator);
+        // `cheaper than the kettle` compares with what a cell's row holds.
+        self.draft.unmet += usize::from(!matches!(compared, Operator::Equal | Operator::NotEqual));
+        let differs = self.pending.not.is_some() != (compared == Operator::NotEqual);
+        let operator = if differs { Operator::NotEqual } else { Operator::Equal };
         self.filter(at, column, operator, Operand::Text(cell.text));
     }
 

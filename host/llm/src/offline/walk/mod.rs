@@ -4,6 +4,7 @@ mod best;
 mod columns;
 mod conditions;
 mod numbers;
+mod references;
 
 use super::cues::{Cue, Part};
 use super::draft::{Counted, Draft, Key, Measure, Named};
@@ -11,7 +12,7 @@ use super::items::{Item, Reading, What};
 use super::lexicon::{self, Scale};
 use super::query::{Expression, Function, Operand, Operator};
 use super::resolve::Resolver;
-use super::schema::{ColumnRef, Schema};
+use super::schema::{ColumnRef, Holds, Schema};
 
 /// What has been announced and waits for its object.
 #[derive(Debug, Default)]
@@ -106,8 +107,9 @@ impl Walk<'_> {
             Cue::Aggregate(function) => self.aggregate(at, function),
             Cue::Measure(of) => {
                 let scale = Scale { up: true, of, counts: false };
-                if let Some((column, _)) = self.resolver.measured(at, scale) {
-                    self.ask(at, Expression::Column(column));
+                match self.resolver.measured(at, scale) {
+                    Some((column, _)) => self.ask(at, Expression::Column(column)),
+                    None => self.draft.unmet += 1,
                 }
             }
             // `for all the different colours` is for each.
@@ -188,7 +190,9 @@ impl Walk<'_> {
     }
 
     fn aggregate(&mut self, at: usize, function: Function) {
-        self.settle_superlative();
+        if !self.is_of_groups(at) {
+            self.settle_superlative();
+        }
         self.pending.functions.push(function);
         let Some((operator, scale)) = self.pending.compare else { return };
         // `older than the average`, without saying of what again.
@@ -202,6 +206,12 @@ impl Walk<'_> {
                 self.compare_with(at, column, operator, function, column);
             }
         }
+    }
+
+    /// Whether an aggregate is one of several: `the highest average age`.
+    fn is_of_groups(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1).map(|before| self.item(before)) else { return false };
+        matches!(before.what, What::Cue(Cue::Superlative(_))) && before.to == self.item(at).from
     }
 
     /// What rows are ordered by in `oldest first`: a column of their own table before that of another.
@@ -226,7 +236,7 @@ impl Walk<'_> {
 
     /// A superlative that a second one or an aggregate follows was an aggregate: `minimum and maximum age`.
     fn settle_superlative(&mut self) {
-        if let Some(scale) = self.pending.superlative.take().filter(|scale| scale.of.is_empty()) {
+        if let Some(scale) = self.pending.superlative.take() {
             self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
         }
     }
@@ -244,25 +254,29 @@ impl Walk<'_> {
                 Some(What::Column(_) | What::Table(_) | What::Cell(_) | What::Cue(Cue::And | Cue::Aggregate(_)))
             );
             match last.then(|| self.before(at)).flatten() {
-                Some(column) => self.draft.best = Some((Measure::Column(column), scale.up)),
+                Some(column) => self.best_by(Measure::Column(column), scale.up),
                 None => self.pending.superlative = Some(scale),
             }
             return;
         }
-        match self.resolver.measured(at, scale) {
+        // The length of a text is not in a column.
+        let next = self.resolver.column(at + 1).filter(|column| self.schema.column(*column).holds == Holds::Text);
+        let elsewhere = |column: ColumnRef| scale.is_length() && next.is_some_and(|next| next.table != column.table);
+        match self.resolver.measured(at, scale).filter(|(column, _)| !elsewhere(*column)) {
             Some((column, turned)) => {
-                self.draft.best = Some((Measure::Column(column), scale.up != turned));
+                self.best_by(Measure::Column(column), scale.up != turned);
                 // `the earliest year`: the column that is named is the measure itself.
                 if matches!(self.what(at + 1), Some(What::Column(_))) && self.resolver.column(at + 1) == Some(column) {
                     self.used[at + 1] = !self.item(at + 1).head;
                 }
             }
-            None => self.pending.superlative = Some(Scale { of: &[], ..scale }),
+            None => self.pending.superlative = Some(scale),
         }
     }
 
     fn table(&mut self, at: usize, table: usize) {
-        let (head, negated) = (self.item(at).head, self.pending.not);
+        let describes = self.reading.describes(at);
+        let (head, negated) = (self.item(at).head && !describes, self.pending.not);
         self.draft.named.push(Named { item: at, table, head, negated });
         let qualifies = self.names_column_of(at, table);
         let says_measure = self.pending.count.is_some() && self.says_measure(at);
@@ -273,11 +287,11 @@ impl Walk<'_> {
         } else if std::mem::take(&mut pending.each) {
             self.draft.keys.push(Key::Table(table));
         } else if let Some(up) = pending.most_rows.take() {
-            self.draft.best = Some((Measure::Rows(Some(table)), up));
+            self.best_by(Measure::Rows(Some(table)), up);
         } else if pending.count.is_some() && pending.ordering {
             pending.count = None;
             self.draft.orders.push(Measure::Rows(Some(table)));
-        } else if pending.count.is_some() && !qualifies {
+        } else if pending.count.is_some() && !qualifies && !describes {
             pending.count = None;
             let distinct = std::mem::take(&mut pending.distinct);
             self.draft.counted.push(Counted { item: at, table: Some(table), distinct, head });
@@ -286,7 +300,7 @@ impl Walk<'_> {
         {
             self.pending.superlative = None;
             match scale.counts {
-                true => self.draft.best = Some((Measure::Rows(Some(table)), scale.up)),
+                true => self.best_by(Measure::Rows(Some(table)), scale.up),
                 false => self.best_of(at, table, scale.up),
             }
         } else if head && negated.is_none() && !qualifies && self.is_listed(at) {
@@ -309,7 +323,8 @@ impl Walk<'_> {
     /// Whether a column of that table follows directly: `employee age`.
     fn names_column_of(&self, at: usize, table: usize) -> bool {
         let near = self.reading.items.get(at + 1).is_some_and(|next| next.from == self.item(at).to);
-        near && matches!(self.what(at + 1), Some(What::Column(_)))
+        near && !self.is_verb(at + 1)
+            && matches!(self.what(at + 1), Some(What::Column(_)))
             && self.resolver.column(at + 1).is_some_and(|column| column.table == table)
     }
 
@@ -353,13 +368,14 @@ impl Walk<'_> {
                 !matches!(asked.expression, Expression::Aggregate(_, column) if asked.item == last && is_key(column))
             });
         }
+        self.average_judgements();
         self.count_unmet();
         if let Some(item) = self.pending.count.take() {
             let head = self.item(item).head;
             self.draft.counted.push(Counted { item, table: None, distinct: false, head });
         }
         if let Some(up) = self.pending.most_rows.take() {
-            self.draft.best = Some((Measure::Rows(None), up));
+            self.best_by(Measure::Rows(None), up);
         }
     }
 }
