@@ -35,7 +35,7 @@ impl Place {
     fn load(&self, file: Option<&Path>, flags: &[(&'static str, Value)]) -> Outcome<Config> {
         let mut given = Flags::<true>::default();
         flags.iter().for_each(|(key, value)| given.set(key, value.clone()));
-        load(Given::new(file, &given, &[]), &self.environment, &self.folder.path().join("work"))
+        load(Given { file, ..Given::new(&given, &[]) }, &self.environment, &self.folder.path().join("work"))
     }
 }
 
@@ -440,7 +440,7 @@ fn whatever_is_set_by_hand_beats_the_strategy() {
     [("strategy", json!(own)), ("plugins.clarifier", json!("other"))]
         .into_iter()
         .for_each(|(key, value)| flags.set(key, value));
-    let given = Given::new(None, &flags, std::slice::from_ref(&samples));
+    let given = Given::new(&flags, std::slice::from_ref(&samples));
     let config = load(given, &place.environment, &place.folder.path().join("work")).unwrap();
     let origin = |path: &[&str]| shown(&config, path);
     assert_eq!(origin(&["execution", "max_attempts_per_node"]).0, json!(4));
