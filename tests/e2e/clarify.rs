@@ -106,7 +106,7 @@ fn a_vote_among_the_rules_statements_raises_no_confidence() {
     let confidence = |strategy: &str| {
         let mut command = place.words("--llm offline --db shop.sqlite --format json --no-calibration --strategy");
         let said = Said::of(finish(command.args([strategy, "-q", "How many customers are there?"]), ""));
-        said.document(0)["answer"]["confidence"].as_f64().unwrap()
+        said.document(0)["confidence"]["calibrated"].as_f64().unwrap()
     };
     let single = confidence("single");
     assert!(single < 1.0);

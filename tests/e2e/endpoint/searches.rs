@@ -239,6 +239,6 @@ fn people_get_a_sentence_a_table_and_a_footer() {
     let said = Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
     assert!(said.stdout.starts_with("The answer is 4.") && said.stdout.contains("SELECT COUNT(*)"), "{}", said.stdout);
-    assert!(said.stderr.contains("confidence 0.95") && said.stderr.contains("2 model calls"), "{}", said.stderr);
+    assert!(said.stderr.contains("(claimed 0.95)") && said.stderr.contains("2 model calls"), "{}", said.stderr);
     assert!(said.stderr.contains("cost unknown"), "{}", said.stderr);
 }

@@ -165,7 +165,10 @@ async fn no_answer_and_failures_are_told_apart() {
         (|query| query.max_depth(0), |error| matches!(error, Error::Config(_))),
         (|query| query.token_budget(0), |error| matches!(error, Error::Config(_))),
         (|query| query.base_url("no address"), |error| matches!(error, Error::Config(_))),
-        (|query| query.provider(Provider::ANTHROPIC), |error| matches!(error, Error::Config(_))),
+        (
+            |query| query.provider(Provider::ANTHROPIC),
+            |error| matches!(error, Error::Model { model, .. } if model == "claude-sonnet-4-5"),
+        ),
         (|query| query.plugin(Role::Solver, "refin"), |error| matches!(error, Error::UnknownPlugin { .. })),
         (
             |query| query.base_url("http://127.0.0.1:9/v1").configure(|settings| settings.model.attempts = 1),
