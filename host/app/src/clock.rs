@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use syrch_core::ports::TimeLeft;
+use syrch_layers::Time;
 use syrch_scheduler::Stop;
 
 /// The time of one search, over all wordings of its problem. Clones share it.
@@ -64,6 +66,17 @@ impl Clock {
             Some(left) if left > limit / 5 => TimeLeft::Plenty,
             Some(_) => TimeLeft::Little,
         }
+    }
+}
+
+#[async_trait]
+impl Time for Clock {
+    fn is_over(&self) -> bool {
+        Self::is_over(self)
+    }
+
+    async fn over(&self) {
+        Self::over(self).await;
     }
 }
 

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use serde::Deserialize;
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    CellsPort, Database, LlmError, ModelProvider, Ports, Relation, Reply, RowsGrant, SearchPort, SqlPort, Ticket,
-    Unrecorded,
+    CellsPort, LlmError, ModelProvider, Ports, Relation, Reply, RowsGrant, SearchPort, SqlPort, Ticket, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
@@ -16,7 +15,9 @@ use syrch_core::{
     Task, TaskId, Verdict,
 };
 use syrch_journal::{CallId, Tape};
-use syrch_layers::{BudgetedDatabase, GrantedCells, GrantedRows, Memo, ModelPort, SqlBinding, Taint, journalled};
+use syrch_layers::{
+    CallObserver, GrantedCells, GrantedRows, Memo, ModelPort, Previews, SqlBinding, Taint, role_stack, statement_stack,
+};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::clock::Clock;
@@ -24,13 +25,12 @@ use crate::evaluate::EvaluateOfTask;
 use crate::given_up::GivenUp;
 use crate::host::{Cast, Host};
 use crate::models;
-use crate::noted::{NotedInspect, NotedModel, NotedSql};
-use crate::preview::Previews;
+use crate::noted::NotedCall;
 use crate::recordings::Missed;
 use crate::retrieval::{ModelEmbedder, Retrieval};
 use crate::run_of_call::RunOfCall;
 use crate::trace::{Trace, TraceOfCall};
-use crate::{Error, Settings, open};
+use crate::{Error, Settings};
 
 /// What one run keeps over all wordings of its problem.
 pub(crate) struct RunState {
@@ -145,11 +145,7 @@ impl Context {
         let ledger = &run.ledger;
         let (model, problem) = (models::of_run(host, run), Arc::new(problem));
         let embedder = embedder(host, run, &model, &problem);
-        let database: Arc<dyn Database> = Arc::new(BudgetedDatabase::new(
-            open::cached(&host.database, host.cache.as_ref(), &host.settings),
-            Arc::clone(ledger),
-            limits,
-        ));
+        let memo = statement_stack(Arc::clone(&host.database), host.cache.as_ref(), ledger, limits);
         Arc::new(Self {
             settings: Arc::clone(&host.settings),
             cast: host.cast.clone(),
@@ -159,8 +155,8 @@ impl Context {
             catalog: Arc::clone(&run.catalog),
             granted: Arc::clone(&run.catalog),
             search: Arc::new(Retrieval::new(&run.catalog, &host.known.index, embedder, &run.given_up)),
-            cells: Arc::new(GrantedCells { index: Arc::clone(&database) as _, grant: host.settings.rows }),
-            memo: Memo::new(database),
+            cells: Arc::new(GrantedCells { index: Arc::clone(memo.database()) as _, grant: host.settings.rows }),
+            memo,
             clock: run.clock.clone(),
             tape: Arc::clone(&run.tape),
             taint: Arc::clone(&run.taint),
@@ -258,10 +254,8 @@ impl Context {
             }),
             wait: Arc::new(Unrecorded),
         };
-        let mut ports = journalled(ports, &self.tape, id, taint);
-        ports.llm = Arc::new(NotedModel { inner: ports.llm, context: Arc::clone(self), call: id });
-        ports.sql = Arc::new(NotedSql { inner: ports.sql, context: Arc::clone(self), task: task_id, call: id });
-        ports.inspect = Arc::new(NotedInspect { inner: ports.inspect, context: Arc::clone(self), call: id });
+        let noted: Arc<dyn CallObserver> = Arc::new(NotedCall { context: Arc::clone(self), task: task_id, call: id });
+        let ports = role_stack(ports, &self.tape, id, taint, &noted);
         let sql = Arc::clone(&ports.sql);
         let call = Call { label, ports, ledger: Arc::clone(&self.ledger) };
         Prepared { id, call, sql, evaluate, complaint, context: Arc::clone(self) }

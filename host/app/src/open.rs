@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use syrch_cache::{Cache, Options};
 use syrch_core::ports::{CellIndex, Database, ModelProvider};
-use syrch_layers::{CachedDatabase, GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel};
+use syrch_layers::{GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel, cached_database};
 use syrch_llm::{EndpointConfig, EndpointError, OfflineConfig, OfflineProvider};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
@@ -50,19 +50,6 @@ pub fn open_cache(settings: &Settings) -> Option<Arc<Cache>> {
     Some(Cache::open(folder.as_deref()?, options))
 }
 
-/// The database, behind the cache if there is one.
-pub(crate) fn cached(
-    database: &Arc<dyn Database>,
-    cache: Option<&Arc<Cache>>,
-    settings: &Settings,
-) -> Arc<dyn Database> {
-    let database = Arc::clone(database);
-    match cache {
-        Some(cache) => Arc::new(CachedDatabase::new(database, Arc::clone(cache), &settings.limits)),
-        None => database,
-    }
-}
-
 /// Opens the models of the settings; nothing is sent yet.
 pub(crate) fn open_model(
     settings: &Settings,
@@ -93,7 +80,7 @@ pub(crate) fn open_model(
         endpoints.insert(name, (endpoint, limiter));
     }
     let prices = Arc::new(prices(model, None)?);
-    let cells = cached(database, shared.cache(settings).as_ref(), settings);
+    let cells = cached_database(Arc::clone(database), shared.cache(settings).as_ref(), &settings.limits);
     let open = |name: &str, route: &RouteSettings, embeds: bool| {
         let unknown = || Error::Config(format!("the model `{name}` is at an endpoint that is not configured"));
         let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(unknown)?;

@@ -1,11 +1,11 @@
 //! What a search would send first, without sending it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use async_trait::async_trait;
-use syrch_core::ports::{ModelCall, ModelLayer, ModelOutcome, ModelProvider, Preview};
+use syrch_core::ports::Preview;
 use syrch_core::{Problem, outside};
 use syrch_journal::{Kept, Mode};
+use syrch_layers::Previews;
 use syrch_scheduler::Stop;
 use tokio::runtime::Builder;
 use tokio::sync::Notify;
@@ -13,28 +13,6 @@ use tokio::sync::Notify;
 use crate::host::Host;
 use crate::search::{Outside, run_id};
 use crate::{Error, Silent};
-
-/// The requests that a search would have sent, in their order.
-pub(crate) type Previews = Arc<Mutex<Vec<Preview>>>;
-
-/// A provider that notes what would be sent, and waits for ever. What needs nothing sent (the offline rules, a recording) is answered.
-pub(crate) struct PreviewedModel {
-    pub(crate) inner: Arc<dyn ModelProvider>,
-    pub(crate) previews: Previews,
-}
-
-#[async_trait]
-impl ModelLayer for PreviewedModel {
-    fn inner(&self) -> &dyn ModelProvider {
-        self.inner.as_ref()
-    }
-
-    async fn call(&self, call: &ModelCall) -> ModelOutcome {
-        let Some(preview) = self.inner.preview(call) else { return self.inner.complete(call).await };
-        list(&self.previews).push(preview);
-        std::future::pending().await
-    }
-}
 
 impl Host {
     /// The exact requests that a search for this problem would send before it has a reply to any of them, without secrets; empty when it
@@ -57,9 +35,9 @@ impl Host {
     /// sleeps by a clock of its own is not waited for.)
     fn preview_here(&self, problem: Problem) -> Result<Vec<Preview>, Error> {
         let (previews, over) = (Previews::default(), Arc::<Notify>::default());
-        let (noted, end) = (Arc::clone(&previews), Arc::clone(&over));
+        let (noted, end) = (previews.clone(), Arc::clone(&over));
         let look = move || {
-            if !outside::is_awaited() && !list(&noted).is_empty() {
+            if !outside::is_awaited() && !noted.is_empty() {
                 end.notify_one();
             }
         };
@@ -70,7 +48,7 @@ impl Host {
             let (id, stop) = (run_id(&problem.question), Stop::new());
             let live = Mode::Live(None, Kept::None);
             let mut run = self.run_state(&id, live, catalog, &(Arc::new(Silent) as _), &stop);
-            run.previews = Some(Arc::clone(&previews));
+            run.previews = Some(previews.clone());
             let outside = Outside { ask: None, stop: &stop };
             tokio::select! {
                 report = self.follow(problem, &run, &outside) => report.map(drop),
@@ -79,14 +57,10 @@ impl Host {
         });
         // What a statement may still do keeps nobody waiting.
         runtime.shutdown_background();
-        let found = std::mem::take(&mut *list(&previews));
+        let found = previews.take();
         match report {
             Err(error) if found.is_empty() => Err(error),
             _ => Ok(found),
         }
     }
-}
-
-fn list(previews: &Previews) -> MutexGuard<'_, Vec<Preview>> {
-    previews.lock().unwrap_or_else(PoisonError::into_inner)
 }

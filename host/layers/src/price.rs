@@ -113,6 +113,10 @@ impl PricedModel {
 
 #[async_trait]
 impl ModelLayer for PricedModel {
+    fn layer(&self) -> &'static str {
+        "price"
+    }
+
     fn inner(&self) -> &dyn ModelProvider {
         self.inner.as_ref()
     }

@@ -195,6 +195,10 @@ impl RatedModel {
 
 #[async_trait]
 impl ModelLayer for RatedModel {
+    fn layer(&self) -> &'static str {
+        "rate"
+    }
+
     fn inner(&self) -> &dyn ModelProvider {
         self.inner.as_ref()
     }

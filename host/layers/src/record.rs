@@ -35,6 +35,10 @@ pub fn kept(request: &Request, kept: Kept) -> Request {
 
 #[async_trait]
 impl ModelLayer for RecordedModel {
+    fn layer(&self) -> &'static str {
+        "recording"
+    }
+
     fn inner(&self) -> &dyn ModelProvider {
         self.inner.as_ref()
     }

@@ -108,6 +108,10 @@ fn with_reason(error: LlmError, reason: &str) -> LlmError {
 
 #[async_trait]
 impl ModelLayer for RetriedModel {
+    fn layer(&self) -> &'static str {
+        "retry"
+    }
+
     fn inner(&self) -> &dyn ModelProvider {
         self.inner.as_ref()
     }

@@ -128,6 +128,11 @@ impl ModelProvider for RoutedModel {
         };
         provider.complete(&onward).await
     }
+
+    fn layers(&self) -> Vec<&'static str> {
+        let of_default = self.routes.first().map(|route| route.provider.layers());
+        std::iter::once("route").chain(of_default.into_iter().flatten()).collect()
+    }
 }
 
 #[cfg(test)]

@@ -307,11 +307,17 @@ pub trait ModelProvider: Send + Sync {
     fn preview(&self, call: &ModelCall) -> Option<Preview>;
     /// Makes the call. Dropping the future ends it.
     async fn complete(&self, call: &ModelCall) -> ModelOutcome;
+    /// The layers that a call passes before it comes to whoever answers, outermost first.
+    fn layers(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
 }
 
 /// A decorator around another provider: what it does not change is the inner one's. Every layer is a [`ModelProvider`].
 #[async_trait]
 pub trait ModelLayer: Send + Sync {
+    /// Its name in the list of layers.
+    fn layer(&self) -> &'static str;
     /// The provider that it stands around.
     fn inner(&self) -> &dyn ModelProvider;
     /// What it makes of [`ModelProvider::estimate`].
@@ -346,5 +352,9 @@ impl<L: ModelLayer> ModelProvider for L {
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
         self.call(call).await
+    }
+
+    fn layers(&self) -> Vec<&'static str> {
+        std::iter::once(self.layer()).chain(self.inner().layers()).collect()
     }
 }

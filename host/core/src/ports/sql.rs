@@ -109,6 +109,10 @@ pub trait Database: CellIndex {
     /// # Errors
     /// When the database cannot be read.
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError>;
+    /// The layers that a statement passes before it comes to the engine, outermost first.
+    fn layers(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
     /// The one self-contained statement that a query comes to: relations that it uses stand before it as common table expressions.
     ///
     /// # Errors

@@ -118,6 +118,10 @@ impl Database for BudgetedDatabase {
         self.inner.catalog().await
     }
 
+    fn layers(&self) -> Vec<&'static str> {
+        std::iter::once("budget").chain(self.inner.layers()).collect()
+    }
+
     fn compose(&self, query: &Query) -> Result<String, SqlError> {
         self.inner.compose(query)
     }

@@ -179,6 +179,10 @@ impl BudgetedModel {
 
 #[async_trait]
 impl ModelLayer for BudgetedModel {
+    fn layer(&self) -> &'static str {
+        "budget"
+    }
+
     fn inner(&self) -> &dyn ModelProvider {
         self.inner.as_ref()
     }

@@ -147,6 +147,10 @@ impl Database for CachedDatabase {
         self.inner.catalog().await
     }
 
+    fn layers(&self) -> Vec<&'static str> {
+        std::iter::once("cache").chain(self.inner.layers()).collect()
+    }
+
     fn compose(&self, query: &Query) -> Result<String, SqlError> {
         self.inner.compose(query)
     }

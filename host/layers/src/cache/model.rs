@@ -133,6 +133,10 @@ fn is_everybodys(error: &LlmError) -> bool {
 
 #[async_trait]
 impl ModelLayer for CachedModel {
+    fn layer(&self) -> &'static str {
+        "cache"
+    }
+
     fn inner(&self) -> &dyn ModelProvider {
         self.inner.as_ref()
     }

@@ -1,0 +1,190 @@
+//! The order of the layers, and the one place that puts them together.
+
+use std::sync::Arc;
+
+use syrch_cache::Cache;
+use syrch_core::Limits;
+use syrch_core::ledger::Ledger;
+use syrch_core::ports::{Database, ModelProvider, Ports};
+use syrch_journal::{CallId, Kept, Recording, Tape};
+
+use crate::observe::{CallObserver, observed};
+use crate::preview::{PreviewedModel, Previews};
+use crate::taint::TaintOfCall;
+use crate::time::{Time, TimedModel};
+use crate::{
+    BudgetedDatabase, BudgetedModel, CachedDatabase, CachedModel, Memo, RatedModel, RecordedModel, RetriedModel,
+    Retries, RoutedModel, journalled,
+};
+
+/// What every call of a role passes first, outermost first.
+pub const ROLE_LAYERS: [&str; 3] = ["observer", "journal", "taint"];
+/// What a model call passes then. Cache and recording are there when they are wanted, one of them at most: what is recorded comes from the
+/// model itself.
+pub const MODEL_LAYERS: [&str; 8] = ["time", "cache", "retry", "recording", "rate", "budget", "route", "price"];
+/// What a model call passes in a dry run, which neither waits nor tries again.
+pub const DRY_LAYERS: [&str; 6] = ["time", "cache", "budget", "preview", "route", "price"];
+/// What a statement passes then.
+pub const STATEMENT_LAYERS: [&str; 4] = ["grant", "memo", "budget", "cache"];
+
+/// What the layers of a search's model calls need.
+pub struct ModelParts {
+    /// The models, each with its price, and who is asked for what.
+    pub model: Arc<RoutedModel>,
+    /// The search's time.
+    pub time: Arc<dyn Time>,
+    /// What it may spend.
+    pub ledger: Arc<Ledger>,
+    /// What single calls may be.
+    pub limits: Limits,
+    /// Where replies are kept beyond the process, and the temperature of requests that name none.
+    pub cache: Option<(Arc<Cache>, f32)>,
+    /// Where exchanges are recorded, and how much of them.
+    pub recording: Option<(Arc<Recording>, Kept)>,
+    /// How failed calls are tried again.
+    pub retries: Retries,
+    /// Where a dry run notes what would be sent.
+    pub previews: Option<Previews>,
+}
+
+/// The layers of a search's model calls. A reply from the cache takes no place, is charged to nobody and costs no money; each try is charged.
+#[must_use]
+pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
+    let ModelParts { model, time, ledger, limits, cache, recording, retries, previews } = parts;
+    let budgeted = |inner| Arc::new(BudgetedModel::new(inner, Arc::clone(&ledger), limits));
+    let has_recording = recording.is_some();
+    let mut stack: Arc<dyn ModelProvider> = match previews {
+        Some(previews) => budgeted(Arc::new(PreviewedModel::new(model, previews))),
+        None => {
+            let rated = Arc::new(RatedModel::new(budgeted(Arc::clone(&model) as _), model));
+            let recorded: Arc<dyn ModelProvider> = match recording {
+                Some((recording, kept)) => Arc::new(RecordedModel::new(rated, recording, kept)),
+                None => rated,
+            };
+            Arc::new(RetriedModel::new(recorded, retries))
+        }
+    };
+    if let Some((cache, temperature)) = cache.filter(|_| !has_recording) {
+        stack = Arc::new(CachedModel::new(stack, cache, ledger).sending(temperature));
+    }
+    Arc::new(TimedModel::new(stack, time))
+}
+
+/// The layers of a search's statements. One that the search has run before is not charged again; one whose result an earlier search left in the
+/// cache is charged like any other.
+#[must_use]
+pub fn statement_stack(
+    database: Arc<dyn Database>,
+    cache: Option<&Arc<Cache>>,
+    ledger: &Arc<Ledger>,
+    limits: &Limits,
+) -> Arc<Memo> {
+    let cached = cached_database(database, cache, limits);
+    Memo::new(Arc::new(BudgetedDatabase::new(cached, Arc::clone(ledger), limits)))
+}
+
+/// The database behind the cache, if there is one: for what no search is charged for.
+#[must_use]
+pub fn cached_database(database: Arc<dyn Database>, cache: Option<&Arc<Cache>>, limits: &Limits) -> Arc<dyn Database> {
+    match cache {
+        Some(cache) => Arc::new(CachedDatabase::new(database, Arc::clone(cache), limits)),
+        None => database,
+    }
+}
+
+/// The ports of one role call, as its plugin gets them.
+#[must_use]
+pub fn role_stack(
+    ports: Ports,
+    tape: &Arc<Tape>,
+    call: CallId,
+    taint: TaintOfCall,
+    observer: &Arc<dyn CallObserver>,
+) -> Ports {
+    observed(journalled(ports, tape, call, taint), observer)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use async_trait::async_trait;
+    use syrch_core::ledger::Budgets;
+
+    use super::*;
+    use crate::fakes::{FakeDatabase, ScriptedModel};
+    use crate::{Limiter, PricedModel, Prices, Rates, Route};
+
+    struct Always;
+
+    #[async_trait]
+    impl Time for Always {
+        fn is_over(&self) -> bool {
+            false
+        }
+
+        async fn over(&self) {
+            std::future::pending().await
+        }
+    }
+
+    fn parts(cache: bool) -> (tempfile::TempDir, ModelParts) {
+        let folder = tempfile::tempdir().unwrap();
+        let prices = Arc::new(Prices::new(BTreeMap::new()).unwrap());
+        let provider = Arc::new(PricedModel::new(Arc::new(ScriptedModel::new(Vec::new())), prices));
+        let route = Route { name: "m".into(), provider, model: None, limiter: Limiter::new(Rates::default()) };
+        let model = Arc::new(RoutedModel::new(route, Vec::new(), &BTreeMap::new()).unwrap());
+        let opened = Cache::open(folder.path(), syrch_cache::Options::default());
+        let parts = ModelParts {
+            model,
+            time: Arc::new(Always),
+            ledger: Ledger::new(Budgets::default()),
+            limits: Limits::default(),
+            cache: cache.then_some((opened, 0.0)),
+            recording: None,
+            retries: Retries::default(),
+            previews: None,
+        };
+        (folder, parts)
+    }
+
+    fn without<'a>(layers: &[&'a str], left_out: &str) -> Vec<&'a str> {
+        layers.iter().copied().filter(|layer| *layer != left_out).collect()
+    }
+
+    #[test]
+    fn model_calls_pass_the_layers_in_their_order() {
+        let (_folder, all) = parts(true);
+        assert_eq!(model_stack(all).layers(), without(&MODEL_LAYERS, "recording"));
+        let (folder, mut recorded) = parts(true);
+        let recording = Recording::open(&folder.path().join("r.jsonl"), &[]).unwrap();
+        recorded.recording = Some((Arc::new(recording), Kept::Full));
+        assert_eq!(model_stack(recorded).layers(), without(&MODEL_LAYERS, "cache"));
+        let (_folder, mut dry) = parts(true);
+        dry.previews = Some(Previews::default());
+        assert_eq!(model_stack(dry).layers(), DRY_LAYERS);
+    }
+
+    #[test]
+    fn statements_pass_theirs() {
+        let (_folder, parts) = parts(true);
+        let (cache, _) = parts.cache.unwrap();
+        let memo = statement_stack(Arc::new(FakeDatabase::default()), Some(&cache), &parts.ledger, &Limits::default());
+        // Grant and memo are around the database and no databases themselves.
+        assert_eq!(memo.database().layers(), STATEMENT_LAYERS[2..]);
+    }
+
+    #[test]
+    fn the_documents_name_them_in_that_order() {
+        let read = |path: &str| std::fs::read_to_string(format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let of_models = format!("{} → {} → provider", ROLE_LAYERS.join(" → "), MODEL_LAYERS.join(" → "));
+        let of_statements = format!("{} → {} → database", ROLE_LAYERS[..2].join(" → "), STATEMENT_LAYERS.join(" → "));
+        let host = read("README.md");
+        assert!(host.contains(&of_models) && host.contains(&of_statements), "{of_models}; {of_statements}");
+        let models = read("../docs/models.md");
+        let rows = models.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+        let named: Vec<&str> = rows.skip_while(|name| *name != ROLE_LAYERS[0]).collect();
+        let wanted: Vec<&str> = ROLE_LAYERS.into_iter().chain(MODEL_LAYERS).chain(["provider"]).collect();
+        assert!(named.starts_with(&wanted), "docs/models.md: {named:?}");
+    }
+}
