@@ -10,6 +10,7 @@ use syrch_core::{Column, Dialect, ForeignKey, Index, Table};
 use syrch_guard::Kind;
 
 use crate::connect::{self, COLUMNS, quoted};
+use crate::declaration::{self, Declaration};
 use crate::error;
 use crate::functions;
 use crate::guard::Grant;
@@ -74,12 +75,17 @@ fn size<'a>(names: impl IntoIterator<Item = &'a String>) -> usize {
 }
 
 /// A table or view of the schema.
+#[derive(Default)]
 pub(crate) struct Entry {
     pub(crate) name: String,
     /// `table`, `view`, `virtual`, or `shadow` for what a virtual table keeps its content in.
     pub(crate) kind: &'static str,
     /// Its declaration.
     sql: String,
+    /// The module of a virtual table, in lower case.
+    module: Option<String>,
+    /// Whether the engine makes of the declaration what the schema's table says.
+    is_as_declared: bool,
 }
 
 impl Entry {
@@ -107,6 +113,10 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
     let (statistics, declared) = (statistics(connection)?, declared_indexes(connection)?);
     let (mut tables, mut estimates, mut room) = (Vec::with_capacity(granted.len()), ESTIMATED, Room(CATALOG));
     for entry in granted {
+        if !entry.is_as_declared {
+            grant.refuse(&entry.name, "what the file says of it is not what its declaration makes".to_owned());
+            continue;
+        }
         let before = room;
         match table(connection, entry, &statistics, &declared, &mut estimates, &mut room)? {
             Ok(table) => {
@@ -125,13 +135,14 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
         }
     }
     grant.views = entries.iter().filter(|entry| entry.kind == "view").map(|entry| entry.name.to_lowercase()).collect();
-    for entry in entries.iter().filter(|entry| module(&entry.sql).is_some_and(|module| module.starts_with("fts"))) {
-        if entry.kind == "virtual" {
-            grant.full_text.add(&entry.name, &entry.sql);
-            if content(&entry.sql).is_some_and(|name| grant.views.contains(&name)) {
-                grant.tables.remove(&entry.name.to_lowercase());
+    for entry in entries.iter().filter(|entry| entry.module.as_ref().is_some_and(|module| module.starts_with("fts"))) {
+        grant.full_text.add(&entry.name, &entry.sql);
+        if declaration::contents(&entry.sql).iter().any(|name| grant.views.contains(name)) {
+            let name = entry.name.to_lowercase();
+            if grant.tables.remove(&name) {
                 grant.refuse(&entry.name, "its content is a view, whose searches nothing bounds".to_owned());
             }
+            grant.others.insert(name);
         }
     }
     let owned = |entry: &&Entry| owner(&entry.name).is_some_and(|(owner, _)| grant.tables.contains(&owner));
@@ -143,30 +154,41 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
 
 /// Tables and views in the order of their making. The schema's own table is read for it: the engine's list of the tables compiles each view
 /// only to count its columns, and is a program whose size is in proportion to the number of tables.
+///
+/// The engine compares kind and name with the declaration, letter case aside, and otherwise goes by the declaration alone.
 pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
-    let sql = "SELECT name, type, rootpage, sql FROM sqlite_schema WHERE type IN ('table', 'view') \
-               AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
-    let entry = |row: &Row<'_>| {
-        let kind = match (text(row, 1)?.as_str(), row.get::<_, Option<i64>>(2)?) {
-            ("view", _) => "view",
-            (_, None | Some(0)) => "virtual",
-            _ => "table",
-        };
-        let sql = text(row, 3)?;
-        Ok(connect::name(row, 0)?.map(|name| Entry { name, kind, sql }))
-    };
+    let sql = "SELECT CAST(name AS TEXT), CAST(type AS TEXT), CAST(rootpage AS INTEGER), CAST(sql AS TEXT) FROM sqlite_schema \
+               WHERE lower(CAST(type AS TEXT)) IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
     let mut entries = Vec::new();
-    for entry in connection.prepare(sql)?.query_map([], entry)? {
-        match entry? {
-            Ok(entry) => entries.push(entry),
-            Err(name) => tracing::warn!(name, "a table or view is left out: its name is not UTF-8"),
-        }
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let name = match connect::name(row, 0)? {
+            Ok(name) => name,
+            Err(name) => {
+                tracing::warn!(name, "a table or view is left out: its name is not UTF-8");
+                continue;
+            }
+        };
+        let (kind, sql) = (text(row, 1)?, text(row, 3)?);
+        let has_pages = row.get::<_, Option<i64>>(2)?.is_some_and(|page| page != 0);
+        let declared = declaration::read(&sql);
+        let made = declared.as_ref().map_or("", |declared| declared.kind);
+        let is_named_so = |declared: &Declaration| declared.is_whole && declared.name.eq_ignore_ascii_case(&name);
+        let is_kind = match made {
+            "table" => kind == "table" && has_pages,
+            "virtual" => kind == "table" && !has_pages,
+            _ => kind == made && !has_pages,
+        };
+        let is_as_declared = is_kind
+            && declared.as_ref().is_some_and(is_named_so)
+            // The engine's own word: it knows no views by this.
+            && connection.table_exists(Some("main"), name.as_str())? == (made != "view");
+        let kind = if matches!(made, "view" | "virtual") { made } else { "table" };
+        entries.push(Entry { name, kind, sql, module: declared.and_then(|declared| declared.module), is_as_declared });
     }
-    let modules: HashMap<String, String> = entries
-        .iter()
-        .filter(|entry| entry.kind == "virtual")
-        .filter_map(|entry| Some((entry.name.to_lowercase(), module(&entry.sql)?)))
-        .collect();
+    let modules: HashMap<String, String> =
+        entries.iter().filter_map(|entry| Some((entry.name.to_lowercase(), entry.module.clone()?))).collect();
     let is_shadow = |entry: &Entry| {
         owner(&entry.name).and_then(|(owner, suffix)| Some(shadows(modules.get(&owner)?).contains(&suffix.as_str())))
     };
@@ -182,23 +204,6 @@ pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
 fn owner(name: &str) -> Option<(String, String)> {
     let (owner, suffix) = name.rsplit_once('_')?;
     Some((owner.to_lowercase(), suffix.to_lowercase()))
-}
-
-/// The module of a virtual table, in lower case, from its declaration.
-fn module(sql: &str) -> Option<String> {
-    let tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).ok()?;
-    let mut names = tokens.iter().filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
-    names.find(|token| token.kind == Kind::Word && token.text(sql).eq_ignore_ascii_case("using"))?;
-    Some(names.next()?.name(sql)?.to_lowercase())
-}
-
-/// What a full-text table takes its content from (`content='name'`), in lower case.
-fn content(sql: &str) -> Option<String> {
-    let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).ok()?;
-    tokens.retain(syrch_guard::Token::is_significant);
-    let at = tokens.iter().position(|token| token.text(sql).eq_ignore_ascii_case("content"))?;
-    let named = tokens.get(at + 2).filter(|_| tokens.get(at + 1).is_some_and(|token| token.text(sql) == "="))?;
-    Some(named.name(sql).unwrap_or_else(|| named.text(sql).trim_matches('\'').to_owned()).to_lowercase())
 }
 
 /// How the names of the tables end that a module makes for itself.
@@ -319,7 +324,7 @@ pub(crate) fn view_columns(
     name: &str,
     room: &mut Room,
 ) -> rusqlite::Result<Result<Vec<Column>, String>> {
-    let entry = Entry { name: name.to_owned(), kind: "view", sql: String::new() };
+    let entry = Entry { name: name.to_owned(), kind: "view", ..Entry::default() };
     Ok(columns(connection, &entry, room)?.map(|(columns, _)| columns))
 }
 
@@ -353,14 +358,21 @@ fn lines(
     room: &mut Room,
     reason: &mut Option<String>,
 ) -> rusqlite::Result<Vec<Line>> {
-    let sql =
-        "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1 ORDER BY cid";
+    let sql = "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1, 'main') ORDER BY cid";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([&entry.name])?;
     let mut lines = Vec::new();
     while let Some(row) = rows.next()? {
         let is_utf8 = connect::name(row, 0)?.is_ok() && connect::name(row, 1)?.is_ok();
         let line: Line = (text(row, 0)?, text(row, 1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+        // Only virtual tables have hidden columns.
+        if line.4 == 1 && entry.kind != "virtual" {
+            *reason = Some("the engine takes it for a virtual table".to_owned());
+            break;
+        }
+        if line.4 == 1 {
+            continue;
+        }
         if !is_utf8 {
             *reason = Some(format!("the name or the type of its column `{}` is not UTF-8", line.0));
             break;
@@ -567,7 +579,7 @@ mod tests {
         connection.execute_batch("CREATE TABLE t(a)").unwrap();
         assert_eq!(read(&connection, None).unwrap().tables[0].columns.len(), 1);
         let columns = |connection: &Connection, kind| {
-            let entry = Entry { name: "t".to_owned(), kind, sql: String::new() };
+            let entry = Entry { name: "t".to_owned(), kind, ..Entry::default() };
             let read = columns(connection, &entry, &mut Room(CATALOG));
             read.map(|read| read.unwrap().0.len()).map_err(|error| error::code(&error))
         };

@@ -280,7 +280,9 @@ fn very_many_tables_open() {
     let nullable = |table: &str, column: &str| catalog.table(table).unwrap().column(column).unwrap().nullable;
     assert!(!nullable("w", "b") && nullable("w", "a") && nullable("c", "a"));
     assert_eq!(catalog.table("w").unwrap().indexes.len(), 1);
-    assert_eq!(rows(&database, "SELECT count(*) FROM t5999, v, f"), [[Value::Integer(0)]]);
+    for from in ["t5999, v", "t5999, f"] {
+        assert_eq!(rows(&database, &format!("SELECT count(*) FROM {from}")), [[Value::Integer(0)]]);
+    }
 }
 
 #[test]
