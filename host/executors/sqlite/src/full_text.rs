@@ -7,6 +7,8 @@ use std::collections::HashSet;
 use syrch_core::{Dialect, SqlError, SqlErrorKind};
 use syrch_guard::{Kind, Token};
 
+use crate::declaration;
+
 /// Words of one search, and of all searches of a statement.
 const WORDS: usize = 16;
 const ALL_WORDS: usize = 64;
@@ -94,7 +96,7 @@ impl Search {
             if is_search && !text.is_searched_for(at + 1)? {
                 return Err(text.computed(at));
             }
-            let name = token.name(sql).unwrap_or_else(|| token.text(sql).trim_matches('\'').to_owned()).to_lowercase();
+            let name = declaration::name(token, sql).to_lowercase();
             if self.read.contains(&name) && text.token(at + 1) == "(" && !text.arguments(at + 2)? {
                 return Err(text.computed(at));
             }
@@ -203,8 +205,10 @@ mod tests {
     fn check(sql: &str) -> Result<(), SqlError> {
         let mut tables = Tables::default();
         tables.add("docs", "CREATE VIRTUAL TABLE docs USING fts5(title, tokenize='trigram')");
+        tables.add("it's", "CREATE VIRTUAL TABLE \"it's\" USING fts5(title)");
         let mut search = Search::default();
         search.read(&tables, "docs", "title");
+        search.read(&tables, "it's", "title");
         search.call("like");
         // `docs('words')` reads no column of that name.
         if !sql.contains("docs(") {
@@ -254,6 +258,7 @@ mod tests {
             "SELECT 1 FROM main . \"docs\" (title)",
             "SELECT 1 FROM docs WHERE title LIKE '%' || body",
             "SELECT 1 FROM docs JOIN t USING (docs)",
+            "SELECT 1 FROM docs, 'it''s'('a' || 'b')",
         ] {
             assert!(check(sql).is_err_and(|error| error.rule.as_deref() == Some("full-text")), "{sql}");
         }

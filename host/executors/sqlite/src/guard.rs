@@ -199,6 +199,9 @@ impl State {
 
     fn read(&mut self, table: &str, column: &str, context: &AuthContext<'_>) -> Authorization {
         let name = table.to_lowercase();
+        // Of a view of which no column is used, the engine asks only about what it reads.
+        let through = context.accessor.is_some_and(|view| self.grant.views.contains(&view.to_lowercase()));
+        self.seen.views += usize::from(through && self.phase == Phase::Compile);
         let is_main = matches!(context.database_name, None | Some("main"));
         if is_main && self.grant.tables.contains(&name) {
             if self.phase == Phase::Compile {

@@ -1,6 +1,7 @@
 //! The catalog: tables, views and virtual tables that the grant covers, read with pragmas in one go.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 
 use globset::GlobSet;
 use rusqlite::types::ValueRef;
@@ -9,9 +10,11 @@ use syrch_core::{Column, Dialect, ForeignKey, Index, Table};
 use syrch_guard::Kind;
 
 use crate::connect::{self, COLUMNS, quoted};
+use crate::declaration::{self, Declaration};
 use crate::error;
 use crate::functions;
 use crate::guard::Grant;
+use crate::session;
 
 /// What stands in a database.
 pub(crate) struct Schema {
@@ -22,11 +25,13 @@ pub(crate) struct Schema {
     pub(crate) columns: i32,
     /// Names of all tables and views that a grant could cover.
     pub(crate) names: Vec<String>,
+    pub(crate) room: Room,
 }
 
 impl Schema {
     /// Takes tables or views out of the grant; names in lower case.
-    pub(crate) fn hide(&mut self, hidden: &HashSet<String>) {
+    pub(crate) fn hide<'a>(&mut self, hidden: impl IntoIterator<Item = &'a String>) {
+        let hidden: HashSet<&String> = hidden.into_iter().collect();
         self.tables.retain(|table| !hidden.contains(&table.name.to_lowercase()));
         for name in hidden {
             self.grant.tables.remove(name);
@@ -35,13 +40,52 @@ impl Schema {
     }
 }
 
+/// Bytes that the catalog may take. A declaration of a few bytes can repeat long names very often.
+const CATALOG: usize = 64 << 20;
+
+/// The bytes of [`CATALOG`] that are not taken yet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room(usize);
+
+impl Room {
+    /// Takes so many bytes, or returns why it cannot.
+    fn take(&mut self, bytes: usize) -> Result<(), String> {
+        self.0 = self.0.checked_sub(bytes).ok_or_else(full)?;
+        Ok(())
+    }
+
+    /// Takes all that is left.
+    fn close(&mut self) {
+        self.0 = 0;
+    }
+
+    pub(crate) fn is_closed(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Why something is left out that [`Room`] does not have room for.
+pub(crate) fn full() -> String {
+    format!("the catalog would take more than {} MiB", CATALOG >> 20)
+}
+
+/// Bytes that names take in a list.
+fn size<'a>(names: impl IntoIterator<Item = &'a String>) -> usize {
+    names.into_iter().map(|name| size_of::<String>() + name.len()).sum()
+}
+
 /// A table or view of the schema.
+#[derive(Default)]
 pub(crate) struct Entry {
     pub(crate) name: String,
     /// `table`, `view`, `virtual`, or `shadow` for what a virtual table keeps its content in.
     pub(crate) kind: &'static str,
     /// Its declaration.
     sql: String,
+    /// The module of a virtual table, in lower case.
+    module: Option<String>,
+    /// Whether the engine makes of the declaration what the schema's table says.
+    is_as_declared: bool,
 }
 
 impl Entry {
@@ -67,14 +111,22 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
         visible.iter().copied().filter(|entry| globs.is_none_or(|globs| globs.is_match(&entry.name))).collect();
     let mut grant = Grant::default();
     let (statistics, declared) = (statistics(connection)?, declared_indexes(connection)?);
-    let (mut tables, mut estimates) = (Vec::with_capacity(granted.len()), ESTIMATED);
+    let (mut tables, mut estimates, mut room) = (Vec::with_capacity(granted.len()), ESTIMATED, Room(CATALOG));
     for entry in granted {
-        match table(connection, entry, &statistics, &declared, &mut estimates)? {
+        if !entry.is_as_declared {
+            grant.refuse(&entry.name, "what the file says of it is not what its declaration makes".to_owned());
+            continue;
+        }
+        let before = room;
+        match table(connection, entry, &statistics, &declared, &mut estimates, &mut room)? {
             Ok(table) => {
                 grant.tables.insert(entry.name.to_lowercase());
                 tables.push(table);
             }
-            Err(reason) => grant.refuse(&entry.name, reason),
+            Err(reason) => {
+                grant.refuse(&entry.name, reason);
+                room = before;
+            }
         }
     }
     for name in entries.iter().map(|entry| entry.name.to_lowercase()).chain(modules(connection)?) {
@@ -83,48 +135,60 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
         }
     }
     grant.views = entries.iter().filter(|entry| entry.kind == "view").map(|entry| entry.name.to_lowercase()).collect();
-    for entry in entries.iter().filter(|entry| module(&entry.sql).is_some_and(|module| module.starts_with("fts"))) {
-        if entry.kind == "virtual" {
-            grant.full_text.add(&entry.name, &entry.sql);
-            if content(&entry.sql).is_some_and(|name| grant.views.contains(&name)) {
-                grant.tables.remove(&entry.name.to_lowercase());
+    for entry in entries.iter().filter(|entry| entry.module.as_ref().is_some_and(|module| module.starts_with("fts"))) {
+        grant.full_text.add(&entry.name, &entry.sql);
+        if declaration::contents(&entry.sql).iter().any(|name| grant.views.contains(name)) {
+            let name = entry.name.to_lowercase();
+            if grant.tables.remove(&name) {
                 grant.refuse(&entry.name, "its content is a view, whose searches nothing bounds".to_owned());
             }
+            grant.others.insert(name);
         }
     }
     let owned = |entry: &&Entry| owner(&entry.name).is_some_and(|(owner, _)| grant.tables.contains(&owner));
     grant.shadows = entries.iter().filter(is_shadow).filter(owned).map(|entry| entry.name.to_lowercase()).collect();
-    close_keys(&mut tables);
+    close_keys(&mut tables, &mut room);
     let names = visible.iter().map(|entry| entry.name.clone()).collect();
-    Ok(Schema { tables, grant, columns: width(connection, &entries)?, names })
+    Ok(Schema { tables, grant, columns: width(connection, &entries)?, names, room })
 }
 
 /// Tables and views in the order of their making. The schema's own table is read for it: the engine's list of the tables compiles each view
 /// only to count its columns, and is a program whose size is in proportion to the number of tables.
+///
+/// The engine compares kind and name with the declaration, letter case aside, and otherwise goes by the declaration alone.
 pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
-    let sql = "SELECT name, type, rootpage, sql FROM sqlite_schema WHERE type IN ('table', 'view') \
-               AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
-    let entry = |row: &Row<'_>| {
-        let kind = match (text(row, 1)?.as_str(), row.get::<_, Option<i64>>(2)?) {
-            ("view", _) => "view",
-            (_, None | Some(0)) => "virtual",
-            _ => "table",
-        };
-        let sql = text(row, 3)?;
-        Ok(connect::name(row, 0)?.map(|name| Entry { name, kind, sql }))
-    };
+    let sql = "SELECT CAST(name AS TEXT), CAST(type AS TEXT), CAST(rootpage AS INTEGER), CAST(sql AS TEXT) FROM sqlite_schema \
+               WHERE lower(CAST(type AS TEXT)) IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
     let mut entries = Vec::new();
-    for entry in connection.prepare(sql)?.query_map([], entry)? {
-        match entry? {
-            Ok(entry) => entries.push(entry),
-            Err(name) => tracing::warn!(name, "a table or view is left out: its name is not UTF-8"),
-        }
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let name = match connect::name(row, 0)? {
+            Ok(name) => name,
+            Err(name) => {
+                tracing::warn!(name, "a table or view is left out: its name is not UTF-8");
+                continue;
+            }
+        };
+        let (kind, sql) = (text(row, 1)?, text(row, 3)?);
+        let has_pages = row.get::<_, Option<i64>>(2)?.is_some_and(|page| page != 0);
+        let declared = declaration::read(&sql);
+        let made = declared.as_ref().map_or("", |declared| declared.kind);
+        let is_named_so = |declared: &Declaration| declared.is_whole && declared.name.eq_ignore_ascii_case(&name);
+        let is_kind = match made {
+            "table" => kind == "table" && has_pages,
+            "virtual" => kind == "table" && !has_pages,
+            _ => kind == made && !has_pages,
+        };
+        let is_as_declared = is_kind
+            && declared.as_ref().is_some_and(is_named_so)
+            // The engine's own word: it knows no views by this.
+            && connection.table_exists(Some("main"), name.as_str())? == (made != "view");
+        let kind = if matches!(made, "view" | "virtual") { made } else { "table" };
+        entries.push(Entry { name, kind, sql, module: declared.and_then(|declared| declared.module), is_as_declared });
     }
-    let modules: HashMap<String, String> = entries
-        .iter()
-        .filter(|entry| entry.kind == "virtual")
-        .filter_map(|entry| Some((entry.name.to_lowercase(), module(&entry.sql)?)))
-        .collect();
+    let modules: HashMap<String, String> =
+        entries.iter().filter_map(|entry| Some((entry.name.to_lowercase(), entry.module.clone()?))).collect();
     let is_shadow = |entry: &Entry| {
         owner(&entry.name).and_then(|(owner, suffix)| Some(shadows(modules.get(&owner)?).contains(&suffix.as_str())))
     };
@@ -140,23 +204,6 @@ pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
 fn owner(name: &str) -> Option<(String, String)> {
     let (owner, suffix) = name.rsplit_once('_')?;
     Some((owner.to_lowercase(), suffix.to_lowercase()))
-}
-
-/// The module of a virtual table, in lower case, from its declaration.
-fn module(sql: &str) -> Option<String> {
-    let tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).ok()?;
-    let mut names = tokens.iter().filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
-    names.find(|token| token.kind == Kind::Word && token.text(sql).eq_ignore_ascii_case("using"))?;
-    Some(names.next()?.name(sql)?.to_lowercase())
-}
-
-/// What a full-text table takes its content from (`content='name'`), in lower case.
-fn content(sql: &str) -> Option<String> {
-    let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).ok()?;
-    tokens.retain(syrch_guard::Token::is_significant);
-    let at = tokens.iter().position(|token| token.text(sql).eq_ignore_ascii_case("content"))?;
-    let named = tokens.get(at + 2).filter(|_| tokens.get(at + 1).is_some_and(|token| token.text(sql) == "="))?;
-    Some(named.name(sql).unwrap_or_else(|| named.text(sql).trim_matches('\'').to_owned()).to_lowercase())
 }
 
 /// How the names of the tables end that a module makes for itself.
@@ -224,9 +271,13 @@ fn table(
     statistics: &HashMap<String, u64>,
     declared: &Declared,
     estimates: &mut usize,
+    room: &mut Room,
 ) -> rusqlite::Result<Result<Table, String>> {
+    if let Err(reason) = room.take(size_of::<Table>() + entry.name.len()) {
+        return Ok(Err(reason));
+    }
     let is_view = entry.kind == "view";
-    let read = if is_view { Ok(Default::default()) } else { columns(connection, entry)? };
+    let read = if is_view { Ok(Default::default()) } else { columns(connection, entry, room)? };
     let (columns, primary_key) = match read {
         Ok(read) => read,
         Err(reason) => return Ok(Err(reason)),
@@ -241,11 +292,11 @@ fn table(
     }
     // The engine is asked only where there is something to tell: a schema may have very many tables.
     if entry.sql.to_ascii_lowercase().contains("references") {
-        table.foreign_keys = foreign_keys(connection, &entry.name)?;
+        table.foreign_keys = foreign_keys(connection, &entry.name, room)?;
     }
     let name = entry.name.to_lowercase();
     if declared.tables.contains(&name) || entry.is_without_rowid() {
-        table.indexes = indexes(connection, &entry.name, declared)?;
+        table.indexes = indexes(connection, &entry.name, declared, room)?;
     }
     table.row_estimate = match statistics.get(&name) {
         Some(rows) => Some(*rows),
@@ -266,9 +317,15 @@ pub(crate) fn declaration(connection: &Connection, view: &str) -> rusqlite::Resu
 }
 
 /// The columns of a view that was compiled, or why it cannot be read.
-pub(crate) fn view_columns(connection: &Connection, name: &str) -> rusqlite::Result<Result<Vec<Column>, String>> {
-    let entry = Entry { name: name.to_owned(), kind: "view", sql: String::new() };
-    Ok(columns(connection, &entry)?.map(|(columns, _)| columns))
+///
+/// One for which there is no room takes all of it: the engine holds the columns of each view that it has compiled, so no other is tried.
+pub(crate) fn view_columns(
+    connection: &Connection,
+    name: &str,
+    room: &mut Room,
+) -> rusqlite::Result<Result<Vec<Column>, String>> {
+    let entry = Entry { name: name.to_owned(), kind: "view", ..Entry::default() };
+    Ok(columns(connection, &entry, room)?.map(|(columns, _)| columns))
 }
 
 /// The columns of a table, and the names of those of its primary key in its order.
@@ -285,25 +342,59 @@ fn unless_broken<T: Default>(entry: &Entry, read: rusqlite::Result<T>) -> rusqli
 }
 
 /// The columns, or why they cannot be read. What is broken has none.
-fn columns(connection: &Connection, entry: &Entry) -> rusqlite::Result<Result<Columns, String>> {
-    let sql =
-        "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1 ORDER BY cid";
+fn columns(connection: &Connection, entry: &Entry, room: &mut Room) -> rusqlite::Result<Result<Columns, String>> {
+    let mut reason = None;
+    let read = unless_broken(entry, lines(connection, entry, room, &mut reason))?;
+    Ok(reason.map_or_else(|| Ok(described(entry, read)), Err))
+}
+
+/// A column as the engine lists it: name, declared type, whether it excludes NULL, place in the primary key, and whether it is hidden.
+type Line = (String, String, bool, u32, u8);
+
+/// The columns as far as they can be read; what is not readable for us is the `reason`.
+fn lines(
+    connection: &Connection,
+    entry: &Entry,
+    room: &mut Room,
+    reason: &mut Option<String>,
+) -> rusqlite::Result<Vec<Line>> {
+    let sql = "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1, 'main') ORDER BY cid";
     let mut statement = connection.prepare_cached(sql)?;
-    let lines = statement.query_map([&entry.name], |row| {
+    let mut rows = statement.query([&entry.name])?;
+    let mut lines = Vec::new();
+    while let Some(row) = rows.next()? {
         let is_utf8 = connect::name(row, 0)?.is_ok() && connect::name(row, 1)?.is_ok();
-        let (name, declared) = (text(row, 0)?, text(row, 1)?);
-        Ok((is_utf8, (name, declared, row.get::<_, bool>(2)?, row.get::<_, u32>(3)?, row.get::<_, u8>(4)?)))
-    });
-    let lines = unless_broken(entry, lines.and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>))?;
-    if let Some((_, (name, ..))) = lines.iter().find(|(is_utf8, _)| !is_utf8) {
-        return Ok(Err(format!("the name or the type of its column `{name}` is not UTF-8")));
+        let line: Line = (text(row, 0)?, text(row, 1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+        // Only virtual tables have hidden columns.
+        if line.4 == 1 && entry.kind != "virtual" {
+            *reason = Some("the engine takes it for a virtual table".to_owned());
+            break;
+        }
+        if line.4 == 1 {
+            continue;
+        }
+        if !is_utf8 {
+            *reason = Some(format!("the name or the type of its column `{}` is not UTF-8", line.0));
+            break;
+        }
+        // The names of a primary key stand in the catalog twice.
+        let names = size([&line.0, &line.1]) + if line.3 > 0 { size([&line.0]) } else { 0 };
+        if let Err(full) = room.take(size_of::<Column>() + names) {
+            room.close();
+            *reason = Some(full);
+            break;
+        }
+        lines.push(line);
     }
-    let lines: Vec<_> = lines.into_iter().map(|(_, line)| line).collect();
+    Ok(lines)
+}
+
+fn described(entry: &Entry, lines: Vec<Line>) -> Columns {
     let mut key: Vec<(u32, String)> =
         lines.iter().filter(|line| line.3 > 0).map(|line| (line.3, line.0.clone())).collect();
     key.sort();
     let (single, is_without_rowid) = (key.len() == 1, !key.is_empty() && entry.is_without_rowid());
-    let column = |(name, declared, not_null, position, hidden): (String, String, bool, u32, u8)| {
+    let column = |(name, declared, not_null, position, hidden): Line| {
         let sql_type = declared.trim_end_matches("GENERATED ALWAYS").trim_end().to_owned();
         // Only a rowid's other name and the key of a table without one exclude NULL on their own.
         let is_rowid = single && position > 0 && sql_type.eq_ignore_ascii_case("integer");
@@ -311,47 +402,98 @@ fn columns(connection: &Connection, entry: &Entry) -> rusqlite::Result<Result<Co
         let extra = if hidden > 1 { vec![("generated".to_owned(), "true".to_owned())] } else { Vec::new() };
         Column { name, sql_type, nullable, comment: None, extra }
     };
-    Ok(Ok((lines.into_iter().map(column).collect(), key.into_iter().map(|(_, name)| name).collect())))
+    (lines.into_iter().map(column).collect(), key.into_iter().map(|(_, name)| name).collect())
 }
 
-/// Foreign keys; columns that the key leaves out are empty until [`close_keys`] knows the other table.
-fn foreign_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<ForeignKey>> {
-    let sql = "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1, 'main') ORDER BY id DESC, seq";
+/// Different foreign keys; columns that the key leaves out are empty until [`close_keys`] knows the other table.
+fn foreign_keys(connection: &Connection, table: &str, room: &mut Room) -> rusqlite::Result<Vec<ForeignKey>> {
+    // The engine lists the last one first, and would have to hold all of them to sort them.
+    let sql = "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1, 'main')";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([table])?;
-    let (mut keys, mut last) = (Vec::<ForeignKey>::new(), None);
-    while let Some(row) = rows.next()? {
+    let (mut keys, mut key, mut last) = (Keys::default(), None, None);
+    loop {
+        let row = match rows.next() {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
+            // The engine lists them by a program that is the longer, the more there are.
+            Err(error) if session::is_program(&error) => {
+                tracing::warn!(table, "foreign keys are left out: the table has too many");
+                break;
+            }
+            Err(error) => return Err(error),
+        };
         let id: i64 = row.get(0)?;
         if last.replace(id) != Some(id) {
-            keys.push(ForeignKey { columns: Vec::new(), ref_table: text(row, 1)?, ref_columns: Vec::new() });
+            let next = ForeignKey { columns: Vec::new(), ref_table: text(row, 1)?, ref_columns: Vec::new() };
+            if let Err(reason) = keys.add(key.replace(next), room) {
+                tracing::warn!(table, reason, "foreign keys are left out");
+                key = None;
+                break;
+            }
         }
-        if let Some(key) = keys.last_mut() {
+        if let Some(key) = &mut key {
             key.columns.push(text(row, 2)?);
             if !matches!(row.get_ref(3)?, ValueRef::Null) {
                 key.ref_columns.push(text(row, 3)?);
             }
         }
     }
-    Ok(keys)
+    if let Err(reason) = keys.add(key, room) {
+        tracing::warn!(table, reason, "a foreign key is left out");
+    }
+    keys.all.reverse();
+    Ok(keys.all)
+}
+
+/// The foreign keys of one table, each once.
+#[derive(Default)]
+struct Keys {
+    all: Vec<ForeignKey>,
+    seen: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl Keys {
+    fn add(&mut self, key: Option<ForeignKey>, room: &mut Room) -> Result<(), String> {
+        let Some(key) = key else { return Ok(()) };
+        if self.seen.insert(self.hasher.hash_one((&key.columns, &key.ref_table, &key.ref_columns))) {
+            let names = size(&key.columns) + size(&key.ref_columns) + key.ref_table.len();
+            room.take(size_of::<ForeignKey>() + names)?;
+            self.all.push(key);
+        }
+        Ok(())
+    }
 }
 
 /// Drops keys to tables that are not granted, takes over their spelling, and fills in primary keys that a declaration only implies.
-fn close_keys(tables: &mut [Table]) {
+fn close_keys(tables: &mut [Table], room: &mut Room) {
     let keys: HashMap<String, (String, Vec<String>)> = tables
         .iter()
         .map(|table| (table.name.to_lowercase(), (table.name.clone(), table.primary_key.clone())))
         .collect();
     for table in tables {
+        let mut left_out = None;
         table.foreign_keys.retain_mut(|key| {
             let Some((name, primary_key)) = keys.get(&key.ref_table.to_lowercase()) else {
                 return false;
             };
             key.ref_table.clone_from(name);
             if key.ref_columns.len() != key.columns.len() {
+                if primary_key.len() != key.columns.len() {
+                    return false;
+                }
+                if let Err(reason) = room.take(size(primary_key)) {
+                    left_out = Some(reason);
+                    return false;
+                }
                 key.ref_columns.clone_from(primary_key);
             }
-            key.ref_columns.len() == key.columns.len()
+            true
         });
+        if let Some(reason) = left_out {
+            tracing::warn!(table = table.name, reason, "foreign keys are left out");
+        }
     }
 }
 
@@ -375,7 +517,7 @@ fn declared_indexes(connection: &Connection) -> rusqlite::Result<Declared> {
     Ok(declared)
 }
 
-fn indexes(connection: &Connection, table: &str, declared: &Declared) -> rusqlite::Result<Vec<Index>> {
+fn indexes(connection: &Connection, table: &str, declared: &Declared, room: &mut Room) -> rusqlite::Result<Vec<Index>> {
     let sql = "SELECT name, \"unique\", partial FROM pragma_index_list(?1, 'main') ORDER BY seq DESC";
     let mut statement = connection.prepare_cached(sql)?;
     let line = |row: &Row<'_>| Ok((connect::name(row, 0)?, row.get::<_, bool>(1)?, row.get::<_, bool>(2)?));
@@ -391,6 +533,10 @@ fn indexes(connection: &Connection, table: &str, declared: &Declared) -> rusqlit
         };
         let columns = columns.query_map([&name], column)?.collect::<rusqlite::Result<Vec<_>>>()?;
         let predicate = declared.sql.get(&name).filter(|_| partial).and_then(|sql| condition(sql));
+        if let Err(reason) = room.take(size_of::<Index>() + size(columns.iter().chain([&name]).chain(&predicate))) {
+            tracing::warn!(table, reason, "indexes are left out");
+            break;
+        }
         indexes.push(Index { name, columns, is_unique, method: None, predicate });
     }
     Ok(indexes)
@@ -433,8 +579,9 @@ mod tests {
         connection.execute_batch("CREATE TABLE t(a)").unwrap();
         assert_eq!(read(&connection, None).unwrap().tables[0].columns.len(), 1);
         let columns = |connection: &Connection, kind| {
-            let entry = Entry { name: "t".to_owned(), kind, sql: String::new() };
-            columns(connection, &entry).map(|read| read.unwrap().0.len()).map_err(|error| error::code(&error))
+            let entry = Entry { name: "t".to_owned(), kind, ..Entry::default() };
+            let read = columns(connection, &entry, &mut Room(CATALOG));
+            read.map(|read| read.unwrap().0.len()).map_err(|error| error::code(&error))
         };
         for is_interrupted in [true, false] {
             connection.progress_handler(1, Some(move || is_interrupted)).unwrap();

@@ -7,6 +7,7 @@ mod cells;
 mod config;
 mod connect;
 mod database;
+mod declaration;
 mod error;
 mod execute;
 mod full_text;

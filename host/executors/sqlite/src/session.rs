@@ -114,7 +114,7 @@ const PROGRAM: i32 = 3_000;
 const LONG_PROGRAM: i32 = 48_000;
 
 /// Whether a program is too long, which the engine calls a lack of memory.
-fn is_program(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_program(error: &rusqlite::Error) -> bool {
     error::code(error) == Some(ErrorCode::OutOfMemory) && !memory::was_refused()
 }
 

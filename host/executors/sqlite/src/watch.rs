@@ -1,6 +1,6 @@
 //! The state of the file: what other processes do to it is noticed before each statement, and the catalog follows.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::alarm::{self, Alarm, Ends};
 use crate::config::SqliteConfig;
 use crate::connect::{self, COLUMNS, quoted};
 use crate::guard::{Grant, Sentry};
-use crate::introspect;
+use crate::introspect::{self, Room};
 use crate::state::FileState;
 
 /// Time to compile one view. All of them together have [`connect::SCHEMA`].
@@ -53,8 +53,8 @@ pub(crate) struct Watch {
     sentry: Sentry,
     file: FileState,
     snapshot: Option<Arc<Snapshot>>,
-    /// Views of the snapshot's schema that cannot be read, lower case: trying them again may take long.
-    hidden: HashSet<String>,
+    /// Views of the snapshot's schema that cannot be read, lower case, with the reason where it is known: trying them again may take long.
+    hidden: HashMap<String, Option<String>>,
 }
 
 impl Watch {
@@ -64,7 +64,7 @@ impl Watch {
         let sentry = Sentry::new();
         // As wide as the engine allows: how wide the tables are is not known yet.
         let connection = connect::connect(path, &file, config, 32_767, &sentry).map_err(failed)?;
-        Ok(Self { connection, sentry, file, snapshot: None, hidden: HashSet::new() })
+        Ok(Self { connection, sentry, file, snapshot: None, hidden: HashMap::new() })
     }
 
     /// The catalog as it is now.
@@ -95,7 +95,7 @@ impl Watch {
             return Err(DatabaseError::NothingGranted { path: config.shown(), patterns, tables });
         }
         self.hidden = self.read_views(&mut schema, config).map_err(failed)?;
-        schema.hide(&self.hidden);
+        schema.hide(self.hidden.keys());
         let views = schema.tables.iter().filter(|table| table.is_view()).map(|view| view.columns.len());
         let columns = views.filter_map(|width| i32::try_from(width).ok()).fold(schema.columns, i32::max);
         let catalog = Catalog { database: name.to_owned(), dialect: Dialect::Sqlite, tables: schema.tables };
@@ -136,21 +136,25 @@ impl Watch {
         &mut self,
         schema: &mut introspect::Schema,
         config: &SqliteConfig,
-    ) -> rusqlite::Result<HashSet<String>> {
+    ) -> rusqlite::Result<HashMap<String, Option<String>>> {
         let (grant, until) = (Arc::new(schema.grant.clone()), Instant::now() + connect::SCHEMA);
-        let (mut hidden, mut endless, mut refused) = (HashSet::new(), HashSet::new(), Vec::new());
+        let (mut hidden, mut endless, mut refused) = (HashMap::new(), HashSet::new(), Vec::new());
         for table in schema.tables.iter_mut().filter(|table| table.is_view()) {
             let name = table.name.to_lowercase();
-            let is_left_out = self.hidden.contains(&name) || Instant::now() >= until;
-            let columns = if is_left_out {
+            let columns = if let Some(known) = self.hidden.get(&name) {
+                known.clone().map(Err)
+            } else if schema.room.is_closed() {
+                Some(Err(introspect::full()))
+            } else if Instant::now() >= until {
                 None
             } else if !endless.is_empty() && self.names_any(&table.name, &endless) {
                 // What reads a view that takes too long takes longer.
                 endless.insert(name.clone());
                 None
             } else {
-                let (columns, is_over) = self
-                    .ending(VIEW, config, |watch| (watch.view_columns(&table.name, &grant), watch.sentry.is_over()))?;
+                let (columns, is_over) = self.ending(VIEW, config, |watch| {
+                    (watch.view_columns(&table.name, &grant, &mut schema.room), watch.sentry.is_over())
+                })?;
                 if is_over {
                     endless.insert(name.clone());
                 }
@@ -159,11 +163,11 @@ impl Watch {
             match columns {
                 Some(Ok(columns)) => table.columns = columns,
                 Some(Err(reason)) => {
-                    refused.push((table.name.clone(), reason));
-                    hidden.insert(name);
+                    refused.push((table.name.clone(), reason.clone()));
+                    hidden.insert(name, Some(reason));
                 }
                 None => {
-                    hidden.insert(name);
+                    hidden.insert(name, None);
                 }
             }
         }
@@ -179,13 +183,13 @@ impl Watch {
     }
 
     /// The columns of a view that can be compiled, or why it cannot be read even so.
-    fn view_columns(&self, name: &str, grant: &Arc<Grant>) -> Option<Result<Vec<Column>, String>> {
+    fn view_columns(&self, name: &str, grant: &Arc<Grant>, room: &mut Room) -> Option<Result<Vec<Column>, String>> {
         self.sentry.compile(grant);
         let readable = self.connection.prepare(&format!("SELECT * FROM {}", quoted(name))).is_ok();
         self.sentry.own();
         if !readable {
             return None;
         }
-        introspect::view_columns(&self.connection, name).ok()
+        introspect::view_columns(&self.connection, name, room).ok()
     }
 }

@@ -209,3 +209,30 @@ fn views_that_grow_without_end_are_hidden_and_the_rest_stays() {
     fixture.writer().execute_batch("ALTER TABLE t ADD COLUMN lost").unwrap();
     assert!(catalog(&database).table("broken").is_some());
 }
+
+#[test]
+fn a_column_that_cannot_be_read_does_not_take_the_others_out_of_the_index() {
+    let long: String = (0..120).map(|n| format!(", \"{n}{}\" TEXT", "x".repeat(220))).collect();
+    let fixture = Fixture::new(&format!(
+        "CREATE TABLE survey(a TEXT{long}, z TEXT); INSERT INTO survey(a, z) VALUES ('first', 'last');
+         CREATE TABLE huge(\"{0}\" TEXT, name TEXT); INSERT INTO huge VALUES ('none', 'beside');
+         CREATE TABLE made(before TEXT, body TEXT, g AS (replace(hex(zeroblob(900000)), '00', body)), after TEXT);
+         INSERT INTO made VALUES ('one', '', 'two'), ('three', 'body', 'four');
+         CREATE TABLE city(name TEXT); INSERT INTO city VALUES ('Berlin');",
+        "y".repeat(25_000)
+    ));
+    let database = fixture.open();
+    for (value, path) in [
+        ("first", "survey.a"),
+        ("last", "survey.z"),
+        ("beside", "huge.name"),
+        ("one", "made.before"),
+        ("three", "made.before"),
+        ("four", "made.after"),
+        ("Berlin", "city.name"),
+    ] {
+        let found = find(&database, value, Match::Exact);
+        assert_eq!(found.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), [path], "{value}");
+        assert_eq!(find(&database, value, Match::Ngram)[0].path, path, "{value}");
+    }
+}

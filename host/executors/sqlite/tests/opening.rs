@@ -280,5 +280,45 @@ fn very_many_tables_open() {
     let nullable = |table: &str, column: &str| catalog.table(table).unwrap().column(column).unwrap().nullable;
     assert!(!nullable("w", "b") && nullable("w", "a") && nullable("c", "a"));
     assert_eq!(catalog.table("w").unwrap().indexes.len(), 1);
-    assert_eq!(rows(&database, "SELECT count(*) FROM t5999, v, f"), [[Value::Integer(0)]]);
+    for from in ["t5999, v", "t5999, f"] {
+        assert_eq!(rows(&database, &format!("SELECT count(*) FROM {from}")), [[Value::Integer(0)]]);
+    }
+}
+
+#[test]
+fn what_repeats_long_names_takes_only_so_much_of_the_catalog() {
+    let long = "k".repeat(60_000);
+    let references = "REFERENCES t ".repeat(1_000);
+    let keys: String =
+        (0..5).map(|n| format!("CREATE TABLE u{n}(a {references}, b REFERENCES t(\"{long}\"));")).collect();
+    let repeated: String = (0..5).map(|n| format!("CREATE TABLE w{n}(\"{long}\" {references});")).collect();
+    let others: String = (0..1_300).map(|n| format!("CREATE TABLE o{n}(a PRIMARY KEY);")).collect();
+    let different: String = (0..1_300).map(|n| format!("REFERENCES o{n} ")).collect();
+    let stars = vec!["*"; 50].join(",");
+    let views: String = (0..30).map(|n| format!("CREATE VIEW v{n} AS SELECT {stars} FROM t;")).collect();
+    let fixture = Fixture::new(&format!(
+        "BEGIN; CREATE TABLE t(\"{long}\" INTEGER PRIMARY KEY); {keys} {repeated} CREATE TABLE last(a);
+         CREATE VIEW small AS SELECT a FROM last; {views} COMMIT;"
+    ));
+    let database = fixture.open();
+    let catalog = runtime().block_on(database.catalog()).unwrap();
+    for table in ["u0", "u4"] {
+        let keys = &catalog.table(table).unwrap().foreign_keys;
+        assert_eq!(keys.iter().map(|key| key.columns.join(",")).collect::<Vec<_>>(), ["a", "b"]);
+        assert!(keys.iter().all(|key| key.ref_columns == [long.as_str()]));
+    }
+    assert_eq!(catalog.table("w4").unwrap().foreign_keys.len(), 1);
+    assert_eq!(rows(&database, "SELECT count(*) FROM t, last, small"), [[Value::Integer(0)]]);
+    // Each of them takes 3 MB.
+    assert!(catalog.tables.iter().filter(|table| table.is_view()).count() <= 22 && catalog.table("v29").is_none());
+    let error = refusal(&database, "SELECT * FROM v29");
+    assert!(error.message.contains("the catalog would take more than 64 MiB"), "{error:?}");
+
+    let script = format!(
+        "BEGIN; {others} CREATE TABLE u(a {}); CREATE TABLE many(\"{long}\" {different}); CREATE TABLE last(a); COMMIT;",
+        "REFERENCES t ".repeat(40_000)
+    );
+    let catalog = runtime().block_on(Fixture::new(&script).open().catalog()).unwrap();
+    let many = catalog.table("many").unwrap().foreign_keys.len();
+    assert!((800..1_300).contains(&many) && catalog.table("last").is_some(), "{many}");
 }

@@ -440,3 +440,69 @@ fn a_statement_may_have_many_steps_over_short_values() {
     let text = format!("SELECT {} FROM customers, orders", sums.join(", "));
     assert_eq!(run(&database, &text).unwrap().columns().len(), 450);
 }
+
+/// A database with a full-text table `d` whose row in the schema was changed.
+fn with_changed_schema(change: &str) -> Fixture {
+    let fixture = Fixture::new(
+        "CREATE TABLE t(a); INSERT INTO t VALUES ('fox'); CREATE VIRTUAL TABLE d USING fts5(x); INSERT INTO d VALUES ('fox');",
+    );
+    let writer = fixture.writer();
+    writer.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
+    writer.pragma_update(None, "writable_schema", true).unwrap();
+    writer.execute_batch(change).unwrap();
+    fixture
+}
+
+#[test]
+fn a_table_whose_row_in_the_schema_deceives_is_not_readable() {
+    for change in [
+        "sql = 'create virtual table d using fts5(x) /* never'",
+        "sql = 'create virtual table D using ''fts5''(x) -- more' || char(10) || '/* '",
+        "rootpage = 2",
+        "type = 'TABLE'",
+        "type = CAST('table' AS BLOB), sql = CAST(sql || '/* ' AS BLOB)",
+    ] {
+        let fixture = with_changed_schema(&format!("UPDATE sqlite_schema SET {change} WHERE name = 'd'"));
+        // The engine itself takes it for what it was.
+        let count = fixture.writer().query_row("SELECT count(*) FROM d('fox')", [], |row| row.get::<_, i64>(0));
+        assert_eq!(count, Ok(1), "{change}");
+        let database = fixture.open();
+        assert_eq!(rows(&database, "SELECT a FROM t"), [[Value::Text("fox".into())]], "{change}");
+        for sql in [
+            "SELECT x FROM d",
+            "SELECT count(*) FROM d('fox' || '')",
+            "SELECT count(*) FROM d WHERE d MATCH 'fox' || ''",
+            "SELECT * FROM d_content",
+            "SELECT count(*) FROM d_data",
+        ] {
+            let error = refusal(&database, sql);
+            assert_eq!(
+                (error.kind, error.rule.as_deref()),
+                (SqlErrorKind::Denied, Some("granted-tables")),
+                "{change}: {sql}"
+            );
+        }
+    }
+}
+
+#[test]
+fn full_text_tables_are_known_however_they_are_declared() {
+    let fixture = Fixture::new(
+        "CREATE TABLE t(a, b); INSERT INTO t VALUES ('fox', 1); CREATE VIEW \"it's\" AS SELECT a, b FROM t;
+         CREATE VIRTUAL TABLE quoted USING 'fts5'(a); INSERT INTO quoted VALUES ('fox');
+         CREATE VIRTUAL TABLE short USING fts5(a, con='it''s'); CREATE VIRTUAL TABLE column USING fts5(content, content='it''s');
+         CREATE VIEW searches AS SELECT a FROM quoted WHERE quoted = 'f' || 'ox';",
+    );
+    let database = fixture.open();
+    assert_eq!(rows(&database, "SELECT a FROM quoted WHERE quoted MATCH 'fox'").len(), 1);
+    for sql in
+        ["SELECT 1 FROM quoted WHERE quoted MATCH 'f' || 'ox'", "SELECT 1 FROM searches", "SELECT a FROM searches"]
+    {
+        assert_eq!(refusal(&database, sql).rule.as_deref(), Some("full-text"), "{sql}");
+    }
+    for table in ["short", "\"column\""] {
+        let error = refusal(&database, &format!("SELECT * FROM {table}"));
+        assert!(error.message.contains("its content is a view"), "{error:?}");
+    }
+    assert_eq!(rows(&database, "SELECT a FROM \"it's\"").len(), 1);
+}
