@@ -1,4 +1,4 @@
-//! Tests of the whole house, through the binary as a user runs it. One file a subject; each is a module here.
+//! Tests of the whole program, through the binary as a user runs it. One file a subject; each is a module here.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,11 +17,11 @@ mod clarify;
 mod compare;
 mod completions;
 mod cost;
+mod crates;
 mod doctor;
 mod endpoint;
 mod eval;
 mod grid;
-mod house;
 mod linking;
 mod logging;
 mod money;

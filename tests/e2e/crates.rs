@@ -1,4 +1,4 @@
-//! The arrows between the rooms: which crate of ours may depend on which, as `host/README.md` says.
+//! Which crate of ours may depend on which, as `host/README.md` says, and what only some of them may contain.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -34,25 +34,25 @@ fn metadata() -> Metadata {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A crate's room: its folder below the root, with every plugin and every executor in one.
-fn room(root: &Path, package: &Package) -> String {
+/// The group of a crate: its folder below the root, with every plugin and every executor in one.
+fn group(root: &Path, package: &Package) -> String {
     let folder = package.manifest_path.parent().unwrap().strip_prefix(root).unwrap().to_str().unwrap();
     match folder.split('/').collect::<Vec<_>>().as_slice() {
         ["plugins", ..] => "plugins".into(),
         ["host", "executors", "guard"] => "guard".into(),
         ["host", "executors", ..] => "executors".into(),
-        ["host", room, ..] => (*room).into(),
+        ["host", group, ..] => (*group).into(),
         ["sdk", ..] => "sdk".into(),
         ["tests", "kit"] => "kit".into(),
         ["tests", ..] => "tests".into(),
-        [room, ..] => (*room).into(),
+        [group, ..] => (*group).into(),
         [] => String::new(),
     }
 }
 
-/// What each room may import of ours.
-fn allowed(room: &str) -> &'static [&'static str] {
-    match room {
+/// What each group may import of ours.
+fn allowed(group: &str) -> &'static [&'static str] {
+    match group {
         "core" | "sdk" => &[],
         "guard" | "schema" | "cache" | "journal" | "search" => &["core"],
         "runtime" | "llm" => &["core", "schema"],
@@ -64,37 +64,37 @@ fn allowed(room: &str) -> &'static [&'static str] {
         "cli" | "examples" => &["app"],
         "plugins" => &["sdk"],
         "kit" => &[],
-        _ => panic!("room `{room}` has no rule: add it here and to host/README.md"),
+        _ => panic!("group `{group}` has no rule: add it here and to host/README.md"),
     }
 }
 
 #[test]
-fn no_room_imports_what_it_may_not() {
+fn no_crate_imports_what_it_may_not() {
     let metadata = metadata();
     let root = &metadata.workspace_root;
     let ours: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
     let mut wrong = Vec::new();
-    let mut arrows = 0;
-    for package in metadata.packages.iter().filter(|package| room(root, package) != "tests") {
-        let from = room(root, package);
+    let mut edges = 0;
+    for package in metadata.packages.iter().filter(|package| group(root, package) != "tests") {
+        let from = group(root, package);
         for dependency in &package.dependencies {
-            // Tests may lean on the kit and on each other's rooms; what ships may not.
+            // Tests may lean on the kit and on each other's crates; what ships may not.
             if dependency.kind.as_deref() == Some("dev") || !ours.contains(dependency.name.as_str()) {
                 continue;
             }
             let to = metadata.packages.iter().find(|other| other.name.as_str() == dependency.name).unwrap();
-            let to = room(root, to);
-            arrows += 1;
+            let to = group(root, to);
+            edges += 1;
             if !allowed(&from).contains(&to.as_str()) {
                 wrong.push(format!("{} ({from}) imports {} ({to})", package.name, dependency.name));
             }
         }
     }
-    assert!(arrows > 10, "the walk saw only {arrows} arrows");
+    assert!(edges > 10, "the walk saw only {edges} dependencies");
     assert!(wrong.is_empty(), "forbidden imports:\n{}", wrong.join("\n"));
 }
 
-/// Rooms that must stay free of the things that they exist without.
+/// Crates that must stay free of the things that they exist without.
 #[test]
 fn core_does_no_io_and_only_app_names_backends() {
     let metadata = metadata();
@@ -107,12 +107,44 @@ fn core_does_no_io_and_only_app_names_backends() {
     for forbidden in ["tokio", "wasmtime", "reqwest", "rusqlite", "cap-std"] {
         assert!(!core.iter().any(|name| name == forbidden), "core imports {forbidden}");
     }
-    for (room, forbidden) in [
+    for (group, forbidden) in [
         ("syrch-scheduler", "wasmtime"),
         ("syrch-llm", "wasmtime"),
         ("syrch-layers", "rusqlite"),
         ("syrch-runtime", "reqwest"),
     ] {
-        assert!(!direct(room).iter().any(|name| name == forbidden), "{room} imports {forbidden}");
+        assert!(!direct(group).iter().any(|name| name == forbidden), "{group} imports {forbidden}");
     }
+}
+
+/// Ports and backends are decorated in `layers` alone, where their order stands: an implementation elsewhere is the thing itself.
+#[test]
+fn only_layers_decorate_ports() {
+    let root = metadata().workspace_root;
+    let decorator = |line: &str| {
+        line.starts_with("impl ModelLayer for")
+            || line.starts_with("impl LlmPort for")
+            || line.starts_with("impl SqlPort for")
+    };
+    let mut found = 0;
+    let mut folders = vec![root.join("host")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let is_test = path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs");
+                let decorates = !is_test && text.lines().any(decorator);
+                found += u32::from(decorates);
+                assert!(
+                    !decorates || path.starts_with(root.join("host/layers")),
+                    "{} decorates a port",
+                    path.display()
+                );
+            }
+        }
+    }
+    assert!(found > 8, "only {found} files decorate a port");
 }
