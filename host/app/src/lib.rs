@@ -1,4 +1,4 @@
-//! Answers questions over databases by search, with sandboxed strategies: the embeddable library, and the only room that names backends.
+//! Answers questions over databases by search, with sandboxed strategies: the embeddable library, and the only crate that names backends.
 //!
 //! # One call
 //! [`query`] answers a question with the defaults: by rules, without a model, a key or a network.

@@ -1,4 +1,4 @@
-//! `syrch-host`: arguments, output and exit codes. The only room that prints or reads the environment.
+//! `syrch-host`: arguments, output and exit codes. The only crate that prints or reads the environment.
 
 mod args;
 mod commands;

@@ -1,4 +1,4 @@
-//! Small backends for the tests of this room.
+//! Small backends for the tests of this crate.
 
 mod scripted;
 

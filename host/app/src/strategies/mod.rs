@@ -1,4 +1,4 @@
-//! Strategies by name: files that say who plays which role, with which settings, under which policy. This is the only room that knows
+//! Strategies by name: files that say who plays which role, with which settings, under which policy. This is the only file that knows
 //! their names.
 //!
 //! The files of `plugins/strategies` travel in the binary; others are read from where they lie. A file holds values, not code: whatever a

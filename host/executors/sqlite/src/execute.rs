@@ -88,7 +88,7 @@ fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<String>)>, Sql
         }
         Ok((name.to_owned(), declared.map(str::to_owned)))
     };
-    statement.columns().into_iter().map(read).collect()
+    statement.columns().map(read).collect()
 }
 
 /// What a cell counts for, unless it is larger than any may be.
