@@ -81,7 +81,7 @@ fn caps_cut_and_say_so() {
     let columns = |count: usize| format!("SELECT {} FROM orders", vec![format!("id AS {long}"); count].join(", "));
     let database = SqliteDatabase::open(fixture.config()).unwrap();
     assert!(run(&database, &columns(2)).is_ok());
-    let wide = format!("SELECT {} FROM (SELECT id AS {long} FROM orders) AS o", vec!["*"; 5].join(", "));
+    let wide = format!("SELECT {} FROM (SELECT id AS {long} FROM orders) AS o", ["*"; 5].join(", "));
     let error = refusal(&database, &wide);
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("column-names")));
 
