@@ -60,7 +60,7 @@ soak: plugins
 
 lint: target
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 
 # One table: what was measured, its bound, whether it is met. `make bench BENCH="--out bench.md --strict"` writes it, and fails when it is missed.
 bench: plugins
