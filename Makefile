@@ -12,7 +12,7 @@ BENCH ?=
 # The demo never spends anything: no model, whatever keys are in the environment.
 ASK := $(HOST) --llm offline --db $(SHOP)
 
-.PHONY: demo orders plugins test soak lint bench bench-parts figures target
+.PHONY: demo orders plugins test test-otel test-databases soak lint bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -52,6 +52,16 @@ test: target
 		echo "$$(wc -l < target/skipped-tests) tests were skipped: there are no shared test data (SYRCH_TEST_DATA)"; \
 	fi
 
+# The executors of servers alone. They are in `make test` as well, over servers of their own: Debian's package `postgresql` has the programs, and
+# SYRCH_SKIP_POSTGRES=1 leaves these tests out.
+test-databases:
+	$(CARGO) test --workspace --test postgres --test engines
+	$(CARGO) test --workspace --test e2e -- postgres
+
+# Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.
+test-otel:
+	$(CARGO) test -p syrch-otlp --features otel
+
 # What takes long: 100 kills of searches and 200 of a suite, and memory over 10,000 questions and searches.
 soak: plugins
 	SYRCH_SOAK=1 $(CARGO) test -p syrch-host --test e2e -- kill memory_is_flat
@@ -73,7 +83,7 @@ bench: plugins
 figures: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	target/release/syrch-bench --only recorded,signs,unseen $(BENCH)
-	$(CARGO) test --release -p syrch --test simulated --test recorded -p narrow --test recall -p syrch-host --test e2e -- --ignored
+	$(CARGO) test --release -p syrch-grading --test grading -p narrow --test recall -p syrch-host --test e2e -- --ignored
 
 # What single crates cost, piece by piece, for whoever works in them.
 bench-parts: target

@@ -1,6 +1,5 @@
 //! Names of the example shop. People, places and goods are made up from common words.
 
-/// First names.
 pub(crate) const FIRST: [&str; 40] = [
     "Anna", "Ben", "Clara", "David", "Elena", "Felix", "Greta", "Hugo", "Ines", "Jonas", "Katja", "Leo", "Maria",
     "Nils", "Olga", "Pablo", "Quentin", "Rosa", "Simon", "Tessa", "Ugo", "Vera", "Willem", "Xenia", "Yann", "Zoe",
@@ -8,7 +7,6 @@ pub(crate) const FIRST: [&str; 40] = [
     "Oskar",
 ];
 
-/// Family names.
 pub(crate) const LAST: [&str; 36] = [
     "Adler",
     "Bauer",
@@ -48,7 +46,7 @@ pub(crate) const LAST: [&str; 36] = [
     "Klein",
 ];
 
-/// Cities by country.
+/// The countries, each with its cities.
 pub(crate) const PLACES: [(&str, &[&str]); 8] = [
     ("Germany", &["Berlin", "Hamburg", "Munich", "Cologne"]),
     ("France", &["Paris", "Lyon", "Nantes"]),

@@ -2,16 +2,16 @@
 
 use serde::Deserialize;
 
-/// One question.
+/// A question about the shop with the expected statement.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Question {
-    /// Its name.
+    /// The id, unique among the questions.
     pub id: String,
-    /// Always `shop`.
+    /// The name of the database, which is always `shop`.
     pub db: String,
-    /// Always `sqlite`.
+    /// The engine of the statement, which is always `sqlite`.
     pub engine: String,
-    /// The words.
+    /// The text of the question.
     pub question: String,
     /// What explains terms of the question.
     #[serde(default)]

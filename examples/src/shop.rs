@@ -10,20 +10,20 @@ use crate::random::Random;
 /// Why the database was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum ShopError {
-    /// SQLite's word.
+    /// SQLite cannot write the database.
     #[error("`{path}`: {source}")]
     Sqlite {
         /// The file that was written.
         path: PathBuf,
-        /// What happened.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// The system's word.
+    /// The finished file cannot be moved to its place.
     #[error("`{path}`: {source}")]
     File {
         /// The file that was written.
         path: PathBuf,
-        /// What happened.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }

@@ -19,6 +19,8 @@ mod config;
 
 const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "plugin";
+/// Bytes of code that are packed together.
+const PIECE: usize = 64 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
@@ -81,14 +83,16 @@ fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn 
     if let Err(error) = &compiler {
         println!("cargo::warning=the built-in plugins are compiled when they are first used: {error:#}");
     }
-    let mut table = String::from("static BUILTINS: &[Builtin] = &[\n");
+    let mut table = format!(
+        "/// The most bytes of a piece of code.\nconst PIECE: usize = {PIECE};\n\nstatic BUILTINS: &[Builtin] = &[\n"
+    );
     for name in names {
         let bytes = std::fs::read(folder.join(format!("{name}.wasm")))?;
         let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let (component, code) = (out.join(format!("{name}.wasm.lz4")), out.join(format!("{name}.code.lz4")));
-        write(&component, &bytes)?;
+        std::fs::write(&component, packed(&bytes)?)?;
         match &compiler {
-            Ok(compiler) => write(&code, &compiler.precompile_component(&bytes)?)?,
+            Ok(compiler) => std::fs::write(&code, pieces(&compiler.precompile_component(&bytes)?)?)?,
             Err(_) => std::fs::write(&code, [])?,
         }
         writeln!(
@@ -101,10 +105,21 @@ fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn 
     Ok(table)
 }
 
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Code in pieces, each after its length.
+fn pieces(code: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut pieces = Vec::new();
+    for piece in code.chunks(PIECE) {
+        let block = packed(piece)?;
+        pieces.extend_from_slice(&u32::try_from(block.len()).map_err(std::io::Error::other)?.to_le_bytes());
+        pieces.extend_from_slice(&block);
+    }
+    Ok(pieces)
+}
+
+fn packed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     // The smallest that LZ4 can do: it takes longer here and is unpacked all the quicker.
     const LEVEL: i32 = 12;
-    std::fs::write(path, lz4::block::compress(bytes, Some(CompressionMode::HIGHCOMPRESSION(LEVEL)), true)?)
+    lz4::block::compress(bytes, Some(CompressionMode::HIGHCOMPRESSION(LEVEL)), true)
 }
 
 /// An engine that compiles for any machine of the target's architecture: where it is x86-64, for those with SSE 4.2. Elsewhere,

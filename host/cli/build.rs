@@ -1,5 +1,5 @@
-//! Tells the program which wasmtime it carries, for `doctor`: the workspace's lock file knows. Strips the released binary.
-#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script is told everything through the environment.
+//! Sets `WASMTIME_VERSION` to the version in the workspace's lock file, which `doctor` shows, and strips the released binary.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets its input from the environment.
 
 use std::error::Error;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The version of this machine's glibc; `None` where it does not say so.
+/// The version of this machine's glibc; `None` if it does not report one.
 fn glibc() -> Option<(u32, u32)> {
     let said = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
     let text = String::from_utf8(said.stdout).ok()?;

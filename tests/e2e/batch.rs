@@ -16,7 +16,7 @@ use crate::bad_input::{Place, finish, refused, said};
 /// What is asked where the answer does not matter.
 pub(crate) const QUESTION: &str = "How many customers are there?";
 
-/// Lines of answers.
+/// The answers of standard output, one from each line.
 pub(crate) fn answers(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
@@ -162,7 +162,7 @@ fn each_answer_is_there_before_the_next_question() {
 
 /// What does not go with lines, and what no line would survive, is told before any line is read.
 #[test]
-fn what_is_wrong_with_the_batch_is_told_at_once() {
+fn what_is_wrong_with_the_batch_is_reported_at_once() {
     let place = Place::new();
     refused(&mut place.words("batch --db shop.sqlite"), 2, &["JSON lines and nothing else", "jsonl"]);
     refused(&mut place.words("batch --db shop.sqlite --workers 0 --quiet"), 2, &["--workers"]);

@@ -1,4 +1,4 @@
-//! What is kept of replies and results: nothing is paid twice, nothing stale or altered is told, and several processes share it.
+//! The cache of replies and results: nothing is paid for twice, nothing stale or altered is returned, and several processes share it.
 
 use std::fs;
 use std::path::Path;
@@ -38,14 +38,14 @@ impl Place {
         self.path().join("cache")
     }
 
-    fn keeps(&self, mut command: Command) -> Command {
+    fn with_cache(&self, mut command: Command) -> Command {
         command.env_remove("SYRCH_CACHE").env("SYRCH_CACHE_DIR", self.cache());
         command
     }
 
-    /// A search of the shop that keeps its answers here.
+    /// A search of the shop with this cache.
     fn search(&self, endpoint: &MockEndpoint, flags: &[&str]) -> Command {
-        let mut command = self.keeps(search(&endpoint.url(), &self.path().join("shop.sqlite")));
+        let mut command = self.with_cache(search(&endpoint.url(), &self.path().join("shop.sqlite")));
         command.args(["--format", "json"]).args(flags);
         command
     }
@@ -57,7 +57,7 @@ impl Place {
 
     /// Runs `cache` with these words.
     fn cached(&self, words: &[&str]) -> Said {
-        Said::of(self.keeps(host()).arg("cache").args(words).output().unwrap())
+        Said::of(self.with_cache(host()).arg("cache").args(words).output().unwrap())
     }
 }
 
@@ -77,14 +77,14 @@ fn lasting(mut document: Value) -> Value {
 }
 
 #[test]
-fn a_second_search_asks_nobody_and_tells_the_same() {
+fn a_second_search_sends_nothing_and_answers_the_same() {
     let (place, endpoint) = (Place::new(), counting());
     let first = place.ask(&endpoint, &[]);
     assert_eq!((&first["answer"]["rows"], endpoint.count()), (&json!([[4]]), 2));
     let second = place.ask(&endpoint, &[]);
-    assert_eq!(endpoint.count(), 2, "a kept reply was asked for again");
+    assert_eq!(endpoint.count(), 2, "a cached reply was requested again");
     assert_eq!(lasting(first), lasting(second));
-    // Without the cache it is paid for again, and nothing new is kept.
+    // Without the cache it is paid for again, and nothing new is cached.
     place.ask(&endpoint, &["--no-cache"]);
     assert_eq!(endpoint.count(), 4);
     place.ask(&endpoint, &["--cache-ttl", "0.001"]);
@@ -94,24 +94,24 @@ fn a_second_search_asks_nobody_and_tells_the_same() {
     assert_eq!(endpoint.count(), 8);
 }
 
-/// Offline searches have no replies to keep, but results.
+/// Offline searches have no replies to cache, but results.
 #[test]
-fn offline_searches_keep_results() {
+fn results_of_offline_searches_are_cached() {
     let place = Place::new();
     let offline = || {
-        let mut command = place.keeps(host());
+        let mut command = place.with_cache(host());
         command
             .args(["--llm", "offline", "--format", "json", "-q", QUESTION, "--db"])
             .arg(place.path().join("shop.sqlite"));
         Said::of(command.output().unwrap()).document(0)
     };
     assert_eq!(lasting(offline()), lasting(offline()));
-    let kept: Value = place.cached(&["stats", "--format", "json"]).document(0);
-    assert_eq!(kept["kept"]["llm"]["entries"], 0, "{kept}");
-    assert!(kept["kept"]["sql"]["entries"].as_u64().unwrap() > 0, "{kept}");
+    let stats: Value = place.cached(&["stats", "--format", "json"]).document(0);
+    assert_eq!(stats["kept"]["llm"]["entries"], 0, "{stats}");
+    assert!(stats["kept"]["sql"]["entries"].as_u64().unwrap() > 0, "{stats}");
 }
 
-/// Bug 1: syrch 0.1.2 told the sum of the old file for a day after the file had changed.
+/// Bug 1: syrch 0.1.2 returned the sum of the old file for a day after the file had changed.
 #[test]
 fn a_changed_database_is_never_answered_from_what_it_was() {
     let (place, endpoint) = (Place::new(), counting());
@@ -143,7 +143,7 @@ fn two_databases_never_share_a_result() {
     let folders = [(customers("a", 5), 5), (customers("b", 7), 7)];
     for _ in 0..2 {
         for (folder, rows) in &folders {
-            let mut command = place.keeps(search(&endpoint.url(), Path::new("same.sqlite")));
+            let mut command = place.with_cache(search(&endpoint.url(), Path::new("same.sqlite")));
             command.current_dir(folder).args(["--format", "json", "-q", QUESTION]);
             let document = Said::of(command.output().unwrap()).document(0);
             assert_eq!(document["answer"]["rows"], json!([[rows]]));
@@ -151,7 +151,7 @@ fn two_databases_never_share_a_result() {
     }
 }
 
-/// Bug 8: syrch 0.1.2 kept tables as loose JSON: '006' came back as 6, 315.0 as 315, numbers with ten digits, and two columns
+/// Bug 8: syrch 0.1.2 cached tables as loose JSON: '006' came back as 6, 315.0 as 315, numbers with ten digits, and two columns
 /// of one name not at all.
 #[test]
 fn values_come_back_exactly_as_they_were() {
@@ -172,9 +172,9 @@ fn values_come_back_exactly_as_they_were() {
     assert_eq!(endpoint.count(), 2);
 }
 
-/// Bug 15: syrch 0.1.2 kept a plan that it could not read as an empty one, and stayed wrong for a day.
+/// Bug 15: syrch 0.1.2 cached a plan that it could not read as an empty one, and stayed wrong for a day.
 #[test]
-fn a_reply_that_cannot_be_used_is_not_kept() {
+fn a_reply_that_cannot_be_used_is_not_cached() {
     let place = Place::new();
     let tasks = [subtask("A", "count them", &[]), subtask("B", "take it over", &["A"])];
     let endpoint = MockEndpoint::start(
@@ -192,7 +192,7 @@ fn a_reply_that_cannot_be_used_is_not_kept() {
     assert!(second["sql"].as_str().unwrap().contains("task_A"), "{second:#}");
     let asked = endpoint.count();
     place.ask(&endpoint, &[]);
-    assert_eq!(endpoint.count(), asked, "the plan that could be used is kept");
+    assert_eq!(endpoint.count(), asked, "the plan that could be used is cached");
 }
 
 /// Bug 16: prompts of syrch 0.1.2 went over unordered sets, so that each process wrote them otherwise and asked again.
@@ -233,7 +233,7 @@ fn prompts_are_equal_in_every_process() {
 }
 
 #[test]
-fn a_damaged_file_is_set_aside_and_told() {
+fn a_damaged_file_is_set_aside_and_reported() {
     let (place, endpoint) = (Place::new(), counting());
     place.ask(&endpoint, &[]);
     let file = place.cache().join("answers/cache.sqlite");
@@ -263,12 +263,12 @@ fn a_damaged_file_is_set_aside_and_told() {
 }
 
 #[test]
-fn what_is_kept_is_shown_and_cleared() {
+fn what_is_cached_is_shown_and_cleared() {
     let (place, endpoint) = (Place::new(), counting());
     assert!(place.cached(&["stats"]).stdout.contains("all  0 entries, 0 bytes"), "{}", place.cached(&["stats"]).all());
     place.ask(&endpoint, &[]);
-    let kept = || place.cached(&["stats", "--format", "json"]).document(0);
-    let before = kept();
+    let stats = || place.cached(&["stats", "--format", "json"]).document(0);
+    let before = stats();
     let file = place.cache().canonicalize().unwrap().join("answers/cache.sqlite");
     assert_eq!((&before["schema"], &before["kept"]["llm"]["entries"]), (&json!("syrch.cache/1"), &json!(2)));
     assert!(before["path"].as_str().unwrap().ends_with("answers/cache.sqlite") && file.exists(), "{before}");
@@ -282,11 +282,11 @@ fn what_is_kept_is_shown_and_cleared() {
         (&json!("syrch.cache-cleared/1"), &before["kept"]["sql"]["entries"])
     );
     place.ask(&endpoint, &[]);
-    assert_eq!(endpoint.count(), 2, "replies are still kept");
-    let all = kept()["kept"]["all"]["entries"].as_u64().unwrap();
+    assert_eq!(endpoint.count(), 2, "replies are still cached");
+    let all = stats()["kept"]["all"]["entries"].as_u64().unwrap();
     assert!(all >= 3, "two replies, a result and the cells that were found: {all}");
     assert!(place.cached(&["clear"]).stdout.starts_with(&format!("cleared {all} entries, ")));
-    assert_eq!(kept()["kept"]["all"]["entries"], 0);
+    assert_eq!(stats()["kept"]["all"]["entries"], 0);
     place.ask(&endpoint, &[]);
     assert_eq!(endpoint.count(), 4);
     let wrong = place.cached(&["clear", "lmm"]);
@@ -323,11 +323,11 @@ fn four_processes_share_one_cache() {
     let repeats = endpoint.repeats();
     assert_eq!(repeats.len(), 8, "{repeats:?}");
     assert!(repeats.iter().all(|times| *times <= 2), "{repeats:?}");
-    let kept = place.cached(&["stats", "--format", "json"]).document(0);
-    assert_eq!(kept["kept"]["llm"]["entries"], 8, "{kept}");
+    let stats = place.cached(&["stats", "--format", "json"]).document(0);
+    assert_eq!(stats["kept"]["llm"]["entries"], 8, "{stats}");
 }
 
-/// Four processes that know nothing ask the same at once: one asks the endpoint, and the others wait for what it is told.
+/// Four processes that know nothing ask the same at once: one asks the endpoint, and the others wait for its reply.
 #[test]
 fn four_processes_in_lockstep_ask_once() {
     let place = Place::new();
@@ -349,7 +349,7 @@ fn four_processes_in_lockstep_ask_once() {
     assert!(repeats.iter().all(|times| *times <= 2), "{repeats:?}");
 }
 
-/// A process that is killed while it leads keeps nobody waiting for good.
+/// The lease of a process that was killed expires, so that others do not wait for ever.
 #[test]
 fn a_killed_process_is_not_waited_for_long() {
     let place = Place::new();

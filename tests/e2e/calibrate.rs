@@ -192,7 +192,7 @@ fn the_method_can_be_chosen_and_raw_confidences_can_have_a_record() {
 }
 
 #[test]
-fn what_cannot_be_fitted_is_told_with_what_to_do() {
+fn what_cannot_be_fitted_is_reported_with_what_to_do() {
     let (place, model) = (place(), model());
     refused(&mut calibrate(&place, "last"), 2, &["run"]);
     place.file(

@@ -155,7 +155,7 @@ fn the_users_answer_is_in_the_next_prompts() {
 }
 
 #[test]
-fn every_candidate_of_every_round_is_told() {
+fn every_candidate_of_every_round_is_reported() {
     let folder = syrch_kit::scratch();
     let script = Script::new()
         .on([PLAN], whole())

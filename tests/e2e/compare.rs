@@ -149,7 +149,7 @@ fn a_difference_is_found_shown_and_gated() {
     assert_eq!(report("--format json").document(0), document);
     let unknown = report("--slice leevl");
     assert!(unknown.code == 2 && unknown.stderr.contains("the fields are db, level"), "{}", unknown.all());
-    for (gates, code, told) in [
+    for (gates, code, reported) in [
         ("--fail-on regression --fail-on not-better --fail-on below:70", 0, ""),
         ("--fail-on difference", 5, "the gate failed: --fail-on difference"),
         ("--fail-on below:76 --fail-on regression", 5, "the gate failed: --fail-on below:76\n"),
@@ -157,7 +157,7 @@ fn a_difference_is_found_shown_and_gated() {
         let gated = again(gates);
         assert_eq!(gated.code, code, "{gates}: {}", gated.all());
         assert!(
-            gated.stderr.contains(told) && gated.stdout == shown.stdout.replace(&slices(&shown.stdout), ""),
+            gated.stderr.contains(reported) && gated.stdout == shown.stdout.replace(&slices(&shown.stdout), ""),
             "{}",
             gated.all()
         );
@@ -234,10 +234,10 @@ fn a_run_that_stops_early_stops_at_the_same_question_when_it_was_killed() {
         "{verdict}"
     );
     let mut child = compare(&place, &endpoint, words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     // Of the two runs the second is the one that grows.
     while lines(&place).iter().all(|lines| !(3..12).contains(lines)) {
-        assert!(begun.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none(), "nothing to kill");
+        assert!(started.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none(), "nothing to kill");
         std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
@@ -258,7 +258,7 @@ fn lines(place: &Place) -> Vec<usize> {
 }
 
 #[test]
-fn arms_that_do_not_share_samples_are_told() {
+fn arms_that_do_not_share_samples_are_reported() {
     let place = Place::new();
     suite(&place);
     let endpoint = endpoint(0);

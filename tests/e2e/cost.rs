@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use syrch::{CompileProcess, CompileSettings, LoadError, PluginSource, Settings, Silent};
+use syrch::plugins::{CompileProcess, CompileSettings, LoadError};
+use syrch::settings::PluginSource;
+use syrch::{Settings, Silent};
 use syrch_core::Limits;
 use syrch_kit::{MockEndpoint, Reply, Script, zoo};
 

@@ -89,9 +89,10 @@ fn nothing_against_nothing_is_no_match() {
     let other = self::endpoint(SQL);
     let mut command = eval(&place, &other);
     let shown = Said::of(command.args(["--expected", "gold.csv"]).output().unwrap());
-    let told = "bag-v1 cannot tell: the expected result has no rows, and so has that of many a wrong statement\n";
-    assert!(shown.stdout.starts_with(told), "{}", shown.all());
-    assert!(said.code == 3 || said.stdout.contains(told.trim_end()), "{}", said.all());
+    let reported =
+        "bag-v1 cannot tell: the expected result has no rows, and neither have those of many wrong statements\n";
+    assert!(shown.stdout.starts_with(reported), "{}", shown.all());
+    assert!(said.code == 3 || said.stdout.contains(reported.trim_end()), "{}", said.all());
 }
 
 #[test]
@@ -99,7 +100,7 @@ fn what_is_expected_is_had_before_anybody_is_asked() {
     let (place, endpoint) = (Place::new(), endpoint(SQL));
     place.file("bad.csv", "a,b\n1\n");
     let before = std::fs::read(place.path().join("shop.sqlite")).unwrap();
-    for (words, code, told) in [
+    for (words, code, reported) in [
         (vec!["--expected", "none.csv"], 10, "none.csv"),
         (vec!["--expected", "bad.csv"], 10, "line 2"),
         (vec!["--expected-sql", "SELECT missing FROM customers"], 11, "missing"),
@@ -114,7 +115,7 @@ fn what_is_expected_is_had_before_anybody_is_asked() {
         if words.contains(&"--db") {
             command = place.words("eval -q x --llm offline");
         }
-        refused(command.args(&words), code, &[told]);
+        refused(command.args(&words), code, &[reported]);
     }
     // The answer does not take its place.
     let gold = place.file("gold.csv", "n\n4\n");
@@ -136,8 +137,8 @@ fn without_an_answer_it_ends_as_a_search_does() {
             .on([WRITE], Reply::sql(sql, confidence))
             .on(["could not tell what the user means"], Reply::text("Which customers?"));
         let found = document(&place, &MockEndpoint::start(script), &["--expected-answer", "1"], code);
-        let told = ["outcome", "match", "rows"].map(|name| found[name].clone());
-        assert_eq!(told, [json!(outcome), Value::Null, Value::Null]);
+        let reported = ["outcome", "match", "rows"].map(|name| found[name].clone());
+        assert_eq!(reported, [json!(outcome), Value::Null, Value::Null]);
     }
     let mut command = place.words("eval --db shop.sqlite --llm offline --expected-answer 1 --format json");
     command.env("SYRCH_STATE_DIR", place.path().join("state")).args(["-q", "Why is the sky blue in Kiruna?"]);

@@ -215,7 +215,7 @@ fn what_is_no_grid_is_refused_before_anything_is_asked() {
     place.file("theirs/config.json", "{\"mine\": 1}");
     let thousand = (0..1_001).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let many = format!("suite.jsonl -P settings.a={thousand}");
-    for (words, code, told) in [
+    for (words, code, reported) in [
         ("", 2, ["SUITE", "required"]),
         ("suite.jsonl -q hi", 2, ["cannot be used with", "--question"]),
         ("suite.jsonl --expected x.csv", 2, ["--expected is for one question", "of a suite"]),
@@ -247,9 +247,9 @@ fn what_is_no_grid_is_refused_before_anything_is_asked() {
         ("suite.jsonl --grid-max-workers 0", 2, ["--grid-max-workers", "0"]),
         ("suite.jsonl --random 0", 2, ["--random", "0"]),
     ] {
-        refused(&mut offline(grid(&place, words)), code, &told);
+        refused(&mut offline(grid(&place, words)), code, &reported);
     }
-    assert!(!state(&place).join("suites").exists(), "a run was begun");
+    assert!(!state(&place).join("suites").exists(), "a run was started");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_budget_stops_a_grid_that_goes_on_where_it_stopped() {
     let document = stopped.document(16);
     let partial = &document["partial"];
     assert!(partial["why"].as_str().unwrap().contains("used up") && partial["of"] == json!(9), "{}", stopped.all());
-    assert!(stopped.stderr.contains("goes on, with a higher --total-calls"), "{}", stopped.all());
+    assert!(stopped.stderr.contains("continues, with a higher --total-calls"), "{}", stopped.all());
     assert_eq!(read(&place.path().join("out/results.json")), document);
     let done = said(&mut offline(grid(&place, &format!("{words} --resume last"))));
     let whole = said(&mut offline(grid(&place, words)));
@@ -322,12 +322,12 @@ fn a_report_that_a_grid_has_not_is_refused_before_any_is_printed() {
     let place = Place::new();
     suite(&place);
     assert_eq!(said(&mut offline(grid(&place, "suite.jsonl -P policy.max_depth=1,2"))).code, 0);
-    for (flags, told) in [
+    for (flags, reported) in [
         ("--report x.json --report x.html", "--report `x.html`: the report of a grid is not written so"),
         ("--report x.json --resamples 200", "--resamples does not go with the report of a grid"),
     ] {
         let mut command = place.words(&format!("report {flags}"));
-        refused(command.env("SYRCH_STATE_DIR", state(&place)), 2, &[told]);
+        refused(command.env("SYRCH_STATE_DIR", state(&place)), 2, &[reported]);
         assert!(!place.path().join("x.json").exists(), "{flags}");
     }
 }

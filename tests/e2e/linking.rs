@@ -126,7 +126,7 @@ fn business_terms_of_several_words_lead_to_their_table() {
 }
 
 #[test]
-fn notes_lead_to_their_table_and_are_told() {
+fn notes_lead_to_their_table_and_are_reported() {
     let (place, endpoint) = (Place::new(), endpoint());
     let notes = place.path().join("notes.jsonl");
     fs::write(&notes, "{\"note\": \"Lyon and all other places are rows here\", \"table\": \"t_xy\"}\n").unwrap();

@@ -67,7 +67,7 @@ fn errors_are_lines_too_also_when_quiet() {
 }
 
 #[test]
-fn the_files_that_set_something_are_told() {
+fn the_files_that_set_something_are_reported() {
     let place = Place::new();
     place.file("home/.syrch/config.yml", "execution: {max_depth: 2}\n");
     let output = finish(&mut place.words("schema shop.sqlite -v --log-format json"), "");

@@ -28,6 +28,8 @@ mod money;
 mod offline_figures;
 mod output;
 #[cfg(unix)]
+mod postgres;
+#[cfg(unix)]
 mod prompt;
 mod readme;
 mod recorded;
@@ -44,15 +46,17 @@ mod trace;
 mod trust;
 mod zoo;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+
+use syrch_kit::shop;
 
 /// The binary, as a stranger's first run finds it: no configuration, no key; compiled plugins are shared between tests, answers are not.
 fn host() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_syrch-host"));
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        if name.starts_with("SYRCH_") || name.starts_with("OPENAI_") || name.starts_with("ANTHROPIC_") {
+        if ["SYRCH_", "OPENAI_", "ANTHROPIC_", "PG"].iter().any(|start| name.starts_with(start)) {
             command.env_remove(&*name);
         }
     }
@@ -78,24 +82,6 @@ fn lives_in<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
         file.persist(&key).unwrap();
     }
     command.env("HOME", home)
-}
-
-/// A small shop with three tables.
-fn shop(folder: &Path) -> PathBuf {
-    let path = folder.join("shop.sqlite");
-    if path.exists() {
-        return path;
-    }
-    syrch_kit::sqlite(
-        path,
-        "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
-         CREATE TABLE products(id INTEGER PRIMARY KEY, name TEXT, price REAL);
-         CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id),
-                             product_id INTEGER REFERENCES products(id), quantity INTEGER, ordered TEXT);
-         INSERT INTO customers VALUES (1,'Ada','France'),(2,'Ben','Spain'),(3,'Cleo','France'),(4,'Dora','Italy');
-         INSERT INTO products VALUES (1,'lamp',20.0),(2,'desk',150.0),(3,'chair',75.5);
-         INSERT INTO orders VALUES (1,1,1,2,'2024-01-05'),(2,1,2,1,'2024-02-11'),(3,2,3,4,'2024-02-20'),(4,3,1,1,'2024-03-02');",
-    )
 }
 
 /// Every file here is a module of this program: none is forgotten.

@@ -6,17 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use syrch_core::ports::{CellIndex, Database, LlmError, Message, ModelCall, ModelProvider, Purpose, Query, Request};
+use syrch_core::ports::{CellIndex, Database, LlmError, Message, ModelCall, ModelProvider, Purpose, Request, SqlQuery};
 use syrch_core::ports::{Shape, Speaker};
 use syrch_core::{Problem, ResultSet};
 use syrch_grade::rules::bag_v1_any;
 use syrch_grade::{Question, suite};
-use syrch_llm::{OfflineConfig, OfflineProvider};
+use syrch_offline::{OfflineConfig, OfflineProvider};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
 /// What became of one question.
 struct Outcome {
-    /// None: it abstained.
+    /// The confidence of the answer, 0 to 1. None if the model abstained.
     confidence: Option<f64>,
     right: bool,
 }
@@ -96,7 +96,7 @@ fn call(question: &Question, database: Arc<syrch_core::Catalog>) -> ModelCall {
 async fn golds(database: &SqliteDatabase, question: &Question) -> Vec<ResultSet> {
     let mut results = Vec::new();
     for sql in question.statements() {
-        results.extend(database.run(&Query::new(sql)).await.ok());
+        results.extend(database.run(&SqlQuery::new(sql)).await.ok());
     }
     results
 }
@@ -124,7 +124,7 @@ async fn figures(name: &'static str, questions: &Path, folder: &Path) -> Figures
             Ok(reply) => {
                 let parsed: serde_json::Value = serde_json::from_str(&reply.parsed.expect("parsed")).expect("JSON");
                 let sql = parsed["sql"].as_str().expect("a statement");
-                let predicted = database.run(&Query::new(sql)).await;
+                let predicted = database.run(&SqlQuery::new(sql)).await;
                 let golds = golds(database, question).await;
                 figures.failed += usize::from(predicted.is_err());
                 figures.ungraded += usize::from(golds.is_empty());

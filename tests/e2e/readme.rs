@@ -68,7 +68,8 @@ fn shell(command: &str, home: &Path) -> Output {
         // How cargo is set up stays, or the commands would build for themselves what the tests have built; what it tells a test goes.
         let set_up = ["CARGO_HOME", "CARGO_INCREMENTAL", "CARGO_TARGET_DIR"].contains(&name.as_str());
         let of_cargo = name == "OUT_DIR" || name.starts_with("CARGO") && !set_up;
-        if of_cargo || ["SYRCH_", "OPENAI_", "ANTHROPIC_", "NEXTEST"].iter().any(|start| name.starts_with(start)) {
+        if of_cargo || ["SYRCH_", "OPENAI_", "ANTHROPIC_", "NEXTEST", "PG"].iter().any(|start| name.starts_with(start))
+        {
             shell.env_remove(&name);
         }
     }
@@ -92,6 +93,23 @@ fn passes(command: &str, home: &Path) -> String {
     stdout.into_owned()
 }
 
+/// The database at a server that documents name.
+const POSTGRES: &str = "postgres://ann@localhost/shop";
+
+/// Where that database is in this test, in quotes; none where there is no server for tests.
+#[cfg(unix)]
+fn postgres() -> Option<String> {
+    let server = syrch_kit::postgres::Server::shared()?;
+    server.database("shop", crate::postgres::SHOP);
+    server.psql("shop", "CREATE ROLE ann LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ann").unwrap();
+    Some(format!("'{}'", server.url("ann", "shop")))
+}
+
+#[cfg(not(unix))]
+fn postgres() -> Option<String> {
+    None
+}
+
 /// `make demo`, once for all tests of one process: the others need what it makes.
 fn demo() -> &'static str {
     static DEMO: OnceLock<String> = OnceLock::new();
@@ -111,6 +129,7 @@ fn the_documents_commands_work() {
         .on(["You know how people in business"], Reply::text(r#"{"table":["things"],"columns":[]}"#))
         .with(move |_, _| Some(Reply::sql(answer, 0.95)));
     let endpoint = MockEndpoint::start(script);
+    let server = postgres();
     let readme = std::fs::read_to_string(syrch_kit::repository().join("README.md")).unwrap();
     let quick_start: Vec<String> = steps(&readme).into_iter().map(|step| step.command).collect();
     assert!(quick_start.len() >= 10, "the readme shows only {} commands", quick_start.len());
@@ -122,13 +141,14 @@ fn the_documents_commands_work() {
         // One for each: no page depends on what the commands of another have left.
         let home = syrch_kit::scratch();
         for Step { command, shown } in steps(&std::fs::read_to_string(&document).unwrap()) {
-            if command == "make demo" {
+            if command == "make demo" || command.contains(POSTGRES) && server.is_none() {
                 continue;
             }
             let install = format!("cargo install --locked --debug --root {}/root", home.path().display());
             let run = command
                 .replace("cargo install --locked", &install)
-                .replace("http://localhost:11434/v1", &endpoint.url());
+                .replace("http://localhost:11434/v1", &endpoint.url())
+                .replace(POSTGRES, server.as_deref().unwrap_or_default());
             let printed = passes(&run, home.path());
             if let Some(shown) = shown {
                 let name = document.display();

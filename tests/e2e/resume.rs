@@ -164,7 +164,7 @@ fn what_cannot_go_on_says_why() {
         std::thread::sleep(Duration::from_millis(2));
     }
     let busy = host().env("SYRCH_STATE_DIR", &state).args(["--resume", "last"]).output().map(Said::of).unwrap();
-    assert!(busy.code == 10 && busy.stderr.contains("still going on"), "{}", busy.all());
+    assert!(busy.code == 10 && busy.stderr.contains("its run is in progress"), "{}", busy.all());
     kill(child);
     rusqlite::Connection::open(&database).unwrap().execute("DELETE FROM orders WHERE id = 1", []).unwrap();
     let mut command = host();

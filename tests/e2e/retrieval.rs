@@ -32,22 +32,22 @@ impl Place {
         self.0.path()
     }
 
-    fn keeps(&self, mut command: Command) -> Command {
+    fn with_folders(&self, mut command: Command) -> Command {
         command.env_remove("SYRCH_CACHE").env("SYRCH_CACHE_DIR", self.path().join("cache"));
         command.env("SYRCH_STATE_DIR", self.path().join("state"));
         command
     }
 
-    /// `build-index` over the books.
+    /// Runs `build-index` over the database.
     fn build(&self, endpoint: &MockEndpoint, flags: &[&str]) -> Said {
-        let mut command = self.keeps(host());
+        let mut command = self.with_folders(host());
         command.env("SYRCH_API_KEY", crate::endpoint::KEY).arg("build-index");
         command.args(["--llm", "openai", "--model", "mock", "--base-url", &endpoint.url(), "--format", "json"]);
         Said::of(command.arg("--db").arg(self.path().join("books.sqlite")).args(flags).output().unwrap())
     }
 
     fn ask(&self, endpoint: &MockEndpoint, flags: &[&str]) -> Said {
-        let mut command = self.keeps(search(&endpoint.url(), &self.path().join("books.sqlite")));
+        let mut command = self.with_folders(search(&endpoint.url(), &self.path().join("books.sqlite")));
         Said::of(command.args(["--format", "json"]).args(flags).output().unwrap())
     }
 }
@@ -85,14 +85,14 @@ fn an_index_is_built_once() {
 }
 
 #[test]
-fn half_an_index_is_kept_and_the_rest_is_named() {
+fn an_incomplete_index_is_saved_and_the_next_build_names_the_rest() {
     let script = Script::new().once(["Table t_cst"], Reply::text("I would rather not."));
     let script = script.on(["Table t_ord"], Reply::json(&json!({"table": ["purchases"], "columns": []})));
     let script = script.on(["You know"], Reply::json(&json!({"table": ["things"], "columns": []})));
     let (place, endpoint) = (Place::new(), MockEndpoint::start(script));
     let said = place.build(&endpoint, &[]);
     assert_eq!(said.code, 12, "{}", said.all());
-    for part in ["table t_cst has no terms", "the index is not whole", "run build-index again"] {
+    for part in ["table t_cst has no terms", "the index is incomplete", "run build-index again"] {
         assert!(said.stderr.contains(part), "{part}: {}", said.all());
     }
     let sent = endpoint.count();
@@ -104,7 +104,7 @@ fn half_an_index_is_kept_and_the_rest_is_named() {
 fn an_index_needs_a_model_and_embeddings_an_endpoint_that_makes_them() {
     let place = Place::new();
     let run = |flags: &[&str]| {
-        let mut command = place.keeps(host());
+        let mut command = place.with_folders(host());
         Said::of(
             command.arg("build-index").arg("--db").arg(place.path().join("books.sqlite")).args(flags).output().unwrap(),
         )
@@ -121,7 +121,7 @@ fn an_index_needs_a_model_and_embeddings_an_endpoint_that_makes_them() {
 }
 
 #[test]
-fn notes_and_examples_that_cannot_be_read_are_told_by_line() {
+fn notes_and_examples_that_cannot_be_read_are_reported_by_line() {
     let (place, endpoint) = (Place::new(), MockEndpoint::start(Script::new()));
     let notes = place.path().join("notes.txt");
     fs::write(&notes, "amt is in cents\n{\"nota\": 1}\n").unwrap();
@@ -178,20 +178,20 @@ fn a_search_asks_for_the_vector_of_its_question_alone_and_only_beside_an_index()
     assert_eq!(embedded(before), [["What is the amount of part 07?"]], "{document:#}");
     assert_eq!(document["cost"]["by_purpose"]["embed"]["calls"], json!(1));
 
-    // A model whose vectors are of another length is told apart, and the search goes on without them.
+    // A model whose vectors are of another length is detected, and the search goes on without them.
     let index = fs::read_dir(place.path().join("state/index")).unwrap().next().unwrap().unwrap().path();
-    let mut kept: serde_json::Value = serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
-    for vector in kept["vectors"].as_object_mut().unwrap().values_mut() {
+    let mut saved: serde_json::Value = serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
+    for vector in saved["vectors"].as_object_mut().unwrap().values_mut() {
         *vector = json!("AACAPw==");
     }
-    fs::write(&index, kept.to_string()).unwrap();
+    fs::write(&index, saved.to_string()).unwrap();
     let said = place.ask(&endpoint, &[&flags[..], &["--no-cache"]].concat());
     assert!(said.stderr.contains("run build-index again"), "{}", said.all());
     said.document(0);
 }
 
 #[test]
-fn notes_and_examples_without_a_line_are_told() {
+fn notes_and_examples_without_a_line_are_reported() {
     let place = Place::new();
     let script = Script::new()
         .on(["You plan how to answer"], Reply::json(&json!({"subtasks": []})))
@@ -226,9 +226,9 @@ fn a_search_goes_on_without_embeddings_that_hang_and_repeats_so() {
     let endpoint = MockEndpoint::start(script);
     place.build(&endpoint, &["--embeddings", "e"]).document(0);
     let index = fs::read_dir(place.path().join("state/index")).unwrap().next().unwrap().unwrap().path();
-    let mut kept: serde_json::Value = serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
-    kept["model"] = json!(HANGS);
-    fs::write(&index, kept.to_string()).unwrap();
+    let mut saved: serde_json::Value = serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
+    saved["model"] = json!(HANGS);
+    fs::write(&index, saved.to_string()).unwrap();
 
     let question = "What is the amount of part 07?";
     let begin = Instant::now();
@@ -243,7 +243,7 @@ fn a_search_goes_on_without_embeddings_that_hang_and_repeats_so() {
     let asked = endpoint.requests().iter().filter(|request| request.body["model"] == HANGS).count();
     assert_eq!(asked, 1, "a retriever that is given up is not asked again");
 
-    let mut replay = place.keeps(host());
+    let mut replay = place.with_folders(host());
     let replay = replay.args(["--format", "json", "trace", "replay", "last", "--strict"]).output().unwrap();
     assert_eq!(Said::of(replay).document(0), document);
 }

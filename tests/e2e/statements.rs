@@ -7,6 +7,7 @@ use std::process::Output;
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use syrch_kit::corpus::{lines, text};
 
 use crate::bad_input::{Place, finish, said};
 
@@ -19,27 +20,7 @@ const ROWS: u64 = 10_000;
 
 /// The corpus' statements for SQLite.
 fn corpus(data: &Path, name: &str) -> Vec<Value> {
-    let text = fs::read_to_string(data.join("sql-guard").join(name)).unwrap();
-    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    lines.filter(|line| line["engine"] == "sqlite").collect()
-}
-
-/// The statement's text; long ones are given by how they are made.
-fn text(line: &Value) -> String {
-    let Some(parts) = line["sql_gen"].as_array() else {
-        return line["sql"].as_str().unwrap().to_owned();
-    };
-    let part = |part: &Value| match part {
-        Value::String(text) => text.clone(),
-        Value::Array(pair) => pair[0].as_str().unwrap().repeat(pair[1].as_u64().unwrap() as usize),
-        other => {
-            let join = other["join"].as_array().unwrap();
-            let (template, separator) = (join[0].as_str().unwrap(), join[2].as_str().unwrap());
-            let items = (0..join[1].as_u64().unwrap()).map(|i| template.replace("{i}", &i.to_string()));
-            items.collect::<Vec<_>>().join(separator)
-        }
-    };
-    parts.iter().map(part).collect()
+    lines(&data.join("sql-guard").join(name), "sqlite")
 }
 
 /// The corpus' database in a folder of its own; the program stands beside it, in the place.
@@ -325,7 +306,7 @@ fn a_statement_that_is_not_a_query_is_denied() {
 }
 
 #[test]
-fn a_name_that_is_wrong_is_told_with_the_nearest() {
+fn a_name_that_is_wrong_is_reported_with_the_nearest() {
     let place = Place::new();
     for (statement, name, near) in [
         ("SELECT * FROM custmers", "`custmers`", "did you mean `customers`?"),

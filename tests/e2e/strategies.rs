@@ -155,44 +155,44 @@ fn what_is_shown_is_used_again() {
 #[test]
 fn a_files_plugins_lie_beside_it_and_are_shown_with_whole_paths() {
     let place = Place::new();
-    fs::create_dir_all(place.path().join("kept/parts")).unwrap();
+    fs::create_dir_all(place.path().join("saved/parts")).unwrap();
     fs::create_dir_all(place.path().join("elsewhere")).unwrap();
-    fs::copy(zoo::hostile(), place.path().join("kept/parts/mine.wasm")).unwrap();
+    fs::copy(zoo::hostile(), place.path().join("saved/parts/mine.wasm")).unwrap();
     place.file(
-        "kept/own.yml",
+        "saved/own.yml",
         "name: own\nroles: {planner: {plugin: parts/mine.wasm, config: {habit: escape-codes}}}\n",
     );
-    let output = finish(&mut place.words("strategy show kept/own.yml -o elsewhere/own.yml"), "");
+    let output = finish(&mut place.words("strategy show saved/own.yml -o elsewhere/own.yml"), "");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
     let text = fs::read_to_string(place.path().join("elsewhere/own.yml")).unwrap();
-    assert!(text.contains(&place.path().join("kept/parts/mine.wasm").display().to_string()), "{text}");
-    for file in ["kept/own.yml", "elsewhere/own.yml"] {
+    assert!(text.contains(&place.path().join("saved/parts/mine.wasm").display().to_string()), "{text}");
+    for file in ["saved/own.yml", "elsewhere/own.yml"] {
         assert!(answer(&place, &format!("--strategy {file}"))["answer"].is_object(), "{file}");
     }
 }
 
 #[test]
-fn everything_wrong_with_a_file_is_told_at_once() {
+fn everything_wrong_with_a_file_is_reported_at_once() {
     let place = Place::new();
     place.file("keys.yml", "name: a\nroles:\n  planer: x\npolicy: {max_depth: 17}\n");
-    let told =
+    let reported =
         ["keys.yml:3:3: unknown role `planer`; did you mean `planner`", "keys.yml:4:21: policy.max_depth: 17 is not"];
-    refused(&mut place.words("strategy show keys.yml"), 10, &told);
-    refused(&mut place.search("--strategy keys.yml"), 10, &[&told[..], &["--strategy: "]].concat());
+    refused(&mut place.words("strategy show keys.yml"), 10, &reported);
+    refused(&mut place.search("--strategy keys.yml"), 10, &[&reported[..], &["--strategy: "]].concat());
     place.file(
         "plugins.yml",
         "name: a\nroles:\n  planner: decompos\n  clarifier:\n    plugin: ambiguity\n    config: {threshhold: 0.5, threshold: 7}\n",
     );
-    let told = [
+    let reported = [
         "plugins.yml:3:12: roles.planner: there is no built-in plugin `decompos`; did you mean `decompose`?",
         "plugins.yml:6:14: roles.clarifier.config: `ambiguity` has no setting `threshhold`; did you mean `threshold`?",
         "plugins.yml:6:31: roles.clarifier: `ambiguity`: config: threshold: 7 is greater than the maximum of 1",
     ];
-    refused(&mut place.words("strategy show plugins.yml"), 10, &told);
+    refused(&mut place.words("strategy show plugins.yml"), 10, &reported);
     refused(&mut place.words("strategy show deocmpose"), 10, &["`deocmpose`", "did you mean `decompose`?"]);
     refused(&mut place.search("--strategy deocmpose"), 10, &["--strategy: ", "did you mean `decompose`?"]);
     refused(&mut place.words("strategy show no/such.yml"), 10, &["no/such.yml", "No such file"]);
-    // Whoever is told so can still look at all of them.
+    // `strategy list` still works with that configuration.
     place.file("home/.syrch/config.yml", "strategy: deocmpose\n");
     refused(&mut place.search(""), 10, &["config.yml:1: there is no built-in strategy `deocmpose`"]);
     assert_eq!(finish(&mut place.words("strategy list"), "").status.code(), Some(0));
@@ -202,7 +202,7 @@ fn everything_wrong_with_a_file_is_told_at_once() {
 }
 
 #[test]
-fn the_origin_of_what_a_strategy_sets_is_told() {
+fn the_origin_of_what_a_strategy_sets_is_reported() {
     let place = Place::new();
     place.file(
         "own.yml",
@@ -247,7 +247,7 @@ fn a_name_reaches_the_search_with_its_settings() {
         assert_eq!(asked(&["--strategy", name]).0, calls, "{name}");
     }
     assert_eq!(asked(&["--strategy", "vote5", "-P", "solver.samples=3"]).0, 3);
-    // What a replaced plugin was told goes with it: `refine` knows no samples.
+    // The settings of a replaced plugin are dropped: `refine` knows no samples.
     let (_, plugins) = asked(&["--strategy", "vote5", "--solver", "refine"]);
     let solver = plugins.as_array().unwrap().iter().find(|plugin| plugin["role"] == "solver").unwrap();
     assert_eq!(solver["name"], "refine");
@@ -316,8 +316,8 @@ fn only_the_registry_knows_a_strategys_name() {
     let mut paths = Vec::new();
     sources(&root, &mut paths);
     assert!(paths.len() > 150, "only {} sources were found", paths.len());
-    // A number word of English, not the strategy.
-    let words = [("llm/src/offline/lexicon/mod.rs", "single")];
+    // A number word of English, and an example of a document.
+    let words = [("offline/src/lexicon/mod.rs", "single"), ("app/src/builder.rs", "vote5")];
     let mut wrong = Vec::new();
     for path in paths {
         let text = fs::read_to_string(&path).unwrap();

@@ -76,7 +76,7 @@ fn what_is_found_in_published_suites() {
 }
 
 #[test]
-fn findings_are_told_in_all_formats_and_fail_as_asked() {
+fn findings_are_reported_in_all_formats_and_fail_as_asked() {
     let place = Place::new();
     place.file("suite.jsonl", mixed());
     let before = fs::read(place.path().join("shop.sqlite")).unwrap();
@@ -101,7 +101,7 @@ fn findings_are_told_in_all_formats_and_fail_as_asked() {
             "error,does-not-run,typo,2,shop,1,unknown-column: no such column `contry`",
             "error,writes,write,3,shop,1,\"write-refused: `DELETE` is refused: only queries may run (SELECT, VALUES, WITH … SELECT) (rule `read-only`)\"",
             "warning,empty,empty,4,shop,1,\"has no rows, as most wrong statements have none\"",
-            "warning,tie-cut,tie,5,shop,1,which rows it keeps is chance: rows that tie stand on both sides of `ORDER BY count(*) LIMIT 1`",
+            "warning,tie-cut,tie,5,shop,1,which rows it has is chance: rows that tie are on both sides of `ORDER BY count(*) LIMIT 1`",
             "warning,unordered,loose,6,shop,1,\"the order is graded, and the statement has no ORDER BY\"",
             "warning,contradiction,again,7,shop,,\"asks word for word what `sound` asks, and expects other rows\"",
         ]
@@ -145,7 +145,7 @@ fn a_sound_suite_of_any_format_has_no_findings() {
 }
 
 #[test]
-fn all_faults_of_a_suite_are_told_before_anything_runs() {
+fn all_faults_of_a_suite_are_reported_before_anything_runs() {
     let place = Place::new();
     let good = r#"{"id": "a", "db": "shop", "question": "?", "gold_sql": "SELECT 1"}"#;
     let suite = [
@@ -166,7 +166,7 @@ fn all_faults_of_a_suite_are_told_before_anything_runs() {
         \x20 line 3, `b\\u{1b}[2J`: has no `question`\n\
         \x20 line 4, `a`: repeats the id of line 1\n\
         \x20 line 5, `c`: `expected_data` is `/etc/passwd`, which lies outside of the suite's folder `.`\n\
-         hint: correct it there; the findings are told of a suite that can be read\n"
+         hint: correct it there; findings are reported once the suite can be read\n"
     );
     refused(&mut place.words("suite lint suite.jsonl"), 10, &["has 4 faults", "line 4, `a`"]);
     refused(&mut place.words("suite lint none.jsonl"), 10, &["`none.jsonl` cannot be read", "check the path"]);
@@ -182,7 +182,7 @@ fn all_faults_of_a_suite_are_told_before_anything_runs() {
 }
 
 #[test]
-fn all_missing_databases_are_told() {
+fn all_missing_databases_are_reported() {
     let place = Place::new();
     let named = [("first", "shpo"), ("sound", "shop"), ("second", "shpo"), ("out", "../shop")];
     let line = |(id, db)| json!({"id": id, "db": db, "question": "?", "gold_sql": "SELECT 1"}).to_string() + "\n";

@@ -1,4 +1,4 @@
-//! Plugins of other toolchains: each is loaded, plays its roles, and is told by the name of its own tool what is wrong with it.
+//! Plugins of other toolchains: each is loaded and implements its roles, and errors name the tool that made it.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use syrch_kit::toolchains;
 use crate::endpoint::Said;
 use crate::{host, shop};
 
-fn plays(name: &str) {
+fn answers_a_question(name: &str) {
     let folder = syrch_kit::scratch();
     let plugin = folder.path().join("plugin.wasm");
     fs::write(&plugin, toolchains::component(name)).unwrap();
@@ -22,36 +22,36 @@ fn plays(name: &str) {
     assert_eq!(answered.code, 0, "{}", answered.all());
     let document: Value = serde_json::from_str(&answered.stdout).unwrap();
     assert_eq!(document["sql"], "SELECT 1 AS n", "{document:#}");
-    // It proposes its candidate and says no more of it.
+    // The plugin proposes its candidate and logs nothing else about it.
     let candidate = &document["candidates"][0];
     assert_eq!((&candidate["status"], &candidate["reason"]), (&json!("answer"), &json!("always the same statement")));
     assert_eq!(candidate["rationale"], "always the same statement");
 }
 
 #[test]
-fn components_of_rust_play() {
-    plays("rust");
+fn components_of_rust_answer() {
+    answers_a_question("rust");
 }
 
 #[test]
-fn components_of_c_play() {
-    plays("c");
+fn components_of_c_answer() {
+    answers_a_question("c");
 }
 
 #[test]
-fn components_of_go_play() {
-    plays("go");
+fn components_of_go_answer() {
+    answers_a_question("go");
 }
 
 #[test]
-fn components_of_quickjs_play() {
-    plays("qjs");
-    plays("qjs-small");
+fn components_of_quickjs_answer() {
+    answers_a_question("qjs");
+    answers_a_question("qjs-small");
 }
 
 #[test]
-fn components_of_python_play() {
-    plays("python");
+fn components_of_python_answer() {
+    answers_a_question("python");
 }
 
 #[test]

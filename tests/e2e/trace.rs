@@ -183,7 +183,7 @@ fn old_journals_are_cleared_away_when_asked() {
 }
 
 #[test]
-fn what_is_no_journal_is_told() {
+fn what_is_no_journal_is_reported() {
     let place = Place::new();
     assert_eq!(place.trace(&["list", "--format", "json"]).document(0)["runs"], serde_json::json!([]));
     let run = place.ask(&diamond(), QUESTION);
@@ -203,4 +203,24 @@ fn what_is_no_journal_is_told() {
     assert!(newer.code == 10 && newer.stderr.contains("version 7"), "{}", newer.all());
     let killed = at("killed.jsonl", &journal[..journal.len() / 2]);
     assert!(killed.code == 0 && killed.stdout.contains("it was killed"), "{}", killed.all());
+}
+
+/// Written before the records, fields and ports got their present names: `books`, `kept`, `look-up` and `lane`.
+#[test]
+fn a_journal_of_an_earlier_build_is_shown() {
+    let place = Place::new();
+    fs::create_dir_all(place.runs()).unwrap();
+    let stored = syrch_kit::repository().join("host/journal/tests/earlier.jsonl");
+    fs::copy(stored, place.runs().join("85f05f4de1b3cb0b.jsonl")).unwrap();
+    let text = place.trace(&["show", "85f05f4de1b3cb0b", "--calls"]);
+    assert_eq!(text.code, 0, "{}", text.all());
+    for part in ["Which customers live in Vienna?", "SELECT name FROM customers WHERE city = 'Vienna'", "search.find"] {
+        assert!(text.stdout.contains(part), "{part}: {}", text.all());
+    }
+    let tree = place.trace(&["show", "last", "--format", "json"]).document(0);
+    assert_eq!((&tree["outcome"]["kind"], &tree["answer"]["row_count"]), (&"answered".into(), &9.into()));
+    let cost = &tree["cost"];
+    assert_eq!((&cost["calls"], &cost["sql_runs"], &cost["in_flight"]), (&2.into(), &1.into(), &0.into()));
+    let searches = tree["calls"].as_array().unwrap().iter().filter(|call| call["port"] == "search.find");
+    assert_eq!(searches.count(), 6);
 }

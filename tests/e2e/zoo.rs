@@ -69,7 +69,7 @@ fn a_plugin_that_spins_while_it_is_set_up_is_refused() {
 }
 
 #[test]
-fn a_trap_is_told_with_what_the_guest_printed_before() {
+fn a_trap_is_reported_with_what_the_guest_printed_before() {
     ends("planner", "trap", 14, &["trapped", "planner.plan", "it printed: ", "WORDS-in-a-panic"]);
     ends("solver", "solver-trap", 14, &["trapped", "solver.solve", "it printed: ", "WORDS-in-a-panic"]);
     ends("planner", "trap-in-configure", 13, &["trapped", "configure", "WORDS-in-a-panic"]);

@@ -20,7 +20,7 @@ cp "$contract"/*.wit "$wit/deps/syrch-plugin/"
 
 quiet() { nice -n 19 "$@"; }
 
-# The file goes to its place whole, and its size is told.
+# Compresses the file, replaces the old one in one step, and prints its size.
 deliver() {
   printf '%s: %s bytes\n' "$2" "$(wc -c < "$1")"
   gzip -9 -n -c "$1" > "$work/$2.gz"

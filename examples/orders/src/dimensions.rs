@@ -43,7 +43,7 @@ pub(crate) fn status_key(status: OrderStatus) -> i64 {
     }
 }
 
-/// Fills all ten.
+/// Fills the ten dimension tables, and reports each when it is full.
 pub(crate) fn fill(
     db: &Connection,
     scale: Scale,
@@ -51,17 +51,17 @@ pub(crate) fn fill(
     pool: &TextPool,
     report: &mut dyn FnMut(Progress),
 ) -> rusqlite::Result<()> {
-    let mut told = |table, rows| report(Progress::Dimension { table, rows });
-    told("regions", regions(db, distributions, pool)?);
-    told("nations", nations(db, distributions, pool)?);
-    told("market_segments", names(db, "market_segments", distributions.market_segments().get_values())?);
-    told("customers", customers(db, scale, distributions, pool)?);
-    told("dates", dates(db)?);
-    told("priorities", priorities(db, distributions.order_priority().get_values())?);
-    told("statuses", statuses(db)?);
-    told("clerks", clerks(db, scale)?);
-    told("suppliers", suppliers(db, scale, distributions, pool)?);
-    told("ship_modes", names(db, "ship_modes", distributions.ship_modes().get_values())?);
+    let mut reported = |table, rows| report(Progress::Dimension { table, rows });
+    reported("regions", regions(db, distributions, pool)?);
+    reported("nations", nations(db, distributions, pool)?);
+    reported("market_segments", names(db, "market_segments", distributions.market_segments().get_values())?);
+    reported("customers", customers(db, scale, distributions, pool)?);
+    reported("dates", dates(db)?);
+    reported("priorities", priorities(db, distributions.order_priority().get_values())?);
+    reported("statuses", statuses(db)?);
+    reported("clerks", clerks(db, scale)?);
+    reported("suppliers", suppliers(db, scale, distributions, pool)?);
+    reported("ship_modes", names(db, "ship_modes", distributions.ship_modes().get_values())?);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ pub enum OrdersError {
     /// Something else is there, and nobody said that it may go.
     #[error("`{path}` is there and was not made by this program")]
     Foreign {
-        /// The file.
+        /// The path of that file.
         path: PathBuf,
     },
     /// Another program uses the database, or died while it did.
@@ -20,23 +20,23 @@ pub enum OrdersError {
     /// Another run writes the same database.
     #[error("another run is making `{path}`")]
     Busy {
-        /// The file.
+        /// The path of the database.
         path: PathBuf,
     },
-    /// SQLite's word.
+    /// SQLite cannot write the database.
     #[error("`{path}`: {source}")]
     Sqlite {
         /// The file that was written.
         path: PathBuf,
-        /// What happened.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// The system's word.
+    /// The file cannot be made, replaced or moved.
     #[error("`{path}`: {source}")]
     File {
         /// The file that was written.
         path: PathBuf,
-        /// What happened.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }

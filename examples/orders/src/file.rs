@@ -23,7 +23,7 @@ pub(crate) fn replace(
     may_go(path, force)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let part = path.with_file_name(format!(".{name}.part"));
-    // Held to the end: it keeps a second run away.
+    // The lock is held to the end, so that no second run starts.
     let _lock = claim(path, &part)?;
     let made = write(&part, fill).map_err(|source| OrdersError::Sqlite { path: path.to_owned(), source });
     let moved = made.and_then(|orders| {

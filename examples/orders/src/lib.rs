@@ -1,6 +1,6 @@
 //! The database `orders_10dim`: the orders of TPC-H, one row each, with ten dimension tables, at any scale.
 //!
-//! Rows go from the generator straight into SQLite; nothing is kept in memory but the row at hand, whatever the scale.
+//! Rows go from the generator straight into SQLite; only the current row is held in memory, whatever the scale.
 
 mod dimensions;
 mod error;
@@ -27,31 +27,31 @@ const TEXT_BYTES: i32 = 1 << 20;
 pub enum Progress {
     /// A dimension table is full.
     Dimension {
-        /// Its name.
+        /// The name of the table.
         table: &'static str,
-        /// Its rows.
+        /// The number of its rows.
         rows: u64,
     },
-    /// So many orders are written; told about every hundredth of them.
+    /// So many orders are written. Reported after every hundredth of them.
     Orders {
-        /// Written so far.
+        /// The number of orders that are written.
         done: u64,
-        /// To be written.
+        /// The number of orders in all.
         total: u64,
     },
     /// An index is about to be built.
     Index {
-        /// The table.
+        /// The name of the indexed table.
         table: &'static str,
-        /// Its column.
+        /// The name of the indexed column.
         column: &'static str,
     },
 }
 
-/// What was made.
+/// The size of the database that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Made {
-    /// Rows of `orders`.
+    /// The number of rows of `orders`.
     pub orders: u64,
     /// Size of the file.
     pub bytes: u64,

@@ -23,13 +23,13 @@ impl Scale {
         if (SMALLEST..=LARGEST).contains(&factor) { Ok(Self(factor)) } else { Err(ScaleError) }
     }
 
-    /// The factor.
+    /// The factor as it was given, 0.001 to 1000.
     #[must_use]
     pub fn factor(self) -> f64 {
         self.0
     }
 
-    /// Rows of `orders`.
+    /// The number of rows of `orders`.
     #[must_use]
     pub fn orders(self) -> u64 {
         (self.0 * 1_500_000.0) as u64

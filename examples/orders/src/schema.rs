@@ -3,7 +3,7 @@
 //! Ten dimensions: of the order its customer (with nation, region and market segment), date, priority, status and clerk; of its first
 //! line the supplier and the ship mode. Money is in REAL columns with two digits.
 
-/// "TPCH", where a file keeps whose it is (`PRAGMA application_id`).
+/// The bytes "TPCH", by which a file names the program that made it (`PRAGMA application_id`).
 pub(crate) const APPLICATION: i64 = 0x5450_4348;
 
 /// Run on the empty file. Its whole content goes where nobody looks yet: a crash loses nothing that a rollback could save.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use syrch_core::Value;
-use syrch_core::ports::{Database, Query};
+use syrch_core::ports::{Database, SqlQuery};
 use syrch_grade::{Question, suite};
 use syrch_orders::{Progress, Scale, make_orders};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
@@ -31,7 +31,7 @@ impl Orders {
     }
 
     fn run(&self, sql: &str) -> Rows {
-        let result = self.runtime.block_on(self.database.run(&Query::new(sql)));
+        let result = self.runtime.block_on(self.database.run(&SqlQuery::new(sql)));
         result.unwrap_or_else(|error| panic!("{sql}: {error:?}")).rows(0, u64::MAX)
     }
 
@@ -99,7 +99,7 @@ fn questions_are_well_formed() {
     let texts: BTreeSet<&str> = questions.iter().map(|question| question.question.as_str()).collect();
     assert_eq!(texts.len(), questions.len());
     for question in &questions {
-        assert_eq!((question.db.as_str(), question.engine.as_str()), ("orders_10dim", "sqlite"));
+        assert_eq!((question.db.as_str(), question.engine.as_deref().unwrap_or_default()), ("orders_10dim", "sqlite"));
         assert!(["easy", "medium", "hard"].contains(&question.fields["difficulty"].as_str()), "{}", question.id);
     }
 }
@@ -158,11 +158,11 @@ fn the_schema_shows_the_keys_and_no_row_is_an_orphan() {
 fn two_runs_write_the_same_bytes_and_tell_how_far_they_are() {
     let orders = Orders::new(0.001);
     let [one, two] = ["orders_10dim.sqlite", "two.sqlite"].map(|name| orders.folder.path().join(name));
-    let mut told = Vec::new();
-    let made = make_orders(&two, Scale::new(0.001).unwrap(), false, &mut |progress| told.push(progress)).unwrap();
+    let mut reported = Vec::new();
+    let made = make_orders(&two, Scale::new(0.001).unwrap(), false, &mut |progress| reported.push(progress)).unwrap();
     assert_eq!((made.orders, made.bytes), (1_500, two.metadata().unwrap().len()));
     assert!(std::fs::read(one).unwrap() == std::fs::read(two).unwrap(), "the files differ");
-    let dimensions = told.iter().filter(|progress| matches!(progress, Progress::Dimension { .. })).count();
+    let dimensions = reported.iter().filter(|progress| matches!(progress, Progress::Dimension { .. })).count();
     assert_eq!(dimensions, 10);
-    assert!(told.contains(&Progress::Orders { done: 1_500, total: 1_500 }), "{told:?}");
+    assert!(reported.contains(&Progress::Orders { done: 1_500, total: 1_500 }), "{reported:?}");
 }

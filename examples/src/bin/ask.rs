@@ -7,7 +7,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use syrch::syrch_core::Problem;
-use syrch::{Host, Settings, Silent, Stop};
+use syrch::{Host, Silent, Stop};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -16,8 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let database = arguments.next().unwrap_or_else(|| "examples/shop.sqlite".to_owned());
 
     // Everything not named keeps its default: the offline rules, the default strategy, three sample rows.
-    let settings = Settings { database, ..Settings::default() };
-    let host = Host::open(settings, &Silent).await?;
+    let host = Host::builder().database(database).open().await?;
     let report = host.search(Problem::new(question), Arc::new(Silent), None, &Stop::new()).await?;
 
     let document = report.document;

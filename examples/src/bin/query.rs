@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::io::Write;
 
-use syrch::{Query, QueryError};
+use syrch::{Host, QueryError};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -14,12 +14,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let question = arguments.next().unwrap_or_else(|| "How many customers are there in each country?".to_owned());
     let database = arguments.next().unwrap_or_else(|| "examples/shop.sqlite".to_owned());
 
-    let mut query = Query::new(question, database).high_confidence(0.9);
+    let mut host = Host::builder().database(database);
     if let (Some(url), Some(model)) = (arguments.next(), arguments.next()) {
-        query = query.base_url(url).model(model);
+        host = host.base_url(url).model(model);
     }
     let mut out = std::io::stdout().lock();
-    match query.run().await {
+    match host.query(question).high_confidence(0.9).run().await {
         Ok(found) => {
             writeln!(out, "{}\n{}", found.answer, found.sql)?;
             writeln!(out, "confidence {:.2}, {} tokens", found.confidence, found.token_cost)?;

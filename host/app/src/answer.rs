@@ -9,11 +9,11 @@ use syrch_runtime::Configured;
 
 use crate::context::Context;
 use crate::ground::Grounded;
-use crate::rests_on::{departure, rests_on};
-use crate::{
+use crate::report::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateStatus, ClarifyReport, Confidence, CostReport, PluginReport,
     SavedReport, TimeReport,
 };
+use crate::rests_on::{departure, rests_on};
 
 /// How long the parts of a search took.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +26,6 @@ pub(crate) struct Times {
 
 /// Puts the document together. Without a ground there is no answer, no SQL and no confidence in it.
 pub(crate) fn document(
-    run: &str,
     question: &str,
     context: &Context,
     grounded: Option<&Grounded>,
@@ -36,23 +35,23 @@ pub(crate) fn document(
 ) -> AnswerDocument {
     if let Some(grounded) = grounded {
         if let Some((task, candidate)) = &grounded.candidate {
-            context.trace.settle(task, &candidate.id, |known| known.status = CandidateStatus::Answer);
+            context.run.trace.settle(task, &candidate.id, |known| known.status = CandidateStatus::Answer);
         }
         warnings.extend(grounded.answer.caveats.iter().cloned());
         warnings.extend(grounded.results.profile().warnings);
-        warnings.extend(departure(&context.settings));
+        warnings.extend(departure(&context.run.settings));
     }
-    let spent = context.ledger.spent();
+    let spent = context.run.ledger.spent();
     if spent.log_dropped > 0 {
         warnings.push(format!("{} bytes of plugins' remarks went over the quota and were dropped", spent.log_dropped));
     }
-    let untold = context.trace.untold();
+    let untold = context.run.trace.untold();
     if untold > 0 {
         warnings.push(format!("{untold} more candidates were proposed than are told of"));
     }
     AnswerDocument {
         schema: ANSWER_SCHEMA.to_owned(),
-        run: run.to_owned(),
+        run: context.run.id.clone(),
         question: question.to_owned(),
         answer: grounded.map(|grounded| body(&grounded.answer, &grounded.results)),
         sql: grounded.map(|grounded| grounded.results.sql.clone()),
@@ -61,9 +60,12 @@ pub(crate) fn document(
             raw: grounded.candidate.as_ref().and_then(|(_, candidate)| candidate.raw_confidence),
             calibrated: grounded.answer.confidence,
             // What is known is known of answers that are one candidate's, not of joins.
-            rests_on: grounded.candidate.as_ref().and_then(|_| rests_on(&context.settings, grounded.answer.confidence)),
+            rests_on: grounded
+                .candidate
+                .as_ref()
+                .and_then(|_| rests_on(&context.run.settings, grounded.answer.confidence)),
         }),
-        candidates: context.trace.candidates(),
+        candidates: context.run.trace.candidates(),
         clarify: clarify.map(|question| ClarifyReport {
             question: question.text.clone(),
             choices: question.choices.clone(),
@@ -76,7 +78,7 @@ pub(crate) fn document(
             solve: millis(times.solve),
             aggregate: millis(times.aggregate),
         },
-        plugins: context.cast.all().map(plugin).collect(),
+        plugins: context.run.plugins.all().map(plugin).collect(),
         warnings,
     }
 }

@@ -52,7 +52,7 @@ use futures::{Stream, StreamExt};
 use syrch_scheduler::Stop;
 
 pub use answers::{Answers, Ended, Stopped, Totals};
-pub use line::{LONGEST, Line, Question};
+pub use line::{LONGEST, Line, Question, problem};
 pub use reply::{Ending, Reply};
 pub use syrch_grade::run::{Fault, RunBudgets, UsedUp};
 
@@ -60,7 +60,7 @@ use crate::open::check_prices;
 use crate::{Error, Observer, Settings};
 use hosts::Hosts;
 
-/// What a batch is told, besides the settings of its searches.
+/// The settings of a batch, besides those of its searches.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Questions at once, at least 1.
@@ -111,7 +111,7 @@ impl Batch {
         Ok(Self { hosts, options })
     }
 
-    /// A reply for each line, as a stream: lines are taken as there is room for them, so neither many lines nor a slow reader take memory. Triggering
+    /// A reply for each line, as a stream: lines are taken as slots become free, so neither many lines nor a slow reader take memory. Triggering
     /// `stop` ends it with what is done; searches under way are dropped and have no reply.
     pub fn answers<'a>(&self, lines: impl Stream<Item = Line> + Send + 'a, stop: &Stop) -> Answers<'a> {
         Answers::new(Arc::clone(&self.hosts), self.options.clone(), lines.boxed(), stop)

@@ -12,7 +12,7 @@ use syrch_core::ports::{
 };
 use syrch_core::text::clip;
 use syrch_core::{Catalog, Column, Problem, Table};
-use syrch_journal::{Kept, Mode};
+use syrch_journal::{Mode, RowRetention};
 use syrch_scheduler::Stop;
 use syrch_search::{Index, Sources};
 
@@ -22,7 +22,7 @@ use crate::host::Host;
 use crate::knowledge::{BuiltIndex, TermsOf};
 use crate::retrieval::ModelEmbedder;
 use crate::search::run_id;
-use crate::{Error, Observer, SearchEvent, models};
+use crate::{Error, Observer, SearchEvent, model_calls};
 
 /// Columns of one model call.
 const COLUMNS: usize = 40;
@@ -60,7 +60,7 @@ struct Part<'a> {
 
 impl Host {
     /// Asks the model what people call each table and column, and keeps it for this schema. Searches over it use it from then on, once they are
-    /// opened anew. Tables about which nothing of use came are told; building again asks for those alone, as long as the cache holds the others.
+    /// opened anew. Tables about which the model gave nothing of use are reported; building again asks for those alone, as long as the cache holds the others.
     ///
     /// # Errors
     /// When there is no place for it, the model cannot be used at all, or a budget is used up.
@@ -69,19 +69,29 @@ impl Host {
             return Err(Error::Config("there is no folder for the index".to_owned()));
         };
         let catalog = self.database.catalog().await?;
-        let mut run = self.run_state(&run_id("build-index"), Mode::Live(None, Kept::None), catalog, &observer, stop);
+        let mut run = self.run_state(
+            &run_id("build-index"),
+            Mode::Record(None, RowRetention::None),
+            catalog,
+            &observer,
+            stop,
+            None,
+        );
         // The deadline is that of a search; a large schema takes longer than any question.
         run.clock = Clock::new(None, stop.clone());
-        let model = models::of_run(self, &run);
-        let (told, failed) = self.terms(&run, &model).await?;
+        let model = model_calls::of_run(self, &run);
+        let (reported, failed) = self.terms(&run, &model).await?;
         let sources = Sources {
-            terms: told.iter().map(|told| ((told.table.clone(), told.column.clone()), told.terms.clone())).collect(),
+            terms: reported
+                .iter()
+                .map(|reported| ((reported.table.clone(), reported.column.clone()), reported.terms.clone()))
+                .collect(),
             ..self.known.knowledge.sources.clone()
         };
         let vectors = self.vectors(&run, &model, &sources).await;
-        let count = told.iter().map(|told| told.terms.len()).sum();
-        let (named, tables) = (told.len(), run.catalog.tables.len());
-        let mut built = BuiltIndex::new(&run.catalog, told);
+        let count = reported.iter().map(|reported| reported.terms.len()).sum();
+        let (named, tables) = (reported.len(), run.catalog.tables.len());
+        let mut built = BuiltIndex::new(&run.catalog, reported);
         if let (Some(model), Ok((texts, vectors))) = (self.settings.model.embeddings.as_deref(), &vectors) {
             built = built.with_vectors(model, texts, vectors);
         }
@@ -109,16 +119,17 @@ impl Host {
             let id = (number + 1).to_string();
             let text = format!("terms for {}", part.table.name);
             run.trace.event(&SearchEvent::TaskStarted { id: id.clone(), text });
-            let told = ask(run, model, part).await;
-            let ending = told.as_ref().map_or_else(ToString::to_string, |told| format!("{} named", told.len()));
+            let reported = ask(run, model, part).await;
+            let ending =
+                reported.as_ref().map_or_else(ToString::to_string, |reported| format!("{} named", reported.len()));
             run.trace.event(&SearchEvent::TaskEnded { id, ending, confidence: None });
-            told
+            reported
         }));
-        let told: Vec<_> = asked.buffered(self.settings.limits.llm_in_flight).collect().await;
+        let reported: Vec<_> = asked.buffered(self.settings.limits.llm_in_flight).collect().await;
         let (mut terms, mut failed) = (Vec::new(), Vec::new());
-        for (part, told) in parts.iter().zip(told) {
-            match told {
-                Ok(told) => terms.extend(told),
+        for (part, reported) in parts.iter().zip(reported) {
+            match reported {
+                Ok(reported) => terms.extend(reported),
                 Err(LlmError::Budget) => return Err(budget(run)),
                 Err(LlmError::Cancelled) => return Err(Error::Interrupted),
                 Err(error) => failed.push((part.table.name.clone(), error)),
@@ -191,8 +202,8 @@ async fn ask(run: &RunState, model: &Arc<dyn ModelProvider>, part: &Part<'_>) ->
     };
     let (problem, catalog) = (Arc::new(Problem::default()), Arc::clone(&run.catalog));
     let reply = model.complete(&ModelCall { request, problem, task: None, catalog }).await.result?;
-    let told: Value = serde_json::from_str(reply.parsed.as_deref().unwrap_or_default()).unwrap_or_default();
-    Ok(read(part, &told))
+    let reported: Value = serde_json::from_str(reply.parsed.as_deref().unwrap_or_default()).unwrap_or_default();
+    Ok(read(part, &reported))
 }
 
 const INSTRUCTIONS: &str = "You know how people in business speak of data. For a table of a database and for each of its columns, list words \
@@ -226,14 +237,14 @@ fn prompt(catalog: &Catalog, part: &Part<'_>) -> String {
     text
 }
 
-/// What a reply says of columns that there are; the table's own terms stand under an empty column.
-fn read(part: &Part<'_>, told: &Value) -> Vec<TermsOf> {
+/// A reply's terms of columns that exist; the table's own terms stand under an empty column.
+fn read(part: &Part<'_>, reported: &Value) -> Vec<TermsOf> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     // A wide table is asked about in parts; what it is called is the first one's to say.
     if part.columns.as_ptr() == part.table.columns.as_ptr() {
-        all.insert(String::new(), terms(&told["table"]));
+        all.insert(String::new(), terms(&reported["table"]));
     }
-    for each in told["columns"].as_array().into_iter().flatten() {
+    for each in reported["columns"].as_array().into_iter().flatten() {
         let name = each["column"].as_str().unwrap_or_default().trim();
         if let Some(column) = part.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)) {
             all.insert(column.name.clone(), terms(&each["terms"]));
@@ -264,7 +275,7 @@ mod tests {
         let column = |name: &str| Column { name: name.into(), ..Column::default() };
         let table = Table { name: "orders".into(), columns: vec![column("rev"), column("cust")], ..Table::default() };
         let part = Part { table: &table, columns: &table.columns };
-        let told = json!({
+        let reported = json!({
             "table": ["Purchases"],
             "columns": [
                 {"column": "REV", "terms": ["Net  revenue, income", "income", "x".repeat(61)]},
@@ -277,7 +288,7 @@ mod tests {
             column: column.into(),
             terms: terms.iter().map(|&term| term.into()).collect(),
         };
-        assert_eq!(read(&part, &told), [of("", &["purchases"]), of("rev", &["net revenue", "income"])]);
+        assert_eq!(read(&part, &reported), [of("", &["purchases"]), of("rev", &["net revenue", "income"])]);
         assert_eq!(read(&part, &Value::Null), []);
     }
 

@@ -1,5 +1,7 @@
 //! The built-in plugins: ordinary components and the code that the build script compiled from them, put into the binary in LZ4.
 
+use std::io::{self, Write};
+
 use syrch_runtime::Precompiled;
 
 /// A component that came with the host.
@@ -10,7 +12,8 @@ pub(crate) struct Builtin {
     /// Its sha256, in hex.
     pub(crate) digest: &'static str,
     component: &'static [u8],
-    /// For any machine of the architecture; empty where the build script could not compile for it.
+    /// For any machine of the architecture, in pieces: each is the length of a block as a `u32` in little endian, and the block. Empty where the
+    /// build script could not compile for it.
     code: &'static [u8],
 }
 
@@ -19,7 +22,7 @@ include!(concat!(env!("OUT_DIR"), "/builtins.rs"));
 impl Builtin {
     pub(crate) fn component(&self) -> Vec<u8> {
         // The build script wrote it; an empty component would be refused like any other file that is none.
-        unpacked(self.component).unwrap_or_default()
+        lz4::block::decompress(self.component, None).unwrap_or_default()
     }
 
     /// Its code, where the build script could compile it.
@@ -27,12 +30,21 @@ impl Builtin {
         let packed = Some(self.code).filter(|code| !code.is_empty())?;
         // SAFETY: the build script compiled it with the runtime's own settings from the component of that digest, and it lay in the binary since.
         #[allow(unsafe_code)]
-        Some(unsafe { Precompiled::new(self.digest, self.size as u64, move || unpacked(packed)) })
+        Some(unsafe { Precompiled::new(self.digest, self.size as u64, move |code| unpack(packed, code)) })
     }
 }
 
-fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
-    lz4::block::decompress(packed, None).ok()
+/// Unpacks piece by piece, in the memory of one piece: fresh memory costs more time than unpacking.
+fn unpack(mut packed: &[u8], code: &mut dyn Write) -> io::Result<()> {
+    let mut piece = vec![0; PIECE];
+    while let Some((length, rest)) = packed.split_first_chunk() {
+        let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        let (block, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(cut)?;
+        let bytes = lz4::block::decompress_to_buffer(block, None, &mut piece)?;
+        code.write_all(piece.get(..bytes).ok_or_else(cut)?)?;
+        packed = rest;
+    }
+    Ok(())
 }
 
 /// The plugin of that name.
@@ -59,7 +71,8 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use crate::{Observer, PluginSource, SearchEvent, Settings, plugins};
+    use crate::settings::PluginSource;
+    use crate::{Observer, SearchEvent, Settings, plugins};
 
     struct Compilations(AtomicU32);
 

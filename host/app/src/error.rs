@@ -1,4 +1,4 @@
-//! What can go wrong before, during and after a search, in the classes that callers tell apart.
+//! What can go wrong before, during and after a search, in the classes that callers distinguish.
 
 use syrch_core::ledger::Exhausted;
 use syrch_core::ports::{DatabaseError, RowsGrant};
@@ -9,12 +9,23 @@ use syrch_grade::suite::{MissingDatabases, SuiteError};
 use syrch_journal::JournalError;
 use syrch_runtime::{LoadError, Toolchain};
 
+use crate::strategies::StrategyError;
+
 /// An error of the library. `cli` gives each class its exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A setting is wrong.
     #[error("{0}")]
     Config(String),
+    /// A budget in dollars is set, and a model that costs money has no price.
+    #[error("the model `{model}` has no price, so money cannot be limited")]
+    Unpriced {
+        /// The model's name at its endpoint.
+        model: String,
+    },
+    /// A strategy does not exist, or its file is wrong.
+    #[error(transparent)]
+    Definition(#[from] StrategyError),
     /// The database cannot be opened or read.
     #[error(transparent)]
     Database(#[from] DatabaseError),
@@ -23,7 +34,7 @@ pub enum Error {
     Model {
         /// The model's name.
         model: String,
-        /// What happened.
+        /// The provider's message.
         message: String,
     },
     /// No built-in plugin has this name.
@@ -37,11 +48,11 @@ pub enum Error {
     /// A plugin was refused when it was loaded.
     #[error("plugin `{plugin}`: {source}")]
     PluginRejected {
-        /// Which plugin.
+        /// The plugin's name or path.
         plugin: String,
-        /// What it was made with.
+        /// The toolchain that made the component.
         toolchain: Toolchain,
-        /// Why.
+        /// The reason of the refusal.
         source: LoadError,
     },
     /// A plugin trapped, hit a limit or returned nonsense.
@@ -60,12 +71,12 @@ pub enum Error {
         /// The user's grant.
         rows: RowsGrant,
     },
-    /// A plugin says that it failed.
+    /// A plugin returned a failure of its own.
     #[error("{role} {message}")]
     Strategy {
-        /// Which role.
+        /// The name of the plugin's role.
         role: String,
-        /// What it says.
+        /// The plugin's message.
         message: String,
     },
     /// The user's policy forbids it, or the database could not be read while the search ran and nothing acceptable was found.
@@ -74,7 +85,7 @@ pub enum Error {
     /// A budget is used up and nothing acceptable was found within it.
     #[error("the budget is used up: {0}")]
     Budget(Exhausted),
-    /// A key would go to another machine without encryption; [`crate::ModelSettings::insecure_endpoint`] allows it.
+    /// A key would go to another machine without encryption; [`crate::settings::ModelSettings::insecure_endpoint`] allows it.
     #[error("{0}")]
     Exposed(String),
     /// The search's deadline passed and nothing acceptable was found within it.
@@ -101,7 +112,7 @@ pub enum Error {
     /// A replay departs from its journal, or asks for what was not recorded.
     #[error("{0}")]
     Replay(String),
-    /// Anything else.
+    /// An error that is no fault of the caller, such as a thread that cannot be started.
     #[error("{0}")]
     Internal(String),
 }
@@ -111,7 +122,9 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> &'static str {
         match self {
-            Self::Config(_) | Self::Exposed(_) | Self::Unfit(_) => "configuration",
+            Self::Config(_) | Self::Unpriced { .. } | Self::Definition(_) | Self::Exposed(_) | Self::Unfit(_) => {
+                "configuration"
+            }
             Self::PluginRejected { source: LoadError::Config(_), .. } => "configuration",
             Self::Journal(JournalError::Unknown { .. } | JournalError::Several { .. }) => "usage",
             Self::Run(RunError::Unknown { .. } | RunError::Several { .. }) => "usage",

@@ -11,7 +11,7 @@ use syrch_journal::CallId;
 use crate::context::{Context, Judged, Prepared};
 
 /// What the reward said of statements.
-type Told = Vec<(Judged, Verdict)>;
+type Reported = Vec<(Judged, Verdict)>;
 
 /// The port of one role call. Nested calls have slots of their own: the caller waits for them and must not starve them.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ impl EvaluateOfTask {
         let _slot = self.context.nested_slot().await;
         let from = Some((self.caller, ticket));
         let prepared = self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new(), from).await;
-        let calibrated = self.context.cast.calibrator.calibrate(prepared.call.clone(), claims).await;
+        let calibrated = self.context.run.plugins.calibrator.calibrate(prepared.call.clone(), claims).await;
         prepared.end(calibrated.as_ref().err().cloned(), || ()).await;
         calibrated
     }
@@ -44,10 +44,11 @@ impl EvaluateOfTask {
         let from = Some((self.caller, ticket));
         let prepared = self.context.prepare(Role::Reward, Some(task), self.relations.clone(), from).await;
         let judged = self.judge(&prepared, task, candidates).await;
-        let (told, error) = (judged.as_ref().map(|(told, _)| told.clone()).unwrap_or_default(), judged.as_ref().err());
+        let (reported, error) =
+            (judged.as_ref().map(|(reported, _)| reported.clone()).unwrap_or_default(), judged.as_ref().err());
         // In its turn, so that a replay knows them when the run did.
         let remember =
-            || told.iter().for_each(|(judged, verdict)| self.context.remember_verdict(&task.id, judged, verdict));
+            || reported.iter().for_each(|(judged, verdict)| self.context.notes.note_verdict(&task.id, judged, verdict));
         prepared.end(error.cloned(), remember).await;
         judged.map(|(_, verdicts)| verdicts)
     }
@@ -57,8 +58,8 @@ impl EvaluateOfTask {
         prepared: &Prepared,
         task: &Arc<Task>,
         candidates: Vec<Candidate>,
-    ) -> Result<(Told, Vec<Verdict>), RoleError> {
-        let mut told = Told::new();
+    ) -> Result<(Reported, Vec<Verdict>), RoleError> {
+        let mut reported = Reported::new();
         let mut verdicts = Vec::with_capacity(candidates.len());
         let (mut rivals, mut places) = (Vec::new(), Vec::new());
         for candidate in candidates {
@@ -72,17 +73,17 @@ impl EvaluateOfTask {
             }
         }
         if rivals.is_empty() {
-            return Ok((told, verdicts));
+            return Ok((reported, verdicts));
         }
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
         let _slot = self.context.nested_slot().await;
         let call = prepared.call.clone();
-        let judged = self.context.cast.reward.judge(call, problem, catalog, task, &rivals).await?;
+        let judged = self.context.run.plugins.reward.judge(call, problem, catalog, task, &rivals).await?;
         for ((place, rival), verdict) in places.into_iter().zip(&rivals).zip(judged) {
-            told.push(((&rival.candidate).into(), verdict.clone()));
+            reported.push(((&rival.candidate).into(), verdict.clone()));
             verdicts[place] = verdict;
         }
-        Ok((told, verdicts))
+        Ok((reported, verdicts))
     }
 }
 

@@ -33,7 +33,8 @@ pub(crate) async fn aggregate(
     let relations = relations_of(solved.iter().map(|(_, solved)| *solved));
     let prepared = context.prepare(Role::Aggregator, None, relations, None).await;
     let call = prepared.call.clone();
-    let answer = context.cast.aggregator.aggregate(call, &context.problem, &run.graph, &finished, &run.seen).await;
+    let answer =
+        context.run.plugins.aggregator.aggregate(call, &context.problem, &run.graph, &finished, &run.seen).await;
     let grounded = match answer {
         Ok(answer) => ground(context, &prepared, answer, solved, warnings).await,
         Err(error) => Err(error),
@@ -52,7 +53,7 @@ async fn ground(
 ) -> Result<Option<Grounded>, RoleError> {
     let Some(mut answer) = answer else { return Ok(None) };
     let Some((task, ground)) = solved.into_iter().find(|(task, _)| task.id == answer.task) else { return Ok(None) };
-    // An aggregator may doubt more than the calibrator, never less.
+    // An aggregator may lower the calibrator's confidence, and never raise it.
     answer.confidence = answer.confidence.min(ground.candidate.confidence.unwrap_or(0.0));
     if let Some(sql) = answer.sql.clone() {
         match own_statement(prepared, task, &sql).await? {
@@ -111,7 +112,7 @@ async fn chosen(
     let best = || (ground.candidate.clone(), Arc::clone(&ground.results));
     let Some(id) = answer.candidate.as_ref().filter(|id| **id != ground.candidate.id) else { return Ok(best()) };
     let invalid = |what: &str| RoleError::Invalid {
-        plugin: context.cast.aggregator.plugin().identity().name.clone(),
+        plugin: context.run.plugins.aggregator.plugin().identity().name.clone(),
         export: "aggregator.aggregate".to_owned(),
         detail: format!("`answer.candidate` `{id}` {what}"),
     };

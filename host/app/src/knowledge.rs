@@ -1,8 +1,8 @@
 //! What the user adds to a catalog: notes, solved examples, and the index of business terms that was built once.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,9 @@ use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, encode};
 use syrch_search::{Example, Note, Sources};
 
-use crate::{Error, RetrievalSettings};
+use crate::Error;
+pub use crate::build_index::IndexReport;
+use crate::settings::RetrievalSettings;
 
 /// Bytes of a file of notes or examples, and of one line of it.
 const LARGEST: u64 = 4 << 20;
@@ -21,10 +23,11 @@ const INDEX: u64 = 256 << 20;
 const FORMAT: &str = "syrch.index";
 const VERSION: u32 = 1;
 
-/// All of it, as searches use it.
+/// The notes, examples and index of one catalog, as searches use them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Knowledge {
-    pub(crate) sources: Sources,
+pub struct Knowledge {
+    /// The notes, the solved examples and the index's business terms.
+    pub sources: Sources,
     /// The model of the vectors.
     model: Option<String>,
     /// Vectors by the digest of their text.
@@ -32,8 +35,11 @@ pub(crate) struct Knowledge {
 }
 
 impl Knowledge {
-    /// Reads what the settings name for a catalog. An index that cannot be used is no reason not to search; the text says what is wrong with it.
-    pub(crate) fn read(settings: &RetrievalSettings, catalog: &Catalog) -> Result<(Self, Option<String>), Error> {
+    /// Reads what the settings name for a catalog. An index that cannot be used is left out, and the text says why.
+    ///
+    /// # Errors
+    /// When the notes or the examples cannot be read.
+    pub fn read(settings: &RetrievalSettings, catalog: &Catalog) -> Result<(Self, Option<String>), Error> {
         let mut knowledge = Self::default();
         if let Some(path) = &settings.notes {
             knowledge.sources.notes = notes(path)?;
@@ -55,7 +61,8 @@ impl Knowledge {
     fn take(&mut self, built: Option<BuiltIndex>) {
         let Some(built) = built else { return };
         let (terms, vectors, model) = (built.terms, built.vectors, built.model);
-        self.sources.terms = terms.into_iter().map(|told| ((told.table, told.column), told.terms)).collect();
+        self.sources.terms =
+            terms.into_iter().map(|reported| ((reported.table, reported.column), reported.terms)).collect();
         self.model = model;
         self.vectors = vectors.into_iter().filter_map(|(key, text)| Some((key, one(&text)?))).collect();
     }
@@ -70,8 +77,9 @@ impl Knowledge {
         self.vectors.values().next().filter(|_| self.model.as_deref() == Some(model)).map(Vec::len)
     }
 
-    /// What tells this knowledge from another; none when there is none.
-    pub(crate) fn digest(&self) -> Option<String> {
+    /// A digest of this knowledge; `None` if it is empty.
+    #[must_use]
+    pub fn digest(&self) -> Option<String> {
         let Sources { terms, notes, examples } = &self.sources;
         if terms.is_empty() && notes.is_empty() && examples.is_empty() && self.vectors.is_empty() {
             return None;
@@ -89,13 +97,16 @@ impl Knowledge {
 /// # Errors
 /// What is wrong, with the file and the line.
 pub fn check_retrieval(settings: &crate::Settings) -> Result<(), Error> {
-    let RetrievalSettings { notes: told, examples: solved, .. } = &settings.retrieval;
-    told.as_deref().map_or(Ok(()), |path| notes(path).map(drop))?;
+    let RetrievalSettings { notes: reported, examples: solved, .. } = &settings.retrieval;
+    reported.as_deref().map_or(Ok(()), |path| notes(path).map(drop))?;
     solved.as_deref().map_or(Ok(()), |path| examples(path).map(drop))
 }
 
-/// What is to be said of the solved examples and notes of these settings that are left out; none: none is.
-pub(crate) fn left_out(settings: &RetrievalSettings) -> Result<Option<String>, Error> {
+/// A warning that counts the solved examples and notes that are left out because of [`RetrievalSettings::withheld`]; `None` if none is.
+///
+/// # Errors
+/// When the notes or the examples cannot be read.
+pub fn left_out(settings: &RetrievalSettings) -> Result<Option<String>, Error> {
     let mut examples = settings.examples.as_deref().map_or(Ok(Vec::new()), examples)?;
     let mut notes = settings.notes.as_deref().map_or(Ok(Vec::new()), notes)?;
     let count = |number: usize, what: &str| match number {
@@ -107,13 +118,13 @@ pub(crate) fn left_out(settings: &RetrievalSettings) -> Result<Option<String>, E
     let (hold, are) = if examples + notes == 1 { ("holds", "is") } else { ("hold", "are") };
     let counted: Vec<String> =
         [count(examples, "solved example"), count(notes, "note")].into_iter().flatten().collect();
-    let told = || format!("{} {hold} a graded question or its answer, and {are} left out", counted.join(" and "));
-    Ok((!counted.is_empty()).then(told))
+    let reported = || format!("{} {hold} a graded question or its answer, and {are} left out", counted.join(" and "));
+    Ok((!counted.is_empty()).then(reported))
 }
 
 /// What `build-index` writes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct BuiltIndex {
+pub struct BuiltIndex {
     format: String,
     version: u32,
     /// The database's name, for people.
@@ -127,15 +138,19 @@ pub(crate) struct BuiltIndex {
 
 /// What people call a column, or with an empty column, a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TermsOf {
-    pub(crate) table: String,
-    pub(crate) column: String,
-    pub(crate) terms: Vec<String>,
+pub struct TermsOf {
+    /// The table's name.
+    pub table: String,
+    /// The column's name; empty for the table itself.
+    pub column: String,
+    /// The business terms.
+    pub terms: Vec<String>,
 }
 
 impl BuiltIndex {
-    /// An index of these terms.
-    pub(crate) fn new(catalog: &Catalog, terms: Vec<TermsOf>) -> Self {
+    /// An index of these terms, without vectors.
+    #[must_use]
+    pub fn new(catalog: &Catalog, terms: Vec<TermsOf>) -> Self {
         let (format, database) = (FORMAT.to_owned(), catalog.database.clone());
         Self { format, version: VERSION, database, terms, model: None, vectors: BTreeMap::new() }
     }
@@ -150,14 +165,14 @@ impl BuiltIndex {
     /// What an earlier index said of these tables, with its vectors where the new one has none.
     pub(crate) fn completed(mut self, earlier: Option<Self>, missing: &[String]) -> Self {
         let Some(earlier) = earlier else { return self };
-        self.terms.extend(earlier.terms.into_iter().filter(|told| missing.contains(&told.table)));
+        self.terms.extend(earlier.terms.into_iter().filter(|reported| missing.contains(&reported.table)));
         if self.vectors.is_empty() {
             (self.model, self.vectors) = (earlier.model, earlier.vectors);
         }
         self
     }
 
-    /// The index for that catalog; none when there is none. The error says what is wrong with it and what to do.
+    /// The index for that catalog; none when there is none. The error is the reason and what to do.
     pub(crate) fn read(folder: &Path, catalog: &Catalog) -> Result<Option<Self>, String> {
         let path = folder.join(file_name(catalog));
         let wrong = |what: String| {
@@ -176,23 +191,14 @@ impl BuiltIndex {
         Ok(Some(built))
     }
 
-    /// Writes it for that catalog; a reader sees the old one or the new one. The file is its owner's alone.
-    pub(crate) fn write(&self, folder: &Path, catalog: &Catalog) -> std::io::Result<PathBuf> {
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.recursive(true).create(folder)?;
+    /// Writes it for that catalog; a reader sees the old one or the new one. The file is its owner's alone. Returns its path.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, folder: &Path, catalog: &Catalog) -> std::io::Result<PathBuf> {
+        syrch_files::make_folder(folder)?;
         let path = folder.join(file_name(catalog));
-        let temporary = folder.join(format!(".{}.{}", file_name(catalog), std::process::id()));
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let written = options.open(&temporary).and_then(|mut file| {
-            file.write_all(&serde_json::to_vec(self)?)?;
-            file.sync_all()
-        });
-        written.and_then(|()| fs::rename(&temporary, &path)).inspect_err(|_| drop(fs::remove_file(&temporary)))?;
+        syrch_files::replace(&path, &serde_json::to_vec(self)?)?;
         Ok(path)
     }
 }
@@ -259,11 +265,11 @@ struct NoteLine {
 /// Notes: a line each, either plain text or a JSON object with `note` and, where it is about one, `table` and `column`.
 fn notes(path: &Path) -> Result<Vec<Note>, Error> {
     let read = |(number, line): (usize, String)| {
-        let told = match line.starts_with('{') {
+        let reported = match line.starts_with('{') {
             true => of_json(path, ("notes", r#"{"note": "…", "table": "…"}"#), number, &line)?,
             false => NoteLine { note: line, table: None, column: None },
         };
-        Ok(Note { id: format!("note {number}"), text: told.note, table: told.table, column: told.column })
+        Ok(Note { id: format!("note {number}"), text: reported.note, table: reported.table, column: reported.column })
     };
     lines(path, "notes")?.into_iter().map(read).collect()
 }
@@ -287,6 +293,8 @@ fn examples(path: &Path) -> Result<Vec<Example>, Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use syrch_core::{Column, Dialect, Table};
 
     use super::*;
@@ -304,9 +312,9 @@ mod tests {
     #[test]
     fn an_index_serves_its_own_schema_and_model() {
         let scratch = syrch_kit::scratch();
-        let told = TermsOf { table: "orders".into(), column: "rev".into(), terms: vec!["net revenue".into()] };
+        let reported = TermsOf { table: "orders".into(), column: "rev".into(), terms: vec!["net revenue".into()] };
         let texts = ["a".to_owned()];
-        let built = BuiltIndex::new(&catalog(&["rev"]), vec![told]).with_vectors("m", &texts, &[vec![1.0, 0.0]]);
+        let built = BuiltIndex::new(&catalog(&["rev"]), vec![reported]).with_vectors("m", &texts, &[vec![1.0, 0.0]]);
         built.write(scratch.path(), &catalog(&["rev"])).unwrap();
         let knowledge = Knowledge::read(&settings(scratch.path()), &catalog(&["rev"])).unwrap().0;
         assert_eq!(knowledge.sources.terms[&("orders".to_owned(), "rev".to_owned())], ["net revenue"]);
@@ -343,11 +351,12 @@ mod tests {
     #[test]
     fn notes_are_text_or_json_and_examples_json() {
         let scratch = syrch_kit::scratch();
-        let (told, solved) = (scratch.path().join("notes.txt"), scratch.path().join("examples.jsonl"));
-        fs::write(&told, "churn = no order for a year\n\n{\"note\": \"in cents\", \"table\": \"orders\"}\n").unwrap();
+        let (reported, solved) = (scratch.path().join("notes.txt"), scratch.path().join("examples.jsonl"));
+        fs::write(&reported, "churn = no order for a year\n\n{\"note\": \"in cents\", \"table\": \"orders\"}\n")
+            .unwrap();
         fs::write(&solved, "{\"question\": \"How many?\", \"gold_sql\": \"SELECT 1\", \"id\": 1}\n").unwrap();
         let settings =
-            RetrievalSettings { notes: Some(told.clone()), examples: Some(solved), ..RetrievalSettings::default() };
+            RetrievalSettings { notes: Some(reported.clone()), examples: Some(solved), ..RetrievalSettings::default() };
         let knowledge = Knowledge::read(&settings, &catalog(&[])).unwrap().0;
         let notes = &knowledge.sources.notes;
         assert_eq!(
@@ -356,7 +365,7 @@ mod tests {
         );
         assert_eq!(notes[1].id, "note 3");
         assert_eq!(knowledge.sources.examples[0].sql, "SELECT 1");
-        fs::write(&told, "fine\n{\"nota\": 1}\n").unwrap();
+        fs::write(&reported, "fine\n{\"nota\": 1}\n").unwrap();
         let error = Knowledge::read(&settings, &catalog(&[])).unwrap_err().to_string();
         assert!(
             error.contains("line 2") && error.contains("nota") && error.contains("a line is as in `{\"note\""),

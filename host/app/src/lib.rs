@@ -20,18 +20,20 @@
 //! ```
 //!
 //! # With a model
-//! [`Query`] has a method for everything that a search is told: the model and where it is, depth, attempts and confidence, budgets and deadline,
-//! plugins and their settings, the cache, a journal. Programs without an async runtime call [`Query::run_blocking`].
+//! [`Host::builder`] has a method for each choice that outlives a question (database, model, strategy, plugins, cache, journal), and [`Query`]
+//! one for each that does not (attempts, budgets, deadline). Programs without an async runtime call [`Query::run_blocking`].
 //!
 //! ```no_run
-//! use syrch::Query;
+//! use syrch::Host;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let found = Query::new("Which country has the most customers?", "shop.sqlite")
+//! let found = Host::builder()
+//!     .database("shop.sqlite")
 //!     .base_url("http://localhost:11434/v1")
 //!     .model("qwen3")
-//!     .max_attempts(5)
 //!     .record("exchanges.jsonl")
+//!     .query("Which country has the most customers?")
+//!     .max_attempts(5)
 //!     .run_blocking()?;
 //! for batch in found.data.batches() {
 //!     println!("{} rows of {}", batch.num_rows(), batch.schema());
@@ -40,67 +42,81 @@
 //! # }
 //! ```
 //!
-//! What was recorded answers again with `.replay("exchanges.jsonl")` in place of the endpoint: a test of a program that asks a model needs none.
+//! A recording answers again with `.replay("exchanges.jsonl")` in place of the endpoint, so that tests of a program need no model. `database`
+//! and `model` also accept implementations of the program's own.
 //!
 //! # When there is no answer
-//! No answer is better than a wrong one, so a query ends well only with an acceptable one. [`QueryError`] tells a question that must be made
-//! clear, and a search that found nothing acceptable, from a failure, which is an [`Error`] with a variant for each class.
+//! No answer is better than a wrong one, so a query ends well only with an acceptable one. [`QueryError`] distinguishes a question that must
+//! be made clear, a search that found nothing acceptable, and a failure, which is an [`Error`] with a variant for each class.
 //!
 //! # Many questions
-//! A [`Host`] opens the database and loads the plugins once; its searches may run side by side, report events as they happen, are resumed
-//! and replayed.
+//! An open [`Host`] has the database open and the plugins loaded. Its searches may run concurrently; [`Host::search`] returns the whole report
+//! of one, and [`Host::resume`] and [`Host::replay`] continue and repeat runs from their journals.
 //!
 //! ```
-//! use std::sync::Arc;
-//! use syrch::{Host, Outcome, Settings, Silent, Stop, syrch_core::Problem};
+//! use syrch::Host;
 //!
 //! # #[tokio::main(flavor = "multi_thread")]
-//! # async fn main() -> Result<(), syrch::Error> {
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = syrch_kit::scratch();
 //! # let shop = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "
 //! #     CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
 //! #     CREATE TABLE orders(id INTEGER PRIMARY KEY, total REAL);
 //! #     INSERT INTO customers(name) VALUES ('Anna'); INSERT INTO orders(total) VALUES (20.0), (5.5);");
-//! let settings = Settings { database: shop.display().to_string(), ..Settings::default() };
-//! let host = Host::open(settings, &Silent).await?;
-//! for question in ["How many customers are there?", "How many orders are there?"] {
-//!     let report = host.search(Problem::new(question), Arc::new(Silent), None, &Stop::new()).await?;
-//!     assert_eq!(report.outcome, Outcome::Answered);
-//! }
+//! let host = Host::builder().database(&shop).open().await?;
+//! let (customers, orders) = (host.query("How many customers are there?"), host.query("How many orders are there?"));
+//! let (customers, orders) = tokio::try_join!(customers.run(), orders.run())?;
+//! assert_eq!((customers.data.row_count(), orders.data.row_count()), (1, 1));
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Where the rest is
+//! The names that most programs need are at the root. The others are in modules named after their content: [`settings`], [`report`],
+//! [`strategies`], [`plugins`], [`databases`], [`models`], [`own`] (databases and models of the program), [`knowledge`] (notes, examples and
+//! indexes), [`cache`], [`batch`], [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the crate
+//! `syrch-grading`.
 
 mod answer;
 pub mod batch;
 mod build_index;
+mod builder;
 mod builtin;
+pub mod cache;
 mod clock;
+mod content_digest;
 mod context;
+pub mod databases;
 mod error;
 mod evaluate;
+mod executors;
 mod given_up;
-pub mod grading;
 mod ground;
 mod host;
-mod kept;
-mod knowledge;
-mod models;
+#[doc(hidden)]
+pub mod internal;
+pub mod knowledge;
+mod memory_cache;
+mod model_calls;
+pub mod models;
 mod noted;
 mod open;
+pub mod own;
 pub mod plugins;
 mod preview;
 mod providers;
 mod query;
 mod record;
 mod recordings;
-mod report;
+pub mod report;
 mod rests_on;
 mod retrieval;
+mod run;
 mod run_of_call;
 mod runner;
 mod search;
-mod settings;
+mod servers;
+pub mod settings;
 mod shared;
 mod simulation;
 pub mod strategies;
@@ -109,41 +125,20 @@ mod trace;
 mod withheld;
 pub mod yaml;
 
-pub use build_index::IndexReport;
+pub use builder::HostBuilder;
 pub use error::Error;
 pub use host::Host;
-pub use knowledge::check_retrieval;
-pub use open::{open_cache, open_database};
-pub use plugins::Inspection;
-pub use providers::{EndpointEntry, Provider};
+pub use providers::Provider;
 pub use query::{Query, QueryError, QueryResult, query};
-pub use record::recorded_settings;
-pub use recordings::recorded_models;
-pub use report::{
-    ANSWER_SCHEMA, AnswerBody, AnswerDocument, Ask, CandidateReport, CandidateStatus, ClarifyReport, Confidence,
-    CostReport, Observer, Outcome, PluginReport, RestsOn, SavedReport, SearchEvent, SearchReport, Silent, TimeReport,
-};
-pub use settings::{
-    CacheSettings, EndpointSettings, JournalSettings, ModelSettings, PluginSource, PriceSettings, RateSettings,
-    RetrievalSettings, RouteSettings, Settings, SimulatedSettings, Strategy,
-};
-pub use simulation::simulated_questions;
-pub use withheld::Withheld;
-
-pub use answer::json_value;
+pub use report::{Ask, Observer, Outcome, SearchEvent, SearchReport, Silent};
+pub use settings::Settings;
 pub use shared::Shared;
+pub use syrch_scheduler::Stop;
 
 pub use arrow_array;
 pub use arrow_schema;
 pub use secrecy;
-pub use syrch_cache as cache;
 pub use syrch_core;
-pub use syrch_core::ResultSet;
-pub use syrch_core::ports::Preview;
+pub use syrch_files as files;
 pub use syrch_grade as grade;
 pub use syrch_journal as journal;
-pub use syrch_llm::{SimulatedKnobs, is_exposed, is_loopback, kept_local};
-pub use syrch_runtime::{
-    CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, Toolchain, compile_component,
-};
-pub use syrch_scheduler::Stop;

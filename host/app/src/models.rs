@@ -1,36 +1,8 @@
-//! What a run's model calls are made of; `syrch_layers::stack` puts the layers together.
+//! Models: the providers, what an address of an endpoint exposes, and what recorded and simulated models answer for.
 
-use std::sync::Arc;
-use std::time::Duration;
+pub use syrch_llm::{is_exposed, is_loopback, kept_local};
+pub use syrch_simulated::SimulatedKnobs;
 
-use syrch_core::ports::ModelProvider;
-use syrch_layers::{ModelParts, Retries, model_stack};
-
-use crate::context::RunState;
-use crate::host::Host;
-
-/// The host's models, for one run.
-pub(crate) fn of_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
-    let settings = &host.settings;
-    let mut retries = Retries {
-        attempts: settings.model.attempts,
-        patience: settings.model.max_retry_wait,
-        seed: run.salt,
-        ..Retries::default()
-    };
-    // A recording that answers is not waited for, nor is a simulated model whose replies take no time.
-    let is_timeless = settings.model.simulated.as_ref().is_some_and(|simulated| simulated.knobs.latency == 0.0);
-    if settings.model.replay.is_some() || is_timeless {
-        (retries.base, retries.longest) = (Duration::ZERO, Duration::ZERO);
-    }
-    model_stack(ModelParts {
-        model: Arc::clone(&host.model),
-        time: Arc::new(run.clock.clone()),
-        ledger: Arc::clone(&run.ledger),
-        limits: settings.limits.clone(),
-        cache: host.cache.as_ref().map(|cache| (Arc::clone(cache), settings.model.temperature)),
-        recording: host.recording.as_ref().map(|recording| (Arc::clone(recording), settings.journal.kept)),
-        retries,
-        previews: run.previews.clone(),
-    })
-}
+pub use crate::providers::{EndpointEntry, Provider};
+pub use crate::recordings::recorded_models;
+pub use crate::simulation::simulated_questions;

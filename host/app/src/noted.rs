@@ -1,8 +1,9 @@
-//! Notes what statements gave, how sure the rules were, and that the database or the model could not be used while a search ran: without an answer,
-//! the user must hear that.
+//! Notes what statements gave, how sure the rules were, and that the database or the model could not be used during a search, so that a search
+//! without an answer can say why.
 
 use std::sync::Arc;
 
+use serde::Deserialize;
 use syrch_core::ports::{LlmError, Reply, Ticket};
 use syrch_core::{ResultSet, SqlError, TaskId};
 use syrch_journal::CallId;
@@ -10,30 +11,42 @@ use syrch_layers::CallObserver;
 
 use crate::context::Context;
 
-/// One role call, and the search that hears of it.
+/// The observer of one role call, which notes how the call's model calls and statements ended.
 pub(crate) struct NotedCall {
     pub(crate) context: Arc<Context>,
     pub(crate) task: TaskId,
     pub(crate) call: CallId,
 }
 
+/// The part of the offline rules' reply that holds their confidence, 0 to 1.
+#[derive(Deserialize)]
+struct ByRules {
+    confidence: f64,
+}
+
 impl CallObserver for NotedCall {
     fn replied(&self, ticket: Ticket, result: &Result<Reply, LlmError>) {
+        let Context { run, notes, .. } = &*self.context;
         match result {
-            Ok(reply) => self.context.note_reply(reply),
-            Err(error) => self.context.note_model_error(self.call, ticket, error),
+            Ok(reply) if run.settings.model.is_by_rules() => {
+                let parsed = reply.parsed.as_ref().and_then(|parsed| serde_json::from_str::<ByRules>(parsed).ok());
+                parsed.into_iter().for_each(|ByRules { confidence }| notes.note_rules(confidence));
+            }
+            Err(LlmError::Unavailable(message)) => notes.note_model_error(self.call, ticket, message),
+            Err(LlmError::Missed(message)) => run.missed.note(message),
+            _ => {}
         }
     }
 
-    /// Which result a statement gave says which candidates agree.
+    /// Candidates whose statements gave equal results agree.
     fn ran(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>) {
         match result {
-            Ok(results) => self.context.note_result(self.task.clone(), text.to_owned(), results),
-            Err(error) => self.context.note_error(self.call, error),
+            Ok(results) => self.context.notes.note_result(self.task.clone(), text.to_owned(), results),
+            Err(error) => self.context.notes.note_error(self.call, error),
         }
     }
 
     fn refused(&self, error: &SqlError) {
-        self.context.note_error(self.call, error);
+        self.context.notes.note_error(self.call, error);
     }
 }

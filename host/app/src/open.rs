@@ -1,15 +1,17 @@
-//! Opens backends: the database of a URL, the models of the settings. What there are of providers stands in `providers.rs`.
+//! Opens backends: the database of a URL, the models of the settings. The engines stand in `executors.rs`, the providers in `providers.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use syrch_cache::{Cache, Options};
+use syrch_core::DatabaseUrl;
 use syrch_core::ports::{CellIndex, Database, ModelProvider};
 use syrch_layers::{GrantedIndex, Limiter, Price, PricedModel, Prices, Rates, Route, RoutedModel, cached_database};
-use syrch_llm::{EndpointConfig, EndpointError, OfflineConfig, OfflineProvider};
-use syrch_sqlite::{SqliteConfig, SqliteDatabase};
+use syrch_llm::{EndpointConfig, EndpointError};
+use syrch_offline::{OfflineConfig, OfflineProvider};
 
+use crate::executors::{Executor, OpenDatabase, ServerReport};
 use crate::recordings::open_replay;
 use crate::settings::{CacheSettings, EndpointSettings, ModelSettings, RateSettings, RouteSettings};
 use crate::simulation::open_simulated;
@@ -18,28 +20,45 @@ use crate::{Error, Provider, Settings, Shared};
 /// Opens the database of the settings. It is never created and never written.
 ///
 /// # Errors
-/// When it is missing, is something else, or cannot be read.
+/// When no engine has its scheme, and when it is missing, is something else, or cannot be read.
 pub async fn open_database(settings: &Settings) -> Result<Arc<dyn Database>, Error> {
-    let url = settings.database.trim();
+    let url = DatabaseUrl::parse(&settings.database);
     if url.is_empty() {
         return Err(Error::Config("no database is named".to_owned()));
     }
-    let path = match url.split_once(':') {
-        Some(("sqlite", path)) => path.strip_prefix("//").unwrap_or(path),
-        // A single letter is a drive, and a name with a separator before the colon is a path.
-        Some((scheme, _)) if scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || c == '+') => {
-            return Err(Error::Config(format!(
-                "no executor for `{scheme}:` databases; this version reads SQLite files: PATH or sqlite:PATH"
-            )));
-        }
-        _ => url,
-    };
-    let config =
-        SqliteConfig { tables: settings.tables.clone(), limits: settings.limits.clone(), ..SqliteConfig::new(path) };
-    let database = tokio::task::spawn_blocking(move || SqliteDatabase::open(config))
-        .await
-        .map_err(|error| Error::Internal(error.to_string()))??;
-    Ok(Arc::new(database))
+    Ok(Executor::of(&url)?.open(of_settings(url, settings)).await?)
+}
+
+/// Asks the server of the settings' database what it is and what its user could do beyond reading; `None` for a file.
+///
+/// # Errors
+/// As [`open_database`].
+pub async fn inspect_server(settings: &Settings) -> Result<Option<ServerReport>, Error> {
+    let url = DatabaseUrl::parse(&settings.database);
+    let executor = Executor::of(&url)?;
+    Ok(executor.inspect(of_settings(url, settings)).await.transpose()?)
+}
+
+/// The statements that make a role which only reads these schemas of the settings' database, for an administrator to run. Nothing is connected to.
+///
+/// # Errors
+/// When the address is wrong, or the engine has no roles.
+pub fn role_sql(settings: &Settings, schemas: &[String]) -> Result<String, Error> {
+    let url = DatabaseUrl::parse(&settings.database);
+    let able: Vec<Executor> = Executor::all().filter(|executor| executor.server().is_some()).collect();
+    let executor = if url.is_empty() { able.first().copied().ok_or_else(no_roles)? } else { Executor::of(&url)? };
+    let written = executor.role_sql(of_settings(url, settings), schemas);
+    Ok(written.ok_or_else(no_roles)??)
+}
+
+fn no_roles() -> Error {
+    let able: Vec<&str> = Executor::all().filter(|executor| executor.server().is_some()).map(Executor::name).collect();
+    Error::Config(format!("a database that is a file has no roles; these engines have: {}", able.join(", ")))
+}
+
+fn of_settings(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {
+    let Settings { tables, limits, servers, .. } = settings;
+    OpenDatabase { url, tables: tables.clone(), limits: limits.clone(), servers: servers.clone() }
 }
 
 /// The cache of the settings; none when nothing is to be kept. Nothing is opened before it is asked.
@@ -86,11 +105,12 @@ pub(crate) fn open_model(
         let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(unknown)?;
         let make = || open_endpoint(settings, endpoint, &route.model, &cells, embeds);
         let provider = match endpoint.provider.endpoint() {
-            // The rules look at the database's cells.
+            // The rules read the database's cells.
             None => make()?,
             Some(_) => {
-                let told = (&route.model, model.temperature, model.max_tokens, endpoint.timeout, model.timeout, embeds);
-                shared.provider(format!("{} {told:?}", place(route.endpoint.as_deref(), endpoint)), make)?
+                let reported =
+                    (&route.model, model.temperature, model.max_tokens, endpoint.timeout, model.timeout, embeds);
+                shared.provider(format!("{} {reported:?}", place(route.endpoint.as_deref(), endpoint)), make)?
             }
         };
         let provider = Arc::new(PricedModel::new(provider, Arc::clone(&prices)));
@@ -98,7 +118,7 @@ pub(crate) fn open_model(
         Ok::<_, Error>(Route { name, provider, model: None, limiter })
     };
     let own = RouteSettings { endpoint: None, model: model.model.clone() };
-    let name = if model.provider == Provider::OFFLINE { "offline" } else { &model.model };
+    let name = if model.is_offline() { "offline" } else { &model.model };
     let is_for_text = |name: &String| model.embeddings.as_ref() != Some(name);
     let texts = model.models.iter().filter(|(name, _)| is_for_text(name));
     let mut others = texts.map(|(name, route)| open(name, route, false)).collect::<Result<Vec<_>, _>>()?;
@@ -106,7 +126,16 @@ pub(crate) fn open_model(
         let own = RouteSettings { endpoint: None, model: name.clone() };
         others.push(open(name, model.models.get(name).unwrap_or(&own), true)?);
     }
-    let routed = RoutedModel::new(open(name, &own, false)?, others, &model.purposes);
+    let default = match &model.own {
+        Some(own) => Route {
+            name: name.to_owned(),
+            provider: Arc::new(PricedModel::new(Arc::clone(own.provider()?), Arc::clone(&prices))),
+            model: None,
+            limiter: shared.limiter(&format!("own {}", own.name()), rates(model.rates, model.max_retry_wait)),
+        },
+        None => open(name, &own, false)?,
+    };
+    let routed = RoutedModel::new(default, others, &model.purposes);
     Ok(Arc::new(routed.map_err(|error| Error::Config(error.to_string()))?))
 }
 
@@ -114,7 +143,7 @@ pub(crate) fn open_model(
 ///
 /// # Errors
 /// The model that has none.
-pub(crate) fn check_prices(model: &ModelSettings) -> Result<(), Error> {
+pub fn check_prices(model: &ModelSettings) -> Result<(), Error> {
     if !asks_endpoint(model) {
         return Ok(());
     }
@@ -123,20 +152,19 @@ pub(crate) fn check_prices(model: &ModelSettings) -> Result<(), Error> {
     let embeds = model.embeddings.iter().filter(|name| !model.models.contains_key(*name)).map(own);
     let mut all = std::iter::once(own(&model.model)).chain(model.models.values().cloned()).chain(embeds);
     let is_paid = |route: &RouteSettings| match &route.endpoint {
-        None => model.provider != Provider::OFFLINE,
+        None => !model.is_offline(),
         Some(name) => model.endpoints.get(name).is_some_and(|endpoint| endpoint.provider != Provider::OFFLINE),
     };
     match all.find(|route| is_paid(route) && prices.of(&route.model).is_none()) {
         None => Ok(()),
-        Some(route) => {
-            Err(Error::Config(format!("the model `{}` has no price, so money cannot be limited", route.model)))
-        }
+        Some(route) => Err(Error::Unpriced { model: route.model }),
     }
 }
 
 /// Whether any model is at an endpoint; else rules, a recording or a simulation answer for all.
-pub(crate) fn asks_endpoint(model: &ModelSettings) -> bool {
-    let is_other = model.provider != Provider::OFFLINE || model.models.values().any(|route| route.endpoint.is_some());
+#[must_use]
+pub fn asks_endpoint(model: &ModelSettings) -> bool {
+    let is_other = !model.is_offline() || model.models.values().any(|route| route.endpoint.is_some());
     model.replay.is_none() && model.simulated.is_none() && is_other
 }
 

@@ -3,9 +3,13 @@
 use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
 use syrch_core::text;
-use syrch_runtime::{Origin, Plugin, Runtime, Toolchain, digest, read_component};
+pub use syrch_runtime::{
+    CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, Toolchain, compile_component,
+};
+use syrch_runtime::{Origin, Plugin, Runtime, digest, read_component};
 
-use crate::{Error, LoadError, Observer, PluginSource, SearchEvent, Settings, builtin};
+use crate::settings::PluginSource;
+use crate::{Error, Observer, SearchEvent, Settings, builtin};
 
 /// A plugin that travels inside the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +20,7 @@ pub struct Builtin {
     pub bytes: usize,
 }
 
-/// What a plugin is, wants and plays, without running any of its roles.
+/// The identity, imports and roles of a plugin, found without a role call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspection {
     /// Where it came from.
@@ -30,7 +34,7 @@ pub struct Inspection {
     /// Whether it may call the model whatever it knows of the data: a built-in one, or one whose file [`Settings::trust`] names. The others may
     /// not where [`Settings::rows`] shows no cells.
     pub is_trusted: bool,
-    /// The roles that it plays.
+    /// The roles that it implements.
     pub roles: Vec<Role>,
     /// The ports that it wants.
     pub imports: Vec<String>,
@@ -38,7 +42,7 @@ pub struct Inspection {
     pub name: String,
     /// Its own version.
     pub version: String,
-    /// What it says it does.
+    /// Its own description.
     pub summary: String,
     /// A JSON Schema of its settings.
     pub config_schema: serde_json::Value,
@@ -50,7 +54,13 @@ pub fn builtins() -> Vec<Builtin> {
     builtin::all().map(|known| Builtin { name: known.name, bytes: known.size }).collect()
 }
 
-/// Loads a plugin and tells what it is.
+/// The component of a built-in plugin, as a file of it would hold it; `None` if no built-in plugin has that name.
+#[must_use]
+pub fn builtin_component(name: &str) -> Option<Vec<u8>> {
+    builtin::find(name).map(builtin::Builtin::component)
+}
+
+/// Loads a plugin and describes it.
 ///
 /// # Errors
 /// When there is none of that name, or it is refused.

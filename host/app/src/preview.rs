@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use syrch_core::ports::Preview;
-use syrch_core::{Problem, outside};
-use syrch_journal::{Kept, Mode};
+use syrch_core::{Problem, blocking};
+use syrch_journal::{Mode, RowRetention};
 use syrch_layers::Previews;
 use syrch_scheduler::Stop;
 use tokio::runtime::Builder;
 use tokio::sync::Notify;
 
+use crate::context::RunState;
 use crate::host::Host;
-use crate::search::{Outside, run_id};
+use crate::search::{self, run_id};
 use crate::{Error, Silent};
 
 impl Host {
@@ -37,7 +38,7 @@ impl Host {
         let (previews, over) = (Previews::default(), Arc::<Notify>::default());
         let (noted, end) = (previews.clone(), Arc::clone(&over));
         let look = move || {
-            if !outside::is_awaited() && !noted.is_empty() {
+            if !blocking::is_awaiting() && !noted.is_empty() {
                 end.notify_one();
             }
         };
@@ -46,12 +47,11 @@ impl Host {
         let report = runtime.block_on(async {
             let catalog = self.database.catalog().await?;
             let (id, stop) = (run_id(&problem.question), Stop::new());
-            let live = Mode::Live(None, Kept::None);
-            let mut run = self.run_state(&id, live, catalog, &(Arc::new(Silent) as _), &stop);
-            run.previews = Some(previews.clone());
-            let outside = Outside { ask: None, stop: &stop };
+            let live = Mode::Record(None, RowRetention::None);
+            let run = self.run_state(&id, live, catalog, &(Arc::new(Silent) as _), &stop, None);
+            let run = Arc::new(RunState { previews: Some(previews.clone()), ..run });
             tokio::select! {
-                report = self.follow(problem, &run, &outside) => report.map(drop),
+                report = run.unless_departed(search::search(self, problem, &run, None)) => report.map(drop),
                 () = over.notified() => Ok(()),
             }
         });

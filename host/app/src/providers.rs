@@ -1,5 +1,5 @@
-//! The table of model providers. Whatever configuration, help, `doctor`, telemetry and the registry know of one stands in its entry: another one
-//! is a client in `syrch-llm` and an entry here.
+//! The table of model providers. An entry has all that configuration, help, `doctor`, telemetry and the registry need of a provider: a new
+//! one is a client in `syrch-llm` and an entry here.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,33 +12,33 @@ use syrch_llm::{
     OpenAiProvider, list_of_models,
 };
 
-/// What is known of a provider.
+/// One provider.
 struct Entry {
     /// Its name in flags, files and journals.
     name: &'static str,
-    /// Its name in OpenTelemetry's conventions.
+    /// Its name by OpenTelemetry's conventions.
     telemetry: &'static str,
-    /// What it is, for the help.
+    /// A description for the help text.
     summary: &'static str,
-    /// What is known of its endpoints; none for one that computes on this machine.
+    /// Its endpoints; none for a provider that computes on this machine.
     endpoint: Option<EndpointEntry>,
 }
 
-/// What is known of endpoints that speak a provider's protocol.
+/// The endpoints with the protocol of a provider: the defaults of the configuration, and how a client is made.
 #[derive(Debug)]
 pub struct EndpointEntry {
-    /// The environment variable with which the vendor's own programs are given a key.
+    /// The environment variable for the key of the vendor's own programs.
     pub key_variable: &'static str,
-    /// Scheme and host of the vendor's own endpoint, the only one that this key is given to.
+    /// Scheme and host of the vendor's own endpoint, the only one to which this key is sent.
     pub origin: &'static str,
-    /// The base URL where none is configured.
+    /// The base URL if none is configured.
     pub base_url: &'static str,
-    /// The model where none is configured.
+    /// The model if none is configured.
     pub model: &'static str,
-    /// How the models of an endpoint are listed, by its base URL and key.
+    /// Makes the request for the list of an endpoint's models from its base URL and key.
     pub list: fn(&str, Option<&str>) -> ListRequest,
     pub(crate) open: Open,
-    /// For vectors of texts; none where the protocol has none.
+    /// Makes a client for embeddings; none if the protocol has no embeddings.
     pub(crate) open_embeddings: Option<Open>,
 }
 
@@ -77,19 +77,19 @@ static TABLE: [Entry; 3] = [
     Entry { name: "offline", telemetry: "syrch.offline", summary: "rules without a model", endpoint: None },
 ];
 
-/// Who answers model calls.
+/// A provider of model calls: one entry of the table.
 #[derive(Clone, Copy)]
 pub struct Provider(&'static Entry);
 
 impl Provider {
-    /// Endpoints that speak OpenAI's chat completions.
+    /// Endpoints with OpenAI's chat completions.
     pub const OPENAI: Self = Self(&TABLE[0]);
-    /// Endpoints that speak Anthropic's Messages API.
+    /// Endpoints with Anthropic's Messages API.
     pub const ANTHROPIC: Self = Self(&TABLE[1]);
-    /// Rules, no model, no network.
+    /// Rules without a model and without a network.
     pub const OFFLINE: Self = Self(&TABLE[2]);
 
-    /// All of them. Where keys of several are in the environment, the first of these counts.
+    /// All providers. If the environment has keys of several, the first of these is used.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(Self)
     }
@@ -106,19 +106,19 @@ impl Provider {
         self.0.name
     }
 
-    /// What it is, for the help.
+    /// Its description for the help text.
     #[must_use]
     pub fn summary(self) -> &'static str {
         self.0.summary
     }
 
-    /// What is known of its endpoints; none for the rules.
+    /// Its endpoints; none for the rules.
     #[must_use]
     pub fn endpoint(self) -> Option<&'static EndpointEntry> {
         self.0.endpoint.as_ref()
     }
 
-    /// Its name in OpenTelemetry's conventions.
+    /// Its name by OpenTelemetry's conventions.
     pub(crate) fn telemetry_name(self) -> &'static str {
         self.0.telemetry
     }
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_told_apart_and_come_back_by_name() {
+    fn entries_are_distinguished_and_come_back_by_name() {
         let names: Vec<&str> = Provider::all().map(Provider::name).collect();
         assert_eq!(names, ["openai", "anthropic", "offline"]);
         for provider in Provider::all() {

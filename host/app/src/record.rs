@@ -1,4 +1,4 @@
-//! What a run's journal says of the host that wrote it, and what a host must have to read it.
+//! What a run's journal records of the host that wrote it, and what a host must have to read it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use serde_json::Value;
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
-    ModelProvider, Plan, PortError, Preview, Query, Sample,
+    ModelProvider, Plan, PortError, Preview, Sample, SqlQuery,
 };
 use syrch_core::roles::Role;
-use syrch_core::{Catalog, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, text};
-use syrch_journal::{FORMAT, Fact, Header, Journal, Kept, PluginRecord, Record, VERSION};
+use syrch_core::{Catalog, DatabaseUrl, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, text};
+use syrch_journal::{FORMAT, Fact, Header, Journal, PluginRecord, Record, RowRetention, VERSION};
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 
 use crate::host::Host;
@@ -40,13 +40,14 @@ pub(crate) fn header(
         models: host.model.models(),
         provider: host.model.name().to_owned(),
         plugins: plugins(host),
-        kept: host.settings.journal.kept,
+        rows: host.settings.journal.rows,
         settings: Arc::clone(&host.written),
     }
 }
 
 /// Settings as a journal holds them. Keys are no part of them; what a URL may hide besides the address is left out, too.
-pub(crate) fn written(settings: &Settings) -> Value {
+#[must_use]
+pub fn written(settings: &Settings) -> Value {
     let mut written = serde_json::to_value(settings).unwrap_or_default();
     let mut clean = |pointer: &str| {
         if let Some(Value::String(url)) = written.pointer_mut(pointer)
@@ -58,6 +59,7 @@ pub(crate) fn written(settings: &Settings) -> Value {
     clean("/model/base_url");
     let names = settings.model.endpoints.keys().map(|name| name.replace('~', "~0").replace('/', "~1"));
     names.for_each(|name| clean(&format!("/model/endpoints/{name}/base_url")));
+    written["database"] = DatabaseUrl::parse(&settings.database).to_string().into();
     written
 }
 
@@ -74,10 +76,10 @@ fn plugins(host: &Host) -> Vec<PluginRecord> {
             untrusted: host.untrusted.contains(&configured.role()),
         }
     };
-    host.cast.all().map(record).collect()
+    host.plugins.all().map(record).collect()
 }
 
-/// The settings that a run was begun with. Keys and folders are not among them.
+/// The settings that a run was started with. Keys and folders are not among them.
 ///
 /// # Errors
 /// When another host wrote them in a way that this one does not know.
@@ -87,7 +89,7 @@ pub fn recorded_settings(header: &Header) -> Result<Settings, Error> {
     })
 }
 
-/// Takes from today what a journal, which may be a stranger's, does not decide: how much its plugins may use.
+/// Takes from today's settings what a journal, which may be untrusted, does not decide: how much its plugins may use.
 pub(crate) fn bound(settings: &mut Settings, today: &Settings) {
     settings.limits.clone_from(&today.limits);
     let Budgets { host_calls, cpu, log_bytes, .. } = today.budgets;
@@ -117,9 +119,10 @@ pub(crate) fn untrusted(header: &Header) -> BTreeSet<Role> {
     header.plugins.iter().filter(|plugin| plugin.untrusted).map(|plugin| plugin.role).collect()
 }
 
-/// Settings without those that may change in a run over a suite: which database is the question's to say, and where things are kept, and for
-/// how long, changes no answer.
-pub(crate) fn lasting(settings: &Value) -> Value {
+/// Settings, as [`written`] returns them, without those that may change between the parts of a graded run. Each question names its database,
+/// and where and for how long journals and cached replies are stored changes no answer.
+#[must_use]
+pub fn lasting(settings: &Value) -> Value {
     let mut settings = settings.clone();
     if let Some(settings) = settings.as_object_mut() {
         ["database", "journal", "cache"].iter().for_each(|key| drop(settings.shift_remove(*key)));
@@ -147,7 +150,7 @@ pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<Opt
     if changed.is_empty() {
         return Ok(());
     }
-    Err(Error::Unfit(format!("the run `{}` cannot go on: changed since: {}", header.run, text::few(&changed))))
+    Err(Error::Unfit(format!("the run `{}` cannot be resumed: changed since: {}", header.run, text::few(&changed))))
 }
 
 /// The keys whose values differ; nested ones with dots.
@@ -168,15 +171,17 @@ fn differing(recorded: &Value, now: &Value) -> Vec<String> {
     }
 }
 
-/// What the journal says of a run's end. `beside` are the report's last warnings, which are not the search's own.
-pub(crate) fn end(report: &Result<SearchReport, Error>, kept: Kept, beside: Vec<String>) -> Fact {
+/// The journal's record of a run's end. `beside` are the report's last warnings, which are not the search's own.
+pub(crate) fn end(report: &Result<SearchReport, Error>, rows: RowRetention, beside: Vec<String>) -> Fact {
     let report = match report {
         Ok(report) => report,
         Err(error) => return Fact::Failed { message: error.to_string(), class: error.class().to_owned() },
     };
     let mut document = serde_json::to_value(&report.document).unwrap_or_default();
     // The sentence and its steps quote cells, as the rows do.
-    if let Some(answer) = document.get_mut("answer").and_then(Value::as_object_mut).filter(|_| kept == Kept::None) {
+    if let Some(answer) =
+        document.get_mut("answer").and_then(Value::as_object_mut).filter(|_| rows == RowRetention::None)
+    {
         answer.insert("rows".to_owned(), Value::Array(Vec::new()));
         answer.insert("basis".to_owned(), Value::Array(Vec::new()));
         answer.insert("text".to_owned(), Value::String(String::new()));
@@ -192,7 +197,7 @@ pub(crate) fn end(report: &Result<SearchReport, Error>, kept: Kept, beside: Vec<
 /// How the run of a journal ended; only one that has ended and kept its rows can be repeated.
 pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
     let run = &journal.header.run;
-    if journal.header.kept == Kept::None {
+    if journal.header.rows == RowRetention::None {
         return Err(Error::Unfit(format!(
             "the journal of `{run}` was written without rows (--journal-rows none), so a strict replay cannot give them; \
              replay it without --strict"
@@ -224,7 +229,7 @@ pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> 
         }
         (Ok(_), _) => return departs("it has no end".to_owned()),
     };
-    let known: crate::AnswerDocument = serde_json::from_value(recorded.clone())
+    let known: crate::report::AnswerDocument = serde_json::from_value(recorded.clone())
         .map_err(|error| Error::Unfit(format!("the journal's answer cannot be read: {error}")))?;
     report.document.time_ms = known.time_ms;
     // A call that was cancelled may settle before or after the document is written; what it said was charged stands.
@@ -232,7 +237,7 @@ pub(crate) fn compare(replayed: Result<SearchReport, Error>, recorded: Fact) -> 
     for (plugin, known) in report.document.plugins.iter_mut().zip(&known.plugins) {
         (plugin.cpu_ms, plugin.memory_peak) = (known.cpu_ms, known.memory_peak);
     }
-    let again = end(&Ok(report.clone()), Kept::Full, Vec::new());
+    let again = end(&Ok(report.clone()), RowRetention::Full, Vec::new());
     let same =
         matches!(&again, Fact::Answer { document, outcome: now, .. } if *document == recorded && *now == outcome);
     if same {
@@ -309,19 +314,19 @@ impl Database for Nothing {
         Ok(Arc::clone(&self.catalog))
     }
 
-    fn compose(&self, _: &Query) -> Result<String, SqlError> {
+    fn compose(&self, _: &SqlQuery) -> Result<String, SqlError> {
         missing()
     }
 
-    async fn check(&self, _: &Query) -> Result<Facts, SqlError> {
+    async fn check(&self, _: &SqlQuery) -> Result<Facts, SqlError> {
         missing()
     }
 
-    async fn explain(&self, _: &Query) -> Result<Plan, SqlError> {
+    async fn explain(&self, _: &SqlQuery) -> Result<Plan, SqlError> {
         missing()
     }
 
-    async fn run(&self, _: &Query) -> Result<ResultSet, SqlError> {
+    async fn run(&self, _: &SqlQuery) -> Result<ResultSet, SqlError> {
         missing()
     }
 

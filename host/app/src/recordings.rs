@@ -4,12 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use syrch_core::ports::{LlmError, ModelOutcome, ModelProvider, Reply, Request, Retry};
-use syrch_journal::{FORMAT, Journal, Kept, RECORDING, Recorded, Recording, RecordingError, exchanges, format_of};
+use syrch_journal::{
+    FORMAT, Journal, RECORDING, Recorded, Recording, RecordingError, RowRetention, exchanges, format_of,
+};
 use syrch_layers::budget::clamp;
-use syrch_layers::record::kept;
+use syrch_layers::record::retained;
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
-use syrch_llm::recorded::is_recorded;
-use syrch_llm::{Exchange, RecordedAnswers, RecordedConfig, RecordedProvider, ReplayConfig, ReplayProvider};
+use syrch_simulated::recorded::is_recorded;
+use syrch_simulated::{Exchange, RecordedAnswers, RecordedConfig, RecordedProvider, ReplayConfig, ReplayProvider};
 use tokio::sync::watch;
 
 use crate::{Error, Settings};
@@ -39,7 +41,7 @@ impl Missed {
     }
 }
 
-/// A recording as a model: of calls, or of what systems answered to the questions of a suite. The first line tells which.
+/// A recording as a model: of calls, or of what systems answered to the questions of a suite. The first line decides which.
 ///
 /// # Errors
 /// When the file cannot be read or is no recording.
@@ -72,7 +74,7 @@ fn open_calls(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> {
     let config = ReplayConfig {
         models: models.clone(),
         max_tokens: settings.model.max_tokens,
-        digested: |request| kept(request, Kept::None),
+        digested: |request| retained(request, RowRetention::None),
     };
     let provider: Arc<dyn ModelProvider> = Arc::new(ReplayProvider::new(exchanges, config));
     routed(settings, path, &provider, &models)

@@ -10,6 +10,11 @@ use syrch_core::ports::Level;
 use syrch_core::roles::Role;
 use syrch_core::{Graph, Question, ResultSet};
 
+pub use syrch_core::ports::Preview;
+
+pub use crate::answer::json_value;
+pub use crate::run::Searched;
+
 /// The schema's name in [`AnswerDocument::schema`].
 pub const ANSWER_SCHEMA: &str = "syrch.answer/1";
 
@@ -157,7 +162,7 @@ pub struct CandidateReport {
     pub confidence: Option<f64>,
     /// Why it was kept or dropped.
     pub reason: String,
-    /// What the strategy says about it; none: nothing.
+    /// The strategy's remark; empty if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
 }

@@ -1,45 +1,49 @@
 //! On what a confidence rests: how often answers of about that confidence were right in the run that the calibrator was fitted on.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use syrch_core::DatabaseUrl;
 use syrch_core::roles::Role;
 use syrch_grade::calibrate::{Band, Bands};
 
-use crate::{ModelSettings, RestsOn, Settings};
+use crate::Settings;
+use crate::executors::database_name;
+use crate::report::RestsOn;
+use crate::settings::ModelSettings;
 
 /// The calibrator's setting that holds it.
-pub(crate) const BASIS: &str = "basis";
+pub const BASIS: &str = "basis";
 
 /// A band in a strategy file: from, up to, answers, right ones.
 type Row = (f64, f64, u64, u64);
 
 /// What a fitted calibrator rests on, as its settings in a strategy file hold it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Basis {
+pub struct Basis {
     /// The run's id.
-    pub(crate) run: String,
+    pub run: String,
     /// The rule by which its answers were right.
-    pub(crate) rule: String,
+    pub rule: String,
     /// Who answered: a model's name, or what stood in its place.
-    pub(crate) model: String,
+    pub model: String,
     /// How many databases the answers were over.
-    pub(crate) databases: u64,
+    pub databases: u64,
     /// What the suite is called: its file or folder without the ending.
-    pub(crate) suite: String,
+    pub suite: String,
     /// What these databases are called.
-    pub(crate) over: Vec<String>,
+    pub over: Vec<String>,
     /// The bands over all of them.
-    pub(crate) all: Vec<Row>,
+    pub all: Vec<Row>,
     /// Those of each database that has enough answers.
     #[serde(default)]
-    pub(crate) by_database: BTreeMap<String, Vec<Row>>,
+    pub by_database: BTreeMap<String, Vec<Row>>,
 }
 
 impl Basis {
     /// With these bands.
-    pub(crate) fn new(run: &str, rule: &str, model: &str, bands: &Bands) -> Self {
+    #[must_use]
+    pub fn new(run: &str, rule: &str, model: &str, bands: &Bands) -> Self {
         let rows =
             |bands: &Vec<Band>| bands.iter().map(|band| (band.low, band.high, band.answers, band.right)).collect();
         Self {
@@ -64,28 +68,30 @@ impl Basis {
 
 /// What is known of answers with that confidence: on this database, or else on all of the run's. None without a fitted calibrator, and where
 /// the run had no answer like it.
-pub(crate) fn rests_on(settings: &Settings, confidence: f64) -> Option<RestsOn> {
+#[must_use]
+pub fn rests_on(settings: &Settings, confidence: f64) -> Option<RestsOn> {
     let basis = basis(settings)?;
     let holds = |row: &&Row| (row.0..row.1).contains(&confidence) || (row.1 >= 1.0 && confidence >= row.0);
-    let name = database_name(&settings.database);
-    let own = basis.by_database.get(name).and_then(|rows| rows.iter().find(holds));
+    let name = database_name(&DatabaseUrl::parse(&settings.database));
+    let own = basis.by_database.get(&name).and_then(|rows| rows.iter().find(holds));
     let (low, high, answers, right) = *own.or_else(|| basis.all.iter().find(holds))?;
-    let database = own.map(|_| name.to_owned());
-    let elsewhere = !basis.knows(name);
+    let database = own.map(|_| name.clone());
+    let elsewhere = !basis.knows(&name);
     let Basis { run, rule, model, databases, .. } = basis;
     Some(RestsOn { low, high, answers, right, database, databases, elsewhere, run, rule, model })
 }
 
 /// Why what is said of a confidence may not hold for this search: it uses another model than the answers that the confidence was fitted on, or is
 /// over none of their databases.
-pub(crate) fn departure(settings: &Settings) -> Option<String> {
+#[must_use]
+pub fn departure(settings: &Settings) -> Option<String> {
     let basis = basis(settings)?;
     let simulated = settings.model.simulated.as_ref().map(|model| model.knobs.label(settings.seed));
     let model = simulated.unwrap_or_else(|| model_name(&settings.model));
-    let name = database_name(&settings.database);
+    let name = database_name(&DatabaseUrl::parse(&settings.database));
     let others = [
         (model != basis.model).then(|| format!("another model, `{model}`")),
-        (!basis.knows(name)).then(|| format!("another database, `{name}`")),
+        (!basis.knows(&name)).then(|| format!("another database, `{name}`")),
     ];
     let others: Vec<String> = others.into_iter().flatten().collect();
     let plural = if basis.databases == 1 { "" } else { "s" };
@@ -105,19 +111,13 @@ fn basis(settings: &Settings) -> Option<Basis> {
 }
 
 /// Who answers: a model's name, or what stands in its place.
-pub(crate) fn model_name(settings: &ModelSettings) -> String {
+#[must_use]
+pub fn model_name(settings: &ModelSettings) -> String {
     match (&settings.replay, settings.provider.endpoint()) {
         (Some(_), _) => "recorded answers".to_owned(),
         (None, None) => "the offline rules".to_owned(),
         (None, Some(_)) => settings.model.clone(),
     }
-}
-
-/// What a database is called: its file's name without the ending.
-pub(crate) fn database_name(database: &str) -> &str {
-    let path = database.strip_prefix("sqlite:").unwrap_or(database);
-    let path = path.split(['?', '#']).next().unwrap_or(path);
-    Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn another_model_and_another_database_are_told() {
+    fn another_model_and_another_database_are_reported() {
         let elsewhere = |database: &str| rests_on(&settings(database), 0.85).unwrap().elsewhere;
         assert_eq!((elsewhere("shop.db"), elsewhere("stock.db"), elsewhere("flights.db")), (false, false, true));
         assert_eq!(departure(&settings("data/stock.sqlite")), None);
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_simulated_model_is_that_of_its_knobs_and_seed() {
-        let simulated = crate::SimulatedSettings::new("suite.jsonl");
+        let simulated = crate::settings::SimulatedSettings::new("suite.jsonl");
         let mut same = changed(|basis| basis.model = simulated.knobs.label(3));
         (same.model.simulated, same.seed) = (Some(simulated), 3);
         assert_eq!(departure(&same), None);
@@ -235,16 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_files_and_models() {
-        for (database, name) in [
-            ("data/shop.sqlite", "shop"),
-            ("sqlite:shop.db?mode=ro", "shop"),
-            ("shop", "shop"),
-            ("/a/shop.v2.sqlite#x", "shop.v2"),
-            ("", ""),
-        ] {
-            assert_eq!(database_name(database), name, "{database}");
-        }
+    fn names_are_those_of_models() {
         let mut model = ModelSettings::default();
         assert_eq!(model_name(&model), "the offline rules");
         (model.provider, model.model) = (crate::Provider::OPENAI, "m".to_owned());

@@ -11,7 +11,7 @@ use syrch_core::ports::{
     Shape, Speaker,
 };
 use syrch_core::text::clip;
-use syrch_core::{Catalog, Hit, Lane, Lookup, Problem, encode, outside};
+use syrch_core::{Catalog, Hit, Problem, RetrievalQuery, Retriever, blocking, encode};
 use syrch_search::Index;
 
 use crate::given_up::GivenUp;
@@ -23,7 +23,7 @@ const BATCH_BYTES: usize = 64 << 10;
 
 /// How long a search waits for vectors in one go, tries and waits between them included.
 const WAITED: Duration = Duration::from_secs(10);
-/// How long it waits for what is computed, with the index itself; a look takes milliseconds.
+/// How long a query may compute, with the index itself; most take milliseconds.
 const COMPUTED: Duration = Duration::from_secs(30);
 
 /// What calls for vectors are made for, in costs and routes.
@@ -55,7 +55,7 @@ impl SharedIndex {
 
 /// Work that computes for long, where it keeps nobody waiting.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PortError> {
-    let done = outside::awaited(tokio::task::spawn_blocking(work)).await;
+    let done = blocking::awaited(tokio::task::spawn_blocking(work)).await;
     done.map_err(|_| PortError::Unavailable("the index could not be searched".to_owned()))
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Retrieval {
     given_up: GivenUp,
 }
 
-/// What looks come to, each; none for one that waits for a model.
+/// The hits of each query; `None` for one that waits for a model.
 type Computed = Vec<Option<Result<Vec<Hit>, PortError>>>;
 
 impl Retrieval {
@@ -81,32 +81,32 @@ impl Retrieval {
         Self { catalog: Arc::clone(catalog), shared: Arc::clone(shared), embedder, given_up: given_up.clone() }
     }
 
-    /// What looks come to by computing, which is done aside.
-    async fn computed(&self, looks: &[Lookup]) -> Result<(Arc<Index>, Computed), PortError> {
-        let (shared, catalog, all) = (Arc::clone(&self.shared), Arc::clone(&self.catalog), looks.to_vec());
+    /// The hits of queries that need no model, computed on another thread.
+    async fn computed(&self, queries: &[RetrievalQuery]) -> Result<(Arc<Index>, Computed), PortError> {
+        let (shared, catalog, all) = (Arc::clone(&self.shared), Arc::clone(&self.catalog), queries.to_vec());
         // An index that is late for this search is made all the same, for the next one.
         let work = tokio::spawn(async move {
             let index = shared.of(&catalog).await?;
             let of = Arc::clone(&index);
-            let found = aside(move || all.iter().map(|look| of.find_now(look)).collect()).await?;
+            let found = aside(move || all.iter().map(|query| of.find_now(query)).collect()).await?;
             Ok((index, found))
         });
-        let lanes = looks.iter().map(|look| &look.lane);
+        let retrievers = queries.iter().map(|query| &query.retriever);
         let broken = |_| PortError::Unavailable("the index could not be searched".to_owned());
-        self.given_up.within(lanes, COMPUTED, async { work.await.map_err(broken)? }).await
+        self.given_up.within(retrievers, COMPUTED, async { work.await.map_err(broken)? }).await
     }
 
     /// What waits for a model comes after what is computed.
-    async fn look_into(&self, looks: &[Lookup]) -> Result<Vec<Result<Vec<Hit>, PortError>>, PortError> {
-        let (index, computed) = self.computed(looks).await?;
+    async fn look_into(&self, queries: &[RetrievalQuery]) -> Result<Vec<Result<Vec<Hit>, PortError>>, PortError> {
+        let (index, computed) = self.computed(queries).await?;
         let model = self.embedder.as_deref().filter(|embedder| embedder.knows_the_schema());
-        let mut found = Vec::with_capacity(looks.len());
-        for (look, computed) in looks.iter().zip(computed) {
+        let mut found = Vec::with_capacity(queries.len());
+        for (query, computed) in queries.iter().zip(computed) {
             found.push(match computed {
                 Some(computed) => computed,
                 None => {
-                    let work = index.find(look, model.map(|model| model as &dyn Embedder));
-                    self.given_up.within([&look.lane], WAITED, work).await
+                    let work = index.find(query, model.map(|model| model as &dyn Embedder));
+                    self.given_up.within([&query.retriever], WAITED, work).await
                 }
             });
         }
@@ -116,10 +116,10 @@ impl Retrieval {
 
 #[async_trait]
 impl SearchPort for Retrieval {
-    async fn look_up(&self, looks: &[Lookup]) -> Vec<Result<Vec<Hit>, PortError>> {
-        let is_left: Vec<bool> = looks.iter().map(|look| !self.given_up.has(&look.lane)).collect();
-        let left: Vec<Lookup> =
-            looks.iter().zip(&is_left).filter(|(_, left)| **left).map(|(look, _)| look.clone()).collect();
+    async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
+        let is_left: Vec<bool> = queries.iter().map(|query| !self.given_up.has(&query.retriever)).collect();
+        let left: Vec<RetrievalQuery> =
+            queries.iter().zip(&is_left).filter(|(_, left)| **left).map(|(query, _)| query.clone()).collect();
         let found = match left.is_empty() {
             true => Ok(Vec::new()),
             false => self.look_into(&left).await,
@@ -134,7 +134,7 @@ impl SearchPort for Retrieval {
 impl Embedder for Retrieval {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         match &self.embedder {
-            Some(embedder) => self.given_up.within([&Lane::Vector], WAITED, embedder.embed(texts)).await,
+            Some(embedder) => self.given_up.within([&Retriever::Vector], WAITED, embedder.embed(texts)).await,
             None => Err(PortError::Unsupported),
         }
     }

@@ -17,21 +17,21 @@ pub(crate) struct RunOfCall {
 #[async_trait]
 impl RunPort for RunOfCall {
     fn policy(&self) -> Policy {
-        self.context.settings.policy.clone()
+        self.context.run.settings.policy.clone()
     }
 
     fn setting(&self, name: &str) -> Option<Json> {
-        self.context.settings.settings.get(name).cloned()
+        self.context.run.settings.settings.get(name).cloned()
     }
 
     async fn remaining(&self) -> Budget {
-        let (budgets, spent) = (self.context.ledger.budgets(), self.context.ledger.spent());
+        let (budgets, spent) = (self.context.run.ledger.budgets(), self.context.run.ledger.spent());
         Budget {
             tokens: budgets.tokens.saturating_sub(spent.tokens_charged),
             llm_calls: budgets.llm_calls.saturating_sub(spent.calls_charged()),
             sql_runs: budgets.sql_runs.saturating_sub(spent.sql_runs),
-            cost_micros: self.context.ledger.cost_left_as_sent(),
-            time: self.context.clock.left(),
+            cost_micros: self.context.run.ledger.cost_left_as_sent(),
+            time: self.context.run.clock.left(),
         }
     }
 

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{HOST, MAX_LOOKUP_TEXT, PortError, Relation};
+use syrch_core::ports::{HOST, MAX_QUERY_TEXT, PortError, Relation};
 use syrch_core::roles::{Output, Parent, Planner, Role, Solver};
 use syrch_core::text::clip;
 use syrch_core::{
-    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Lookup, Observation, Operation, Question,
-    ResultSet, RoleError, Step, Task, TaskId, Turn, Verdict,
+    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Observation, Operation, Question, ResultSet,
+    RetrievalQuery, RoleError, Step, Task, TaskId, Turn, Verdict,
 };
-use syrch_journal::{Fact, Tape};
+use syrch_journal::{EventLog, Fact};
 use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
 
+use crate::SearchEvent;
 use crate::context::{Context, Prepared};
-use crate::{CandidateStatus, SearchEvent};
+use crate::report::CandidateStatus;
 
 /// What a model that states no confidence is taken to mean, as in syrch 0.1.2.
 const UNSTATED_CONFIDENCE: f64 = 0.7;
@@ -65,8 +66,8 @@ impl TaskRunner for Runner {
 
     async fn run(&self, task: Task, parents: Vec<Ended<Solved>>) -> (Observation, Option<Solved>) {
         let task = Arc::new(task);
-        if let Operation::Retrieve(look) = &task.operation {
-            return (self.retrieve(&task, look).await, None);
+        if let Operation::Retrieve(query) = &task.operation {
+            return (self.retrieve(&task, query).await, None);
         }
         let relations = relations_of(parents.iter().filter_map(|parent| parent.output.as_ref()));
         let prepared = self.context.prepare(Role::Solver, Some(&task), relations.clone(), None).await;
@@ -74,10 +75,10 @@ impl TaskRunner for Runner {
         let mut question = None;
         let (mut observation, solved, error) = self.solve(&task, &prepared, &parents, relations, &mut question).await;
         let mut name = String::new();
-        // In its turn, so that a replay gives the same names and questions.
+        // At the call's sequence point, so that a replay gives the same names and questions.
         let then = || {
-            name = self.context.relation_name(&task.id);
-            question.into_iter().for_each(|question| self.context.ask(prepared.id, question));
+            name = self.context.notes.relation_name(&task.id, &self.context.run.catalog);
+            question.into_iter().for_each(|question| self.context.notes.ask(prepared.id, question));
         };
         prepared.end(error, then).await;
         observation.task.clone_from(&task.id);
@@ -86,11 +87,11 @@ impl TaskRunner for Runner {
 }
 
 impl Runner {
-    /// A task that looks into a corpus: what it finds is its observation's.
-    async fn retrieve(&self, task: &Arc<Task>, look: &Lookup) -> Observation {
+    /// A task that is a retrieval query: its hits are those of its observation.
+    async fn retrieve(&self, task: &Arc<Task>, query: &RetrievalQuery) -> Observation {
         let prepared = self.context.prepare(Role::Solver, Some(task), Vec::new(), None).await;
-        let look = Lookup { text: clip(&look.text, MAX_LOOKUP_TEXT).to_owned(), ..look.clone() };
-        let found = prepared.call.ports.search.look_up(&[look]).await.into_iter().next();
+        let query = RetrievalQuery { text: clip(&query.text, MAX_QUERY_TEXT).to_owned(), ..query.clone() };
+        let found = prepared.call.ports.search.find(&[query]).await.into_iter().next();
         prepared.end(None, || ()).await;
         let ended = |ending| Observation::ended(&task.id, ending);
         match found {
@@ -119,7 +120,7 @@ impl Runner {
         question: &mut Option<Question>,
     ) -> (Observation, Option<Solved>, Option<RoleError>) {
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
-        let solver = &self.context.cast.solver;
+        let solver = &self.context.run.plugins.solver;
         let outcome = match solver.solve(prepared.call.clone(), problem, catalog, task, parents).await {
             Ok(outcome) => outcome,
             Err(error) => return (self.failed(task, &error), None, Some(error)),
@@ -149,7 +150,7 @@ impl Runner {
         Observation::ended(&task.id, Ending::Failed(failure))
     }
 
-    /// Takes the first candidate that runs and is not rejected; the rest are told why not.
+    /// Chooses the first candidate that runs and is not rejected. The report has the reason for each of the others.
     async fn choose(
         &self,
         task: &Arc<Task>,
@@ -161,7 +162,7 @@ impl Runner {
         let mut why = prepared.complaint();
         let mut usable: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
         for mut candidate in candidates {
-            self.context.trace.propose(&task.id, &candidate);
+            self.context.run.trace.propose(&task.id, &candidate);
             match prepared.sql.run(&candidate.sql).await {
                 Ok(results) => {
                     let profile = results.profile();
@@ -192,7 +193,7 @@ impl Runner {
             kept.push((candidate, results));
         }
         self.calibrate(prepared, &mut kept).await?;
-        kept.iter().for_each(|(candidate, _)| self.context.trace.propose(&task.id, candidate));
+        kept.iter().for_each(|(candidate, _)| self.context.run.trace.propose(&task.id, candidate));
         observation.candidates = kept.iter().map(|(candidate, _)| candidate.clone()).collect();
         let mut kept = kept.into_iter();
         let Some((candidate, results)) = kept.next() else {
@@ -202,15 +203,15 @@ impl Runner {
         };
         let profile = results.profile();
         observation.ending = if profile.rows == 0 { Ending::Empty } else { Ending::Solved };
-        observation.fingerprint = results.fingerprint(&Equality::Bag, self.context.salt);
+        observation.fingerprint = results.fingerprint(&Equality::Bag, self.context.run.salt);
         observation.profile = Some(profile);
-        self.context.trace.settle(&task.id, &candidate.id, |known| known.status = CandidateStatus::Kept);
+        self.context.run.trace.settle(&task.id, &candidate.id, |known| known.status = CandidateStatus::Kept);
         let others = kept.map(|(candidate, _)| candidate).collect();
         Ok(Some(Solved { task: task.id.clone(), name: String::new(), candidate, others, results, relations }))
     }
 
     fn drop_candidate(&self, task: &Task, candidate: &Candidate, reason: &str) {
-        self.context.trace.settle(&task.id, &candidate.id, |known| reason.clone_into(&mut known.reason));
+        self.context.run.trace.settle(&task.id, &candidate.id, |known| reason.clone_into(&mut known.reason));
     }
 
     /// Overwrites what the guest claims with the calibrator's values.
@@ -241,7 +242,7 @@ impl Runner {
         prepared: &Prepared,
         candidate: &Candidate,
     ) -> Result<Verdict, RoleError> {
-        if let Some(verdict) = self.context.verdict(&task.id, &candidate.into()) {
+        if let Some(verdict) = self.context.notes.verdict(&task.id, &candidate.into()) {
             return Ok(verdict);
         }
         match prepared.evaluate.judged(HOST, task, vec![candidate.clone()]).await {
@@ -254,12 +255,12 @@ impl Runner {
     /// Gives candidates with equal results the same number.
     fn cluster(&self, task: &Task) {
         let mut clusters: BTreeMap<String, u32> = BTreeMap::new();
-        for known in self.context.trace.candidates().into_iter().filter(|known| known.task == task.id) {
-            let Some(results) = self.context.result_of(&task.id, &known.sql) else { continue };
-            let Some(fingerprint) = results.fingerprint(&Equality::Bag, self.context.salt) else { continue };
+        for known in self.context.run.trace.candidates().into_iter().filter(|known| known.task == task.id) {
+            let Some(results) = self.context.notes.result_of(&task.id, &known.sql) else { continue };
+            let Some(fingerprint) = results.fingerprint(&Equality::Bag, self.context.run.salt) else { continue };
             let next = u32::try_from(clusters.len()).unwrap_or(u32::MAX).saturating_add(1);
             let number = *clusters.entry(fingerprint).or_insert(next);
-            self.context.trace.settle(&task.id, &known.id, |known| known.cluster = Some(number));
+            self.context.run.trace.settle(&task.id, &known.id, |known| known.cluster = Some(number));
         }
     }
 }
@@ -289,19 +290,19 @@ impl Replanner for PlannerSteps {
         let prepared = self.context.prepare(Role::Planner, None, Vec::new(), None).await;
         let (problem, catalog) = (&self.context.problem, &self.context.catalog);
         let call = prepared.call.clone();
-        let step = self.context.cast.planner.next(call, problem, catalog, graph, seen, fresh).await;
+        let step = self.context.run.plugins.planner.next(call, problem, catalog, graph, seen, fresh).await;
         prepared.end(step.as_ref().err().cloned(), || ()).await;
         step
     }
 }
 
 /// Lets the journal order what the scheduler takes.
-pub(crate) struct TapeOrder(pub(crate) Arc<Tape>);
+pub(crate) struct RecordedOrder(pub(crate) Arc<EventLog>);
 
 #[async_trait]
-impl Order for TapeOrder {
-    fn is_playing(&self) -> bool {
-        self.0.is_playing()
+impl Order for RecordedOrder {
+    fn is_replaying(&self) -> bool {
+        self.0.is_replaying()
     }
 
     async fn next(&self) -> Option<Turn> {
@@ -327,24 +328,24 @@ pub(crate) struct WatchTasks {
 
 impl syrch_scheduler::Watch for WatchTasks {
     fn begins(&self, graph: &Graph) {
-        self.context.tape.fact(Fact::Graph(graph.clone()));
+        self.context.run.event_log.fact(Fact::Graph(graph.clone()));
     }
 
     fn expanded(&self, task: &Task, subtasks: &[Task]) {
-        self.context.tape.fact(Fact::Expanded { task: task.id.clone(), subtasks: subtasks.to_vec() });
+        self.context.run.event_log.fact(Fact::Expanded { task: task.id.clone(), subtasks: subtasks.to_vec() });
     }
 
     fn edited(&self, edits: &[Edit]) {
-        self.context.tape.fact(Fact::Edited { edits: edits.to_vec() });
+        self.context.run.event_log.fact(Fact::Edited { edits: edits.to_vec() });
     }
 
     fn started(&self, task: &Task) {
-        self.context.tape.fact(Fact::Started { task: task.id.clone() });
-        self.context.trace.event(&SearchEvent::TaskStarted { id: task.id.clone(), text: task.text.clone() });
+        self.context.run.event_log.fact(Fact::Started { task: task.id.clone() });
+        self.context.run.trace.event(&SearchEvent::TaskStarted { id: task.id.clone(), text: task.text.clone() });
     }
 
     fn ended(&self, _: &Task, observation: &Observation) {
-        self.context.tape.fact(Fact::Ended(observation.clone()));
+        self.context.run.event_log.fact(Fact::Ended(observation.clone()));
         let ending = match &observation.ending {
             Ending::Solved => "solved".to_owned(),
             Ending::Empty => "solved, no rows".to_owned(),
@@ -354,14 +355,14 @@ impl syrch_scheduler::Watch for WatchTasks {
             Ending::Other(name) => name.clone(),
         };
         let confidence = observation.candidates.first().and_then(|candidate| candidate.confidence);
-        self.context.trace.event(&SearchEvent::TaskEnded { id: observation.task.clone(), ending, confidence });
+        self.context.run.trace.event(&SearchEvent::TaskEnded { id: observation.task.clone(), ending, confidence });
     }
 
     fn refused(&self, reason: &str) {
-        self.context.tape.fact(Fact::Refused { reason: reason.to_owned() });
+        self.context.run.event_log.fact(Fact::Refused { reason: reason.to_owned() });
         let message = format!("a step of the planner was refused: {reason}");
         let (call, level) = ("planner".to_owned(), syrch_core::ports::Level::Warn);
-        self.context.trace.event(&SearchEvent::Note { call, level, message });
+        self.context.run.trace.event(&SearchEvent::Note { call, level, message });
     }
 }
 

@@ -1,4 +1,4 @@
-//! The way of a question: plan, run the graph, make the answer; with nothing acceptable, ask and start over.
+//! The steps of a search: plan, execute the graph, make the answer; with nothing acceptable, ask the user and start over.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -9,75 +9,70 @@ use syrch_core::roles::{Clarifier, Linker, Planner, Role};
 use syrch_core::{
     Ending, FailureKind, Graph, Observation, Problem, Question, RoleError, SqlError, SqlErrorKind, TaskId,
 };
-use syrch_journal::{Fact, Kept};
-use syrch_llm::asks_for_change;
-use syrch_scheduler::{End, Options, Run, Stop, execute};
+use syrch_journal::{Fact, RowRetention};
+use syrch_offline::asks_for_change;
+use syrch_scheduler::{End, Options, Run, execute};
 
 use crate::answer::{Times, document};
 use crate::context::{Context, RunState};
 use crate::ground::{Grounded, aggregate};
 use crate::host::Host;
-use crate::runner::{PlannerSteps, Runner, Solved, TapeOrder, WatchTasks};
-use crate::{Ask, CandidateStatus, Error, Outcome, SearchEvent, SearchReport};
+use crate::report::CandidateStatus;
+use crate::runner::{PlannerSteps, RecordedOrder, Runner, Solved, WatchTasks};
+use crate::{Ask, Error, Outcome, SearchEvent, SearchReport};
 
 /// How long making the answer, or a question to the user, may take once the user or the deadline has stopped the search.
-const LAST_WORDS: Duration = Duration::from_secs(2);
-
-/// What watches and steers a search from outside.
-pub(crate) struct Outside<'a> {
-    pub(crate) ask: Option<&'a dyn Ask>,
-    pub(crate) stop: &'a Stop,
-}
+const SHUTDOWN: Duration = Duration::from_secs(2);
 
 /// Searches from the first wording of the problem to the end.
 pub(crate) async fn search(
     host: &Host,
     mut problem: Problem,
-    run: &RunState,
-    outside: &Outside<'_>,
+    run: &Arc<RunState>,
+    ask: Option<&dyn Ask>,
 ) -> Result<SearchReport, Error> {
     let question = problem.question.clone();
+    let stop = &run.clock.stop;
     let mut round = 0;
     loop {
-        run.tape.fact(Fact::Round { number: round });
-        let context = linked(Context::new(host, problem.clone(), run)).await?;
+        run.event_log.fact(Fact::Round { number: round });
+        let context = linked(Arc::new(Context::new(host, problem.clone(), run))).await?;
         let attempt = Attempt::make(&context).await;
-        let interrupted = run.tape.known("interrupted", || outside.stop.is_triggered()).await;
-        // Whatever goes wrong after Ctrl-C, the user wanted an end and gets it.
+        let interrupted = run.event_log.known("interrupted", || stop.is_triggered()).await;
+        // Whatever fails after Ctrl-C, the user wanted an end and gets it.
         let attempt = attempt.map_err(|error| if interrupted { Error::Interrupted } else { error })?;
-        let may_ask = run.tape.known("may-ask", || outside.ask.is_some()).await;
-        if let Some(question) = attempt.question.as_ref().filter(|_| may_ask && round < host.settings.max_questions)
-            && let Some(answer) = answer(run, outside, question).await
+        let may_ask = run.event_log.known("may-ask", || ask.is_some()).await;
+        if let Some(question) = attempt.question.as_ref().filter(|_| may_ask && round < run.settings.max_questions)
+            && let Some(answer) = answer(run, ask, question).await
         {
             problem.answers.push((question.text.clone(), answer));
             round += 1;
             run.trace.restart(round);
-            run.tape.restart();
+            run.event_log.restart();
             run.trace.event(&SearchEvent::Refined { round });
             continue;
         }
         // Ctrl-C may have come instead of an answer.
-        let interrupted = interrupted || run.tape.known("interrupted", || outside.stop.is_triggered()).await;
-        return attempt.report(run, &question, &context, interrupted);
+        let interrupted = interrupted || run.event_log.known("interrupted", || stop.is_triggered()).await;
+        return attempt.report(&question, &context, interrupted);
     }
 }
 
-/// The user's answer, from the tape where it holds one. The time in which the user thinks does not count against the deadline.
-async fn answer(run: &RunState, outside: &Outside<'_>, question: &Question) -> Option<String> {
+/// The user's answer, from the event log where it holds one; `None` if there is none or the user ends the search instead. The time in
+/// which the user thinks does not count against the deadline.
+async fn answer(run: &RunState, ask: Option<&dyn Ask>, question: &Question) -> Option<String> {
     let asked = Instant::now();
-    let answer = run.tape.user(question, answer_of(outside, question)).await;
+    let of_user = async {
+        let ask = ask?;
+        tokio::select! {
+            biased;
+            () = run.clock.stop.triggered() => None,
+            answer = ask.ask(question) => answer,
+        }
+    };
+    let answer = run.event_log.user(question, of_user).await;
     run.clock.allow(asked.elapsed());
     answer
-}
-
-/// The user's answer; none when there is none or the user ends the search instead.
-async fn answer_of(outside: &Outside<'_>, question: &Question) -> Option<String> {
-    let ask = outside.ask?;
-    tokio::select! {
-        biased;
-        () = outside.stop.triggered() => None,
-        answer = ask.ask(question) => answer,
-    }
 }
 
 /// A name for the run that no other run has.
@@ -103,41 +98,52 @@ struct Attempt {
 
 impl Attempt {
     async fn make(context: &Arc<Context>) -> Result<Self, Error> {
-        let (clock, tape) = (Instant::now(), &context.tape);
+        let (clock, event_log) = (Instant::now(), &context.run.event_log);
         let graph = plan(context).await?;
         let plan_time = clock.elapsed();
-        context.trace.event(&SearchEvent::Planned { tasks: graph.tasks.len() });
-        let run = solve(context, graph).await?;
+        context.run.trace.event(&SearchEvent::Planned { tasks: graph.tasks.len() });
+        let (runner, watch) =
+            (Arc::new(Runner { context: Arc::clone(context) }), WatchTasks { context: Arc::clone(context) });
+        let steps = PlannerSteps { context: Arc::clone(context) };
+        let (order, options) = (RecordedOrder(Arc::clone(event_log)), options(&context.run));
+        let run = execute(graph, runner, Some(&steps), &watch, &order, &options, &context.run.clock.stop).await;
+        let run = run.map_err(|error| {
+            Error::PluginFailed(RoleError::Invalid {
+                plugin: context.run.plugins.planner.plugin().identity().name.clone(),
+                export: "planner.plan".to_owned(),
+                detail: error.to_string(),
+            })
+        })?;
         let solve_time = clock.elapsed() - plan_time;
         let tasks: Vec<TaskId> = run.graph.tasks.iter().map(|task| task.id.clone()).collect();
-        context.trace.order(&tasks);
+        context.run.trace.order(&tasks);
         let mut warnings = Vec::new();
         let grounded = tokio::select! {
             biased;
             grounded = aggregate(context, &run, &mut warnings) => grounded,
-            () = tape.over(Role::Aggregator, last_words(context)) => return Err(over(context)),
+            () = event_log.over(Role::Aggregator, shutdown(context)) => return Err(over(context)),
         };
         let mut grounded = match grounded {
             Ok(grounded) => grounded,
             Err(error) => return Err(role_failed(context, Role::Aggregator, error).await),
         };
         if let Some(grounded) = &mut grounded {
-            grounded.answer.confidence = grounded.answer.confidence.min(context.most_confidence());
+            grounded.answer.confidence = grounded.answer.confidence.min(context.notes.most_confidence());
         }
         let question = tokio::select! {
             biased;
             question = clarify(context, &run, grounded.as_ref()) => question?,
-            () = tape.over(Role::Clarifier, last_words(context)) => None,
+            () = event_log.over(Role::Clarifier, shutdown(context)) => None,
         };
         let times = Times {
-            total: context.clock.started.elapsed(),
+            total: context.run.clock.started.elapsed(),
             plan: plan_time,
             solve: solve_time,
             aggregate: clock.elapsed() - plan_time - solve_time,
         };
         let any_result = run.ended.values().any(|ended| ended.output.is_some());
-        let is_stopped = tape.known("stopped", || context.clock.stop.is_triggered()).await;
-        let is_late = tape.known("late", || context.clock.is_over()).await;
+        let is_stopped = event_log.known("stopped", || context.run.clock.stop.is_triggered()).await;
+        let is_late = event_log.known("late", || context.run.clock.is_over()).await;
         let end = match run.end {
             End::Complete | End::Finished if is_stopped => End::Stopped,
             End::Complete | End::Finished if is_late => End::Deadline,
@@ -146,22 +152,16 @@ impl Attempt {
         Ok(Self { grounded, question, any_result, graph: run.graph, end, seen: run.seen, times, warnings })
     }
 
-    /// What the caller hears: an answer, a question, nothing acceptable, or the error that is to blame.
-    fn report(
-        mut self,
-        run: &RunState,
-        asked: &str,
-        context: &Context,
-        interrupted: bool,
-    ) -> Result<SearchReport, Error> {
-        // A doubt that the user cannot be asked about now is told instead of a doubtful answer.
+    /// The outcome for the caller: an answer, a question, nothing acceptable, or the error that is to blame.
+    fn report(mut self, asked: &str, context: &Context, interrupted: bool) -> Result<SearchReport, Error> {
+        // A question that the user cannot answer now is reported instead of a doubtful answer.
         // The rules know what they lack; a model may be out of order.
-        let by_rules = context.settings.model.is_by_rules();
+        let by_rules = context.run.settings.model.is_by_rules();
         let can_choose = |question: &Question| by_rules && !question.choices.is_empty();
         let doubtful = self
             .question
             .as_ref()
-            .is_some_and(|question| self.any_result || !context.asks().is_empty() || can_choose(question));
+            .is_some_and(|question| self.any_result || !context.notes.asks().is_empty() || can_choose(question));
         let outcome = match (&self.grounded, doubtful) {
             (_, true) if !interrupted => Outcome::ClarificationNeeded,
             (Some(grounded), _) if is_below(grounded, context) => {
@@ -181,35 +181,35 @@ impl Attempt {
         if outcome != Outcome::ClarificationNeeded {
             self.question = None;
         }
-        self.tell(context, outcome);
+        self.warn(context, outcome);
         let Self { grounded, question, graph, times, warnings, .. } = self;
-        let document = document(&run.id, asked, context, grounded.as_ref(), question.as_ref(), times, warnings);
+        let document = document(asked, context, grounded.as_ref(), question.as_ref(), times, warnings);
         let data = grounded.map(|grounded| grounded.results);
         Ok(SearchReport { outcome, interrupted, document, data, graph })
     }
 
     /// Without an answer: is a plugin, the endpoint, the database or a budget to blame?
     fn blame(&self, context: &Context) -> Result<(), Error> {
-        if let Some(fault) = context.faults().into_iter().next() {
+        if let Some(fault) = context.notes.faults().into_iter().next() {
             return Err(Error::PluginFailed(fault));
         }
-        if let Some(message) = context.model_error() {
-            return Err(Error::Model { model: context.settings.model.model.clone(), message });
+        if let Some(message) = context.notes.model_error() {
+            return Err(Error::Model { model: context.run.settings.model.model.clone(), message });
         }
-        if let Some(outage) = context.outage() {
+        if let Some(outage) = context.notes.outage() {
             return Err(Error::Sql(outage));
         }
-        if let Some(denied) = context.denied() {
+        if let Some(denied) = context.run.denied() {
             return Err(denied);
         }
         // Of the rules, for which the user asked; a model or a plugin may want to write by mistake.
-        let is_asked = || context.settings.model.is_by_rules() && asks_for_change(&context.problem.question);
-        if context.has_refused_write() && is_asked() {
+        let is_asked = || context.run.settings.model.is_by_rules() && asks_for_change(&context.problem.question);
+        if context.notes.has_refused_write() && is_asked() {
             let message = "the question asks to change data; nothing was changed, since a search only reads";
             return Err(Error::Sql(SqlError::new(SqlErrorKind::WriteRefused, message)));
         }
         if self.end == End::Deadline {
-            let seconds = context.settings.deadline.unwrap_or_default().as_secs_f64();
+            let seconds = context.run.settings.deadline.unwrap_or_default().as_secs_f64();
             return Err(Error::Deadline(seconds));
         }
         match exhausted(context) {
@@ -218,8 +218,8 @@ impl Attempt {
         }
     }
 
-    /// Warns of what did not go as it should.
-    fn tell(&mut self, context: &Context, outcome: Outcome) {
+    /// Adds warnings about failed tasks, plugins, the model, budgets and an early end.
+    fn warn(&mut self, context: &Context, outcome: Outcome) {
         for observation in &self.seen {
             match &observation.ending {
                 Ending::Failed(failure) => self.warnings.push(format!("task {} failed: {failure}", observation.task)),
@@ -229,10 +229,10 @@ impl Attempt {
                 _ => {}
             }
         }
-        self.warnings.extend(context.denied().map(|denied| denied.to_string()));
+        self.warnings.extend(context.run.denied().map(|denied| denied.to_string()));
         if outcome == Outcome::Answered {
-            self.warnings.extend(context.faults().iter().map(ToString::to_string));
-            self.warnings.extend(context.model_error());
+            self.warnings.extend(context.notes.faults().iter().map(ToString::to_string));
+            self.warnings.extend(context.notes.model_error());
             self.warnings.extend(exhausted(context).map(|which| format!("the budget is used up: {which}")));
             match self.end {
                 End::Deadline => self.warnings.push("the deadline passed: this is the best so far".to_owned()),
@@ -244,13 +244,13 @@ impl Attempt {
 }
 
 fn exhausted(context: &Context) -> Option<Exhausted> {
-    context.ledger.spent().exhausted.into_iter().next()
+    context.run.ledger.spent().exhausted.into_iter().next()
 }
 
-/// The search over what the linker keeps of the catalog, if there is a linker. One that fails honestly is no reason not to search; Ctrl-C and the
-/// deadline end the wait for it, and the planner, which comes next, hears of them.
+/// The search over the linker's selection from the catalog, if there is a linker. One that fails honestly is no reason not to search; Ctrl-C
+/// and the deadline end the wait for it, and then the planner's.
 async fn linked(context: Arc<Context>) -> Result<Arc<Context>, Error> {
-    let Some(linker) = &context.cast.linker else { return Ok(context) };
+    let Some(linker) = &context.run.plugins.linker else { return Ok(context) };
     let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;
     let linking = async {
         let linked = linker.link(prepared.call.clone(), &context.problem, &context.catalog).await;
@@ -260,24 +260,24 @@ async fn linked(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     let linked = tokio::select! {
         biased;
         linked = linking => linked,
-        () = context.tape.over(Role::Linker, context.clock.over()) => return Ok(context),
+        () = context.run.event_log.over(Role::Linker, context.run.clock.over()) => return Ok(context),
     };
     match linked {
         Ok(linked) => {
             let (mut tables, of) = (linked.tables.clone(), context.catalog.tables.len());
             let kept = if tables.is_empty() { of } else { tables.len() };
-            if context.settings.journal.kept == Kept::None {
+            if context.run.settings.journal.rows == RowRetention::None {
                 // A linker that sees cells may quote them.
                 tables.iter_mut().for_each(|relevant| relevant.reason.clear());
             }
-            let narrowed = context.narrowed(linked);
-            context.trace.event(&SearchEvent::Linked { kept, of });
-            context.tape.fact(Fact::Linked { tables, of, hints: narrowed.problem.hints.len() });
+            let narrowed = Arc::new(context.narrowed(linked));
+            context.run.trace.event(&SearchEvent::Linked { kept, of });
+            context.run.event_log.fact(Fact::Linked { tables, of, hints: narrowed.problem.hints.len() });
             Ok(narrowed)
         }
         Err(error) if error.is_fault() => Err(Error::PluginFailed(error)),
         Err(error) => {
-            context.trace.warn(&format!("the whole catalog is shown: {error}"));
+            context.run.trace.warn(&format!("the whole catalog is shown: {error}"));
             Ok(context)
         }
     }
@@ -288,14 +288,14 @@ async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
     let prepared = context.prepare(Role::Planner, None, Vec::new(), None).await;
     let planning = async {
         let call = prepared.call.clone();
-        let planned = context.cast.planner.plan(call, &context.problem, &context.catalog).await;
+        let planned = context.run.plugins.planner.plan(call, &context.problem, &context.catalog).await;
         prepared.end(planned.as_ref().err().cloned(), || ()).await;
         planned
     };
     let planned = tokio::select! {
         biased;
         planned = planning => planned,
-        () = context.tape.over(Role::Planner, context.clock.over()) => return Err(over(context)),
+        () = context.run.event_log.over(Role::Planner, context.run.clock.over()) => return Err(over(context)),
     };
     match planned {
         Ok(graph) => Ok(graph),
@@ -304,15 +304,15 @@ async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
 }
 
 /// Ends a while after the search's time is over.
-async fn last_words(context: &Context) {
-    context.clock.over().await;
-    tokio::time::sleep(LAST_WORDS).await;
+async fn shutdown(context: &Context) {
+    context.run.clock.over().await;
+    tokio::time::sleep(SHUTDOWN).await;
 }
 
 /// The error of a search whose time is over before there is an answer.
 fn over(context: &Context) -> Error {
-    match context.settings.deadline {
-        Some(deadline) if !context.clock.stop.is_triggered() => Error::Deadline(deadline.as_secs_f64()),
+    match context.run.settings.deadline {
+        Some(deadline) if !context.run.clock.stop.is_triggered() => Error::Deadline(deadline.as_secs_f64()),
         _ => Error::Interrupted,
     }
 }
@@ -323,16 +323,16 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
         return Error::PluginFailed(error);
     };
     // A call that was cancelled because the time was over is no failure of the strategy.
-    if context.tape.known("role-failed", || context.clock.is_over()).await {
+    if context.run.event_log.known("role-failed", || context.run.clock.is_over()).await {
         return over(context);
     }
-    if let Some(message) = context.model_error() {
-        return Error::Model { model: context.settings.model.model.clone(), message };
+    if let Some(message) = context.notes.model_error() {
+        return Error::Model { model: context.run.settings.model.model.clone(), message };
     }
-    if let Some(outage) = context.outage().filter(|_| failure.kind == FailureKind::Database) {
+    if let Some(outage) = context.notes.outage().filter(|_| failure.kind == FailureKind::Database) {
         return Error::Sql(outage);
     }
-    if let Some(denied) = context.denied() {
+    if let Some(denied) = context.run.denied() {
         return denied;
     }
     match (&failure.kind, exhausted(context)) {
@@ -341,25 +341,14 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     }
 }
 
-async fn solve(context: &Arc<Context>, graph: Graph) -> Result<Run<Solved>, Error> {
-    let policy = &context.settings.policy;
-    let options = Options {
-        max_parallel: policy.max_parallel as usize,
-        max_rounds: policy.max_rounds,
-        deadline: context.clock.deadline(),
-        limits: context.settings.limits.clone(),
-    };
-    let runner = Arc::new(Runner { context: Arc::clone(context) });
-    let steps = PlannerSteps { context: Arc::clone(context) };
-    let watch = WatchTasks { context: Arc::clone(context) };
-    let order = TapeOrder(Arc::clone(&context.tape));
-    execute(graph, runner, Some(&steps), &watch, &order, &options, &context.clock.stop).await.map_err(|error| {
-        Error::PluginFailed(RoleError::Invalid {
-            plugin: context.cast.planner.plugin().identity().name.clone(),
-            export: "planner.plan".to_owned(),
-            detail: error.to_string(),
-        })
-    })
+/// What the scheduler may do in one pass.
+fn options(run: &RunState) -> Options {
+    Options {
+        max_parallel: run.settings.policy.max_parallel as usize,
+        max_rounds: run.settings.policy.max_rounds,
+        deadline: run.clock.deadline(),
+        limits: run.settings.limits.clone(),
+    }
 }
 
 /// What the user should be asked: the solver's own question first, then the clarifier's. A sure answer needs none.
@@ -368,26 +357,28 @@ async fn clarify(
     run: &Run<Solved>,
     grounded: Option<&Grounded>,
 ) -> Result<Option<Question>, Error> {
-    let is_late = context.tape.known("clarify", || context.clock.is_over()).await;
+    let is_late = context.run.event_log.known("clarify", || context.run.clock.is_over()).await;
     let stopped = matches!(run.end, End::Stopped | End::Deadline) || is_late;
-    let sure = grounded.is_some_and(|grounded| grounded.answer.confidence >= context.settings.policy.high_confidence);
-    // Asking the user does not mend a plugin, an endpoint, a database or an empty purse.
-    let is_unreachable = context.model_error().is_some() || context.outage().is_some() || context.denied().is_some();
-    let broken = !context.faults().is_empty() || is_unreachable || exhausted(context).is_some();
+    let sure =
+        grounded.is_some_and(|grounded| grounded.answer.confidence >= context.run.settings.policy.high_confidence);
+    // Asking the user does not mend a plugin, an endpoint, a database or an exhausted budget.
+    let is_unreachable =
+        context.notes.model_error().is_some() || context.notes.outage().is_some() || context.run.denied().is_some();
+    let broken = !context.notes.faults().is_empty() || is_unreachable || exhausted(context).is_some();
     if stopped || sure || (grounded.is_none() && broken) {
         return Ok(None);
     }
-    if let (None, Some(question)) = (grounded, context.asks().into_iter().next()) {
+    if let (None, Some(question)) = (grounded, context.notes.asks().into_iter().next()) {
         return Ok(Some(question));
     }
     let prepared = context.prepare(Role::Clarifier, None, Vec::new(), None).await;
-    let (call, clarifier) = (prepared.call.clone(), &context.cast.clarifier);
+    let (call, clarifier) = (prepared.call.clone(), &context.run.plugins.clarifier);
     let questions = clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await;
     prepared.end(questions.as_ref().err().cloned(), || ()).await;
     match questions {
         // Whether to ask is the clarifier's to say; what to ask, a solver that saw two readings knows better.
         Ok(questions) => {
-            Ok(questions.into_iter().next().map(|asked| context.asks().into_iter().next().unwrap_or(asked)))
+            Ok(questions.into_iter().next().map(|asked| context.notes.asks().into_iter().next().unwrap_or(asked)))
         }
         // With an answer at hand the clarifier's failure is no reason to withhold it.
         Err(_) if grounded.is_some() => Ok(None),
@@ -397,12 +388,12 @@ async fn clarify(
 
 /// Whether the confidence of the answer is below the least that the user accepts.
 fn is_below(grounded: &Grounded, context: &Context) -> bool {
-    context.settings.min_confidence.is_some_and(|least| grounded.answer.confidence < least)
+    context.run.settings.min_confidence.is_some_and(|least| grounded.answer.confidence < least)
 }
 
 /// Marks the candidate of an answer that is not accepted. Returns a warning for an answer that is no single candidate's.
 fn refuse(grounded: &Grounded, context: &Context) -> Option<String> {
-    let least = context.settings.min_confidence.unwrap_or_default();
+    let least = context.run.settings.min_confidence.unwrap_or_default();
     let confidence = grounded.answer.confidence;
     // Two digits of both may be the same.
     let digits = if least - confidence < 0.01 { 4 } else { 2 };
@@ -410,7 +401,7 @@ fn refuse(grounded: &Grounded, context: &Context) -> Option<String> {
     let Some((task, candidate)) = &grounded.candidate else {
         return Some(format!("the answer is not accepted: {why}"));
     };
-    context.trace.settle(task, &candidate.id, |known| {
+    context.run.trace.settle(task, &candidate.id, |known| {
         known.status = CandidateStatus::NotAccepted;
         known.reason = format!("not accepted: {why}");
     });

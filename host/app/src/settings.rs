@@ -1,4 +1,4 @@
-//! What a search may be told. Whoever embeds the library fills this in; `cli` merges it from flags, environment and files.
+//! The settings of a search. A program that embeds the library fills them in; `cli` merges them from flags, environment and files.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,19 +11,29 @@ use syrch_core::ledger::Budgets;
 use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{Json, Limits};
-use syrch_journal::Kept;
-use syrch_llm::SimulatedKnobs;
+use syrch_journal::RowRetention;
 use syrch_runtime::CompileSettings;
+use syrch_simulated::SimulatedKnobs;
 
+use crate::own::{OwnDatabase, OwnModel};
 use crate::providers::Provider;
 use crate::telemetry::SpanSink;
-use crate::withheld::Withheld;
 
-/// Everything that a search is told, with the defaults of the command line.
+pub use crate::record::recorded_settings;
+pub use crate::servers::ServerSettings;
+pub use crate::withheld::Withheld;
+
+/// All settings of a search, with the defaults of the command line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Settings {
     /// The database: a path, or a URL such as `sqlite:shop.sqlite`.
     pub database: String,
+    /// A database that the embedding program implements, in place of the one that `database` names. `tables` does not apply to it.
+    #[serde(skip)]
+    pub own_database: Option<OwnDatabase>,
+    /// What clients of database servers use besides the address.
+    #[serde(skip)]
+    pub servers: ServerSettings,
     /// Which tables a search may see, as globs; empty: all.
     pub tables: Vec<String>,
     /// How much cell text plugins and prompts may see.
@@ -32,7 +42,7 @@ pub struct Settings {
     /// cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<PathBuf>,
-    /// What strategies are told.
+    /// The policy that strategies read.
     pub policy: Policy,
     /// What a search may spend.
     pub budgets: Budgets,
@@ -43,9 +53,9 @@ pub struct Settings {
     pub min_confidence: Option<f64>,
     /// How often the user may be asked in one search.
     pub max_questions: u32,
-    /// The model.
+    /// How models are reached, and which one is the default.
     pub model: ModelSettings,
-    /// The plugins.
+    /// The plugins of the roles, with their settings.
     pub strategy: Strategy,
     /// Further settings by name, which plugins read through the port `run`.
     pub settings: BTreeMap<String, Json>,
@@ -61,22 +71,31 @@ pub struct Settings {
     pub journal: JournalSettings,
     /// What is kept of model replies and results.
     pub cache: CacheSettings,
-    /// Who takes the spans of searches; none: nobody.
+    /// Receives the spans of searches; `None` if nothing collects them.
     #[serde(skip)]
     pub spans: Option<Arc<dyn SpanSink>>,
-    /// All limits.
+    /// Limits of single things, such as a result or a prompt.
     pub limits: Limits,
 }
 
 impl Settings {
-    /// How long a search may take unless its user says otherwise.
+    /// How long a search may take unless the user sets another deadline.
     pub const DEADLINE: Duration = Duration::from_secs(600);
+
+    /// Settings that open another database under the same limits, with all of its tables.
+    #[must_use]
+    pub fn for_database(&self, database: impl Into<String>) -> Self {
+        let (limits, servers) = (self.limits.clone(), self.servers.clone());
+        Self { database: database.into(), servers, limits, ..Self::default() }
+    }
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             database: String::new(),
+            own_database: None,
+            servers: ServerSettings::default(),
             tables: Vec::new(),
             rows: RowsGrant::default(),
             trust: Vec::new(),
@@ -112,7 +131,7 @@ pub struct RetrievalSettings {
     /// Solved examples and notes are left out in which a question that is graded, or a statement that is expected of it, stands.
     #[serde(skip)]
     pub withheld: Arc<Withheld>,
-    /// What tells the knowledge that a run was begun with from another; the host fills it in.
+    /// A digest of the knowledge that a run was started with; the host fills it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
@@ -124,7 +143,7 @@ pub struct JournalSettings {
     #[serde(skip)]
     pub folder: Option<PathBuf>,
     /// What they hold of rows.
-    pub kept: Kept,
+    pub rows: RowRetention,
     /// Journals that are kept at most; when a run ends, the oldest go.
     pub keep: usize,
     /// How long one is kept.
@@ -136,7 +155,7 @@ pub struct JournalSettings {
 impl Default for JournalSettings {
     fn default() -> Self {
         const DAY: u64 = 24 * 60 * 60;
-        Self { folder: None, kept: Kept::Full, keep: 200, age: Duration::from_secs(30 * DAY), bytes: 1 << 30 }
+        Self { folder: None, rows: RowRetention::Full, keep: 200, age: Duration::from_secs(30 * DAY), bytes: 1 << 30 }
     }
 }
 
@@ -144,8 +163,11 @@ impl Default for JournalSettings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelSettings {
-    /// Who answers.
+    /// The provider of model calls.
     pub provider: Provider,
+    /// A model provider that the embedding program implements, in place of `provider` and its endpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnModel>,
     /// The model's name at the endpoint.
     pub model: String,
     /// Where the endpoint is, up to and including `/v1`.
@@ -153,7 +175,7 @@ pub struct ModelSettings {
     /// The key; none for local endpoints.
     #[serde(skip)]
     pub api_key: Option<SecretString>,
-    /// Whether keys may go over plain HTTP to other machines. Journals do not hold it: it is the user's word of today.
+    /// Whether keys may go over plain HTTP to other machines. Journals do not hold it: only the user of today may decide it.
     #[serde(skip)]
     pub insecure_endpoint: bool,
     /// 0 to 2; where a plugin asks for none.
@@ -191,10 +213,15 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// Whether no model answers, nor what stands for one: the rules do.
+    /// Whether the offline rules answer model calls, rather than a model, a recording or a simulation.
     #[must_use]
     pub fn is_by_rules(&self) -> bool {
-        self.provider == Provider::OFFLINE && self.replay.is_none() && self.simulated.is_none()
+        self.is_offline() && self.replay.is_none() && self.simulated.is_none()
+    }
+
+    /// Whether the default model is the offline rules.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.provider == Provider::OFFLINE && self.own.is_none()
     }
 }
 
@@ -229,7 +256,7 @@ pub struct RateSettings {
     pub requests_per_minute: Option<u32>,
     /// Tokens per minute, input and output together.
     pub tokens_per_minute: Option<u64>,
-    /// Requests under way at once.
+    /// Requests in flight at once.
     pub in_flight: Option<usize>,
 }
 
@@ -238,9 +265,9 @@ pub struct RateSettings {
 pub struct EndpointSettings {
     /// What it speaks; never the offline rules.
     pub provider: Provider,
-    /// Where it is.
+    /// The base URL, up to and including `/v1`.
     pub base_url: String,
-    /// Its key.
+    /// The endpoint's key; none for local endpoints.
     #[serde(skip)]
     pub api_key: Option<SecretString>,
     /// How long one call may take; none: as long as at the default endpoint.
@@ -254,16 +281,16 @@ pub struct EndpointSettings {
 pub struct RouteSettings {
     /// The endpoint's name; none: the default endpoint.
     pub endpoint: Option<String>,
-    /// The model's name there.
+    /// The model's name at that endpoint.
     pub model: String,
 }
 
 /// What a model costs, in dollars for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PriceSettings {
-    /// Of prompts.
+    /// Of tokens of prompts.
     pub input: f64,
-    /// Of replies.
+    /// Of tokens of replies.
     pub output: f64,
 }
 
@@ -291,6 +318,7 @@ impl Default for ModelSettings {
         let (model, base_url) = Provider::OPENAI.endpoint().map_or(("", ""), |known| (known.model, known.base_url));
         Self {
             provider: Provider::OFFLINE,
+            own: None,
             model: model.to_owned(),
             base_url: base_url.to_owned(),
             api_key: None,
@@ -351,7 +379,7 @@ pub struct Strategy {
     /// What it was called before anybody changed a part of it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Which plugin plays which role. Nobody may play the linker's, in which case the catalog is shown as it is.
+    /// The plugin of each role. The linker may be missing, in which case roles see the whole catalog.
     pub roles: BTreeMap<Role, PluginSource>,
     /// The plugins' own settings by role, as JSON objects.
     pub config: BTreeMap<Role, serde_json::Map<String, serde_json::Value>>,
@@ -360,7 +388,7 @@ pub struct Strategy {
     pub file: Option<PathBuf>,
 }
 
-/// By what it does: where it was read from tells nothing of that.
+/// Equal strategies do the same, wherever they were read from.
 impl PartialEq for Strategy {
     fn eq(&self, other: &Self) -> bool {
         let Self { name, roles, config, file: _ } = self;
@@ -375,7 +403,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_told_from_a_name() {
+    fn a_path_is_distinguished_from_a_name() {
         for path in ["plugins/chase.wasm", "chase.wasm", "./chase", "CHASE.WASM"] {
             assert_eq!(PluginSource::parse(path), PluginSource::File(path.into()));
         }

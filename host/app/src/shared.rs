@@ -3,7 +3,7 @@
 
 mod living;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
@@ -15,30 +15,32 @@ use syrch_journal::Recording;
 use syrch_layers::{Limiter, Rates, RoutedModel};
 use syrch_runtime::{Configured, Plugin, Runtime};
 
-use crate::kept::Kept;
 use crate::knowledge::Knowledge;
+use crate::memory_cache::MemoryCache;
 use crate::open::{open_cache, open_database};
+use crate::own::OwnDatabase;
 use crate::recordings::open_recording;
 use crate::retrieval::SharedIndex;
+use crate::settings::{PluginSource, RetrievalSettings};
 use crate::simulation::Suites;
-use crate::{Error, Observer, PluginSource, RetrievalSettings, Settings, plugins};
+use crate::{Error, Observer, Settings, plugins};
 use living::Living;
 
-/// Plugins that are kept.
+/// Loaded plugins that are cached.
 const PLUGINS: usize = 1_024;
-/// Plugins with a role and settings that are kept.
+/// Plugins with a role and settings that are cached.
 const CONFIGURED: usize = 4_096;
 
 /// What hosts of one process share. Each thing is made by the first host that needs it, with that host's settings: hosts that share differ in
-/// their database, their strategy and what strategies are told, and in nothing that is here.
+/// their database, their strategy and their policy, and in nothing that is here.
 ///
 /// Equal calls of hosts that share a cache are made once, and an endpoint's limits hold for all of them together. Hosts of one database with the
 /// same grant and limits have it open once, and statements under way at once are counted over all of them; it is closed, and its notes,
 /// examples and index are forgotten, with the last of these hosts. So a further host costs little.
 pub struct Shared {
     runtime: Mutex<Option<Arc<Runtime>>>,
-    plugins: Kept<String, Plugin>,
-    configured: Kept<String, Configured>,
+    plugins: MemoryCache<String, Plugin>,
+    configured: MemoryCache<String, Configured>,
     databases: Living<Opened, dyn Database>,
     known: Living<(Opened, RetrievalSettings), Known>,
     /// What simulated models answer from.
@@ -46,8 +48,8 @@ pub struct Shared {
     parts: Mutex<Parts>,
 }
 
-/// What tells an open database from others: its name, the tables that are granted, and the limits.
-type Opened = (String, Vec<String>, Limits);
+/// Identifies an open database: its name, the address of the program's own implementation, the granted tables, and the limits.
+type Opened = (String, Option<usize>, Vec<String>, Limits);
 
 /// What retrieval knows of a database besides its catalog.
 pub(crate) struct Known {
@@ -77,8 +79,8 @@ impl Default for Shared {
     fn default() -> Self {
         Self {
             runtime: Mutex::default(),
-            plugins: Kept::new(PLUGINS),
-            configured: Kept::new(CONFIGURED),
+            plugins: MemoryCache::new(PLUGINS),
+            configured: MemoryCache::new(CONFIGURED),
             databases: Living::default(),
             known: Living::default(),
             suites: Suites::default(),
@@ -93,10 +95,12 @@ struct Parts {
     limiters: BTreeMap<String, Arc<Limiter>>,
     providers: BTreeMap<String, Arc<dyn ModelProvider>>,
     recording: Option<Arc<Recording>>,
+    /// What was said of databases: once is enough, however many hosts open them.
+    warned: BTreeSet<String>,
 }
 
 impl Shared {
-    /// Nothing yet.
+    /// A share that holds nothing yet.
     #[must_use]
     pub fn new() -> Arc<Self> {
         Arc::new(Self::default())
@@ -118,7 +122,7 @@ impl Shared {
         self.parts().cache.get_or_insert_with(|| open_cache(settings)).clone()
     }
 
-    /// The limiter of an endpoint, by what tells it from others.
+    /// The limiter of an endpoint, by the key that identifies the endpoint.
     pub(crate) fn limiter(&self, endpoint: &str, rates: Rates) -> Arc<Limiter> {
         let mut parts = self.parts();
         let made = parts.limiters.entry(endpoint.to_owned()).or_insert_with(|| Limiter::new(rates));
@@ -149,7 +153,21 @@ impl Shared {
 
     /// The database of the settings, which is open already where another host has it.
     pub(crate) async fn database(&self, settings: &Settings) -> Result<Arc<dyn Database>, Error> {
+        if let Some(OwnDatabase(own)) = &settings.own_database {
+            return match settings.tables.as_slice() {
+                [] => Ok(Arc::clone(own)),
+                _ => {
+                    Err(Error::Config(format!("`tables` cannot restrict the program's own database `{}`", own.name())))
+                }
+            };
+        }
         self.databases.get(opened(settings), || open_database(settings)).await
+    }
+
+    /// What the user should know of a database and was not told before.
+    pub(crate) fn warnings(&self, database: &dyn Database) -> Vec<String> {
+        let mut parts = self.parts();
+        database.warnings().into_iter().filter(|warning| parts.warned.insert(warning.clone())).collect()
     }
 
     /// What the settings let retrieval know of that database.
@@ -194,10 +212,11 @@ impl Shared {
 }
 
 fn opened(settings: &Settings) -> Opened {
-    (settings.database.clone(), settings.tables.clone(), settings.limits.clone())
+    let own = settings.own_database.as_ref().map(|OwnDatabase(own)| Arc::as_ptr(own).addr());
+    (settings.database.clone(), own, settings.tables.clone(), settings.limits.clone())
 }
 
-/// What tells a plugin with a role and settings from others.
+/// Identifies a plugin with a role and settings.
 fn offered(role: Role, source: &PluginSource, config: &Map<String, Value>) -> String {
     format!("{role} {source:?} {}", Value::Object(config.clone()))
 }

@@ -8,14 +8,13 @@ use std::time::SystemTime;
 use syrch_core::ports::{Database, ModelProvider};
 use syrch_grade::suite::{self, Question};
 use syrch_layers::{PricedModel, RoutedModel};
-use syrch_llm::{SimulatedConfig, SimulatedProvider, SimulatedQuestion, SimulatedSuite};
+use syrch_simulated::{SimulatedConfig, SimulatedProvider, SimulatedQuestion, SimulatedSuite};
 
+use crate::executors::is_database_file;
 use crate::open::prices;
 use crate::recordings::routed;
-use crate::{Error, Settings, Shared, SimulatedSettings};
-
-/// Endings by which the name of a database is told from its file.
-const ENDINGS: [&str; 4] = ["sqlite", "sqlite3", "db", "db3"];
+use crate::settings::SimulatedSettings;
+use crate::{Error, Settings, Shared};
 
 /// Suites that are kept.
 const KEPT: usize = 4;
@@ -25,7 +24,7 @@ const KEPT: usize = 4;
 #[derive(Default)]
 pub(crate) struct Suites(Mutex<VecDeque<(Mark, Arc<SimulatedSuite>)>>);
 
-/// What tells a suite's file from others, and from what it was before.
+/// Identifies a suite's file and its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mark {
     path: PathBuf,
@@ -34,7 +33,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// None: nothing can be said of the file, and reading it tells why.
+    /// `None` if the file has no metadata; reading it then returns the reason.
     fn of(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         let metadata = path.metadata().ok()?;
@@ -58,7 +57,7 @@ pub(crate) fn open_simulated(
     let config = SimulatedConfig { seed: settings.seed, knobs, limits };
     let provider: Arc<dyn ModelProvider> = Arc::new(SimulatedProvider::new(suite, Arc::clone(database), config));
     let names = provider.models();
-    // Nothing is paid, unless somebody says what its tokens are to count as.
+    // Calls cost nothing unless the settings have a price for the simulated model.
     let prices = prices(&settings.model, names.first().map(String::as_str))?;
     let priced: Arc<dyn ModelProvider> = Arc::new(PricedModel::new(provider, Arc::new(prices)));
     routed(settings, &simulated.suite, &priced, &names)
@@ -116,14 +115,13 @@ fn question(question: Question) -> SimulatedQuestion {
 /// A database's name: that of its file, without the folders and the ending.
 fn stem(db: &str) -> String {
     let path = Path::new(db);
-    let is_file = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
-    let name = if is_file { path.file_stem() } else { path.file_name() };
+    let name = if is_database_file(path) { path.file_stem() } else { path.file_name() };
     name.map_or_else(|| db.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use syrch_llm::SimulatedKnobs;
+    use syrch_simulated::SimulatedKnobs;
 
     use super::*;
 

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use syrch_core::ports::{Level, TracePort};
 use syrch_core::{Candidate, Json, TaskId};
 
-use crate::{CandidateReport, CandidateStatus, Observer, SearchEvent};
+use crate::report::{CandidateReport, CandidateStatus};
+use crate::{Observer, SearchEvent};
 
 /// The reason of a candidate of which nothing more was said.
 const UNUSED: &str = "proposed and not used";
@@ -25,7 +26,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// A trace that tells of at most `most` candidates.
+    /// A trace of at most `most` candidates.
     pub(crate) fn new(observer: Arc<dyn Observer>, most: usize) -> Arc<Self> {
         let (earlier, untold) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Arc::new(Self { observer, candidates: Mutex::default(), most, untold, earlier })
@@ -58,7 +59,7 @@ impl Trace {
         self.lock().clone()
     }
 
-    /// A clarification starts the search over, for that time. What was found before is told, but is no candidate any more; its tasks
+    /// A clarification starts the search over, for that time. What was found before stays in the report, but is no candidate any more; its tasks
     /// and ids get a name that none of the new ones can have, so that both stay apart.
     pub(crate) fn restart(&self, round: u32) {
         let mut candidates = self.lock();
@@ -71,7 +72,7 @@ impl Trace {
         }
     }
 
-    /// How many candidates were proposed over the bound, and are not told of.
+    /// How many candidates were proposed beyond the bound, and are missing from the report.
     pub(crate) fn untold(&self) -> usize {
         self.untold.load(Ordering::Relaxed)
     }
@@ -103,7 +104,7 @@ impl Trace {
         }
     }
 
-    /// Says what became of a candidate of a task.
+    /// Updates the report of a candidate of a task.
     pub(crate) fn settle(&self, task: &str, id: &str, change: impl FnOnce(&mut CandidateReport)) {
         if let Some(known) = self.lock().iter_mut().find(|known| known.id == id && known.task == task) {
             change(known);
@@ -138,7 +139,7 @@ impl TracePort for TraceOfCall {
     }
 
     async fn propose(&self, candidate: &Candidate) {
-        // What a guest says of its confidence is a claim; the host's own value comes later.
+        // The guest's confidence is a claim; the host's own value comes later.
         self.trace.propose(&self.task, &Candidate { confidence: None, ..candidate.clone() });
     }
 

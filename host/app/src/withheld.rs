@@ -1,4 +1,4 @@
-//! What roles must not be told while a question is graded: the questions, and the statements that answer them.
+//! What must not reach a role while a question is graded: the questions, and the statements that answer them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{
     Expr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableFactor, VisitMut, VisitorMut,
 };
-use sqlparser::dialect::SQLiteDialect;
+use sqlparser::dialect::{Dialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 use syrch_search::{Example, Note};
 
@@ -76,10 +76,10 @@ impl Withheld {
         let starts = std::iter::once(0).chain(text.match_indices(' ').map(|(at, _)| at + 1));
         starts.filter_map(|at| text.get(at..)).any(|rest| {
             let first = rest.split(' ').next().unwrap_or_default();
-            let begins = |told: &String| {
-                rest.strip_prefix(told.as_str()).is_some_and(|after| after.is_empty() || after.starts_with(' '))
+            let begins = |reported: &String| {
+                rest.strip_prefix(reported.as_str()).is_some_and(|after| after.is_empty() || after.starts_with(' '))
             };
-            self.within.get(first).is_some_and(|told| told.iter().any(begins))
+            self.within.get(first).is_some_and(|reported| reported.iter().any(begins))
         })
     }
 }
@@ -113,9 +113,17 @@ fn parsed(sql: &str) -> Option<String> {
     if sql.len() > LONGEST {
         return None;
     }
-    let parser = Parser::new(&SQLiteDialect {}).with_recursion_limit(RECURSION);
-    let mut statements = parser.try_with_sql(sql).ok()?.parse_statements().ok()?;
+    // Whichever reads it: nobody says for which engine a solved example was written.
+    let dialects: [&dyn Dialect; 2] = [&SQLiteDialect {}, &PostgreSqlDialect {}];
+    let mut statements = dialects.into_iter().find_map(|dialect| {
+        let parser = Parser::new(dialect).with_recursion_limit(RECURSION);
+        parser.try_with_sql(sql).ok()?.parse_statements().ok()
+    })?;
     let (Some(Statement::Query(mut query)), true) = (statements.pop(), statements.is_empty()) else { return None };
+    // PostgreSQL's reading takes `SELECT FROM WHERE name` for a query that selects nothing.
+    if matches!(&*query.body, SetExpr::Select(select) if select.projection.is_empty()) {
+        return None;
+    }
     let _ = query.visit(&mut Unqualified);
     nameless(&mut query);
     Some(query.to_string())
@@ -191,13 +199,13 @@ impl VisitorMut for Named {
 mod tests {
     use super::*;
 
-    fn left(told: &Withheld, questions: &[(&str, &str)], notes: &[&str]) -> (Vec<String>, Vec<String>) {
+    fn left(reported: &Withheld, questions: &[(&str, &str)], notes: &[&str]) -> (Vec<String>, Vec<String>) {
         let example = |(question, sql): &(&str, &str)| Example { question: (*question).into(), sql: (*sql).into() };
         let note = |text: &&str| Note { id: String::new(), text: (*text).into(), table: None, column: None };
         let mut examples: Vec<Example> = questions.iter().map(example).collect();
         let mut notes: Vec<Note> = notes.iter().map(note).collect();
         let counts = (questions.len(), notes.len());
-        let out = told.take_out(&mut examples, &mut notes);
+        let out = reported.take_out(&mut examples, &mut notes);
         assert_eq!(out, (counts.0 - examples.len(), counts.1 - notes.len()));
         (examples.into_iter().map(|example| example.sql).collect(), notes.into_iter().map(|note| note.text).collect())
     }
@@ -205,7 +213,7 @@ mod tests {
     #[test]
     fn a_statement_is_known_under_other_names_case_and_space() {
         let gold = "SELECT country, COUNT(*) AS n FROM customers AS c GROUP BY country ORDER BY n DESC";
-        let told = Withheld::new(["How many?"], [gold]);
+        let reported = Withheld::new(["How many?"], [gold]);
         let same = [
             "select country,\n count( * ) as \"how many\" from customers c group by 1 order by 2 desc",
             "select Country, count(*) from [customers] c group by country order by COUNT(*) desc;",
@@ -213,14 +221,14 @@ mod tests {
         ];
         // Numbers of columns stand for themselves.
         let examples = [("a", same[0]), ("b", same[1]), ("c", same[2]), ("how MANY", "SELECT 1"), ("d", "SELECT 2")];
-        let (kept, _) = left(&told, &examples, &[]);
+        let (kept, _) = left(&reported, &examples, &[]);
         assert_eq!(kept, [same[0], "SELECT 2"]);
     }
 
     #[test]
     fn what_tables_are_called_in_a_statement_is_all_one() {
         let gold = "SELECT c.name, SUM(o.price) AS spent FROM customers AS c JOIN orders o ON o.customer_id = c.id GROUP BY c.id";
-        let told =
+        let reported =
             Withheld::new([], [gold, "SELECT x.* FROM orders x WHERE x.price IN (SELECT y.price FROM orders y)"]);
         let same = [
             "select a.name, sum(b.price) from customers a inner join orders b on b.customer_id = a.id group by a.id",
@@ -235,23 +243,31 @@ mod tests {
             "SELECT * FROM orders WHERE price NOT IN (SELECT o.price FROM orders AS o)",
         ];
         let examples: Vec<(&str, &str)> = same.iter().chain(&others).map(|sql| ("another?", *sql)).collect();
-        assert_eq!(left(&told, &examples, &[]).0, others);
+        assert_eq!(left(&reported, &examples, &[]).0, others);
     }
 
     #[test]
-    fn statements_that_cannot_be_parsed_are_told_by_their_words() {
-        let told = Withheld::new([], ["SELECT FROM WHERE name", ""]);
+    fn statements_of_other_engines_are_known_too() {
+        let gold =
+            "SELECT c.name FROM customers c WHERE c.tags @> ARRAY['a'] AND c.age::int > 3 FETCH FIRST 2 ROWS ONLY";
+        let same = "select name from customers where tags @> array['a'] and age::INT > 3 fetch first 2 rows only";
+        assert_eq!(left(&Withheld::new([], [gold]), &[("a", same), ("b", "SELECT 1")], &[]).0, ["SELECT 1"]);
+    }
+
+    #[test]
+    fn statements_that_cannot_be_parsed_are_reported_by_their_words() {
+        let reported = Withheld::new([], ["SELECT FROM WHERE name", ""]);
         let examples =
             [("a", "select\tfrom where NAME;"), ("b", "SELECT FROM WHERE names"), ("c", ""), ("", "SELECT 1")];
-        assert_eq!(left(&told, &examples, &[]).0, ["SELECT FROM WHERE names", "", "SELECT 1"]);
+        assert_eq!(left(&reported, &examples, &[]).0, ["SELECT FROM WHERE names", "", "SELECT 1"]);
     }
 
     #[test]
     fn a_question_is_known_by_its_words_alone() {
-        let told = Withheld::new(["  How many — really — are there? "], []);
+        let reported = Withheld::new(["  How many — really — are there? "], []);
         let examples = [("how MANY really are there", "SELECT 1"), ("How many are there?", "SELECT 2")];
         let notes = ["If asked \"How many really are there?\", count", "how many really are those"];
-        assert_eq!(left(&told, &examples, &notes), (vec!["SELECT 2".to_owned()], vec![notes[1].to_owned()]));
+        assert_eq!(left(&reported, &examples, &notes), (vec!["SELECT 2".to_owned()], vec![notes[1].to_owned()]));
     }
 
     #[test]
@@ -267,7 +283,8 @@ mod tests {
 
     #[test]
     fn a_note_that_holds_one_is_left_out() {
-        let told = Withheld::new(["Who spends the most?", "Sales?"], ["SELECT name AS n FROM customers", "no ( sql"]);
+        let reported =
+            Withheld::new(["Who spends the most?", "Sales?"], ["SELECT name AS n FROM customers", "no ( sql"]);
         let notes = [
             "use: select NAME as N\nfrom customers -- always",
             "Write SELECT name FROM customers;",
@@ -276,21 +293,21 @@ mod tests {
             "sales are in cents",
             "who spends the mostest",
         ];
-        let (_, kept) = left(&told, &[], &notes);
+        let (_, kept) = left(&reported, &[], &notes);
         assert_eq!(kept, ["sales are in cents", "who spends the mostest"]);
     }
 
     #[test]
-    fn how_many_are_left_out_is_told() {
+    fn how_many_are_left_out_is_reported() {
         let folder = syrch_kit::scratch();
-        let said = |solved: usize, told: usize| {
+        let said = |solved: usize, reported: usize| {
             let example =
                 "{\"question\": \"Who?\", \"sql\": \"SELECT 2\"}\n{\"question\": \"And?\", \"sql\": \"SELECT 2\"}\n";
             let (examples, notes) = (folder.path().join("examples.jsonl"), folder.path().join("notes.txt"));
             std::fs::write(&examples, example.replacen("SELECT 2", "SELECT 1", solved)).unwrap();
-            std::fs::write(&notes, ["Who?\n"; 2][..told].concat() + "nobody\n").unwrap();
-            let withheld = Withheld::new((told > 0).then_some("Who?"), ["SELECT 1"]);
-            let mut settings = crate::RetrievalSettings { withheld: withheld.into(), ..Default::default() };
+            std::fs::write(&notes, ["Who?\n"; 2][..reported].concat() + "nobody\n").unwrap();
+            let withheld = Withheld::new((reported > 0).then_some("Who?"), ["SELECT 1"]);
+            let mut settings = crate::settings::RetrievalSettings { withheld: withheld.into(), ..Default::default() };
             (settings.examples, settings.notes) = (Some(examples), Some(notes));
             crate::knowledge::left_out(&settings).unwrap()
         };
@@ -300,14 +317,14 @@ mod tests {
         assert_eq!(said(2, 0), Some(format!("2 solved examples hold {text} are left out")));
         assert_eq!(said(2, 1), Some(format!("2 solved examples and 1 note hold {text} are left out")));
         assert_eq!(said(1, 2), Some(format!("1 solved example and 2 notes hold {text} are left out")));
-        let none = crate::RetrievalSettings::default();
+        let none = crate::settings::RetrievalSettings::default();
         assert_eq!(crate::knowledge::left_out(&none).unwrap(), None);
     }
 
     #[test]
     fn a_deep_statement_is_no_harm() {
         let deep = format!("SELECT {}1", "1+".repeat(7_000));
-        let told = Withheld::new([], [deep.as_str()]);
-        assert_eq!(left(&told, &[("a", &deep), ("b", "SELECT 1")], &[]).0, ["SELECT 1"]);
+        let reported = Withheld::new([], [deep.as_str()]);
+        assert_eq!(left(&reported, &[("a", &deep), ("b", "SELECT 1")], &[]).0, ["SELECT 1"]);
     }
 }

@@ -28,13 +28,13 @@ pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
         false if only_plain && !data.is_file() => Err("is a special file, such as a pipe or a device".to_owned()),
         false => Ok(()),
     };
-    let told = |error: std::io::Error| error.to_string();
+    let reported = |error: std::io::Error| error.to_string();
     let about = if only_plain { std::fs::symlink_metadata(path) } else { std::fs::metadata(path) };
-    about.map_err(told).and_then(fits)?;
-    let file = File::open(path).map_err(told)?;
-    file.metadata().map_err(told).and_then(fits)?;
+    about.map_err(reported).and_then(fits)?;
+    let file = File::open(path).map_err(reported)?;
+    file.metadata().map_err(reported).and_then(fits)?;
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(told)?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(reported)?;
     if bytes.len() as u64 > LARGEST {
         return Err(format!("is larger than {} KiB", LARGEST >> 10));
     }
@@ -67,7 +67,7 @@ fn words(error: &Error) -> Cow<'static, str> {
         | Error::AliasReplayStackDepthExceeded { .. } => TOO_LARGE.into(),
         other => {
             let message = other.render_with_formatter(&UserMessageFormatter);
-            // Of a bound that is passed within an alias the parser leaves nothing but its words.
+            // For a bound that is exceeded within an alias the parser has no variant, only this text.
             let is_too_large = message.contains("too large or too complex");
             if is_too_large { TOO_LARGE.into() } else { without_place(&message).to_owned().into() }
         }
@@ -76,7 +76,7 @@ fn words(error: &Error) -> Cow<'static, str> {
 
 const TOO_LARGE: &str = "too large or nested too deep, its aliases written out";
 
-/// The parser says the place in words at the end; whoever reports the error says it at the head.
+/// The parser ends its message with the place; the report begins with it.
 fn without_place(message: &str) -> &str {
     message.split_once(" at line ").map_or(message, |(head, _)| head)
 }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told_to_people() {
+    fn errors_are_reported_to_people() {
         assert_eq!(
             wrong("llm:\n  model: a\n  model: b\n"),
             "3:3: duplicate key `model`: it stands above already; keep one of the two"

@@ -1,4 +1,4 @@
-//! What can go wrong with a cache, and how the engine's errors are told apart.
+//! The errors of a cache, and how the engine's errors are classified.
 
 use rusqlite::ErrorCode;
 
@@ -8,56 +8,56 @@ pub enum CacheError {
     /// The folder cannot be made or opened, or others may write to it.
     #[error("the cache folder `{path}` cannot be used: {reason}")]
     Folder {
-        /// The folder.
+        /// The path of the folder.
         path: String,
-        /// What is wrong with it.
+        /// Why it cannot be used.
         reason: String,
     },
     /// Another process holds a lock for too long.
     #[error("the cache `{path}` is locked by another process")]
     Locked {
-        /// The file.
+        /// The path of the file.
         path: String,
     },
     /// The disk is full.
-    #[error("there is no room for the cache `{path}`: {reason}")]
+    #[error("there is no space for the cache `{path}`: {reason}")]
     Full {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// What the engine says.
+        /// The message of the engine.
         reason: String,
     },
     /// The file is damaged, and could not be set aside or was damaged again at once.
     #[error("the cache `{path}` is damaged: {reason}")]
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// What the engine says.
+        /// The message of the engine.
         reason: String,
     },
-    /// Anything else.
+    /// The cache cannot be used for another reason.
     #[error("the cache `{path}` cannot be used: {reason}")]
     Unavailable {
         /// The file or the folder.
         path: String,
-        /// What the engine or the system says.
+        /// The message of the engine or the system.
         reason: String,
     },
 }
 
-/// What an operation on the file ran into.
+/// Why an operation on the file failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// The file is not one of ours, or not whole.
+pub(crate) enum StoreError {
+    /// The file is not a cache, or is damaged.
     Damaged(String),
     Locked,
     Full(String),
     Other(String),
 }
 
-impl Trouble {
-    /// The error for callers.
-    pub(crate) fn about(self, path: &std::path::Path) -> CacheError {
+impl StoreError {
+    /// The error for callers, with the path.
+    pub(crate) fn at(self, path: &std::path::Path) -> CacheError {
         let path = path.display().to_string();
         match self {
             Self::Damaged(reason) => CacheError::Damaged { path, reason },
@@ -68,7 +68,7 @@ impl Trouble {
     }
 }
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         let reason = error.to_string();
         match error.sqlite_error_code() {
@@ -76,7 +76,7 @@ impl From<rusqlite::Error> for Trouble {
                 Self::Locked
             }
             Some(ErrorCode::DiskFull) => Self::Full(reason),
-            // Of a file that says it is ours, a missing table or a value of the wrong type is damage.
+            // In a file with our application id, a missing table or a value of the wrong type is damage.
             Some(
                 ErrorCode::DatabaseCorrupt
                 | ErrorCode::NotADatabase

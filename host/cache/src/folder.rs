@@ -1,38 +1,38 @@
-//! The folder that a cache lies in: the user's own, and nobody else's to write. The file is made here, and set aside here, under a
-//! lock that all processes share.
+//! The folder of a cache, which must be the user's own and writable for nobody else. The file is made and set aside here, under a lock
+//! that all processes share.
 
 use std::fs::TryLockError;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt};
+use syrch_files::{FILE_MODE, OTHERS, OTHERS_WRITE, make_folder};
 
-use crate::error::{CacheError, Trouble};
+use crate::error::{CacheError, StoreError};
 
-/// The file's name.
 pub(crate) const FILE: &str = "cache.sqlite";
 const LOCK: &str = "cache.lock";
-/// Between the name of a file that was set aside and the time.
+/// The name of a file that was set aside, without the time at its end.
 const ASIDE: &str = "cache.sqlite.corrupt-";
-/// The engine's own files beside each file; the empty one is the file itself.
+/// What the names of the file itself and of the engine's own files end with.
 const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
 
-/// Which file it is, whatever its name.
+/// The identity of a file, whatever its name: device and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileId(u64, u64);
 
-/// An opened folder.
+/// The folder of the cache, which only this user can write to.
 pub(crate) struct Folder {
     dir: Dir,
     path: PathBuf,
 }
 
-/// The right to make or move the file. The lock ends with the value.
-pub(crate) struct Turn<'a> {
+/// The right to make or move the file. Dropping it releases the lock.
+pub(crate) struct FolderLock<'a> {
     folder: &'a Folder,
     _lock: std::fs::File,
 }
@@ -41,22 +41,23 @@ impl Folder {
     /// Opens the folder, and makes it when it is not there.
     pub(crate) fn open(path: &Path) -> Result<Self, CacheError> {
         let refuse = |reason: String| CacheError::Folder { path: path.display().to_string(), reason };
-        make(path).map_err(|error| refuse(error.to_string()))?;
+        make_folder(path).map_err(|error| refuse(error.to_string()))?;
         let real = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
         let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(|error| refuse(error.to_string()))?;
         let is_private = is_private(&dir).map_err(|error| refuse(error.to_string()))?;
         if !is_private {
-            return Err(refuse("it is somebody else's, or others may write to it".to_owned()));
+            return Err(refuse("another user owns it, or others may write to it".to_owned()));
         }
         Ok(Self { dir, path: real })
     }
 
-    /// Where the file lies.
+    /// The path of the file.
     pub(crate) fn file(&self) -> PathBuf {
         self.path.join(FILE)
     }
 
-    /// The file that has the name now. It is never opened here: whoever closes a file loses the locks that the engine holds on it.
+    /// The file that has the name at present. It is never opened here: closing a file releases the locks that the engine of this process
+    /// holds on it.
     pub(crate) fn id(&self) -> Option<FileId> {
         let metadata = self.dir.symlink_metadata(FILE).ok().filter(|metadata| metadata.is_file())?;
         Some(FileId(metadata.dev(), metadata.ino()))
@@ -68,18 +69,18 @@ impl Folder {
         COMPANIONS.iter().filter_map(size).sum()
     }
 
-    /// Waits for the lock.
-    pub(crate) fn turn(&self, wait: Duration) -> Result<Turn<'_>, Trouble> {
+    /// Takes the lock; waits for it at most so long.
+    pub(crate) fn lock(&self, wait: Duration) -> Result<FolderLock<'_>, StoreError> {
         let mut options = OpenOptions::new();
-        options.write(true).create(true).mode(0o600);
-        let lock = self.dir.open_with(LOCK, &options).map_err(trouble)?.into_std();
+        options.write(true).create(true).mode(FILE_MODE);
+        let lock = self.dir.open_with(LOCK, &options).map_err(store_error)?.into_std();
         let until = Instant::now().checked_add(wait);
         loop {
             match lock.try_lock() {
-                Ok(()) => return Ok(Turn { folder: self, _lock: lock }),
-                Err(TryLockError::Error(error)) => return Err(trouble(error)),
+                Ok(()) => return Ok(FolderLock { folder: self, _lock: lock }),
+                Err(TryLockError::Error(error)) => return Err(store_error(error)),
                 Err(TryLockError::WouldBlock) if until.is_some_and(|until| Instant::now() >= until) => {
-                    return Err(Trouble::Locked);
+                    return Err(StoreError::Locked);
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
             }
@@ -87,36 +88,36 @@ impl Folder {
     }
 }
 
-impl Turn<'_> {
-    /// Makes the file, empty; or sees to it that nobody else reads the one that is there.
-    pub(crate) fn make_file(&self) -> Result<(), Trouble> {
+impl FolderLock<'_> {
+    /// Makes an empty file, or makes an existing one private.
+    pub(crate) fn make_file(&self) -> Result<(), StoreError> {
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
+        options.write(true).create_new(true).mode(FILE_MODE);
         match self.folder.dir.open_with(FILE, &options) {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                self.hide();
+                self.make_private();
                 Ok(())
             }
-            Err(error) => Err(trouble(error)),
+            Err(error) => Err(store_error(error)),
         }
     }
 
-    /// By name, since opening and closing it would cost the engine its locks.
-    fn hide(&self) {
+    /// By name, since closing a file releases the locks that the engine holds on it.
+    fn make_private(&self) {
         for name in COMPANIONS.map(|suffix| format!("{FILE}{suffix}")) {
             let found = self.folder.dir.symlink_metadata(&name).ok();
-            if found.is_some_and(|found| found.is_file() && found.mode() & 0o077 != 0) {
-                let only_owner = std::fs::Permissions::from_mode(0o600);
+            if found.is_some_and(|found| found.is_file() && found.mode() & OTHERS != 0) {
+                let only_owner = std::fs::Permissions::from_mode(FILE_MODE);
                 let _ = std::fs::set_permissions(self.folder.path.join(&name), only_owner);
             }
         }
     }
 
-    /// Sets the file aside, with what the engine keeps beside it; what was set aside before is deleted. The new name.
-    pub(crate) fn set_aside(&self, now_seconds: i64) -> Result<String, Trouble> {
+    /// Renames the file and the engine's own files, deletes those that were set aside before, and returns the new name.
+    pub(crate) fn set_aside(&self, now_seconds: i64) -> Result<String, StoreError> {
         let dir = &self.folder.dir;
-        for entry in dir.entries().map_err(trouble)?.flatten() {
+        for entry in dir.entries().map_err(store_error)?.flatten() {
             if entry.file_name().to_str().is_some_and(|name| name.starts_with(ASIDE)) {
                 let _ = entry.remove_file();
             }
@@ -124,7 +125,7 @@ impl Turn<'_> {
         let name = format!("{ASIDE}{now_seconds}");
         for suffix in COMPANIONS {
             match dir.rename(format!("{FILE}{suffix}"), dir, format!("{name}{suffix}")) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(trouble(error)),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(store_error(error)),
                 _ => {}
             }
         }
@@ -132,24 +133,20 @@ impl Turn<'_> {
     }
 }
 
-fn make(path: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-/// Whether the folder is this user's, and nobody else may write to it.
+/// Whether the folder is this user's, and nobody else may write to it. The owner of a new file is compared, since file systems over a
+/// network may store another owner than the process's user.
 fn is_private(dir: &Dir) -> io::Result<bool> {
-    // A file that this process makes belongs to the user that it runs as.
     static PROBES: AtomicU64 = AtomicU64::new(0);
     let probe = format!("cache.owner-{}-{}", std::process::id(), PROBES.fetch_add(1, Ordering::Relaxed));
     let made = dir.create(&probe)?.metadata();
     dir.remove_file(&probe)?;
     let (made, folder) = (made?, dir.dir_metadata()?);
-    Ok(folder.uid() == made.uid() && folder.mode() & 0o022 == 0)
+    Ok(folder.uid() == made.uid() && folder.mode() & OTHERS_WRITE == 0)
 }
 
-fn trouble(error: io::Error) -> Trouble {
+fn store_error(error: io::Error) -> StoreError {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Trouble::Full(error.to_string()),
-        _ => Trouble::Other(error.to_string()),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full(error.to_string()),
+        _ => StoreError::Other(error.to_string()),
     }
 }

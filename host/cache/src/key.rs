@@ -1,11 +1,11 @@
-//! What an entry is found by.
+//! The keys of entries.
 
 use std::fmt;
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
-/// Goes into every key; raised when the meaning of kept bytes changes.
+/// A part of every key; to be raised when the meaning of stored bytes changes.
 const VERSION: &str = "syrch cache 1";
 
 /// What an entry holds.
@@ -18,10 +18,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds of cached values.
     pub const ALL: [Self; 2] = [Self::Llm, Self::Sql];
 
-    /// The kind's name in the file and on the command line.
+    /// The name of the kind in the file and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl FromStr for Kind {
     }
 }
 
-/// A digest of what is asked of whom: equal only for the same kind, identity and request.
+/// A digest of a request: equal only for the same kind, the same identity of what answers it, and the same request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     kind: Kind,
@@ -48,7 +48,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a request to whoever has this identity.
+    /// The key of a request to the model or database of this identity.
     #[must_use]
     pub fn new(kind: Kind, identity: &str, request: &[u8]) -> Self {
         let mut hasher = Sha256::new();
@@ -59,20 +59,20 @@ impl Key {
         Self { kind, digest: hasher.finalize().into() }
     }
 
-    /// What kind of entry it finds.
+    /// The kind of the entry.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The digest.
+    /// The SHA-256 digest of version, kind, identity and request.
     #[must_use]
     pub fn digest(&self) -> &[u8; 32] {
         &self.digest
     }
 }
 
-/// In hex.
+/// The digest in hexadecimal digits.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.digest.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

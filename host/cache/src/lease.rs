@@ -1,9 +1,9 @@
 //! One leader for equal requests of several processes.
 //!
-//! Who leads a request holds a lease of its key: a row with an owner and an end, which the cache's thread puts off while the leader lives.
-//! The others look every now and then whether the value is there, or the lease is not. A process that is killed holds nobody up for longer
-//! than [`LEASE_MILLIS`]. Leases save requests and nothing hangs on them: who fails to take one leads without, and what went wrong is told
-//! when the value cannot be kept.
+//! The process of the leader holds a lease of the key: a row with an owner and an end, which the cache's thread extends while the leader
+//! exists. The other processes check at intervals whether there is a value or no lease any more. A process that was killed delays the
+//! others by [`LEASE_MILLIS`] at most. Leases only save requests: a process that fails to take one leads without it, and the failure is
+//! reported when the value cannot be stored.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -13,22 +13,22 @@ use std::time::{Duration, Instant};
 use rusqlite::params;
 use tokio::sync::oneshot;
 
-use crate::error::Trouble;
-use crate::keeper::{Access, Keeper};
+use crate::error::StoreError;
 use crate::store::Store;
+use crate::worker::{Access, Worker};
 use crate::{Cache, CacheError, Key};
 
-/// How long a lease lasts that nobody puts off. One that seems to last longer is of before the clock was set back, and over.
+/// How long a lease lasts that is not extended. One that lasts longer was made before the clock was set back, and is expired.
 const LEASE_MILLIS: i64 = 5_000;
-/// Between two times that leases are put off.
+/// The interval at which leases are extended.
 const RENEW_EVERY: Duration = Duration::from_millis(1_500);
-/// Between two looks at what another process holds.
-const LOOK_EVERY: Duration = Duration::from_millis(25);
+/// The interval at which leases of other processes are checked.
+const POLL_EVERY: Duration = Duration::from_millis(25);
 
-/// Gets the value, or none when the request is to be made.
+/// Receives the value, or none if the request is to be made.
 type Answer = oneshot::Sender<Result<Option<Arc<[u8]>>, CacheError>>;
 
-/// The right to lead a request, or the wish for it. Given back when dropped, if it was had.
+/// A lease, or the attempt to take one. Dropping it releases the lease if it was taken.
 pub(crate) struct Lease<'a> {
     pub(crate) cache: &'a Cache,
     pub(crate) key: Key,
@@ -37,37 +37,37 @@ pub(crate) struct Lease<'a> {
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         let key = self.key;
-        // Without its thread the cache holds no lease.
-        let _ = self.cache.send(Box::new(move |keeper| keeper.release(&key)));
+        // If the thread has ended, the cache holds no lease.
+        let _ = self.cache.send(Box::new(move |worker| worker.release(&key)));
     }
 }
 
-/// The leases that this cache holds, and the requests that wait for those of others.
+/// The leases that this cache holds, and the requests that wait for those of other processes.
 pub(crate) struct Leases {
     owner: i64,
     held: HashSet<Key>,
     renew_at: Instant,
     waiting: Vec<(Key, Answer)>,
-    look_at: Instant,
+    poll_at: Instant,
 }
 
 impl Leases {
-    /// None yet, for an owner like no other.
+    /// No leases, for an owner with a random number.
     pub(crate) fn new() -> Self {
         let owner = RandomState::new().hash_one(std::process::id()).cast_signed();
         let now = Instant::now();
-        Self { owner, held: HashSet::new(), renew_at: now, waiting: Vec::new(), look_at: now }
+        Self { owner, held: HashSet::new(), renew_at: now, waiting: Vec::new(), poll_at: now }
     }
 
-    /// How long nothing need be done; for ever without a value.
+    /// How long nothing need be done; none if nothing need be done before the next request.
     pub(crate) fn pause(&self) -> Option<Duration> {
         let renew = (!self.held.is_empty()).then_some(self.renew_at);
-        let look = (!self.waiting.is_empty()).then_some(self.look_at);
+        let look = (!self.waiting.is_empty()).then_some(self.poll_at);
         let next = renew.into_iter().chain(look).min()?;
         Some(next.saturating_duration_since(Instant::now()))
     }
 
-    /// Drops a lease that is no longer in the file; whether it was held.
+    /// Forgets a lease that is no longer in the file. Returns whether it was held.
     pub(crate) fn forget(&mut self, key: &Key) -> bool {
         self.held.remove(key)
     }
@@ -81,26 +81,26 @@ impl Leases {
 
     fn wait(&mut self, key: Key, answer: Answer) {
         if self.waiting.is_empty() {
-            self.look_at = Instant::now() + LOOK_EVERY;
+            self.poll_at = Instant::now() + POLL_EVERY;
         }
         self.waiting.push((key, answer));
     }
 }
 
-/// How things stand with a key.
+/// The state of a key.
 enum Claim {
-    /// The value is there.
+    /// There is a value.
     Value(Vec<u8>),
-    /// Another process leads.
+    /// Another process holds the lease.
     Elsewhere,
-    /// Nobody leads.
+    /// No process holds a lease.
     Free,
-    /// This process does, now.
+    /// This process leads: it has just taken the lease.
     Taken,
 }
 
-impl Keeper {
-    /// Answers with the value, or with none when the request is to be made; not before one of both is so.
+impl Worker {
+    /// Sends the value, or none as soon as the request is to be made by this process.
     pub(crate) fn seek(&mut self, key: Key, answer: Answer) {
         let found = match self.claim(&key) {
             Ok(Claim::Elsewhere) => return self.leases.wait(key, answer),
@@ -112,13 +112,13 @@ impl Keeper {
             Ok(Claim::Free) => Ok(None),
             Err(error) => Err(error),
         };
-        // Who does not wait any more gives the lease back.
+        // If the receiver is gone, its `Lease` has been dropped, which releases the lease.
         let _ = answer.send(found);
     }
 
     fn claim(&mut self, key: &Key) -> Result<Claim, CacheError> {
         let (owner, now, ttl) = (self.leases.owner, self.options.now(), self.options.ttl_millis());
-        match self.work(Access::Read, |store| store.look(key, owner, now, ttl))? {
+        match self.work(Access::Read, |store| store.lookup(key, owner, now, ttl))? {
             Claim::Free => {
                 Ok(self.work(Access::Write, |store| store.take(key, owner, now, ttl)).unwrap_or(Claim::Free))
             }
@@ -126,18 +126,18 @@ impl Keeper {
         }
     }
 
-    /// Gives a lease back, if it is held.
+    /// Releases a lease, if it is held.
     pub(crate) fn release(&mut self, key: &Key) {
         let owner = self.leases.owner;
         if self.leases.forget(key) {
-            // It ends by itself otherwise.
+            // If this fails, the lease expires.
             let _ = self.work(Access::Write, |store| store.release(key, owner));
         }
     }
 
-    /// Looks again for those who wait, and puts off the ends of the leases held, where it is time.
-    pub(crate) fn tend(&mut self) {
-        if !self.leases.waiting.is_empty() && Instant::now() >= self.leases.look_at {
+    /// Checks the keys that requests wait for and extends the leases that are held, if their intervals have passed.
+    pub(crate) fn maintain_leases(&mut self) {
+        if !self.leases.waiting.is_empty() && Instant::now() >= self.leases.poll_at {
             for (key, answer) in std::mem::take(&mut self.leases.waiting) {
                 if !answer.is_closed() {
                     self.seek(key, answer);
@@ -146,7 +146,7 @@ impl Keeper {
         }
         if !self.leases.held.is_empty() && Instant::now() >= self.leases.renew_at {
             let (owner, now, held) = (self.leases.owner, self.options.now(), self.leases.held.clone());
-            // Another process may lead too then.
+            // If this fails, another process may lead, too.
             let _ = self.work(Access::Write, |store| store.renew(&held, owner, now));
             self.leases.renew_at = Instant::now() + RENEW_EVERY;
         }
@@ -155,7 +155,7 @@ impl Keeper {
 
 impl Store {
     /// The value, or whether another owner has a lease of the key.
-    fn look(&self, key: &Key, owner: i64, now: i64, ttl: i64) -> Result<Claim, Trouble> {
+    fn lookup(&self, key: &Key, owner: i64, now: i64, ttl: i64) -> Result<Claim, StoreError> {
         if let Some(value) = self.get(key, now, ttl)? {
             return Ok(Claim::Value(value));
         }
@@ -165,10 +165,10 @@ impl Store {
         Ok(if is_held { Claim::Elsewhere } else { Claim::Free })
     }
 
-    /// The value, if it came meanwhile, or the lease, if nobody else took it.
-    fn take(&self, key: &Key, owner: i64, now: i64, ttl: i64) -> Result<Claim, Trouble> {
+    /// The value, if it was written meanwhile; else the lease, unless another process took it.
+    fn take(&self, key: &Key, owner: i64, now: i64, ttl: i64) -> Result<Claim, StoreError> {
         let transaction = self.begin()?;
-        let seen = match self.look(key, owner, now, ttl)? {
+        let seen = match self.lookup(key, owner, now, ttl)? {
             Claim::Free => {
                 self.lease(key, owner, now)?;
                 Claim::Taken
@@ -179,8 +179,8 @@ impl Store {
         Ok(seen)
     }
 
-    /// Puts off the ends of leases that nobody has taken over.
-    fn renew(&self, held: &HashSet<Key>, owner: i64, now: i64) -> Result<(), Trouble> {
+    /// Extends leases that no other process has taken over.
+    fn renew(&self, held: &HashSet<Key>, owner: i64, now: i64) -> Result<(), StoreError> {
         let transaction = self.begin()?;
         for key in held {
             self.lease(key, owner, now)?;
@@ -188,8 +188,8 @@ impl Store {
         Ok(transaction.commit()?)
     }
 
-    /// Makes a lease or puts its end off, unless it is another owner's and not over.
-    fn lease(&self, key: &Key, owner: i64, now: i64) -> Result<(), Trouble> {
+    /// Makes or extends a lease, unless another owner has one that is not expired.
+    fn lease(&self, key: &Key, owner: i64, now: i64) -> Result<(), StoreError> {
         let sql = "INSERT INTO leases (key, owner, until_ms) VALUES (?1, ?2, ?4) \
                    ON CONFLICT (key) DO UPDATE SET owner = ?2, until_ms = ?4 \
                    WHERE owner = ?2 OR until_ms <= ?3 OR until_ms > ?4";
@@ -198,14 +198,14 @@ impl Store {
         Ok(())
     }
 
-    fn release(&self, key: &Key, owner: i64) -> Result<(), Trouble> {
+    fn release(&self, key: &Key, owner: i64) -> Result<(), StoreError> {
         let sql = "DELETE FROM leases WHERE key = ?1 AND owner = ?2";
         self.connection.prepare_cached(sql)?.execute(params![key.digest(), owner])?;
         Ok(())
     }
 
-    /// Deletes leases that are over.
-    pub(crate) fn sweep_leases(&self, now: i64) -> Result<(), Trouble> {
+    /// Deletes the leases that have expired, or that were made before the clock was set back.
+    pub(crate) fn sweep_leases(&self, now: i64) -> Result<(), StoreError> {
         let sql = "DELETE FROM leases WHERE until_ms <= ?1 OR until_ms > ?2";
         self.connection.prepare_cached(sql)?.execute([now, now.saturating_add(LEASE_MILLIS)])?;
         Ok(())

@@ -1,28 +1,28 @@
 //! The persistent store behind model calls and results of statements: bytes by key in one SQLite file, shared by all processes of a user.
 //!
-//! A cache never fails a search. Whatever goes wrong with it is a miss, counted and told once ([`Cache::take_warnings`]); a damaged file is
-//! set aside and a new one made. What a key and its bytes mean is for the layers to say.
+//! A cache never fails a search. Every failure of it is a miss, which is counted and reported once ([`Cache::take_warnings`]); a damaged
+//! file is set aside, and a new one is made. The layers define what a key and its bytes mean.
 //!
-//! Equal requests that are under way at once are made once: the first leads, and the others wait for its value ([`Cache::find`]). Within
-//! a process they share a flight. Between processes the leader holds a lease, a row beside the entries that ends with the writing of the
-//! value, when the leader gives up, and a few seconds after a process that was killed. Where no lease can be had, a request is made
-//! without one, and perhaps by two processes.
+//! Of equal requests at the same time only one is made: the first is the leader, and the others wait for its value ([`Cache::find`]).
+//! Within a process they share a cell (`in_flight`). Between processes the leader holds a lease: a row in the file, which ends when the
+//! value is written, when the leader gives up, or a few seconds after its process was killed. If no lease can be taken, the request is
+//! made without one, and two processes may make it.
 
+mod activity;
 mod cache;
 mod error;
-mod flight;
 mod folder;
-mod keeper;
+mod in_flight;
 mod key;
 mod lease;
-mod notes;
 mod options;
 mod store;
 #[cfg(test)]
 mod tests;
+mod worker;
 
 pub use cache::{Cache, Found, Lead, Stats};
 pub use error::CacheError;
 pub use key::{Key, Kind};
 pub use options::{Clock, Options};
-pub use store::{Cleared, Held};
+pub use store::Size;

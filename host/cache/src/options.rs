@@ -1,22 +1,22 @@
-//! What a cache is opened with.
+//! The options with which a cache is opened.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Tells the time.
+/// The source of the current time, which tests replace.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// How long entries live, how much room they take, and how long to wait for other processes.
+/// How long entries live, how many bytes they may take, and how long to wait for other processes.
 #[derive(Clone)]
 pub struct Options {
-    /// How long an entry is good: one that this process writes, for everybody; one that it finds, for itself.
+    /// How long an entry is valid: one that this process writes, for every process; one that it reads, for this process.
     pub ttl: Duration,
-    /// Bytes of entries; over it the oldest go. An entry larger than an eighth of it is not kept.
+    /// Bytes of entries at most; the oldest are deleted. An entry larger than an eighth of it is not stored.
     pub bytes: u64,
-    /// How long to wait for another process's lock.
+    /// How long to wait for a lock of another process.
     pub wait: Duration,
-    /// The clock.
+    /// The clock by which entries expire.
     pub clock: Clock,
 }
 

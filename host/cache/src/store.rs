@@ -9,12 +9,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
-use crate::error::Trouble;
+use crate::error::StoreError;
 use crate::{Key, Kind};
 
-/// Says in the file's header whose it is: `SyRC`.
+/// Identifies the program in the file's header: `SyRC`.
 const APPLICATION: i32 = 0x5379_5243;
-/// Of the tables; a file of another version is set aside.
+/// The version of the tables; a file of another version is set aside.
 const VERSION: i32 = 1;
 
 const SCHEMA: &str = "
@@ -27,27 +27,24 @@ const SCHEMA: &str = "
     CREATE INDEX by_kind ON entries (kind, size);
     CREATE TABLE leases (key BLOB NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, until_ms INTEGER NOT NULL) STRICT;";
 
-/// Pages of the log before its content goes into the file; whoever opens the file first reads what is left of it.
+/// Pages of the log before its content is moved into the file: the first process that opens the file reads the rest.
 const LOG_PAGES: i64 = 256;
-/// Bytes and entries that one transaction deletes, so that nobody waits long.
+/// Bytes and entries that one transaction deletes at most, so that other processes do not wait long.
 const BATCH_BYTES: i64 = 8 << 20;
 const BATCH_ENTRIES: i64 = 256;
-/// How far into the future an entry may seem to have been written: clocks are set back now and then.
+/// Milliseconds by which an entry's time of writing may be in the future: clocks are sometimes set back.
 const SKEW: i64 = 60_000;
 
-/// Some entries and their bytes, keys and columns aside.
+/// A number of entries and their size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Held {
-    /// How many.
+pub struct Size {
+    /// The number of entries.
     pub entries: u64,
-    /// Bytes of their values.
+    /// Bytes of their values, without keys and columns.
     pub bytes: u64,
 }
 
-/// What was cleared away.
-pub type Cleared = Held;
-
-/// A value with the times between which it is good, in milliseconds since 1970.
+/// A value with the times between which it is valid, in milliseconds since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub(crate) created: i64,
@@ -66,8 +63,8 @@ impl Entry<'_> {
     }
 }
 
-/// What one transaction deletes: the first entries, by `order`, of which `condition` over ?1 is true; as many as begin within so many
-/// bytes.
+/// What one transaction deletes: of the entries for which `condition` over ?1 is true, in the order of `order`, those that begin within
+/// the first `bytes` bytes.
 struct Batch<'a> {
     condition: &'a str,
     order: &'a str,
@@ -80,13 +77,13 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens a file that is there. An empty one is made a cache; the caller sees to it that only one process does that.
-    pub(crate) fn open(path: &Path, wait: Duration) -> Result<Self, Trouble> {
+    /// Opens an existing file. An empty one becomes a cache; the caller makes sure that only one process does that.
+    pub(crate) fn open(path: &Path, wait: Duration) -> Result<Self, StoreError> {
         let flags =
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(wait)?;
-        // The engine deletes a log by its name when the last connection closes, and by then another file may have that name.
+        // When the last connection closes, the engine deletes the log by its name, which another file may have by then.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.pragma_update(None, "trusted_schema", false)?;
@@ -99,7 +96,7 @@ impl Store {
         Ok(store)
     }
 
-    fn make_or_check(&self) -> Result<(), Trouble> {
+    fn make_or_check(&self) -> Result<(), StoreError> {
         let (application, version) = (self.number("application_id")?, self.number("user_version")?);
         if (application, version) == (i64::from(APPLICATION), i64::from(VERSION)) {
             return Ok(());
@@ -108,18 +105,18 @@ impl Store {
         if (application, version, things) == (0, 0, 0) {
             return self.make();
         }
-        Err(Trouble::Damaged(if application == i64::from(APPLICATION) {
+        Err(StoreError::Damaged(if application == i64::from(APPLICATION) {
             format!("its format is {version}, and this program's is {VERSION}")
         } else {
             "it is another program's database".to_owned()
         }))
     }
 
-    fn make(&self) -> Result<(), Trouble> {
+    fn make(&self) -> Result<(), StoreError> {
         self.connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         let mode: String = self.connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
         if mode != "wal" {
-            return Err(Trouble::Other(format!("its file system allows no write-ahead log, only `{mode}`")));
+            return Err(StoreError::Other(format!("its file system allows no write-ahead log, only `{mode}`")));
         }
         let made = format!(
             "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
@@ -127,12 +124,12 @@ impl Store {
         Ok(self.connection.execute_batch(&made)?)
     }
 
-    fn number(&self, pragma: &str) -> Result<i64, Trouble> {
+    fn number(&self, pragma: &str) -> Result<i64, StoreError> {
         Ok(self.connection.pragma_query_value(None, pragma, |row| row.get(0))?)
     }
 
-    /// The value of a key, if it is there, whole, and not older than `ttl` nor past its own end. One that is not whole is deleted.
-    pub(crate) fn get(&self, key: &Key, now: i64, ttl: i64) -> Result<Option<Vec<u8>>, Trouble> {
+    /// The value of a key, if it is present, undamaged, not older than `ttl` and not expired. A damaged one is deleted.
+    pub(crate) fn get(&self, key: &Key, now: i64, ttl: i64) -> Result<Option<Vec<u8>>, StoreError> {
         let sql = "SELECT created, expires, checksum, value FROM entries WHERE key = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
         let found = statement.query_row([key.digest()], |row| {
@@ -143,15 +140,15 @@ impl Store {
             self.delete(key)?;
             return Ok(None);
         }
-        let is_good = now < expires && now.saturating_sub(created) < ttl && created.saturating_sub(now) <= SKEW;
-        Ok(is_good.then_some(value))
+        let is_valid = now < expires && now.saturating_sub(created) < ttl && created.saturating_sub(now) <= SKEW;
+        Ok(is_valid.then_some(value))
     }
 
-    /// Keeps a value in place of what the key held before, within `most` bytes of all values. Nobody need wait for it any more: a lease
-    /// of the key ends with the same transaction.
-    pub(crate) fn put(&self, key: &Key, entry: Entry<'_>, most: u64) -> Result<(), Trouble> {
+    /// Stores a value in place of the key's former one, within `most` bytes for all values. The same transaction ends a lease of the key,
+    /// since no process need wait any more.
+    pub(crate) fn put(&self, key: &Key, entry: Entry<'_>, most: u64) -> Result<(), StoreError> {
         let size = i64::try_from(entry.value.len()).unwrap_or(i64::MAX);
-        self.make_room(size, i64::try_from(most).unwrap_or(i64::MAX))?;
+        self.make_space(size, i64::try_from(most).unwrap_or(i64::MAX))?;
         let sql = "INSERT OR REPLACE INTO entries (key, kind, created, expires, size, checksum, value) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let transaction = self.begin()?;
@@ -168,13 +165,13 @@ impl Store {
         Ok(transaction.commit()?)
     }
 
-    /// Begins to write. Dropped without a commit, nothing was written.
-    pub(crate) fn begin(&self) -> Result<Transaction<'_>, Trouble> {
+    /// Starts a transaction that writes. Dropping it without a commit undoes it.
+    pub(crate) fn begin(&self) -> Result<Transaction<'_>, StoreError> {
         Ok(Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?)
     }
 
-    /// Deletes the oldest entries when the pages in use go over the bound, down to seven eighths of it, so that not every entry has to.
-    fn make_room(&self, size: i64, most: i64) -> Result<(), Trouble> {
+    /// Deletes the oldest entries if the pages in use exceed the bound, down to seven eighths of it, so that not every write deletes.
+    fn make_space(&self, size: i64, most: i64) -> Result<(), StoreError> {
         let mut over = self.used()?.saturating_add(size).saturating_sub(most);
         if over > 0 {
             over = over.saturating_add(most / 8);
@@ -190,17 +187,17 @@ impl Store {
     }
 
     /// Bytes of the pages in use.
-    fn used(&self) -> Result<i64, Trouble> {
+    fn used(&self) -> Result<i64, StoreError> {
         Ok((self.number("page_count")? - self.number("freelist_count")?).saturating_mul(self.number("page_size")?))
     }
 
-    pub(crate) fn delete(&self, key: &Key) -> Result<(), Trouble> {
+    pub(crate) fn delete(&self, key: &Key) -> Result<(), StoreError> {
         self.connection.prepare_cached("DELETE FROM entries WHERE key = ?1")?.execute([key.digest()])?;
         Ok(())
     }
 
-    /// Deletes leases and entries that are past their end, some batches of these at most; whether there may be more.
-    pub(crate) fn sweep(&self, now: i64, batches: usize) -> Result<bool, Trouble> {
+    /// Deletes expired leases, and expired entries in at most so many batches. Returns whether there may be more entries.
+    pub(crate) fn sweep(&self, now: i64, batches: usize) -> Result<bool, StoreError> {
         self.sweep_leases(now)?;
         let batch = Batch { condition: "expires <= ?1", order: "expires", bytes: BATCH_BYTES };
         for _ in 0..batches {
@@ -211,8 +208,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Deletes one batch, at least an entry of those that there are. `bound` is ?1 of its condition.
-    fn delete_batch(&self, batch: &Batch<'_>, bound: i64) -> Result<Held, Trouble> {
+    /// Deletes one batch, which has at least one entry if the condition is true for any. `bound` is ?1 of the condition.
+    fn delete_batch(&self, batch: &Batch<'_>, bound: i64) -> Result<Size, StoreError> {
         let Batch { condition, order, .. } = batch;
         let sql = format!(
             "DELETE FROM entries WHERE rowid IN (SELECT id FROM (\
@@ -222,7 +219,7 @@ impl Store {
              ) WHERE before < ?2) RETURNING size"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut held = Held::default();
+        let mut held = Size::default();
         for size in statement.query_map([bound, batch.bytes], |row| row.get::<_, i64>(0))? {
             held.entries += 1;
             held.bytes = held.bytes.saturating_add(size?.unsigned_abs());
@@ -230,8 +227,8 @@ impl Store {
         Ok(held)
     }
 
-    /// Deletes what there is now, all of it with the leases or the entries of one kind, and gives the room back to the file system.
-    pub(crate) fn clear(&self, kind: Option<Kind>) -> Result<Cleared, Trouble> {
+    /// Deletes all present entries and leases, or the entries of one kind, and returns the space to the file system.
+    pub(crate) fn clear(&self, kind: Option<Kind>) -> Result<Size, StoreError> {
         let last: Option<i64> = self.connection.query_row("SELECT max(rowid) FROM entries", [], |row| row.get(0))?;
         let condition = match kind {
             Some(kind) => format!("rowid <= ?1 AND kind = '{}'", kind.name()),
@@ -241,39 +238,39 @@ impl Store {
             }
         };
         let batch = Batch { condition: &condition, order: "rowid", bytes: BATCH_BYTES };
-        let mut cleared = Held::default();
+        let mut cleared = Size::default();
         while let Some(last) = last {
             let batch = self.delete_batch(&batch, last)?;
             if batch.entries == 0 {
                 break;
             }
-            cleared = Held { entries: cleared.entries + batch.entries, bytes: cleared.bytes + batch.bytes };
+            cleared = Size { entries: cleared.entries + batch.entries, bytes: cleared.bytes + batch.bytes };
         }
-        // Somebody who reads or writes just now keeps it as it is, which costs nothing but room.
+        // It fails while another process reads or writes; then the file stays larger than it need be.
         let _ = self.give_back();
         Ok(cleared)
     }
 
     /// Shrinks the file and its log.
-    fn give_back(&self) -> Result<(), Trouble> {
+    fn give_back(&self) -> Result<(), StoreError> {
         for shrink in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
             let mut statement = self.connection.prepare(shrink)?;
-            // The first gives back a page with every step.
+            // The first returns a page with every step.
             let mut steps = statement.raw_query();
             while steps.next()?.is_some() {}
         }
         Ok(())
     }
 
-    /// What there is of each kind.
-    pub(crate) fn held(&self) -> Result<BTreeMap<Kind, Held>, Trouble> {
+    /// The number of entries of each kind and their size.
+    pub(crate) fn held(&self) -> Result<BTreeMap<Kind, Size>, StoreError> {
         let sql = "SELECT kind, count(*), coalesce(sum(size), 0) FROM entries GROUP BY kind";
         let mut statement = self.connection.prepare(sql)?;
         let rows = statement.query_map([], |row| {
             let number = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
-            Ok((row.get::<_, String>(0)?, Held { entries: number(1)?, bytes: number(2)? }))
+            Ok((row.get::<_, String>(0)?, Size { entries: number(1)?, bytes: number(2)? }))
         })?;
-        let mut held: BTreeMap<Kind, Held> = Kind::ALL.into_iter().map(|kind| (kind, Held::default())).collect();
+        let mut held: BTreeMap<Kind, Size> = Kind::ALL.into_iter().map(|kind| (kind, Size::default())).collect();
         for row in rows {
             let (name, counted) = row?;
             if let Ok(kind) = name.parse() {
@@ -307,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_good_until_the_writer_s_end_and_the_reader_s_age() {
+    fn a_value_is_valid_until_the_writer_s_end_and_the_reader_s_age() {
         let (_folder, store) = store();
         let key = key(Kind::Llm, 1);
         store.put(&key, entry(10 * HOUR, b"old"), 1 << 20).unwrap();
@@ -322,13 +319,13 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_not_whole_is_deleted() {
+    fn a_damaged_value_is_deleted() {
         for damage in ["value = x'00'", "created = created + 1", "expires = expires + 1", "checksum = zeroblob(32)"] {
             let (_folder, store) = store();
             store.put(&key(Kind::Sql, 1), entry(0, b"x"), 1 << 20).unwrap();
             store.connection.execute(&format!("UPDATE entries SET {damage}"), []).unwrap();
             assert_eq!(store.get(&key(Kind::Sql, 1), 2, HOUR), Ok(None), "{damage}");
-            assert_eq!(store.held().unwrap()[&Kind::Sql], Held::default());
+            assert_eq!(store.held().unwrap()[&Kind::Sql], Size::default());
         }
         // An entry under another's key.
         let (_folder, store) = store();
@@ -338,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go_when_there_is_no_room() {
+    fn the_oldest_are_deleted_when_there_is_no_space() {
         let (_folder, store) = store();
         let most = 1 << 20;
         for number in 0..100_usize {
@@ -372,22 +369,22 @@ mod tests {
             store.put(&key(kind, number), entry(0, &[number as u8; 500_000]), 1 << 30).unwrap();
         }
         let pages = store.number("page_count").unwrap();
-        assert_eq!(store.clear(Some(Kind::Sql)), Ok(Held { entries: 20, bytes: 10_000_000 }));
+        assert_eq!(store.clear(Some(Kind::Sql)), Ok(Size { entries: 20, bytes: 10_000_000 }));
         let held = store.held().unwrap();
         assert_eq!((held[&Kind::Sql].entries, held[&Kind::Llm].entries), (0, 20));
         assert_eq!(store.get(&key(Kind::Llm, 2), 1, HOUR).unwrap().unwrap(), [2; 500_000]);
         assert!(store.number("page_count").unwrap() < pages * 6 / 10);
         assert_eq!(store.clear(None).unwrap().entries, 20);
-        assert_eq!(store.clear(None), Ok(Held::default()));
+        assert_eq!(store.clear(None), Ok(Size::default()));
     }
 
     #[test]
-    fn a_full_disk_is_told_and_harms_nothing() {
+    fn a_full_disk_is_reported_and_harms_nothing() {
         let (_folder, store) = store();
         store.put(&key(Kind::Llm, 1), entry(0, b"before"), 1 << 30).unwrap();
         let pages = store.number("page_count").unwrap();
         store.connection.pragma_update(None, "max_page_count", pages).unwrap();
-        assert!(matches!(store.put(&key(Kind::Llm, 2), entry(0, &[1; 100_000]), 1 << 30), Err(Trouble::Full(_))));
+        assert!(matches!(store.put(&key(Kind::Llm, 2), entry(0, &[1; 100_000]), 1 << 30), Err(StoreError::Full(_))));
         assert_eq!(store.get(&key(Kind::Llm, 1), 1, HOUR).unwrap().unwrap(), b"before");
         assert_eq!(store.get(&key(Kind::Llm, 2), 1, HOUR), Ok(None));
     }

@@ -1,4 +1,4 @@
-//! The whole cache: several of them over one file, files that are not whole, and whatever else may happen to a folder.
+//! The whole cache: several caches over one file, damaged files, and what may happen to a folder.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -10,7 +10,7 @@ use futures::future::join_all;
 use rusqlite::Connection;
 
 use crate::folder::FILE;
-use crate::keeper::Access;
+use crate::worker::Access;
 use crate::{Cache, CacheError, Found, Key, Kind, Options};
 
 fn key(number: usize) -> Key {
@@ -22,7 +22,7 @@ fn value(number: usize) -> Arc<[u8]> {
     (0..number * 997 % 20_000).map(|at| (at + number) as u8).chain([1]).collect()
 }
 
-/// The value of a key, found or kept; whether it was there.
+/// The value of a key, found or stored. Returns whether it was found.
 async fn fetch(cache: &Cache, number: usize) -> bool {
     match cache.find(key(number)).await {
         Found::Value(found) => {
@@ -30,7 +30,7 @@ async fn fetch(cache: &Cache, number: usize) -> bool {
             true
         }
         Found::Lead(lead) => {
-            lead.keep(value(number)).await;
+            lead.store(value(number)).await;
             false
         }
     }
@@ -46,7 +46,7 @@ fn set_aside(folder: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_was_kept_is_there_for_the_next_process() {
+async fn a_stored_value_is_found_by_the_next_process() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("made").join("here");
     let cache = open(&folder);
@@ -144,9 +144,9 @@ const WORKER: &str = "SYRCH_TEST_CACHE_WORKER";
 #[tokio::test]
 #[ignore = "one process of the test below, which starts it"]
 async fn one_process() {
-    #[allow(clippy::disallowed_methods, reason = "how the test below tells its processes what to do")]
-    let told = std::env::var(WORKER).unwrap();
-    let (worker, folder) = told.split_once(' ').unwrap();
+    #[allow(clippy::disallowed_methods, reason = "the test below configures its processes so")]
+    let reported = std::env::var(WORKER).unwrap();
+    let (worker, folder) = reported.split_once(' ').unwrap();
     hammer(&open(Path::new(folder)), worker.parse().unwrap()).await;
 }
 
@@ -163,8 +163,8 @@ fn four_processes_over_one_file_give_right_values() {
     };
     for process in [0, 1, 2, 3].map(start) {
         let output = process.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        let warnings = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && warnings.contains("1 passed"), "{warnings}");
     }
     assert!(is_whole(folder.path()) && set_aside(folder.path()).is_empty());
 }
@@ -173,14 +173,14 @@ fn four_processes_over_one_file_give_right_values() {
 async fn equal_requests_wait_for_the_first_and_one_takes_over_when_it_is_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let cache = open(folder.path());
-    let Found::Lead(lead) = cache.find(key(1)).await else { panic!("nothing is kept") };
+    let Found::Lead(lead) = cache.find(key(1)).await else { panic!("nothing is stored") };
     let mut others = Box::pin(join_all((0..5).map(|_| fetch(&cache, 1))));
     assert!(futures::poll!(others.as_mut()).is_pending());
     drop(lead);
     let there = others.await;
     assert_eq!(there.iter().filter(|there| !**there).count(), 1);
-    // What is only shared is not kept.
-    let Found::Lead(lead) = cache.find(key(2)).await else { panic!("nothing is kept") };
+    // A value that is only shared is not stored.
+    let Found::Lead(lead) = cache.find(key(2)).await else { panic!("nothing is stored") };
     let mut waiting = Box::pin(cache.find(key(2)));
     assert!(futures::poll!(waiting.as_mut()).is_pending());
     lead.share(b"error".as_slice().into());
@@ -189,16 +189,16 @@ async fn equal_requests_wait_for_the_first_and_one_takes_over_when_it_is_dropped
 }
 
 #[tokio::test]
-async fn a_value_is_kept_though_nobody_waits_for_the_write() {
+async fn a_value_is_stored_though_the_write_is_not_awaited() {
     let folder = tempfile::tempdir().unwrap();
     let cache = open(folder.path());
-    let Found::Lead(lead) = cache.find(key(1)).await else { panic!("nothing is kept") };
+    let Found::Lead(lead) = cache.find(key(1)).await else { panic!("nothing is stored") };
     let (release, held) = std::sync::mpsc::channel::<()>();
     let mut busy = Box::pin(cache.ask(move |_| Ok(held.recv().is_ok())));
     assert!(futures::poll!(busy.as_mut()).is_pending());
     {
-        let mut keeping = Box::pin(lead.keep(value(1)));
-        assert!(futures::poll!(keeping.as_mut()).is_pending());
+        let mut storing = Box::pin(lead.store(value(1)));
+        assert!(futures::poll!(storing.as_mut()).is_pending());
     }
     release.send(()).unwrap();
     assert!(fetch(&cache, 1).await && busy.await.unwrap());
@@ -326,15 +326,15 @@ async fn a_locked_file_makes_requests_misses() {
     let folder = tempfile::tempdir().unwrap();
     filled(folder.path()).await;
     let brief = || Cache::open(folder.path(), Options { wait: Duration::from_millis(20), ..Options::default() });
-    let somebody = Connection::open(folder.path().join(FILE)).unwrap();
-    somebody.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other = Connection::open(folder.path().join(FILE)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let cache = brief();
     assert!(fetch(&cache, 1).await && !fetch(&cache, 41).await && !fetch(&cache, 41).await);
     // Reading goes on while writing rests.
     assert!(fetch(&cache, 2).await);
     let warnings = cache.take_warnings();
     assert!(warnings.len() == 1 && warnings[0].contains("locked by another process; 2"), "{warnings:?}");
-    somebody.execute_batch("ROLLBACK").unwrap();
+    other.execute_batch("ROLLBACK").unwrap();
     assert!(!fetch(&brief(), 41).await);
     assert!(fetch(&brief(), 41).await);
 }
@@ -344,16 +344,16 @@ async fn a_full_disk_makes_requests_misses() {
     let folder = tempfile::tempdir().unwrap();
     filled(folder.path()).await;
     let cache = open(folder.path());
-    let limit = |keeper: &mut crate::keeper::Keeper| {
-        keeper.work(Access::Read, |store| Ok(store.connection.pragma_update(None, "max_page_count", 1)?))
+    let limit = |worker: &mut crate::worker::Worker| {
+        worker.work(Access::Read, |store| Ok(store.connection.pragma_update(None, "max_page_count", 1)?))
     };
     cache.ask(limit).await.unwrap();
     let big: Arc<[u8]> = vec![1; 1 << 20].into();
     for _ in 0..2 {
-        let Found::Lead(lead) = cache.find(key(41)).await else { panic!("nothing is kept") };
-        lead.keep(Arc::clone(&big)).await;
+        let Found::Lead(lead) = cache.find(key(41)).await else { panic!("nothing is stored") };
+        lead.store(Arc::clone(&big)).await;
     }
     assert!(fetch(&cache, 1).await);
     let warnings = cache.take_warnings();
-    assert!(warnings.len() == 1 && warnings[0].contains("no room"), "{warnings:?}");
+    assert!(warnings.len() == 1 && warnings[0].contains("no space"), "{warnings:?}");
 }

@@ -1,4 +1,4 @@
-//! The command line: what may stand on it. `read` reads it.
+//! The command line: its flags and commands. `read` parses it.
 
 mod read;
 
@@ -18,13 +18,13 @@ use crate::sink::Format;
 #[derive(Parser)]
 #[command(name = "syrch-host", version, after_help = after_help(), subcommand_precedence_over_arg = true)]
 pub(crate) struct Cli {
-    /// What holds for every command.
+    /// The flags of every command.
     #[command(flatten)]
     pub(crate) global: Global,
     /// Flags of a search without the word `search`.
     #[command(flatten)]
     pub(crate) search: SearchArgs,
-    /// The command.
+    /// The command; a search without one.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Global {
     /// Show all rows of an answer on a terminal, which shows the first 20 otherwise
     #[arg(long, global = true)]
     pub(crate) all_rows: bool,
-    /// Say nothing on standard error but errors (and questions)
+    /// Write nothing to standard error but errors (and questions)
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
     /// Colour on standard error and in what `trace` draws

@@ -3,35 +3,41 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use syrch::Provider;
+use syrch::databases::Executor;
+use syrch::plugins::{CodeCache, CompileProcess, CompileSettings};
 use syrch::secrecy::SecretString;
-use syrch::{CodeCache, CompileProcess, CompileSettings, Provider};
 
 use crate::commands::compile_component;
 
 /// The user's state directory, below the home.
 const STATE: &str = ".local/state";
 
-/// What the variables of keys begin with: the default endpoint's, and with a name behind it those of the others.
+/// The variable of the default endpoint's key; the variables of the other endpoints append a name.
 pub(crate) const KEY: &str = "SYRCH_API_KEY";
 
 /// The variable that other programs read, too.
 #[cfg(feature = "otel")]
 pub(crate) const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
-/// What the environment says, read once. Not `Debug`: it holds keys.
+/// The environment, read once. Not `Debug`, since it holds keys.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
-    /// `SYRCH_*`, empty values left out; none: not UTF-8.
+    /// The variables `SYRCH_*` that are not empty. None for a value that is not UTF-8.
     pub(crate) syrch: BTreeMap<String, Option<String>>,
     /// The keys of vendors, such as `OPENAI_API_KEY`, by their variables.
     pub(crate) vendor_keys: BTreeMap<&'static str, String>,
-    /// `OTEL_EXPORTER_OTLP_ENDPOINT`.
+    /// The collector's base URL, from `OTEL_EXPORTER_OTLP_ENDPOINT`.
     #[cfg(feature = "otel")]
     pub(crate) otlp_endpoint: Option<String>,
     /// `OTEL_EXPORTER_OTLP_HEADERS`: `name=value`, with commas between them.
     #[cfg(feature = "otel")]
     pub(crate) otlp_headers: Vec<(String, SecretString)>,
-    /// The user's home.
+    /// The variables that clients of database servers read, such as `PGHOST`.
+    pub(crate) servers: BTreeMap<String, String>,
+    /// The user's name at the operating system.
+    pub(crate) os_user: Option<String>,
+    /// The home of the user.
     pub(crate) home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is absolute.
     pub(crate) cache_home: Option<PathBuf>,
@@ -44,7 +50,7 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Reads it.
+    /// Reads the environment of this process.
     #[allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
     pub(crate) fn read() -> Self {
         let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -53,9 +59,16 @@ impl Environment {
             .filter(|(name, value)| name.starts_with("SYRCH_") && !value.is_empty())
             .map(|(name, value)| (name, value.into_string().ok()))
             .collect();
+        let prefixes: Vec<&str> = Executor::all().filter_map(|each| Some(each.server()?.variables)).collect();
+        let servers = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, value)| !value.is_empty() && prefixes.iter().any(|prefix| name.starts_with(prefix)))
+            .collect();
         let key = |name: &str| std::env::var(name).ok().filter(|key| !key.trim().is_empty());
         Self {
             syrch,
+            servers,
+            os_user: os_user(),
             vendor_keys: Provider::all()
                 .filter_map(|provider| Some(provider.endpoint()?.key_variable))
                 .filter_map(|variable| Some((variable, key(variable)?)))
@@ -72,28 +85,29 @@ impl Environment {
         }
     }
 
-    /// Every key that it holds, whoever is given it.
+    /// All keys in the environment, whether they are used or not.
     pub(crate) fn keys(&self) -> impl Iterator<Item = SecretString> {
         let own = self.syrch.iter().filter(|(name, _)| name.starts_with(KEY)).filter_map(|(_, value)| value.as_ref());
-        let keys = own.chain(self.vendor_keys.values()).map(|key| SecretString::from(key.clone()));
+        let passwords = self.servers.iter().filter(|(name, _)| name.ends_with("PASSWORD")).map(|(_, value)| value);
+        let keys = own.chain(self.vendor_keys.values()).chain(passwords).map(|key| SecretString::from(key.clone()));
         #[cfg(feature = "otel")]
         let keys = keys.chain(self.otlp_headers.iter().map(|(_, value)| value.clone()));
         keys
     }
 
-    /// Where compiled plugins and kept answers are: `SYRCH_CACHE_DIR`, else the user's cache directory; none: nowhere.
+    /// The folder of compiled plugins and cached answers: `SYRCH_CACHE_DIR`, else the user's cache directory. None without a home.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
         self.folder("SYRCH_CACHE_DIR", self.cache_home.as_ref(), ".cache")
     }
 
-    /// Where what was done is kept, such as the history of the prompt: `SYRCH_STATE_DIR`, else the user's state directory; none: nowhere.
+    /// The folder of runs and of the history of the prompt: `SYRCH_STATE_DIR`, else the user's state directory. None without a home.
     pub(crate) fn state_dir(&self) -> Option<PathBuf> {
         self.folder("SYRCH_STATE_DIR", self.state_home.as_ref(), STATE)
     }
 
     /// How plugins are compiled: third-party ones by this very binary in a process of its own, where that can be bounded.
     pub(crate) fn compile(&self) -> CompileSettings {
-        // Runs may be kept in many places, the code of plugins in one: so its key is the home's, where there is one.
+        // Runs may be in many folders, but compiled plugins are in one, so their key belongs to the home, where there is one.
         let home = self.at_home(self.state_home.as_ref(), STATE);
         let keys = home.into_iter().chain(self.state_dir()).map(|state| state.join("compiled.key")).collect();
         let cache = self.cache_dir().map(|folder| CodeCache { folder, keys });
@@ -113,6 +127,19 @@ impl Environment {
     fn at_home(&self, base: Option<&PathBuf>, below_home: &str) -> Option<PathBuf> {
         Some(base.cloned().or_else(|| Some(self.home.as_ref()?.join(below_home)))?.join("syrch"))
     }
+}
+
+/// The name of the user whom the process belongs to.
+#[cfg(unix)]
+fn os_user() -> Option<String> {
+    use nix::unistd::{User, geteuid};
+    User::from_uid(geteuid()).ok().flatten().map(|user| user.name)
+}
+
+#[cfg(not(unix))]
+#[allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn os_user() -> Option<String> {
+    std::env::var("USERNAME").ok().filter(|name| !name.is_empty())
 }
 
 /// Headers as OpenTelemetry writes them: `name=value`, with commas between them and `%20` for a space.

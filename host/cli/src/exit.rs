@@ -1,6 +1,6 @@
-//! The exit codes: one table that the program returns by, the help prints and the documents name.
+//! The classes of errors with their exit codes: the one table that the program, its help, `syrch.error/1` and the documents go by.
 
-/// How the program ends. The number is the process's exit code.
+/// How the program ends; the number is the exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -22,7 +22,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// All of them, in the order of the help.
+    /// All classes in the order of the help.
     pub(crate) const ALL: [Self; 15] = [
         Self::Answered,
         Self::Unexpected,
@@ -41,12 +41,12 @@ impl Exit {
         Self::Interrupted,
     ];
 
-    /// The process's exit code.
+    /// The exit code of the process.
     pub(crate) fn code(self) -> u8 {
         self as u8
     }
 
-    /// The class's name in `syrch.error/1`.
+    /// The name of the class: in `syrch.error/1`, in reports of graded runs and in journals.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Self::Answered => "answered",
@@ -67,12 +67,17 @@ impl Exit {
         }
     }
 
-    /// That of a class's name.
+    /// The class of an error of the library, which names it by [`syrch::Error::class`].
+    pub(crate) fn of(error: &syrch::Error) -> Self {
+        Self::of_class(error.class()).unwrap_or(Self::Unexpected)
+    }
+
+    /// The class with that name. None for a name that this host does not know, as a newer one may have written it.
     pub(crate) fn of_class(class: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|exit| exit.class() == class)
     }
 
-    /// What it means, for the help.
+    /// The meaning of the exit code, as the help prints it.
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Answered => "answered, or done",
@@ -93,7 +98,7 @@ impl Exit {
         }
     }
 
-    /// The table that `--help` ends with.
+    /// The table of exit codes at the end of the help.
     pub(crate) fn help() -> String {
         let lines = Self::ALL.map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning()));
         format!("Exit codes:\n{}", lines.join("\n"))
@@ -111,5 +116,21 @@ mod tests {
         assert_eq!(codes, [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 130]);
         let help = Exit::help();
         assert!(Exit::ALL.iter().all(|exit| help.contains(exit.meaning())));
+    }
+
+    #[test]
+    fn classes_are_found_by_their_names() {
+        assert!(Exit::ALL.iter().all(|exit| Exit::of_class(exit.class()) == Some(*exit)));
+        assert_eq!(Exit::of_class("none of them"), None);
+        let errors = [
+            (syrch::Error::Config(String::new()), Exit::Config),
+            (syrch::Error::Model { model: String::new(), message: String::new() }, Exit::Model),
+            (syrch::Error::Strategy { role: String::new(), message: String::new() }, Exit::NoAnswer),
+            (syrch::Error::Deadline(1.0), Exit::Budget),
+            (syrch::Error::Interrupted, Exit::Interrupted),
+            (syrch::Error::Replay(String::new()), Exit::ReplayMiss),
+            (syrch::Error::Internal(String::new()), Exit::Unexpected),
+        ];
+        errors.iter().for_each(|(error, exit)| assert_eq!(Exit::of(error), *exit, "{error:?}"));
     }
 }

@@ -1,20 +1,22 @@
-//! An error as the user meets it: what happened, the exit code, and what to do next.
+//! Errors as the command line shows them: what happened, the exit code, and what to do next.
 
+use syrch::Error;
+use syrch::databases::{Executor, ServerEntry};
 use syrch::grade::run::RunError;
 use syrch::grade::suite::SuiteError;
 use syrch::journal::JournalError;
+use syrch::plugins::{LoadError, Toolchain};
 use syrch::strategies::StrategyError;
 use syrch::syrch_core::ledger::Exhausted;
 use syrch::syrch_core::ports::DatabaseError;
-use syrch::syrch_core::{RoleError, SqlError, SqlErrorKind};
-use syrch::{Error, LoadError, Toolchain};
+use syrch::syrch_core::{SqlError, SqlErrorKind};
 
 use crate::exit::Exit;
 
-/// Why the program ends without doing what it was asked.
+/// The reason why a command could not do its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// Its class and exit code.
+    /// The class, which has a name and an exit code.
     pub(crate) exit: Exit,
     /// What happened, where and why.
     pub(crate) message: String,
@@ -26,32 +28,32 @@ pub(crate) struct Failure {
 pub(crate) const EXPOSED: &str =
     "use an https:// address, or a tunnel to this machine; --insecure-endpoint lets keys go there unprotected";
 
-/// What a command comes to.
+/// The result of a command, or of a part of one.
 pub(crate) type Outcome<T = Exit> = Result<T, Failure>;
 
 impl Failure {
-    /// A failure of that class.
+    /// A failure of that class, without a hint.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into(), hint: None }
     }
 
-    /// Says what to do next.
+    /// Sets what to do next, in place of an earlier hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Wrong usage.
+    /// A failure by wrong usage of the command line.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
     }
 
-    /// Wrong configuration.
+    /// A failure by wrong configuration.
     pub(crate) fn config(message: impl Into<String>) -> Self {
         Self::new(Exit::Config, message)
     }
 
-    /// The document `syrch.error/1`.
+    /// The failure as the JSON document `syrch.error/1`.
     pub(crate) fn document(&self) -> serde_json::Value {
         serde_json::json!({
             "schema": "syrch.error/1",
@@ -73,56 +75,101 @@ fn did_you_mean(names: &[String]) -> Option<String> {
 }
 
 impl From<Error> for Failure {
+    /// The exit code is that of the class of the error, for every error of the library; only the hint depends on more.
     fn from(error: Error) -> Self {
-        let message = error.to_string();
-        let of = |exit: Exit| Self::new(exit, message.clone());
-        match error {
-            Error::Config(_) => {
-                of(Exit::Config).hint("correct the flag, variable or key; `syrch-host config --origin` shows where each setting comes from")
-            }
-            Error::Exposed(_) => of(Exit::Config).hint(EXPOSED),
-            Error::Database(error) => error.into(),
-            Error::Model { .. } => of(Exit::Model)
-                .hint("check --base-url, --model and the key, or answer without a model by --llm offline"),
-            Error::UnknownPlugin { similar, .. } => of(Exit::PluginRejected)
-                .hint(did_you_mean(&similar).unwrap_or_else(|| {
-                    "`syrch-host plugin list` shows the built-in ones; a path ends in .wasm".into()
-                })),
-            Error::PluginRejected { plugin, toolchain, source } => rejection(message, &plugin, toolchain, &source),
-            Error::PluginFailed(error) => role_failure(&error),
-            Error::Untrusted { plugin, .. } => of(Exit::Denied).hint(format!(
-                "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows sample:N shows cells to all plugins"
-            )),
-            Error::Strategy { .. } => of(Exit::NoAnswer).hint("-v shows what the search did"),
-            Error::Sql(error) => error.into(),
-            Error::Budget(Exhausted::Overrun) => of(Exit::Budget)
-                .hint("a statement of the search works on very long values, or the file system hangs; its thread may still run"),
-            Error::Budget(_) => of(Exit::Budget).hint("--budget, --max-calls, --max-sql-runs and --max-usd raise the budgets"),
-            Error::Deadline(_) => of(Exit::Budget).hint("--deadline SECONDS gives a search more time, and --deadline none takes the limit away"),
-            Error::Interrupted => of(Exit::Interrupted),
-            Error::Journal(error) => journal(message, &error),
-            Error::Suite(error) => suite(message, &error),
-            Error::Databases(_) => {
-                of(Exit::Database).hint("--db names the folder in which the databases are, or the one database of all questions")
-            }
-            Error::Run(error) => run(message, &error),
-            Error::Unfit(_) => of(Exit::Config),
-            Error::Replay(_) => of(Exit::ReplayMiss).hint(
-                "`syrch-host trace show RUN` shows what a run asked; --llm record:FILE records other answers, and without --strict a run \
-                 is made again",
-            ),
-            Error::Internal(_) => of(Exit::Unexpected),
+        let message = match &error {
+            Error::Sql(error) => statement_message(error),
+            error => error.to_string(),
+        };
+        if let Error::Definition(error) = error {
+            return error.into();
         }
+        Self { exit: Exit::of(&error), message, hint: hint(&error) }
     }
+}
+
+impl From<DatabaseError> for Failure {
+    fn from(error: DatabaseError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<SqlError> for Failure {
+    fn from(error: SqlError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+/// What to do about an error.
+fn hint(error: &Error) -> Option<String> {
+    let fixed = match error {
+        Error::Config(_) | Error::Unpriced { .. } => {
+            "correct the flag, variable or key; `syrch-host config --origin` shows where each setting comes from"
+        }
+        Error::Exposed(_) => EXPOSED,
+        Error::Database(error) => return database_hint(error),
+        Error::Model { .. } => "check --base-url, --model and the key, or answer without a model by --llm offline",
+        Error::UnknownPlugin { similar, .. } => {
+            return similar_or(similar, "`syrch-host plugin list` shows the built-in ones; a path ends in .wasm");
+        }
+        Error::PluginRejected { plugin, toolchain, source } => return rejection_hint(plugin, *toolchain, source),
+        Error::PluginFailed(error) if error.is_fault() => {
+            "the plugin is at fault, not your data; try the search without it"
+        }
+        Error::Untrusted { plugin, .. } => {
+            return Some(format!(
+                "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows sample:N shows cells to all plugins"
+            ));
+        }
+        Error::Strategy { .. } => "-v shows what the search did",
+        Error::Sql(error) => return statement_hint(error),
+        Error::Budget(Exhausted::Overrun) => {
+            "a statement of the search works on very long values, or the file system hangs; its thread may still run"
+        }
+        Error::Budget(_) => "--budget, --max-calls, --max-sql-runs and --max-usd raise the budgets",
+        Error::Deadline(_) => "--deadline SECONDS gives a search more time, and --deadline none takes the limit away",
+        Error::Journal(JournalError::Unknown { similar, .. }) => {
+            return similar_or(similar, "`syrch-host trace list` shows all runs");
+        }
+        Error::Run(RunError::Unknown { similar, .. }) => {
+            return similar_or(similar, "`syrch-host report --list` shows all runs over suites");
+        }
+        Error::Journal(JournalError::Several { .. }) | Error::Run(RunError::Several { .. }) => "give more of its id",
+        Error::Journal(JournalError::Busy { .. }) | Error::Run(RunError::Busy { .. }) => "wait until it ends",
+        Error::Suite(SuiteError::Unreadable { .. }) => "check the path of the suite",
+        Error::Suite(_) => "nothing was asked; correct the suite, and check it by `syrch-host suite lint FILE`",
+        Error::Databases(_) => "--db names the folder in which the databases are, or the one database of all questions",
+        Error::Replay(_) => {
+            "`syrch-host trace show RUN` shows what a run asked; --llm record:FILE records other answers, and without --strict a run is \
+             made again"
+        }
+        Error::PluginFailed(_)
+        | Error::Definition(_)
+        | Error::Interrupted
+        | Error::Journal(_)
+        | Error::Run(_)
+        | Error::Unfit(_)
+        | Error::Internal(_) => return None,
+    };
+    Some(fixed.to_owned())
+}
+
+/// The names that the user may have meant, or else another hint.
+fn similar_or(similar: &[String], other: &str) -> Option<String> {
+    Some(did_you_mean(similar).unwrap_or_else(|| other.to_owned()))
 }
 
 impl From<StrategyError> for Failure {
     fn from(error: StrategyError) -> Self {
         let failure = Self::config(error.to_string());
         match error {
-            StrategyError::Unknown { similar, .. } => failure.hint(did_you_mean(&similar).unwrap_or_else(|| {
-                "`syrch-host strategy list` shows the built-in ones; a path has a separator, or ends in .yml".into()
-            })),
+            StrategyError::Unknown { similar, .. } => Self {
+                hint: similar_or(
+                    &similar,
+                    "`syrch-host strategy list` shows the built-in ones; a path has a separator, or ends in .yml",
+                ),
+                ..failure
+            },
             StrategyError::Unreadable { .. } => failure.hint("check the path of the strategy file"),
             StrategyError::Invalid { .. } => failure.hint(
                 "correct the file at that place; `syrch-host strategy show FILE` checks all of it, and `syrch-host strategy schema` \
@@ -133,71 +180,29 @@ impl From<StrategyError> for Failure {
     }
 }
 
-fn journal(message: String, error: &JournalError) -> Failure {
-    match error {
-        JournalError::Unknown { similar, .. } => {
-            let failure = Failure::usage(message);
-            match alternatives(similar) {
-                Some(names) => failure.hint(format!("did you mean {names}?")),
-                None => failure.hint("`syrch-host trace list` shows all runs"),
-            }
+fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option<String> {
+    let fixed = match why {
+        LoadError::Config(_) => {
+            return Some(format!(
+                "`syrch-host plugin inspect {plugin}` shows the settings that -P and the config file may give it"
+            ));
         }
-        JournalError::Several { .. } => Failure::usage(message).hint("give more of its id"),
-        JournalError::Busy { .. } => Failure::config(message).hint("wait until it ends"),
-        JournalError::Io { .. } | JournalError::Malformed { .. } | JournalError::Version { .. } => {
-            Failure::config(message)
-        }
-    }
-}
-
-fn suite(message: String, error: &SuiteError) -> Failure {
-    let failure = Failure::config(message);
-    match error {
-        SuiteError::Unreadable { .. } => failure.hint("check the path of the suite"),
-        _ => failure.hint("nothing was asked; correct the suite, and check it by `syrch-host suite lint FILE`"),
-    }
-}
-
-fn run(message: String, error: &RunError) -> Failure {
-    match error {
-        RunError::Unknown { similar, .. } => {
-            let failure = Failure::usage(message);
-            match alternatives(similar) {
-                Some(names) => failure.hint(format!("did you mean {names}?")),
-                None => failure.hint("`syrch-host report --list` shows all runs over suites"),
-            }
-        }
-        RunError::Several { .. } => Failure::usage(message).hint("give more of its id"),
-        RunError::Busy { .. } => Failure::config(message).hint("wait until it ends"),
-        _ => Failure::config(message),
-    }
-}
-
-fn rejection(message: String, plugin: &str, toolchain: Toolchain, why: &LoadError) -> Failure {
-    let of = |exit: Exit, hint: String| Failure::new(exit, message.clone()).hint(hint);
-    let rejected = |hint: &str| of(Exit::PluginRejected, hint.to_owned());
-    match why {
-        LoadError::Config(_) => of(
-            Exit::Config,
-            format!("`syrch-host plugin inspect {plugin}` shows the settings that -P and the config file may give it"),
-        ),
         LoadError::WrongRole { .. } => {
-            of(Exit::PluginRejected, format!("`syrch-host plugin inspect {plugin}` shows the roles that it plays"))
+            return Some(format!("`syrch-host plugin inspect {plugin}` shows the roles that it implements"));
         }
-        LoadError::Missing { similar, .. } => rejected(
-            &did_you_mean(similar)
-                .unwrap_or_else(|| "`syrch-host plugin list` shows the built-in ones, which need no path".into()),
-        ),
+        LoadError::Missing { similar, .. } => {
+            return similar_or(similar, "`syrch-host plugin list` shows the built-in ones, which need no path");
+        }
         LoadError::NotAComponent { .. } | LoadError::Broken(_) => {
-            rejected(&format!("make a component of it, {}, and copy the whole file", build_command(toolchain)))
+            return Some(format!("make a component of it, {}, and copy the whole file", build_command(toolchain)));
         }
         LoadError::Version { .. } | LoadError::Import { .. } | LoadError::Export { .. } | LoadError::NoRole { .. } => {
-            rejected(&format!(
+            return Some(format!(
                 "build it against the contract of this host, the files in `wit/`, {}",
                 build_command(toolchain)
-            ))
+            ));
         }
-        LoadError::TooLarge { .. } => rejected(match toolchain {
+        LoadError::TooLarge { .. } => match toolchain {
             Toolchain::Go => "build it without debug information: `go build -ldflags='-s -w'`, or `wasm-tools strip`",
             Toolchain::JavaScript => "build it smaller: `componentize-qjs --opt-size --minify`, or `wasm-tools strip`",
             Toolchain::Python => "leave out packages that it does not import, or run `wasm-tools strip`",
@@ -205,13 +210,14 @@ fn rejection(message: String, plugin: &str, toolchain: Toolchain, why: &LoadErro
             Toolchain::Rust | Toolchain::Unknown => {
                 "build it with --release and without debug information: `strip = true` in the profile, or `wasm-tools strip`"
             }
-        }),
-        LoadError::Unreadable(_) => rejected("check that the path is a file that you may read"),
-        _ => Failure::new(Exit::PluginRejected, message),
-    }
+        },
+        LoadError::Unreadable(_) => "check that the path is a file that you may read",
+        _ => return None,
+    };
+    Some(fixed.to_owned())
 }
 
-/// How the tool of a language makes a component.
+/// The command that makes a component with the tools of a language.
 fn build_command(toolchain: Toolchain) -> &'static str {
     match toolchain {
         Toolchain::Rust => "with `cargo build --release --target wasm32-wasip2`",
@@ -225,58 +231,60 @@ fn build_command(toolchain: Toolchain) -> &'static str {
     }
 }
 
-fn role_failure(error: &RoleError) -> Failure {
-    let exit = match error {
-        RoleError::Failure { .. } => Exit::NoAnswer,
-        RoleError::Trap { .. } | RoleError::Limit { .. } | RoleError::Invalid { .. } => Exit::PluginFailed,
-        RoleError::Unavailable { .. } => Exit::Unexpected,
-        RoleError::Deadline => Exit::Budget,
-        RoleError::Cancelled => Exit::Interrupted,
-    };
-    let failure = Failure::new(exit, error.to_string());
-    if error.is_fault() {
-        failure.hint("the plugin is at fault, not your data; try the search without it")
-    } else {
-        failure
-    }
+/// What the engines whose databases are at a server say of something.
+fn of_servers(what: fn(&ServerEntry) -> &'static str) -> String {
+    let all: Vec<&str> = Executor::all().filter_map(Executor::server).map(what).collect();
+    all.join(", or ")
 }
 
-impl From<DatabaseError> for Failure {
-    fn from(error: DatabaseError) -> Self {
-        let failure = Self::new(Exit::Database, error.to_string());
-        match error {
-            DatabaseError::Missing { similar, .. } => failure
-                .hint(did_you_mean(&similar).unwrap_or_else(|| "nothing was created; check the path of --db".into())),
-            DatabaseError::NotADatabase { .. } => failure.hint("--db takes the path of a SQLite file"),
-            DatabaseError::Corrupt { .. } => failure.hint("restore it from a copy, or try `sqlite3 FILE .recover`"),
-            DatabaseError::Locked { .. } => failure.hint("close the program that writes to it, and try again"),
-            DatabaseError::Unavailable { .. } => failure.hint("check the path and that you may read it"),
-            DatabaseError::NothingGranted { tables, .. } => match alternatives(&tables) {
-                Some(names) => failure.hint(format!("the database has {names}")),
-                None => failure.hint("the database has no tables"),
-            },
+fn database_hint(error: &DatabaseError) -> Option<String> {
+    Some(match error {
+        DatabaseError::Missing { similar, .. } => {
+            return similar_or(similar, "nothing was created; check --db");
         }
-    }
-}
-
-impl From<SqlError> for Failure {
-    fn from(error: SqlError) -> Self {
-        let exit = if error.kind.is_refusal() { Exit::Denied } else { Exit::Database };
-        let rule = error.rule.as_ref().map(|rule| format!(" (rule `{rule}`)")).unwrap_or_default();
-        let place = error.position.map(|at| format!(" at byte {at}")).unwrap_or_default();
-        let failure = Self::new(exit, format!("{}: {}{place}{rule}", error.kind.name(), error.message));
-        match (did_you_mean(&error.suggestions), exit) {
-            (Some(hint), _) => failure.hint(hint),
-            (None, Exit::Denied) => failure.hint("only statements that read granted tables are run"),
-            (None, _) => match next_step(error.kind) {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            },
+        DatabaseError::NotADatabase { .. } => {
+            let takes: Vec<&str> = Executor::all().map(Executor::takes).collect();
+            format!("--db takes {}", takes.join(" or "))
         }
-    }
+        DatabaseError::Corrupt { .. } => {
+            let rescues = Executor::all().filter_map(|executor| executor.files()?.rescue);
+            let rescues: String = rescues.map(|command| format!(", or try `{command}`")).collect();
+            format!("restore it from a copy{rescues}")
+        }
+        DatabaseError::Address { .. } => {
+            let forms: Vec<String> =
+                Executor::all().filter(|each| each.server().is_some()).map(Executor::forms).collect();
+            format!("--db takes {}; docs/databases.md has what may follow", forms.join(" or "))
+        }
+        DatabaseError::Unreachable { .. } => {
+            "check the host and the port of the address, and that the server runs and has a free connection".to_owned()
+        }
+        DatabaseError::LoginRefused { .. } => format!("check {}", of_servers(|server| server.login)),
+        DatabaseError::Encryption { .. } => format!("check {}", of_servers(|server| server.encryption)),
+        DatabaseError::Locked { .. } => "close the program that writes to it, and try again".to_owned(),
+        DatabaseError::Unavailable { .. } => "check --db and that you may read what it names".to_owned(),
+        DatabaseError::NothingGranted { tables, .. } => match alternatives(tables) {
+            Some(names) => format!("the database has {names}"),
+            None => "the database has no tables".to_owned(),
+        },
+    })
 }
 
-/// What to do about a statement that failed by its own fault.
+/// The error of a statement with its kind, the place in the text and the rule that refused it.
+fn statement_message(error: &SqlError) -> String {
+    let rule = error.rule.as_ref().map(|rule| format!(" (rule `{rule}`)")).unwrap_or_default();
+    let place = error.position.map(|at| format!(" at byte {at}")).unwrap_or_default();
+    format!("{}: {}{place}{rule}", error.kind.name(), error.message)
+}
+
+fn statement_hint(error: &SqlError) -> Option<String> {
+    did_you_mean(&error.suggestions).or_else(|| match error.kind.is_refusal() {
+        true => Some("only statements that read granted tables are run".to_owned()),
+        false => next_step(error.kind).map(str::to_owned),
+    })
+}
+
+/// What to do about a statement that the engine did not accept.
 fn next_step(kind: SqlErrorKind) -> Option<&'static str> {
     match kind {
         SqlErrorKind::Syntax => {
@@ -294,6 +302,8 @@ fn next_step(kind: SqlErrorKind) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use syrch::syrch_core::RoleError;
+
     use super::*;
 
     #[test]

@@ -19,7 +19,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use syrch::{PluginSource, strategies};
+use syrch::databases::database_files;
+use syrch::settings::PluginSource;
+use syrch::strategies;
+use syrch::syrch_core::DatabaseUrl;
 
 use args::{Cli, Global};
 use commands::{Command, Context, Run, compile_component};
@@ -46,11 +49,12 @@ fn main() -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-/// Help, version, or wrong usage. The flags are not known then, so the two that matter are looked for by hand.
+/// Prints the help, the version, or what is wrong with the command line. The arguments could not be parsed, so the two flags that matter are
+/// read by hand.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     by_hand::<Color>(arguments, "--color").unwrap_or_default().apply();
     let asked = !error.use_stderr();
-    // Standard error may be closed; there is nobody left to tell then.
+    // Standard error may be closed, which is no error.
     drop(error.print());
     if asked {
         return Exit::Answered;
@@ -99,9 +103,9 @@ fn start(cli: Cli, environment: &Environment) -> Exit {
             let console = new_console(&scrubber);
             let verbosity = global.verbose.max(u8::from(config.effective.verbose));
             logging::start(&console, verbosity, quiet);
-            console.hear_panics();
+            console.report_panics();
             config.warnings.iter().for_each(|warning| console.warn(warning));
-            tell_configuration(&config);
+            log_configuration(&config);
             (run(command, &global, config, environment, &console, &scrubber), console, scrubber)
         }
     };
@@ -131,8 +135,8 @@ fn configure(command: &Command, global: &Global, environment: &Environment) -> O
     }
 }
 
-/// Logs what the settings come from.
-fn tell_configuration(config: &Config) {
+/// Logs where the settings come from.
+fn log_configuration(config: &Config) {
     for file in &config.files {
         tracing::info!(target: "syrch.config", file = %file.display(), "read the config file");
     }
@@ -202,7 +206,7 @@ fn inputs(command: &Command, config: &Config) -> Vec<(&'static str, PathBuf)> {
         PluginSource::Builtin(_) => None,
     });
     let strategy = Some(&config.effective.strategy).filter(|word| strategies::is_file(word));
-    output::database_files(&settings.database)
+    database_files(&DatabaseUrl::parse(&settings.database))
         .into_iter()
         .map(|path| ("the database", path))
         .chain(settings.model.replay.iter().map(|path| ("the recording in use", path.clone())))

@@ -1,6 +1,5 @@
-//! Where the answer goes: standard output, or the file of `-o`, which is replaced only once the whole answer is there.
+//! The output of a command: standard output, or the file of `-o`, which is replaced only once the output is complete.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -9,10 +8,10 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::terminal;
 
-/// The way out for answers. What is written was scrubbed before.
+/// The destination of the output of a command. Callers scrub secrets before they write.
 #[derive(Debug, Clone)]
 pub(crate) enum Output {
-    /// Standard output.
+    /// Standard output, which may be a terminal.
     Stdout,
     /// A file that is written beside its place and moved there.
     File(PathBuf),
@@ -21,14 +20,20 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// The output of `-o`; `-` is standard output. What can be wrong with the path is found before any work.
+    /// The output of `-o`, which is standard output without that flag.
     pub(crate) fn open(path: Option<&Path>) -> Outcome<Self> {
+        path.map_or(Ok(Self::Stdout), |path| Self::at("-o", path))
+    }
+
+    /// The output at the path that a flag names; `-` is standard output. Call it before any work, since it finds what is wrong with the path.
+    pub(crate) fn at(flag: &str, path: &Path) -> Outcome<Self> {
         // The device of standard output may be a plain file that the shell opened, which must not be replaced.
-        let is_stdout = |path: &Path| ["-", "/dev/stdout", "/dev/fd/1"].iter().any(|name| path == Path::new(name));
-        let Some(path) = path.filter(|path| !is_stdout(path)) else { return Ok(Self::Stdout) };
-        let wrong = |why: &str| Failure::usage(format!("-o `{}`: {why}", path.display()));
+        if ["-", "/dev/stdout", "/dev/fd/1"].iter().any(|name| path == Path::new(name)) {
+            return Ok(Self::Stdout);
+        }
+        let wrong = |why: &str| Failure::usage(format!("{flag} `{}`: {why}", path.display()));
         match fs::metadata(path) {
-            Ok(data) if data.is_dir() => Err(wrong("is a folder").hint("-o takes the path of a file")),
+            Ok(data) if data.is_dir() => Err(wrong("is a folder").hint(format!("{flag} takes the path of a file"))),
             Ok(data) if data.is_file() && !path.starts_with("/dev") => {
                 Ok(Self::File(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())))
             }
@@ -43,13 +48,18 @@ impl Output {
         }
     }
 
-    /// Refuses to write over a file that this very command reads; `inputs` are what they are, and where. Found out before any work.
+    /// Refuses to replace a file that the same command reads. `inputs` are these files, each with a description such as `the suite`.
     pub(crate) fn spares(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
+        self.spared("-o", inputs)
+    }
+
+    /// The same for the output of another flag, which the error names.
+    pub(crate) fn spared(&self, flag: &str, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
         let (Self::File(path) | Self::Device(path)) = self else { return Ok(()) };
         match inputs.iter().find(|(_, input)| is_same(path, input)) {
             None => Ok(()),
-            Some((what, _)) => Err(Failure::usage(format!("-o `{}`: is {what}", path.display()))
-                .hint("-o replaces what the file holds; give another path")),
+            Some((what, _)) => Err(Failure::usage(format!("{flag} `{}`: is {what}", path.display()))
+                .hint(format!("{flag} replaces what the file holds; give another path"))),
         }
     }
 
@@ -112,7 +122,7 @@ impl Output {
     }
 }
 
-/// Whether two paths lead to one file, by whatever links. Files that do not exist are told by their place.
+/// Whether two paths lead to one file, by whatever links. Files that do not exist are compared by their path.
 fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -135,34 +145,12 @@ fn is_same_inode(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// The path of a SQLite database, or of a folder of them, however it is named: a path, `sqlite:PATH` or `sqlite://PATH`.
-pub(crate) fn database_path(url: &str) -> PathBuf {
-    let url = url.trim();
-    PathBuf::from(url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path)))
-}
-
-/// The files of a SQLite database: its own, and those that the engine keeps beside it.
-pub(crate) fn database_files(url: &str) -> Vec<PathBuf> {
-    let path = database_path(url);
-    if path.as_os_str().is_empty() {
-        return Vec::new();
-    }
-    // The engine finds its files beside the file itself, not beside a link to it.
-    let real = fs::canonicalize(&path).unwrap_or(path);
-    let with = |ending: &str| {
-        let mut name = OsString::from(&real);
-        name.push(ending);
-        PathBuf::from(name)
-    };
-    ["", "-wal", "-shm", "-journal"].map(with).to_vec()
-}
-
 fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
-/// An output under way. Dropped unfinished, it leaves the file as it was.
+/// An output that is being written. Dropped unfinished, it leaves the file as it was.
 pub(crate) struct Stream {
     writer: Box<dyn Write + Send>,
     replaces: Option<(PathBuf, PathBuf)>,
@@ -171,7 +159,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Writes and flushes. A reader that went away (as `head` does) is no error; nothing more is written then.
+    /// Writes and flushes. A closed pipe (as `head` leaves) is no error; nothing more is written then.
     pub(crate) fn write(&mut self, text: &str) -> Outcome<()> {
         // The sinks have their own escapes; this is what only a terminal must not see.
         let shown = if self.terminal { terminal::block(text) } else { text.into() };
@@ -192,12 +180,12 @@ impl Stream {
         }
     }
 
-    /// Whether the reader went away.
+    /// Whether the reader closed the pipe.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Puts the file in its place.
+    /// Moves the finished file to its path.
     pub(crate) fn finish(mut self) -> Outcome<()> {
         let Some((temporary, path)) = self.replaces.take() else { return Ok(()) };
         fs::rename(&temporary, &path).map_err(|error| {
@@ -217,6 +205,8 @@ impl Drop for Stream {
 
 #[cfg(test)]
 mod tests {
+    use syrch::syrch_core::DatabaseUrl;
+
     use super::*;
 
     #[test]
@@ -249,8 +239,9 @@ mod tests {
             names.extend(["hard", "soft"]);
         }
         for url in ["x.sqlite", "sub/../x.sqlite"] {
-            let url = format!("sqlite://{}", path(url).display());
-            let inputs: Vec<_> = database_files(&url).into_iter().map(|file| ("the database", file)).collect();
+            let url = DatabaseUrl::parse(&format!("sqlite://{}", path(url).display()));
+            let inputs: Vec<_> =
+                syrch::databases::database_files(&url).into_iter().map(|file| ("the database", file)).collect();
             for name in &names {
                 let failure = Output::open(Some(&path(name))).unwrap().spares(&inputs).unwrap_err();
                 assert_eq!(failure.exit, Exit::Usage);
@@ -259,7 +250,6 @@ mod tests {
             assert_eq!(Output::open(Some(&path("y.csv"))).unwrap().spares(&inputs), Ok(()));
             assert_eq!(Output::Stdout.spares(&inputs), Ok(()));
         }
-        assert!(database_files(" ").is_empty() && database_files("sqlite:").is_empty());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The scrubber that stands before every sink: a live secret never leaves the program, wherever it turns up.
+//! The scrubber of all output: no secret leaves the program, wherever it turns up.
 
 use std::borrow::Cow;
 
@@ -22,14 +22,14 @@ fn quoted(secret: &SecretString) -> Option<SecretString> {
     (escaped != text).then(|| escaped.into())
 }
 
-/// Knows the live secrets.
+/// Replaces the secrets of this process in texts and documents.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scrubber {
     secrets: Vec<SecretString>,
 }
 
 impl Scrubber {
-    /// One that hides these, also where a log quotes them.
+    /// A scrubber of these secrets, also in the quoted form of logs.
     pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         let hidden = |secret: &SecretString| {
             let text = secret.expose_secret();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use syrch::telemetry::{Otlp, OtlpError, OtlpSettings};
+use syrch_otlp::{Otlp, OtlpError, OtlpSettings};
 
 use crate::config::Config;
 use crate::console::Console;
@@ -13,16 +13,16 @@ use crate::failure::{EXPOSED, Failure, Outcome};
 /// How long the end of the process waits for the collector.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What the user says of it.
+/// The settings of the collector that spans are sent to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Telemetry {
-    /// The collector; none: nothing is built up.
+    /// The address of the collector. None: no spans are made.
     pub(crate) endpoint: Option<String>,
     /// Whether spans hold the text of statements.
     pub(crate) sql: bool,
 }
 
-/// Lets the searches of this process tell the configured collector, if there is one.
+/// Sends the spans of the searches of this process to the configured collector, if there is one.
 pub(crate) fn open(config: &mut Config, environment: &Environment) -> Outcome<Option<Arc<Otlp>>> {
     let Telemetry { endpoint: Some(endpoint), sql } = config.effective.telemetry.clone() else { return Ok(None) };
     let insecure = config.effective.settings.model.insecure_endpoint;
@@ -31,14 +31,14 @@ pub(crate) fn open(config: &mut Config, environment: &Environment) -> Outcome<Op
         let failure = Failure::config(error.to_string());
         match error {
             OtlpError::Exposed(_) => failure.hint(EXPOSED),
-            _ => failure.hint("it is what --otlp-endpoint, a config file or the environment says; a collector on this machine is http://localhost:4318"),
+            _ => failure.hint("--otlp-endpoint, a config file or the environment sets it; a collector on this machine is http://localhost:4318"),
         }
     })?;
     config.effective.settings.spans = Some(Arc::clone(&otlp) as _);
     Ok(Some(otlp))
 }
 
-/// Sends what is left, and warns of what is lost.
+/// Sends the remaining spans, and warns of lost ones.
 pub(crate) async fn close(otlp: Option<Arc<Otlp>>, console: &Console) {
     let Some(otlp) = otlp else { return };
     if let Some(warning) = otlp.flush(PATIENCE).await {

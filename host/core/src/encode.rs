@@ -1,4 +1,4 @@
-//! Results as bytes and vectors as text, and back, exactly: for caches and journals.
+//! Results as bytes and vectors as text, and back without loss: the form in which caches and journals store them.
 
 use std::io::Cursor;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ResultSet;
 
-/// What a result holds besides its batches.
+/// Everything that a result holds besides its batches.
 #[derive(Serialize, Deserialize)]
 struct Head {
     truncated: bool,
@@ -18,18 +18,18 @@ struct Head {
     sql: String,
 }
 
-/// Why bytes are no result.
+/// The bytes cannot be decoded as a result, or a result cannot be encoded.
 #[derive(Debug, thiserror::Error)]
 #[error("damaged result: {0}")]
 pub struct DecodeError(String);
 
-/// Bytes of the number that says how long the head is.
+/// Size of the field that holds the length of the head, in bytes.
 const LENGTH: usize = 4;
 
-/// The result as bytes: the length of a JSON head as four bytes, little-endian, the head, and an Arrow IPC stream.
+/// Encodes a result: the length of a JSON head as four bytes, little-endian, then the head, then an Arrow IPC stream.
 ///
 /// # Errors
-/// When Arrow cannot write it, which no result of ours has shown.
+/// When Arrow cannot write the batches, which does not happen for the types that [`ResultSet`] uses.
 pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
     let fail = |error: &dyn std::fmt::Display| DecodeError(error.to_string());
     let head = Head { truncated: results.truncated(), warnings: results.warnings().to_vec(), sql: results.sql.clone() };
@@ -45,10 +45,10 @@ pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
     Ok(bytes)
 }
 
-/// The result of [`encode`]d bytes.
+/// Decodes the bytes that [`encode`] returned.
 ///
 /// # Errors
-/// When they are anything else. Bytes that were damaged by chance are better found by a checksum before.
+/// When the bytes are anything else. A checksum beforehand finds accidental damage more reliably.
 pub fn decode(bytes: &[u8]) -> Result<ResultSet, DecodeError> {
     let cut = || DecodeError("it is cut off".to_owned());
     let (length, rest) = bytes.split_at_checked(LENGTH).ok_or_else(cut)?;
@@ -62,7 +62,7 @@ pub fn decode(bytes: &[u8]) -> Result<ResultSet, DecodeError> {
     Ok(ResultSet::new(schema, batches, head.truncated, head.warnings, head.sql))
 }
 
-/// Vectors as text: a line for each, its numbers as four bytes, little-endian, in base64.
+/// Writes vectors as text: one line per vector, its numbers as little-endian `f32` in base64.
 #[must_use]
 pub fn vectors(vectors: &[Vec<f32>]) -> String {
     let line = |vector: &Vec<f32>| {
@@ -72,7 +72,7 @@ pub fn vectors(vectors: &[Vec<f32>]) -> String {
     vectors.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The vectors of a text that [`vectors`] made; none when it is no such text, or one of its numbers is none.
+/// Reads the vectors of a text that [`vectors`] wrote. `None` when the text has another form or a number is not finite.
 #[must_use]
 pub fn vectors_of(text: &str) -> Option<Vec<Vec<f32>>> {
     let read = |line: &str| -> Option<Vec<f32>> {

@@ -4,68 +4,68 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
-/// A role call's failure. Whatever it is, the plugin's store is gone and the host goes on.
+/// Why a role call failed. After each of these the plugin's store is discarded, and the host continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "lowercase")]
 pub enum RoleError {
-    /// The plugin says honestly that it failed.
+    /// The plugin returned a typed failure.
     #[error("{plugin}: {failure}")]
     Failure {
-        /// Which plugin.
+        /// The name by which the host loaded the plugin.
         plugin: String,
-        /// What it says.
+        /// The failure that it returned, with its texts clipped.
         failure: Failure,
     },
-    /// The guest trapped.
+    /// The guest trapped, as on a panic or an invalid memory access.
     #[error("{plugin} trapped in `{export}`: {reason}")]
     Trap {
-        /// Which plugin.
+        /// The name by which the host loaded the plugin.
         plugin: String,
-        /// In which function.
+        /// The function that was called, such as `solver.solve`.
         export: String,
-        /// Why; the engine's words, cut to a line and not the guest's data.
+        /// The engine's message, cut to one line; it holds none of the guest's data but what the guest printed itself.
         reason: String,
     },
-    /// The guest hit a limit.
+    /// The guest went over a limit.
     #[error("{plugin} hit the limit `{limit}` in `{export}`: {detail}")]
     Limit {
-        /// Which plugin.
+        /// The name by which the host loaded the plugin.
         plugin: String,
-        /// In which function.
+        /// The function that was called.
         export: String,
         /// The limit's name, such as `cpu-per-call` or `memory`.
         limit: String,
-        /// The limit's value and what was asked.
+        /// The limit's value, and what the guest asked for.
         detail: String,
     },
     /// The guest returned a value that the contract forbids.
     #[error("{plugin} returned an invalid value from `{export}`: {detail}")]
     Invalid {
-        /// Which plugin.
+        /// The name by which the host loaded the plugin.
         plugin: String,
-        /// From which function.
+        /// The function that returned it.
         export: String,
-        /// Which field and what is wrong with it.
+        /// The field, and what is wrong with it.
         detail: String,
     },
-    /// The host had no room for the call, through no fault of the plugin.
-    #[error("the host has no room for {plugin}: {reason}")]
+    /// The host had no memory or no slot for the call, which is not the plugin's fault.
+    #[error("the host has no capacity for {plugin}: {reason}")]
     Unavailable {
-        /// Which plugin.
+        /// The name by which the host loaded the plugin.
         plugin: String,
-        /// What was missing.
+        /// The resource that was missing.
         reason: String,
     },
     /// The search's deadline passed.
     #[error("the search's deadline passed")]
     Deadline,
-    /// Somebody cancelled it.
+    /// The host or the user cancelled the call.
     #[error("cancelled")]
     Cancelled,
 }
 
 impl RoleError {
-    /// Whether the plugin is to blame, rather than the world or the user.
+    /// Whether the plugin is to blame: it trapped, went over a limit or returned an invalid value.
     #[must_use]
     pub fn is_fault(&self) -> bool {
         matches!(self, Self::Trap { .. } | Self::Limit { .. } | Self::Invalid { .. })

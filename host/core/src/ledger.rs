@@ -1,4 +1,4 @@
-//! The one ledger of a search: everything that costs money or work is reserved here before it happens and settled after.
+//! The ledger of a search: everything that costs money or work is reserved here before it happens, and settled afterwards.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::ports::{Estimate, Purpose, Usage};
 
-/// What a search may spend at most. Hard: a reservation that would exceed it is refused.
+/// The most that a search may spend. A reservation that would exceed one of these is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budgets {
-    /// Tokens, input and output together.
+    /// Tokens of prompts and replies together.
     pub tokens: u64,
-    /// Model calls.
+    /// Model calls, each try of a call counted.
     pub llm_calls: u32,
-    /// Statements.
+    /// Statements that are run or explained.
     pub sql_runs: u32,
-    /// Port calls of guests.
+    /// Port calls of all guests together.
     pub host_calls: u64,
-    /// CPU time of guests.
+    /// CPU time of all guests together.
     pub cpu: Duration,
-    /// Bytes that guests log.
+    /// Bytes that guests may log; what exceeds them is dropped.
     pub log_bytes: usize,
-    /// Money, in millionths of the price table's currency; none: no limit.
+    /// Cost in millionths of the price table's currency; `None` sets no limit.
     pub cost_micros: Option<u64>,
 }
 
@@ -42,34 +42,34 @@ impl Default for Budgets {
     }
 }
 
-/// Which budget is used up.
+/// A budget that is used up. Its text is the budget's name in messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exhausted {
-    /// Tokens.
+    /// [`Budgets::tokens`] is used up.
     #[error("tokens")]
     Tokens,
-    /// Model calls.
+    /// [`Budgets::llm_calls`] is used up.
     #[error("model calls")]
     LlmCalls,
-    /// Statements.
+    /// [`Budgets::sql_runs`] is used up.
     #[error("SQL runs")]
     SqlRuns,
-    /// Port calls.
+    /// [`Budgets::host_calls`] is used up.
     #[error("host calls")]
     HostCalls,
-    /// CPU time.
+    /// [`Budgets::cpu`] is used up.
     #[error("CPU time")]
     Cpu,
-    /// Money.
+    /// [`Budgets::cost_micros`] is used up, or the price of a call is unknown under such a limit.
     #[error("money")]
     Cost,
-    /// The time of a statement, which did not end even so.
+    /// A statement still ran after its deadline; the search runs no more of them.
     #[error("the time of a statement, which still ran after its deadline")]
     Overrun,
 }
 
-/// What one purpose has spent.
+/// The model calls of one purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PurposeCost {
     /// Calls that were sent.
@@ -77,107 +77,108 @@ pub struct PurposeCost {
     /// Calls that a cache answered.
     #[serde(default)]
     pub cached: u32,
-    /// Tokens of prompts that were sent.
+    /// Tokens of the prompts that were sent.
     pub input_tokens: u64,
-    /// Tokens of replies that were paid for.
+    /// Tokens of the replies that were paid for.
     pub output_tokens: u64,
 }
 
-/// What has been spent so far, reservations under way included.
+/// What a search has spent so far, calls in flight included.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// Model calls that were sent, other tries of the same call included.
+    /// Model calls that were sent; each try of a call counts.
     pub calls: u32,
     /// Model calls that a cache answered.
     pub cached: u32,
-    /// Tokens of prompts, settled calls only.
+    /// Tokens of prompts, over settled calls.
     pub input_tokens: u64,
-    /// Tokens of replies, settled calls only.
+    /// Tokens of replies, over settled calls.
     pub output_tokens: u64,
-    /// Tokens of the prompts of calls that a cache answered.
+    /// Prompt tokens of the calls that a cache answered.
     #[serde(default)]
     pub saved_input_tokens: u64,
-    /// Tokens of their replies.
+    /// Reply tokens of the calls that a cache answered.
     #[serde(default)]
     pub saved_output_tokens: u64,
-    /// What they would have cost, in millionths; none when a call's price is unknown, or there was none.
+    /// Cost that the cache saved, in millionths; `None` when the cache answered nothing or the price of one of these calls is unknown.
     #[serde(default)]
     pub saved_micros: Option<u64>,
-    /// Tokens charged: settled at the larger of reported and estimated where nothing was reported, plus reservations, plus what answers
-    /// from a cache would have used.
+    /// Tokens charged to the budget: what settled calls used, what calls in flight reserved, and what calls that a cache answered would
+    /// have used.
     pub tokens_charged: u64,
-    /// Statements.
+    /// Statements that were run or explained.
     pub sql_runs: u32,
-    /// Port calls.
+    /// Port calls of guests.
     pub host_calls: u64,
     /// CPU time of guests.
     pub cpu: Duration,
-    /// Log bytes dropped over the quota.
+    /// Log bytes that were dropped because they exceeded [`Budgets::log_bytes`].
     pub log_dropped: u64,
-    /// Price in millionths, reservations included; none when a call's price is unknown.
+    /// Cost in millionths, reservations included; `None` when no call was sent or the price of one is unknown.
     pub cost_micros: Option<u64>,
-    /// Settled calls by purpose.
+    /// Settled calls and cache hits by [`Purpose::name`].
     pub by_purpose: BTreeMap<String, PurposeCost>,
-    /// The budgets that refused something.
+    /// The budgets that refused something, in the order of their first refusal.
     pub exhausted: Vec<Exhausted>,
 }
 
 impl Spent {
-    /// Model calls that count against the budget: a search is the same search whether a cache answers or not.
+    /// Model calls that count against the budget. Calls that a cache answered count too, so that a search takes the same steps with and
+    /// without a cache.
     #[must_use]
     pub fn calls_charged(&self) -> u32 {
         self.calls.saturating_add(self.cached)
     }
 }
 
-/// One line of the books. A call is settled after it is reserved; besides that their order changes nothing, so a journal of them rebuilds
-/// a ledger.
+/// One entry of the ledger. A call is settled after it was reserved; otherwise the order of entries does not matter, so a ledger can be
+/// rebuilt from the entries of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "entry")]
 pub enum Entry {
-    /// A call is about to be sent. Written before it is.
+    /// A call is about to be sent. The entry is written before the call is sent.
     Reserved {
-        /// Why it is made.
+        /// The purpose of the call, by [`Purpose::name`].
         purpose: String,
-        /// At most.
+        /// The most tokens that the call can use.
         tokens: u64,
-        /// At most; none: unknown.
+        /// The most that the call can cost, in millionths; `None` when its price is unknown.
         cost_micros: Option<u64>,
     },
     /// A reserved call has ended.
     Settled {
-        /// Why it was made.
+        /// The purpose of the call, by [`Purpose::name`].
         purpose: String,
-        /// What was reserved.
+        /// The tokens that were reserved.
         tokens: u64,
-        /// What was reserved.
+        /// The cost that was reserved.
         cost_micros: Option<u64>,
-        /// What it used; none: nobody knows, and it is charged all that was reserved.
+        /// What the call used. `None` when that is unknown: then the whole reservation is charged.
         usage: Option<Usage>,
     },
-    /// A reserved call was not sent after all.
+    /// A reserved call was not sent.
     Released {
-        /// What was reserved.
+        /// The tokens that were reserved.
         tokens: u64,
-        /// What was reserved.
+        /// The cost that was reserved.
         cost_micros: Option<u64>,
     },
-    /// A cache answered a call that had used this much when it was sent.
+    /// A cache answered a call.
     Hit {
-        /// Why it was made.
+        /// The purpose of the call, by [`Purpose::name`].
         purpose: String,
-        /// What it would have used.
+        /// The tokens that the call used when it was sent.
         tokens: u64,
-        /// How much of that in replies.
+        /// The part of these tokens that was the reply.
         #[serde(default)]
         output_tokens: u64,
-        /// What it would have cost; none: unknown.
+        /// What the call cost when it was sent; `None` when its price is unknown.
         #[serde(default)]
         cost_micros: Option<u64>,
     },
-    /// A statement.
+    /// A statement is run or explained.
     SqlRun,
-    /// A budget refused something.
+    /// A budget refused something for the first time.
     Refused(Exhausted),
 }
 
@@ -187,7 +188,7 @@ struct State {
     log_bytes: usize,
     unpriced: bool,
     cost_micros: u64,
-    /// What answers from a cache would have cost.
+    /// What the calls that a cache answered would have cost.
     saved_micros: u64,
     saved_unpriced: bool,
 }
@@ -260,18 +261,18 @@ impl fmt::Debug for Ledger {
 }
 
 impl Ledger {
-    /// An empty ledger.
+    /// Creates an empty ledger.
     #[must_use]
     pub fn new(budgets: Budgets) -> Arc<Self> {
         Arc::new(Self { budgets, state: Mutex::default(), listener: OnceLock::new() })
     }
 
-    /// Names who is told of each entry, at once and before what it stands for goes on. The first one stays.
+    /// Sets the listener, which is called with each entry before whatever the entry stands for proceeds. Only the first call has an effect.
     pub fn listen(&self, listener: impl Fn(&Entry) + Send + Sync + 'static) {
         let _ = self.listener.set(Box::new(listener));
     }
 
-    /// Books an entry that a journal holds. The listener is not told.
+    /// Applies an entry that a journal holds, without calling the listener.
     pub fn restore(&self, entry: &Entry) {
         self.state().apply(entry);
     }
@@ -280,8 +281,8 @@ impl Ledger {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Books an entry under the lock that its condition was weighed under, then tells the listener.
-    fn book(&self, mut state: MutexGuard<'_, State>, entry: &Entry) {
+    /// Applies an entry under the lock under which its condition was checked, then calls the listener.
+    fn record(&self, mut state: MutexGuard<'_, State>, entry: &Entry) {
         state.apply(entry);
         drop(state);
         if let Some(listener) = self.listener.get() {
@@ -293,11 +294,11 @@ impl Ledger {
         if state.spent.exhausted.contains(&which) {
             return which;
         }
-        self.book(state, &Entry::Refused(which));
+        self.record(state, &Entry::Refused(which));
         which
     }
 
-    /// What may be spent at most.
+    /// The budgets of this search.
     #[must_use]
     pub fn budgets(&self) -> &Budgets {
         &self.budgets
@@ -313,23 +314,23 @@ impl Ledger {
         spent
     }
 
-    /// Money that may still be spent, in millionths; none: no limit is set.
+    /// Cost that may still be spent, in millionths; `None` when there is no limit.
     #[must_use]
     pub fn cost_left(&self) -> Option<u64> {
         Some(self.budgets.cost_micros?.saturating_sub(self.state().cost_micros))
     }
 
-    /// Money that a search would have left without a cache: what a guest is told, so that it cannot tell an answer from a cache.
+    /// The cost that would be left if no cache had answered anything. Guests get this number, so that they cannot detect a cache.
     #[must_use]
     pub fn cost_left_as_sent(&self) -> Option<u64> {
         let saved = self.state().saved_micros;
         Some(self.cost_left()?.saturating_sub(saved))
     }
 
-    /// Reserves one model call of at most that much. Under a limit of money a call of unknown price is refused.
+    /// Reserves one model call that uses at most `most`. Under a cost limit, a call of unknown price is refused.
     ///
     /// # Errors
-    /// When calls, tokens or money would go over the budget; nothing is reserved then.
+    /// When the call would exceed the budget of calls, tokens or cost. Nothing is reserved then.
     pub fn reserve_call(self: &Arc<Self>, purpose: &Purpose, most: &Estimate) -> Result<Reservation, Exhausted> {
         let state = self.state();
         if state.spent.calls_charged() >= self.budgets.llm_calls {
@@ -345,15 +346,15 @@ impl Ledger {
             return Err(self.refuse(state, Exhausted::Cost));
         }
         let (purpose, cost_micros) = (purpose.name().to_owned(), most.cost_micros);
-        self.book(state, &Entry::Reserved { purpose: purpose.clone(), tokens, cost_micros });
+        self.record(state, &Entry::Reserved { purpose: purpose.clone(), tokens, cost_micros });
         Ok(Reservation { ledger: Arc::clone(self), purpose, tokens, cost_micros, open: true })
     }
 
-    /// Charges a call that a cache answered: no money, but calls and tokens as if it had been sent, so that a search takes the same way
-    /// with and without a cache.
+    /// Charges a call that a cache answered. It costs no money, but its call and tokens count as if it had been sent, so that a search
+    /// takes the same steps with and without a cache.
     ///
     /// # Errors
-    /// When calls or tokens would go over the budget; nothing is charged then.
+    /// When calls or tokens would exceed the budget. Nothing is charged then.
     pub fn charge_hit(&self, purpose: &Purpose, usage: &Usage) -> Result<(), Exhausted> {
         let state = self.state();
         if state.spent.calls_charged() >= self.budgets.llm_calls {
@@ -365,14 +366,14 @@ impl Ledger {
         }
         let cost_micros = usage.cost_micros;
         let (purpose, output_tokens) = (purpose.name().to_owned(), u64::from(usage.output_tokens));
-        self.book(state, &Entry::Hit { purpose, tokens, output_tokens, cost_micros });
+        self.record(state, &Entry::Hit { purpose, tokens, output_tokens, cost_micros });
         Ok(())
     }
 
     /// Charges one statement.
     ///
     /// # Errors
-    /// When the statements are used up, or an earlier one has [overrun](Self::note_overrun) its time.
+    /// When no statements are left, or an earlier one has [overrun](Self::note_overrun) its deadline.
     pub fn charge_sql_run(&self) -> Result<(), Exhausted> {
         let state = self.state();
         if state.spent.exhausted.contains(&Exhausted::Overrun) {
@@ -381,11 +382,11 @@ impl Ledger {
         if state.spent.sql_runs >= self.budgets.sql_runs {
             return Err(self.refuse(state, Exhausted::SqlRuns));
         }
-        self.book(state, &Entry::SqlRun);
+        self.record(state, &Entry::SqlRun);
         Ok(())
     }
 
-    /// Notes that a statement did not end even after its deadline: the search runs no more of them.
+    /// Records that a statement still ran after its deadline. From then on [`Self::charge_sql_run`] refuses.
     pub fn note_overrun(&self) {
         self.refuse(self.state(), Exhausted::Overrun);
     }
@@ -393,7 +394,7 @@ impl Ledger {
     /// Charges one port call of a guest.
     ///
     /// # Errors
-    /// When the port calls are used up.
+    /// When no port calls are left.
     pub fn charge_host_call(&self) -> Result<(), Exhausted> {
         let mut state = self.state();
         if state.spent.host_calls >= self.budgets.host_calls {
@@ -406,14 +407,14 @@ impl Ledger {
     /// Charges CPU time of a guest.
     ///
     /// # Errors
-    /// When the CPU time is used up; it is charged all the same.
+    /// When the budget of CPU time is exceeded; the time is charged all the same.
     pub fn charge_cpu(&self, time: Duration) -> Result<(), Exhausted> {
         let mut state = self.state();
         state.spent.cpu += time;
         if state.spent.cpu > self.budgets.cpu { Err(self.refuse(state, Exhausted::Cpu)) } else { Ok(()) }
     }
 
-    /// Whether that many log bytes still fit; what does not is counted as dropped.
+    /// Charges bytes of a guest's log, and returns whether they fit; bytes that do not are counted as dropped.
     pub fn charge_log(&self, bytes: usize) -> bool {
         let mut state = self.state();
         let fits = state.log_bytes.saturating_add(bytes) <= self.budgets.log_bytes;
@@ -426,8 +427,8 @@ impl Ledger {
     }
 }
 
-/// A model call that was reserved. Dropped without [`Reservation::settle`], it stays charged in full: a cancelled call may have been
-/// paid for.
+/// A model call that was reserved. If it is dropped without [`Reservation::settle`], it stays charged in full, since a cancelled call may
+/// have been paid for.
 #[derive(Debug)]
 pub struct Reservation {
     ledger: Arc<Ledger>,
@@ -438,23 +439,23 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Charges what was used; without usage, what was reserved.
+    /// Charges what the call used; without usage, all that was reserved.
     pub fn settle(mut self, usage: Option<&Usage>) {
         self.end(usage.cloned());
     }
 
-    /// Gives it back: nothing was sent.
+    /// Returns the reservation to the budget, since the call was not sent.
     pub fn release(mut self) {
         self.open = false;
         let entry = Entry::Released { tokens: self.tokens, cost_micros: self.cost_micros };
-        self.ledger.book(self.ledger.state(), &entry);
+        self.ledger.record(self.ledger.state(), &entry);
     }
 
     fn end(&mut self, usage: Option<Usage>) {
         self.open = false;
         let (tokens, cost_micros) = (self.tokens, self.cost_micros);
         let entry = Entry::Settled { purpose: std::mem::take(&mut self.purpose), tokens, cost_micros, usage };
-        self.ledger.book(self.ledger.state(), &entry);
+        self.ledger.record(self.ledger.state(), &entry);
     }
 }
 

@@ -1,13 +1,14 @@
-//! The nouns of the house, its ports and its roles, as plain Rust types and traits.
+//! Domain types, ports and roles as plain Rust types and traits.
 //!
-//! Nothing here does I/O, starts a task or knows a backend: every other room speaks in these words, and the contract in `wit/`
-//! has the same ones under the same file names.
+//! Nothing here does I/O, starts a task or knows a backend. All other crates use these types, and the contract in `wit/` has the same ones
+//! under the same file names.
 
+pub mod blocking;
 pub mod encode;
 mod error;
 pub mod ledger;
 pub mod limits;
-pub mod outside;
+
 pub mod ports;
 pub mod result_set;
 pub mod roles;

@@ -1,21 +1,22 @@
-//! The limits of single things, which hold from the first call. What a whole search may spend is in [`crate::ledger::Budgets`]. The defaults
-//! of both are the table of `host/README.md`.
+//! The limits of single calls and values. What a whole search may spend is in [`crate::ledger::Budgets`]. `host/README.md` has the defaults
+//! of both as a table.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// All limits. Counts are inclusive: the limit itself is still allowed.
+/// All limits. They are inclusive: the limit itself is still allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
     /// Bytes of a component file.
     pub component_bytes: u64,
-    /// Time to compile one.
+    /// Wall time to compile a component.
     pub compile: Duration,
-    /// CPU time to compile one in a process of its own.
+    /// CPU time to compile a component in a process of its own: 30 s by default, and 90 s in a debug build, whose compiler takes three times
+    /// as long.
     pub compile_cpu: Duration,
-    /// Bytes of memory to compile one in a process of its own.
+    /// Bytes of memory to compile a component in a process of its own.
     pub compile_memory: u64,
     /// Bytes of linear memory of one store, summed over its memories.
     pub memory: usize,
@@ -31,13 +32,13 @@ pub struct Limits {
     pub wasm_stack: usize,
     /// CPU time of one role call.
     pub cpu_per_call: Duration,
-    /// How long a guest may neither run nor wait in a port.
+    /// How long a guest may be idle: neither running nor waiting in a port.
     pub idle: Duration,
     /// Bytes lifted and lowered in one call.
     pub hostcall_bytes: usize,
     /// Resource handles of one store.
     pub handles: usize,
-    /// Bytes of results and requests that the handles of one store hold in the host, summed.
+    /// Bytes of results and requests that the host holds for the handles of one store, summed.
     pub held_bytes: usize,
     /// Bytes of one log line.
     pub log_line: usize,
@@ -45,43 +46,43 @@ pub struct Limits {
     pub prompt_bytes: usize,
     /// Bytes of one reply.
     pub reply_bytes: usize,
-    /// Model calls under way at once.
+    /// Model calls in flight at once.
     pub llm_in_flight: usize,
-    /// Statements under way at once.
+    /// Statements in flight at once.
     pub sql_in_flight: usize,
-    /// Time of one statement.
+    /// Wall time of one statement.
     pub sql_deadline: Duration,
     /// Bytes of one statement.
     pub sql_bytes: usize,
-    /// Rows kept of a result.
+    /// Rows of a result; further rows are cut.
     pub rows: u64,
-    /// Bytes kept of a result.
+    /// Bytes of a result; further rows are cut.
     pub result_bytes: usize,
     /// Bytes of one cell.
     pub cell_bytes: usize,
-    /// Tasks of a graph, those made while it runs included.
+    /// Tasks of a graph, those included that are added while it runs.
     pub tasks: usize,
     /// Edges of a graph.
     pub edges: usize,
-    /// Longest chain of dependencies, and of parents.
+    /// Tasks of the longest chain of dependencies, and of parents.
     pub depth: usize,
     /// Candidates that one solver call may return.
     pub candidates: usize,
-    /// Candidates that the trace of one search tells of.
+    /// Candidates in the trace of one search.
     pub traced: usize,
-    /// Role calls that other roles wait for, under way at once in one search.
+    /// Role calls that other roles wait for, in flight at once in one search.
     pub nested: usize,
-    /// Searches under way at once on one host.
+    /// Searches in flight at once on one host.
     pub searches: usize,
     /// Questions that one clarifier call may return.
     pub questions: usize,
     /// Bytes of one id.
     pub id_bytes: usize,
-    /// Bytes of one text: a task's words, a rationale, an answer.
+    /// Bytes of one text, such as a task's text, a rationale or an answer.
     pub text_bytes: usize,
     /// Bytes of one JSON document.
     pub json_bytes: usize,
-    /// Nesting of one JSON document.
+    /// Levels of nesting of one JSON document.
     pub json_depth: usize,
 }
 
@@ -90,7 +91,7 @@ impl Default for Limits {
         Self {
             component_bytes: 64 << 20,
             compile: Duration::from_secs(120),
-            compile_cpu: Duration::from_secs(30),
+            compile_cpu: Duration::from_secs(if cfg!(debug_assertions) { 90 } else { 30 }),
             compile_memory: 1_500_000_000,
             memory: 256 << 20,
             memories: 8,

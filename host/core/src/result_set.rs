@@ -1,31 +1,33 @@
-//! A result as the host keeps it: Arrow record batches, with the declared type of each column beside its Arrow type.
+//! Results of statements: Arrow record batches, with the declared SQL type of each column beside its Arrow type.
 
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, RecordBatch, StringArray,
+};
 use arrow_schema::{DataType, SchemaRef};
 use sha2::{Digest, Sha256};
 
 use crate::{Column, ColumnProfile, Equality, Profile, Value};
 
-/// The key in a field's metadata that holds the declared SQL type.
+/// The key of a field's metadata that holds the declared SQL type.
 pub const SQL_TYPE: &str = "sql_type";
 
-/// Rows of one statement, within the caps. Arrow types in use: Null, Boolean, Int64, Float64, Utf8, Binary.
+/// The rows of one statement, within the caps. The Arrow types in use are Null, Boolean, Int64, Float64, Decimal128, Utf8 and Binary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultSet {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
     truncated: bool,
     warnings: Vec<String>,
-    /// The one statement that ran, relations spliced in and in the engine's dialect.
+    /// The one statement that ran, relations spliced in, in the engine's dialect.
     pub sql: String,
     known: Known,
 }
 
-/// What was once computed from a result, which never changes. A copy of the result begins anew, and results are compared without it.
+/// Values computed from a result, which never changes. A copy of a result starts without them, and comparisons ignore them.
 #[derive(Default)]
 struct Known {
     profile: OnceLock<Profile>,
@@ -52,7 +54,7 @@ impl std::fmt::Debug for Known {
 }
 
 impl ResultSet {
-    /// A result of these batches, all of this schema. `truncated` tells that a cap cut it, `warnings` what the reader should know.
+    /// Creates a result of batches that all have this schema. `truncated` is whether a cap cut it; `warnings` are for the reader.
     #[must_use]
     pub fn new(
         schema: SchemaRef,
@@ -70,31 +72,31 @@ impl ResultSet {
         &self.schema
     }
 
-    /// The rows.
+    /// The rows as record batches.
     #[must_use]
     pub fn batches(&self) -> &[RecordBatch] {
         &self.batches
     }
 
-    /// Whether a cap cut it.
+    /// Whether a cap cut the result.
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.truncated
     }
 
-    /// What the reader should know.
+    /// Remarks on the result for its reader.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// How many rows were kept.
+    /// The number of rows, those that a cap cut not counted.
     #[must_use]
     pub fn row_count(&self) -> u64 {
         self.batches.iter().map(|batch| batch.num_rows() as u64).sum()
     }
 
-    /// Name and declared type of each column.
+    /// The name, the declared type and the nullability of each column.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
         self.schema
@@ -109,7 +111,7 @@ impl ResultSet {
             .collect()
     }
 
-    /// Its shape. `distinct` is not counted.
+    /// The shape of the result. `distinct` is not counted.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.known.profile.get_or_init(|| self.shape()).clone()
@@ -129,7 +131,7 @@ impl ResultSet {
         Profile { rows: self.row_count(), truncated: self.truncated, columns, warnings: self.warnings.clone() }
     }
 
-    /// Rows `offset..offset + limit` as cells.
+    /// The cells of the rows `offset..offset + limit`, as far as they exist.
     #[must_use]
     pub fn rows(&self, offset: u64, limit: u64) -> Vec<Vec<Value>> {
         let mut rows = Vec::new();
@@ -153,8 +155,9 @@ impl ResultSet {
         rows
     }
 
-    /// A digest that is equal for equal results; `salt` makes it useless outside its run. None for an unknown equality. Numbers are
-    /// equal when their values are (1 and 1.0); everything else when it is the same. Column names do not count.
+    /// A digest that is equal for results that are equal under `under`; `salt` makes it useless outside of its run. `None` for an unknown
+    /// equality. Numbers are equal when their values are (1 and 1.0); all other cells when type and value are the same. Column names do not
+    /// count.
     #[must_use]
     pub fn fingerprint(&self, under: &Equality, salt: u64) -> Option<String> {
         let key = (rank(under)?, salt);
@@ -187,7 +190,7 @@ impl ResultSet {
     }
 }
 
-/// The known equalities as numbers.
+/// A number for each known equality.
 fn rank(under: &Equality) -> Option<u8> {
     match under {
         Equality::Bag => Some(0),
@@ -197,7 +200,7 @@ fn rank(under: &Equality) -> Option<u8> {
     }
 }
 
-/// One cell of an Arrow column of the types that [`ResultSet`] uses; another type reads as NULL.
+/// One cell of an Arrow column of the types that [`ResultSet`] uses; other types read as NULL.
 #[must_use]
 pub fn cell(column: &ArrayRef, row: usize) -> Value {
     if column.is_null(row) {
@@ -208,6 +211,9 @@ pub fn cell(column: &ArrayRef, row: usize) -> Value {
         DataType::Boolean => any.downcast_ref::<BooleanArray>().map(|a| Value::Boolean(a.value(row))),
         DataType::Int64 => any.downcast_ref::<Int64Array>().map(|a| Value::Integer(a.value(row))),
         DataType::Float64 => any.downcast_ref::<Float64Array>().map(|a| Value::Real(a.value(row))),
+        DataType::Decimal128(..) => {
+            any.downcast_ref::<Decimal128Array>().map(|a| Value::Decimal(a.value_as_string(row)))
+        }
         DataType::Utf8 => any.downcast_ref::<StringArray>().map(|a| Value::Text(a.value(row).to_owned())),
         DataType::Binary => any.downcast_ref::<BinaryArray>().map(|a| Value::Bytes(a.value(row).to_vec())),
         _ => None,
@@ -215,8 +221,29 @@ pub fn cell(column: &ArrayRef, row: usize) -> Value {
     .unwrap_or(Value::Null)
 }
 
-/// Hashes a cell so that equal ones, and only these, go in as the same bytes: their length, a tag, the value. Texts and blobs are read where
-/// they lie.
+/// A decimal number in the narrowest type that holds it without loss.
+enum Number {
+    Whole(i64),
+    Real(f64),
+    /// The digits without zeros at the end, and how many of them are behind the point.
+    Exact(i128, i8),
+}
+
+fn number(mut digits: i128, mut scale: i8) -> Number {
+    while scale > 0 && digits % 10 == 0 {
+        (digits, scale) = (digits / 10, scale - 1);
+    }
+    /// Whole numbers up to here are exact as `f64`.
+    const EXACT: i128 = 1 << 53;
+    match i64::try_from(digits) {
+        Ok(whole) if scale == 0 => Number::Whole(whole),
+        // Both are exact, so that the quotient is the number that reading the text gives.
+        Ok(whole) if scale <= 22 && digits.abs() <= EXACT => Number::Real(whole as f64 / 10_f64.powi(scale.into())),
+        _ => Number::Exact(digits, scale),
+    }
+}
+
+/// Hashes a cell so that exactly equal cells give the same bytes: length, tag, value. Texts and blobs are hashed without a copy.
 fn hash_cell(hasher: &mut Sha256, column: &ArrayRef, row: usize) {
     let mut tagged = |tag: u8, bytes: &[u8]| {
         hasher.update((bytes.len() as u64 + 1).to_le_bytes());
@@ -230,6 +257,13 @@ fn hash_cell(hasher: &mut Sha256, column: &ArrayRef, row: usize) {
         }
         if let Some(blobs) = any.downcast_ref::<BinaryArray>() {
             return tagged(b'b', blobs.value(row));
+        }
+        if let Some(decimals) = any.downcast_ref::<Decimal128Array>() {
+            return match number(decimals.value(row), decimals.scale()) {
+                Number::Whole(value) => tagged(b'i', &value.to_le_bytes()),
+                Number::Real(value) => tagged(b'r', &value.to_bits().to_le_bytes()),
+                Number::Exact(digits, scale) => tagged(b'd', format!("{digits}e-{scale}").as_bytes()),
+            };
         }
     }
     match cell(column, row) {
@@ -245,7 +279,7 @@ fn hash_cell(hasher: &mut Sha256, column: &ArrayRef, row: usize) {
     }
 }
 
-/// A 64-bit digest of parts, the same on every machine and in every run; for seeds, not for secrets.
+/// A 64-bit digest (FNV-1a) of parts, the same on every machine and in every run; for seeds, not for secrets.
 #[must_use]
 pub fn digest64(parts: &[&str]) -> u64 {
     let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
@@ -322,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_already_is_the_same_and_does_not_count() {
+    fn computed_values_are_reused_and_ignored_by_comparisons() {
         let asked = result(Arc::new(Int64Array::from(vec![1, 2])));
         let first = asked.fingerprint(&Equality::Set, 7);
         let ordered = asked.fingerprint(&Equality::Ordered, 7);

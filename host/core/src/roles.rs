@@ -1,4 +1,7 @@
-//! What a plugin plays for the host. The runtime implements these traits over components; tests implement them in plain Rust.
+//! What a plugin implements for the host. The runtime implements these traits over components; tests implement them in plain Rust.
+//!
+//! A method is called once in a fresh store, and nothing of one call is left for the next. All methods fail with the plugin's own typed
+//! failure, a trap, a limit or an invalid value: see [`RoleError`].
 
 use std::sync::Arc;
 
@@ -11,28 +14,28 @@ use crate::{
     RoleError, Signals, Step, Task, TaskId, Verdict,
 };
 
-/// A role's name.
+/// A role that a plugin can implement in a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Narrows a large catalog.
     Linker,
-    /// Compiles a question into a graph.
+    /// Divides a question into a graph of tasks.
     Planner,
     /// Finds statements for a task.
     Solver,
     /// Turns claims into probabilities.
     Calibrator,
-    /// Judges candidates.
+    /// Judges the candidates of a task by their rows.
     Reward,
     /// Decides what to ask the user.
     Clarifier,
-    /// Makes the answer.
+    /// Makes the answer from the finished tasks.
     Aggregator,
 }
 
 impl Role {
-    /// All roles, in the order in which a question meets them.
+    /// All roles, in the order in which a search calls them.
     pub const ALL: [Self; 7] =
         [Self::Linker, Self::Planner, Self::Solver, Self::Calibrator, Self::Reward, Self::Clarifier, Self::Aggregator];
 
@@ -57,87 +60,87 @@ impl std::fmt::Display for Role {
     }
 }
 
-/// Everything that one role call gets besides its arguments. Dropping the future of the call ends it.
+/// What one role call gets besides its arguments. Dropping the future of the call ends it.
 #[derive(Clone)]
 pub struct Call {
-    /// Names the call in errors and traces, such as `solver(A)`.
+    /// The call's name in errors and traces, such as `solver(A)`.
     pub label: String,
-    /// What the host lends.
+    /// The ports that the host lends.
     pub ports: Ports,
-    /// Where host calls, CPU time and log bytes are charged.
+    /// The ledger that host calls, CPU time and log bytes are charged to.
     pub ledger: Arc<Ledger>,
 }
 
-/// A table that is worth showing.
+/// A table that a question needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Relevant {
-    /// Its name.
+    /// The table's name as the catalog spells it.
     pub table: String,
-    /// Which of its columns; none: all.
+    /// The columns that are needed; an empty list means all.
     pub columns: Vec<String>,
-    /// How relevant, 0 to 1.
+    /// The relevance, 0 to 1.
     pub score: f64,
-    /// Why.
+    /// Why the table is needed.
     pub reason: String,
 }
 
-/// What a linker found.
+/// The result of a linker.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Linked {
-    /// Most relevant first; none: the catalog stays as it is.
+    /// The tables that other roles see from now on, most relevant first; an empty list leaves the catalog as it is.
     pub tables: Vec<Relevant>,
-    /// What the other roles are told inside the problem.
+    /// Hits that become part of the problem for the other roles.
     pub hints: Vec<Hit>,
 }
 
 /// A finished dependency of a task.
 #[derive(Clone)]
 pub struct Parent {
-    /// The task.
+    /// The task that ended.
     pub task: Task,
-    /// What came of it.
+    /// The result of that task.
     pub output: Output,
-    /// Its solver's memory.
+    /// The memo that the dependency's solver returned.
     pub memo: Option<Json>,
 }
 
-/// What came of a finished task.
+/// The result of a finished task.
 #[derive(Clone)]
 pub enum Output {
-    /// Rows, under a name that may stand in FROM.
+    /// Rows under a name that may stand in FROM.
     Relation {
-        /// The name.
+        /// The name in FROM.
         name: String,
-        /// The candidate that was kept.
+        /// The candidate that was accepted.
         candidate: Box<Candidate>,
-        /// Its rows.
+        /// The rows of that candidate.
         results: Arc<ResultSet>,
     },
-    /// Hits of retrieval.
+    /// The hits of a retrieval task.
     Hits(Vec<Hit>),
-    /// It failed, and a tolerant task runs all the same.
+    /// The task failed; only a tolerant task gets this.
     Failed(Failure),
 }
 
-/// What a solver found.
+/// The result of a solver.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Best first; none is an honest answer.
+    /// Candidates, best first; an empty list is allowed.
     pub candidates: Vec<Candidate>,
     /// Smaller tasks in place of this one; the last gives its result.
     pub subtasks: Vec<Task>,
-    /// What the user should be asked.
+    /// A question to the user.
     pub ask: Option<Question>,
-    /// Memory for the planner and dependents.
+    /// A document for the planner and for dependents, opaque to the host.
     pub memo: Option<Json>,
 }
 
 /// A candidate with its rows.
 #[derive(Clone)]
 pub struct Rival {
-    /// The candidate.
+    /// The statement and what is known about it.
     pub candidate: Candidate,
-    /// Its rows.
+    /// The rows of the statement.
     pub results: Arc<ResultSet>,
 }
 
@@ -146,54 +149,55 @@ pub struct Rival {
 pub struct Finished {
     /// The name that may stand in FROM.
     pub name: String,
-    /// The task.
+    /// The task that ended.
     pub task: Task,
-    /// The candidate that was kept.
+    /// The candidate that was accepted.
     pub candidate: Candidate,
-    /// The others, best first.
+    /// The other candidates, best first.
     pub others: Vec<Candidate>,
-    /// The kept one's rows.
+    /// The accepted candidate's rows.
     pub results: Arc<ResultSet>,
 }
 
-/// An answer.
+/// The result of an aggregator.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Answer {
-    /// In words.
+    /// The answer in words.
     pub text: String,
-    /// The task whose result it is.
+    /// The task whose result the answer is.
     pub task: TaskId,
-    /// The candidate whose result it is.
+    /// The candidate whose result the answer is.
     pub candidate: Option<CandidateId>,
-    /// A statement that joins finished tasks; its rows are the answer's.
+    /// A statement over finished tasks whose rows are the answer instead; the host runs and judges it.
     pub sql: Option<String>,
-    /// 0 to 1.
+    /// The confidence, 0 to 1; the host lowers it to the calibrated one.
     pub confidence: f64,
-    /// How it came about, step by step.
+    /// How the answer was found, step by step.
     pub basis: Vec<String>,
-    /// What the reader should know.
+    /// Remarks for the reader.
     pub caveats: Vec<String>,
 }
 
 /// Narrows a large catalog to what a question needs.
 #[async_trait]
 pub trait Linker: Send + Sync {
-    /// The tables worth showing, and hints.
+    /// Called once for each wording of the problem, before the planner. Returns the tables and columns that the question needs, and hints.
     ///
     /// # Errors
-    /// The role's failure, a trap, a limit, or an invalid value.
+    /// The plugin's failure, a trap, a limit, or an invalid value. After a typed failure the search goes on with the whole catalog.
     async fn link(&self, call: Call, problem: &Problem, catalog: &Catalog) -> Result<Linked, RoleError>;
 }
 
-/// Compiles a question into a graph.
+/// Divides a question into a graph of tasks, and changes the graph after observations.
 #[async_trait]
 pub trait Planner: Send + Sync {
-    /// The first graph.
+    /// Called once for each wording of the problem. Returns the first graph.
     ///
     /// # Errors
-    /// The role's failure, a trap, a limit, or an invalid value.
+    /// The plugin's failure, a trap, a limit, or an invalid value.
     async fn plan(&self, call: Call, problem: &Problem, catalog: &Catalog) -> Result<Graph, RoleError>;
-    /// What to change after observations; `seen[fresh..]` are new.
+    /// Called after tasks have ended, one call at a time; `seen[fresh..]` are the observations since the last call. Returns the changes of
+    /// the graph.
     ///
     /// # Errors
     /// As [`Planner::plan`].
@@ -211,10 +215,11 @@ pub trait Planner: Send + Sync {
 /// Finds statements for a task.
 #[async_trait]
 pub trait Solver: Send + Sync {
-    /// Candidates for one task.
+    /// Called once for each task that goes to the solver, when its dependencies have ended. Returns candidates, or smaller tasks in its
+    /// place.
     ///
     /// # Errors
-    /// The role's failure, a trap, a limit, or an invalid value.
+    /// The plugin's failure, a trap, a limit, or an invalid value.
     async fn solve(
         &self,
         call: Call,
@@ -228,20 +233,20 @@ pub trait Solver: Send + Sync {
 /// Turns claims into probabilities.
 #[async_trait]
 pub trait Calibrator: Send + Sync {
-    /// One number of 0 to 1 for each claim, in order.
+    /// Called for the claims of a task's candidates. Returns one number of 0 to 1 for each claim, in order.
     ///
     /// # Errors
     /// A trap, a limit, or an invalid value.
     async fn calibrate(&self, call: Call, claims: &[(f64, Signals)]) -> Result<Vec<f64>, RoleError>;
 }
 
-/// Judges all rivals of a task at once.
+/// Judges all candidates of a task at once.
 #[async_trait]
 pub trait Reward: Send + Sync {
-    /// One verdict for each rival, in order.
+    /// Called when candidates with their rows are to be judged. Returns one verdict for each, in order.
     ///
     /// # Errors
-    /// The role's failure, a trap, a limit, or an invalid value.
+    /// The plugin's failure, a trap, a limit, or an invalid value.
     async fn judge(
         &self,
         call: Call,
@@ -255,10 +260,11 @@ pub trait Reward: Send + Sync {
 /// Decides what to ask the user.
 #[async_trait]
 pub trait Clarifier: Send + Sync {
-    /// Questions, the most useful first.
+    /// Called when a search has no answer or an uncertain one. Returns questions to the user, the most useful first; none when nothing is
+    /// to be asked.
     ///
     /// # Errors
-    /// The role's failure, a trap, a limit, or an invalid value.
+    /// The plugin's failure, a trap, a limit, or an invalid value.
     async fn assess(
         &self,
         call: Call,
@@ -269,13 +275,13 @@ pub trait Clarifier: Send + Sync {
     ) -> Result<Vec<Question>, RoleError>;
 }
 
-/// Makes the answer.
+/// Makes the answer from the finished tasks.
 #[async_trait]
 pub trait Aggregator: Send + Sync {
-    /// The answer; none when nothing here answers the question.
+    /// Called once, when the graph has finished. Returns the answer; `None` when nothing answers the question.
     ///
     /// # Errors
-    /// The role's failure, a trap, a limit, or an invalid value.
+    /// The plugin's failure, a trap, a limit, or an invalid value.
     async fn aggregate(
         &self,
         call: Call,

@@ -1,11 +1,11 @@
-//! What a guest hands out is checked here before anybody uses it: numbers finite and in range, ids well formed and unique, texts and
-//! lists bounded, JSON shallow. Whether a graph is acyclic and its names known is the scheduler's to say.
+//! Checks of the values that guests return, before anything uses them: numbers finite and in range, ids well formed and unique, texts and
+//! lists bounded, JSON shallow. Whether a graph is acyclic and its names are known is checked by the scheduler.
 
 mod retrieval;
 
 use std::collections::BTreeSet;
 
-pub use retrieval::{linked, lookup};
+pub use retrieval::{linked, retrieval_query};
 
 use crate::roles::{Answer, Outcome};
 use crate::{
@@ -56,10 +56,10 @@ fn size(field: &str, size: usize, limit: usize, unit: &str) -> Checked {
     if size > limit { refuse(field, format!("has {size} {unit}, over the limit of {limit}")) } else { Ok(()) }
 }
 
-/// A JSON document: its size, nesting and syntax.
+/// Checks size, nesting and syntax of a JSON document.
 ///
 /// # Errors
-/// When it is none, or too large or too deep.
+/// When it is not JSON, or too large or too deep.
 pub fn json(field: &str, document: &str, limits: &Limits) -> Checked {
     size(field, document.len(), limits.json_bytes, "bytes")?;
     size(field, extent(document.as_bytes()).depth, limits.json_depth, "levels")?;
@@ -69,16 +69,17 @@ pub fn json(field: &str, document: &str, limits: &Limits) -> Checked {
     }
 }
 
-/// Whether a document that claims to be JSON has at most so many values: parsed, each takes some hundred bytes, however short it is.
+/// Whether a document that claims to be JSON has at most that many values. Each value takes some hundred bytes when it is parsed, however
+/// short it is.
 #[must_use]
 pub fn has_few_values(document: &[u8], most: usize) -> bool {
     extent(document).values <= most
 }
 
-/// How deep and how large a document is.
+/// The nesting and the size of a document.
 struct Extent {
     depth: usize,
-    /// Values that it can hold at most.
+    /// The most values that it can hold.
     values: usize,
 }
 
@@ -166,7 +167,7 @@ pub fn task(task: &Task, limits: &Limits) -> Checked {
     task.depends_on.iter().try_for_each(|dependency| id("task.depends-on", dependency, limits))?;
     match &task.operation {
         Operation::Solve | Operation::Choose => {}
-        Operation::Retrieve(look) => lookup(look, limits)?,
+        Operation::Retrieve(query) => retrieval_query(query, limits)?,
         Operation::Other(name) => return unknown("task.operation", name),
     }
     finite("task.priority", task.priority)?;
@@ -294,7 +295,7 @@ pub fn answer(answer: &Answer, known: &[&str], limits: &Limits) -> Checked {
     answer.caveats.iter().try_for_each(|line| words("answer.caveats", line, limits))
 }
 
-/// A failure in a plugin's own words.
+/// A plugin's failure with its texts clipped.
 #[must_use]
 pub fn failure(failure: Failure, limits: &Limits) -> Failure {
     let message = text::clip(&failure.message, limits.log_line).to_owned();

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use divan::counter::ItemsCount;
 use syrch_grade::rules::Rule;
 use syrch_grade::run::{
-    Answered, Answerer, Arm, Cost, End, Graded, Header, Item, Judged, Options, Plan, RUN_FORMAT, RunFolder, Silent,
-    SuiteOfRun, execute, read,
+    Answered, Arm, Cost, End, Graded, Header, Item, Judged, Options, Plan, RUN_FORMAT, RunFolder, Silent, SuiteOfRun,
+    SystemUnderTest, execute, read,
 };
 use syrch_grade::{Gold, Question, Verdict};
 use syrch_scheduler::Stop;
@@ -23,7 +23,7 @@ const READ: u64 = 50_000;
 struct Empty;
 
 #[async_trait]
-impl Answerer for Empty {
+impl SystemUnderTest for Empty {
     type Fatal = ();
 
     async fn answer(&self, item: &Item) -> Answered<()> {
@@ -60,7 +60,7 @@ fn questions(number: u64) -> Vec<Arc<Question>> {
     let question = |place: u64| Question {
         id: format!("q{place}"),
         db: format!("db{}", place % 20),
-        engine: "sqlite".to_owned(),
+        engine: None,
         question: format!("How many customers are there in each country, the most first ({place})?"),
         evidence: None,
         golds: vec![Gold::Sql("SELECT 1".to_owned())],

@@ -2,9 +2,10 @@
 //! being killed, the statistics of their comparison, and the reports on them.
 //!
 //! Nothing here opens a database or asks a model: results come in as [`syrch_core::ResultSet`], and whoever answers questions is a
-//! [`run::Answerer`].
+//! [`run::SystemUnderTest`].
 
 pub mod calibrate;
+pub mod page;
 pub mod picture;
 pub mod report;
 pub mod rules;

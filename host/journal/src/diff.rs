@@ -1,4 +1,4 @@
-//! Two searches side by side: what they were told, which of their tasks and candidates correspond, and whether they came to the same.
+//! Two searches side by side: which inputs differ, which of their tasks and candidates correspond, and whether their results are the same.
 
 mod align;
 #[cfg(test)]
@@ -9,151 +9,152 @@ use serde_json::Value;
 
 use crate::tree::{CandidateNode, Round, SearchTree, Status, TaskNode};
 
-/// What [`TreeDiff::schema`] says.
+/// The value of [`TreeDiff::schema`].
 pub const DIFF_SCHEMA: &str = "syrch.trace-diff/1";
 
 /// Two searches side by side, the first on the left.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreeDiff {
-    /// Always [`DIFF_SCHEMA`].
+    /// The document's schema, always [`DIFF_SCHEMA`].
     pub schema: String,
-    /// The runs' ids.
+    /// The ids of both runs.
     pub runs: [String; 2],
     /// The questions as asked.
     pub questions: [String; 2],
-    /// Whether both were asked the same, evidence included.
+    /// Whether question and evidence are the same.
     pub same_question: bool,
     /// Whether nothing below differs but times and costs.
     pub equal: bool,
-    /// What they were told that differs: plugins by digest, models, settings.
-    pub told: Vec<Difference>,
-    /// Tasks that correspond, and those of one side only.
+    /// Inputs that differ: plugins by digest, models, settings. The document names them `told`.
+    #[serde(rename = "told")]
+    pub given: Vec<Difference>,
+    /// Tasks that correspond, and those of one search only.
     pub tasks: Vec<TaskPair>,
-    /// What they came to.
+    /// The results of both searches.
     pub answer: AnswerDiff,
-    /// Calls, costs and time.
+    /// Calls, costs and time of both searches.
     pub counts: Vec<Count>,
 }
 
-/// Something that differs.
+/// A property whose value differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// What.
+    /// The property, such as `text` or `ending`.
     pub what: String,
-    /// On the left; null: not there.
+    /// The value in the first search; null where it has none.
     pub left: Value,
-    /// On the right.
+    /// The value in the second search; null where it has none.
     pub right: Value,
 }
 
-/// A number on both sides; null: unknown.
+/// A number of both searches; null where it is unknown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Count {
-    /// What.
+    /// What is counted, such as `model calls`.
     pub what: String,
-    /// On the left.
+    /// The number of the first search.
     pub left: Option<f64>,
-    /// On the right.
+    /// The number of the second search.
     pub right: Option<f64>,
 }
 
-/// Why two things are taken to correspond.
+/// Why two tasks or two candidates are taken to correspond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MatchedBy {
-    /// They have the same id, and texts that are alike.
+    /// Their ids are equal, and their texts similar.
     Id,
-    /// Their texts are alike.
+    /// Their texts are similar.
     Text,
-    /// Their statements are equal but for spaces and letter case.
+    /// Their statements are equal, white space and letter case aside.
     Statement,
     /// Their results are equal.
     Result,
 }
 
-/// Two tasks that correspond, or one alone.
+/// Two tasks that correspond, or one without a counterpart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskPair {
-    /// The round.
+    /// The number of the round.
     pub round: u32,
-    /// Why; none: one alone.
+    /// Why the two correspond; `None` for a task without a counterpart.
     pub matched_by: Option<MatchedBy>,
-    /// The first search's.
+    /// The task of the first search.
     pub left: Option<TaskSide>,
-    /// The second search's.
+    /// The task of the second search.
     pub right: Option<TaskSide>,
-    /// What of them differs; for an edge, a task stands under the id of the one on the left that corresponds to it.
+    /// The properties that differ. In an edge, a task of the second search has the id of its counterpart in the first.
     pub differences: Vec<Difference>,
-    /// Their candidates.
+    /// The candidates of both tasks.
     pub candidates: Vec<CandidatePair>,
 }
 
 /// A task of one search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskSide {
-    /// Its id.
+    /// The task's id in that search.
     pub id: String,
-    /// What to find out.
+    /// What the task finds out.
     pub text: String,
 }
 
-/// Two candidates that correspond, or one alone.
+/// Two candidates that correspond, or one without a counterpart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CandidatePair {
-    /// Why; none: one alone.
+    /// Why the two correspond; `None` for a candidate without a counterpart.
     pub matched_by: Option<MatchedBy>,
-    /// Whether their results are equal; none: unknown.
+    /// Whether their results are equal; `None` when a result is unknown.
     pub equal_result: Option<bool>,
-    /// The first search's.
+    /// The candidate of the first search.
     pub left: Option<CandidateSide>,
-    /// The second search's.
+    /// The candidate of the second search.
     pub right: Option<CandidateSide>,
 }
 
 /// A candidate of one search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CandidateSide {
-    /// Its id.
+    /// The candidate's id in that search.
     pub id: String,
-    /// The statement.
+    /// The statement as the strategy wrote it.
     pub sql: String,
-    /// What became of it.
+    /// What became of the candidate.
     pub status: Status,
-    /// 0 to 1.
+    /// The calibrated confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Why it was kept or dropped.
+    /// Why it was accepted or dropped.
     pub reason: Option<String>,
 }
 
-/// What two searches came to.
+/// The results of both searches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerDiff {
-    /// Whether the answers' rows are equal in any order; none: rows are missing on a side.
+    /// Whether the answers' rows are equal in any order; `None` when a journal lacks the rows.
     pub equal_rows: Option<bool>,
-    /// The first search's.
+    /// The result of the first search.
     pub left: AnswerSide,
-    /// The second search's.
+    /// The result of the second search.
     pub right: AnswerSide,
 }
 
-/// What one search came to.
+/// The result of one search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerSide {
-    /// How it ended.
+    /// The outcome, as [`crate::OutcomeNode::kind`].
     pub outcome: String,
     /// The statement whose rows are the answer.
     pub sql: Option<String>,
-    /// How many rows.
+    /// The number of rows.
     pub rows: Option<u64>,
-    /// 0 to 1.
+    /// The calibrated confidence, 0 to 1.
     pub confidence: Option<f64>,
 }
 
 impl TreeDiff {
-    /// Both trees side by side.
+    /// Compares the trees of two searches over the same or a similar question.
     #[must_use]
     pub fn of(left: &SearchTree, right: &SearchTree) -> Self {
-        let told = told(left, right);
+        let differing = differing(left, right);
         let tasks: Vec<TaskPair> = rounds(left, right)
             .into_iter()
             .flat_map(|(number, left, right)| align::tasks(number, left, right))
@@ -165,7 +166,7 @@ impl TreeDiff {
             (left, right) => left.is_none() && right.is_none(),
         };
         let equal = same_question
-            && told.is_empty()
+            && differing.is_empty()
             && tasks.iter().all(TaskPair::is_equal)
             && equal_sql
             && answer.equal_rows != Some(false)
@@ -176,7 +177,7 @@ impl TreeDiff {
             questions: [left.question.clone(), right.question.clone()],
             same_question,
             equal,
-            told,
+            given: differing,
             tasks,
             answer,
             counts: counts(left, right),
@@ -191,7 +192,7 @@ impl TaskPair {
 }
 
 impl CandidatePair {
-    /// Whether nothing of them differs; ids aside.
+    /// Whether the candidates are the same, ids aside.
     #[must_use]
     pub fn is_equal(&self) -> bool {
         let (Some(left), Some(right)) = (&self.left, &self.right) else { return false };
@@ -219,7 +220,7 @@ impl TaskSide {
     }
 }
 
-/// Rounds of the same number.
+/// The rounds of both searches, paired by number.
 fn rounds<'a>(left: &'a SearchTree, right: &'a SearchTree) -> Vec<(u32, Option<&'a Round>, Option<&'a Round>)> {
     let mut numbers: Vec<u32> = left.rounds.iter().chain(&right.rounds).map(|round| round.number).collect();
     numbers.sort_unstable();
@@ -228,7 +229,7 @@ fn rounds<'a>(left: &'a SearchTree, right: &'a SearchTree) -> Vec<(u32, Option<&
     numbers.into_iter().map(|number| (number, find(left, number), find(right, number))).collect()
 }
 
-fn told(left: &SearchTree, right: &SearchTree) -> Vec<Difference> {
+fn differing(left: &SearchTree, right: &SearchTree) -> Vec<Difference> {
     let (mut left, mut right) = (given(left), given(right));
     let mut differences = Vec::new();
     for (what, value) in left.drain(..) {
@@ -243,7 +244,7 @@ fn told(left: &SearchTree, right: &SearchTree) -> Vec<Difference> {
     differences
 }
 
-/// What a search was told, each with a name.
+/// The inputs of a search by name.
 fn given(tree: &SearchTree) -> Vec<(String, Value)> {
     let mut all = vec![
         ("host".to_owned(), tree.host.clone().into()),

@@ -1,5 +1,5 @@
-//! The file: lines that are appended whole, in mode 0600, by one process at a time. A line that was written survives the end of the
-//! process, however it comes; only a failing machine can lose what the system has not yet put on disk.
+//! The journal's file: lines that are appended whole, in mode 0600, by one process at a time. A line that was written survives the end of
+//! the process, however it ends; only a failing machine can lose what the system has not yet put on disk.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
@@ -9,67 +9,68 @@ use std::time::Duration;
 use crate::read::Journal;
 use crate::record::{Header, Record};
 
-/// Bytes of one journal at most, whatever a plugin does; then it ends, and says so.
+/// The most bytes of one journal, whatever a plugin does; then the journal ends with a warning.
 const MOST: u64 = 512 << 20;
 
-/// Bytes of one line at most: the rows of an answer of the greatest size as JSON.
+/// The most bytes of one line: the rows of a result of the greatest size as JSON.
 pub(crate) const LINE: u64 = 256 << 20;
 
-/// How often a lock that somebody else holds is tried again, and after how long.
-pub(crate) const LOOKS: u32 = 20;
-pub(crate) const LOOK: Duration = Duration::from_millis(5);
+/// How often a lock that another process holds is tried.
+pub(crate) const LOCK_TRIES: u32 = 20;
+/// The time between two of these tries.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_millis(5);
 
 /// Why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The file or its folder.
+    /// The file or its folder cannot be accessed.
     #[error("the journal `{path}`: {source}")]
     Io {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It is no journal, or a damaged one.
+    /// The file is not a journal, or is damaged.
     #[error("the journal `{path}`, line {line}: {reason}")]
     Malformed {
-        /// Which.
+        /// The path of the journal.
         path: PathBuf,
-        /// Where, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// What is wrong with the line.
         reason: String,
     },
-    /// Another version of the format.
+    /// The journal has a version of the format that this host does not read.
     #[error("the journal `{path}` has version {found} of the format; this host reads version {known}")]
     Version {
-        /// Which.
+        /// The path of the journal.
         path: PathBuf,
-        /// What it has.
+        /// The version that the journal's header names.
         found: u64,
-        /// What this host knows.
+        /// The version that this host writes.
         known: u32,
     },
-    /// A process still writes it.
-    #[error("the journal `{path}` is being written: its run is still going on")]
+    /// Another process writes the journal.
+    #[error("the journal `{path}` is being written: its run is in progress")]
     Busy {
-        /// Which.
+        /// The path of the journal.
         path: PathBuf,
     },
-    /// No run has that id.
+    /// There is no run of that id.
     #[error("there is no run `{run}`")]
     Unknown {
-        /// What was asked for.
+        /// The id that was given.
         run: String,
         /// Ids that nearly match.
         similar: Vec<String>,
     },
-    /// Several runs have ids that begin so.
+    /// The ids of several runs begin with the given one.
     #[error("several runs begin with `{run}`: {}", matches.join(", "))]
     Several {
-        /// What was asked for.
+        /// The beginning that was given.
         run: String,
-        /// Which.
+        /// The ids that begin with it.
         matches: Vec<String>,
     },
 }
@@ -80,7 +81,7 @@ impl JournalError {
     }
 }
 
-/// Appends to one journal, which it holds locked.
+/// The writer of one journal, whose file it locks.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
@@ -92,17 +93,17 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Begins a new journal.
+    /// Creates a new journal with its header.
     ///
     /// # Errors
-    /// When the file is there already or cannot be written.
+    /// When the file exists already or cannot be written.
     pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
         let fail = |error| JournalError::io(path, error);
-        // A journal appears with its header: what is killed before leaves none.
+        // The file appears with its header, so a process that is killed before leaves no journal.
         let part = path.with_extension("part");
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        private(&mut options);
+        syrch_files::private(&mut options);
         let file = options.open(&part).map_err(fail)?;
         let mut writer = Self::locked(file, path)?;
         let mut line = serde_json::to_vec(header).map_err(|error| fail(error.into()))?;
@@ -114,10 +115,11 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Goes on with a journal: a last line that was cut off is removed. The journal is read under the lock, so nobody else adds to it.
+    /// Opens a journal to continue it; a last line that was cut off is removed. The journal is read under the lock, so no other process
+    /// adds to it.
     ///
     /// # Errors
-    /// When it cannot be read or written, is no journal, or another process writes it.
+    /// When it cannot be read or written, is not a journal, or another process writes it.
     pub fn resume(path: &Path) -> Result<(Self, Journal), JournalError> {
         let file =
             OpenOptions::new().read(true).write(true).open(path).map_err(|error| JournalError::io(path, error))?;
@@ -130,18 +132,19 @@ impl Writer {
     }
 
     fn locked(file: File, path: &Path) -> Result<Self, JournalError> {
-        // Whoever only looks whether a run still goes on holds the lock for a moment.
-        for _ in 0..LOOKS {
+        // A process that only checks whether the run is in progress holds the lock for a moment.
+        for _ in 0..LOCK_TRIES {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { file, path: path.to_owned(), left: MOST, broken: None }),
-                Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
                 Err(TryLockError::Error(error)) => return Err(JournalError::io(path, error)),
             }
         }
         Err(JournalError::Busy { path: path.to_owned() })
     }
 
-    /// Appends one record. When that fails (a full disk, too many bytes), the journal ends there and the run goes on; [`Writer::broken`] says so.
+    /// Appends one record. When that fails (a full disk, too many bytes), the journal ends there and the run continues; [`Writer::broken`]
+    /// returns the reason.
     pub(crate) fn append(&mut self, record: &Record) {
         if self.broken.is_some() {
             return;
@@ -162,24 +165,15 @@ impl Writer {
         }
     }
 
-    /// Why the journal is incomplete, if it is.
+    /// Why the journal is incomplete; `None` when it is complete.
     #[must_use]
     pub fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
     }
 
-    /// Where it is.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
-
-#[cfg(unix)]
-pub(crate) fn private(options: &mut OpenOptions) {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600);
-}
-
-#[cfg(not(unix))]
-pub(crate) fn private(_: &mut OpenOptions) {}

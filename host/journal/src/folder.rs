@@ -1,6 +1,6 @@
-//! The folder of the user's journals: one file a run, named by its id.
+//! The folder of the user's journals: one file per run, named by the run's id.
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -8,23 +8,23 @@ use syrch_core::text::nearest;
 
 use crate::file::JournalError;
 
-/// What the name of a journal ends with.
+/// The extension of a journal's file name.
 const ENDING: &str = "jsonl";
 
-/// A folder of journals. Nothing is made before the first journal is.
+/// A folder of journals. It is created with the first journal.
 #[derive(Debug, Clone)]
 pub struct Folder(PathBuf);
 
 /// One journal of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The run's id.
+    /// The id of the run.
     pub run: String,
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its size.
+    /// The size of the file.
     pub bytes: u64,
-    /// When it was last written to.
+    /// The time of the last write.
     pub changed: SystemTime,
 }
 
@@ -35,25 +35,22 @@ impl Folder {
         Self(path)
     }
 
-    /// Where it is.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Where the journal of a new run goes; the folder is made in mode 0700 when it is missing.
+    /// The path for the journal of a new run. The folder is created in mode 0700 when it is missing.
     ///
     /// # Errors
-    /// When the folder cannot be made.
+    /// When the folder cannot be created.
     pub fn place(&self, run: &str) -> Result<PathBuf, JournalError> {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        private(&mut builder);
-        builder.create(&self.0).map_err(|error| JournalError::io(&self.0, error))?;
+        syrch_files::make_folder(&self.0).map_err(|error| JournalError::io(&self.0, error))?;
         Ok(self.0.join(format!("{run}.{ENDING}")))
     }
 
-    /// All journals, the latest first. A folder that is missing holds none.
+    /// All journals, the latest first; none when the folder is missing.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -82,7 +79,8 @@ impl Folder {
     /// The journal of a run, named by its id or by the beginning of it; `last` is the latest.
     ///
     /// # Errors
-    /// When there is none, or several.
+    /// [`JournalError::Unknown`] when there is none, [`JournalError::Several`] when the name is ambiguous, and when the folder cannot be
+    /// read.
     pub fn find(&self, run: &str) -> Result<Entry, JournalError> {
         let entries = self.list()?;
         named(&entries, |entry| &entry.run, run).cloned().map_err(|unnamed| match unnamed {
@@ -91,8 +89,8 @@ impl Folder {
         })
     }
 
-    /// The journals over a bound: all but the `keep` latest, those older than `age`, and the oldest of the others, until they have at most
-    /// `bytes` together. The latest is never too large, and a journal that is being written stays.
+    /// The journals that exceed a bound: all but the `keep` latest, those older than `age`, and the oldest of the others until they have at
+    /// most `bytes` together. The latest never exceeds the bytes, and a journal that is being written stays.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -111,7 +109,7 @@ impl Folder {
         Ok(over)
     }
 
-    /// Removes the journals over a bound; see [`Folder::over`]. What was removed.
+    /// Removes the journals that exceed a bound (see [`Folder::over`]), and returns those that were removed.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -123,26 +121,26 @@ impl Folder {
 }
 
 impl Entry {
-    /// Whether a process writes it: its run is still going on.
+    /// Whether a process is writing the journal, so that its run is in progress.
     #[must_use]
     pub fn is_written(&self) -> bool {
         is_busy(&self.path)
     }
 }
 
-/// Why a name is not that of one run.
+/// Why a name does not identify one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unnamed {
-    /// No run has it; those with similar ids.
+    /// No run has the name; these have similar ids.
     Unknown(Vec<String>),
-    /// The ids of several begin with it.
+    /// The ids of these runs begin with it.
     Several(Vec<String>),
 }
 
-/// The run that a user names by its id or by the beginning of it, in a list that has the latest first; `last` is that one.
+/// The run that a user names by its id or by the beginning of it, in a list that has the latest first; `last` is the first of the list.
 ///
 /// # Errors
-/// When there is none, or several.
+/// When no run has the name, or several ids begin with it.
 pub fn named<'a, T>(entries: &'a [T], id: impl Fn(&T) -> &str, run: &str) -> Result<&'a T, Unnamed> {
     if run == "last"
         && let Some(latest) = entries.first()
@@ -160,7 +158,7 @@ pub fn named<'a, T>(entries: &'a [T], id: impl Fn(&T) -> &str, run: &str) -> Res
     }
 }
 
-/// Removes a journal that nobody writes: the lock is held until it is gone, so nobody goes on with it meanwhile.
+/// Removes a journal that no process writes. The lock is held until it is removed, so no process resumes it meanwhile.
 fn remove(path: &Path) -> bool {
     fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok() && fs::remove_file(path).is_ok())
 }
@@ -168,15 +166,6 @@ fn remove(path: &Path) -> bool {
 fn is_busy(path: &Path) -> bool {
     fs::File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
 }
-
-#[cfg(unix)]
-fn private(builder: &mut DirBuilder) {
-    use std::os::unix::fs::DirBuilderExt;
-    builder.mode(0o700);
-}
-
-#[cfg(not(unix))]
-fn private(_: &mut DirBuilder) {}
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Reading a journal: of a run that ended, that was killed, or that still goes on.
+//! Reads a journal: of a run that ended, that was killed, or that is still in progress.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,25 +14,25 @@ use crate::file::{JournalError, LINE};
 use crate::record::{Ask, CallId, Event, FORMAT, Got, Header, Record, VERSION};
 use crate::stored;
 
-/// Bytes of a journal that are read at most; none of ours grows so large.
+/// The most bytes of a journal that are read; this host writes none so large.
 const MOST: u64 = 1 << 30;
 
 /// A journal in memory.
 #[derive(Debug, Clone)]
 pub struct Journal {
-    /// The first line.
+    /// The header, which is the first line.
     pub header: Header,
-    /// The others, in order.
+    /// The other lines, in order.
     pub records: Vec<Record>,
-    /// Bytes up to the end of the last whole line.
+    /// The bytes up to the end of the last complete line.
     pub(crate) whole_bytes: u64,
 }
 
 impl Journal {
-    /// Reads a file. A last line without its end was being written when the process ended, and is left out.
+    /// Reads a file. A last line without a line end was being written when the process ended, and is ignored.
     ///
     /// # Errors
-    /// When it cannot be read, is no journal, has another version, or a line before the last is damaged.
+    /// When the file cannot be read, is not a journal or has another version, or a line before the last is damaged.
     pub fn read(path: &Path) -> Result<Self, JournalError> {
         let file = open(path)?;
         let mut lines = Lines { reader: BufReader::new(file), path, number: 0, bytes: 0 };
@@ -53,7 +53,7 @@ impl Journal {
         Ok(Self { header, records, whole_bytes: lines.bytes })
     }
 
-    /// Reads the first line only.
+    /// Reads only the first line of a file.
     ///
     /// # Errors
     /// As [`Journal::read`].
@@ -68,7 +68,7 @@ impl Journal {
         })
     }
 
-    /// Whether the run came to its end; else it was killed or still goes on.
+    /// Whether the run ended; otherwise it was killed or is in progress.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         use crate::record::Fact::{Answer, Failed};
@@ -78,7 +78,7 @@ impl Journal {
             .any(|record| matches!(record, Record::Fact { fact: Answer { .. } | Failed { .. }, .. }))
     }
 
-    /// The results by their digest, each decoded once; a damaged one is missing.
+    /// The results by their digest, each decoded once; damaged ones are missing.
     pub(crate) fn results(&self) -> HashMap<String, Arc<ResultSet>> {
         let rows = self.records.iter().filter_map(|record| match record {
             Record::Rows { digest, bytes } => Some((digest.clone(), stored::restore(digest, bytes)?)),
@@ -88,7 +88,7 @@ impl Journal {
     }
 }
 
-/// A model call and what came of it.
+/// A model call and its outcome.
 pub type Exchange = (Request, Result<Reply, LlmError>);
 
 /// The model calls that were answered, in the order in which they were made.
@@ -113,22 +113,22 @@ pub fn exchanges(journal: &Journal) -> Vec<Exchange> {
     all.into_iter().filter_map(|(request, reply)| Some((request, reply?))).collect()
 }
 
-/// Opens what may be read whole: a plain file that is not too large.
+/// Opens a file that may be read as a whole: a plain file that is not too large.
 fn open(path: &Path) -> Result<File, JournalError> {
     let fail = |error| JournalError::io(path, error);
     let data = std::fs::metadata(path).map_err(fail)?;
     let reason = match (data.is_file(), data.len()) {
-        (false, _) => "this is no plain file".to_owned(),
+        (false, _) => "this is not a plain file".to_owned(),
         (true, bytes) if bytes > MOST => format!("it is larger than {MOST} bytes"),
         _ => return File::open(path).map_err(fail),
     };
     Err(JournalError::Malformed { path: path.to_owned(), line: 1, reason })
 }
 
-/// The first version, whose times are milliseconds.
+/// The first version of the format, whose times are milliseconds.
 const IN_MILLISECONDS: u32 = 1;
 
-/// A line of the first version; what a later host appended to such a journal is of its own version.
+/// Reads a line of a journal of the first version. A later host that resumed the run has appended lines of its own version.
 fn of_milliseconds(line: &[u8]) -> serde_json::Result<Record> {
     let mut record: Value = serde_json::from_slice(line)?;
     if let Some(fields) = record.as_object_mut()
@@ -145,9 +145,9 @@ enum Wrong {
 }
 
 fn header(line: &[u8]) -> Result<Header, Wrong> {
-    let value: Value = serde_json::from_slice(line).map_err(|_| Wrong::Other("this is no journal".to_owned()))?;
+    let value: Value = serde_json::from_slice(line).map_err(|_| Wrong::Other("this is not a journal".to_owned()))?;
     if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
-        return Err(Wrong::Other(format!("this is no journal: its `format` is not `{FORMAT}`")));
+        return Err(Wrong::Other(format!("this is not a journal: its `format` is not `{FORMAT}`")));
     }
     match value.get("version").and_then(Value::as_u64) {
         Some(version) if [IN_MILLISECONDS, VERSION].map(u64::from).contains(&version) => {}
@@ -157,7 +157,7 @@ fn header(line: &[u8]) -> Result<Header, Wrong> {
     serde_json::from_value(value).map_err(|error| Wrong::Other(error.to_string()))
 }
 
-/// The whole lines of a file.
+/// Reads the complete lines of a file.
 struct Lines<'a> {
     reader: BufReader<File>,
     path: &'a Path,

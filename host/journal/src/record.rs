@@ -1,4 +1,5 @@
-//! The format: one JSON document a line. The first is the [`Header`]; the others are [`Record`]s in the order in which they happened.
+//! The format: one JSON document per line. The first line is the [`Header`]; the others are [`Record`]s in the order in which they
+//! happened.
 
 use std::sync::Arc;
 
@@ -9,53 +10,54 @@ use syrch_core::ports::{
 };
 use syrch_core::roles::{Relevant, Role};
 use syrch_core::{
-    Candidate, Catalog, Edit, Graph, Hit, Json, Lookup, Observation, Problem, Question, RoleError, Signals, SqlError,
-    Task, TaskId, Turn, Verdict,
+    Candidate, Catalog, Edit, Graph, Hit, Json, Observation, Problem, Question, RetrievalQuery, RoleError, Signals,
+    SqlError, Task, TaskId, Turn, Verdict,
 };
 
-/// What [`Header::format`] says.
+/// The value of [`Header::format`].
 pub const FORMAT: &str = "syrch.journal";
 
-/// The version that this host writes, and the only one that it reads.
+/// The version that this host writes. It reads this one and the first.
 pub const VERSION: u32 = 2;
 
-/// The number of a role call within its run, from 0, in the order in which they began.
+/// The number of a role call within its run, from 0, in the order in which the calls started.
 pub type CallId = u64;
 
-/// The first line.
+/// The first line of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// Always [`FORMAT`].
+    /// The name of the format, always [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
+    /// The version of the format.
     pub version: u32,
-    /// The run's id.
+    /// The id of the run.
     pub run: String,
-    /// When it began, in milliseconds since 1970.
+    /// When the run started, in milliseconds since 1970.
     pub began_ms: u64,
-    /// The host's version.
+    /// The version of the host.
     pub host: String,
-    /// The problem as asked.
+    /// The problem as the user asked it.
     pub problem: Problem,
-    /// The tables that the search saw.
+    /// The granted tables when the search started.
     #[serde(with = "shared")]
     pub catalog: Arc<Catalog>,
-    /// The data's identity at the start; none: the engine cannot tell.
+    /// The identity of the data when the search started; `None` when the engine cannot detect changes.
     pub database_identity: Option<String>,
-    /// The names of models that a request may hold, the default first.
+    /// The names that a request may hold, the default first.
     pub models: Vec<String>,
-    /// Who answered model calls, such as `openai`.
+    /// The provider of model calls, such as `openai`.
     pub provider: String,
-    /// The plugins.
+    /// The plugins of the strategy.
     pub plugins: Vec<PluginRecord>,
-    /// What the journal keeps of rows.
-    pub kept: Kept,
-    /// Everything else that the search was told, without keys, as the library writes it.
+    /// What the journal retains of rows; named `kept` in journals of earlier builds.
+    #[serde(alias = "kept")]
+    pub rows: RowRetention,
+    /// All other settings of the search, without keys, as the library writes them.
     #[serde(with = "shared")]
     pub settings: Arc<serde_json::Value>,
 }
 
-/// What many journals of a process hold, as if each had its own.
+/// Serialises a value that many journals of a process share as if each had its own.
 mod shared {
     use std::sync::Arc;
 
@@ -75,29 +77,29 @@ mod shared {
 /// A plugin of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PluginRecord {
-    /// The role it played.
+    /// The role that it implemented.
     pub role: Role,
-    /// A built-in's name or a path.
+    /// The name of a built-in plugin, or the path of a file.
     pub source: String,
-    /// Its own name.
+    /// The name that the plugin gives itself.
     pub name: String,
-    /// Its own version.
+    /// The version that the plugin gives itself.
     pub version: String,
-    /// The sha256 of its bytes, in hex.
+    /// The sha256 of the plugin's bytes, in hex.
     pub digest: String,
     /// Whether it was denied model calls once it might know something of the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untrusted: bool,
 }
 
-/// What a journal keeps of rows: the user's `--journal-rows`.
+/// Which rows a journal retains: the user's `--journal-rows`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kept {
+pub enum RowRetention {
     /// Results and cells, within the caps.
     #[default]
     Full,
-    /// No rows and no cells, and of prompts, which may quote them, only digests. Replies are kept: they were paid for.
+    /// No rows and no cells. Of prompts, which may quote them, only digests; replies stay, since they were paid for.
     None,
 }
 
@@ -105,281 +107,283 @@ pub enum Kept {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "record")]
 pub enum Record {
-    /// Something whose order matters.
+    /// An event whose order matters.
     Event {
-        /// Microseconds since the run began.
+        /// Microseconds since the run started.
         at_us: u64,
-        /// What.
+        /// The event, which a replay must repeat.
         event: Event,
     },
-    /// What people want to know of the run and a replay finds out by itself.
+    /// Information for people, which a replay produces again by itself.
     Fact {
-        /// Microseconds since the run began.
+        /// Microseconds since the run started.
         at_us: u64,
-        /// What.
+        /// The information that is shown.
         fact: Fact,
     },
-    /// A line of the books.
-    Books {
-        /// The line.
+    /// An entry of the ledger; `books` in journals of earlier builds.
+    #[serde(alias = "books")]
+    Ledger {
+        /// The entry that was written.
         #[serde(flatten)]
         entry: ledger::Entry,
     },
-    /// A result that events name by its digest.
+    /// A result, which events name by its digest.
     Rows {
-        /// The sha256 of the bytes, in hex.
+        /// The sha256 of the encoded result, in hex.
         digest: String,
         /// The encoded result in base64.
         bytes: String,
     },
-    /// A killed run goes on from here.
+    /// A killed run was resumed here.
     Resumed {
-        /// When, in milliseconds since 1970.
+        /// When it was resumed, in milliseconds since 1970.
         at_unix_ms: u64,
     },
 }
 
-/// Something whose order matters.
+/// An event whose order matters. Each is recorded at a sequence point of its actor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "event")]
 pub enum Event {
-    /// A role call begins.
+    /// A role call starts.
     Call {
-        /// Its number.
+        /// The number of the role call.
         call: CallId,
-        /// The role.
+        /// The role that is called.
         role: Role,
-        /// The task that it works on; empty for none.
+        /// The task that it works on; empty when it works on none.
         task: TaskId,
-        /// The role call that waits for it, and under which ticket.
+        /// The role call that waits for it, and the ticket of that wait.
         from: Option<(CallId, Ticket)>,
     },
-    /// A port call is made; [`Event::Done`] answers it. For a model call this stands here before it is sent.
+    /// A port call is made; [`Event::Done`] answers it. This precedes the sending of a model call.
     Issue {
-        /// Whose.
+        /// The role call that makes it.
         call: CallId,
-        /// Its number; 0: the call waits for it before it does anything else.
+        /// The call's ticket; 0 when the role call awaits it before it does anything else.
         ticket: Ticket,
-        /// What is asked.
+        /// The request to the port.
         ask: Ask,
     },
     /// A port call ends.
     Done {
-        /// Whose.
+        /// The role call that made it.
         call: CallId,
-        /// Its number.
+        /// The ticket that the call was issued with.
         ticket: Ticket,
-        /// What came back.
+        /// The answer of the port.
         got: Got,
     },
     /// A port call that is answered at once.
     Port {
-        /// Whose.
+        /// The role call that makes it.
         call: CallId,
-        /// What is asked.
+        /// The request to the port.
         ask: Ask,
-        /// The answer.
+        /// The answer of the port.
         got: Got,
     },
-    /// The guest has returned or trapped: what it started and did not wait for ends here.
+    /// The guest has returned or trapped. The calls that it started and did not await end here.
     Left {
-        /// Whose.
+        /// The role call of the guest.
         call: CallId,
     },
     /// A role call ends.
     End {
-        /// Which.
+        /// The number of the role call.
         call: CallId,
-        /// Why it failed; none: it did not.
+        /// Why it failed; `None` when it did not.
         error: Option<RoleError>,
     },
-    /// The scheduler takes what has ended.
+    /// The scheduler makes a decision.
     Turn(Turn),
-    /// A task is cancelled: nothing of it happens after this.
+    /// A task is cancelled. No later event belongs to it.
     Closed {
-        /// The task.
+        /// The id of the cancelled task.
         task: TaskId,
     },
-    /// What the host found out at a place where time decides.
+    /// The host decides something that depends on time.
     Known {
-        /// The place.
+        /// The name of the decision.
         place: String,
-        /// What it found.
+        /// The decision that was made, which a replay repeats.
         value: bool,
     },
     /// The user was asked.
     User {
-        /// What.
+        /// The question that the user was shown.
         question: Question,
-        /// What the user said; none: nothing.
+        /// The user's answer; `None` when there was none.
         answer: Option<String>,
     },
-    /// The time was over while the host waited for something; it no longer does.
+    /// The host no longer waits for a role, since the time is over.
     Over {
-        /// What it waited for.
+        /// The name of the role.
         place: String,
     },
 }
 
-/// What is asked of a port.
+/// A request to a port.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "port", content = "of")]
 pub enum Ask {
-    /// `llm`: a model call.
+    /// A model call (`llm`).
     Llm(Box<Request>),
-    /// `sql`: a statement.
+    /// A statement that `sql` runs.
     Sql(String),
-    /// `inspect.check`.
+    /// A statement for `inspect.check`.
     Check(String),
-    /// `inspect.explain`.
+    /// A statement for `inspect.explain`.
     Explain(String),
-    /// `inspect.column-stats-of`: table and columns.
+    /// A table and columns for `inspect.column-stats-of`.
     Stats(String, Vec<String>),
-    /// `cells.samples`: table, columns, values of a column at most.
+    /// A table, columns and the most values of a column for `cells.samples`.
     Samples(String, Vec<String>, u32),
-    /// `cells.find`: phrases, how, hits of a phrase at most.
+    /// Phrases, their comparison and the most hits of a phrase for `cells.find`.
     Find(Vec<String>, Match, u32),
-    /// `search.find`: looks into corpora.
-    LookUp(Vec<Lookup>),
-    /// `search.embed`: texts.
+    /// Queries for `search.find`; `look-up` in journals of earlier builds.
+    #[serde(alias = "look-up")]
+    Search(Vec<RetrievalQuery>),
+    /// The texts whose embeddings `search.embed` returns.
     Embed(Vec<String>),
-    /// `rows.read`: offset and rows at most.
+    /// An offset and the most rows for `rows.read`.
     Rows(u64, u32),
-    /// `evaluate.calibrate`.
+    /// The claims that `evaluate.calibrate` turns into probabilities.
     Calibrate(Vec<(f64, Signals)>),
-    /// `evaluate.reward`.
+    /// The candidates that `evaluate.reward` judges.
     Reward(Vec<Candidate>),
-    /// `run.remaining`.
+    /// The question of `run.remaining`: what may still be spent.
     Remaining,
-    /// `wait.any`, or whether one call has ended.
+    /// Tickets for `wait.any`, or one whose state is asked.
     Wait(Vec<Ticket>),
-    /// A call under way is given up.
+    /// The ticket of a call that the guest cancels.
     GiveUp(Ticket),
-    /// `trace.note`.
+    /// A remark for `trace.note`.
     Note(Level, String),
-    /// `trace.propose`.
+    /// A candidate for `trace.propose`.
     Propose(Box<Candidate>),
-    /// `trace.keep`: candidate and reason.
+    /// A candidate's id and the reason for `trace.keep`.
     Keep(String, String),
-    /// `trace.discard`: candidate and reason.
+    /// A candidate's id and the reason for `trace.discard`.
     Discard(String, String),
-    /// `trace.event`: candidate, name and data.
+    /// A candidate's id, a name and data for `trace.event`.
     Step(Option<String>, String, Json),
 }
 
-/// What a port answers.
+/// The answer of a port.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "got", content = "is")]
 pub enum Got {
-    /// Nothing to say.
+    /// The port has no answer to give.
     Nothing,
-    /// A model's reply.
+    /// The outcome of a model call.
     Reply(Result<Box<Reply>, LlmError>),
-    /// A statement's rows.
+    /// The outcome of a statement.
     Rows(Result<StoredRows, SqlError>),
-    /// What a statement speaks of.
+    /// The facts of a statement.
     Facts(Result<Box<Facts>, SqlError>),
-    /// A plan.
+    /// The plan of a statement.
     Plan(Result<Plan, SqlError>),
-    /// Statistics.
+    /// The statistics of each column, in the order of the request.
     Stats(Result<Vec<ColumnStats>, PortError>),
-    /// What columns hold; none: left out.
+    /// Samples of columns; `None` when the journal does not retain cells.
     Samples(Option<Result<Vec<Sample>, PortError>>),
-    /// Cells; none: left out.
+    /// Cells; `None` when the journal does not retain them.
     Hits(Option<Result<Vec<Vec<Hit>>, PortError>>),
-    /// What each look found.
+    /// The hits of each query.
     Found(Vec<Result<Vec<Hit>, PortError>>),
-    /// Vectors.
+    /// The embeddings of the texts, in the order of the request.
     Vectors(Result<Vec<Vec<f32>>, PortError>),
-    /// How many rows were shown.
+    /// The number of rows that were shown.
     Page(Result<u64, PortError>),
-    /// Probabilities.
+    /// The calibrated confidences, 0 to 1, in the order of the claims.
     Calibrated(Result<Vec<f64>, PortError>),
-    /// Verdicts.
+    /// The verdict on each candidate, in the order of the request.
     Verdicts(Result<Vec<Verdict>, PortError>),
     /// What may still be spent.
     Budget(Budget),
-    /// Which calls have ended.
+    /// The tickets of the calls that have ended.
     Ended(Vec<Ticket>),
-    /// Whether the result of a call that was given up was there already.
+    /// Whether the result of the cancelled call was there already.
     GaveUp(bool),
 }
 
-/// A result as the journal holds it.
+/// A result, as events hold it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredRows {
-    /// How many.
+    /// The number of rows.
     pub rows: u64,
-    /// Columns by name.
+    /// The names of the columns.
     pub columns: Vec<String>,
-    /// Whether a cap cut it.
+    /// Whether a cap cut the result.
     pub truncated: bool,
     /// The statement that ran, relations spliced in.
     pub sql: String,
-    /// The digest of a [`Record::Rows`]; none: left out.
+    /// The digest of the [`Record::Rows`] with the rows; `None` when the journal does not retain them.
     pub digest: Option<String>,
 }
 
-/// What people want to know of a run.
+/// Information about a run for people.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "fact")]
 pub enum Fact {
-    /// A search begins over a wording of the problem, from 0.
+    /// A search starts over a wording of the problem.
     Round {
-        /// Which.
+        /// The number of the wording, from 0.
         number: u32,
     },
-    /// The linker has looked at the catalog.
+    /// The linker has narrowed the catalog.
     Linked {
-        /// What it kept; none: all.
+        /// The tables that remain; an empty list means all.
         tables: Vec<Relevant>,
-        /// Of how many tables.
+        /// The number of tables before.
         of: usize,
-        /// How many hints it gave.
+        /// The number of hints.
         hints: usize,
     },
-    /// The graph that runs, after useless tasks were left out and equal ones merged.
+    /// The graph that runs, after useless tasks were dropped and equal ones merged.
     Graph(Graph),
-    /// A task starts.
+    /// A task starts to run.
     Started {
-        /// Its id.
+        /// The id of the task.
         task: TaskId,
     },
-    /// A task's solver put these in its place.
+    /// A task's solver replaced the task by smaller ones.
     Expanded {
-        /// The task.
+        /// The id of the task that was replaced.
         task: TaskId,
-        /// The smaller ones.
+        /// The tasks that take its place.
         subtasks: Vec<Task>,
     },
     /// The planner changed the graph.
     Edited {
-        /// How.
+        /// The changes in the order in which they were applied.
         edits: Vec<Edit>,
     },
     /// A step of the planner was refused.
     Refused {
-        /// Why.
+        /// Why it was refused.
         reason: String,
     },
-    /// A task ended.
+    /// A task ended with this outcome.
     Ended(Observation),
-    /// The run ended with this document, a `syrch.answer/1` as the library writes it.
+    /// The run ended with an answer document.
     Answer {
-        /// The document.
+        /// The document, a `syrch.answer/1` as the library writes it.
         document: serde_json::Value,
-        /// How it ended: `answered`, `no-answer`, `clarification-needed`.
+        /// The outcome: `answered`, `no-answer` or `clarification-needed`.
         outcome: String,
-        /// Whether the user stopped it.
+        /// Whether the user stopped the run.
         interrupted: bool,
-        /// The document's last warnings: those that are not of the search, but of what lay beside it, such as the cache. A replay has
-        /// nothing beside it, and tells these.
+        /// The document's last warnings: those that concern not the search but, for example, the cache. A replay has no cache and repeats
+        /// these.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         beside: Vec<String>,
     },
-    /// The run failed.
+    /// The run ended with an error in place of an answer.
     Failed {
-        /// Why.
+        /// The message of the error.
         message: String,
         /// The error's class, by the names of the exit codes; empty in journals of hosts that did not write it.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -388,28 +392,28 @@ pub enum Fact {
 }
 
 impl Ask {
-    /// What the journal keeps of it.
+    /// The request as a journal with this retention stores it.
     #[must_use]
-    pub fn kept(self, kept: Kept) -> Self {
-        match (kept, self) {
-            (Kept::None, Self::Llm(mut request)) => {
+    pub fn retained(self, rows: RowRetention) -> Self {
+        match (rows, self) {
+            (RowRetention::None, Self::Llm(mut request)) => {
                 for message in &mut request.messages {
                     message.text = crate::stored::digest(message.text.as_bytes());
                 }
                 Self::Llm(request)
             }
-            (Kept::None, Self::LookUp(mut looks)) => {
-                looks.iter_mut().for_each(|look| look.text = crate::stored::digest(look.text.as_bytes()));
-                Self::LookUp(looks)
+            (RowRetention::None, Self::Search(mut queries)) => {
+                queries.iter_mut().for_each(|query| query.text = crate::stored::digest(query.text.as_bytes()));
+                Self::Search(queries)
             }
-            (Kept::None, Self::Embed(texts)) => {
+            (RowRetention::None, Self::Embed(texts)) => {
                 Self::Embed(texts.iter().map(|text| crate::stored::digest(text.as_bytes())).collect())
             }
             (_, ask) => ask,
         }
     }
 
-    /// The port's function, for people.
+    /// The name of the port's function, for people.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -420,7 +424,7 @@ impl Ask {
             Self::Stats(..) => "inspect.column-stats-of",
             Self::Samples(..) => "cells.samples",
             Self::Find(..) => "cells.find",
-            Self::LookUp(_) => "search.find",
+            Self::Search(_) => "search.find",
             Self::Embed(_) => "search.embed",
             Self::Rows(..) => "rows.read",
             Self::Calibrate(_) => "evaluate.calibrate",

@@ -1,5 +1,5 @@
-//! Recordings: every exchange with a live model, in a file that can answer in the model's place. One JSON document a line; the first is
-//! the [`RecordingHeader`], the others are [`Recorded`] in the order in which calls ended.
+//! Recordings: every exchange with a model, in a file that can stand in for the model. The file has one JSON document per line; the first
+//! is the [`RecordingHeader`], the others are [`Recorded`] in the order in which calls ended.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -11,21 +11,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use syrch_core::ports::{LlmError, ModelOutcome, Reply, Request, Retry, Usage};
 
-use crate::file::{LINE, LOOK, LOOKS, private};
+use crate::file::{LINE, LOCK_TRIES, LOCK_WAIT};
 
-/// What [`RecordingHeader::format`] says.
+/// The value of [`RecordingHeader::format`].
 pub const RECORDING: &str = "syrch.recording";
 
-/// The version that this host writes, and the only one that it reads.
+/// The version that this host writes and reads.
 const VERSION: u32 = 1;
 
-/// Bytes of a first line that are read to tell a file's format.
+/// The most bytes of a first line that are read to detect a file's format.
 const FIRST_LINE: u64 = 64 << 20;
 
 /// The first line of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordingHeader {
-    /// Always [`RECORDING`].
+    /// The name of the format, always [`RECORDING`].
     pub format: String,
     /// The version of the format.
     pub version: u32,
@@ -33,30 +33,30 @@ pub struct RecordingHeader {
     pub models: Vec<String>,
 }
 
-/// One try of a model call, and what came of it.
+/// One try of a model call, with its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// What was asked.
+    /// The request, with its prompt or with digests of it.
     pub request: Request,
-    /// What came back.
+    /// The reply, or why there was none.
     pub result: Result<Reply, LlmError>,
-    /// What it used, where somebody knows.
+    /// What the call used, if it is known.
     pub usage: Option<Usage>,
     /// Whether the same call might succeed later.
     #[serde(default)]
     pub again: Again,
 }
 
-/// [`Retry`], as a recording has it.
+/// [`Retry`] in the form of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Again {
-    /// No.
+    /// Another try is useless.
     #[default]
     No,
-    /// After a while.
+    /// Another try may succeed after a while.
     Yes,
-    /// After that many milliseconds.
+    /// Another try may succeed after that many milliseconds.
     AfterMs(u64),
 }
 
@@ -81,13 +81,13 @@ impl From<Again> for Retry {
 }
 
 impl Recorded {
-    /// A call that was sent, and what came of it.
+    /// A call that was sent, with its outcome.
     #[must_use]
     pub fn new(request: Request, outcome: &ModelOutcome) -> Self {
         Self { request, result: outcome.result.clone(), usage: outcome.usage.clone(), again: outcome.retry.into() }
     }
 
-    /// What came of the call.
+    /// The outcome of the call.
     #[must_use]
     pub fn outcome(self) -> ModelOutcome {
         ModelOutcome::sent(self.result, self.usage).retry(self.again.into())
@@ -97,30 +97,30 @@ impl Recorded {
 /// Why a recording cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
-    /// The file.
+    /// The file cannot be accessed.
     #[error("the recording `{path}`: {source}")]
     Io {
-        /// Which.
+        /// The path of the recording.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It is something else, or a recording that this host cannot read or go on with.
+    /// The file is something else, or a recording that this host cannot read or continue.
     #[error("`{path}` {reason}")]
     Unfit {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with the file.
         reason: String,
     },
     /// A line is damaged.
     #[error("the recording `{path}`, line {line}: {reason}")]
     Malformed {
-        /// Which.
+        /// The path of the recording.
         path: PathBuf,
-        /// Where, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// What is wrong with the line.
         reason: String,
     },
 }
@@ -150,23 +150,24 @@ struct State {
 }
 
 impl Recording {
-    /// Begins a recording of calls to these models (the default first) in mode 0600, or goes on with one.
+    /// Creates a recording of calls to these models (the default first) in mode 0600, or opens one to continue it.
     ///
     /// # Errors
-    /// When the file cannot be written, is something else, or is of other models: with those, equal requests would mean different ones.
+    /// When the file cannot be written, is something else, or is of other models: with those, equal requests would have other meanings.
     pub fn open(path: &Path, models: &[String]) -> Result<Self, RecordingError> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
-        private(&mut options);
+        syrch_files::private(&mut options);
         let mut file = options.open(path).map_err(|error| RecordingError::io(path, error))?;
-        only_mine(&file).and_then(|()| lock(&file)).map_err(|error| RecordingError::io(path, error))?;
-        let begun = begin(&mut file, path, models);
+        // Prompts may quote cells, whatever mode the file was made with.
+        syrch_files::make_private(&file).and_then(|()| lock(&file)).map_err(|error| RecordingError::io(path, error))?;
+        let started = begin(&mut file, path, models);
         file.unlock().map_err(|error| RecordingError::io(path, error))?;
-        begun?;
+        started?;
         Ok(Self { path: path.to_owned(), state: Mutex::new(State { file, broken: None }) })
     }
 
-    /// Adds a call. When that fails (a full disk), the recording ends there and [`Recording::broken`] says so.
+    /// Adds a call. When that fails (a full disk), the recording ends there, and [`Recording::broken`] returns the reason.
     pub fn note(&self, recorded: &Recorded) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.broken.is_some() {
@@ -178,16 +179,16 @@ impl Recording {
         }
     }
 
-    /// Why the recording is incomplete, if it is.
+    /// Why the recording is incomplete; `None` when it is complete.
     #[must_use]
     pub fn broken(&self) -> Option<String> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).broken.clone()
     }
 
-    /// Reads a whole recording. A last line without its end was being written when a process ended, and is left out.
+    /// Reads a whole recording. A last line without a line end was being written when a process ended, and is ignored.
     ///
     /// # Errors
-    /// When it cannot be read, is no recording, or a line is damaged.
+    /// When the file cannot be read, is not a recording, or a line is damaged.
     pub fn read(path: &Path) -> Result<(RecordingHeader, Vec<Recorded>), RecordingError> {
         let file = File::open(path).map_err(|error| RecordingError::io(path, error))?;
         let mut reader = BufReader::new(file);
@@ -207,7 +208,7 @@ impl Recording {
     }
 }
 
-/// What a file's first line says of its format; none: it says nothing.
+/// The `format` that a file's first line names; `None` when it names none.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -220,7 +221,7 @@ pub fn format_of(path: &Path) -> Result<Option<String>, RecordingError> {
     Ok(value.and_then(|value| value.get("format")?.as_str().map(str::to_owned)))
 }
 
-/// Writes the header into an empty file, or sees whether there is the right one.
+/// Writes the header into an empty file, or checks the one that is there.
 fn begin(file: &mut File, path: &Path, models: &[String]) -> Result<(), RecordingError> {
     let fail = |error| RecordingError::io(path, error);
     if file.metadata().map_err(fail)?.len() == 0 {
@@ -244,13 +245,13 @@ fn header(path: &Path, first: &[u8]) -> Result<RecordingHeader, RecordingError> 
     let unfit = |reason: String| RecordingError::unfit(path, reason);
     let value: Value = serde_json::from_slice(first).unwrap_or_default();
     if value.get("format").and_then(Value::as_str) != Some(RECORDING) {
-        return Err(unfit(format!("is no recording: its first line has no `format` of `{RECORDING}`")));
+        return Err(unfit(format!("is not a recording: its first line has no `format` of `{RECORDING}`")));
     }
     if value.get("version").and_then(Value::as_u64) != Some(u64::from(VERSION)) {
         let found = value.get("version").unwrap_or(&Value::Null);
         return Err(unfit(format!("is a recording of version {found}; this host reads version {VERSION}")));
     }
-    serde_json::from_value(value).map_err(|error| unfit(format!("is no recording: {error}")))
+    serde_json::from_value(value).map_err(|error| unfit(format!("is not a recording: {error}")))
 }
 
 fn line(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
@@ -259,11 +260,11 @@ fn line(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Takes the lock, which others hold for the time of a line.
+/// Takes the lock, which other processes hold for the time of a line.
 fn lock(file: &File) -> std::io::Result<()> {
-    for _ in 0..LOOKS {
+    for _ in 0..LOCK_TRIES {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
             Err(TryLockError::Error(error)) => return Err(error),
             Ok(()) => return Ok(()),
         }
@@ -271,19 +272,7 @@ fn lock(file: &File) -> std::io::Result<()> {
     Err(std::io::Error::other("another process holds it"))
 }
 
-/// Prompts may quote cells: the file is for nobody else, whatever it was made with.
-#[cfg(unix)]
-fn only_mine(file: &File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn only_mine(_: &File) -> std::io::Result<()> {
-    Ok(())
-}
-
-/// Appends a line, after what a process that ended in the middle of its own has left.
+/// Appends a line, after removing what a process that ended while writing has left.
 fn append(file: &mut File, line: &[u8]) -> std::io::Result<()> {
     lock(file)?;
     let written = mend(file).and_then(|()| file.write_all(line));
@@ -307,7 +296,7 @@ fn mend(file: &mut File) -> std::io::Result<()> {
     file.set_len(whole as u64)
 }
 
-/// The next line without its end; none for one that has no end.
+/// The next line without its line end; `None` for a line without one.
 fn whole_line(reader: &mut impl BufRead) -> std::io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     reader.by_ref().take(LINE).read_until(b'\n', &mut line)?;

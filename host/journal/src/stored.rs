@@ -1,4 +1,4 @@
-//! Results in a journal: each once, however many events speak of it.
+//! Results in a journal: each is stored once, however many events name it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use syrch_core::ResultSet;
 use syrch_core::encode::{decode, encode};
 
-use crate::record::{Kept, Record, StoredRows};
+use crate::record::{Record, RowRetention, StoredRows};
 
 /// The sha256 of bytes, as `sha256:` and hex.
 pub(crate) fn digest(bytes: &[u8]) -> String {
@@ -17,23 +17,23 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     format!("sha256:{hex}")
 }
 
-/// What of the results is already in the file.
+/// The results that the file holds already.
 #[derive(Default)]
 pub(crate) struct Stored {
     written: HashSet<String>,
-    /// Digests of results that are still in memory, by their address.
+    /// The digests of results that are still in memory, by their address.
     known: HashMap<usize, (Weak<ResultSet>, String)>,
 }
 
 impl Stored {
-    /// The results that a journal already holds.
+    /// The state for a journal that holds these results.
     pub(crate) fn holding<'a>(digests: impl IntoIterator<Item = &'a String>) -> Self {
         Self { written: digests.into_iter().cloned().collect(), known: HashMap::new() }
     }
 
-    /// How the result stands in an event, and the record that must come before it when its rows are new to the file. A result that cannot
-    /// be encoded is left out.
-    pub(crate) fn store(&mut self, results: &Arc<ResultSet>, kept: Kept) -> (StoredRows, Option<Record>) {
+    /// The result as an event holds it, and the record that must precede the event when the file lacks the rows. A result that cannot be
+    /// encoded is stored without rows.
+    pub(crate) fn store(&mut self, results: &Arc<ResultSet>, rows: RowRetention) -> (StoredRows, Option<Record>) {
         let mut stored = StoredRows {
             rows: results.row_count(),
             columns: results.schema().fields().iter().map(|field| field.name().clone()).collect(),
@@ -41,7 +41,7 @@ impl Stored {
             sql: results.sql.clone(),
             digest: None,
         };
-        if kept == Kept::None {
+        if rows == RowRetention::None {
             return (stored, None);
         }
         let address = Arc::as_ptr(results) as usize;
@@ -60,12 +60,12 @@ impl Stored {
     }
 }
 
-/// The result of a [`Record::Rows`]; none when it is damaged.
+/// The result of a [`Record::Rows`]; `None` when it is damaged.
 pub(crate) fn restore(expected: &str, bytes: &str) -> Option<Arc<ResultSet>> {
     let bytes = STANDARD.decode(bytes).ok()?;
     if digest(&bytes) != expected {
         return None;
     }
-    // A journal may be a stranger's, and Arrow's reader asserts what such bytes can break.
+    // A journal may come from anybody, and Arrow's reader panics on some bytes.
     std::panic::catch_unwind(|| decode(&bytes).ok()).ok()?.map(Arc::new)
 }

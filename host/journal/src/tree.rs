@@ -1,7 +1,7 @@
-//! The search tree: what people want to know of a run, read from its journal, whether the run ended, was killed or still goes on.
+//! The search tree: a run in a form for people, read from its journal, whether the run ended, was killed or is in progress.
 //!
-//! Edges are those that the journal holds; nothing is guessed. What the journal does not say, such as how a task ended that was under way
-//! when the process was killed, is absent. Nothing here shows a cell or a prompt unless [`Shown`] allows it.
+//! Edges are those of the journal; nothing is guessed. What the journal lacks, such as the end of a task that was running when the process
+//! was killed, is absent. No cell and no prompt is shown unless [`Shown`] allows it.
 
 mod build;
 mod call;
@@ -25,96 +25,97 @@ use crate::record::{CallId, PluginRecord};
 pub use call::{CallEnd, ModelNode, Note, PortCall, RoleCall, What};
 pub use summary::Summary;
 
-/// What [`SearchTree::schema`] says.
+/// The value of [`SearchTree::schema`].
 pub const TRACE_SCHEMA: &str = "syrch.trace/2";
 
-/// How much of what may quote cells is taken over from the journal.
+/// How much is taken from the journal of what may quote cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shown {
-    /// Rows of the answer at most; none: neither rows nor the sentence, which quotes them.
+    /// The most rows of the answer; `None` hides the rows and the sentence, which quotes them.
     pub rows: Option<usize>,
-    /// Whether prompts and replies are taken over.
+    /// Whether prompts and replies are included.
     pub prompts: bool,
 }
 
-/// A run, as people look at it.
+/// A run in a form for people.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchTree {
-    /// Always [`TRACE_SCHEMA`].
+    /// The document's schema, always [`TRACE_SCHEMA`].
     pub schema: String,
-    /// The run's id.
+    /// The id of the run.
     pub run: String,
-    /// When it began, in milliseconds since 1970.
+    /// When the run started, in milliseconds since 1970.
     pub began_ms: u64,
-    /// Microseconds from its begin to the last thing that its journal tells.
+    /// Microseconds from the start to the last record of the journal.
     pub took_us: u64,
-    /// When it went on after it was killed, in milliseconds since 1970.
+    /// When the run was resumed after it was killed, in milliseconds since 1970.
     pub resumed_ms: Vec<u64>,
-    /// The host's version.
+    /// The version of the host.
     pub host: String,
-    /// The question as asked.
+    /// The question as the user asked it.
     pub question: String,
-    /// What the user added to explain terms.
+    /// The user's explanation of terms.
     pub evidence: Option<String>,
-    /// The database's name.
+    /// The name of the database.
     pub database: String,
-    /// What its statements are written in.
+    /// The SQL dialect of the statements.
     pub dialect: String,
-    /// Who answered model calls.
+    /// The provider of model calls.
     pub provider: String,
-    /// The names of models that a request could hold, the default first.
+    /// The names that a request could hold, the default first.
     pub models: Vec<String>,
-    /// The plugins.
+    /// The plugins of the strategy.
     pub plugins: Vec<PluginRecord>,
-    /// Everything else that the search was told.
+    /// All other settings of the search.
     pub settings: serde_json::Value,
-    /// How it ended.
+    /// How the run ended.
     pub outcome: OutcomeNode,
-    /// The answer; none when there is none.
+    /// The answer; `None` when the run has none.
     pub answer: Option<AnswerNode>,
-    /// The searches over each wording of the problem.
+    /// The searches, one for each wording of the problem.
     pub rounds: Vec<Round>,
-    /// The role calls, in the order in which they began.
+    /// The role calls, in the order in which they started.
     pub role_calls: Vec<RoleCall>,
     /// The port calls that took time, in the order in which they were made.
     pub calls: Vec<PortCall>,
-    /// What it cost.
+    /// The cost of the run.
     pub cost: Cost,
-    /// What the reader should know.
+    /// Remarks for the reader.
     pub warnings: Vec<String>,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OutcomeNode {
-    /// `answered`, `no-answer`, `clarification-needed`, `failed`; `unfinished` when the journal does not say.
+    /// `answered`, `no-answer`, `clarification-needed` or `failed`; `unfinished` when the journal has no end.
     pub kind: String,
-    /// Why it failed.
+    /// Why the run failed.
     pub reason: Option<String>,
-    /// Whether the user stopped it.
+    /// Whether the user stopped the run.
     pub interrupted: bool,
 }
 
-/// The answer.
+/// The answer of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct AnswerNode {
-    /// In words; none: left out, since it quotes rows.
+    /// The answer in words; `None` when it is hidden, since it quotes rows.
     pub text: Option<String>,
     /// The statement whose rows are the answer.
     pub sql: Option<String>,
     /// Column names, by position.
     pub columns: Vec<String>,
-    /// As many rows as may be shown.
+    /// The rows, as many as may be shown.
     pub rows: Vec<Vec<serde_json::Value>>,
-    /// How many there are.
+    /// The number of rows.
     pub row_count: u64,
     /// Whether a cap cut them in the search.
     pub truncated: bool,
-    /// What the model claimed, 0 to 1.
+    /// The confidence that the model claimed, 0 to 1.
     pub claimed: Option<f64>,
-    /// What calibrator and aggregator made of it, 0 to 1.
+    /// The confidence after calibrator and aggregator, 0 to 1.
     pub confidence: Option<f64>,
-    /// Equal for equal rows in any order; none: they were left out. Not written, since few rows can be guessed from it.
+    /// Equal for equal rows in any order; `None` when the document lacks the rows. It is not serialised, since few rows can be guessed from
+    /// it.
     #[serde(skip)]
     pub digest: Option<String>,
 }
@@ -122,81 +123,81 @@ pub struct AnswerNode {
 /// The search over one wording of the problem.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Round {
-    /// Which, from 0.
+    /// The number of the wording, from 0.
     pub number: u32,
-    /// When it began, in microseconds since the run did.
+    /// When the search started, in microseconds since the run did.
     pub began_us: u64,
-    /// What the linker kept of the catalog; none: nobody looked.
+    /// The linker's choice; `None` when there was no linker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linked: Option<LinkedNode>,
     /// The task whose result answers the question.
     pub answer: Option<TaskId>,
-    /// The tasks, in the order in which they came to be.
+    /// The tasks, in the order in which they were added.
     pub tasks: Vec<TaskNode>,
-    /// Candidates that no task of the graph was made for.
+    /// Candidates that belong to no task of the graph.
     pub candidates: Vec<CandidateNode>,
-    /// What the planner did on the way.
+    /// The planner's changes of the graph.
     pub changes: Vec<Change>,
-    /// What the user was asked at the end.
+    /// The questions to the user at the end of the round.
     pub questions: Vec<Asked>,
 }
 
-/// What a linker kept of the catalog.
+/// The part of the catalog that a linker selected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinkedNode {
-    /// The tables that were shown from then on, most relevant first; none: all of them.
+    /// The tables that roles saw from then on, most relevant first; an empty list means all.
     pub tables: Vec<Relevant>,
-    /// Of how many.
+    /// The number of tables of the catalog.
     pub of: usize,
-    /// How many hints it gave.
+    /// The number of the linker's hints.
     pub hints: usize,
 }
 
-/// Where a task came from.
+/// How a task was added to the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskOrigin {
-    /// The planner's first graph.
+    /// By the planner's first graph.
     #[default]
     Graph,
-    /// An edit of the planner's.
+    /// By an edit of the planner.
     Edit,
-    /// A solver put it in the place of another task.
+    /// By a solver, in the place of another task.
     Subtask,
 }
 
-/// A task.
+/// A task of the graph.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TaskNode {
-    /// Its id, unique within the round.
+    /// Unique within the round.
     pub id: TaskId,
-    /// What to find out.
+    /// What the task finds out.
     pub text: String,
-    /// Where it came from.
+    /// How the task was added.
     pub from: TaskOrigin,
-    /// What it does: `solve`, `choose`, or another name.
+    /// How it is carried out: `solve`, `retrieve`, `choose`, or another name.
     pub operation: String,
     /// The tasks whose results it needs.
     pub depends_on: Vec<TaskId>,
-    /// How many of them.
+    /// How many of these must have succeeded.
     pub join: Join,
-    /// Whether it runs although a dependency failed.
+    /// Whether it runs even if dependencies failed.
     pub tolerant: bool,
-    /// The task it was made from.
+    /// The task that it was made from.
     pub parent: Option<TaskId>,
     /// The tasks that its solver put in its place; the last gives its result.
     pub subtasks: Vec<TaskId>,
-    /// When it started, in microseconds since the run began.
+    /// When it started, in microseconds since the run did.
     pub started_us: Option<u64>,
-    /// When it ended.
+    /// When it ended, in microseconds since the run started.
     pub ended_us: Option<u64>,
-    /// How; none: it did not, or never started.
+    /// How it ended; `None` when it did not, or never started.
     pub ending: Option<Ending>,
     /// Its candidates, in the order in which they were proposed.
     pub candidates: Vec<CandidateNode>,
-    /// Different statements that were run for it.
+    /// The number of different statements that were run for it.
     pub statements: u32,
-    /// How many statements failed, when they were checked or when they ran, by kind.
+    /// The number of statements that failed, when they were checked or when they ran, by [`syrch_core::SqlErrorKind::name`].
     pub errors: BTreeMap<String, u32>,
 }
 
@@ -204,19 +205,19 @@ pub struct TaskNode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Its rows are the answer.
+    /// The candidate's rows are the answer.
     Answer,
-    /// It solved its task.
+    /// The candidate solved its task.
     Kept,
-    /// It was not used.
+    /// The candidate was not used.
     Dropped,
-    /// Nobody had decided when the journal ends.
+    /// The journal ends before a decision.
     #[default]
     Open,
 }
 
 impl Status {
-    /// The status in a word.
+    /// The status as one word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -228,10 +229,10 @@ impl Status {
     }
 }
 
-/// A candidate.
+/// A candidate of a task.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CandidateNode {
-    /// Its id.
+    /// The candidate's id, by which other candidates name it as their parent.
     pub id: String,
     /// The candidates that it was made from.
     pub parents: Vec<String>,
@@ -241,74 +242,75 @@ pub struct CandidateNode {
     pub sql: String,
     /// What became of it.
     pub status: Status,
-    /// Candidates of one task with equal results share a number; none: it has no result.
+    /// A number that candidates of one task with equal results share; `None` without a result.
     pub cluster: Option<u32>,
-    /// What the model claimed, 0 to 1.
+    /// The confidence that the model claimed, 0 to 1.
     pub claimed: Option<f64>,
-    /// What the calibrator made of it, 0 to 1.
+    /// The calibrated confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Why it was kept or dropped.
+    /// Why it was accepted or dropped.
     pub reason: Option<String>,
-    /// Why its strategy thinks that it is right.
+    /// The strategy's reason why it should be right.
     pub rationale: Option<String>,
-    /// What happened on the way to it.
+    /// What happened before it was found.
     pub signals: Signals,
-    /// What a judge said.
+    /// The verdict of the reward plugin; `None` without one.
     pub verdict: Option<Verdict>,
-    /// Rows of its result.
+    /// The number of rows of its result.
     pub rows: Option<u64>,
-    /// Equal for equal results in any order of rows; none: unknown. Not written, since few rows can be guessed from it.
+    /// Equal for equal results in any order of rows; `None` when the result is unknown. It is not serialised, since few rows can be guessed
+    /// from it.
     #[serde(skip)]
     pub digest: Option<String>,
 }
 
-/// What the planner did on the way.
+/// A step of the planner while the graph ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// When, in microseconds since the run began.
+    /// When it was made, in microseconds since the run started.
     pub at_us: u64,
-    /// What it changed.
+    /// The changes of the graph.
     pub edits: Vec<Edit>,
-    /// Why its step was refused; none: it was taken.
+    /// Why the step was refused; `None` when it was applied.
     pub refused: Option<String>,
 }
 
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// When it was answered, in microseconds since the run began.
+    /// When it was answered, in microseconds since the run started.
     pub at_us: u64,
-    /// The question.
+    /// The text that the user was shown.
     pub text: String,
-    /// Answers to choose from.
+    /// The answers to choose from.
     pub choices: Vec<String>,
-    /// What the user said; none: nothing.
+    /// The user's answer; `None` when there was none.
     pub answer: Option<String>,
 }
 
-/// What a run cost, by its books.
+/// The cost of a run, from its ledger entries.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Cost {
     /// Model calls that were sent.
     pub calls: u32,
     /// Model calls that a cache answered.
     pub cached: u32,
-    /// Model calls that were sent and whose end the journal does not tell; they stay charged.
+    /// Model calls that were sent and whose end is not in the journal; they stay charged.
     pub in_flight: u32,
-    /// Tokens of prompts.
+    /// Tokens of the prompts of settled calls.
     pub input_tokens: u64,
-    /// Tokens of replies.
+    /// Tokens of the replies of settled calls.
     pub output_tokens: u64,
     /// What the calls that a cache answered would have used and cost.
     #[serde(default, skip_serializing_if = "Saved::is_nothing")]
     pub saved: Saved,
-    /// Tokens charged to the budget, calls in flight and those that a cache answered included.
+    /// Tokens charged to the budget, those of calls in flight and of calls that a cache answered included.
     pub tokens_charged: u64,
-    /// Statements.
+    /// Statements that were run or explained.
     pub sql_runs: u32,
-    /// Money; none: unknown.
+    /// The cost in dollars; `None` when it is unknown.
     pub usd: Option<f64>,
-    /// By purpose.
+    /// Calls and tokens by purpose.
     pub by_purpose: BTreeMap<String, PurposeCost>,
     /// The budgets that refused something.
     pub refused: Vec<String>,
@@ -317,11 +319,11 @@ pub struct Cost {
 /// What calls that a cache answered would have used and cost, had they been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Saved {
-    /// Tokens of prompts.
+    /// Tokens of the prompts.
     pub input_tokens: u64,
-    /// Tokens of replies.
+    /// Tokens of the replies.
     pub output_tokens: u64,
-    /// Money; none: unknown.
+    /// The cost in dollars; `None` when it is unknown.
     pub usd: Option<f64>,
 }
 
@@ -332,7 +334,7 @@ impl Saved {
 }
 
 impl SearchTree {
-    /// The tree of a journal.
+    /// Reads the tree from a journal.
     #[must_use]
     pub fn of(journal: &Journal, shown: Shown) -> Self {
         build::Builder::new(journal, shown).run()

@@ -1,24 +1,25 @@
-//! What one role call sees of the backends: the model with the call's problem and task, the database with its finished tasks.
+//! What one role call sees of the backends: the model together with the call's problem and task, and the database together with the tasks
+//! that finished before it.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan, PortError, Query,
-    Relation, Reply, Request, SqlPort, Ticket,
+    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan, PortError, Relation,
+    Reply, Request, SqlPort, SqlQuery, Ticket,
 };
 use syrch_core::{Catalog, Problem, ResultSet, SqlError, Task};
 
 use crate::Memo;
 
-/// The port `llm` of one role call.
+/// The port `llm` of one role call, which adds the call's context to each request.
 #[derive(Clone)]
 pub struct ModelPort {
-    /// Where its requests go; a [`crate::BudgetedModel`].
+    /// The layers that requests pass: see [`crate::model_stack`].
     pub provider: Arc<dyn ModelProvider>,
-    /// The problem under search.
+    /// The problem of the search.
     pub problem: Arc<Problem>,
-    /// The task that the role works on.
+    /// The task that the role works on, if it works on one.
     pub task: Option<Arc<Task>>,
     /// The catalog that the role sees.
     pub catalog: Arc<Catalog>,
@@ -51,17 +52,17 @@ pub struct SqlBinding {
 }
 
 impl SqlBinding {
-    /// A view of the memo's database in which these finished tasks may stand in FROM, each after those that it uses itself. The
-    /// salt is the run's, so that fingerprints of different role calls can be compared.
+    /// A view of the memo's database in which these finished tasks may stand in FROM, each after those that it uses itself. `salt` is the
+    /// run's, so that fingerprints of different role calls can be compared.
     #[must_use]
     pub fn new(memo: Arc<Memo>, relations: Vec<Relation>, salt: u64) -> Self {
         Self { memo, relations, salt }
     }
 
-    /// The statement with what it may name.
+    /// The statement together with the relations that it may name.
     #[must_use]
-    pub fn query(&self, text: &str) -> Query {
-        Query { text: text.to_owned(), relations: self.relations.clone() }
+    pub fn query(&self, text: &str) -> SqlQuery {
+        SqlQuery { text: text.to_owned(), relations: self.relations.clone() }
     }
 }
 

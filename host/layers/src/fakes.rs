@@ -10,8 +10,8 @@ use arrow_schema::{Field, Schema};
 use async_trait::async_trait;
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, Message, ModelCall,
-    ModelOutcome, ModelProvider, OVERRUN, Plan, PortError, Preview, Purpose, Query, Reply, Request, Retry, Sample,
-    Shape, Speaker, Usage,
+    ModelOutcome, ModelProvider, OVERRUN, Plan, PortError, Preview, Purpose, Reply, Request, Retry, Sample, Shape,
+    Speaker, SqlQuery, Usage,
 };
 use syrch_core::{Catalog, Corpus, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Value};
 
@@ -60,7 +60,7 @@ pub(crate) fn texts(texts: &[String]) -> ResultSet {
     result("t", Arc::new(StringArray::from_iter_values(texts)), "")
 }
 
-/// Counts what is under way.
+/// Counts calls in flight.
 #[derive(Default)]
 struct Traffic {
     under_way: AtomicUsize,
@@ -85,7 +85,7 @@ impl Drop for Passing<'_> {
     }
 }
 
-enum Manner {
+enum Behaviour {
     /// Reports that many output tokens.
     Reports(u32),
     /// Uses all output tokens that it may.
@@ -105,49 +105,49 @@ enum Manner {
 pub(crate) struct FakeModel {
     estimate: u64,
     output: Option<u32>,
-    manner: Manner,
-    said: usize,
+    behaviour: Behaviour,
+    reply_bytes: usize,
     traffic: Traffic,
     last: Mutex<Option<ModelCall>>,
 }
 
 impl FakeModel {
-    fn new(estimate: u64, manner: Manner) -> Self {
-        Self { estimate, output: None, manner, said: 2, traffic: Traffic::default(), last: Mutex::default() }
+    fn new(estimate: u64, behaviour: Behaviour) -> Self {
+        Self { estimate, output: None, behaviour, reply_bytes: 2, traffic: Traffic::default(), last: Mutex::default() }
     }
 
     pub(crate) fn using(estimate: u64, used: u32) -> Self {
-        Self::new(estimate, Manner::Reports(used))
+        Self::new(estimate, Behaviour::Reports(used))
     }
 
     /// A prompt of `input` tokens and all output that is allowed, by default `output`.
     pub(crate) fn by_output(input: u64, output: u32) -> Self {
-        Self { output: Some(output), ..Self::new(input, Manner::UsesAll) }
+        Self { output: Some(output), ..Self::new(input, Behaviour::UsesAll) }
     }
 
     pub(crate) fn silent(estimate: u64) -> Self {
-        Self::new(estimate, Manner::Silent)
+        Self::new(estimate, Behaviour::Silent)
     }
 
     pub(crate) fn hanging(estimate: u64) -> Self {
-        Self::new(estimate, Manner::Hangs)
+        Self::new(estimate, Behaviour::Hangs)
     }
 
     pub(crate) fn failing(estimate: u64) -> Self {
-        Self::new(estimate, Manner::Fails)
+        Self::new(estimate, Behaviour::Fails)
     }
 
     pub(crate) fn unreachable(estimate: u64) -> Self {
-        Self::new(estimate, Manner::Unreachable)
+        Self::new(estimate, Behaviour::Unreachable)
     }
 
     pub(crate) fn turned_away(estimate: u64) -> Self {
-        Self::new(estimate, Manner::TurnedAway)
+        Self::new(estimate, Behaviour::TurnedAway)
     }
 
-    /// Says that many bytes.
-    pub(crate) fn saying(self, bytes: usize) -> Self {
-        Self { said: bytes, ..self }
+    /// Replies with that many bytes.
+    pub(crate) fn replying(self, bytes: usize) -> Self {
+        Self { reply_bytes: bytes, ..self }
     }
 
     pub(crate) fn calls(&self) -> usize {
@@ -204,23 +204,23 @@ impl ModelProvider for FakeModel {
             cost_micros: None,
             model: "fake".into(),
         };
-        let usage = match self.manner {
-            Manner::Reports(used) => Some(usage(0, used)),
-            Manner::UsesAll => Some(usage(self.estimate, self.allowed(call))),
-            Manner::Silent => None,
-            Manner::Hangs => std::future::pending().await,
-            Manner::Fails => {
+        let usage = match self.behaviour {
+            Behaviour::Reports(used) => Some(usage(0, used)),
+            Behaviour::UsesAll => Some(usage(self.estimate, self.allowed(call))),
+            Behaviour::Silent => None,
+            Behaviour::Hangs => std::future::pending().await,
+            Behaviour::Fails => {
                 let result = Err(LlmError::Unavailable("failed".into()));
                 return ModelOutcome::sent(result, None).retry(Retry::Yes);
             }
-            Manner::TurnedAway => {
+            Behaviour::TurnedAway => {
                 let nothing = Usage { cost_micros: Some(0), ..usage(0, 0) };
                 return ModelOutcome::sent(Err(LlmError::Unavailable("turned away".into())), Some(nothing));
             }
-            Manner::Unreachable => return ModelOutcome::unsent(LlmError::Unavailable("unreachable".into())),
+            Behaviour::Unreachable => return ModelOutcome::unsent(LlmError::Unavailable("unreachable".into())),
         };
         let reply = Reply {
-            text: "x".repeat(self.said),
+            text: "x".repeat(self.reply_bytes),
             parsed: None,
             truncated: false,
             logprob: None,
@@ -325,23 +325,23 @@ impl Database for FakeDatabase {
         Ok(catalog())
     }
 
-    fn compose(&self, query: &Query) -> Result<String, SqlError> {
+    fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
         let relations: String =
             query.relations.iter().map(|relation| format!("WITH {} AS ({}) ", relation.name, relation.sql)).collect();
         Ok(format!("{relations}{}", query.text))
     }
 
-    async fn check(&self, query: &Query) -> Result<Facts, SqlError> {
+    async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
         self.call().map_err(|_| SqlError::new(SqlErrorKind::Timeout, "fails").rule(OVERRUN))?;
         let tasks = query.relations.iter().map(|relation| relation.name.clone()).collect();
         Ok(Facts { tasks, ..Facts::default() })
     }
 
-    async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
+    async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
         Ok(Plan { format: "fake".into(), text: self.compose(query)?, cost: None, rows: None })
     }
 
-    async fn run(&self, query: &Query) -> Result<ResultSet, SqlError> {
+    async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let _passing = self.traffic.pass();
         tokio::task::yield_now().await;
         if self.hangs {

@@ -1,4 +1,4 @@
-//! Who may see cells: the user's `--rows`.
+//! Which roles may see cells: the user's `--rows`.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use syrch_core::ports::{CellIndex, CellsPort, Match, Page, PortError, RowsGrant,
 use syrch_core::text::clip;
 use syrch_core::{Hit, ResultSet, Value};
 
-/// Rows of one page.
+/// The most rows of one page.
 const PAGE_ROWS: u64 = 1_000;
-/// Bytes of one page's cells.
+/// The most bytes of one page's cells.
 const PAGE_BYTES: usize = 1 << 20;
-/// Values of a column, or hits of a phrase, that one call of the port `cells` may ask for.
+/// The most values of a column, or hits of a phrase, that one call of the port `cells` gets.
 const MAX_CELLS: u32 = 1_000;
-/// Phrases of one call.
+/// The most phrases of one call.
 const MAX_PHRASES: usize = 256;
-/// Hits of one call: each phrase has an equal share.
+/// The most hits of one call; each phrase has an equal share.
 const MAX_HITS: u32 = 10_000;
 
 /// The port `rows` under the user's grant.
@@ -23,7 +23,7 @@ const MAX_HITS: u32 = 10_000;
 pub struct GrantedRows(pub RowsGrant);
 
 impl GrantedRows {
-    /// What the grant shows of these rows.
+    /// The part of these rows that the grant allows.
     fn page(self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError> {
         let shown = match self.0 {
             RowsGrant::None | RowsGrant::Aggregates => return Err(refusal(self.0)),
@@ -50,7 +50,7 @@ fn refusal(grant: RowsGrant) -> PortError {
     PortError::Denied(format!("cells are not granted (--rows {grant})"))
 }
 
-/// The rows that fit a page. Of a first row that alone is larger, long cells are cut: a page without a row would never get on.
+/// The rows that fit a page. If the first row alone is larger, its long cells are cut: a page without a row would make no progress.
 fn fitting(mut rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     let mut left = PAGE_BYTES;
     let fit = rows.iter().position(|row| {
@@ -67,7 +67,7 @@ fn fitting(mut rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     rows
 }
 
-/// Bytes of a cell, with what it costs besides its text.
+/// Bytes of a cell, with the overhead of a value.
 fn size(value: &Value) -> usize {
     8 + match value {
         Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => text.len(),
@@ -87,7 +87,7 @@ fn cut(value: &mut Value, most: usize) {
     }
 }
 
-/// Samples as the grant shows them.
+/// Samples as far as the grant allows.
 async fn samples(
     index: &dyn CellIndex,
     grant: RowsGrant,
@@ -106,18 +106,18 @@ async fn samples(
     }
 }
 
-/// The port `cells` under the user's grant: `sample:N` shows `N` frequent values of a column and `N` cells for a phrase. One call may bring
+/// The port `cells` under the user's grant: `sample:N` allows `N` frequent values of a column and `N` cells for a phrase. One call may have
 /// 256 phrases, and gets 10,000 cells for all of them together.
 #[derive(Clone)]
 pub struct GrantedCells {
-    /// The database's index.
+    /// The index of the database's cells.
     pub index: Arc<dyn CellIndex>,
-    /// The user's grant.
+    /// The user's setting of `--rows`.
     pub grant: RowsGrant,
 }
 
 impl GrantedCells {
-    /// Values of a column, or hits of a phrase, at most.
+    /// The most values of a column, or hits of a phrase.
     fn most(&self, limit: u32) -> u32 {
         match self.grant {
             RowsGrant::Sample(rows) => limit.min(rows),
@@ -146,13 +146,13 @@ impl CellsPort for GrantedCells {
     }
 }
 
-/// An index for the host's own providers, under the user's grant; `sample:N` does not count here, since it is not for reading. It finds nothing where the port would answer `denied`: what a
-/// provider writes into a statement reaches a guest too.
+/// An index for the host's own providers, under the user's grant. `sample:N` is no bound here, since the index is not read out. It finds
+/// nothing where the port would answer `denied`: what a provider writes into a statement reaches a guest too.
 #[derive(Clone)]
 pub struct GrantedIndex {
-    /// The database's index.
+    /// The index of the database's cells.
     pub index: Arc<dyn CellIndex>,
-    /// The user's grant.
+    /// The user's setting of `--rows`.
     pub grant: RowsGrant,
 }
 

@@ -1,6 +1,7 @@
-//! The ports of one role call with the tape around them: what is asked and answered is noted in its order, or comes from a journal.
+//! The ports of one role call, connected to the event log: each call and its answer is recorded at its sequence point, or replayed from a
+//! journal.
 //!
-//! These are the outermost layer, so that a journal holds what the guest saw, whatever stood behind it.
+//! This is the outermost layer but one, so that a journal holds what the guest saw, whatever layers answered.
 
 use std::sync::Arc;
 
@@ -10,60 +11,60 @@ use syrch_core::ports::{
     Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort, RunPort, Sample, SearchPort, SqlPort,
     Ticket, TracePort, WaitPort,
 };
-use syrch_core::{Candidate, Hit, Json, Lookup, ResultSet, Signals, SqlError, Verdict};
-use syrch_journal::{Ask, CallId, Got, Kept, Tape};
+use syrch_core::{Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, Verdict};
+use syrch_journal::{Ask, CallId, EventLog, Got, RowRetention};
 
-use crate::taint::{self, Passage, TaintOfCall, is_embedded};
+use crate::taint::{self, Admission, TaintOfCall, is_embedded};
 
-/// Where the ports of one role call come to the tape.
+/// The connection of one role call's ports to the event log.
 #[derive(Clone)]
-pub struct Scribe {
-    tape: Arc<Tape>,
+pub struct CallRecorder {
+    event_log: Arc<EventLog>,
     call: CallId,
     taint: TaintOfCall,
 }
 
-/// These ports of a role call, on the tape; what `taint` denies is denied in its turn.
+/// Connects the ports of a role call to the event log. What `taint` denies is denied at the call's sequence point.
 #[must_use]
-pub fn journalled(ports: Ports, tape: &Arc<Tape>, call: CallId, taint: TaintOfCall) -> Ports {
-    let scribe = Scribe { tape: Arc::clone(tape), call, taint };
+pub fn journalled(ports: Ports, event_log: &Arc<EventLog>, call: CallId, taint: TaintOfCall) -> Ports {
+    let recorder = CallRecorder { event_log: Arc::clone(event_log), call, taint };
     Ports {
-        run: Arc::new(Journalled { inner: ports.run, scribe: scribe.clone() }),
-        llm: Arc::new(Journalled { inner: ports.llm, scribe: scribe.clone() }),
-        inspect: Arc::new(Journalled { inner: ports.inspect, scribe: scribe.clone() }),
-        sql: Arc::new(Journalled { inner: ports.sql, scribe: scribe.clone() }),
-        rows: Arc::new(Journalled { inner: ports.rows, scribe: scribe.clone() }),
-        cells: Arc::new(Journalled { inner: ports.cells, scribe: scribe.clone() }),
-        evaluate: Arc::new(Journalled { inner: ports.evaluate, scribe: scribe.clone() }),
-        search: Arc::new(Journalled { inner: ports.search, scribe: scribe.clone() }),
-        trace: Arc::new(Journalled { inner: ports.trace, scribe: scribe.clone() }),
-        wait: Arc::new(scribe),
+        run: Arc::new(Journalled { inner: ports.run, recorder: recorder.clone() }),
+        llm: Arc::new(Journalled { inner: ports.llm, recorder: recorder.clone() }),
+        inspect: Arc::new(Journalled { inner: ports.inspect, recorder: recorder.clone() }),
+        sql: Arc::new(Journalled { inner: ports.sql, recorder: recorder.clone() }),
+        rows: Arc::new(Journalled { inner: ports.rows, recorder: recorder.clone() }),
+        cells: Arc::new(Journalled { inner: ports.cells, recorder: recorder.clone() }),
+        evaluate: Arc::new(Journalled { inner: ports.evaluate, recorder: recorder.clone() }),
+        search: Arc::new(Journalled { inner: ports.search, recorder: recorder.clone() }),
+        trace: Arc::new(Journalled { inner: ports.trace, recorder: recorder.clone() }),
+        wait: Arc::new(recorder),
     }
 }
 
-/// A port with the tape around it.
+/// A port that is connected to the event log.
 struct Journalled<P: ?Sized> {
     inner: Arc<P>,
-    scribe: Scribe,
+    recorder: CallRecorder,
 }
 
 impl<P: ?Sized> Journalled<P> {
-    /// A call is made.
-    async fn issue(&self, ticket: Ticket, ask: Ask) -> Passage {
-        let Scribe { tape, call, taint } = &self.scribe;
-        tape.issue(*call, ticket, ask, |ask| taint.asks(ask)).await
+    /// Records the start of a call, or replays it from the journal.
+    async fn issue(&self, ticket: Ticket, ask: Ask) -> Admission {
+        let CallRecorder { event_log, call, taint } = &self.recorder;
+        event_log.issue(*call, ticket, ask, |ask| taint.admit(ask)).await
     }
 
-    /// A call that the guest waits for before it does anything else.
-    async fn waits<T>(
+    /// Records a call that the guest awaits before it does anything else, and its answer.
+    async fn awaited<T>(
         &self,
         ask: Ask,
-        live: impl Future<Output = T>,
-        write: impl FnOnce(&T, Kept) -> Got,
+        actual: impl Future<Output = T>,
+        write: impl FnOnce(&T, RowRetention) -> Got,
         read: impl FnOnce(&Got) -> Option<T>,
     ) -> T {
         self.issue(HOST, ask).await;
-        self.scribe.tape.other(self.scribe.call, HOST, live, write, read).await
+        self.recorder.event_log.other(self.recorder.call, HOST, actual, write, read).await
     }
 }
 
@@ -78,14 +79,14 @@ impl RunPort for Journalled<dyn RunPort> {
     }
 
     async fn remaining(&self) -> Budget {
-        let live = self.inner.remaining().await;
-        let got = self.scribe.tape.port(self.scribe.call, Ask::Remaining, |got| {
-            self.scribe.taint.reads_of_others();
-            got.cloned().unwrap_or_else(|| Got::Budget(live.clone()))
+        let actual = self.inner.remaining().await;
+        let got = self.recorder.event_log.port(self.recorder.call, Ask::Remaining, |got| {
+            self.recorder.taint.starts();
+            got.cloned().unwrap_or_else(|| Got::Budget(actual.clone()))
         });
         match got.await {
             Got::Budget(budget) => budget,
-            _ => live,
+            _ => actual,
         }
     }
 
@@ -101,14 +102,14 @@ impl LlmPort for Journalled<dyn LlmPort> {
     }
 
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
-        let passage = Journalled::issue(self, ticket, Ask::Llm(Box::new(request.clone()))).await;
-        let (scribe, inner) = (self.scribe.clone(), Arc::clone(&self.inner));
+        let admission = Journalled::issue(self, ticket, Ask::Llm(Box::new(request.clone()))).await;
+        let (recorder, inner) = (self.recorder.clone(), Arc::clone(&self.inner));
         Box::pin(async move {
-            let live = async {
-                let Some(_place) = scribe.taint.passes(passage).await else { return Err(taint::denied()) };
+            let actual = async {
+                let Some(_permit) = recorder.taint.admitted(admission).await else { return Err(taint::denied()) };
                 inner.issue(ticket, request).await.await
             };
-            scribe.tape.reply(scribe.call, ticket, live).await
+            recorder.event_log.reply(recorder.call, ticket, actual).await
         })
     }
 }
@@ -117,10 +118,10 @@ impl LlmPort for Journalled<dyn LlmPort> {
 impl SqlPort for Journalled<dyn SqlPort> {
     async fn issue(&self, ticket: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>> {
         Journalled::issue(self, ticket, Ask::Sql(text.clone())).await;
-        let (scribe, inner) = (self.scribe.clone(), Arc::clone(&self.inner));
+        let (recorder, inner) = (self.recorder.clone(), Arc::clone(&self.inner));
         Box::pin(async move {
-            let live = async { inner.issue(ticket, text).await.await };
-            scribe.tape.rows(scribe.call, ticket, live).await
+            let actual = async { inner.issue(ticket, text).await.await };
+            recorder.event_log.rows(recorder.call, ticket, actual).await
         })
     }
 
@@ -137,7 +138,7 @@ impl InspectPort for Journalled<dyn InspectPort> {
             Got::Facts(facts) => Some(facts.clone().map(|facts| *facts)),
             _ => None,
         };
-        self.waits(Ask::Check(text.to_owned()), self.inner.check(text), write, read).await
+        self.awaited(Ask::Check(text.to_owned()), self.inner.check(text), write, read).await
     }
 
     async fn explain(&self, text: &str) -> Result<Plan, SqlError> {
@@ -146,7 +147,7 @@ impl InspectPort for Journalled<dyn InspectPort> {
             _ => None,
         };
         let write = |plan: &Result<Plan, SqlError>, _| Got::Plan(plan.clone());
-        self.waits(Ask::Explain(text.to_owned()), self.inner.explain(text), write, read).await
+        self.awaited(Ask::Explain(text.to_owned()), self.inner.explain(text), write, read).await
     }
 
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
@@ -155,8 +156,8 @@ impl InspectPort for Journalled<dyn InspectPort> {
             _ => None,
         };
         let write = |stats: &Result<Vec<ColumnStats>, PortError>, _| Got::Stats(stats.clone());
-        let live = self.inner.column_stats(table, columns);
-        self.waits(Ask::Stats(table.to_owned(), columns.to_vec()), live, write, read).await
+        let actual = self.inner.column_stats(table, columns);
+        self.awaited(Ask::Stats(table.to_owned(), columns.to_vec()), actual, write, read).await
     }
 }
 
@@ -166,7 +167,7 @@ impl RowsPort for Journalled<dyn RowsPort> {
         // What is shown follows from the result and the grant, which a replay has.
         let page = self.inner.read(results, offset, limit).await;
         let shown = page.as_ref().map(|page| page.rows.len() as u64).map_err(Clone::clone);
-        self.scribe.tape.port(self.scribe.call, Ask::Rows(offset, limit), |_| Got::Page(shown)).await;
+        self.recorder.event_log.port(self.recorder.call, Ask::Rows(offset, limit), |_| Got::Page(shown)).await;
         page
     }
 }
@@ -178,11 +179,11 @@ impl CellsPort for Journalled<dyn CellsPort> {
             Got::Samples(samples) => samples.clone(),
             _ => None,
         };
-        let write = |samples: &Result<Vec<Sample>, PortError>, kept| {
-            Got::Samples((kept == Kept::Full || samples.is_err()).then(|| samples.clone()))
+        let write = |samples: &Result<Vec<Sample>, PortError>, rows| {
+            Got::Samples((rows == RowRetention::Full || samples.is_err()).then(|| samples.clone()))
         };
-        let live = self.inner.samples(table, columns, limit);
-        self.waits(Ask::Samples(table.to_owned(), columns.to_vec(), limit), live, write, read).await
+        let actual = self.inner.samples(table, columns, limit);
+        self.awaited(Ask::Samples(table.to_owned(), columns.to_vec(), limit), actual, write, read).await
     }
 
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
@@ -190,21 +191,21 @@ impl CellsPort for Journalled<dyn CellsPort> {
             Got::Hits(hits) => hits.clone(),
             _ => None,
         };
-        let write = |hits: &Result<Vec<Vec<Hit>>, PortError>, kept| {
-            Got::Hits((kept == Kept::Full || hits.is_err()).then(|| hits.clone()))
+        let write = |hits: &Result<Vec<Vec<Hit>>, PortError>, rows| {
+            Got::Hits((rows == RowRetention::Full || hits.is_err()).then(|| hits.clone()))
         };
-        let live = self.inner.find(phrases, how.clone(), limit);
-        self.waits(Ask::Find(phrases.to_vec(), how, limit), live, write, read).await
+        let actual = self.inner.find(phrases, how.clone(), limit);
+        self.awaited(Ask::Find(phrases.to_vec(), how, limit), actual, write, read).await
     }
 }
 
-/// Judgements are role calls themselves: a replay makes them again, and notes when they began and ended.
+/// Judgements are role calls themselves. A replay makes them again, and the event log holds when they started and ended.
 #[async_trait]
 impl EvaluatePort for Journalled<dyn EvaluatePort> {
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
         self.issue(HOST, Ask::Calibrate(claims.clone())).await;
         let calibrated = self.inner.calibrate(claims).await;
-        self.scribe.tape.done(self.scribe.call, HOST, Got::Calibrated(calibrated.clone())).await;
+        self.recorder.event_log.done(self.recorder.call, HOST, Got::Calibrated(calibrated.clone())).await;
         calibrated
     }
 
@@ -214,35 +215,35 @@ impl EvaluatePort for Journalled<dyn EvaluatePort> {
         candidates: Vec<Candidate>,
     ) -> Flight<Result<Vec<Verdict>, PortError>> {
         self.issue(ticket, Ask::Reward(candidates.clone())).await;
-        let (scribe, inner) = (self.scribe.clone(), Arc::clone(&self.inner));
+        let (recorder, inner) = (self.recorder.clone(), Arc::clone(&self.inner));
         Box::pin(async move {
             let verdicts = inner.issue_reward(ticket, candidates).await.await;
-            scribe.tape.done(scribe.call, ticket, Got::Verdicts(verdicts.clone())).await;
+            recorder.event_log.done(recorder.call, ticket, Got::Verdicts(verdicts.clone())).await;
             verdicts
         })
     }
 }
 
-/// What it finds is no cell, so that it is kept whatever the journal keeps of rows.
+/// Hits of retrieval are no cells, so they are recorded whatever the journal retains of rows.
 #[async_trait]
 impl SearchPort for Journalled<dyn SearchPort> {
-    async fn look_up(&self, looks: &[Lookup]) -> Vec<Result<Vec<Hit>, PortError>> {
+    async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
         let read = |got: &Got| match got {
             Got::Found(found) => Some(found.clone()),
             _ => None,
         };
         let write = |found: &Vec<_>, _| Got::Found(found.clone());
-        let passage = self.issue(HOST, Ask::LookUp(looks.to_vec())).await;
-        let live = async {
-            let place = self.scribe.taint.passes(passage).await;
-            let is_denied = place.is_none();
-            let allowed = |look: &&Lookup| !(is_denied && is_embedded(look));
-            let granted: Vec<Lookup> = looks.iter().filter(allowed).cloned().collect();
-            let mut found = self.inner.look_up(&granted).await.into_iter();
-            let answer = |look| if allowed(&look) { found.next() } else { Some(taint::denied_search()) };
-            looks.iter().filter_map(answer).collect()
+        let admission = self.issue(HOST, Ask::Search(queries.to_vec())).await;
+        let actual = async {
+            let permit = self.recorder.taint.admitted(admission).await;
+            let is_denied = permit.is_none();
+            let allowed = |query: &&RetrievalQuery| !(is_denied && is_embedded(query));
+            let granted: Vec<RetrievalQuery> = queries.iter().filter(allowed).cloned().collect();
+            let mut found = self.inner.find(&granted).await.into_iter();
+            let answer = |query| if allowed(&query) { found.next() } else { Some(taint::denied_search()) };
+            queries.iter().filter_map(answer).collect()
         };
-        self.scribe.tape.other(self.scribe.call, HOST, live, write, read).await
+        self.recorder.event_log.other(self.recorder.call, HOST, actual, write, read).await
     }
 }
 
@@ -254,41 +255,41 @@ impl Embedder for Journalled<dyn SearchPort> {
             _ => None,
         };
         let write = |vectors: &Result<_, _>, _| Got::Vectors(vectors.clone());
-        let passage = self.issue(HOST, Ask::Embed(texts.to_vec())).await;
-        let live = async {
-            let Some(_place) = self.scribe.taint.passes(passage).await else { return taint::denied_search() };
+        let admission = self.issue(HOST, Ask::Embed(texts.to_vec())).await;
+        let actual = async {
+            let Some(_permit) = self.recorder.taint.admitted(admission).await else { return taint::denied_search() };
             self.inner.embed(texts).await
         };
-        self.scribe.tape.other(self.scribe.call, HOST, live, write, read).await
+        self.recorder.event_log.other(self.recorder.call, HOST, actual, write, read).await
     }
 }
 
-/// What is told comes after its turn; of one role call, in the order of the journal.
+/// Trace calls are passed on after their sequence point, so those of one role call have the order of the journal.
 #[async_trait]
 impl TracePort for Journalled<dyn TracePort> {
     async fn note(&self, level: Level, message: &str) {
-        self.turn(Ask::Note(level, message.to_owned())).await;
+        self.record(Ask::Note(level, message.to_owned())).await;
         self.inner.note(level, message).await;
     }
 
     async fn propose(&self, candidate: &Candidate) {
-        self.turn(Ask::Propose(Box::new(candidate.clone()))).await;
+        self.record(Ask::Propose(Box::new(candidate.clone()))).await;
         self.inner.propose(candidate).await;
     }
 
     async fn keep(&self, candidate: &str, reason: &str) {
-        self.turn(Ask::Keep(candidate.to_owned(), reason.to_owned())).await;
+        self.record(Ask::Keep(candidate.to_owned(), reason.to_owned())).await;
         self.inner.keep(candidate, reason).await;
     }
 
     async fn discard(&self, candidate: &str, reason: &str) {
-        self.turn(Ask::Discard(candidate.to_owned(), reason.to_owned())).await;
+        self.record(Ask::Discard(candidate.to_owned(), reason.to_owned())).await;
         self.inner.discard(candidate, reason).await;
     }
 
     async fn event(&self, candidate: Option<&str>, name: &str, data: &Json) {
         let ask = Ask::Step(candidate.map(str::to_owned), name.to_owned(), data.clone());
-        self.turn(ask).await;
+        self.record(ask).await;
         self.inner.event(candidate, name, data).await;
     }
 
@@ -298,23 +299,23 @@ impl TracePort for Journalled<dyn TracePort> {
 }
 
 impl Journalled<dyn TracePort> {
-    async fn turn(&self, ask: Ask) {
-        self.scribe.tape.port(self.scribe.call, ask, |_| Got::Nothing).await;
+    async fn record(&self, ask: Ask) {
+        self.recorder.event_log.port(self.recorder.call, ask, |_| Got::Nothing).await;
     }
 }
 
 #[async_trait]
-impl WaitPort for Scribe {
+impl WaitPort for CallRecorder {
     async fn recorded(&self, tickets: &[Ticket]) -> Option<Vec<Ticket>> {
-        self.tape.ended(self.call, tickets).await
+        self.event_log.ended(self.call, tickets).await
     }
 
     async fn found(&self, asked: &[Ticket], ended: &[Ticket]) {
-        self.tape.port(self.call, Ask::Wait(asked.to_vec()), |_| Got::Ended(ended.to_vec())).await;
+        self.event_log.port(self.call, Ask::Wait(asked.to_vec()), |_| Got::Ended(ended.to_vec())).await;
     }
 
     async fn give_up(&self, ticket: Ticket, is_done: bool) -> bool {
-        let got = self.tape.port(self.call, Ask::GiveUp(ticket), |got| match got {
+        let got = self.event_log.port(self.call, Ask::GiveUp(ticket), |got| match got {
             Some(got) => got.clone(),
             None => Got::GaveUp(is_done),
         });
@@ -322,7 +323,7 @@ impl WaitPort for Scribe {
     }
 
     async fn left(&self) {
-        self.taint.leaves();
-        self.tape.left(self.call).await;
+        self.taint.returned();
+        self.event_log.left(self.call).await;
     }
 }

@@ -1,10 +1,10 @@
-//! Decorators over ports: policy lives here and nowhere else.
+//! Decorators over ports: policy is here and nowhere else.
 //!
-//! [`stack`] puts them together, and says in which order calls pass them.
+//! [`stack`] puts them together and defines the order in which calls pass them.
 //!
 //! `budget` charges the search's ledger and bounds the calls in flight, `cache` stores good answers beyond the process, `memo` runs equal
-//! statements of a search once, `bind` narrows a backend to what one role call sees, `grant` shows cells only as far as the user
-//! allows, and `taint` denies the model calls of plugins that are not trusted once they may know something of the data.
+//! statements of a search once, `bind` narrows a backend to what one role call sees, `grant` bounds the cells that plugins see, and `taint`
+//! denies the model calls of untrusted plugins once they may know something of the data.
 
 pub mod bind;
 pub mod budget;
@@ -29,7 +29,7 @@ pub use bind::{ModelPort, SqlBinding};
 pub use budget::{BudgetedDatabase, BudgetedModel};
 pub use cache::{CachedDatabase, CachedModel};
 pub use grant::{GrantedCells, GrantedIndex, GrantedRows};
-pub use journal::{Scribe, journalled};
+pub use journal::{CallRecorder, journalled};
 pub use memo::Memo;
 pub use observe::CallObserver;
 pub use preview::Previews;

@@ -1,24 +1,23 @@
-//! Equal statements of one search run once: how the host pairs a candidate with its rows without running it again.
+//! Runs equal statements of one search once, so that the host can pair a candidate with its rows without running it again.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared, WeakShared};
-use syrch_core::ports::{Database, Query};
+use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{ResultSet, SqlError, SqlErrorKind};
 
-/// Bytes of results that are kept for one search; over it the oldest go, and would run again.
-const KEPT_BYTES: usize = 256 << 20;
+/// Bytes of results that one search retains. Beyond that the oldest are dropped, and would run again.
+const RETAINED_BYTES: usize = 256 << 20;
 
 type Answer = Result<Arc<ResultSet>, SqlError>;
-type Flight = Shared<BoxFuture<'static, Answer>>;
+type SharedRun = Shared<BoxFuture<'static, Answer>>;
 
-/// The results of one search by the statement that gave them. Relations are spliced in before statements are compared, so the same
-/// text over another task's result is another statement. A result from here is not charged again.
+/// The results of one search by the key of their statement. A result from the memo is not charged again.
 pub struct Memo {
     database: Arc<dyn Database>,
-    kept_bytes: usize,
+    retained_bytes: usize,
     state: Mutex<State>,
 }
 
@@ -28,46 +27,46 @@ struct State {
     /// Finished statements with their sizes, the oldest first.
     finished: VecDeque<(String, usize)>,
     bytes: usize,
-    flights: u64,
+    runs: u64,
 }
 
 enum Entry {
-    /// Under way. Held weakly: when all who wait for it are gone, the statement is interrupted.
-    Flying(u64, WeakShared<BoxFuture<'static, Answer>>),
+    /// The statement is in run. The reference is weak: when all callers that wait for it are gone, the statement is interrupted.
+    InFlight(u64, WeakShared<BoxFuture<'static, Answer>>),
     Finished(Answer),
 }
 
 enum Found {
     Finished(Answer),
-    Flying(u64, Flight),
+    InFlight(u64, SharedRun),
 }
 
 impl Memo {
-    /// An empty memo over a database, which is asked for what is not here.
+    /// Creates an empty memo over a database.
     #[must_use]
     pub fn new(database: Arc<dyn Database>) -> Arc<Self> {
-        Arc::new(Self { database, kept_bytes: KEPT_BYTES, state: Mutex::default() })
+        Arc::new(Self { database, retained_bytes: RETAINED_BYTES, state: Mutex::default() })
     }
 
-    /// The database behind it.
+    /// The database under the memo.
     #[must_use]
     pub fn database(&self) -> &Arc<dyn Database> {
         &self.database
     }
 
-    /// The result of a statement: kept, or shared with who else waits for it, or run. Dropping the last future that waits for a
-    /// statement interrupts it. Errors that another time may mend (a timeout, an outage, a cancellation, a spent budget) are not
-    /// kept.
+    /// The result of a statement: a retained one, or that of an equal statement in run, or else the statement runs. Dropping the last
+    /// future that waits for a statement interrupts it. Errors that may not occur again (a timeout, an outage, a cancellation, a used-up
+    /// budget) are not retained.
     ///
     /// # Errors
-    /// What the database has against it.
-    pub async fn run(&self, query: &Query) -> Result<Arc<ResultSet>, SqlError> {
-        let key = self.database.compose(query)?;
+    /// The error of the database.
+    pub async fn run(&self, query: &SqlQuery) -> Result<Arc<ResultSet>, SqlError> {
+        let key = query.key(self.database.as_ref())?;
         match self.find(&key, query) {
             Found::Finished(answer) => answer,
-            Found::Flying(flight, shared) => {
+            Found::InFlight(run, shared) => {
                 let answer = shared.await;
-                self.keep(key, flight, &answer);
+                self.complete(key, run, &answer);
                 answer
             }
         }
@@ -77,31 +76,31 @@ impl Memo {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&self, key: &str, query: &Query) -> Found {
+    fn find(&self, key: &str, query: &SqlQuery) -> Found {
         let mut state = self.state();
         match state.entries.get(key) {
             Some(Entry::Finished(answer)) => return Found::Finished(answer.clone()),
-            Some(Entry::Flying(flight, weak)) => {
+            Some(Entry::InFlight(run, weak)) => {
                 if let Some(shared) = weak.upgrade() {
-                    return Found::Flying(*flight, shared);
+                    return Found::InFlight(*run, shared);
                 }
             }
             None => {}
         }
         let (database, query) = (Arc::clone(&self.database), query.clone());
         let shared = async move { database.run(&query).await.map(Arc::new) }.boxed().shared();
-        state.flights += 1;
-        let flight = state.flights;
+        state.runs += 1;
+        let run = state.runs;
         if let Some(weak) = shared.downgrade() {
-            state.entries.insert(key.to_owned(), Entry::Flying(flight, weak));
+            state.entries.insert(key.to_owned(), Entry::InFlight(run, weak));
         }
-        Found::Flying(flight, shared)
+        Found::InFlight(run, shared)
     }
 
-    /// Puts an answer in place of its own flight; a later flight of the same statement is left alone.
-    fn keep(&self, key: String, flight: u64, answer: &Answer) {
+    /// Replaces a statement in run by its answer; a later run of the same statement is left alone.
+    fn complete(&self, key: String, run: u64, answer: &Answer) {
         let mut state = self.state();
-        if !matches!(state.entries.get(&key), Some(Entry::Flying(own, _)) if *own == flight) {
+        if !matches!(state.entries.get(&key), Some(Entry::InFlight(own, _)) if *own == run) {
             return;
         }
         if !is_lasting(answer) {
@@ -112,7 +111,7 @@ impl Memo {
         state.entries.insert(key.clone(), Entry::Finished(answer.clone()));
         state.finished.push_back((key, size));
         state.bytes += size;
-        while state.bytes > self.kept_bytes && state.finished.len() > 1 {
+        while state.bytes > self.retained_bytes && state.finished.len() > 1 {
             let Some((oldest, size)) = state.finished.pop_front() else { break };
             state.entries.remove(&oldest);
             state.bytes -= size;
@@ -151,9 +150,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn equal_statements_fly_once() {
+    async fn equal_statements_run_once() {
         let (database, memo) = over(FakeDatabase::default());
-        let query = Query::new("SELECT 7");
+        let query = SqlQuery::new("SELECT 7");
         let results = join_all((0..20).map(|_| memo.run(&query))).await;
         let first = results[0].as_ref().unwrap();
         assert!(results.iter().all(|result| Arc::ptr_eq(result.as_ref().unwrap(), first)));
@@ -164,7 +163,7 @@ mod tests {
     #[tokio::test]
     async fn the_same_text_over_another_relation_is_another_statement() {
         let (database, memo) = over(FakeDatabase::default());
-        let over = |sql: &str| Query {
+        let over = |sql: &str| SqlQuery {
             text: "SELECT n FROM task_a".into(),
             relations: vec![Relation { name: "task_a".into(), sql: sql.into(), columns: Vec::new() }],
         };
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_lasting_errors_are_kept() {
+    async fn only_lasting_errors_are_retained() {
         for (kind, runs) in [
             (SqlErrorKind::Syntax, 1),
             (SqlErrorKind::Denied, 1),
@@ -186,7 +185,7 @@ mod tests {
         ] {
             let (database, memo) = over(FakeDatabase::failing(kind));
             for _ in 0..2 {
-                assert_eq!(memo.run(&Query::new("SELECT 1")).await.unwrap_err().kind, kind);
+                assert_eq!(memo.run(&SqlQuery::new("SELECT 1")).await.unwrap_err().kind, kind);
             }
             assert_eq!(database.runs(), runs, "{kind:?}");
         }
@@ -195,7 +194,7 @@ mod tests {
     #[tokio::test]
     async fn a_statement_that_nobody_waits_for_is_interrupted() {
         let (database, memo) = over(FakeDatabase::hanging());
-        let query = Query::new("SELECT 1");
+        let query = SqlQuery::new("SELECT 1");
         {
             let mut one = Box::pin(memo.run(&query));
             let mut two = Box::pin(memo.run(&query));
@@ -216,18 +215,20 @@ mod tests {
         let database =
             BudgetedDatabase::new(Arc::new(FakeDatabase::default()), Arc::clone(&ledger), &Limits::default());
         let memo = Memo::new(Arc::new(database));
-        assert!(memo.run(&Query::new("SELECT 1")).await.is_ok() && memo.run(&Query::new("SELECT 1")).await.is_ok());
-        assert_eq!(memo.run(&Query::new("SELECT 2")).await.unwrap_err().kind, SqlErrorKind::Budget);
-        assert!(memo.run(&Query::new("SELECT 1")).await.is_ok());
+        assert!(
+            memo.run(&SqlQuery::new("SELECT 1")).await.is_ok() && memo.run(&SqlQuery::new("SELECT 1")).await.is_ok()
+        );
+        assert_eq!(memo.run(&SqlQuery::new("SELECT 2")).await.unwrap_err().kind, SqlErrorKind::Budget);
+        assert!(memo.run(&SqlQuery::new("SELECT 1")).await.is_ok());
         assert_eq!(ledger.spent().sql_runs, 1);
     }
 
     #[tokio::test]
     async fn the_oldest_results_go_when_there_are_too_many() {
         let database = Arc::new(FakeDatabase::default());
-        let memo = Memo { database: Arc::clone(&database) as _, kept_bytes: 1, state: Mutex::default() };
+        let memo = Memo { database: Arc::clone(&database) as _, retained_bytes: 1, state: Mutex::default() };
         for text in ["SELECT 1", "SELECT 2", "SELECT 2", "SELECT 1"] {
-            memo.run(&Query::new(text)).await.unwrap();
+            memo.run(&SqlQuery::new(text)).await.unwrap();
         }
         assert_eq!(database.runs(), 3);
         assert_eq!(memo.state().entries.len(), 1);

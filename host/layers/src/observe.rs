@@ -1,4 +1,4 @@
-//! Tells how the calls of a role ended: without an answer, the user must hear why.
+//! Reports how the calls of a role ended, so that a search without an answer can name the cause.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use syrch_core::ports::{
 };
 use syrch_core::{ResultSet, SqlError};
 
-/// Who is told.
+/// Receives how each call ended. Called from the guest's future, so it must return at once.
 pub trait CallObserver: Send + Sync {
-    /// A model call has ended.
+    /// Called when a model call has ended.
     fn replied(&self, ticket: Ticket, result: &Result<Reply, LlmError>);
-    /// A statement has ended.
+    /// Called when a statement has ended.
     fn ran(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>);
-    /// A statement could not be checked or explained.
+    /// Called when a statement could not be checked or explained.
     fn refused(&self, error: &SqlError);
 }
 
-/// The ports of one role call with the observer around them.
+/// Adds the observer to the ports of one role call.
 pub(crate) fn observed(ports: Ports, observer: &Arc<dyn CallObserver>) -> Ports {
     let (llm, sql, inspect) = (Arc::clone(observer), Arc::clone(observer), Arc::clone(observer));
     Ports {

@@ -1,22 +1,22 @@
-//! What a search would send first, without sending it.
+//! The requests that a search would send first, without sending them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use syrch_core::ports::{ModelCall, ModelLayer, ModelOutcome, ModelProvider, Preview};
 
-/// The requests that a search would have sent, in their order. Clones share them.
+/// The requests that a search would have sent, in order. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Previews(Arc<Mutex<Vec<Preview>>>);
 
 impl Previews {
-    /// Whether nothing would have been sent so far.
+    /// Whether no request has been recorded since the last [`take`](Self::take).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list().is_empty()
     }
 
-    /// Takes them out.
+    /// Returns the requests so far and clears the list.
     #[must_use]
     pub fn take(&self) -> Vec<Preview> {
         std::mem::take(&mut *self.list())
@@ -27,14 +27,14 @@ impl Previews {
     }
 }
 
-/// A provider that notes what would be sent, and waits for ever. What needs nothing sent (the offline rules, a recording) is answered.
+/// A provider that records what would be sent, and never answers. Calls that send nothing (the offline rules, a recording) are answered.
 pub struct PreviewedModel {
     inner: Arc<dyn ModelProvider>,
     previews: Previews,
 }
 
 impl PreviewedModel {
-    /// The layer around a provider.
+    /// Creates the layer around a provider.
     #[must_use]
     pub fn new(inner: Arc<dyn ModelProvider>, previews: Previews) -> Self {
         Self { inner, previews }

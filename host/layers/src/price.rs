@@ -1,4 +1,4 @@
-//! What calls cost: a table of prices, and the layer that puts them on estimates and usages.
+//! What calls cost: a table of prices, and the layer that adds them to estimates and usages.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use syrch_core::ports::{Estimate, ModelCall, ModelLayer, ModelOutcome, ModelProv
 
 use crate::budget::believable;
 
-/// The price of a million tokens at most, in dollars: more is a mistake.
+/// The highest price of a million tokens, in dollars; a higher one is a mistake.
 const HIGHEST: f64 = 1_000_000.0;
-/// Parts of a millionth of a dollar that prices are kept in.
+/// Prices are stored in this many parts of a millionth of a dollar.
 const PARTS: f64 = 1e6;
 
 /// What a model's tokens cost. Dollars for a million tokens are millionths of a dollar for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
-    /// Of one token of a prompt, in [`PARTS`] of a millionth, so that sums are exact.
+    /// The price of one token of a prompt, in [`PARTS`] of a millionth of a dollar, so that sums are exact.
     input: u64,
-    /// Of one token of a reply.
+    /// The price of one token of a reply, likewise.
     output: u64,
 }
 
@@ -26,7 +26,7 @@ impl Price {
     /// A price in dollars for a million tokens of prompts and of replies.
     ///
     /// # Errors
-    /// When a number is negative, no number, or more than a million.
+    /// When a number is negative, not a number, or more than a million.
     pub fn new(input: f64, output: f64) -> Result<Self, PriceError> {
         let parts = |dollars: f64| {
             let is_price = (0.0..=HIGHEST).contains(&dollars);
@@ -35,7 +35,7 @@ impl Price {
         Ok(Self { input: parts(input)?, output: parts(output)? })
     }
 
-    /// What that many tokens cost, in millionths of a dollar, rounded up.
+    /// The cost of that many tokens, in millionths of a dollar, rounded up.
     #[must_use]
     pub fn micros(&self, input_tokens: u64, output_tokens: u64) -> u64 {
         let cost = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
@@ -47,31 +47,31 @@ impl Price {
 /// Why a table of prices cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PriceError {
-    /// The number is none that a price can be.
+    /// The number cannot be a price.
     #[error("{0} is no price in dollars for a million tokens")]
     Amount(f64),
-    /// The pattern is no glob.
+    /// The pattern is not a glob.
     #[error("`{pattern}` is no pattern of model names: {reason}")]
     Pattern {
-        /// As it was given.
+        /// The pattern as it was given.
         pattern: String,
-        /// What is wrong with it.
+        /// The error of the glob.
         reason: String,
     },
 }
 
-/// The price table: prices by a model's name or a glob of names, such as `gpt-4o*`. Of several patterns that fit a name, the longest
-/// counts; of equally long ones the one given last.
+/// The price table: prices by a model's name or a glob of names, such as `gpt-4o*`. Of several patterns that match a name the longest
+/// counts, and of equally long ones the last.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     entries: Vec<(GlobMatcher, Price)>,
 }
 
 impl Prices {
-    /// A table of these patterns.
+    /// Creates a table of these patterns.
     ///
     /// # Errors
-    /// When a pattern is no glob.
+    /// When a pattern is not a glob.
     pub fn new(entries: impl IntoIterator<Item = (String, Price)>) -> Result<Self, PriceError> {
         let entry = |(pattern, price): (String, Price)| match Glob::new(&pattern) {
             Ok(glob) => Ok((glob.compile_matcher(), price)),
@@ -80,7 +80,7 @@ impl Prices {
         Ok(Self { entries: entries.into_iter().map(entry).collect::<Result<_, _>>()? })
     }
 
-    /// The price of a model; none: unknown.
+    /// The price of a model; `None` when it is unknown.
     #[must_use]
     pub fn of(&self, model: &str) -> Option<Price> {
         let fits = |(glob, _): &&(GlobMatcher, Price)| glob.glob().glob() == model || glob.is_match(model);
@@ -88,16 +88,16 @@ impl Prices {
     }
 }
 
-/// A provider whose estimates and usages carry their price, where the table has one. What a provider says of its own price stays.
+/// A provider whose estimates and usages carry their price, where the table has one. A price that the provider itself reports stays.
 ///
-/// It stands right around the provider of an endpoint, since prices go by the names that the endpoint knows.
+/// It is the layer right around the provider of an endpoint, since prices go by the names that the endpoint knows.
 pub struct PricedModel {
     inner: Arc<dyn ModelProvider>,
     prices: Arc<Prices>,
 }
 
 impl PricedModel {
-    /// A provider with these prices.
+    /// Creates the layer around a provider.
     #[must_use]
     pub fn new(inner: Arc<dyn ModelProvider>, prices: Arc<Prices>) -> Self {
         Self { inner, prices }
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(outcome.usage.as_ref().unwrap().cost_micros, Some(700));
         assert_eq!(outcome.usage, Some(outcome.result.unwrap().usage));
         // 300 bytes of prompt and 30 of reply without a report: a token for every three bytes.
-        let outcome = priced(FakeModel::silent(200).saying(30), &prices).complete(&call(&"x".repeat(300))).await;
+        let outcome = priced(FakeModel::silent(200).replying(30), &prices).complete(&call(&"x".repeat(300))).await;
         assert_eq!(outcome.usage.unwrap().cost_micros, Some(300));
         assert_eq!(priced(FakeModel::failing(9), &prices).complete(&call("x")).await.usage, None);
         let unknown = priced(FakeModel::by_output(100, 50), &Arc::default());

@@ -1,4 +1,4 @@
-//! What an endpoint takes in a minute and at once, kept to by all searches of a host together.
+//! The rate limits of an endpoint, which all searches of a host share.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::route::RoutedModel;
 const MINUTE: f64 = 60.0;
 /// The shortest wait for a bucket; timers are no finer.
 const TICK: Duration = Duration::from_millis(1);
-/// What sums of fractions may be off by.
+/// The rounding error that sums of fractions may have.
 const ROUNDING: f64 = 1e-6;
 
 /// The limits of one endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rates {
-    /// Requests in a minute; none: no limit.
+    /// The most requests in a minute; `None` sets no limit.
     pub requests_per_minute: Option<u32>,
-    /// Tokens in a minute, input and output together; none: no limit.
+    /// The most tokens in a minute, prompts and replies together; `None` sets no limit.
     pub tokens_per_minute: Option<u64>,
-    /// Requests at once; none: no limit.
+    /// The most requests in flight; `None` sets no limit.
     pub in_flight: Option<usize>,
-    /// How long a call waits for an endpoint that asked to be left alone; when it asked for longer, calls fail at once.
+    /// How long a call waits for an endpoint that named a time to come back. When it named a longer one, calls fail at once.
     pub patience: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Default for Rates {
     }
 }
 
-/// A bucket that fills steadily, by its size in a minute. It may be overdrawn: whoever comes next waits for it.
+/// A token bucket that fills steadily, by its size in a minute. It may be overdrawn; then the next call waits for it.
 #[derive(Debug)]
 struct Bucket {
     size: f64,
@@ -50,7 +50,7 @@ impl Bucket {
         Self { size, level: size, at: Instant::now() }
     }
 
-    /// How long until it holds that much; more than its size is never waited for.
+    /// How long until it holds that much; a call never waits for more than the bucket's size.
     fn wait(&mut self, amount: f64) -> Duration {
         let now = Instant::now();
         self.level = (self.level + (now - self.at).as_secs_f64() * self.size / MINUTE).min(self.size);
@@ -63,7 +63,7 @@ impl Bucket {
         }
     }
 
-    /// Takes that much, or gives it back when it is negative.
+    /// Takes that much, or returns it when it is negative.
     fn take(&mut self, amount: f64) {
         self.level = (self.level - amount).min(self.size);
     }
@@ -76,18 +76,18 @@ struct State {
     paused_until: Option<Instant>,
 }
 
-/// Lets calls through to one endpoint, first come, first served.
+/// Admits calls to one endpoint in the order in which they come.
 #[derive(Debug)]
 pub struct Limiter {
     patience: Duration,
     flight: Arc<Semaphore>,
     /// Held by the call that is next.
-    turn: tokio::sync::Mutex<()>,
+    next: tokio::sync::Mutex<()>,
     state: Mutex<State>,
     changed: Notify,
 }
 
-/// A call on its way to the endpoint.
+/// An admitted call, which occupies its place until it is dropped.
 struct Pass {
     limiter: Arc<Limiter>,
     tokens: f64,
@@ -95,7 +95,7 @@ struct Pass {
 }
 
 impl Limiter {
-    /// A limiter for one endpoint, for all who use that.
+    /// Creates a limiter for one endpoint, for all searches that use it.
     #[must_use]
     pub fn new(rates: Rates) -> Arc<Self> {
         let places = rates.in_flight.unwrap_or(Semaphore::MAX_PERMITS).clamp(1, Semaphore::MAX_PERMITS);
@@ -107,7 +107,7 @@ impl Limiter {
         Arc::new(Self {
             patience: rates.patience,
             flight: Arc::new(Semaphore::new(places)),
-            turn: tokio::sync::Mutex::default(),
+            next: tokio::sync::Mutex::default(),
             state: Mutex::new(state),
             changed: Notify::new(),
         })
@@ -117,10 +117,11 @@ impl Limiter {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a call of that many tokens may go; an error is how long the endpoint asked to be left alone, when that is too long.
+    /// Waits until a call of that many tokens may be sent. The error is the pause that the endpoint asked for, when that is longer than the
+    /// limiter's patience.
     async fn admit(self: &Arc<Self>, tokens: u64) -> Result<Pass, Duration> {
         let tokens = tokens as f64;
-        let _turn = self.turn.lock().await;
+        let _guard = self.next.lock().await;
         // The semaphore is never closed.
         let place = Arc::clone(&self.flight).acquire_owned().await.ok();
         loop {
@@ -138,7 +139,7 @@ impl Limiter {
         }
     }
 
-    /// Takes a request and its tokens from the buckets, or says how long to wait for them.
+    /// Takes a request and its tokens from the buckets, or returns how long to wait for them.
     fn weigh(&self, tokens: f64) -> Result<Duration, Duration> {
         let mut state = self.state();
         let pause = state.paused_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
@@ -158,7 +159,7 @@ impl Limiter {
 }
 
 impl Pass {
-    /// Gives back what the call did not use, and heeds what the endpoint said.
+    /// Returns what the call did not use to the buckets, and applies the pause that the endpoint asked for.
     fn settle(self, outcome: &ModelOutcome) {
         let used = outcome.usage.as_ref().map(|usage| f64::from(usage.input_tokens) + f64::from(usage.output_tokens));
         let is_unsent = !outcome.sent && outcome.result.is_err();
@@ -176,17 +177,17 @@ impl Pass {
     }
 }
 
-/// A provider whose calls keep to the limits of the endpoint that they go to.
+/// A provider that applies the rate limits of the endpoint that each call goes to.
 ///
-/// It stands above the budget, so that a call that is dropped while it waits is not charged, and below the layer that tries again, so
-/// that each try waits its turn. An endpoint that answers with a time to come back is left alone by all until then.
+/// It is above the budget, so that a call that is dropped while it waits is not charged, and below the layer that tries again, so that each
+/// try waits. An endpoint that names a time to come back gets no call from anybody until then.
 pub struct RatedModel {
     inner: Arc<dyn ModelProvider>,
     routes: Arc<RoutedModel>,
 }
 
 impl RatedModel {
-    /// A provider around others that end in these routes.
+    /// Creates the layer around providers that end in these routes.
     #[must_use]
     pub fn new(inner: Arc<dyn ModelProvider>, routes: Arc<RoutedModel>) -> Self {
         Self { inner, routes }
@@ -204,7 +205,7 @@ impl ModelLayer for RatedModel {
     }
 
     async fn call(&self, call: &ModelCall) -> ModelOutcome {
-        // What no route is for is refused below.
+        // A call without a route is refused by the routes.
         let Some(route) = self.routes.route(call) else { return self.inner.complete(call).await };
         match route.limiter.admit(self.inner.estimate(call).tokens()).await {
             Ok(pass) => {
@@ -242,17 +243,17 @@ mod tests {
         Arc::new(RatedModel::new(Arc::clone(&routed) as _, routed))
     }
 
-    /// When each of that many calls of one search after another reached the endpoint, in seconds.
+    /// The seconds at which each of that many calls, alternating between two searches, reached the endpoint.
     async fn starts(model: &Arc<ScriptedModel>, rates: Rates, calls: usize) -> Vec<u64> {
-        let (begun, limiter) = (Instant::now(), Limiter::new(rates));
+        let (started, limiter) = (Instant::now(), Limiter::new(rates));
         let searches = [rated(Arc::clone(model) as _, &limiter), rated(Arc::clone(model) as _, &limiter)];
         let call = call("x");
         join_all((0..calls).map(|at| searches[at % 2].complete(&call))).await;
-        model.times().iter().map(|time| (*time - begun).as_secs_f64().round() as u64).collect()
+        model.times().iter().map(|time| (*time - started).as_secs_f64().round() as u64).collect()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn requests_and_tokens_of_a_minute_are_kept_to_by_all_searches() {
+    async fn all_searches_share_the_requests_and_tokens_of_a_minute() {
         let model = Arc::new(ScriptedModel::new(Vec::new()));
         let rates = Rates { requests_per_minute: Some(3), ..Rates::default() };
         assert_eq!(starts(&model, rates, 6).await, [0, 0, 0, 20, 40, 60]);
@@ -260,7 +261,7 @@ mod tests {
         let model = Arc::new(ScriptedModel::new(Vec::new()));
         let rates = Rates { tokens_per_minute: Some(120), ..Rates::default() };
         assert_eq!(starts(&model, rates, 4).await, [0, 0, 0, 5]);
-        // What no minute holds goes when the bucket is full.
+        // A call of more tokens than a minute allows is sent when the bucket is full.
         let model = Arc::new(ScriptedModel::new(Vec::new()));
         let rates = Rates { tokens_per_minute: Some(60), ..Rates::default() };
         assert_eq!(starts(&model, rates, 2).await, [0, 10]);
@@ -280,9 +281,9 @@ mod tests {
             assert!(futures::poll!(one.as_mut()).is_pending());
         }
         drop(waiting.remove(1));
-        // The order in which they are looked at from here on does not count.
+        // The order in which they are polled from here on does not count.
         join_all(waiting.into_iter().rev()).await;
-        assert_eq!(model.heard(), ["0", "1", "3", "4"]);
+        assert_eq!(model.prompts(), ["0", "1", "3", "4"]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -299,11 +300,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_endpoint_that_asks_for_it_is_left_alone_by_all() {
         let model = Arc::new(ScriptedModel::new(vec![failed(Retry::After(20 * SECOND)), answered()]));
-        let (begun, limiter) = (Instant::now(), Limiter::new(Rates::default()));
+        let (started, limiter) = (Instant::now(), Limiter::new(Rates::default()));
         let searches = [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
         assert!(searches[0].complete(&call("x")).await.result.is_err());
         assert!(searches[1].complete(&call("x")).await.result.is_ok());
-        assert!(begun.elapsed() >= 20 * SECOND);
+        assert!(started.elapsed() >= 20 * SECOND);
         model.then([failed(Retry::After(600 * SECOND))]);
         assert!(searches[0].complete(&call("x")).await.result.is_err());
         let outcome = searches[1].complete(&call("x")).await;
@@ -331,9 +332,9 @@ mod tests {
             advance(30 * SECOND).await;
         }
         assert_eq!((ledger.spent().calls, model.times().len()), (1, 1));
-        let begun = Instant::now();
+        let started = Instant::now();
         assert!(rated.complete(&call).await.result.is_ok());
-        assert!(begun.elapsed() <= 31 * SECOND);
+        assert!(started.elapsed() <= 31 * SECOND);
         assert_eq!((ledger.spent().calls, model.times().len()), (2, 2));
     }
 }

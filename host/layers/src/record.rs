@@ -1,33 +1,33 @@
-//! Notes what a live model was asked and what it answered, so that the recording can answer in its place.
+//! Records what a model was asked and what it answered, so that the recording can stand in for the model.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{ModelCall, ModelLayer, ModelOutcome, ModelProvider, Request};
-use syrch_journal::{Ask, Kept, Recorded, Recording};
+use syrch_journal::{Ask, Recorded, Recording, RowRetention};
 
-/// A provider whose exchanges are noted: every try that was sent and ended, with what came of it.
+/// A provider whose exchanges are recorded: every try that was sent and has ended, with its outcome.
 ///
-/// It stands below the layer that tries again, so that each try is noted, and above the budget, so that a request is noted as it was
-/// asked and not as what was left allowed it. No cache stands above it, or the recording would lack what that answers.
+/// It is below the layer that tries again, so that each try is recorded, and above the budget, so that a request is recorded as it was
+/// made, without the budget's output limit. There is no cache above it, since the recording would lack what the cache answers.
 pub struct RecordedModel {
     inner: Arc<dyn ModelProvider>,
     recording: Arc<Recording>,
-    kept: Kept,
+    rows: RowRetention,
 }
 
 impl RecordedModel {
-    /// A provider whose exchanges go to that recording; `kept` says whether with their prompts or with digests of them.
+    /// Creates the layer around a provider. `rows` decides whether prompts are recorded, or only their digests.
     #[must_use]
-    pub fn new(inner: Arc<dyn ModelProvider>, recording: Arc<Recording>, kept: Kept) -> Self {
-        Self { inner, recording, kept }
+    pub fn new(inner: Arc<dyn ModelProvider>, recording: Arc<Recording>, rows: RowRetention) -> Self {
+        Self { inner, recording, rows }
     }
 }
 
-/// A request as a journal or a recording keeps it.
+/// A request as a journal or a recording with this retention stores it.
 #[must_use]
-pub fn kept(request: &Request, kept: Kept) -> Request {
-    match Ask::Llm(Box::new(request.clone())).kept(kept) {
+pub fn retained(request: &Request, rows: RowRetention) -> Request {
+    match Ask::Llm(Box::new(request.clone())).retained(rows) {
         Ask::Llm(request) => *request,
         _ => request.clone(),
     }
@@ -46,7 +46,7 @@ impl ModelLayer for RecordedModel {
     async fn call(&self, call: &ModelCall) -> ModelOutcome {
         let outcome = self.inner.complete(call).await;
         if outcome.sent || outcome.result.is_ok() {
-            self.recording.note(&Recorded::new(kept(&call.request, self.kept), &outcome));
+            self.recording.note(&Recorded::new(retained(&call.request, self.rows), &outcome));
         }
         outcome
     }
@@ -77,7 +77,7 @@ mod tests {
         let inner = ScriptedModel::new(vec![failed(Retry::After(Duration::from_secs(1))), answered()]);
         let ledger = Ledger::new(Budgets { llm_calls: 2, ..Budgets::default() });
         let budgeted = BudgetedModel::new(Arc::new(inner), ledger, Limits::default());
-        let noted = RecordedModel::new(Arc::new(budgeted), recording, Kept::Full);
+        let noted = RecordedModel::new(Arc::new(budgeted), recording, RowRetention::Full);
         let model = RetriedModel::new(Arc::new(noted), Retries::default());
         assert!(model.complete(&call("one")).await.result.is_ok());
         // Nothing is left for this one, so it is not sent.
@@ -92,9 +92,12 @@ mod tests {
     #[tokio::test]
     async fn without_prompts_a_recording_holds_digests() {
         let (_folder, path, recording) = recording();
-        let model = RecordedModel::new(Arc::new(ScriptedModel::new(Vec::new())), recording, Kept::None);
+        let model = RecordedModel::new(Arc::new(ScriptedModel::new(Vec::new())), recording, RowRetention::None);
         assert!(model.complete(&call("a secret cell")).await.result.is_ok());
         assert!(!std::fs::read_to_string(&path).unwrap().contains("secret"));
-        assert_eq!(Recording::read(&path).unwrap().1[0].request, kept(&call("a secret cell").request, Kept::None));
+        assert_eq!(
+            Recording::read(&path).unwrap().1[0].request,
+            retained(&call("a secret cell").request, RowRetention::None)
+        );
     }
 }

@@ -1,27 +1,28 @@
-//! Other tries of calls that failed for a reason that passes.
+//! Further tries of calls that failed for a temporary reason.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
 use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Retry};
 
-/// Plainer ways of asking tried for one call, each after a refusal of the one before.
+/// The most simplifications of one request, each after the endpoint rejected the form before.
 const MAX_PLAINER: u32 = 8;
 
 /// How often and when a call is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
-    /// Tries of one call in all, the first included; plainer ways of asking after a refusal do not count.
+    /// The most tries of one call, the first included; simplified forms of a rejected request do not count.
     pub attempts: u32,
-    /// The wait before the second try is up to this long, and before each further try up to twice as long as before the last.
+    /// The longest wait before the second try; it doubles before each further try.
     pub base: Duration,
-    /// No such wait is longer.
+    /// An upper bound of these waits.
     pub longest: Duration,
     /// The longest wait that an endpoint may ask for; when it asks for more, the call fails at once.
     pub patience: Duration,
-    /// Where the waits' random part starts.
+    /// The seed of the waits' random part.
     pub seed: u64,
 }
 
@@ -37,33 +38,32 @@ impl Default for Retries {
     }
 }
 
-/// A provider that tries failed calls again, when their outcome says that this may help.
+/// A provider that tries failed calls again when their outcome allows it.
 ///
-/// It stands above the budget, so that each try is a call of its own: reserved, charged and counted. While it waits it holds neither a
-/// slot nor a reservation. It waits as long as the endpoint asks for, and at least a random part of a delay that doubles from try to
-/// try ("full jitter", M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015). Dropping a call ends its wait.
+/// It is above the budget, so that each try is reserved, charged and counted by itself. While it waits it holds neither a slot nor a
+/// reservation. It waits as long as the endpoint asks, and at least a random part of a delay that doubles from try to try ("full jitter",
+/// M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015). Dropping a call ends its wait.
 pub struct RetriedModel {
     inner: Arc<dyn ModelProvider>,
     retries: Retries,
-    drawn: AtomicU64,
+    random: Mutex<Pcg64>,
 }
 
 impl RetriedModel {
-    /// A provider that tries again so often.
+    /// Creates the layer around a provider.
     #[must_use]
     pub fn new(inner: Arc<dyn ModelProvider>, retries: Retries) -> Self {
-        Self { inner, retries, drawn: AtomicU64::new(0) }
+        Self { inner, random: Mutex::new(Pcg64::seed_from_u64(retries.seed)), retries }
     }
 
     /// A random part of the delay after that many tries.
     fn backoff(&self, tries: u32) -> Duration {
         let doubled = 1_u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX);
         let most = self.retries.base.saturating_mul(doubled).min(self.retries.longest);
-        let drawn = self.drawn.fetch_add(1, Ordering::Relaxed);
-        most.mul_f64(share(self.retries.seed, drawn))
+        most.mul_f64(self.random.lock().unwrap_or_else(PoisonError::into_inner).random())
     }
 
-    /// What follows on a failure.
+    /// The reaction to a failure.
     fn next(&self, retry: Retry, tries: u32, plainer: u32) -> Next {
         match retry {
             Retry::No => Next::End(None),
@@ -82,20 +82,12 @@ impl RetriedModel {
 }
 
 enum Next {
-    /// The call has failed; a reason to add to the error.
+    /// The call has failed; the reason is added to its error.
     End(Option<String>),
-    /// Ask otherwise, at once.
+    /// The simplified request is sent at once.
     Plainer,
-    /// Ask again, later.
+    /// The request is sent again after this time.
     Wait(Duration),
-}
-
-/// A number from 0 up to 1: the draw of that number from the seed (SplitMix64; G. Steele, D. Lea, C. Flood, OOPSLA 2014).
-fn share(seed: u64, draw: u64) -> f64 {
-    let mut z = seed.wrapping_add(draw.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 fn with_reason(error: LlmError, reason: &str) -> LlmError {
@@ -184,7 +176,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_endpoints_word_is_kept_up_to_the_callers_patience() {
+    async fn the_endpoints_wait_is_applied_up_to_the_callers_patience() {
         let (inner, model) = retried(vec![failed(Retry::After(20 * SECOND)), answered()], Retries::default());
         assert!(model.complete(&call("x")).await.result.is_ok());
         let times = inner.times();

@@ -9,16 +9,16 @@ use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvid
 
 use crate::rate::Limiter;
 
-/// One model, by the name that requests and the configuration use for it.
+/// A model by the name that requests and the configuration use for it.
 #[derive(Clone)]
 pub struct Route {
-    /// The name, which need not be the endpoint's.
+    /// The configured name, which need not be the endpoint's.
     pub name: String,
-    /// Who answers.
+    /// The provider that answers.
     pub provider: Arc<dyn ModelProvider>,
-    /// The model's name at that provider; none: its default.
+    /// The model's name at that provider; `None` means its default.
     pub model: Option<String>,
-    /// The limits of the endpoint; routes to one endpoint share one.
+    /// The rate limits of the endpoint, which all routes to it share.
     pub limiter: Arc<Limiter>,
 }
 
@@ -31,33 +31,34 @@ pub enum RouteError {
     /// The provider does not have the model.
     #[error("the endpoint of `{name}` has no model `{model}`")]
     Foreign {
-        /// The route's name.
+        /// The configured name of the model.
         name: String,
-        /// The model that it names.
+        /// The model that the route names.
         model: String,
     },
-    /// A purpose is for a model that is not configured.
+    /// A purpose is mapped to a model that is not configured.
     #[error("the purpose `{purpose}` is for the model `{name}`, which is not configured")]
     Unknown {
-        /// The purpose.
+        /// The purpose that is mapped.
         purpose: String,
-        /// The name.
+        /// The name that it is mapped to.
         name: String,
     },
 }
 
 /// A provider that passes calls on to others, by name and by purpose.
 pub struct RoutedModel {
-    /// The default first.
+    /// The routes, the default first.
     routes: Vec<Route>,
     purposes: BTreeMap<String, usize>,
 }
 
 impl RoutedModel {
-    /// A provider with a default, further models, and the names of those that answer calls of a purpose (by its name in reports).
+    /// Creates a provider with a default, further models, and the names of the models for calls of a purpose (by
+    /// [`Purpose::name`](syrch_core::ports::Purpose::name)).
     ///
     /// # Errors
-    /// When names are not unique, or one means nothing.
+    /// When two routes have the same name, or a name is unknown.
     pub fn new(default: Route, others: Vec<Route>, purposes: &BTreeMap<String, String>) -> Result<Self, RouteError> {
         let routes: Vec<Route> = std::iter::once(default).chain(others).collect();
         for (at, route) in routes.iter().enumerate() {
@@ -76,7 +77,7 @@ impl RoutedModel {
         Ok(Self { routes, purposes })
     }
 
-    /// Which route a call takes; none when it names a model that is not configured.
+    /// The route that a call takes; `None` when it names a model that is not configured.
     #[must_use]
     pub fn route(&self, call: &ModelCall) -> Option<&Route> {
         match &call.request.model {
@@ -85,7 +86,7 @@ impl RoutedModel {
         }
     }
 
-    /// The provider that a call goes to, and the call as that knows it.
+    /// The provider that a call goes to, and the call with that provider's model name.
     fn onward<'a>(&self, call: &'a ModelCall) -> Option<(&dyn ModelProvider, Cow<'a, ModelCall>)> {
         let route = self.route(call)?;
         let mut onward = Cow::Borrowed(call);
@@ -98,7 +99,7 @@ impl RoutedModel {
 
 #[async_trait]
 impl ModelProvider for RoutedModel {
-    /// The default's.
+    /// The name of the default model's provider.
     fn name(&self) -> &str {
         self.routes.first().map_or("none", |route| route.provider.name())
     }

@@ -1,4 +1,4 @@
-//! The order of the layers, and the one place that puts them together.
+//! The order of the layers, and the only place that puts them together.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use syrch_cache::Cache;
 use syrch_core::Limits;
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{Database, ModelProvider, Ports};
-use syrch_journal::{CallId, Kept, Recording, Tape};
+use syrch_journal::{CallId, EventLog, Recording, RowRetention};
 
 use crate::observe::{CallObserver, observed};
 use crate::preview::{PreviewedModel, Previews};
@@ -17,37 +17,38 @@ use crate::{
     Retries, RoutedModel, journalled,
 };
 
-/// What every call of a role passes first, outermost first.
+/// The layers that every call of a role passes first, outermost first.
 pub const ROLE_LAYERS: [&str; 3] = ["observer", "journal", "taint"];
-/// What a model call passes then. Cache and recording are there when they are wanted, one of them at most: what is recorded comes from the
-/// model itself.
+/// The layers that a model call passes then. At most one of cache and recording is present, since a recording must hold what the model
+/// itself answers.
 pub const MODEL_LAYERS: [&str; 8] = ["time", "cache", "retry", "recording", "rate", "budget", "route", "price"];
-/// What a model call passes in a dry run, which neither waits nor tries again.
+/// The layers that a model call passes in a dry run, which neither waits nor tries again.
 pub const DRY_LAYERS: [&str; 6] = ["time", "cache", "budget", "preview", "route", "price"];
-/// What a statement passes then.
+/// The layers that a statement passes then.
 pub const STATEMENT_LAYERS: [&str; 4] = ["grant", "memo", "budget", "cache"];
 
 /// What the layers of a search's model calls need.
 pub struct ModelParts {
-    /// The models, each with its price, and who is asked for what.
+    /// The models, each with its price, and which calls go to which.
     pub model: Arc<RoutedModel>,
-    /// The search's time.
+    /// The deadline of the search.
     pub time: Arc<dyn Time>,
-    /// What it may spend.
+    /// The ledger that the search's calls are written to.
     pub ledger: Arc<Ledger>,
-    /// What single calls may be.
+    /// The limits of single calls.
     pub limits: Limits,
-    /// Where replies are kept beyond the process, and the temperature of requests that name none.
+    /// The cache of replies, and the temperature of requests that name none.
     pub cache: Option<(Arc<Cache>, f32)>,
-    /// Where exchanges are recorded, and how much of them.
-    pub recording: Option<(Arc<Recording>, Kept)>,
+    /// The recording of exchanges, and whether it retains prompts.
+    pub recording: Option<(Arc<Recording>, RowRetention)>,
     /// How failed calls are tried again.
     pub retries: Retries,
-    /// Where a dry run notes what would be sent.
+    /// Where a dry run records what would be sent.
     pub previews: Option<Previews>,
 }
 
-/// The layers of a search's model calls. A reply from the cache takes no place, is charged to nobody and costs no money; each try is charged.
+/// Builds the layers of a search's model calls. A reply from the cache takes no slot and costs no money; each try of a call that is sent is
+/// charged.
 #[must_use]
 pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
     let ModelParts { model, time, ledger, limits, cache, recording, retries, previews } = parts;
@@ -58,7 +59,7 @@ pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
         None => {
             let rated = Arc::new(RatedModel::new(budgeted(Arc::clone(&model) as _), model));
             let recorded: Arc<dyn ModelProvider> = match recording {
-                Some((recording, kept)) => Arc::new(RecordedModel::new(rated, recording, kept)),
+                Some((recording, rows)) => Arc::new(RecordedModel::new(rated, recording, rows)),
                 None => rated,
             };
             Arc::new(RetriedModel::new(recorded, retries))
@@ -70,8 +71,8 @@ pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
     Arc::new(TimedModel::new(stack, time))
 }
 
-/// The layers of a search's statements. One that the search has run before is not charged again; one whose result an earlier search left in the
-/// cache is charged like any other.
+/// Builds the layers of a search's statements. A statement that the search has run before is not charged again; one whose result an earlier
+/// search left in the cache is charged like any other.
 #[must_use]
 pub fn statement_stack(
     database: Arc<dyn Database>,
@@ -83,7 +84,7 @@ pub fn statement_stack(
     Memo::new(Arc::new(BudgetedDatabase::new(cached, Arc::clone(ledger), limits)))
 }
 
-/// The database behind the cache, if there is one: for what no search is charged for.
+/// The database behind the cache, if there is one: for calls that no search is charged for.
 #[must_use]
 pub fn cached_database(database: Arc<dyn Database>, cache: Option<&Arc<Cache>>, limits: &Limits) -> Arc<dyn Database> {
     match cache {
@@ -92,16 +93,16 @@ pub fn cached_database(database: Arc<dyn Database>, cache: Option<&Arc<Cache>>, 
     }
 }
 
-/// The ports of one role call, as its plugin gets them.
+/// Builds the layers around the ports of one role call.
 #[must_use]
 pub fn role_stack(
     ports: Ports,
-    tape: &Arc<Tape>,
+    event_log: &Arc<EventLog>,
     call: CallId,
     taint: TaintOfCall,
     observer: &Arc<dyn CallObserver>,
 ) -> Ports {
-    observed(journalled(ports, tape, call, taint), observer)
+    observed(journalled(ports, event_log, call, taint), observer)
 }
 
 #[cfg(test)]
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(model_stack(all).layers(), without(&MODEL_LAYERS, "recording"));
         let (folder, mut recorded) = parts(true);
         let recording = Recording::open(&folder.path().join("r.jsonl"), &[]).unwrap();
-        recorded.recording = Some((Arc::new(recording), Kept::Full));
+        recorded.recording = Some((Arc::new(recording), RowRetention::Full));
         assert_eq!(model_stack(recorded).layers(), without(&MODEL_LAYERS, "cache"));
         let (_folder, mut dry) = parts(true);
         dry.previews = Some(Previews::default());

@@ -1,9 +1,8 @@
-//! Which plugins may still call a model, once the search has asked the database: the user's `--rows none|aggregates`, beyond cells.
+//! Which plugins may still call a model after the search has asked the database: `--rows none|aggregates`, beyond cells.
 //!
-//! Without a single cell, row counts, profiles, errors and statistics still carry bits of the data, and a plugin that asks often enough reads any
-//! cell by them. So under these two settings a plugin that the user does not trust makes no model call after any such plugin may have learned
-//! something of the data. What happens to the state here happens under the lock of the tape, in the order of the journal: a resumed run decides as
-//! the killed one did.
+//! Without a single cell, row counts, profiles, errors and statistics still carry bits of the data, and a plugin that asks often enough can
+//! read any cell by them. So under these two settings an untrusted plugin makes no model call after any such plugin may have learned
+//! something of the data. The state changes at sequence points of the event log, so a resumed run decides as the killed one did.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,42 +10,44 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch_core::ports::{LlmError, PortError};
 use syrch_core::roles::Role;
-use syrch_core::{Lane, Lookup};
+use syrch_core::{RetrievalQuery, Retriever};
 use syrch_journal::Ask;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What one search knows of this: shared by all its role calls, also after the user has answered a question.
+/// The state of one search, which all its role calls share, also after the user has answered a question.
 #[derive(Debug)]
 pub struct Taint {
     untrusted: BTreeSet<Role>,
-    /// Places for model calls of such plugins.
-    places: Arc<Semaphore>,
+    /// Permits for model calls of untrusted plugins.
+    permits: Arc<Semaphore>,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whether the database was asked for anything that depends on its rows, by whomever.
+    /// Whether any caller has asked the database for anything that depends on its rows.
     asked: bool,
-    /// Whether a plugin that is not trusted may know something of an answer.
+    /// Whether an untrusted plugin may know something of an answer.
     seen: bool,
     /// The roles whose model calls were denied.
     denied: BTreeSet<Role>,
 }
 
 impl Taint {
-    /// A search in which the plugins of these roles are not trusted with both the data and a model, and may have so many calls of one under way.
+    /// Creates the state of a search in which the plugins of these roles are untrusted, and may together have `in_flight` model calls in
+    /// flight.
     #[must_use]
     pub fn new(untrusted: impl IntoIterator<Item = Role>, in_flight: usize) -> Arc<Self> {
-        let places = Arc::new(Semaphore::new(in_flight.clamp(1, Semaphore::MAX_PERMITS)));
-        Arc::new(Self { untrusted: untrusted.into_iter().collect(), places, state: Mutex::default() })
+        let permits = Arc::new(Semaphore::new(in_flight.clamp(1, Semaphore::MAX_PERMITS)));
+        Arc::new(Self { untrusted: untrusted.into_iter().collect(), permits, state: Mutex::default() })
     }
 
-    /// The part of a call that is made for these roles: a plugin's own, or of a look into a corpus those that may have written its text.
+    /// The state as one call sees it. `roles` are those that can influence the call: a plugin's own role, or for a task that retrieves, the
+    /// roles that may have written its text.
     #[must_use]
     pub fn of_call(self: &Arc<Self>, roles: &[Role]) -> TaintOfCall {
         let untrusted = roles.iter().find(|role| self.untrusted.contains(role)).copied();
-        TaintOfCall { taint: Arc::clone(self), untrusted, has_left: Arc::default() }
+        TaintOfCall { taint: Arc::clone(self), untrusted, has_returned: Arc::default() }
     }
 
     /// The roles whose model calls were denied so far.
@@ -60,126 +61,122 @@ impl Taint {
     }
 }
 
-/// What one role call does to it.
+/// The state as one role call sees and changes it.
 #[derive(Debug, Clone)]
 pub struct TaintOfCall {
     taint: Arc<Taint>,
-    /// The role whose plugin is not trusted, if it is one.
+    /// The role whose plugin is untrusted, if there is one.
     untrusted: Option<Role>,
-    /// Whether the plugin has returned: what is asked from then on, the host asks on the call's account.
-    has_left: Arc<AtomicBool>,
+    /// Whether the plugin has returned. From then on the host itself makes the calls of this role call.
+    has_returned: Arc<AtomicBool>,
 }
 
 impl TaintOfCall {
-    /// The role call begins. Once the database was asked, whatever a role is called with may carry some of the answer: observations, candidates,
-    /// signals, tasks that a planner changed, hints, the user's answer to a question that was made of results.
-    pub fn begins(&self) {
+    /// Called when the role call starts, and when it reads what other calls change (what is left of the budgets). Once the database was
+    /// asked, the arguments of any role may carry some of the answer: observations, candidates, signals, tasks that a planner changed,
+    /// hints, the user's answer to a question that was made of results.
+    pub fn starts(&self) {
         self.taint.state(|state| state.seen |= state.asked && self.untrusted.is_some());
     }
 
-    /// The role call reads what other calls change: how much of the budgets is left.
-    pub(crate) fn reads_of_others(&self) {
-        self.begins();
+    /// Called when the plugin has returned.
+    pub(crate) fn returned(&self) {
+        self.has_returned.store(true, Ordering::SeqCst);
     }
 
-    /// The plugin has returned.
-    pub(crate) fn leaves(&self) {
-        self.has_left.store(true, Ordering::SeqCst);
-    }
-
-    /// The role call asks a port for this.
-    pub(crate) fn asks(&self, ask: &Ask) -> Passage {
+    /// Called when the role call makes this port call.
+    pub(crate) fn admit(&self, ask: &Ask) -> Admission {
         self.taint.state(|state| match kind(ask) {
-            Kind::Other => Passage::Free,
+            Kind::Other => Admission::Free,
             Kind::Data => {
-                // From the moment of asking, not of the answer: how long an answer takes tells something of it, too.
+                // The request counts, not the answer, since the time that an answer takes carries information too.
                 state.asked = true;
-                state.seen |= self.untrusted.is_some() && !self.has_left.load(Ordering::SeqCst);
-                Passage::Free
+                state.seen |= self.untrusted.is_some() && !self.has_returned.load(Ordering::SeqCst);
+                Admission::Free
             }
             Kind::Model => match self.untrusted {
-                None => Passage::Free,
+                None => Admission::Free,
                 Some(role) if state.seen => {
                     state.denied.insert(role);
-                    Passage::Denied
+                    Admission::Denied
                 }
-                Some(_) => match Arc::clone(&self.taint.places).try_acquire_owned() {
-                    Ok(place) => Passage::Placed(place),
-                    Err(_) => Passage::Waits,
+                Some(_) => match Arc::clone(&self.taint.permits).try_acquire_owned() {
+                    Ok(permit) => Admission::Permitted(permit),
+                    Err(_) => Admission::Waits,
                 },
             },
         })
     }
 
-    /// Waits until the call may go on; none: it is denied. One that has waited is, if somebody may know something of the data meanwhile: among many calls
-    /// that wait a plugin could choose by giving up the others.
-    pub(crate) async fn passes(&self, passage: Passage) -> Option<Passage> {
-        match passage {
-            Passage::Denied => None,
-            Passage::Free | Passage::Placed(_) => Some(passage),
-            Passage::Waits => {
-                let place = Arc::clone(&self.taint.places).acquire_owned().await.ok()?;
+    /// Waits until the call may proceed; `None` when it is denied. A call that had to wait is denied if an untrusted plugin may know
+    /// something of the data meanwhile: among many calls that wait, a plugin could choose by cancelling the others.
+    pub(crate) async fn admitted(&self, admission: Admission) -> Option<Admission> {
+        match admission {
+            Admission::Denied => None,
+            Admission::Free | Admission::Permitted(_) => Some(admission),
+            Admission::Waits => {
+                let permit = Arc::clone(&self.taint.permits).acquire_owned().await.ok()?;
                 self.taint.state(|state| match self.untrusted.filter(|_| state.seen) {
                     Some(role) => {
                         state.denied.insert(role);
                         None
                     }
-                    None => Some(Passage::Placed(place)),
+                    None => Some(Admission::Permitted(permit)),
                 })
             }
         }
     }
 }
 
-/// How a port call goes on.
+/// Whether and how a port call proceeds.
 #[derive(Debug)]
-pub(crate) enum Passage {
-    /// Nothing is in its way.
+pub(crate) enum Admission {
+    /// The call is not restricted.
     Free,
-    /// A model call that holds one of the places until it ends.
-    Placed(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit),
-    /// A model call that waits for a place.
+    /// The model call holds one of the permits until it ends.
+    Permitted(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit),
+    /// The model call waits for a permit.
     Waits,
-    /// A model call that is denied.
+    /// The model call is denied.
     Denied,
 }
 
-/// What a port call has to do with the data and with models.
+/// The relation of a port call to the data and to models.
 enum Kind {
-    /// Its answer depends on rows of the database.
+    /// The answer depends on rows of the database.
     Data,
-    /// It sends text to a model.
+    /// The call sends text to a model.
     Model,
-    /// Neither.
+    /// The call does neither.
     Other,
 }
 
 fn kind(ask: &Ask) -> Kind {
     match ask {
         Ask::Llm(_) | Ask::Embed(_) => Kind::Model,
-        Ask::LookUp(looks) if looks.iter().any(is_embedded) => Kind::Model,
+        Ask::Search(queries) if queries.iter().any(is_embedded) => Kind::Model,
         Ask::Sql(_) | Ask::Explain(_) | Ask::Stats(..) | Ask::Samples(..) | Ask::Reward(_) => Kind::Data,
         // Names, notes and examples are no rows, and a statement is checked against the catalog alone. Rows are read of a result, which was asked
-        // for or handed in before. A calibrator knows what it is told and nothing else. Looking for cells is refused wherever somebody is untrusted.
-        Ask::LookUp(_) | Ask::Check(_) | Ask::Rows(..) | Ask::Calibrate(_) | Ask::Find(..) => Kind::Other,
+        // for or handed in before. A calibrator gets nothing but its arguments. Searching cells is denied wherever a plugin is untrusted.
+        Ask::Search(_) | Ask::Check(_) | Ask::Rows(..) | Ask::Calibrate(_) | Ask::Find(..) => Kind::Other,
         Ask::Remaining | Ask::Wait(_) | Ask::GiveUp(_) => Kind::Other,
         Ask::Note(..) | Ask::Propose(_) | Ask::Keep(..) | Ask::Discard(..) | Ask::Step(..) => Kind::Other,
     }
 }
 
 /// Whether the text of a query goes to a model for embeddings.
-pub(crate) fn is_embedded(look: &Lookup) -> bool {
-    look.lane == Lane::Vector
+pub(crate) fn is_embedded(query: &RetrievalQuery) -> bool {
+    query.retriever == Retriever::Vector
 }
 
 const WHY: &str = "this plugin is not built in and may know something of the data, of which --rows grants no cells; --trust FILE allows the call";
 
-/// The answer to a model call that is denied.
+/// The error of a model call that is denied.
 pub(crate) fn denied() -> LlmError {
     LlmError::Denied(WHY.to_owned())
 }
 
-/// The same of the port `search`.
+/// The error of a call of the port `search` that is denied.
 pub(crate) fn denied_search<T>() -> Result<T, PortError> {
     Err(PortError::Denied(WHY.to_owned()))
 }
@@ -192,9 +189,9 @@ mod tests {
     use super::*;
     use crate::fakes::request;
 
-    /// Asks, and tells whether that is denied.
+    /// Makes a call, and returns whether it is denied.
     fn is_denied(call: &TaintOfCall, ask: &Ask) -> bool {
-        matches!(call.asks(ask), Passage::Denied)
+        matches!(call.admit(ask), Admission::Denied)
     }
 
     fn model() -> Ask {
@@ -205,8 +202,8 @@ mod tests {
         Ask::Sql("SELECT 1".to_owned())
     }
 
-    fn look(lane: Lane) -> Ask {
-        Ask::LookUp(vec![Lookup { corpus: Corpus::Notes, lane, text: String::new(), limit: 1 }])
+    fn search(retriever: Retriever) -> Ask {
+        Ask::Search(vec![RetrievalQuery { corpus: Corpus::Notes, retriever, text: String::new(), limit: 1 }])
     }
 
     fn with(untrusted: &[Role]) -> Arc<Taint> {
@@ -234,7 +231,7 @@ mod tests {
             Ask::Reward(Vec::new()),
         ];
         let other = [
-            look(Lane::Lexical),
+            search(Retriever::Lexical),
             Ask::Check(String::new()),
             Ask::Calibrate(vec![(0.5, Signals::default())]),
             Ask::Find(Vec::new(), syrch_core::ports::Match::Exact, 1),
@@ -247,7 +244,7 @@ mod tests {
                 let taint = with(&[Role::Solver]);
                 let call = taint.of_call(&[Role::Solver]);
                 assert!(!is_denied(&call, ask), "{ask:?}");
-                for model in [model(), Ask::Embed(Vec::new()), look(Lane::Vector)] {
+                for model in [model(), Ask::Embed(Vec::new()), search(Retriever::Vector)] {
                     assert_eq!(is_denied(&call, &model), denies, "{ask:?} {model:?}");
                 }
             }
@@ -258,13 +255,13 @@ mod tests {
     fn a_plugin_that_is_called_after_the_database_was_asked_may_know() {
         let taint = with(&[Role::Linker, Role::Calibrator]);
         let linker = taint.of_call(&[Role::Linker]);
-        linker.begins();
+        linker.starts();
         is_denied(&taint.of_call(&[Role::Solver]), &sql());
         // It was called before, and has asked nothing.
         assert!(!is_denied(&linker, &model()));
-        taint.of_call(&[Role::Solver]).begins();
+        taint.of_call(&[Role::Solver]).starts();
         assert!(!is_denied(&linker, &model()));
-        taint.of_call(&[Role::Calibrator]).begins();
+        taint.of_call(&[Role::Calibrator]).starts();
         assert!(is_denied(&linker, &model()));
     }
 
@@ -272,10 +269,10 @@ mod tests {
     fn what_the_host_asks_after_a_plugin_has_returned_reaches_only_later_calls() {
         let taint = with(&[Role::Solver]);
         let (one, two) = (taint.of_call(&[Role::Solver]), taint.of_call(&[Role::Solver]));
-        one.leaves();
+        one.returned();
         is_denied(&one, &sql());
         assert!(!is_denied(&two, &model()));
-        two.reads_of_others();
+        two.starts();
         assert!(is_denied(&two, &model()));
     }
 
@@ -283,33 +280,34 @@ mod tests {
     fn a_call_for_several_roles_is_that_of_the_one_that_is_not_trusted() {
         let taint = with(&[Role::Planner]);
         is_denied(&taint.of_call(&[Role::Planner]), &sql());
-        assert!(is_denied(&taint.of_call(&[Role::Solver, Role::Planner]), &look(Lane::Vector)));
-        assert!(!is_denied(&taint.of_call(&[Role::Solver]), &look(Lane::Vector)));
+        assert!(is_denied(&taint.of_call(&[Role::Solver, Role::Planner]), &search(Retriever::Vector)));
+        assert!(!is_denied(&taint.of_call(&[Role::Solver]), &search(Retriever::Vector)));
     }
 
     #[tokio::test]
     async fn of_calls_that_wait_none_can_be_chosen() {
         let taint = Taint::new([Role::Solver], 2);
         let call = taint.of_call(&[Role::Solver]);
-        let mut passages: Vec<Passage> = (0..4).map(|_| call.asks(&model())).collect();
-        assert!(passages[..2].iter().all(|passage| matches!(passage, Passage::Placed(_))), "{passages:?}");
-        assert!(passages[2..].iter().all(|passage| matches!(passage, Passage::Waits)), "{passages:?}");
-        let (last, third) = (passages.pop().unwrap(), passages.pop().unwrap());
-        drop(passages.pop());
-        let third = call.passes(third).await;
-        assert!(matches!(third, Some(Passage::Placed(_))));
-        // The call that has its place goes on; the one that waits is denied when its turn comes.
+        let mut admissions: Vec<Admission> = (0..4).map(|_| call.admit(&model())).collect();
+        assert!(admissions[..2].iter().all(|admission| matches!(admission, Admission::Permitted(_))), "{admissions:?}");
+        assert!(admissions[2..].iter().all(|admission| matches!(admission, Admission::Waits)), "{admissions:?}");
+        let (last, third) = (admissions.pop().unwrap(), admissions.pop().unwrap());
+        drop(admissions.pop());
+        let third = call.admitted(third).await;
+        assert!(matches!(third, Some(Admission::Permitted(_))));
+        // The call that has its permit continues; the one that waits is denied when a permit is free.
         assert!(!is_denied(&call, &sql()));
-        let first = call.passes(passages.pop().unwrap()).await;
+        let first = call.admitted(admissions.pop().unwrap()).await;
         assert!(first.is_some());
         drop(first);
         assert!(taint.denied().is_empty());
-        assert!(call.passes(last).await.is_none());
+        assert!(call.admitted(last).await.is_none());
         assert_eq!(taint.denied(), BTreeSet::from([Role::Solver]));
     }
 
     proptest! {
-        /// Whatever happens in whatever order: what is trusted is never denied, and of the others nothing is sent after one of them asked.
+        /// In whatever order calls happen, trusted plugins are never denied, and nothing of the others is sent after one of them asked the
+        /// database.
         #[test]
         fn nothing_is_sent_after_it_was_asked(events in proptest::collection::vec((0..3_usize, 0..4_u8), 0..60)) {
             let roles = [Role::Planner, Role::Solver, Role::Reward];
@@ -324,7 +322,7 @@ mod tests {
                         (asked, seen) = (true, seen || untrusted);
                     }
                     2 => {
-                        call.begins();
+                        call.starts();
                         seen |= asked && untrusted;
                     }
                     _ => prop_assert!(!is_denied(&call, &Ask::Remaining)),

@@ -1,27 +1,27 @@
-//! When a search's time is over, its model calls are cancelled, so that whoever waits for one can go on with what there is.
+//! Cancels the model calls of a search whose time is over, so that the callers can continue with what they have.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider};
 
-/// How much time a search has.
+/// The deadline of a search.
 #[async_trait]
 pub trait Time: Send + Sync {
-    /// Whether it is over.
+    /// Called before each model call: whether the time is over.
     fn is_over(&self) -> bool;
-    /// Ends when it is over.
+    /// Called during each model call: resolves when the time is over.
     async fn over(&self);
 }
 
-/// Calls of another provider within that time.
+/// A provider whose calls end with the search's time.
 pub struct TimedModel {
     inner: Arc<dyn ModelProvider>,
     time: Arc<dyn Time>,
 }
 
 impl TimedModel {
-    /// The layer around a provider.
+    /// Creates the layer around a provider.
     #[must_use]
     pub fn new(inner: Arc<dyn ModelProvider>, time: Arc<dyn Time>) -> Self {
         Self { inner, time }

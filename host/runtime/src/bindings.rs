@@ -1,4 +1,4 @@
-//! Bindings generated from `wit/`: one world that plays every role and imports every port.
+//! Bindings generated from `wit/`: one world that exports every role and imports every port.
 #![allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
 
 wasmtime::component::bindgen!({

@@ -1,9 +1,9 @@
-//! Compiled plugins, kept in the user's cache folder. A file is used only if this host wrote it for that very component: its source's
-//! digest, the engine and the code are authenticated together with a key that lies elsewhere, in the user's state folder, so that whoever
-//! can write the cache alone (a restored CI cache, say) cannot put code there. Files are mapped, not copied, where the system can.
+//! The cache of compiled plugins in the user's cache folder. A file is used only if this host wrote it for exactly that component: the
+//! component's digest, the engine and the code are authenticated together, with a key in the user's state folder. So whoever can write only
+//! the cache (a restored CI cache, say) cannot put code there. Files are mapped, not copied, where the system supports it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -16,24 +16,24 @@ use wasmtime::component::Component;
 
 /// Bytes of the key, and of the code that authenticates a file.
 const KEY: usize = 32;
-/// Bytes that are read at a time.
+/// Bytes that are read at once.
 const CHUNK: usize = 64 << 10;
-/// How long a file stays that is not used.
+/// How long an unused file stays.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How long a file stays whose writer was killed.
 const MAX_AGE_UNFINISHED: Duration = Duration::from_secs(60 * 60);
-/// A file's time is set anew when it is used after so long.
+/// The time of a used file is renewed when it is older than this.
 const TOUCHED: Duration = Duration::from_secs(24 * 60 * 60);
-/// Bytes of all files together.
+/// The most bytes of all files together.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Where compiled plugins are kept.
+/// Where compiled plugins are cached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeCache {
     /// The folder that holds the folder `compiled`.
     pub folder: PathBuf,
-    /// Where the file with the key may be, which must not lie in that folder: the first place counts where it is or can be made. It is
-    /// made in mode 0600.
+    /// Paths for the file with the key, none of them in that folder. The first one that exists or can be created is used. The file is
+    /// created in mode 0600.
     pub keys: Vec<PathBuf>,
 }
 
@@ -44,12 +44,12 @@ pub(crate) struct CompiledCache {
 }
 
 impl CompiledCache {
-    /// Opens or makes the folder and the key. None when they cannot be had, are links, or others may write to them: then every start compiles
-    /// anew.
+    /// Opens or creates the folder and the key. `None` when they are not available, are links, or others may write to them: then every
+    /// start compiles anew.
     pub(crate) fn open(cache: &CodeCache) -> Option<Self> {
         std::fs::create_dir_all(&cache.folder).ok()?;
         let path = cache.folder.join("compiled");
-        make_private(&path)?;
+        syrch_files::make_folder(&path).ok()?;
         // The folder itself must be no link: what it led to would be pruned and trusted.
         let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         if !is_folder(&path) {
@@ -61,7 +61,7 @@ impl CompiledCache {
         Some(Self { dir, key: cache.keys.iter().find_map(|path| key(path))? })
     }
 
-    /// The compiled form of a component, if it is there and whole.
+    /// The compiled form of a component, if it is there and authentic.
     pub(crate) fn get(&self, engine: &Engine, digest: &str) -> Option<Component> {
         let name = name(engine, digest);
         let mut opened = self.open_file(&name)?;
@@ -75,7 +75,7 @@ impl CompiledCache {
         map(engine, opened)
     }
 
-    /// Keeps compiled code. A failure costs the next start a compilation and nothing else.
+    /// Stores compiled code. A failure costs only a compilation at the next start.
     pub(crate) fn put(&self, engine: &Engine, digest: &str, code: &[u8]) -> Option<()> {
         self.prune(code.len() as u64);
         let name = name(engine, digest);
@@ -83,18 +83,18 @@ impl CompiledCache {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        cap_std::fs::OpenOptionsExt::mode(&mut options, syrch_files::FILE_MODE);
         let _ = self.dir.remove_file(&temporary);
         let mut file = self.dir.open_with(&temporary, &options).ok()?;
         let mut mac = self.mac(engine, digest)?;
         mac.update(code);
         // The code has to begin the file to be mapped.
         let written = file.write_all(code).and_then(|()| file.write_all(&mac.finalize().into_bytes()));
-        let kept = written.and_then(|()| self.dir.rename(&temporary, &self.dir, &name));
-        if kept.is_err() {
+        let renamed = written.and_then(|()| self.dir.rename(&temporary, &self.dir, &name));
+        if renamed.is_err() {
             let _ = self.dir.remove_file(&temporary);
         }
-        kept.ok()
+        renamed.ok()
     }
 
     /// Opens a regular file of the folder's owner, following no link.
@@ -108,7 +108,7 @@ impl CompiledCache {
         own(&self.dir, &opened.metadata().ok()?).then_some(opened)
     }
 
-    /// A code over what identifies the compiled component, to be fed with the code.
+    /// An authentication code over the identity of the compiled component, which has yet to be fed with the code.
     fn mac(&self, engine: &Engine, digest: &str) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
         for part in [digest.as_bytes(), &engine_hash(engine).to_le_bytes()] {
@@ -136,8 +136,8 @@ impl CompiledCache {
         file.read_exact(&mut code).is_ok() && mac.verify_slice(&code).is_ok() && file.rewind().is_ok()
     }
 
-    /// Makes room for so many bytes: drops what was not used for long, what nobody finished, and then what was used longest ago.
-    fn prune(&self, room: u64) {
+    /// Frees so many bytes: removes files that were not used for long, then unfinished ones, then those whose last use is the oldest.
+    fn prune(&self, needed: u64) {
         let Ok(entries) = self.dir.entries() else { return };
         let mut files: Vec<(Duration, u64, String)> = Vec::new();
         for entry in entries.flatten() {
@@ -154,7 +154,7 @@ impl CompiledCache {
             }
         }
         files.sort();
-        let mut bytes = room;
+        let mut bytes = needed;
         for (_, size, name) in files {
             bytes = bytes.saturating_add(size);
             if bytes > MAX_BYTES {
@@ -170,7 +170,7 @@ fn age(metadata: &Metadata) -> Duration {
     modified.and_then(|time| SystemTime::now().duration_since(time).ok()).unwrap_or_default()
 }
 
-/// Reads the key, or makes one. None when it cannot be had, or somebody else could have read or written it.
+/// Reads the key, or creates one. `None` when it is not available, or another user could have read or written it.
 fn key(path: &Path) -> Option<[u8; KEY]> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).ok()?;
@@ -181,9 +181,7 @@ fn key(path: &Path) -> Option<[u8; KEY]> {
     let temporary = path.with_extension(std::process::id().to_string());
     if path.symlink_metadata().is_err() {
         let mut options = std::fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        syrch_files::private(options.write(true).create_new(true));
         let made = options.open(&temporary).and_then(|mut file| file.write_all(&fresh));
         let _ = made.and_then(|()| std::fs::hard_link(&temporary, path));
         let _ = std::fs::remove_file(&temporary);
@@ -201,7 +199,7 @@ fn key(path: &Path) -> Option<[u8; KEY]> {
     file.read_exact(&mut key).ok().map(|()| key)
 }
 
-/// Maps the code of a file that is authentic: by its descriptor, so that it is the file that was checked.
+/// Maps the code of an authentic file by its descriptor, so that it is the file that was checked.
 #[cfg(target_os = "linux")]
 fn map(engine: &Engine, file: File) -> Option<Component> {
     use std::os::fd::AsRawFd;
@@ -218,37 +216,45 @@ fn map(engine: &Engine, file: File) -> Option<Component> {
 fn map(engine: &Engine, mut file: File) -> Option<Component> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
-    load(engine, bytes.get(..bytes.len().checked_sub(KEY)?)?)
+    copied(engine, bytes.get(..bytes.len().checked_sub(KEY)?)?)
 }
+
+/// Writes the code of a component. It does the same each time.
+pub(crate) type WriteCode<'w> = dyn Fn(&mut dyn Write) -> io::Result<()> + Send + 'w;
 
 /// Loads code that this process, its child or its build has compiled.
-pub(crate) fn load(engine: &Engine, code: &[u8]) -> Option<Component> {
-    Engine::detect_precompiled(code)?;
-    in_memory(engine, code).or_else(|| copied(engine, code))
+pub(crate) fn load(engine: &Engine, write: &WriteCode<'_>) -> Option<Component> {
+    in_memory(engine, write).or_else(|| {
+        let mut code = Vec::new();
+        write(&mut code).ok()?;
+        copied(engine, &code)
+    })
 }
 
-/// Through a file in memory that only this process has: of what is mapped, pages are touched that are used, while a copy touches all of them.
+/// Loads code through a file in memory that only this process has. Of mapped code only the pages that are used are touched, while a copy
+/// touches all of them.
 #[cfg(target_os = "linux")]
-fn in_memory(engine: &Engine, code: &[u8]) -> Option<Component> {
+fn in_memory(engine: &Engine, write: &WriteCode<'_>) -> Option<Component> {
     let descriptor = rustix::fs::memfd_create(c"code", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
     let mut file = std::fs::File::from(descriptor);
-    file.write_all(code).ok()?;
+    write(&mut file).ok()?;
     map(engine, File::from_std(file))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn in_memory(_: &Engine, _: &[u8]) -> Option<Component> {
+fn in_memory(_: &Engine, _: &WriteCode<'_>) -> Option<Component> {
     None
 }
 
 fn copied(engine: &Engine, code: &[u8]) -> Option<Component> {
+    Engine::detect_precompiled(code)?;
     // SAFETY: the code comes from this host's own compiler, in this process, by a pipe from its own binary or from its build, and from nowhere
     // else, or it is authentic as in `map`. wasmtime checks version and settings.
     #[allow(unsafe_code)]
     unsafe { Component::deserialize(engine, code) }.ok()
 }
 
-/// How the names of finished files end.
+/// The suffix of the names of finished files.
 const SUFFIX: &str = ".cwasm";
 
 fn engine_hash(engine: &Engine) -> u64 {
@@ -261,18 +267,9 @@ fn name(engine: &Engine, digest: &str) -> String {
     format!("{digest}-{:016x}{SUFFIX}", engine_hash(engine))
 }
 
-/// `O_NOFOLLOW | O_NONBLOCK`.
+/// The flags `O_NOFOLLOW | O_NONBLOCK`.
 #[cfg(unix)]
 const NO_LINK: i32 = (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
-
-#[cfg(unix)]
-fn make_private(path: &Path) -> Option<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    match std::fs::DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => None,
-        _ => Some(()),
-    }
-}
 
 /// Whether the opened folder is the one that the path names without following a link at its end.
 #[cfg(unix)]
@@ -283,35 +280,32 @@ fn same_folder(dir: &Dir, path: &Path) -> bool {
     (MetadataExt::dev(&named), MetadataExt::ino(&named)) == (opened.dev(), opened.ino())
 }
 
-/// Whether the folder is this user's, and nobody else may write to it. One that is not is left alone: what lies in it may be anybody's.
+/// Whether the folder belongs to this user, and no other may write to it.
 #[cfg(unix)]
 fn private(dir: &Dir) -> bool {
     use cap_std::fs::MetadataExt;
-    dir.dir_metadata().is_ok_and(|folder| folder.uid() == user() && folder.mode() & 0o022 == 0)
+    dir.dir_metadata().is_ok_and(|folder| folder.uid() == user() && folder.mode() & syrch_files::OTHERS_WRITE == 0)
 }
 
-/// Whether a file has the folder's owner, and nobody else may write to it.
+/// Whether a file belongs to the folder's owner, and no other user may write to it.
 #[cfg(unix)]
 fn own(dir: &Dir, file: &Metadata) -> bool {
     use cap_std::fs::MetadataExt;
-    file.is_file() && file.mode() & 0o022 == 0 && dir.dir_metadata().is_ok_and(|folder| folder.uid() == file.uid())
+    file.is_file()
+        && file.mode() & syrch_files::OTHERS_WRITE == 0
+        && dir.dir_metadata().is_ok_and(|folder| folder.uid() == file.uid())
 }
 
-/// Whether a file is this user's, and nobody else may read or write it.
+/// Whether a file belongs to this user, and no other may read or write it.
 #[cfg(unix)]
 fn is_secret(file: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    file.uid() == user() && file.mode() & 0o077 == 0
+    file.uid() == user() && file.mode() & syrch_files::OTHERS == 0
 }
 
 #[cfg(unix)]
 fn user() -> u32 {
     rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn make_private(path: &Path) -> Option<()> {
-    std::fs::create_dir_all(path).ok()
 }
 
 #[cfg(not(unix))]

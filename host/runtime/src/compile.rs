@@ -1,8 +1,7 @@
-//! Compiling components that the host did not bring along: in a child process, which takes its limits from the operating system.
+//! Compiles third-party components in a child process, whose limits the operating system enforces.
 //!
-//! A compilation runs no code of the component, but a hostile component can make the compiler take gigabytes and minutes, and a thread
-//! that compiles can neither be interrupted nor bounded. The child is the host's own binary; it has an empty environment and nothing but
-//! three pipes.
+//! A compilation runs no code of the component, but a hostile component can make the compiler use gigabytes and minutes, and a thread that
+//! compiles can be neither interrupted nor bounded. The child is the host's own binary; it has an empty environment and three pipes.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -16,23 +15,23 @@ use tokio::process::Command;
 use crate::LoadError;
 use crate::engine::compiler;
 
-/// Bytes of compiled code that are taken from a child. Code is some three to eight times as large as its component.
+/// The most bytes of compiled code that are read from a child. Code is some three to eight times as large as its component.
 const MAX_CODE: u64 = 768 << 20;
-/// Bytes of an error message that are taken from a child.
+/// The most bytes of an error message that are read from a child.
 const MAX_MESSAGE: u64 = 4 << 10;
 
 /// How to start a process of this host's binary that calls [`compile_component`] on its standard streams, and nothing else. Two further
-/// arguments tell it its limits: bytes of memory and seconds of CPU time.
+/// arguments are its limits: bytes of memory and seconds of CPU time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompileProcess {
-    /// The program.
+    /// The path of the program.
     pub program: PathBuf,
-    /// Its arguments.
+    /// The arguments before the limits.
     pub arguments: Vec<OsString>,
 }
 
 impl CompileProcess {
-    /// Whether a child process can be bounded on this system. Elsewhere components are compiled in the host's own process.
+    /// Whether this system can bound a child process. On others, components are compiled in the host's own process.
     pub const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 
     /// Compiles a component in a child.
@@ -76,7 +75,7 @@ impl CompileProcess {
     }
 }
 
-/// Why a child ended without code: by what it says, or by the signal of the limit that ended it.
+/// Why a child ended without code: by its message, or by the signal of the limit that ended it.
 fn refused(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
     let message = String::from_utf8_lossy(message);
     let first = text::clip(message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 500).to_owned();
@@ -103,7 +102,7 @@ fn signal(_: ExitStatus) -> Option<i32> {
     None
 }
 
-/// Why [`compile_component`] failed.
+/// An error of [`compile_component`].
 #[derive(Debug, thiserror::Error)]
 pub enum CompileFailure {
     /// The component is not valid.
@@ -115,10 +114,10 @@ pub enum CompileFailure {
 }
 
 impl CompileFailure {
-    /// The status with which a child says that the component is not valid.
+    /// The exit status of a child whose component is not valid.
     pub const REFUSED: u8 = 65;
 
-    /// The status with which a child ends.
+    /// The exit status of a child with this failure.
     #[must_use]
     pub fn status(&self) -> u8 {
         match self {
@@ -128,8 +127,8 @@ impl CompileFailure {
     }
 }
 
-/// The child's side of [`CompileProcess`]: limits this process, reads a component and writes its compiled code. Whoever calls it ends the
-/// process afterwards, with an error's text on standard error and its [`CompileFailure::status`].
+/// The child's side of [`CompileProcess`]: limits this process, reads a component and writes its compiled code. The caller ends the process
+/// afterwards, with an error's text on standard error and its [`CompileFailure::status`].
 ///
 /// # Errors
 /// When the limits cannot be set, the streams fail, or the component is not valid.

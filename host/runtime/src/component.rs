@@ -1,4 +1,4 @@
-//! What a component's bytes say before anything is compiled: its contract, and whether its code can be compiled at a bearable cost.
+//! What can be read from a component's bytes before it is compiled: its contract, and whether its code can be compiled at a bounded cost.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::LoadError;
 
 /// Core modules and components within a component, at any depth. A component of CPython has 18.
 const MAX_PARTS: u64 = 1_000;
-/// Components within components.
+/// The most levels of components within components.
 const MAX_DEPTH: u64 = 16;
 /// Functions in all. CPython has 13,432.
 const MAX_FUNCTIONS: u64 = 200_000;
@@ -27,9 +27,9 @@ const MAX_AT_BLOCKS: u64 = 1 << 20;
 /// The same product, summed over all functions. CPython has 1.4 million.
 const MAX_AT_BLOCKS_IN_ALL: u64 = 1 << 24;
 
-/// Imports, and exports, of a component.
+/// The most imports, and exports, of a component.
 const MAX_NAMES: u64 = 1_000;
-/// Bytes of the name of one.
+/// The most bytes of such a name.
 const MAX_NAME_BYTES: u64 = 1 << 10;
 
 /// The names that a component imports and exports.
@@ -39,10 +39,10 @@ pub(crate) struct Contract {
     pub(crate) exports: Vec<String>,
 }
 
-/// Reads the contract.
+/// Reads the names of imports and exports.
 ///
 /// # Errors
-/// When the bytes are no component.
+/// When the bytes are not a component.
 pub(crate) fn contract(bytes: &[u8]) -> Result<Contract, LoadError> {
     let (mut contract, mut depth) = (Contract::default(), 0_u64);
     for payload in Parser::new(0).parse_all(bytes) {
@@ -68,7 +68,7 @@ pub(crate) fn contract(bytes: &[u8]) -> Result<Contract, LoadError> {
     Ok(contract)
 }
 
-/// Adds a name, if there are not too many and it is not too long.
+/// Adds a name, unless there are too many or it is too long.
 fn push(names: &mut Vec<String>, name: &str) -> Result<(), LoadError> {
     bound(names.len() as u64 + 1, MAX_NAMES, "imports or exports")?;
     bound(name.len() as u64, MAX_NAME_BYTES, "bytes in the name of an import or export")?;
@@ -76,10 +76,10 @@ fn push(names: &mut Vec<String>, name: &str) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Refuses code whose compilation could cost far more than its size.
+/// Refuses code whose compilation could cost far more than its size suggests.
 ///
 /// # Errors
-/// [`LoadError::TooComplex`] with what is over which bound.
+/// [`LoadError::TooComplex`] with the bound that is exceeded.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
     let (mut parts, mut depth, mut functions, mut at_blocks) = (0, 0_u64, 0, 0);
     // Of the present module: its function types, as numbers of parameters and results, and the types of its functions that have a body.
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn code_that_is_dear_to_compile_is_refused() {
+    fn code_that_is_expensive_to_compile_is_refused() {
         let nested = |count: usize, head: &str| format!("{}{}", format!("({head} ").repeat(count), ")".repeat(count));
         let many = "i32 ".repeat(500);
         let values = format!("(type (func (param {many}) (result {many})))");

@@ -1,4 +1,4 @@
-//! Values on their way between the contract's bindings and `core`. Field by field and exhaustive: a field added on one side does not
+//! Conversions between the contract's bindings and `core`, field by field and exhaustive: a field that is added on one side does not
 //! compile until it is here.
 
 use syrch_core as core;
@@ -8,9 +8,8 @@ use syrch_core::roles;
 use crate::bindings::exports::syrch::plugin as export;
 use crate::bindings::syrch::plugin as wit;
 
-/// Conversion of an owned value into its counterpart on the other side.
+/// Conversion of an owned value into the corresponding type of the other side.
 pub(crate) trait Conv<T> {
-    /// The counterpart.
     fn conv(self) -> T;
 }
 
@@ -44,7 +43,7 @@ impl<T: Conv<U>, E: Conv<F>, U, F> Conv<Result<U, F>> for Result<T, E> {
     }
 }
 
-/// A record that moves from the first type to the second.
+/// Converts a record from the first type to the second.
 macro_rules! record_to {
     ($from:ty => $to:ty { $($field:ident),* $(,)? }) => {
         impl Conv<$to> for $from {
@@ -57,7 +56,7 @@ macro_rules! record_to {
     };
 }
 
-/// A record that moves both ways.
+/// Converts a record both ways.
 macro_rules! record {
     ($a:ty = $b:ty { $($field:ident),* $(,)? }) => {
         record_to!($a => $b { $($field),* });
@@ -65,7 +64,7 @@ macro_rules! record {
     };
 }
 
-/// A variant that moves from the first type to the second: cases without a payload, then cases with one.
+/// Converts a variant from the first type to the second: cases without a payload, then cases with one.
 macro_rules! variant_to {
     ($from:ty => $to:ty { $($unit:ident),* ; $($case:ident),* }) => {
         impl Conv<$to> for $from {
@@ -80,7 +79,7 @@ macro_rules! variant_to {
     };
 }
 
-/// A variant that moves both ways.
+/// Converts a variant both ways.
 macro_rules! variant {
     ($a:ty = $b:ty { $($unit:ident),* ; $($case:ident),* }) => {
         variant_to!($a => $b { $($unit),* ; $($case),* });
@@ -138,8 +137,8 @@ record!(
 );
 variant!(core::Join = wit::types::Join { AllOf, AnyOf ; AtLeast });
 variant!(core::Corpus = wit::types::Corpus { Tables, Columns, Cells, Notes, Examples ; Other });
-variant!(core::Lane = wit::types::Lane { Lexical, PathFuzzy, SegmentFuzzy, Vector ; Other });
-record!(core::Lookup = wit::types::Query { corpus, lane, text, limit });
+variant!(core::Retriever = wit::types::Retriever { Lexical, PathFuzzy, SegmentFuzzy, Vector ; Other });
+record!(core::RetrievalQuery = wit::types::RetrievalQuery { corpus, retriever, text, limit });
 variant!(core::Operation = wit::types::Operation { Solve, Choose ; Retrieve, Other });
 record!(
     core::Task = wit::types::Task {
@@ -205,7 +204,7 @@ impl Conv<wit::llm::LlmError> for port::LlmError {
             Self::Malformed(text) => To::Malformed(text),
             Self::Unsupported(text) => To::Unsupported(text),
             Self::Unavailable(text) => To::Unavailable(text),
-            // What a miss says is for the user alone.
+            // The message of a miss is for the user alone.
             Self::Missed(_) => To::Unavailable("the recording has no answer to this call".to_owned()),
             Self::Other(text) => To::Other(text),
         }
@@ -235,9 +234,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guest_hears_nothing_of_what_a_recording_holds() {
+    fn a_guest_gets_nothing_of_what_a_recording_holds() {
         let missed = port::LlmError::Missed("the nearest says `a row of somebody else`".to_owned());
-        let wit::llm::LlmError::Unavailable(heard) = missed.conv() else { panic!("a miss is an outage to a guest") };
-        assert_eq!(heard, "the recording has no answer to this call");
+        let wit::llm::LlmError::Unavailable(text) = missed.conv() else { panic!("a miss is an outage to a guest") };
+        assert_eq!(text, "the recording has no answer to this call");
     }
 }

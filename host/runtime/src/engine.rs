@@ -1,4 +1,4 @@
-//! The wasmtime engine: what the sandbox switches on and off, and the ticker behind the CPU limits.
+//! The wasmtime engine: the features of the sandbox, and the ticker behind the CPU limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,34 +7,34 @@ use std::time::Duration;
 use syrch_core::Limits;
 use wasmtime::{Enabled, Engine, PoolingAllocationConfig};
 
-use crate::slots::Size;
+use crate::capacity::Size;
 
 mod config;
 
 use config::config;
 
-/// How often guests are interrupted: their CPU time is compared with the limits, and other tasks have their turn.
+/// How often guests are interrupted, to compare their CPU time with the limits and to let other tasks run.
 const TICK: Duration = Duration::from_millis(2);
 
-/// Slots that wait for a guest of the plugin that was in them: without images of memories one slot is as good as another.
+/// Slots that stay reserved for a plugin after its guest has ended. Without images of memories one slot is as good as another.
 const WARM: u32 = 8;
 
-/// Builds the engine: with a pool of what stores need, or where the machine has no room for its addresses, without one.
+/// Builds the engine with a pool of what stores need, or where the machine lacks the address space, without one.
 pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
     let mut config = config(limits.wasm_stack);
     config.allocation_strategy(pool(limits));
     Engine::new(&config).or_else(|_| Engine::new(&self::config(limits.wasm_stack)))
 }
 
-/// Builds the engine of a process that compiles and runs nothing: without a pool and with one thread. What it compiles fits [`engine`].
+/// Builds the engine of a process that compiles and runs nothing: without a pool and with one thread. Its code fits [`engine`].
 pub(crate) fn compiler(limits: &Limits) -> wasmtime::Result<Engine> {
     let mut config = config(limits.wasm_stack);
     config.parallel_compilation(false);
     Engine::new(&config)
 }
 
-/// A guest may still use all that its limits allow. What it leaves behind is set back when it ends, its pages stay: to unmap them and to map
-/// others costs more than most calls do.
+/// The pool of stores. A guest may use all that its limits allow. When it ends, its memory is reset but stays mapped: unmapping its pages
+/// and mapping others costs more than most calls do.
 fn pool(limits: &Limits) -> PoolingAllocationConfig {
     const RESIDENT: usize = 2 << 20;
     let count = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
@@ -59,7 +59,7 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
     pool
 }
 
-/// A thread that advances the engine's epoch until it is dropped.
+/// A thread that advances the engine's epoch until this is dropped.
 pub(crate) struct Ticker {
     stop: Arc<AtomicBool>,
 }
@@ -93,10 +93,10 @@ mod tests {
 
     use super::*;
 
-    /// Its memory takes more than what stays resident, and begins with a word.
+    /// A module whose memory is larger than what stays resident, and starts with a word.
     const GUEST: &str = r#"(module
         (memory 48)
-        (data (i32.const 8) "begun")
+        (data (i32.const 8) "started")
         (func (export "soil") (memory.fill (i32.const 0) (i32.const 90) (i32.const 3145728)))
         (func (export "sum") (result i32) (local $at i32) (local $sum i32)
             (loop $next
@@ -109,13 +109,13 @@ mod tests {
     async fn a_slot_holds_nothing_of_the_guest_before() {
         let engine = engine(&Limits::default()).unwrap();
         let module = Module::new(&engine, wat::parse_str(GUEST).unwrap()).unwrap();
-        let begun = i32::try_from("begun".bytes().map(u32::from).sum::<u32>()).unwrap();
+        let started = i32::try_from("started".bytes().map(u32::from).sum::<u32>()).unwrap();
         for round in 0..3 * WARM {
             let mut store = Store::new(&engine, ());
             store.set_epoch_deadline(u64::MAX / 2);
             let instance = Instance::new_async(&mut store, &module, &[]).await.unwrap();
             let sum = instance.get_typed_func::<(), i32>(&mut store, "sum").unwrap();
-            assert_eq!(sum.call_async(&mut store, ()).await.unwrap(), begun, "round {round}");
+            assert_eq!(sum.call_async(&mut store, ()).await.unwrap(), started, "round {round}");
             let soil = instance.get_typed_func::<(), ()>(&mut store, "soil").unwrap();
             soil.call_async(&mut store, ()).await.unwrap();
         }

@@ -1,4 +1,4 @@
-//! Why a plugin is refused when it is loaded, and how a failed call is told.
+//! Why a plugin is refused when it is loaded, and the error of a failed call.
 
 use syrch_core::validate::Invalid;
 use syrch_core::{RoleError, text};
@@ -10,92 +10,92 @@ use crate::state::LimitHit;
 /// Why a plugin was refused. Nothing of it has run with any grant by then.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// There is no such file; `similar` are names beside it that nearly match.
+    /// There is no such file.
     #[error("there is no file `{path}`")]
     Missing {
-        /// What was asked for.
+        /// The path that was given.
         path: String,
-        /// Component files with nearly that name.
+        /// Component files beside it with a similar name.
         similar: Vec<String>,
     },
-    /// It cannot be read, or is not a regular file.
+    /// The file cannot be read, or is not a regular file.
     #[error("cannot be read: {0}")]
     Unreadable(String),
-    /// It is larger than the limit.
+    /// The file is larger than the limit.
     #[error("has {bytes} bytes, over the limit of {limit}")]
     TooLarge {
-        /// How large it is.
+        /// The size of the file.
         bytes: u64,
-        /// How large it may be.
+        /// The greatest size that is allowed.
         limit: u64,
     },
-    /// It is not a component: what it is, and what was expected.
+    /// The file is not a component.
     #[error("{found}, expected a WebAssembly component")]
     NotAComponent {
-        /// What it is.
+        /// What the file is instead.
         found: String,
     },
-    /// It is a component, but broken.
+    /// The file is a component, but not a valid one.
     #[error("is not a valid component: {0}")]
     Broken(String),
-    /// It speaks another version of the contract.
+    /// The component names another version of the contract.
     #[error("speaks `{found}`, this host offers `{offered}`")]
     Version {
-        /// What the plugin names.
+        /// The name in the component.
         found: String,
-        /// What the host offers.
+        /// The name that the host offers.
         offered: String,
     },
-    /// It plays no role.
+    /// The component exports no role.
     #[error("exports no role of the contract; it exports {exports:?}")]
     NoRole {
-        /// What it exports.
+        /// The first of its exports.
         exports: Vec<String>,
     },
-    /// It lacks a function, or one has another type.
+    /// The component lacks a function, or one has another type.
     #[error("export `{export}`: {detail}")]
     Export {
-        /// Interface and function.
+        /// The interface, with the function where it is known.
         export: String,
-        /// What is wrong.
+        /// What is wrong with it.
         detail: String,
     },
-    /// It imports what its roles' worlds do not.
+    /// The component imports something that the worlds of its roles do not import.
     #[error("imports `{import}`: {detail}")]
     Import {
-        /// Interface and function.
+        /// The interface, with the function where it is known.
         import: String,
         /// What the host offers instead.
         detail: String,
     },
-    /// Its code could cost far more to compile than its size says.
+    /// The component's code could cost far more to compile than its size suggests.
     #[error("is too complex to compile: {found} {what}, over the limit of {limit}")]
     TooComplex {
-        /// How much there is.
+        /// The number that is over the limit.
         found: u64,
-        /// How much there may be.
+        /// The greatest number that is allowed.
         limit: u64,
-        /// Of what.
+        /// What was counted, in the plural.
         what: &'static str,
     },
-    /// Compiling it went over the limit that is named.
+    /// Compiling the component exceeded the limit that is named.
     #[error("took more than {0} to compile")]
     CompileLimit(String),
-    /// It does not play the role that it was given.
-    #[error("does not play the role {wanted}; it plays {plays}")]
+    /// The plugin does not implement the role that it was given.
+    #[error("does not implement the role {wanted}; it implements {implemented}")]
     WrongRole {
-        /// The role it was given.
+        /// The role that it was given.
         wanted: String,
-        /// The roles it plays.
-        plays: String,
+        /// The roles that it implements.
+        implemented: String,
     },
-    /// Its config does not match its schema.
+    /// The settings do not match the plugin's schema.
     #[error("config: {0}")]
     Config(String),
-    /// Its own description is unusable, or describing itself failed.
+    /// The plugin's description of itself is unusable, or describing itself failed.
     #[error("{0}")]
     About(String),
-    /// The host has no free slot or memory for it, which is not the fault of the plugin.
+    /// The host has no free slot or memory for the plugin, which is not the plugin's fault.
     #[error("{0}")]
     Unavailable(String),
     /// The host's engine failed.
@@ -103,11 +103,11 @@ pub enum LoadError {
     Engine(String),
 }
 
-/// Bytes of what a guest printed that the error of its trap shows, from the beginning and from the end: some languages say first what went wrong,
-/// and some last.
+/// How many bytes of what a guest printed the error of its trap shows, from the beginning and from the end: some languages print the cause
+/// first, and some last.
 const PRINTED: usize = 400;
 
-/// Tells a failed call in the words of `core`. The engine's words are cut to one line; what the guest printed before it trapped follows them.
+/// Converts the error of a failed call. The engine's message is cut to one line; what the guest printed before it trapped follows.
 pub(crate) fn role_error(
     plugin: &str,
     export: &str,
@@ -146,7 +146,7 @@ pub(crate) fn role_error(
     }
 }
 
-/// A reason, with what the guest printed on one line.
+/// The reason, followed by what the guest printed on one line.
 fn with_printed(reason: &str, printed: &str) -> String {
     let lines: Vec<&str> = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let printed = lines.join(" | ");
@@ -160,7 +160,7 @@ fn with_printed(reason: &str, printed: &str) -> String {
     format!("{reason}; it printed: {} … {}", text::clip(&printed, PRINTED), &printed[end..])
 }
 
-/// Whether the host had no room for a store: the pool was full, or the system gave no memory.
+/// Whether the host had no capacity for a store: the pool was full, or the system gave no memory.
 fn is_hosts_own(error: &wasmtime::Error) -> bool {
     error.is::<wasmtime::PoolConcurrencyLimitError>()
         || error.chain().any(|cause| cause.is::<std::io::Error>() || cause.is::<rustix::io::Errno>())

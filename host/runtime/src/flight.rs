@@ -1,4 +1,4 @@
-//! Calls under way: what a guest started and has not waited for.
+//! Calls in flight, which a guest has started and not awaited.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,14 +26,14 @@ impl<T> Clone for Flight<T> {
 }
 
 impl<T: Send + 'static> Flight<T> {
-    /// Starts `future` on the runtime that is running.
+    /// Spawns `future` on the current runtime.
     pub(crate) fn start(ticket: Ticket, future: impl Future<Output = T> + Send + 'static) -> Self {
         let value = Arc::new(Mutex::new(None));
         let (done, _) = watch::channel(false);
         let (slot, signal) = (Arc::clone(&value), done.clone());
         let task = tokio::spawn(async move {
             let result = future.await;
-            // Whoever gave it up has put something else here and said so.
+            // If the call was cancelled, its result and its state are set already.
             if !*signal.borrow() {
                 lock(&slot).get_or_insert(result);
                 signal.send_replace(true);
@@ -42,23 +42,23 @@ impl<T: Send + 'static> Flight<T> {
         Self { inner: Arc::new(Inner { ticket, value, done, task: task.abort_handle() }) }
     }
 
-    /// Its number in `wait.any`.
+    /// The call's number in `wait.any`.
     pub(crate) fn ticket(&self) -> Ticket {
         self.inner.ticket
     }
 
-    /// Who tells when it is done.
+    /// A receiver of whether the call is done.
     pub(crate) fn done(&self) -> watch::Receiver<bool> {
         self.inner.done.subscribe()
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the call.
     async fn ended(&self) {
         // A sender that is gone counts as done.
         drop(self.done().wait_for(|done| *done).await);
     }
 
-    /// Ends it; `instead` is its result unless the guest could have had one.
+    /// Cancels the call; `instead` is its result unless the guest could have had one.
     pub(crate) async fn give_up(&self, wait: &dyn WaitPort, instead: T) {
         let is_done = *self.inner.done.borrow();
         if wait.give_up(self.inner.ticket, is_done).await {
@@ -69,7 +69,7 @@ impl<T: Send + 'static> Flight<T> {
         self.inner.done.send_replace(true);
     }
 
-    /// Whether the guest sees it done now.
+    /// Whether the guest sees the call as done now.
     pub(crate) async fn is_seen_done(&self, wait: &dyn WaitPort) -> bool {
         let ticket = self.inner.ticket;
         match wait.recorded(&[ticket]).await {
@@ -96,7 +96,7 @@ impl<T: Send + 'static> Flight<T> {
 }
 
 impl<T: Clone> Flight<T> {
-    /// The result, each time.
+    /// The result, any number of times.
     pub(crate) fn get(&self) -> Option<T> {
         lock(&self.inner.value).clone()
     }

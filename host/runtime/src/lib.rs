@@ -1,8 +1,9 @@
-//! The sandbox: loads strategy components, says why one is refused, and calls their roles, each call in a store of its own under every
-//! limit. Ports become imports, roles become exports; the rest of the house sees only the traits of `core`.
+//! The sandbox: loads plugins, checks them against the contract, and calls their roles, each call in a store of its own under every limit.
+//! Ports become imports and roles become exports; other crates see only the traits of `core`.
 
 mod bindings;
 mod cache;
+mod capacity;
 mod compile;
 mod component;
 mod contract;
@@ -11,17 +12,16 @@ mod engine;
 mod error;
 mod flight;
 mod limiter;
+mod liveness;
 mod load;
 mod meter;
 mod plugin;
 mod ports;
-mod pulse;
 mod read;
 mod roles;
-mod slots;
+mod slices;
 mod state;
 mod toolchain;
-mod turns;
 mod wasi;
 
 pub use cache::CodeCache;

@@ -1,4 +1,4 @@
-//! What a store may allocate, summed over all of its memories and tables: wasmtime's own limiter counts each one alone.
+//! The limit on a store's allocations, summed over all of its memories and tables: wasmtime's own limiter counts each one alone.
 
 use wasmtime::ResourceLimiter;
 
@@ -31,12 +31,12 @@ impl SumLimiter {
         }
     }
 
-    /// The most linear memory that the store had, in bytes.
+    /// The most linear memory that the store has had, in bytes.
     pub(crate) fn peak(&self) -> usize {
         self.peak
     }
 
-    /// The limit that refused something, if one did.
+    /// The limit that refused an allocation, if one did.
     pub(crate) fn refused(&self) -> Option<&'static str> {
         self.refused
     }

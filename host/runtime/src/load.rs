@@ -1,5 +1,6 @@
-//! Loading: recognise, hash, compile or fetch, compare with the contract, and let the plugin say who it is.
+//! Loading: recognise, hash, compare with the contract, compile or fetch, and ask the plugin for its description.
 
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -10,50 +11,50 @@ use wasmtime::Engine;
 use wasmtime::component::{Component, InstancePre, Linker};
 
 use crate::cache::{self, CodeCache, CompiledCache};
+use crate::capacity::{self, Capacity, Size};
 use crate::compile::CompileProcess;
 use crate::component::{self, Contract};
 use crate::contract::{Port, ports_of};
 use crate::engine::{Ticker, engine};
 use crate::plugin::{Inner, Plugin};
-use crate::slots::{self, Size, Slots};
+use crate::slices::TimeSlices;
 use crate::state::State;
-use crate::turns::Turns;
 use crate::{LoadError, ports, read};
 
-/// Plugins whose code is unpacked at once.
+/// The most plugins whose code is unpacked at once.
 const LOADING: usize = 2;
-/// Names of exports that an error shows.
+/// The most names of exports in an error.
 const SHOWN: usize = 8;
 const PACKAGE: &str = "syrch:plugin/";
-/// WASI interfaces that are linked, with nothing behind them.
+/// WASI interfaces that are linked, and grant nothing.
 const WASI: [&str; 6] = ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
 
-/// The engine with its linker: made once, it loads any number of plugins.
+/// The engine with its linker, which loads any number of plugins.
 pub struct Runtime {
     engine: Engine,
     linker: Linker<State>,
     limits: Arc<Limits>,
     cache: Option<CompiledCache>,
     process: Option<CompileProcess>,
-    /// One child at a time: each may take as much memory as the limit allows.
+    /// Allows one child at a time: each may use as much memory as the limit allows.
     compiling: Semaphore,
     loading: Semaphore,
-    slots: Slots,
-    turns: Turns,
+    capacity: Capacity,
+    slices: TimeSlices,
     _ticker: Ticker,
 }
 
-/// How components are compiled, and where the code is kept.
+/// How components are compiled, and where the code is cached.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompileSettings {
-    /// Where compiled code is kept; none: each start compiles anew.
+    /// Where compiled code is cached; `None` compiles anew at each start.
     pub cache: Option<CodeCache>,
-    /// How third-party components are compiled; none: in this process, bounded by time and by checks of the code alone.
+    /// How third-party components are compiled; `None` compiles in this process, bounded by time and by checks of the code alone.
     pub process: Option<CompileProcess>,
 }
 
 impl CompileSettings {
-    /// Keeps compiled code and its key below one folder, which only the user may write, and compiles in this process.
+    /// Settings that cache compiled code and its key below one folder, which only the user may write, and compile in this process.
     #[must_use]
     pub fn in_folder(folder: &Path) -> Self {
         let cache = CodeCache { folder: folder.join("cache"), keys: vec![folder.join("state").join("compiled.key")] };
@@ -61,35 +62,36 @@ impl CompileSettings {
     }
 }
 
-/// Who vouches for a component.
+/// Where a component comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It came with the host.
+    /// The component is part of the host.
     BuiltIn,
-    /// Nobody does.
+    /// The component is a file of the user's, and untrusted.
     ThirdParty,
 }
 
-/// The code of a component, compiled when the host was built.
+/// The code of a component that was compiled when the host was built.
 pub struct Precompiled {
     digest: &'static str,
     size: u64,
-    code: Box<dyn FnOnce() -> Option<Vec<u8>> + Send>,
+    write: Box<cache::WriteCode<'static>>,
 }
 
 impl Precompiled {
-    /// Code that wasmtime compiled from the component of so many bytes whose sha256, in hex, this is. It is asked for on a thread that may block.
+    /// The code of the component with this sha256, in hex, and this size in bytes. `write` writes it, on a thread that may block, and is called
+    /// a second time where the code cannot be mapped.
     ///
     /// # Safety
-    /// It runs as it is: nobody else may have written it.
+    /// The code runs as it is: it must come from wasmtime's compiler and from nobody else.
     #[allow(unsafe_code)]
     #[must_use]
     pub unsafe fn new(
         digest: &'static str,
         size: u64,
-        code: impl FnOnce() -> Option<Vec<u8>> + Send + 'static,
+        write: impl Fn(&mut dyn Write) -> io::Result<()> + Send + 'static,
     ) -> Self {
-        Self { digest, size, code: Box::new(code) }
+        Self { digest, size, write: Box::new(write) }
     }
 }
 
@@ -99,7 +101,7 @@ impl std::fmt::Debug for Precompiled {
     }
 }
 
-/// A compiled component, and what is known of it before it runs.
+/// A compiled component, with what is known of it before it runs.
 struct Loaded {
     component: Component,
     digest: String,
@@ -115,8 +117,8 @@ impl Runtime {
     /// When the engine does not work on this machine.
     pub fn new(limits: Limits, compile: &CompileSettings) -> Result<Self, LoadError> {
         let failed = |error: &dyn std::fmt::Display| LoadError::Engine(error.to_string());
-        // A share of the pool has room for so many.
-        let limits = Limits { memories: limits.memories.min(slots::SHARE as usize), ..limits };
+        // A component with more memories than a share could never be allocated.
+        let limits = Limits { memories: limits.memories.min(capacity::SHARE as usize), ..limits };
         let searches = limits.searches;
         let engine = engine(&limits).map_err(|error| failed(&error))?;
         let linker = ports::linker(&engine).map_err(|error| failed(&error))?;
@@ -129,22 +131,22 @@ impl Runtime {
             process: compile.process.clone().filter(|_| CompileProcess::IS_SUPPORTED),
             compiling: Semaphore::new(1),
             loading: Semaphore::new(LOADING),
-            slots: Slots::new(Size::of(searches)),
-            turns: Turns::new(),
+            capacity: Capacity::new(Size::of(searches)),
+            slices: TimeSlices::new(),
             _ticker: ticker,
         })
     }
 
-    /// The limits in force.
+    /// The limits that are enforced.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Loads a component: it is compared with the contract first, and compiled only if it fits. `compiling` is called before.
+    /// Loads a component. It is compared with the contract first and compiled only if the names fit; `compiling` is called before.
     ///
     /// # Errors
-    /// Why it is refused; see [`LoadError`].
+    /// Why the component is refused; see [`LoadError`].
     pub async fn load(
         &self,
         name: &str,
@@ -162,16 +164,17 @@ impl Runtime {
         self.describe(name, Loaded { component, digest, size, roles, imports }).await
     }
 
-    /// Loads what was compiled when the host was built; none: it does not fit the machine, and the component has to be compiled.
+    /// Loads a component that was compiled when the host was built. `None` when the code does not fit the machine and the component has to
+    /// be compiled.
     ///
     /// # Errors
     /// As [`Self::load`].
     pub async fn load_precompiled(&self, name: &str, known: Precompiled) -> Result<Option<Plugin>, LoadError> {
-        let (engine, code) = (self.engine.clone(), known.code);
+        let (engine, write) = (self.engine.clone(), known.write);
         // Few at a time: the next one works in the memory of the last.
-        let lane = self.loading.acquire().await;
-        let loaded = tokio::task::spawn_blocking(move || cache::load(&engine, &code()?)).await;
-        drop(lane);
+        let permit = self.loading.acquire().await;
+        let loaded = tokio::task::spawn_blocking(move || cache::load(&engine, &*write)).await;
+        drop(permit);
         let Some(component) = loaded.ok().flatten() else { return Ok(None) };
         let of = component.component_type();
         let exports: Vec<String> = of.exports(&self.engine).map(|(name, _)| name.to_owned()).collect();
@@ -182,7 +185,7 @@ impl Runtime {
         self.describe(name, loaded).await.map(Some)
     }
 
-    /// Links a component and lets it say who it is.
+    /// Links a component and asks it for its description.
     async fn describe(&self, name: &str, loaded: Loaded) -> Result<Plugin, LoadError> {
         let Loaded { component, digest, size, roles, imports } = loaded;
         let resources = component.resources_required().ok_or_else(|| LoadError::Import {
@@ -191,9 +194,9 @@ impl Runtime {
         })?;
         let inner = Inner {
             pre: self.link(&component)?,
-            slots: self.slots.clone(),
-            turns: self.turns.clone(),
-            habit: Arc::default(),
+            capacity: self.capacity.clone(),
+            slices: self.slices.clone(),
+            long_calls: Arc::default(),
             memories: resources.num_memories,
             limits: Arc::clone(&self.limits),
             label: name.to_owned(),
@@ -224,7 +227,7 @@ impl Runtime {
         };
         let code = match &self.process {
             Some(process) if origin == Origin::ThirdParty => {
-                let _turn = self.compiling.acquire().await;
+                let _permit = self.compiling.acquire().await;
                 process.compile(&bytes, &self.limits).await?
             }
             _ => self.compile_here(bytes).await?,
@@ -234,11 +237,11 @@ impl Runtime {
         }
         // From the file it is mapped, not copied.
         cached()
-            .or_else(|| cache::load(&self.engine, &code))
+            .or_else(|| cache::load(&self.engine, &|file| file.write_all(&code)))
             .ok_or_else(|| LoadError::Engine("the compiled code does not fit this engine".to_owned()))
     }
 
-    /// Checks what its compilation could cost, off the async threads.
+    /// Checks the cost of compiling a component, outside of the async threads.
     async fn check(&self, bytes: Vec<u8>) -> Result<Vec<u8>, LoadError> {
         let checked = tokio::task::spawn_blocking(move || component::check(&bytes).map(|()| bytes));
         checked.await.map_err(|error| LoadError::Broken(error.to_string()))?
@@ -292,7 +295,7 @@ fn check_version(name: &str) -> Result<(), LoadError> {
     Err(LoadError::Version { found: name.to_owned(), offered: format!("{interface}@{CONTRACT_VERSION}") })
 }
 
-/// The ports that a component imports; all of them must be in the worlds of its roles.
+/// The ports that a component imports, all of which must be in the worlds of its roles.
 fn imported_ports(imports: &[String], roles: &[Role]) -> Result<Vec<String>, LoadError> {
     let allowed: Vec<&str> = roles.iter().flat_map(|role| ports_of(*role)).map(|port| port.name()).collect();
     let mut wanted = Vec::new();

@@ -1,6 +1,7 @@
 //! The CPU time that a guest uses: that of the thread while the guest's call is polled, without what is polled for a port.
 //!
-//! Counting epochs or wall time instead would let one long instruction (`memory.fill` over all of its memory) run for a tick's price.
+//! If epochs or wall time were counted instead, one long instruction (`memory.fill` over all of a memory) could run at the price of one
+//! tick.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -9,22 +10,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::turns::{self, Turn};
+use crate::slices::{self, TimeSlice};
 
-/// The meter is not being polled.
+/// The value of `since` while the meter is not being polled.
 const IDLE: u64 = u64::MAX;
 
-/// Counts the CPU time of one store. Cheap to clone.
+/// Counts the CPU time of one store. Clones are the same meter.
 #[derive(Clone, Debug)]
 pub(crate) struct Meter(Arc<Counts>);
 
 #[derive(Debug)]
 struct Counts {
-    /// Nanoseconds of all polls that have ended, without what ports used.
+    /// Nanoseconds of all polls that have ended, without those of ports.
     used: AtomicU64,
-    /// Nanoseconds that were polled for ports.
+    /// Nanoseconds of polls for ports.
     ports: AtomicU64,
-    /// The thread's clock when the present poll began, or when a port's part of it ended; [`IDLE`] outside polls and in ports.
+    /// The thread's clock when the present poll started, or when a port's part of it ended; [`IDLE`] outside of polls and in ports.
     since: AtomicU64,
 }
 
@@ -33,14 +34,14 @@ impl Meter {
         Self(Arc::new(Counts { used: AtomicU64::new(0), ports: AtomicU64::new(0), since: AtomicU64::new(IDLE) }))
     }
 
-    /// Returns the CPU time so far.
+    /// The CPU time so far.
     pub(crate) fn used(&self) -> Duration {
         let since = self.0.since.load(Ordering::Relaxed);
         let running = if since == IDLE { 0 } else { thread_clock().saturating_sub(since) };
         Duration::from_nanos(self.0.used.load(Ordering::Relaxed).saturating_add(running))
     }
 
-    /// Returns the CPU time so far with that of ports, which the guest is not charged for: it keeps others waiting all the same.
+    /// The CPU time so far, that of ports included. The guest is not charged for it, but it delays other tasks all the same.
     pub(crate) fn used_with_ports(&self) -> Duration {
         self.used() + Duration::from_nanos(self.0.ports.load(Ordering::Relaxed))
     }
@@ -56,21 +57,21 @@ impl Meter {
         }
     }
 
-    /// Counts the CPU time of a call of the guest. Whatever it waits for, it has no turn meanwhile.
-    pub(crate) async fn counting<T>(&self, turn: &Turn, call: impl Future<Output = T>) -> T {
-        Metered { meter: self, turn: Some(turn), future: pin!(call) }.await
+    /// Counts the CPU time of a call of the guest. While the call waits, it has no time slice.
+    pub(crate) async fn counting<T>(&self, slice: &TimeSlice, call: impl Future<Output = T>) -> T {
+        Metered { meter: self, slice: Some(slice), future: pin!(call) }.await
     }
 
-    /// Leaves out the CPU time of a port's work, which is polled within a call of the guest.
+    /// Excludes the CPU time of a port's work, which is polled within a call of the guest.
     pub(crate) async fn leaving_out<T>(&self, work: impl Future<Output = T>) -> T {
-        Metered { meter: self, turn: None, future: pin!(work) }.await
+        Metered { meter: self, slice: None, future: pin!(work) }.await
     }
 }
 
 struct Metered<'a, F> {
     meter: &'a Meter,
-    /// The turn of the call that is counted; none for what a port does.
-    turn: Option<&'a Turn>,
+    /// The time slice of the call that is counted; `None` for a port's work.
+    slice: Option<&'a TimeSlice>,
     future: Pin<&'a mut F>,
 }
 
@@ -78,24 +79,24 @@ impl<F: Future> Future for Metered<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let (meter, turn) = (self.meter, self.turn);
-        if let Some(turn) = turn {
+        let (meter, slice) = (self.meter, self.slice);
+        if let Some(slice) = slice {
             meter.start();
-            let polled = turns::aside(turn, || self.future.as_mut().poll(context));
+            let polled = slices::poll_in_place(slice, || self.future.as_mut().poll(context));
             meter.stop();
-            turn.end();
+            slice.end();
             return polled;
         }
         meter.stop();
-        let begun = thread_clock();
+        let started = thread_clock();
         let polled = self.future.as_mut().poll(context);
-        meter.0.ports.fetch_add(thread_clock().saturating_sub(begun), Ordering::Relaxed);
+        meter.0.ports.fetch_add(thread_clock().saturating_sub(started), Ordering::Relaxed);
         meter.start();
         polled
     }
 }
 
-/// Nanoseconds of CPU time of this thread.
+/// The CPU time of this thread in nanoseconds.
 #[cfg(unix)]
 fn thread_clock() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -126,9 +127,9 @@ mod tests {
         const PART: Duration = Duration::from_millis(40);
         let meter = Meter::new();
         meter
-            .counting(&Turn::default(), async {
+            .counting(&TimeSlice::default(), async {
                 burn(PART);
-                assert!(meter.used() >= PART, "a poll that goes on is not counted");
+                assert!(meter.used() >= PART, "a poll in progress is not counted");
                 meter
                     .leaving_out(async {
                         burn(PART * 4);

@@ -1,4 +1,4 @@
-//! A loaded plugin: who it is, and stores in which its roles are called.
+//! A loaded plugin: its description, and the stores in which its roles are called.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,26 +12,26 @@ use wasmtime::{Store, UpdateDeadline};
 
 use crate::LoadError;
 use crate::bindings::exports::syrch::plugin as export;
+use crate::capacity::{Allocation, Capacity};
 use crate::convert::Conv;
 use crate::error::role_error;
-use crate::pulse::Pulse;
-use crate::slots::{Slot, Slots};
+use crate::liveness::Liveness;
+use crate::slices::{self, LongCalls, TimeSlices};
 use crate::state::State;
-use crate::turns::{self, Habit, Turns};
 use crate::wasi::{Printed, deny_all};
 
-/// Who a plugin says it is.
+/// A plugin's description of itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Identity {
-    /// Its name. A label: the digest is what identifies it.
+    /// The plugin's name. It is a label; the digest identifies the plugin.
     pub name: String,
-    /// Its own version.
+    /// The version that the plugin reports, which may be empty.
     pub version: String,
-    /// What it does, in a sentence.
+    /// What the plugin does, in a sentence.
     pub summary: String,
-    /// A JSON Schema of its settings.
+    /// A JSON Schema of the plugin's settings.
     pub config_schema: serde_json::Value,
-    /// The same as the plugin wrote it.
+    /// The schema as the plugin wrote it.
     pub(crate) schema_text: String,
 }
 
@@ -43,10 +43,10 @@ pub struct Plugin {
 
 pub(crate) struct Inner {
     pub(crate) pre: InstancePre<State>,
-    pub(crate) slots: Slots,
-    pub(crate) turns: Turns,
-    pub(crate) habit: Arc<Habit>,
-    /// Linear memories of a store.
+    pub(crate) capacity: Capacity,
+    pub(crate) slices: TimeSlices,
+    pub(crate) long_calls: Arc<LongCalls>,
+    /// The number of linear memories of a store.
     pub(crate) memories: u32,
     pub(crate) limits: Arc<Limits>,
     pub(crate) label: String,
@@ -58,7 +58,7 @@ pub(crate) struct Inner {
 }
 
 impl Plugin {
-    /// Lets it say who it is.
+    /// Asks the plugin for its description.
     pub(crate) async fn describe(inner: Inner) -> Result<Self, LoadError> {
         let inner = Arc::new(inner);
         let mut session = Session::open(&inner, None).await.map_err(refused)?;
@@ -68,55 +68,55 @@ impl Plugin {
         Ok(Self { inner })
     }
 
-    /// Who it says it is.
+    /// The plugin's description of itself.
     #[must_use]
     pub fn identity(&self) -> &Identity {
-        const NOBODY: &Identity = &Identity {
+        const UNKNOWN: &Identity = &Identity {
             name: String::new(),
             version: String::new(),
             summary: String::new(),
             config_schema: serde_json::Value::Null,
             schema_text: String::new(),
         };
-        self.inner.identity.get().unwrap_or(NOBODY)
+        self.inner.identity.get().unwrap_or(UNKNOWN)
     }
 
-    /// The sha256 of its bytes, in hex.
+    /// The sha256 of the plugin's bytes, in hex.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.inner.digest
     }
 
-    /// The size of its file, in bytes.
+    /// The size of the plugin's file, in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.inner.size
     }
 
-    /// The roles that it plays.
+    /// The roles that the plugin implements.
     #[must_use]
     pub fn roles(&self) -> &[Role] {
         &self.inner.roles
     }
 
-    /// The ports that it wants.
+    /// The ports that the plugin imports.
     #[must_use]
     pub fn imports(&self) -> &[String] {
         &self.inner.imports
     }
 
-    /// Gives it a role and settings: they are compared with its schema, and the plugin itself must take them.
+    /// Assigns the plugin a role and settings. The settings are checked against its schema, and the plugin itself must accept them.
     ///
     /// # Errors
-    /// When it does not play the role, or the settings do not fit.
+    /// When the plugin does not implement the role, or refuses the settings.
     pub async fn configure(
         &self,
         role: Role,
         config: &serde_json::Map<String, serde_json::Value>,
     ) -> Result<Configured, LoadError> {
         if !self.inner.roles.contains(&role) {
-            let plays = self.inner.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
-            return Err(LoadError::WrongRole { wanted: role.name().to_owned(), plays });
+            let implemented = self.inner.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
+            return Err(LoadError::WrongRole { wanted: role.name().to_owned(), implemented });
         }
         let config = serde_json::Value::Object(config.clone());
         check_config(&self.identity().schema_text, &config, &self.inner.limits).await?;
@@ -130,7 +130,7 @@ impl Plugin {
     }
 }
 
-/// A call that failed while the plugin was loaded.
+/// The load error for a call that failed while the plugin was loaded.
 fn refused(error: RoleError) -> LoadError {
     match error {
         RoleError::Unavailable { .. } => LoadError::Unavailable(error.to_string()),
@@ -153,7 +153,7 @@ async fn identity_of(described: export::about::Identity, limits: &Limits) -> Res
     Ok(Identity { name, version, summary, config_schema, schema_text })
 }
 
-/// Compares settings with the plugin's schema.
+/// Checks settings against the plugin's schema.
 async fn check_config(schema: &str, config: &serde_json::Value, limits: &Limits) -> Result<(), LoadError> {
     const SHOWN: usize = 8;
     let schema = Schema::prepare(schema, Patterns::Refused, limits)
@@ -163,10 +163,10 @@ async fn check_config(schema: &str, config: &serde_json::Value, limits: &Limits)
     if errors.is_empty() { Ok(()) } else { Err(LoadError::Config(errors.join("; "))) }
 }
 
-/// What a plugin used, over all calls of one role.
+/// What a plugin has used, over all calls of one role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Used {
-    /// CPU time.
+    /// The CPU time of all calls.
     pub cpu: Duration,
     /// The most linear memory that one call had, in bytes.
     pub memory_peak: u64,
@@ -178,7 +178,7 @@ struct UsedCells {
     memory_peak: AtomicU64,
 }
 
-/// A plugin with a role and its settings; it implements the traits of `core`. Cheap to clone.
+/// A plugin with a role and settings. It implements the traits of `core`. Cheap to clone; clones count what they use together.
 #[derive(Clone)]
 pub struct Configured {
     plugin: Plugin,
@@ -188,19 +188,19 @@ pub struct Configured {
 }
 
 impl Configured {
-    /// The plugin.
+    /// The plugin without its role.
     #[must_use]
     pub fn plugin(&self) -> &Plugin {
         &self.plugin
     }
 
-    /// The role it was given.
+    /// The role that the plugin was assigned.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// What it used so far.
+    /// What the plugin has used so far.
     #[must_use]
     pub fn used(&self) -> Used {
         Used {
@@ -209,7 +209,7 @@ impl Configured {
         }
     }
 
-    /// The same with the same settings, for somebody else: what it used is counted from nothing.
+    /// The plugin with the same role and settings for another user; what it uses is counted from zero.
     #[must_use]
     pub fn anew(&self) -> Self {
         Self { used: Arc::default(), ..self.clone() }
@@ -223,7 +223,7 @@ impl Configured {
         &self.plugin.inner.pre
     }
 
-    /// A fresh store for one role call, with the settings already in it.
+    /// A new store for one role call, with the settings already applied.
     pub(crate) async fn session(&self, call: Call) -> Result<Session, RoleError> {
         let mut session = Session::open(&self.plugin.inner, Some((self.role, call))).await?;
         session.used = Some(Arc::clone(&self.used));
@@ -232,7 +232,7 @@ impl Configured {
     }
 }
 
-/// One store, for one role call.
+/// The store of one role call.
 pub(crate) struct Session {
     pub(crate) store: Store<State>,
     pub(crate) instance: Instance,
@@ -240,7 +240,7 @@ pub(crate) struct Session {
     label: String,
     used: Option<Arc<UsedCells>>,
     /// Given back after the store, for fields are dropped in their order.
-    _slot: Slot,
+    _allocation: Allocation,
 }
 
 impl Session {
@@ -248,7 +248,7 @@ impl Session {
         let role = call.as_ref().map(|(role, _)| *role);
         // All calls of a search charge the same ledger.
         let search = call.as_ref().map_or(0, |(_, call)| Arc::as_ptr(&call.ledger).addr());
-        let slot = inner.slots.take(role, search, inner.memories).await;
+        let allocation = inner.capacity.allocate(role, search, inner.memories).await;
         let printed = Printed::default();
         let seed = call.as_ref().map_or(0, |(_, call)| call.ports.run.seed());
         let state = State::new(deny_all(seed, &printed), printed, Arc::clone(&inner.limits), call);
@@ -259,56 +259,56 @@ impl Session {
         store.set_max_component_handles(inner.limits.handles.saturating_add(256));
         // Armed before instantiation: a start function is guest code too.
         store.set_epoch_deadline(1);
-        let (slots, turns, habit) = (inner.slots.clone(), inner.turns.clone(), Arc::clone(&inner.habit));
+        let (capacity, slices, long_calls) =
+            (inner.capacity.clone(), inner.slices.clone(), Arc::clone(&inner.long_calls));
         store.epoch_deadline_callback(move |mut store| {
             let state = store.data_mut();
             state.charge_cpu()?;
-            let used = state.pulse.meter().used_with_ports();
+            let used = state.liveness.meter().used_with_ports();
             let slice = used.saturating_sub(std::mem::replace(&mut state.seen, used));
-            let is_shared = slots.is_shared(search);
-            if used >= turns::FREE {
-                habit.note();
-            } else if !(is_shared && habit.is_long()) {
+            let is_shared = capacity.is_shared(search);
+            if used >= slices::FREE {
+                long_calls.note();
+            } else if !(is_shared && long_calls.is_long()) {
                 return Ok(UpdateDeadline::Yield(1));
             }
             let slice = is_shared.then_some(slice);
-            // Waiting for a turn is no idleness of the guest's.
-            let pulse = state.pulse.clone();
-            let next = turns.next(pulse.turn(), slice);
-            Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { pulse.waiting(next).await })))
+            // A guest that waits for a time slice is not idle.
+            let liveness = state.liveness.clone();
+            let next = slices.next(liveness.slice(), slice);
+            Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { liveness.waiting(next).await })))
         });
-        let pulse = store.data().pulse.clone();
-        if inner.slots.is_shared(search) && inner.habit.is_long() {
-            pulse.waiting(inner.turns.next(pulse.turn(), None)).await;
+        let liveness = store.data().liveness.clone();
+        if inner.capacity.is_shared(search) && inner.long_calls.is_long() {
+            liveness.waiting(inner.slices.next(liveness.slice(), None)).await;
         }
-        let started = pulse.guard(inner.limits.idle, inner.pre.instantiate_async(&mut store)).await;
+        let started = liveness.watch(inner.limits.idle, inner.pre.instantiate_async(&mut store)).await;
         let fail = |error: &wasmtime::Error, store: &Store<State>| {
             role_error(&inner.label, "instantiate", error, &store.data().limiter, &store.data().printed.text())
         };
         let instance = started.map_err(|error| fail(&error, &store))?;
         let indices = export::about::GuestIndices::new(&inner.pre).map_err(|error| fail(&error, &store))?;
         let about = indices.load(&mut store, &instance).map_err(|error| fail(&error, &store))?;
-        Ok(Self { store, instance, about, label: inner.label.clone(), used: None, _slot: slot })
+        Ok(Self { store, instance, about, label: inner.label.clone(), used: None, _allocation: allocation })
     }
 
-    /// Compares each role's functions with the contract's types.
+    /// Checks the type of each function of the plugin's roles.
     fn check_exports(&mut self, inner: &Inner) -> Result<(), LoadError> {
+        macro_rules! load {
+            ($role:ident) => {
+                export::$role::GuestIndices::new(&inner.pre)
+                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop))
+            };
+        }
         for role in &inner.roles {
             let loaded = match role {
-                Role::Linker => export::linker::GuestIndices::new(&inner.pre)
-                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
-                Role::Planner => export::planner::GuestIndices::new(&inner.pre)
-                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
-                Role::Solver => export::solver::GuestIndices::new(&inner.pre)
-                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
-                Role::Calibrator => export::calibrator::GuestIndices::new(&inner.pre)
-                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
-                Role::Reward => export::reward::GuestIndices::new(&inner.pre)
-                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
-                Role::Clarifier => export::clarifier::GuestIndices::new(&inner.pre)
-                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
-                Role::Aggregator => export::aggregator::GuestIndices::new(&inner.pre)
-                    .and_then(|indices| indices.load(&mut self.store, &self.instance).map(drop)),
+                Role::Linker => load!(linker),
+                Role::Planner => load!(planner),
+                Role::Solver => load!(solver),
+                Role::Calibrator => load!(calibrator),
+                Role::Reward => load!(reward),
+                Role::Clarifier => load!(clarifier),
+                Role::Aggregator => load!(aggregator),
             };
             loaded
                 .map_err(|error| LoadError::Export { export: role.name().to_owned(), detail: format!("{error:#}") })?;
@@ -317,25 +317,25 @@ impl Session {
     }
 
     async fn describe(&mut self) -> Result<export::about::Identity, RoleError> {
-        let (pulse, patience) = self.pulse();
-        let described = pulse.guard(patience, self.about.call_describe(&mut self.store)).await;
-        self.told("describe", described)
+        let (liveness, idle) = self.liveness();
+        let described = liveness.watch(idle, self.about.call_describe(&mut self.store)).await;
+        self.reported("describe", described)
     }
 
     async fn configure(&mut self, config: &str) -> Result<(), RoleError> {
-        let (pulse, patience) = self.pulse();
+        let (liveness, idle) = self.liveness();
         let config = config.to_owned();
-        let configured = pulse.guard(patience, self.about.call_configure(&mut self.store, &config)).await;
-        let configured = self.told("configure", configured)?;
+        let configured = liveness.watch(idle, self.about.call_configure(&mut self.store, &config)).await;
+        let configured = self.reported("configure", configured)?;
         configured.map_err(|failure| self.failed(failure.conv()))
     }
 
-    /// What watches a call in this store, and how long it lets the guest be silent.
-    pub(crate) fn pulse(&self) -> (Pulse, Duration) {
-        (self.store.data().pulse.clone(), self.store.data().limits.idle)
+    /// The liveness of the guest in this store, and how long the guest may be idle.
+    pub(crate) fn liveness(&self) -> (Liveness, Duration) {
+        (self.store.data().liveness.clone(), self.store.data().limits.idle)
     }
 
-    /// The guest is done: what it started and did not wait for ends with its store, and the ports hear of it before.
+    /// Called when the guest has returned: what it started and did not await ends with its store, and the port `wait` is called before.
     pub(crate) async fn left(&mut self) {
         if let Some((_, call)) = &self.store.data().call {
             let wait = Arc::clone(&call.ports.wait);
@@ -343,28 +343,28 @@ impl Session {
         }
     }
 
-    /// Tells a call's failure in the words of `core`.
-    pub(crate) fn told<T>(&mut self, export: &str, result: wasmtime::Result<T>) -> Result<T, RoleError> {
+    /// Charges the CPU time of a call, and converts its error.
+    pub(crate) fn reported<T>(&mut self, export: &str, result: wasmtime::Result<T>) -> Result<T, RoleError> {
         let charged = self.store.data_mut().charge_cpu();
         let result = result.and_then(|value| charged.map(|()| value));
         let state = self.store.data();
         result.map_err(|error| role_error(&self.label, export, &error, &state.limiter, &state.printed.text()))
     }
 
-    /// The plugin's own failure.
+    /// The error for a failure that the plugin returned.
     pub(crate) fn failed(&self, failure: syrch_core::Failure) -> RoleError {
         let failure = validate::failure(failure, &self.store.data().limits);
         RoleError::Failure { plugin: self.label.clone(), failure }
     }
 
-    /// A value that the contract forbids.
+    /// The error for a value that the contract forbids.
     pub(crate) fn invalid(&self, export: &str, invalid: validate::Invalid) -> RoleError {
         RoleError::Invalid { plugin: self.label.clone(), export: export.to_owned(), detail: invalid.0 }
     }
 }
 
 impl Drop for Session {
-    /// Books what the call used, and moves what the guest printed into its trace.
+    /// Adds up what the call used, and moves what the guest printed into its trace.
     fn drop(&mut self) {
         let state = self.store.data_mut();
         if let Some(used) = &self.used {

@@ -1,4 +1,4 @@
-//! Reading a component file: opened once, a regular file within the limit, hashed as read.
+//! Reads a component file: a regular file within the limit, opened once.
 
 use std::fs::File;
 use std::io::Read;
@@ -20,7 +20,7 @@ pub fn digest(bytes: &[u8]) -> String {
 /// # Errors
 /// When it is missing, not a regular file, or over the limit.
 pub fn read_component(path: &Path, limits: &Limits) -> Result<Vec<u8>, LoadError> {
-    // The kind is looked at before opening: opening a named pipe would wait for a writer.
+    // The kind is checked before the file is opened: opening a named pipe would wait for a writer.
     let metadata = std::fs::metadata(path).map_err(|error| open_error(path, &error))?;
     if !metadata.is_file() {
         let kind = if metadata.is_dir() { "it is a folder" } else { "it is not a regular file" };
@@ -56,7 +56,7 @@ fn open_error(path: &Path, error: &std::io::Error) -> LoadError {
     LoadError::Missing { path: path.display().to_string(), similar }
 }
 
-/// Tells a component from what people mistake for one, by its first bytes.
+/// Distinguishes a component by its first bytes from what people mistake for one.
 pub(crate) fn recognise(bytes: &[u8]) -> Result<(), LoadError> {
     let found = match bytes {
         [] => "is empty",

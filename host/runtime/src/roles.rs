@@ -1,4 +1,4 @@
-//! The roles of `core`, played by components: arguments go in, results come out checked.
+//! The roles of `core`, implemented by components: arguments are converted and passed in, results are converted and checked.
 
 use std::sync::Arc;
 
@@ -22,19 +22,19 @@ macro_rules! guest {
     ($self:ident, $session:ident, $role:ident) => {{
         let loaded = export::$role::GuestIndices::new($self.pre())
             .and_then(|indices| indices.load(&mut $session.store, &$session.instance));
-        $session.told(stringify!($role), loaded)?
+        $session.reported(stringify!($role), loaded)?
     }};
 }
 
 impl Session {
-    /// What a function with a typed failure returned, checked.
+    /// The value that a function with a typed failure returned, converted and checked.
     fn returned<W: Conv<T>, T>(
         &mut self,
         export: &str,
         returned: wasmtime::Result<Result<W, wit::Failure>>,
         check: impl Fn(&T) -> Result<(), Invalid>,
     ) -> Result<T, RoleError> {
-        match self.told(export, returned)? {
+        match self.reported(export, returned)? {
             Ok(value) => {
                 let value = value.conv();
                 check(&value).map_err(|invalid| self.invalid(export, invalid))?;
@@ -44,10 +44,10 @@ impl Session {
         }
     }
 
-    /// Hands rows to the guest.
+    /// Gives the guest a handle of a result.
     fn lend(&mut self, export: &str, results: &Arc<ResultSet>) -> Result<Resource<Rows>, RoleError> {
         let pushed = self.store.data_mut().push_rows(Arc::clone(results));
-        self.told(export, pushed)
+        self.reported(export, pushed)
     }
 }
 
@@ -57,8 +57,8 @@ impl Linker for Configured {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, linker);
         let (lent, whole) = (problem.clone().conv(), catalog.clone().conv());
-        let (pulse, patience) = session.pulse();
-        let returned = pulse.guard(patience, guest.call_link(&mut session.store, &lent, &whole)).await;
+        let (liveness, idle) = session.liveness();
+        let returned = liveness.watch(idle, guest.call_link(&mut session.store, &lent, &whole)).await;
         session.left().await;
         session.returned("linker.link", returned, |linked| validate::linked(linked, catalog, self.limits()))
     }
@@ -70,8 +70,8 @@ impl Planner for Configured {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, planner);
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
-        let (pulse, patience) = session.pulse();
-        let returned = pulse.guard(patience, guest.call_plan(&mut session.store, &problem, &catalog)).await;
+        let (liveness, idle) = session.liveness();
+        let returned = liveness.watch(idle, guest.call_plan(&mut session.store, &problem, &catalog)).await;
         session.left().await;
         session.returned("planner.plan", returned, |graph| validate::graph(graph, self.limits()))
     }
@@ -90,9 +90,9 @@ impl Planner for Configured {
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
         let (graph, seen) = (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
         let fresh = u32::try_from(fresh).unwrap_or(u32::MAX);
-        let (pulse, patience) = session.pulse();
+        let (liveness, idle) = session.liveness();
         let returned =
-            pulse.guard(patience, guest.call_next(&mut session.store, &problem, &catalog, &graph, &seen, fresh)).await;
+            liveness.watch(idle, guest.call_next(&mut session.store, &problem, &catalog, &graph, &seen, fresh)).await;
         session.left().await;
         session.returned("planner.next", returned, |step| validate::step(step, self.limits()))
     }
@@ -128,9 +128,9 @@ impl Solver for Configured {
             lent.push(export::solver::Parent { task: task.conv(), output, memo });
         }
         let (problem, catalog, task) = (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
-        let (pulse, patience) = session.pulse();
+        let (liveness, idle) = session.liveness();
         let returned =
-            pulse.guard(patience, guest.call_solve(&mut session.store, &problem, &catalog, &task, &lent)).await;
+            liveness.watch(idle, guest.call_solve(&mut session.store, &problem, &catalog, &task, &lent)).await;
         session.left().await;
         session.returned(EXPORT, returned, |outcome| validate::outcome(outcome, self.limits()))
     }
@@ -143,10 +143,10 @@ impl Calibrator for Configured {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, calibrator);
         let lent: Vec<(f64, wit::Signals)> = claims.to_vec().conv();
-        let (pulse, patience) = session.pulse();
-        let returned = pulse.guard(patience, guest.call_calibrate(&mut session.store, &lent)).await;
+        let (liveness, idle) = session.liveness();
+        let returned = liveness.watch(idle, guest.call_calibrate(&mut session.store, &lent)).await;
         session.left().await;
-        let values = session.told(EXPORT, returned)?;
+        let values = session.reported(EXPORT, returned)?;
         validate::calibrated(&values, claims.len()).map_err(|invalid| session.invalid(EXPORT, invalid))?;
         Ok(values)
     }
@@ -171,9 +171,9 @@ impl Reward for Configured {
             lent.push(export::reward::Rival { candidate: rival.candidate.clone().conv(), results });
         }
         let (problem, catalog, task) = (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
-        let (pulse, patience) = session.pulse();
+        let (liveness, idle) = session.liveness();
         let returned =
-            pulse.guard(patience, guest.call_judge(&mut session.store, &problem, &catalog, &task, &lent)).await;
+            liveness.watch(idle, guest.call_judge(&mut session.store, &problem, &catalog, &task, &lent)).await;
         session.left().await;
         session.returned(EXPORT, returned, |verdicts: &Vec<Verdict>| {
             validate::verdicts(verdicts, rivals.len(), self.limits())
@@ -195,9 +195,9 @@ impl Clarifier for Configured {
         let guest = guest!(self, session, clarifier);
         let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
         let (graph, seen) = (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
-        let (pulse, patience) = session.pulse();
+        let (liveness, idle) = session.liveness();
         let returned =
-            pulse.guard(patience, guest.call_assess(&mut session.store, &problem, &catalog, &graph, &seen)).await;
+            liveness.watch(idle, guest.call_assess(&mut session.store, &problem, &catalog, &graph, &seen)).await;
         session.left().await;
         session.returned("clarifier.assess", returned, |questions: &Vec<Question>| {
             validate::questions(questions, self.limits())
@@ -227,9 +227,9 @@ impl Aggregator for Configured {
         let known: Vec<&str> = finished.iter().map(|each| each.task.id.as_str()).collect();
         let (problem, graph) = (problem.clone().conv(), graph.clone().conv());
         let seen: Vec<wit::Observation> = seen.to_vec().conv();
-        let (pulse, patience) = session.pulse();
+        let (liveness, idle) = session.liveness();
         let returned =
-            pulse.guard(patience, guest.call_aggregate(&mut session.store, &problem, &graph, &lent, &seen)).await;
+            liveness.watch(idle, guest.call_aggregate(&mut session.store, &problem, &graph, &lent, &seen)).await;
         session.left().await;
         session.returned(EXPORT, returned, |answer: &Option<Answer>| {
             answer.as_ref().map_or(Ok(()), |answer| validate::answer(answer, &known, self.limits()))

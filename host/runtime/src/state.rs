@@ -1,4 +1,4 @@
-//! What one store holds: the role call that it serves, its handles and its limits. It lives as long as the call.
+//! The data of one store: the role call that it serves, its handles and its limits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use crate::contract::{Port, ports_of};
 use crate::flight::Flight;
 use crate::limiter::SumLimiter;
-use crate::pulse::Pulse;
+use crate::liveness::Liveness;
 use crate::wasi::Printed;
 
 // The generated bindings re-export these four, so they are `pub` in a private module.
-/// A model call under way.
+/// A model call in flight.
 #[allow(unreachable_pub)]
 pub struct Pending(pub(crate) Flight<Result<Reply, LlmError>>, pub(crate) usize);
-/// A result set that a guest holds.
+/// A result that a guest holds.
 #[allow(unreachable_pub)]
 pub struct Rows(pub(crate) Arc<ResultSet>);
-/// A statement under way.
+/// A statement in flight.
 #[allow(unreachable_pub)]
 pub struct Running(pub(crate) Flight<Result<Arc<ResultSet>, SqlError>>, pub(crate) usize);
-/// A judgement under way.
+/// A judgement in flight.
 #[allow(unreachable_pub)]
 pub struct Judging(pub(crate) Flight<Result<Vec<Verdict>, PortError>>, pub(crate) usize);
 
@@ -46,15 +46,15 @@ pub(crate) struct State {
     pub(crate) limiter: SumLimiter,
     pub(crate) limits: Arc<Limits>,
     pub(crate) printed: Printed,
-    pub(crate) pulse: Pulse,
-    /// The role call; none while the plugin says who it is.
+    pub(crate) liveness: Liveness,
+    /// The role call; `None` while the plugin describes or configures itself.
     pub(crate) call: Option<(Role, Call)>,
     tickets: BTreeMap<u32, watch::Receiver<bool>>,
     next_ticket: u32,
     held: usize,
     /// The CPU time that was charged so far.
     charged: Duration,
-    /// The CPU time, with that of ports, when the guest was interrupted last.
+    /// The CPU time, that of ports included, when the guest was interrupted last.
     pub(crate) seen: Duration,
 }
 
@@ -68,7 +68,7 @@ impl State {
             limiter: SumLimiter::new(&limits),
             limits,
             printed,
-            pulse: Pulse::new(),
+            liveness: Liveness::new(),
             call,
             tickets: BTreeMap::new(),
             next_ticket: 1,
@@ -78,15 +78,15 @@ impl State {
         }
     }
 
-    /// The guest's CPU time so far.
+    /// The guest's CPU time that was charged so far.
     pub(crate) fn cpu(&self) -> Duration {
         self.charged
     }
 
     /// Charges the CPU time since the last charge.
     pub(crate) fn charge_cpu(&mut self) -> wasmtime::Result<()> {
-        self.pulse.beat();
-        let used = self.pulse.meter().used();
+        self.liveness.mark_active();
+        let used = self.liveness.meter().used();
         let spent = used.saturating_sub(self.charged);
         self.charged = used;
         if used > self.limits.cpu_per_call {
@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// Called first by every port function: charges the call, and lends the role call's ports if its world imports this one.
+    /// Called first by every port function: charges the call, and returns the role call if its world imports this port.
     pub(crate) fn enter(&mut self, port: Port) -> wasmtime::Result<Result<Call, String>> {
         self.charge_cpu()?;
         let Some((role, call)) = &self.call else {
@@ -119,7 +119,7 @@ impl State {
         }
     }
 
-    /// As [`State::enter`], for functions that cannot answer `denied`: the guest is stopped instead.
+    /// As [`State::enter`], for functions that cannot return `denied`: the guest is stopped instead.
     pub(crate) fn enter_or_stop(&mut self, port: Port) -> wasmtime::Result<Call> {
         match self.enter(port)? {
             Ok(call) => Ok(call),
@@ -127,9 +127,9 @@ impl State {
         }
     }
 
-    /// Waits for what has a deadline of its own: that time is not the guest's.
+    /// Waits for work that has a deadline of its own and whose CPU time is not the guest's.
     pub(crate) async fn waiting<T>(&mut self, work: impl Future<Output = T>) -> T {
-        self.pulse.waiting(self.pulse.meter().leaving_out(work)).await
+        self.liveness.waiting(self.liveness.meter().leaving_out(work)).await
     }
 
     pub(crate) fn ticket(&mut self) -> u32 {
@@ -145,12 +145,12 @@ impl State {
         self.tickets.remove(&ticket);
     }
 
-    /// Who tells that a ticket is done; none for an unknown or taken one.
+    /// A receiver of whether a ticket is done; `None` for an unknown or taken one.
     pub(crate) fn watcher(&self, ticket: u32) -> Option<watch::Receiver<bool>> {
         self.tickets.get(&ticket).cloned()
     }
 
-    /// The guest drops the handle of a call under way: whatever of it has not happened by now, never happens.
+    /// The guest drops the handle of a call in flight. No further event of the call happens.
     pub(crate) async fn give_up<T: Send + 'static>(&mut self, flight: &Flight<T>, instead: T) {
         self.forget(flight.ticket());
         if let Some((_, call)) = &self.call {
@@ -168,18 +168,18 @@ impl State {
         Ok(())
     }
 
-    /// Gives back what a dropped handle held.
+    /// Subtracts what a dropped handle held.
     pub(crate) fn release(&mut self, bytes: usize) {
         self.held = self.held.saturating_sub(bytes);
     }
 
-    /// Hands rows to the guest.
+    /// Gives the guest a handle of a result.
     pub(crate) fn push_rows(&mut self, rows: Arc<ResultSet>) -> wasmtime::Result<Resource<Rows>> {
         self.hold(bytes_of(&rows))?;
         self.push(Rows(rows))
     }
 
-    /// Hands a host value to the guest.
+    /// Gives the guest a handle of a host value.
     pub(crate) fn push<T: Send + 'static>(&mut self, value: T) -> wasmtime::Result<Resource<T>> {
         match self.table.push(value) {
             Ok(handle) => Ok(handle),

@@ -1,27 +1,27 @@
-//! What a WebAssembly file was made with, as far as it says so: hints then name the author's own tool.
+//! The toolchain that made a WebAssembly file, as far as the file names it: hints can then name the author's own tool.
 
 use wasmparser::{Parser, Payload, ProducersSectionReader};
 
 /// A toolchain that makes components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Toolchain {
-    /// rustc.
+    /// The Rust compiler, `rustc`.
     Rust,
-    /// clang or another C compiler.
+    /// Clang, or another C compiler.
     C,
-    /// The Go compiler or TinyGo.
+    /// The Go compiler, or TinyGo.
     Go,
-    /// componentize-py.
+    /// The tool componentize-py, which embeds CPython.
     Python,
-    /// componentize-qjs or ComponentizeJS.
+    /// The tool componentize-qjs, or ComponentizeJS.
     JavaScript,
-    /// The file does not say.
+    /// The file does not name it.
     #[default]
     Unknown,
 }
 
 impl Toolchain {
-    /// What made a component or a module. The sections of a file are what its author wrote: good for hints only.
+    /// The toolchain of a component or a module. The sections of a file are what its author wrote, so this is good for hints only.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         let contains = |name: &str| memchr::memmem::find(bytes, name.as_bytes()).is_some();

@@ -1,4 +1,4 @@
-//! WASI as guests of every language expect it, with nothing behind it: no file, socket, environment or argument; a clock that stands
+//! WASI as guests of every language expect it, without access to anything: no file, socket, environment or argument; a clock that stands
 //! still; randomness from the call's seed; output into the plugin's log.
 
 use std::pin::Pin;
@@ -6,16 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use rand_core::SeedableRng;
+use rand_pcg::Pcg64;
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder};
 
-/// What a guest prints is kept up to this many bytes a call; the rest is dropped.
+/// Bytes that a guest may print in one call; the rest is dropped.
 const STDIO_BYTES: usize = 64 << 10;
 /// The most random bytes that one call of `get-random-bytes` may ask for.
 const RANDOM_BYTES: u64 = 64 << 10;
 
-/// A context that grants nothing. `seed` makes its randomness, so equal calls see equal numbers.
+/// A context that grants nothing. `seed` makes its randomness, so equal calls see equal numbers; they are not for secrets, of which a guest
+/// has none.
 pub(crate) fn deny_all(seed: u64, log: &Printed) -> WasiCtx {
     WasiCtxBuilder::new()
         .allow_tcp(false)
@@ -23,8 +26,8 @@ pub(crate) fn deny_all(seed: u64, log: &Printed) -> WasiCtx {
         .allow_ip_name_lookup(false)
         .wall_clock(Still)
         .monotonic_clock(Still)
-        .secure_random(SplitMix(seed ^ 1))
-        .insecure_random(SplitMix(seed ^ 2))
+        .secure_random(Pcg64::seed_from_u64(seed ^ 1))
+        .insecure_random(Pcg64::seed_from_u64(seed ^ 2))
         .insecure_random_seed(u128::from(seed))
         .max_random_size(RANDOM_BYTES)
         .stdout(log.clone())
@@ -32,7 +35,7 @@ pub(crate) fn deny_all(seed: u64, log: &Printed) -> WasiCtx {
         .build()
 }
 
-/// A clock that stands still: time would tell a guest what a cache holds.
+/// A clock that stands still: time would reveal to a guest what a cache holds.
 struct Still;
 
 impl HostWallClock for Still {
@@ -56,49 +59,17 @@ impl HostMonotonicClock for Still {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small, seeded, the same everywhere. Not for secrets; a guest has none.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}
-
-impl rand_core::TryRng for SplitMix {
-    type Error = std::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Ok((self.next() >> 32) as u32)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        Ok(self.next())
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
-        for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]);
-        }
-        Ok(())
-    }
-}
-
 /// What a guest printed, on both streams together.
 #[derive(Clone, Default)]
 pub(crate) struct Printed(Arc<Mutex<Vec<u8>>>);
 
 impl Printed {
-    /// The text so far.
+    /// The printed text so far.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 
-    /// The text so far; the buffer is empty afterwards.
+    /// The printed text so far, which is removed.
     pub(crate) fn take(&self) -> String {
         let bytes = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         String::from_utf8_lossy(&bytes).into_owned()
@@ -119,9 +90,9 @@ impl StdoutStream for Printed {
 
 impl AsyncWrite for Printed {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = STDIO_BYTES.saturating_sub(kept.len());
-        kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = STDIO_BYTES.saturating_sub(printed.len());
+        printed.extend_from_slice(&bytes[..bytes.len().min(left)]);
         Poll::Ready(Ok(bytes.len()))
     }
 

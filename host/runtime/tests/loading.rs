@@ -38,7 +38,7 @@ async fn a_plugin_is_known_by_its_bytes() {
 }
 
 #[tokio::test]
-async fn what_is_no_component_is_told_apart() {
+async fn what_is_no_component_is_distinguished() {
     let runtime = runtime(None);
     for (bytes, word) in [
         (Vec::new(), "empty"),
@@ -54,7 +54,7 @@ async fn what_is_no_component_is_told_apart() {
 }
 
 #[tokio::test]
-async fn a_component_without_a_role_or_with_a_stranger_for_an_import_is_refused() {
+async fn a_component_without_a_role_or_with_an_unknown_import_is_refused() {
     let runtime = runtime(None);
     let none = refused(&runtime, wat::parse_str("(component)").unwrap()).await;
     assert!(matches!(none, LoadError::NoRole { .. }), "{none}");
@@ -93,7 +93,7 @@ async fn every_cut_and_many_flips_are_refused_or_load_without_a_panic() {
 }
 
 #[tokio::test]
-async fn a_role_that_is_not_played_and_settings_that_do_not_fit_are_refused() {
+async fn a_role_that_is_not_implemented_and_settings_that_do_not_fit_are_refused() {
     let plugin = load(&runtime(None), std::fs::read(zoo::hostile()).unwrap()).await.unwrap();
     let settings = |text: &str| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).unwrap();
     assert!(plugin.configure(Role::Planner, &settings("{}")).await.is_ok());

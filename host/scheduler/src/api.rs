@@ -1,4 +1,4 @@
-//! What the caller lends to a run, and what it gets back.
+//! What the caller passes to a run, and what it gets back.
 
 use std::collections::BTreeMap;
 
@@ -6,75 +6,77 @@ use async_trait::async_trait;
 use syrch_core::{Edit, Graph, Limits, Observation, RoleError, Step, Task, TaskId, Turn};
 use tokio::time::Instant;
 
-/// Runs one task. Called once for each task that starts, as a task of its own on the async runtime; it is dropped when the task is cancelled.
+/// Runs the tasks of a graph, each by one call.
 #[async_trait]
 pub trait TaskRunner: Send + Sync + 'static {
     /// What dependents get besides the observation; it is cloned for each of them.
     type Output: Clone + Send + Sync + 'static;
 
-    /// Runs it. `parents` are the dependencies that ended well so far, in the task's order; a tolerant task gets the others too.
-    /// An observation with subtasks and without candidates puts those in the task's place.
+    /// Called once for each task that starts, in a task of its own on the async runtime; the future is dropped when the task is cancelled.
+    /// `parents` are the dependencies that have succeeded, in the task's order; a tolerant task gets the others too. An observation with
+    /// subtasks and without candidates puts these in the task's place.
     async fn run(&self, task: Task, parents: Vec<Ended<Self::Output>>) -> (Observation, Option<Self::Output>);
 }
 
 /// A task that ended.
 #[derive(Debug, Clone)]
 pub struct Ended<O> {
-    /// The task, as it stood when it ended.
+    /// The task as it was when it ended.
     pub task: Task,
-    /// What became of it.
+    /// The outcome that the planner and dependents see.
     pub observation: Observation,
-    /// What the runner handed out with it.
+    /// What the runner returned besides the observation.
     pub output: Option<O>,
 }
 
-/// May change the graph after observations.
+/// Changes the graph after observations.
 #[async_trait]
 pub trait Replanner: Send + Sync {
-    /// Called after observations, one call at a time, while other tasks go on; those that came in during a call are handed over
-    /// together by the next one. `seen[fresh..]` are new.
+    /// Called after observations, one call at a time, while other tasks continue; observations that arrive during a call are passed
+    /// together to the next one. `seen[fresh..]` are new.
     ///
     /// # Errors
     /// The role's failure. It does not end the run, but there is no further call.
     async fn next(&self, graph: &Graph, seen: &[Observation], fresh: usize) -> Result<Step, RoleError>;
 }
 
-/// Sees a run as it goes. Called from the run's own loop, so it must return at once.
+/// Observes a run. Its methods are called from the run's own loop, so they must return at once.
 pub trait Watch: Send + Sync {
-    /// A task started; called at most once for each.
+    /// Called when a task starts, at most once for each.
     fn started(&self, _task: &Task) {}
-    /// A task ended, started or not; called once for each.
+    /// Called when a task ends, started or not, once for each.
     fn ended(&self, _task: &Task, _observation: &Observation) {}
-    /// A task's solver put these smaller tasks in its place.
+    /// Called when a task's solver has replaced the task by these smaller ones.
     fn expanded(&self, _task: &Task, _subtasks: &[Task]) {}
-    /// The graph that runs, before its first task starts.
+    /// Called with the graph that runs, before its first task starts.
     fn begins(&self, _graph: &Graph) {}
-    /// The planner's edits were taken.
+    /// Called when the planner's edits were applied.
     fn edited(&self, _edits: &[Edit]) {}
-    /// The planner's edits were refused as a whole.
+    /// Called when the planner's edits were refused as a whole.
     fn refused(&self, _reason: &str) {}
 }
 
-/// Who orders what a run takes: a journal that plays it again, or nobody.
+/// The source of the order in which a run processes events: a journal that is replayed, or the events themselves.
 #[async_trait]
 pub trait Order: Send + Sync {
-    /// Whether a journal says what happens. Called whenever time could decide instead.
-    fn is_playing(&self) -> bool;
-    /// What the run took next, as soon as all that came before it has happened again; none when nothing is known, and the run takes what
-    /// comes. Called before each turn; dropping the future changes nothing.
+    /// Whether a journal determines the order. Called whenever time could determine it instead.
+    fn is_replaying(&self) -> bool;
+    /// Called before each decision. Returns the decision that a replayed journal has next, as soon as everything before it has been
+    /// replayed; `None` when nothing is replayed, and the run processes events as they arrive. Dropping the future has no effect.
     async fn next(&self) -> Option<Turn>;
-    /// Called when the run takes something, before anything follows from it.
+    /// Called when the run has made a decision, before anything follows from it.
     async fn took(&self, turn: Turn);
-    /// Called before a task is cancelled, or for none, before the planner's call under way is: once it returns, nothing more of it happens.
+    /// Called before a task is cancelled, or with `None` before the planner's call in flight is. After this returns, no further event of it
+    /// happens.
     async fn closing(&self, task: Option<&TaskId>);
 }
 
-/// Things are taken as they come.
+/// The order in which events arrive.
 pub struct AsItComes;
 
 #[async_trait]
 impl Order for AsItComes {
-    fn is_playing(&self) -> bool {
+    fn is_replaying(&self) -> bool {
         false
     }
 
@@ -90,46 +92,46 @@ impl Order for AsItComes {
 /// How far a run may go.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Tasks under way at once; 0 counts as 1.
+    /// The most tasks that run at once; 0 counts as 1.
     pub max_parallel: usize,
-    /// Steps of the planner that may change the graph.
+    /// The most steps of the planner that change the graph.
     pub max_rounds: u32,
     /// When the run ends at the latest.
     pub deadline: Option<Instant>,
-    /// Bounds of the graph, what is added on the way included.
+    /// The bounds of the graph, added tasks included.
     pub limits: Limits,
 }
 
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Every task that was needed ended, and the planner had nothing to add.
+    /// Every task that was needed ended, and the planner had no further changes.
     Complete,
-    /// The planner said that nothing more is to be done.
+    /// The planner ended the graph.
     Finished,
-    /// Somebody stopped it from outside.
+    /// The run was stopped by its [`crate::Stop`].
     Stopped,
-    /// The deadline passed.
+    /// The run's deadline passed.
     Deadline,
 }
 
-/// What a run left behind. Every task of the graph ended exactly once, by a cancellation if by nothing else.
+/// The result of a run. Every task of the graph ended exactly once, if necessary by a cancellation.
 #[derive(Debug, Clone)]
 pub struct Run<O> {
-    /// The graph as it stood at the end.
+    /// The graph at the end.
     pub graph: Graph,
     /// All observations, in the order of completion.
     pub seen: Vec<Observation>,
     /// All tasks of the graph by id.
     pub ended: BTreeMap<TaskId, Ended<O>>,
-    /// Why it ended.
+    /// Why the run ended.
     pub end: End,
-    /// What went wrong with the planner.
+    /// The failures of the planner's calls, in order.
     pub replan_errors: Vec<RoleError>,
     /// Why steps of the planner were refused.
     pub refused: Vec<String>,
-    /// Tasks left out at the start, since the answer does not need them.
+    /// Tasks that were dropped at the start, since the answer does not need them.
     pub dropped: Vec<TaskId>,
-    /// Tasks left out at the start for an equal one, as (left out, kept).
+    /// Tasks that were merged into an equal one at the start, as (merged, remaining).
     pub merged: Vec<(TaskId, TaskId)>,
 }

@@ -1,4 +1,4 @@
-//! What makes a sound graph. A planner's first graph is checked here, and again every graph that edits and subtasks make of it.
+//! The conditions that a graph must satisfy. A planner's first graph is checked, and every graph that edits and subtasks make of it.
 
 use std::collections::BTreeSet;
 
@@ -6,70 +6,70 @@ use syrch_core::{Graph, Join, Limits, Operation, Task, text};
 
 use crate::shape;
 
-/// What is wrong with a graph. Ids stand in it escaped and clipped, since they may come from anybody.
+/// What is wrong with a graph. Ids are escaped and clipped, since plugins write them.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the fields are the words of the messages")]
 pub enum GraphError {
-    /// No tasks.
+    /// The graph has no tasks.
     #[error("the graph has no tasks")]
     Empty,
-    /// Too many tasks.
+    /// The graph has more tasks than the limit.
     #[error("the graph has {tasks} tasks, over the limit of {limit}")]
     TooManyTasks { tasks: usize, limit: usize },
-    /// Too many dependencies.
+    /// The graph has more dependencies than the limit.
     #[error("the graph has {edges} edges, over the limit of {limit}")]
     TooManyEdges { edges: usize, limit: usize },
-    /// An id that is no id.
+    /// A task's id is malformed.
     #[error("task id `{id}` is not 1 to {limit} of A-Z a-z 0-9 _ . -")]
     BadId { id: String, limit: usize },
-    /// An id for two tasks.
+    /// Two tasks have the same id.
     #[error("task id `{id}` is used twice")]
     DuplicateId { id: String },
-    /// An operation that the host does not know.
+    /// The host does not know a task's operation.
     #[error("`{task}` has the unknown operation `{operation}`")]
     UnknownOperation { task: String, operation: String },
-    /// A choice from nothing.
+    /// A task chooses, but has no dependencies.
     #[error("`{task}` chooses, but has no dependencies to choose from")]
     NothingToChoose { task: String },
-    /// A join that could never be satisfied, or always is.
+    /// A join can never be satisfied, or always is.
     #[error("`{task}` waits for at least {wanted} of its dependencies, not for 1 to {dependencies}")]
     BadJoin { task: String, wanted: u32, dependencies: usize },
-    /// A priority that cannot be compared.
+    /// A priority is not finite.
     #[error("`{task}` has the priority {priority}, which is not finite")]
     BadPriority { task: String, priority: f64 },
-    /// A confidence that is none.
+    /// A confidence is not in 0 to 1.
     #[error("`{task}` has the confidence {confidence}, not 0 to 1")]
     BadConfidence { task: String, confidence: f64 },
-    /// The answer is no task.
+    /// The answer is not a task of the graph.
     #[error("the answer `{id}` is not a task of the graph")]
     UnknownAnswer { id: String },
-    /// A dependency is no task.
+    /// A dependency is not a task of the graph.
     #[error("`{task}` depends on `{dependency}`, which is not a task of the graph")]
     UnknownDependency { task: String, dependency: String },
-    /// A dependency is named twice.
+    /// A task names a dependency twice.
     #[error("`{task}` depends on `{dependency}` twice")]
     DuplicateDependency { task: String, dependency: String },
-    /// A task waits for itself.
+    /// A task depends on itself.
     #[error("`{task}` depends on itself")]
     SelfDependency { task: String },
-    /// A parent is no task.
+    /// A parent is not a task of the graph.
     #[error("`{task}` was made from `{parent}`, which is not a task of the graph")]
     UnknownParent { task: String, parent: String },
-    /// Tasks wait for each other: each depends on the one after it, and the last on the first.
+    /// Tasks depend on each other: each on the one after it, and the last on the first.
     #[error("tasks depend on each other in a cycle: {}", chain(.tasks))]
     Cycle { tasks: Vec<String> },
-    /// Tasks were made from each other, in the same order.
+    /// Tasks are made from each other, in the same order.
     #[error("tasks are made from each other in a cycle: {}", chain(.tasks))]
     ParentCycle { tasks: Vec<String> },
-    /// A chain of dependencies is too long.
+    /// A chain of dependencies is longer than the limit.
     #[error("the chain of dependencies that ends in `{task}` has {depth} tasks, over the limit of {limit}")]
     TooDeep { task: String, depth: usize, limit: usize },
-    /// A chain of parents is too long.
+    /// A chain of parents is longer than the limit.
     #[error("the chain of parents that ends in `{task}` has {depth} tasks, over the limit of {limit}")]
     ParentsTooDeep { task: String, depth: usize, limit: usize },
 }
 
-/// At most this many names of a cycle stand in its message; the error's field has all.
+/// The most names of a cycle in a message; the error's field has all.
 const SHOWN: usize = 16;
 
 fn chain(tasks: &[String]) -> String {
@@ -81,15 +81,15 @@ fn chain(tasks: &[String]) -> String {
     }
 }
 
-/// A name from outside, fit to stand in a message.
+/// A plugin's name, escaped and clipped for a message.
 pub(crate) fn shown(name: &str) -> String {
     text::clip(name, 64).escape_default().to_string()
 }
 
-/// Refuses a graph that cannot be run: see [`GraphError`].
+/// Refuses a graph that cannot run: see [`GraphError`].
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first condition that is violated.
 pub fn check(graph: &Graph, limits: &Limits) -> Result<(), GraphError> {
     sizes(graph, limits)?;
     ids(&graph.tasks, limits)?;

@@ -1,10 +1,11 @@
-//! The one operation that the scheduler does itself: taking over the best of several results.
+//! The only operation that the scheduler performs itself: taking over the best of several results.
 
 use syrch_core::{Observation, TaskId};
 
 use crate::Ended;
 
-/// What `task` takes over from the parent that ended well with the highest confidence, the first of equals. None: no parent ended well.
+/// The result that `task` takes over from the parent that succeeded with the highest confidence, the first of equals. `None` when no parent
+/// succeeded.
 pub(crate) fn choose<O: Clone>(task: &TaskId, parents: &[Ended<O>]) -> Option<(Observation, Option<O>)> {
     let good = parents.iter().filter(|parent| parent.observation.ending.is_success());
     // `max_by` would return the last of equals.
@@ -13,7 +14,7 @@ pub(crate) fn choose<O: Clone>(task: &TaskId, parents: &[Ended<O>]) -> Option<(O
     Some((observation, best.output.clone()))
 }
 
-/// The confidence of the best candidate; below all others where nobody earned one.
+/// The confidence of the best candidate; negative infinity without a calibrated one.
 fn confidence<O>(parent: &Ended<O>) -> f64 {
     let known = parent.observation.candidates.first().and_then(|candidate| candidate.confidence);
     known.filter(|confidence| !confidence.is_nan()).unwrap_or(f64::NEG_INFINITY)

@@ -1,4 +1,4 @@
-//! The planner's edits: applied in order to a copy of the graph, and taken or refused as a whole.
+//! The planner's edits: applied in order to a copy of the graph, and accepted or refused as a whole.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +6,14 @@ use syrch_core::{Edit, Graph, Limits, Step, Task, TaskId};
 
 use crate::check::{GraphError, check, shown};
 
-/// How far a task has come.
+/// The progress of a task, as far as edits depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It has not started.
+    /// The task has not started.
     Open,
-    /// It started.
-    Begun,
-    /// It ended, whether it started or not.
+    /// The task has started.
+    Started,
+    /// The task has ended, whether it started or not.
     Ended,
 }
 
@@ -21,7 +21,7 @@ pub(crate) enum Standing {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error("the update of `{0}` comes too late: it has started")]
-    Begun(String),
+    Started(String),
     #[error("the update of `{0}` comes too late: it has ended")]
     Ended(String),
     #[error("`{0}` is not a task of the graph")]
@@ -34,18 +34,18 @@ pub(crate) enum Refusal {
     Graph(#[from] GraphError),
 }
 
-/// What a sound step comes to.
+/// The result of a sound step.
 #[derive(Debug)]
 pub(crate) struct Edited {
-    /// The graph afterwards: old tasks where they were, new ones last.
+    /// The graph afterwards: old tasks at their positions, new ones last.
     pub(crate) graph: Graph,
-    /// Tasks to cancel.
+    /// The tasks that the step cancels.
     pub(crate) cancelled: BTreeSet<TaskId>,
-    /// Whether nothing more is to be done.
+    /// Whether the step ends the graph.
     pub(crate) finished: bool,
 }
 
-/// Applies a step to a copy of `graph`; `standing` tells of its tasks.
+/// Applies a step to a copy of `graph`; `standing` is the progress of a task by its id.
 ///
 /// # Errors
 /// Why the whole step is refused.
@@ -61,7 +61,7 @@ pub(crate) fn apply(
             Edit::Add(task) => edited.graph.tasks.push(task.clone()),
             Edit::Update(task) => update(&mut edited.graph, task, &standing)?,
             Edit::Cancel(id) if edited.graph.task(id).is_none() => return Err(Refusal::Unknown(shown(id))),
-            // It may have ended while the planner was thinking: then there is nothing left to cancel.
+            // It may have ended while the planner was called: then there is nothing left to cancel.
             Edit::Cancel(id) if standing(id) == Standing::Ended => {}
             Edit::Cancel(id) => drop(edited.cancelled.insert(id.clone())),
             Edit::Answer(id) => edited.graph.answer.clone_from(id),
@@ -81,7 +81,7 @@ pub(crate) fn apply(
 
 fn update(graph: &mut Graph, task: &Task, standing: impl Fn(&str) -> Standing) -> Result<(), Refusal> {
     match standing(&task.id) {
-        Standing::Begun => return Err(Refusal::Begun(shown(&task.id))),
+        Standing::Started => return Err(Refusal::Started(shown(&task.id))),
         Standing::Ended => return Err(Refusal::Ended(shown(&task.id))),
         Standing::Open => {}
     }

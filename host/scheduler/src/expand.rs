@@ -1,4 +1,4 @@
-//! Subtasks: a solver may answer with smaller tasks instead of candidates, and they take the task's place.
+//! Subtasks: a solver may return smaller tasks instead of candidates, and they replace the task.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use syrch_core::{Graph, Join, Limits, Operation, Task, TaskId};
 
 use crate::check::{GraphError, check, shown};
 
-/// The graph with `subtasks` in the place of the task at `position`, and the subtasks as they stand in it, last in the graph. The
-/// task itself becomes a choice of the last one.
+/// The graph in which `subtasks` replace the task at `position`, and the subtasks as they are in it, last in the graph. The task itself
+/// becomes a choice of the last one.
 ///
 /// # Errors
 /// What is wrong with the subtasks among themselves, or with the whole graph.
@@ -33,7 +33,7 @@ pub(crate) fn expand(
     Ok((graph, placed))
 }
 
-/// The subtasks' ids in the graph: prefixed by the task's, and numbered where that is taken.
+/// The ids of the subtasks in the graph: prefixed by the task's id, and numbered where that id exists.
 fn names<'a>(graph: &Graph, position: usize, subtasks: &'a [Task]) -> Result<BTreeMap<&'a str, TaskId>, GraphError> {
     let mut names = BTreeMap::new();
     for subtask in subtasks {
@@ -48,7 +48,7 @@ fn names<'a>(graph: &Graph, position: usize, subtasks: &'a [Task]) -> Result<BTr
     Ok(names)
 }
 
-/// A subtask under its new name. One without dependencies starts where the task would have: with the task's own.
+/// A subtask with its new id. One without dependencies gets those of the task.
 fn place(task: &Task, subtask: &Task, names: &BTreeMap<&str, TaskId>) -> Result<Task, GraphError> {
     let unknown =
         |dependency: &str| GraphError::UnknownDependency { task: shown(&subtask.id), dependency: shown(dependency) };

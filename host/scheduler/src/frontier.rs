@@ -1,4 +1,4 @@
-//! Where every task of a run stands, and what may start next. Pure bookkeeping: no clock, no task of the runtime.
+//! The state of every task of a run, and what may start next. It uses no clock and no async runtime.
 //!
 //! Tasks are named by their position in the graph. Positions never change, since edits replace tasks in place or append them.
 
@@ -13,23 +13,23 @@ use crate::edit::Standing;
 use crate::join::{self, Verdict};
 use crate::shape;
 
-/// How far a task has come.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Phase {
-    /// Some dependency must end first.
+    /// A dependency must end first.
     #[default]
     Waiting,
-    /// It may start.
+    /// The task may start.
     Ready,
-    /// Its join cannot be satisfied any more.
+    /// The task's join cannot be satisfied any more.
     Doomed,
-    /// It is under way.
+    /// The task is running.
     Running,
-    /// It ended.
+    /// The task has ended.
     Ended,
 }
 
-/// Greatest priority first, then graph order.
+/// The order of ready tasks: greatest priority first, then graph order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Rank {
     priority: f64,
@@ -56,14 +56,14 @@ struct Node<O> {
     phase: Phase,
     dependencies: Vec<usize>,
     dependents: Vec<usize>,
-    /// Dependencies that ended well, and those that ended otherwise.
+    /// Dependencies that succeeded; in `bad`, those that did not.
     good: usize,
     bad: usize,
-    /// Whether it ever started; a task that was replaced by subtasks is open again, and still has.
-    begun: bool,
-    /// The subtasks in its place.
+    /// Whether it ever started. A task that was replaced by subtasks is open again and still has started.
+    started: bool,
+    /// The subtasks that replace it.
     subtasks: Vec<Task>,
-    /// For a skipped task: what went wrong first.
+    /// For a skipped task: the first failure that caused it.
     root: Option<String>,
     ended: Option<Ended<O>>,
 }
@@ -76,7 +76,7 @@ impl<O> Default for Node<O> {
             dependents: Vec::new(),
             good: 0,
             bad: 0,
-            begun: false,
+            started: false,
             subtasks: Vec::new(),
             root: None,
             ended: None,
@@ -94,13 +94,13 @@ pub(crate) struct Frontier<O> {
     positions: HashMap<TaskId, usize>,
     nodes: Vec<Node<O>>,
     ready: BTreeSet<Rank>,
-    /// Ready choices, which take no place in the pool.
+    /// Ready choices, which need no place in the pool.
     choices: BTreeSet<usize>,
     doomed: BTreeSet<usize>,
 }
 
 impl<O: Clone> Frontier<O> {
-    /// All tasks of a sound graph, none begun.
+    /// All tasks of a sound graph, none started.
     pub(crate) fn new(graph: Graph) -> Self {
         let mut frontier = Self {
             graph: Arc::default(),
@@ -114,7 +114,7 @@ impl<O: Clone> Frontier<O> {
         frontier
     }
 
-    /// Takes a sound graph in which every old task stands where it stood.
+    /// Takes a sound graph in which every old task has its old position.
     pub(crate) fn replace(&mut self, graph: Graph) {
         self.nodes.resize_with(graph.tasks.len(), Node::default);
         for node in &mut self.nodes {
@@ -158,17 +158,17 @@ impl<O: Clone> Frontier<O> {
         self.positions.get(id).copied()
     }
 
-    /// How far a task has come; one that is not there yet is open.
+    /// The progress of a task; one that does not exist yet is open.
     pub(crate) fn standing(&self, id: &str) -> Standing {
         match self.position(id).map(|position| &self.nodes[position]) {
             Some(node) if node.phase == Phase::Ended => Standing::Ended,
-            Some(node) if node.begun => Standing::Begun,
+            Some(node) if node.started => Standing::Started,
             _ => Standing::Open,
         }
     }
 
-    pub(crate) fn has_begun(&self, position: usize) -> bool {
-        self.nodes[position].begun
+    pub(crate) fn has_started(&self, position: usize) -> bool {
+        self.nodes[position].started
     }
 
     /// The next choice that can be made.
@@ -186,15 +186,15 @@ impl<O: Clone> Frontier<O> {
         self.ready.first().map(|rank| rank.position)
     }
 
-    /// Marks a ready task as under way, and returns what it starts from.
+    /// Marks a ready task as running, and returns its parents.
     pub(crate) fn begin(&mut self, position: usize) -> Vec<Ended<O>> {
         self.leave(position);
         self.nodes[position].phase = Phase::Running;
-        self.nodes[position].begun = true;
+        self.nodes[position].started = true;
         self.parents(position)
     }
 
-    /// The dependencies that ended well so far, in the task's order; all that ended, for a tolerant task.
+    /// The dependencies that have succeeded, in the task's order; for a tolerant task, all that ended.
     fn parents(&self, position: usize) -> Vec<Ended<O>> {
         let all = self.task(position).tolerant;
         let ended =
@@ -202,7 +202,7 @@ impl<O: Clone> Frontier<O> {
         ended.filter(|ended| all || ended.observation.ending.is_success()).cloned().collect()
     }
 
-    /// Why the task cannot start, in the words of its join.
+    /// Why the task cannot start, by its join.
     pub(crate) fn reason(&mut self, position: usize) -> String {
         let blames: Vec<String> =
             self.nodes[position].dependencies.iter().filter_map(|dependency| self.blame(*dependency)).collect();
@@ -225,7 +225,7 @@ impl<O: Clone> Frontier<O> {
         join::blame(&ended.task.id, &ended.observation.ending, node.root.as_deref())
     }
 
-    /// Marks a task as ended, for good. None: it had ended already.
+    /// Marks a task as ended. `None` when it had ended already.
     pub(crate) fn end(
         &mut self,
         position: usize,
@@ -249,7 +249,7 @@ impl<O: Clone> Frontier<O> {
         self.nodes[position].ended.as_ref()
     }
 
-    /// Tasks that have not ended and that nobody waits for any more, in graph order.
+    /// Tasks that have not ended and that nothing needs any more, in graph order.
     pub(crate) fn unneeded(&self) -> Vec<usize> {
         let mut needed = vec![false; self.nodes.len()];
         let mut open: Vec<usize> = self.position(&self.graph.answer).into_iter().collect();
@@ -268,14 +268,14 @@ impl<O: Clone> Frontier<O> {
         self.nodes.iter().enumerate().filter(|(_, node)| node.phase != Phase::Ended).map(|(position, _)| position)
     }
 
-    /// The graph and all that ended.
+    /// The graph and all tasks that ended.
     pub(crate) fn close(self) -> (Graph, BTreeMap<TaskId, Ended<O>>) {
         let ended =
             self.nodes.into_iter().filter_map(|node| node.ended).map(|ended| (ended.task.id.clone(), ended)).collect();
         (Arc::unwrap_or_clone(self.graph), ended)
     }
 
-    /// Tells a dependent how a dependency ended, if it did.
+    /// Counts a dependency that has ended for its dependent.
     fn count(&mut self, dependency: usize, dependent: usize) {
         if is_bad(&self.nodes[dependency]) {
             self.nodes[dependent].bad += 1;
@@ -284,7 +284,7 @@ impl<O: Clone> Frontier<O> {
         }
     }
 
-    /// Puts a task that has not started where it belongs now.
+    /// Puts a task that has not started into its queue.
     fn judge(&mut self, position: usize) {
         if matches!(self.nodes[position].phase, Phase::Running | Phase::Ended) {
             return;
@@ -305,7 +305,7 @@ impl<O: Clone> Frontier<O> {
         }
     }
 
-    /// Takes a task out of all queues.
+    /// Removes a task from all queues.
     fn leave(&mut self, position: usize) {
         match self.nodes[position].phase {
             Phase::Ready => {

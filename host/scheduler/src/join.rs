@@ -1,25 +1,25 @@
-//! When a task may start, and what it says when it never can.
+//! When a task may start, and the message when it never can.
 
 use syrch_core::{Ending, Join, Task, text};
 
 use crate::check::shown;
 
-/// Bytes of a failure's own words within a reason, and of a reason.
+/// The most bytes of a failure's own message within a reason; a reason has at most `REASON`.
 const WORDS: usize = 256;
 const REASON: usize = 1024;
 
-/// What a task's dependencies allow.
+/// Whether a task may start, given its dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Some dependency must end first.
+    /// A dependency must end first.
     Wait,
-    /// It may start.
+    /// The task may start.
     Start,
-    /// Its join cannot be satisfied any more.
+    /// The task's join cannot be satisfied any more.
     Never,
 }
 
-/// How many of `total` dependencies have to end well.
+/// How many of `total` dependencies must have succeeded.
 pub(crate) fn needed(join: Join, total: usize) -> usize {
     match join {
         Join::AllOf => total,
@@ -28,7 +28,7 @@ pub(crate) fn needed(join: Join, total: usize) -> usize {
     }
 }
 
-/// Judges a task by how many of its dependencies ended well and how many ended otherwise.
+/// Decides by how many of the dependencies succeeded and how many did not.
 pub(crate) fn judge(task: &Task, good: usize, bad: usize) -> Verdict {
     let total = task.depends_on.len();
     let needed = needed(task.join, total);
@@ -41,7 +41,7 @@ pub(crate) fn judge(task: &Task, good: usize, bad: usize) -> Verdict {
     }
 }
 
-/// Why a dependency was of no use; `root` is why it was skipped itself. None: it ended well.
+/// Why a dependency does not count; `root` is why it was skipped itself. `None` when it succeeded.
 pub(crate) fn blame(id: &str, ending: &Ending, root: Option<&str>) -> Option<String> {
     match ending {
         Ending::Solved | Ending::Empty => None,
@@ -54,7 +54,7 @@ pub(crate) fn blame(id: &str, ending: &Ending, root: Option<&str>) -> Option<Str
     }
 }
 
-/// Puts the blames into the words of the join.
+/// The message of a join for the dependencies that do not count.
 pub(crate) fn reason(join: Join, blames: &[String]) -> String {
     let all = blames.join("; ");
     let reason = match join {

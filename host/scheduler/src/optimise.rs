@@ -1,23 +1,23 @@
-//! The passes over a checked graph: leave out what the answer does not need, and run equal tasks once.
+//! The passes over a checked graph: drop what the answer does not need, and run equal tasks once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syrch_core::{Graph, Join, Lookup, Operation, Task, TaskId};
+use syrch_core::{Graph, Join, Operation, RetrievalQuery, Task, TaskId};
 
 use crate::shape;
 
-/// A graph after the passes, and what they left out.
+/// A graph after the passes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimised {
-    /// What is left; still sound.
+    /// The remaining graph, still sound.
     pub graph: Graph,
-    /// Tasks from which the answer cannot be reached, in graph order.
+    /// Tasks that do not lead to the answer, in graph order.
     pub dropped: Vec<TaskId>,
-    /// Tasks left out for an equal one, as (left out, kept).
+    /// Tasks that were merged into an equal one, as (merged, remaining).
     pub merged: Vec<(TaskId, TaskId)>,
 }
 
-/// Runs the passes over a sound graph (see [`crate::check()`]). The answer's result stays what it was.
+/// Runs the passes over a sound graph (see [`crate::check()`]). The answer's result does not change.
 #[must_use]
 pub fn optimise(mut graph: Graph) -> Optimised {
     let dropped = drop_unreachable(&mut graph);
@@ -29,20 +29,20 @@ fn drop_unreachable(graph: &mut Graph) -> Vec<TaskId> {
     let Some(answer) = graph.tasks.iter().position(|task| task.id == graph.answer) else { return Vec::new() };
     let needed = shape::leading_to(&shape::dependencies(graph), answer);
     let parents = parents(&graph.tasks);
-    let (mut kept, mut dropped) = (Vec::new(), Vec::new());
+    let (mut remaining, mut dropped) = (Vec::new(), Vec::new());
     for (position, task) in std::mem::take(&mut graph.tasks).into_iter().enumerate() {
         if needed.contains(&position) {
-            kept.push(task);
+            remaining.push(task);
         } else {
             dropped.push(task.id);
         }
     }
-    graph.tasks = kept;
+    graph.tasks = remaining;
     adopt(&mut graph.tasks, &parents, &dropped.iter().map(String::as_str).collect());
     dropped
 }
 
-/// The answer itself is never merged: whatever is left leads to it, and an equal of it would have to lead to itself.
+/// Merges equal tasks. The answer itself is never merged: all remaining tasks lead to it, and an equal task would have to lead to itself.
 fn merge_equal(graph: &mut Graph) -> Vec<(TaskId, TaskId)> {
     let Ok(depths) = shape::depths(&shape::dependencies(graph)) else { return Vec::new() };
     // Equal tasks have the same dependencies and so the same depth: by then everything before them has been merged.
@@ -50,10 +50,10 @@ fn merge_equal(graph: &mut Graph) -> Vec<(TaskId, TaskId)> {
     order.sort_by_key(|position| (depths[*position], *position));
 
     let parents = parents(&graph.tasks);
-    let mut kept: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+    let mut known: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     let mut merged: Vec<(TaskId, TaskId)> = Vec::new();
     for position in order {
-        let equals = kept.entry(Key::of(&graph.tasks[position])).or_default();
+        let equals = known.entry(Key::of(&graph.tasks[position])).or_default();
         match equals.iter().find(|other| !counted_apart(&graph.tasks, **other, position)) {
             Some(other) => merged.push(fold(graph, position, *other)),
             None => equals.push(position),
@@ -66,12 +66,12 @@ fn merge_equal(graph: &mut Graph) -> Vec<(TaskId, TaskId)> {
     merged
 }
 
-/// What makes two tasks equal. The order of dependencies matters to a choice alone, where it breaks ties.
+/// The identity of a task's work. The order of dependencies matters only to a choice, where it breaks ties.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     text: String,
     chooses: bool,
-    retrieves: Option<Lookup>,
+    retrieves: Option<RetrievalQuery>,
     depends_on: Vec<TaskId>,
     join: (u8, u32),
     tolerant: bool,
@@ -96,7 +96,7 @@ impl Key {
             text: task.text.clone(),
             chooses,
             retrieves: match &task.operation {
-                Operation::Retrieve(look) => Some(look.clone()),
+                Operation::Retrieve(query) => Some(query.clone()),
                 _ => None,
             },
             depends_on,
@@ -109,18 +109,18 @@ impl Key {
     }
 }
 
-/// Whether some task counts both: "two of these three" means something else once two of them are one.
+/// Whether a task counts both: "two of these three" means something else once two of them are one.
 fn counted_apart(tasks: &[Task], one: usize, other: usize) -> bool {
     let names = |task: &Task, position: usize| task.depends_on.contains(&tasks[position].id);
     tasks.iter().any(|task| matches!(task.join, Join::AtLeast(_)) && names(task, one) && names(task, other))
 }
 
-/// Lets `to` stand for `from` everywhere.
+/// Replaces `from` by `to` everywhere.
 fn fold(graph: &mut Graph, from: usize, to: usize) -> (TaskId, TaskId) {
     let (old, new) = (graph.tasks[from].id.clone(), graph.tasks[to].id.clone());
     for task in graph.tasks.iter_mut().filter(|task| task.depends_on.contains(&old)) {
         task.depends_on.iter_mut().filter(|id| **id == old).for_each(|id| id.clone_from(&new));
-        // Who named both now names one twice; the first place counts, since order breaks a choice's ties.
+        // A task that named both now names one twice. The first position counts, since order breaks the ties of a choice.
         let mut named = BTreeSet::new();
         task.depends_on.retain(|id| named.insert(id.clone()));
     }
@@ -132,7 +132,7 @@ fn parents(tasks: &[Task]) -> BTreeMap<TaskId, TaskId> {
     tasks.iter().filter_map(|task| Some((task.id.clone(), task.parent.clone()?))).collect()
 }
 
-/// Gives each task its nearest ancestor that is left, also where its parent was merged: then no chain of parents grows or closes.
+/// Gives each task its nearest ancestor that remains, also where its parent was merged, so that no chain of parents grows or closes.
 fn adopt(tasks: &mut [Task], parents: &BTreeMap<TaskId, TaskId>, gone: &BTreeSet<&str>) {
     for task in tasks {
         let mut ancestors = std::iter::successors(task.parent.take(), |id| parents.get(id).cloned());

@@ -1,4 +1,4 @@
-//! The planner's seat in a run: who has been told what, and the one call that may be under way.
+//! The planner's part of a run: which observations it has got, and its call in flight.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use syrch_core::{Graph, Observation, RoleError, Step};
 
 use crate::Replanner;
 
-/// The observations so far, and the planner that hears of them.
+/// The observations so far, and the planner that gets them.
 pub(crate) struct Planning<'a> {
     replanner: Option<&'a dyn Replanner>,
-    /// Shared with the call under way, which keeps what it was told.
+    /// Shared with the call in flight, which holds its arguments.
     seen: Arc<Vec<Observation>>,
-    /// How many of `seen` the planner has been told of.
-    told: usize,
+    /// How many of `seen` the planner has got.
+    reported: usize,
     rounds: u32,
     call: Option<BoxFuture<'a, Result<Step, RoleError>>>,
     errors: Vec<RoleError>,
@@ -21,39 +21,39 @@ pub(crate) struct Planning<'a> {
 
 impl<'a> Planning<'a> {
     pub(crate) fn new(replanner: Option<&'a dyn Replanner>, rounds: u32) -> Self {
-        Self { replanner, seen: Arc::default(), told: 0, rounds, call: None, errors: Vec::new() }
+        Self { replanner, seen: Arc::default(), reported: 0, rounds, call: None, errors: Vec::new() }
     }
 
     pub(crate) fn record(&mut self, observation: Observation) {
         Arc::make_mut(&mut self.seen).push(observation);
     }
 
-    /// Whether the planner may still change the graph because of what it has not answered to yet.
+    /// Whether the planner may still change the graph because of observations that it has not answered.
     pub(crate) fn is_pending(&self) -> bool {
-        self.call.is_some() || (self.is_live() && self.told < self.seen.len())
+        self.call.is_some() || (self.may_call() && self.reported < self.seen.len())
     }
 
-    fn is_live(&self) -> bool {
+    fn may_call(&self) -> bool {
         self.replanner.is_some() && self.rounds > 0 && self.errors.is_empty()
     }
 
-    /// Tells the planner of what is new, unless it is still thinking.
+    /// Calls the planner with the new observations, unless a call is in flight.
     pub(crate) fn call(&mut self, graph: &Arc<Graph>) {
         let Some(replanner) = self.replanner else { return };
         if self.call.is_some() || !self.is_pending() {
             return;
         }
-        let (graph, seen, fresh) = (Arc::clone(graph), Arc::clone(&self.seen), self.told);
-        self.told = self.seen.len();
+        let (graph, seen, fresh) = (Arc::clone(graph), Arc::clone(&self.seen), self.reported);
+        self.reported = self.seen.len();
         self.call = Some(Box::pin(async move { replanner.next(&graph, &seen, fresh).await }));
     }
 
-    /// Whether its call is under way.
+    /// Whether a call of the planner is in flight.
     pub(crate) fn is_thinking(&self) -> bool {
         self.call.is_some()
     }
 
-    /// Waits for the planner's step; for ever when it was not asked. None: it failed, and is not asked again.
+    /// Waits for the planner's step, for ever when there is no call. `None` when the planner failed; it is not called again.
     pub(crate) async fn step(&mut self) -> Option<Step> {
         let Some(call) = &mut self.call else { return std::future::pending().await };
         let answer = call.await;
@@ -66,7 +66,7 @@ impl<'a> Planning<'a> {
         self.rounds = self.rounds.saturating_sub(1);
     }
 
-    /// All observations, and the planner's errors. A call under way ends.
+    /// All observations, and the planner's errors. A call in flight is dropped.
     pub(crate) fn close(self) -> (Vec<Observation>, Vec<RoleError>) {
         drop(self.call);
         (Arc::unwrap_or_clone(self.seen), self.errors)

@@ -1,4 +1,4 @@
-//! The tasks under way: started on the async runtime, cancelled one by one, and dropped together.
+//! The tasks that run: spawned on the async runtime, cancelled one by one, and dropped together.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -6,21 +6,21 @@ use std::time::Duration;
 
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
-/// How long cancelled work may take to let go before it is left to itself.
-const GRACE: Duration = Duration::from_secs(1);
+/// How long cancelled work may take to end before it is abandoned.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What came out of a place in the pool.
+/// Completed work of the pool.
 #[derive(Debug)]
 pub(crate) enum Joined<T> {
-    /// A task's result.
+    /// A task's runner returned.
     Done(usize, T),
-    /// A task panicked, or the runtime is shutting down.
+    /// A task's runner panicked, or the runtime is shutting down.
     Lost(usize),
-    /// A cancelled task has let go of its place.
+    /// Cancelled work has ended, and its place is free.
     Gone,
 }
 
-/// Work under way, by the position of its task.
+/// Running work, by the position of its task.
 pub(crate) struct Pool<T> {
     work: JoinSet<T>,
     tasks: HashMap<Id, usize>,
@@ -38,7 +38,7 @@ impl<T: Send + 'static> Pool<T> {
         self.handles.insert(task, handle);
     }
 
-    /// Ends a task's work. Its place is free only when the work has really let go, so that no more than the limit ever runs.
+    /// Cancels a task's work. Its place is free only when the work has ended, so that no more than the limit ever runs.
     pub(crate) fn cancel(&mut self, task: usize) {
         if let Some(handle) = self.handles.remove(&task) {
             self.tasks.remove(&handle.id());
@@ -46,17 +46,17 @@ impl<T: Send + 'static> Pool<T> {
         }
     }
 
-    /// Places in use, cancelled work that has not let go yet included.
+    /// The number of places in use, cancelled work that has not ended included.
     pub(crate) fn places(&self) -> usize {
         self.work.len()
     }
 
-    /// Whether nothing is under way but what was cancelled.
+    /// Whether nothing runs but cancelled work.
     pub(crate) fn is_idle(&self) -> bool {
         self.handles.is_empty()
     }
 
-    /// Waits for the next result; for ever when nothing is under way.
+    /// Waits for the next completed work, for ever when nothing runs.
     pub(crate) async fn next(&mut self) -> Joined<T> {
         match self.work.join_next_with_id().await {
             Some(joined) => self.settle(joined),
@@ -64,7 +64,7 @@ impl<T: Send + 'static> Pool<T> {
         }
     }
 
-    /// The next result that is there already.
+    /// The next completed work, if there is any already.
     pub(crate) fn try_next(&mut self) -> Option<Joined<T>> {
         let joined = self.work.try_join_next_with_id()?;
         Some(self.settle(joined))
@@ -77,8 +77,8 @@ impl<T: Send + 'static> Pool<T> {
         joined.map_or(Joined::Lost(task), |(_, value)| Joined::Done(task, value))
     }
 
-    /// Cancels all and waits for it to let go, though not for ever: work that never yields cannot be cancelled.
+    /// Cancels everything and waits for it to end, within a time limit: work that never yields cannot be cancelled.
     pub(crate) async fn close(mut self) {
-        let _ = tokio::time::timeout(GRACE, self.work.shutdown()).await;
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.work.shutdown()).await;
     }
 }

@@ -16,19 +16,19 @@ use crate::planning::Planning;
 use crate::pool::{Joined, Pool};
 use crate::stop::Stop;
 
-/// Checks and optimises a graph and runs it to its end. Dropping the future drops everything under way.
+/// Checks and optimises a graph and runs it to its end. Dropping the future drops everything that runs.
 ///
-/// - A task starts when its own join is satisfied, a tolerant one at the latest when all its dependencies have ended. Of the ready
-///   ones the greatest priority goes first, then graph order, at most [`Options::max_parallel`] at once.
-/// - A task whose join cannot be satisfied any more is skipped, and says which dependency is to blame. While the planner has not
-///   answered to that dependency's end, the task stays open: the planner may still give it another one.
-/// - A task that nobody waits for any more, such as the loser of an any-of, is cancelled or not started.
-/// - A choice is made here, without a place in the pool.
+/// - A task starts when its own join is satisfied, a tolerant one at the latest when all its dependencies have ended. Of the ready ones the
+///   greatest priority goes first, then graph order, at most [`Options::max_parallel`] at once.
+/// - A task whose join cannot be satisfied any more is skipped, with a message that names the dependency at fault. While the planner has
+///   not answered the end of that dependency, the task stays open, since the planner may still give it another one.
+/// - A task that nothing needs any more, such as the loser of an any-of, is cancelled or not started.
+/// - A choice is made by the scheduler, without a place in the pool.
 ///
 /// Must be called within a tokio runtime with time enabled.
 ///
 /// # Errors
-/// What is wrong with the graph. Once it runs nothing is an error: every end is an observation, and [`Run::end`] says why it ended.
+/// What is wrong with the graph. Once it runs nothing is an error: every end is an observation, and [`Run::end`] is why it ended.
 pub async fn execute<R: TaskRunner>(
     graph: Graph,
     runner: Arc<R>,
@@ -58,7 +58,7 @@ pub async fn execute<R: TaskRunner>(
     Ok(driver.close(end, dropped, merged).await)
 }
 
-/// What ends a run from outside.
+/// What ends a run before its graph is finished.
 struct Halt<'a> {
     stop: &'a Stop,
     deadline: Option<Instant>,
@@ -91,7 +91,7 @@ impl Halt<'_> {
 enum Event<T> {
     Halt(End),
     Joined(Vec<Joined<T>>),
-    /// None: the planner failed.
+    /// The planner's step; `None` when the planner failed.
     Step(Option<Step>),
 }
 
@@ -99,7 +99,7 @@ fn halt(end: End) -> Turn {
     Turn::Halt { deadline: end == End::Deadline }
 }
 
-/// What a runner returns.
+/// The result of a runner.
 type Outcome<O> = (Observation, Option<O>);
 
 struct Driver<'a, R: TaskRunner> {
@@ -111,9 +111,9 @@ struct Driver<'a, R: TaskRunner> {
     frontier: Frontier<R::Output>,
     pool: Pool<Outcome<R::Output>>,
     planning: Planning<'a>,
-    /// What has come out of the pool before its turn, as only a journal orders it.
+    /// Completed work that is processed later, since a journal determines the order.
     arrived: Vec<Joined<Outcome<R::Output>>>,
-    /// The planner's step that has come before its turn.
+    /// The planner's step that is processed later.
     step: Option<Option<Step>>,
     refused: Vec<String>,
 }
@@ -121,7 +121,7 @@ struct Driver<'a, R: TaskRunner> {
 impl<R: TaskRunner> Driver<'_, R> {
     async fn drive(&mut self) -> End {
         loop {
-            if let Some(end) = self.halt.reached().filter(|_| !self.order.is_playing()) {
+            if let Some(end) = self.halt.reached().filter(|_| !self.order.is_replaying()) {
                 self.order.took(halt(end)).await;
                 return end;
             }
@@ -153,7 +153,7 @@ impl<R: TaskRunner> Driver<'_, R> {
         self.step.is_some() || self.planning.is_pending()
     }
 
-    /// What is taken next. It is told to the journal before anything follows from it.
+    /// The next event, which is reported to [`Order`] before anything follows from it.
     async fn event(&mut self) -> Event<Outcome<R::Output>> {
         let turn = loop {
             tokio::select! {
@@ -164,15 +164,15 @@ impl<R: TaskRunner> Driver<'_, R> {
             }
         };
         let event = match &turn {
-            Some(turn) => self.played(turn).await,
-            None => self.live().await,
+            Some(turn) => self.replayed_event(turn).await,
+            None => self.next_event().await,
         };
         let turn = turn.unwrap_or_else(|| self.turn(&event));
         self.order.took(turn).await;
         event
     }
 
-    async fn live(&mut self) -> Event<Outcome<R::Output>> {
+    async fn next_event(&mut self) -> Event<Outcome<R::Output>> {
         let early = std::mem::take(&mut self.arrived);
         if !early.is_empty() {
             return Event::Joined(early);
@@ -192,8 +192,8 @@ impl<R: TaskRunner> Driver<'_, R> {
         }
     }
 
-    /// What a journal says was taken; it comes, or the run is not the journal's.
-    async fn played(&mut self, turn: &Turn) -> Event<Outcome<R::Output>> {
+    /// The event of a decision that a journal has. If it never happens, the run is not the journal's.
+    async fn replayed_event(&mut self, turn: &Turn) -> Event<Outcome<R::Output>> {
         match turn {
             Turn::Halt { deadline } => Event::Halt(if *deadline { End::Deadline } else { End::Stopped }),
             Turn::Step => Event::Step(match self.step.take() {
@@ -237,7 +237,7 @@ impl<R: TaskRunner> Driver<'_, R> {
         }
     }
 
-    /// Does all that needs no runner: choices, skips, and the cancellation of what nobody waits for.
+    /// Does everything that needs no runner: choices, skips, and the cancellation of what nothing needs.
     async fn settle(&mut self) {
         let hold = self.is_planning();
         loop {
@@ -278,7 +278,7 @@ impl<R: TaskRunner> Driver<'_, R> {
     }
 
     fn started(&self, position: usize) {
-        if !self.frontier.has_begun(position) {
+        if !self.frontier.has_started(position) {
             self.watch.started(self.frontier.task(position));
         }
     }
@@ -314,7 +314,7 @@ impl<R: TaskRunner> Driver<'_, R> {
         }
     }
 
-    /// Takes the planner's step, or refuses it as a whole. True: nothing more is to be done.
+    /// Applies the planner's step, or refuses it as a whole. Returns whether the graph is finished.
     async fn replan(&mut self, step: &Step) -> bool {
         if *step == Step::default() {
             return false;

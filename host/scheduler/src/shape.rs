@@ -1,4 +1,4 @@
-//! The graph as petgraph sees it: node `i` is task `i`, so that positions can stand for ids.
+//! The graph in the form of petgraph: node `i` is task `i`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use syrch_core::{Graph, Task};
 /// Edges lead from a dependency to its dependents, or from a parent to its children.
 pub(crate) type Shape = DiGraph<(), ()>;
 
-/// Where each id stands.
+/// The position of each id.
 pub(crate) fn positions(tasks: &[Task]) -> HashMap<&str, usize> {
     tasks.iter().enumerate().map(|(position, task)| (task.id.as_str(), position)).collect()
 }
@@ -30,17 +30,17 @@ fn shape(tasks: &[Task], sources: impl Fn(&Task) -> Vec<&str>) -> Shape {
     shape
 }
 
-/// Who depends on whom; unknown names are left out.
+/// The edges from dependencies to dependents; unknown names are ignored.
 pub(crate) fn dependencies(graph: &Graph) -> Shape {
     shape(&graph.tasks, |task| task.depends_on.iter().map(String::as_str).collect())
 }
 
-/// Who was made from whom; unknown names are left out.
+/// The edges from parents to children; unknown names are ignored.
 pub(crate) fn parents(graph: &Graph) -> Shape {
     shape(&graph.tasks, |task| task.parent.as_deref().into_iter().collect())
 }
 
-/// For each node, the tasks in the longest chain that ends in it, itself included.
+/// For each node, the number of tasks in the longest chain that ends in it, itself included.
 ///
 /// # Errors
 /// A cycle: each node's source is the one after it, and the last one's is the first.

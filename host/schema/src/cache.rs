@@ -10,7 +10,7 @@ use crate::{Patterns, Schema, SchemaError};
 /// Bytes of all cached schemas with their texts.
 pub(crate) const MAX_BYTES: usize = 32 << 20;
 
-/// What tells a schema from others: its text, and what it was checked against.
+/// The identity of a cached schema: its text, and the limits that it was checked against.
 #[derive(Debug, PartialEq, Eq)]
 struct Key {
     text: String,

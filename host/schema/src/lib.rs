@@ -1,6 +1,6 @@
 //! JSON schemas that plugins write: checked for what they can cost, compiled off the async threads, and cached within a bound of bytes.
 //!
-//! A schema is a small program. References that lead back to themselves or fan out can keep a validator busy for ever, and one
+//! A schema is a small program. References that lead back to themselves or fan out can occupy a validator for ever, and one
 //! regular expression of a few bytes compiles to a megabyte, so both are bounded before anything is compiled.
 
 mod cache;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
-use syrch_core::{Limits, outside, text, validate};
+use syrch_core::{Limits, blocking, text, validate};
 
 use measure::Measured;
 
@@ -65,7 +65,7 @@ impl Schema {
         }
         let (text, limits) = (text.to_owned(), limits.clone());
         let compiled = tokio::task::spawn_blocking(move || Self::of(&text, patterns, &limits));
-        outside::awaited(compiled).await.unwrap_or_else(|_| Err(SchemaError("compiling it failed".to_owned())))
+        blocking::awaited(compiled).await.unwrap_or_else(|_| Err(SchemaError("compiling it failed".to_owned())))
     }
 
     fn compile(text: &str, patterns: Patterns, limits: &Limits) -> Result<Self, SchemaError> {
@@ -96,11 +96,11 @@ impl Schema {
         if !self.is_affordable(document) {
             return vec!["the document is too large to be validated against this schema".to_owned()];
         }
-        let told = |error: jsonschema::ValidationError<'_>| {
+        let reported = |error: jsonschema::ValidationError<'_>| {
             let place = error.instance_path().to_string();
             if place.is_empty() { error.to_string() } else { format!("{}: {error}", place.trim_start_matches('/')) }
         };
-        self.validator.iter_errors(document).take(count).map(told).collect()
+        self.validator.iter_errors(document).take(count).map(reported).collect()
     }
 
     fn is_affordable(&self, document: &Value) -> bool {

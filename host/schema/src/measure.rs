@@ -21,7 +21,7 @@ const FOREIGN: [&str; 7] =
 pub(crate) struct Measured {
     /// Values of the schema, with its references written out.
     pub(crate) nodes: u64,
-    /// Distinct regular expressions.
+    /// The number of distinct regular expressions.
     pub(crate) patterns: usize,
 }
 

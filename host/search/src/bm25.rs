@@ -5,24 +5,24 @@ use std::collections::{BTreeSet, HashMap};
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// How rare a term is: `count` documents, `found` of them with the term.
+/// The inverse document frequency of a term that `found` of `count` documents have.
 fn idf(count: f64, found: f64) -> f64 {
     ((count - found + 0.5) / (found + 0.5) + 1.0).ln()
 }
 
-/// What a term that occurs `times` in a document adds. `length` is the document's over the average.
+/// What a term that occurs `times` times in a document adds to its score. `length` is the document's length over the average.
 fn weight(idf: f64, times: f64, length: f64) -> f64 {
     idf * times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length))
 }
 
-/// What a word counts that is only the beginning or the end of a longer one, as in `sbcustomer` and `petname`.
+/// The weight of a word that is only the beginning or the end of a longer one, as in `sbcustomer` and `petname`.
 const COMPOUND: f64 = 0.6;
-/// Letters of the shortest word that is looked for within longer ones.
+/// Letters of the shortest word that is searched within longer ones.
 const COMPOUND_LETTERS: usize = 4;
-/// Different terms of a text that are looked for, and pairs of them.
+/// Different terms of a text that are searched, and as many pairs of them.
 pub(crate) const TERMS: usize = 64;
 
-/// How much a term counts in a document.
+/// The occurrences of a term in a document, by their weights.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     key: u64,
@@ -30,7 +30,7 @@ struct Entry {
     times: f32,
 }
 
-/// The key of a term of one word by its number; that of a pair has its first word's number above.
+/// The key of a pair of words: the first word's number plus 1 in the upper half. The key of one word is its number.
 fn pair_key(first: u32, second: u32) -> u64 {
     (u64::from(first) + 1) << 32 | u64::from(second)
 }
@@ -40,15 +40,15 @@ fn pair_key(first: u32, second: u32) -> u64 {
 pub(crate) struct Words {
     numbers: HashMap<String, u32>,
     entries: Vec<Entry>,
-    /// The words of each document that is whole.
+    /// The number of words of each complete document.
     lengths: Vec<f64>,
-    /// The words of the document that is being made.
+    /// The number of words of the present document.
     length: f64,
 }
 
 impl Words {
-    /// Adds terms that stand side by side to the document that is being made; each pair of neighbours is a term too, so that what is
-    /// named by two words is found before what has them apart.
+    /// Adds consecutive terms to the present document. Each pair of neighbours is a term, too, so that a document with both words side by
+    /// side ranks above one that has them apart.
     pub(crate) fn add(&mut self, terms: &[String], weight: f32) {
         let Ok(document) = u32::try_from(self.lengths.len()) else { return };
         self.length += terms.len() as f64;
@@ -61,7 +61,7 @@ impl Words {
         }
     }
 
-    /// The document is whole; the next one begins.
+    /// Completes the present document.
     pub(crate) fn end(&mut self) {
         self.lengths.push(std::mem::take(&mut self.length));
     }
@@ -76,16 +76,16 @@ impl Words {
     }
 }
 
-/// An index over documents that are known by their number.
+/// An index over documents, which have numbers from 0.
 #[derive(Debug)]
 pub(crate) struct Bm25 {
-    /// The words of all documents in their order: a word's place is its number.
+    /// The words of all documents, sorted: a word's place is its number.
     words: Vec<String>,
-    /// The numbers of the words in the order of their letters from the last to the first.
+    /// The numbers of the words, sorted by the words read backwards.
     by_end: Vec<u32>,
-    /// In the order of keys and documents; each pair of them once.
+    /// Sorted by key and document, each pair once.
     entries: Vec<Entry>,
-    /// Length over the average.
+    /// The length of each document over the average.
     lengths: Vec<f64>,
 }
 
@@ -108,9 +108,9 @@ impl Bm25 {
             };
         }
         entries.sort_unstable_by_key(|entry| (entry.key, entry.document));
-        entries.dedup_by(|next, kept| {
-            let is_same = (next.key, next.document) == (kept.key, kept.document);
-            kept.times += if is_same { next.times } else { 0.0 };
+        entries.dedup_by(|next, entry| {
+            let is_same = (next.key, next.document) == (entry.key, entry.document);
+            entry.times += if is_same { next.times } else { 0.0 };
             is_same
         });
         entries.shrink_to_fit();
@@ -120,8 +120,8 @@ impl Bm25 {
         Self { words, by_end, entries, lengths }
     }
 
-    /// The documents that have any of the terms, each with a score of 0 to 1: the BM25 score over the most that a document could
-    /// have for those of the terms that occur at all. Unsorted. At most [`TERMS`] different terms are looked for.
+    /// The documents that have any of the terms, unsorted, each with a score from 0 to 1: its BM25 score over the highest that a document
+    /// could have for those terms that occur at all. At most [`TERMS`] different terms are searched.
     pub(crate) fn find(&self, terms: &[String]) -> Vec<(usize, f64)> {
         let (terms, pairs) = self.wanted(terms);
         let mut scores = vec![0.0; self.lengths.len()];
@@ -141,7 +141,7 @@ impl Bm25 {
         found.map(|(number, score)| (number, score / most)).collect()
     }
 
-    /// The different terms, and the keys of pairs of neighbours that there are.
+    /// The different terms, and the keys of neighbouring pairs whose words occur in the index.
     fn wanted<'t>(&self, terms: &'t [String]) -> (BTreeSet<&'t str>, BTreeSet<u64>) {
         let mut different = BTreeSet::new();
         let mut pairs = BTreeSet::new();
@@ -164,7 +164,7 @@ impl Bm25 {
         u32::try_from(place).ok()
     }
 
-    /// The documents that have a term, by its key.
+    /// Adds the documents that have a term, by its key.
     fn add_entries(&self, key: u64, share: f64, found: &mut Times) {
         let start = self.entries.partition_point(|entry| entry.key < key);
         let entries = self.entries.get(start..).unwrap_or_default();
@@ -173,7 +173,7 @@ impl Bm25 {
         }
     }
 
-    /// The documents with a longer word that begins or ends with the term.
+    /// Adds the documents with a longer word that begins or ends with the term.
     fn add_compounds(&self, term: &str, found: &mut Times) {
         if term.len() < COMPOUND_LETTERS {
             return;
@@ -190,7 +190,7 @@ impl Bm25 {
         }
     }
 
-    /// Adds what a term gives to the documents that were found, which are forgotten then.
+    /// Adds a term's part of the score to the documents found for it, and clears them.
     fn add_scores(&self, found: &mut Times, scores: &mut [f64], most: &mut f64) {
         if found.documents.is_empty() {
             return;
@@ -205,7 +205,7 @@ impl Bm25 {
     }
 }
 
-/// How much one term counts in the documents that have it.
+/// The occurrences of one term in the documents that have it.
 struct Times {
     /// 0 for a document without it.
     times: Vec<f64>,
@@ -217,13 +217,13 @@ impl Times {
         Self { times: vec![0.0; documents], documents: Vec::new() }
     }
 
-    /// The most of what is added counts.
+    /// Adds a document. If it is added again, the higher number holds.
     fn add(&mut self, document: u32, times: f64) {
-        if let Some(kept) = self.times.get_mut(document as usize) {
-            if *kept == 0.0 {
+        if let Some(known) = self.times.get_mut(document as usize) {
+            if *known == 0.0 {
                 self.documents.push(document);
             }
-            *kept = kept.max(times);
+            *known = known.max(times);
         }
     }
 
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!((different.len(), pairs.len()), (3, 4), "a b, b a, b c, c a");
         let many: Vec<String> =
             ["unknown", "a"].repeat(40).into_iter().map(str::to_owned).chain(["c".into()]).collect();
-        assert_eq!(index.find(&many).len(), 2, "what is said again takes no place");
+        assert_eq!(index.find(&many).len(), 2, "a repeated term does not count again");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Edit distance and the similarity of Jaro and Winkler from one short text to many, by bits: a comparison takes as many steps as
-//! the other text has characters.
+//! Edit distance and Jaro-Winkler similarity between one short text and many others, by bit vectors: a comparison takes one step for each
+//! character of the other text.
 
-/// Characters of a pattern: one bit each.
+/// Characters of a pattern at most: each is one bit.
 pub(crate) const PATTERN: usize = u128::BITS as usize;
 
 /// Letters and digits of ASCII.
@@ -11,9 +11,9 @@ const ASCII: usize = 36;
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     chars: Vec<char>,
-    /// Where each letter or digit stands.
+    /// The places of each letter or digit.
     ascii: [u128; ASCII],
-    /// Where each other character stands, in the order of the characters.
+    /// The places of each other character, sorted by character.
     others: Vec<(char, u128)>,
 }
 
@@ -62,8 +62,8 @@ impl Pattern {
         }
     }
 
-    /// 1 for equal texts, 0 where every character differs: Levenshtein's distance over the length of the longer one, by the bit vectors
-    /// of Myers (1999) as Hyyrö (2003) has them. `length` is the text's in characters.
+    /// The normalised Levenshtein similarity: 1 for equal texts, 0 if every character differs. It uses the bit vectors of G. Myers (1999)
+    /// in the form of H. Hyyrö (2003). `length` is the number of characters of the text.
     pub(crate) fn nearness(&self, text: &str, length: usize) -> f64 {
         let longer = self.chars.len().max(length);
         if self.chars.is_empty() || length == 0 {
@@ -85,7 +85,7 @@ impl Pattern {
         1.0 - distance as f64 / longer as f64
     }
 
-    /// The similarity of Jaro, with Winkler's more for up to four common first characters. `length` is the text's in characters.
+    /// The similarity of Jaro with Winkler's bonus for up to four common first characters. `length` is the number of characters of the text.
     pub(crate) fn jaro_winkler(&self, text: &str, length: usize) -> f64 {
         let similarity = self.jaro(text, length);
         if similarity <= 0.7 {

@@ -1,23 +1,23 @@
-//! How much one name is spelled like another: subsequence, edit distance and common beginnings, with the constants of sift.
+//! The similarity of two spellings by subsequence, edit distance and common prefix, with the constants of sift.
 
 use crate::distance::{PATTERN, Pattern};
 use crate::words::{compact, parts};
 
-/// The least score that is a match.
+/// The lowest score of a match.
 pub(crate) const THRESHOLD: f64 = 0.78;
 
-/// Characters of a name; of a longer one the beginning is compared.
+/// Characters of a name that are compared.
 pub(crate) const NAME_CHARS: usize = PATTERN;
-/// Characters of a line.
+/// Characters of a line that are compared.
 pub(crate) const LINE_CHARS: usize = 400;
 
-/// What rounding may take from a bound.
+/// How much a bound may be wrong by rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// A text made ready for comparison.
+/// A text in the forms that comparisons need.
 #[derive(Debug, Clone)]
 pub(crate) struct Spelling {
-    /// In lower case, with what stands between its words.
+    /// The text in lower case, with the characters between its words.
     lower: Vec<char>,
     /// Whether a word begins at each character of `lower`.
     begins: Vec<bool>,
@@ -26,13 +26,13 @@ pub(crate) struct Spelling {
     letters: Letters,
 }
 
-/// How often each letter and digit occurs, as a cheap bound on similarity.
+/// How often each letter and digit occurs: a bound on similarity that is computed quickly.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Letters {
     counts: [u16; 37],
-    /// Bytes.
+    /// The number of bytes.
     all: u32,
-    /// Characters.
+    /// The number of characters.
     chars: u32,
 }
 
@@ -54,19 +54,19 @@ impl Letters {
         letters
     }
 
-    /// How many letters both have.
+    /// The number of letters that both have.
     fn shared(&self, other: &Self) -> u32 {
         self.counts.iter().zip(&other.counts).map(|(a, b)| u32::from(*a.min(b))).sum()
     }
 }
 
 impl Spelling {
-    /// The spelling of a name: of its first [`NAME_CHARS`] characters.
+    /// The spelling of a name, of which the first [`NAME_CHARS`] characters count.
     pub(crate) fn new(text: &str) -> Self {
         Self::of_first(text, NAME_CHARS)
     }
 
-    /// The spelling of a line: of its first [`LINE_CHARS`] characters.
+    /// The spelling of a line, of which the first [`LINE_CHARS`] characters count.
     pub(crate) fn of_line(text: &str) -> Self {
         Self::of_first(text, LINE_CHARS)
     }
@@ -93,14 +93,14 @@ impl Spelling {
         &self.words
     }
 
-    /// All of it.
+    /// The whole spelling as a stretch.
     pub(crate) fn whole(&self) -> Stretch<'_> {
         let Self { lower, begins, compact, words, letters } = self;
         Stretch { lower, begins, compact, words, letters }
     }
 }
 
-/// What a query is compared with: a spelling, or some words of one.
+/// A spelling or some consecutive words of one, to be compared with a query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stretch<'t> {
     pub(crate) lower: &'t [char],
@@ -110,19 +110,19 @@ pub(crate) struct Stretch<'t> {
     pub(crate) letters: &'t Letters,
 }
 
-/// A name that is looked for.
+/// The name of a query.
 #[derive(Debug, Clone)]
-pub(crate) struct Query {
+pub(crate) struct Needle {
     compact: String,
     words: Vec<String>,
     letters: Letters,
     pattern: Pattern,
 }
 
-impl Query {
+impl Needle {
     pub(crate) fn new(text: &str) -> Self {
         let Spelling { compact, words, .. } = Spelling::new(text);
-        // What is written in lower case may have more characters.
+        // A character may have several in lower case.
         let pattern = Pattern::new(&compact);
         let compact = String::from_iter(pattern.chars());
         Self { letters: Letters::of(&compact), compact, words, pattern }
@@ -132,8 +132,9 @@ impl Query {
         &self.words
     }
 
-    /// The letters in order within `text`: 1 each, 0.3 more where a word begins, 0.35 more next to the one before; over the query's
-    /// length, times half and the share of the stretch that they fill. 0 when they are not all there.
+    /// The score of the query's letters as a subsequence of `text`: 1 for each letter, 0.3 more at the beginning of a word and 0.35 more
+    /// after the letter before it; divided by the query's length, times one half plus the fraction of the stretch that the letters fill.
+    /// 0 if a letter is missing.
     fn subsequence(&self, text: Stretch<'_>) -> f64 {
         let wanted = self.pattern.chars();
         let (mut score, mut first, mut last) = (0.0, None, None);
@@ -156,12 +157,12 @@ impl Query {
         score / length * (0.5 + length / (last - first + 1) as f64)
     }
 
-    /// The best of subsequence, edit distance and common beginning. What cannot reach `least` or the others is not measured.
+    /// The highest of the three similarities. One that cannot reach `least` or exceed the others is not computed.
     fn measured(&self, text: Stretch<'_>, shared: u32, least: f64) -> f64 {
         let (own, other) = (f64::from(self.letters.chars), f64::from(text.letters.chars));
         let length = text.letters.chars as usize;
         let mut best = if shared < self.letters.all { 0.0 } else { self.subsequence(text) };
-        // No more characters can be where they should be than both have.
+        // At most the characters that both have can be in the right places.
         let same = f64::from(shared).min(own).min(other);
         let edit = 0.95 * same / own.max(other) + ROUNDING;
         if edit > best && edit >= least {
@@ -177,14 +178,14 @@ impl Query {
     }
 }
 
-/// How well a name fits: the best of subsequence, edit distance and common beginning, and more where it contains the query, begins
-/// with it or shares whole words. 0 when nothing of it is convincing. What is less than `needed` may come out lower still.
-pub(crate) fn component(query: &Query, text: Stretch<'_>, needed: f64) -> f64 {
+/// The score of a name: the highest of the three similarities, with bonuses if it contains the query, begins with it or shares whole
+/// words. 0 if no similarity is high enough. A score below `needed` may be returned as a lower one.
+pub(crate) fn component(query: &Needle, text: Stretch<'_>, needed: f64) -> f64 {
     if query.compact.is_empty() || text.compact.is_empty() {
         return 0.0;
     }
     let shared = query.letters.shared(text.letters);
-    // With fewer than half of the shorter one's letters in common, it is not worth measuring.
+    // Texts that share fewer than half of the shorter one's letters are no match.
     if 2 * shared < query.letters.all.min(text.letters.all) {
         return 0.0;
     }
@@ -197,12 +198,12 @@ pub(crate) fn component(query: &Query, text: Stretch<'_>, needed: f64) -> f64 {
     if base < least { 0.0 } else { base + more }
 }
 
-/// Words of at least two letters that both have.
-fn overlap(query: &Query, text: Stretch<'_>) -> usize {
+/// The number of words of at least two letters that both have.
+fn overlap(query: &Needle, text: Stretch<'_>) -> usize {
     query.words.iter().filter(|word| word.len() >= 2 && text.words.contains(word)).count()
 }
 
-/// A score of 0 or more as one of 0 to 1 in the same order.
+/// Maps scores from 0 up to scores from 0 to 1, in the same order.
 pub(crate) fn share(score: f64) -> f64 {
     score / (1.0 + score)
 }
@@ -212,13 +213,13 @@ mod tests {
     use super::*;
 
     fn scored(query: &str, text: &str) -> f64 {
-        component(&Query::new(query), Spelling::new(text).whole(), 0.0)
+        component(&Needle::new(query), Spelling::new(text).whole(), 0.0)
     }
 
     // The fixtures of sift.
     #[test]
     fn subsequences_are_weighed_as_known() {
-        let score = |query, text| Query::new(query).subsequence(Spelling::new(text).whole());
+        let score = |query, text| Needle::new(query).subsequence(Spelling::new(text).whole());
         assert!((score("cust", "customers") - 2.006_25_f64).abs() < 1e-12);
         assert!((score("ctid", "customer_type_id") - 0.928_125_f64).abs() < 1e-12);
         assert_eq!(score("custx", "customers"), 0.0);
@@ -251,7 +252,7 @@ mod tests {
         let long = "ab_é".repeat(400);
         assert_eq!(Spelling::new(&long).lower.len(), NAME_CHARS);
         assert_eq!(Spelling::of_line(&long).lower.len(), LINE_CHARS);
-        assert!(Query::new(&long).pattern.chars().len() <= NAME_CHARS);
+        assert!(Needle::new(&long).pattern.chars().len() <= NAME_CHARS);
         assert!(scored(&long, &long) > 1.9, "long names are compared by their beginning");
     }
 
@@ -261,7 +262,7 @@ mod tests {
         let names =
             ["customer", "custEmail", "ctid", "order_item_total", "totals", "a", "größe", "grosse", "net revenue"];
         for (a, b) in names.iter().flat_map(|a| names.map(|b| (*a, b))) {
-            let (query, text) = (Query::new(a), Spelling::new(b));
+            let (query, text) = (Needle::new(a), Spelling::new(b));
             let edit = 0.95 * strsim::normalized_levenshtein(&query.compact, &text.compact);
             let beginning = 0.9 * strsim::jaro_winkler(&text.compact, &query.compact);
             let best = query.subsequence(text.whole()).max(edit).max(beginning);
@@ -274,7 +275,7 @@ mod tests {
     fn a_need_only_lowers_what_is_below_it() {
         let names = ["customer", "custEmail", "order_item_total", "totals", "net revenue", "revenue", "staff_id"];
         for (a, b) in names.iter().flat_map(|a| names.map(|b| (*a, b))) {
-            let (query, text) = (Query::new(a), Spelling::new(b));
+            let (query, text) = (Needle::new(a), Spelling::new(b));
             let exact = component(&query, text.whole(), 0.0);
             for needed in [0.5, 0.6, 0.7, 0.9, 1.5] {
                 let found = component(&query, text.whole(), needed);

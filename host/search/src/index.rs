@@ -2,78 +2,78 @@
 
 use std::collections::BTreeSet;
 
-use syrch_core::ports::{Embedder, MAX_HITS, MAX_LOOKUP_TEXT, PortError};
+use syrch_core::ports::{Embedder, MAX_HITS, MAX_QUERY_TEXT, PortError};
 use syrch_core::text::clip;
-use syrch_core::{Catalog, Corpus, Hit, Lane, Lookup};
+use syrch_core::{Catalog, Corpus, Hit, RetrievalQuery, Retriever};
 
-use crate::shelf::Shelf;
+use crate::corpus::IndexedCorpus;
 use crate::sources::{Documents, Sources};
 use crate::words::Stems;
 
-/// An index in memory, for any number of searches at once. It is made once for each state of the catalog and the user's files, and
-/// never changes but for the documents' vectors, which are kept once they were computed: whoever shares an index has the same model
-/// for embeddings.
+/// An index in memory, for any number of searches at once. It is made once for each state of the catalog and the user's files. Only the
+/// documents' vectors are added later, when they are first needed; so all searches that share an index must use the same model for
+/// embeddings.
 #[derive(Debug)]
 pub struct Index {
-    tables: Shelf,
-    columns: Shelf,
-    notes: Shelf,
-    examples: Shelf,
+    tables: IndexedCorpus,
+    columns: IndexedCorpus,
+    notes: IndexedCorpus,
+    examples: IndexedCorpus,
 }
 
 impl Index {
-    /// Indexes a catalog and what the user added. Vectors are computed when they are first asked for, once for each corpus.
+    /// Indexes a catalog and what the user added. Vectors are computed when they are first needed, once for each corpus.
     #[must_use]
     pub fn new(catalog: &Catalog, sources: &Sources) -> Self {
-        let stems = Stems::new();
+        let stems = Stems::default();
         Self {
-            tables: Shelf::new(Documents::of_tables(catalog, sources, &stems)),
-            columns: Shelf::new(Documents::of_columns(catalog, sources, &stems)),
-            notes: Shelf::new(Documents::of_notes(sources, &stems)),
-            examples: Shelf::new(Documents::of_examples(sources, &stems)),
+            tables: IndexedCorpus::new(Documents::of_tables(catalog, sources, &stems)),
+            columns: IndexedCorpus::new(Documents::of_columns(catalog, sources, &stems)),
+            notes: IndexedCorpus::new(Documents::of_notes(sources, &stems)),
+            examples: IndexedCorpus::new(Documents::of_examples(sources, &stems)),
         }
     }
 
-    /// The texts that the lane `vector` compares, each once: for whoever computes their vectors beforehand.
+    /// The texts that the retriever `vector` compares, each once, so that their vectors can be computed beforehand.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
-        let shelves = [&self.tables, &self.columns, &self.notes, &self.examples];
-        let all: BTreeSet<&String> = shelves.into_iter().flat_map(|shelf| shelf.texts()).collect();
+        let corpora = [&self.tables, &self.columns, &self.notes, &self.examples];
+        let all: BTreeSet<&String> = corpora.into_iter().flat_map(|corpus| corpus.texts()).collect();
         all.into_iter().cloned().collect()
     }
 
-    /// What one look finds, best first; equal scores in the order of their ids. At most 100 hits of 256 KiB in all, whatever the look asks
-    /// for; of a longer text the first [`MAX_LOOKUP_TEXT`] bytes are looked for. Without waiting, all lanes but `vector` are computed:
-    /// see [`Index::find_now`].
+    /// The hits of a retrieval query, best first; hits of equal scores in the order of their ids. There are at most 100 hits of 256 KiB in
+    /// all, whatever the query's limit; of a longer text the first [`MAX_QUERY_TEXT`] bytes are used. Only `vector` waits: see
+    /// [`Index::find_now`].
     ///
     /// # Errors
-    /// `denied` for cells; `unsupported` for a corpus or a lane that there is not, `vector` without an embedder among them; what the
-    /// embedder says.
-    pub async fn find(&self, look: &Lookup, embedder: Option<&dyn Embedder>) -> Result<Vec<Hit>, PortError> {
-        if let Some(found) = self.find_now(look) {
+    /// [`PortError::Denied`] for cells; [`PortError::Unsupported`] for an unknown corpus or retriever, and for `vector` without an embedder;
+    /// the embedder's errors.
+    pub async fn find(&self, query: &RetrievalQuery, embedder: Option<&dyn Embedder>) -> Result<Vec<Hit>, PortError> {
+        if let Some(found) = self.find_now(query) {
             return found;
         }
         let model = embedder.ok_or(PortError::Unsupported)?;
-        self.shelf(&look.corpus)?.vector(text(look), limit(look), model).await
+        self.corpus(&query.corpus)?.vector(text(query), limit(query), model).await
     }
 
-    /// What one look finds by computing only; none for the lane `vector`, which waits for a model.
+    /// As [`Index::find`], without waiting; none for the retriever `vector`, which waits for a model.
     #[must_use]
-    pub fn find_now(&self, look: &Lookup) -> Option<Result<Vec<Hit>, PortError>> {
-        let shelf = match self.shelf(&look.corpus) {
-            Ok(shelf) => shelf,
+    pub fn find_now(&self, query: &RetrievalQuery) -> Option<Result<Vec<Hit>, PortError>> {
+        let corpus = match self.corpus(&query.corpus) {
+            Ok(corpus) => corpus,
             Err(error) => return Some(Err(error)),
         };
-        match &look.lane {
-            Lane::Lexical => Some(Ok(shelf.lexical(text(look), limit(look)))),
-            Lane::PathFuzzy => Some(Ok(shelf.path_fuzzy(text(look), limit(look)))),
-            Lane::SegmentFuzzy => Some(Ok(shelf.segment_fuzzy(text(look), limit(look)))),
-            Lane::Vector => None,
-            Lane::Other(_) => Some(Err(PortError::Unsupported)),
+        match &query.retriever {
+            Retriever::Lexical => Some(Ok(corpus.lexical(text(query), limit(query)))),
+            Retriever::PathFuzzy => Some(Ok(corpus.path_fuzzy(text(query), limit(query)))),
+            Retriever::SegmentFuzzy => Some(Ok(corpus.segment_fuzzy(text(query), limit(query)))),
+            Retriever::Vector => None,
+            Retriever::Other(_) => Some(Err(PortError::Unsupported)),
         }
     }
 
-    fn shelf(&self, corpus: &Corpus) -> Result<&Shelf, PortError> {
+    fn corpus(&self, corpus: &Corpus) -> Result<&IndexedCorpus, PortError> {
         match corpus {
             Corpus::Tables => Ok(&self.tables),
             Corpus::Columns => Ok(&self.columns),
@@ -85,10 +85,10 @@ impl Index {
     }
 }
 
-fn text(look: &Lookup) -> &str {
-    clip(&look.text, MAX_LOOKUP_TEXT)
+fn text(query: &RetrievalQuery) -> &str {
+    clip(&query.text, MAX_QUERY_TEXT)
 }
 
-fn limit(look: &Lookup) -> usize {
-    look.limit.min(MAX_HITS) as usize
+fn limit(query: &RetrievalQuery) -> usize {
+    query.limit.min(MAX_HITS) as usize
 }

@@ -1,18 +1,18 @@
-//! The lane `path-fuzzy`: names that are spelled nearly so. What sift does with the parts of a file's path is done with
-//! `table.column`: the last part is the file's name, and its stem is that without what all its siblings begin with.
+//! The retriever `path-fuzzy`: names that are spelled like the text. It applies sift's rules for the path of a file to `table.column`: the
+//! last part is the file's name, and its stem is the name without the prefix that all its siblings share.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use crate::fuzzy::{Query, Spelling, THRESHOLD, component};
+use crate::fuzzy::{Needle, Spelling, THRESHOLD, component};
 use crate::words::content;
 
-/// Words of a text that is taken as one name; a longer one is taken apart.
+/// Words of a text that is one name; a longer one is divided into words and pairs.
 const NAME_WORDS: usize = 4;
-/// Words of a longer text that are looked at. With the pairs of them, a text has fewer than twice as many variants.
+/// Words of a longer text that are used. With the pairs of them, a text has fewer than twice as many variants.
 pub(crate) const TEXT_WORDS: usize = u64::BITS as usize;
-/// Comparisons of a spelling with a variant that one look has: where there are many spellings, only so many variants of a text are
-/// looked for, its words before pairs of them ...
+/// Comparisons of a spelling with a variant in one query: if there are many spellings, only so many variants of a text are compared,
+/// single words before pairs ...
 const COMPARISONS: usize = 1 << 19;
 /// ... but never fewer than this.
 const LEAST_VARIANTS: usize = 32;
@@ -23,10 +23,10 @@ const STEM: f64 = 1.45;
 const PART: f64 = 1.1;
 const TERM: f64 = 0.06;
 
-/// What is looked for: a name, or the words and pairs of neighbours of a longer text.
+/// The text of a query: one name, or the words and neighbouring pairs of a longer text.
 pub(crate) struct Wanted {
-    pub(crate) variants: Vec<Query>,
-    /// At which places of the text a word stands: a bit for each.
+    pub(crate) variants: Vec<Needle>,
+    /// The places of each word in the text, as bits.
     places: HashMap<String, u64>,
     is_path: bool,
 }
@@ -44,16 +44,16 @@ impl Wanted {
             let single = words.iter().filter(|word| word.len() > 2).cloned();
             single.chain(words.windows(2).map(|pair| pair.join(" "))).collect()
         };
-        let mut told = BTreeSet::new();
-        let different = texts.iter().filter(|text| told.insert(text.as_str()));
+        let mut seen = BTreeSet::new();
+        let different = texts.iter().filter(|text| seen.insert(text.as_str()));
         let mut places: HashMap<String, u64> = HashMap::new();
         for (at, word) in words.iter().enumerate().filter(|(_, word)| word.len() >= 2) {
             *places.entry(word.clone()).or_default() |= 1 << at;
         }
-        Self { variants: different.map(|text| Query::new(text)).collect(), places, is_path }
+        Self { variants: different.map(|text| Needle::new(text)).collect(), places, is_path }
     }
 
-    /// The places of the query at which a word of the spelling stands.
+    /// The places of the query with a word of the spelling.
     fn places_of(&self, spelling: &Spelling) -> u64 {
         spelling.words().iter().filter_map(|word| self.places.get(word)).fold(0, |all, places| all | places)
     }
@@ -74,12 +74,12 @@ pub(crate) struct Names {
     spellings: Vec<Spelling>,
     numbers: HashMap<String, usize>,
     paths: Vec<Path>,
-    /// The spellings of whole paths, in their order, once a path was looked for.
+    /// The spellings of whole paths, in their order, once a query was a path.
     wholes: OnceLock<Vec<Spelling>>,
 }
 
 impl Names {
-    /// Adds the next path: its last part is `name`, `stem` that without what its siblings share.
+    /// Adds the next path. Its last part is `name`, and `stem` is the name without the prefix that its siblings share.
     pub(crate) fn add(&mut self, path: &str, name: &str, stem: &str) {
         let folders = path.strip_suffix(name).unwrap_or_default().split('.').filter(|part| !part.is_empty());
         let folders: Vec<usize> = folders.map(|part| self.number(part)).collect();
@@ -99,7 +99,7 @@ impl Names {
         self.spellings.len() - 1
     }
 
-    /// The paths that are spelled nearly like one of the variants, with sift's score. Unsorted.
+    /// The paths that are spelled like one of the variants, with sift's score, unsorted.
     pub(crate) fn find(&self, wanted: &Wanted) -> Vec<(usize, f64)> {
         let mut best = vec![0.0_f64; self.paths.len()];
         for variant in self.compared(&wanted.variants) {
@@ -108,7 +108,7 @@ impl Names {
             for (path, best) in self.paths.iter().zip(&mut best) {
                 *best = best.max(path.score(&scores));
             }
-            // Without a separator in it, a query names a part and not a whole path.
+            // A query without a separator names a part of a path and not a whole one.
             if wanted.is_path {
                 let spelled = || self.paths.iter().map(|path| Spelling::new(&path.whole)).collect();
                 for (whole, best) in self.wholes.get_or_init(spelled).iter().zip(&mut best) {
@@ -121,12 +121,12 @@ impl Names {
     }
 
     /// The variants of a text that are compared with all spellings.
-    fn compared<'v>(&self, variants: &'v [Query]) -> &'v [Query] {
+    fn compared<'v>(&self, variants: &'v [Needle]) -> &'v [Needle] {
         let most = (COMPARISONS / self.spellings.len().max(1)).max(LEAST_VARIANTS);
         variants.get(..most).unwrap_or(variants)
     }
 
-    /// Sift's 0.06 for each word of the query that is in the path.
+    /// Sift's bonus of 0.06 for each word of the query that is in the path.
     fn terms(&self, path: &Path, wanted: &Wanted) -> f64 {
         let numbers = path.parts.iter().chain([&path.name]);
         let places = numbers.filter_map(|number| self.spellings.get(*number)).map(|part| wanted.places_of(part));

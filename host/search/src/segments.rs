@@ -1,27 +1,27 @@
-//! The lane `segment-fuzzy`: the lines of descriptions and notes, with the constants of sift.
+//! The retriever `segment-fuzzy`: the lines of descriptions and notes, with the constants of sift.
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::fuzzy::{LINE_CHARS, Letters, Query, Spelling, Stretch, THRESHOLD, component};
+use crate::fuzzy::{LINE_CHARS, Letters, Needle, Spelling, Stretch, THRESHOLD, component};
 use crate::names::Wanted;
 use crate::words::{compact, parts};
 
 /// Words of a window at most.
 const WINDOW: usize = 6;
-/// Words of a line that windows look at.
+/// Words of a line that are in windows.
 const LINE_WORDS: usize = 64;
-/// Lines that are near one variant: those that share the most groups of three letters with it.
+/// Lines that are compared with one variant at most: those that share the most groups of three letters with it.
 const NEAR: usize = 48;
-/// Comparisons of a line with a variant that one look has, over all of its variants.
+/// Comparisons of a line with a variant in one query, over all of its variants.
 const COMPARISONS: usize = 200;
-/// Entries of the groups' lists that one look reads, over all of its variants.
+/// Entries of the groups' lists that one query reads, over all of its variants.
 const ENTRIES: usize = 1 << 18;
 
 const EXACT: f64 = 0.35;
 const LABEL: f64 = 0.45;
 const DEFINITION: f64 = 0.08;
 
-/// One line of a document: where it stands in the texts.
+/// One line of a document, by its place in `texts`.
 #[derive(Debug)]
 struct Line {
     start: usize,
@@ -37,7 +37,7 @@ pub(crate) struct Segments {
     texts: String,
     labels: Vec<String>,
     lines: Vec<Line>,
-    /// The lines that have a group of letters, in their order.
+    /// The numbers of the lines that have a group of letters, ascending.
     groups: HashMap<[u8; 3], Vec<u32>>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Found<'a> {
 }
 
 impl Segments {
-    /// Adds the lines of a document; `label` says what they are about. A line of more than [`LINE_CHARS`] characters is several.
+    /// Adds the lines of a document; `label` is the name of what they describe. A line of more than [`LINE_CHARS`] characters is divided.
     pub(crate) fn add(&mut self, document: usize, label: &str, text: &str) {
         let Ok(document) = u32::try_from(document) else { return };
         if self.labels.last().is_none_or(|last| last != label) {
@@ -69,14 +69,14 @@ impl Segments {
         }
     }
 
-    /// Gives back the memory that was kept for further lines.
+    /// Releases the memory that was reserved for more lines.
     pub(crate) fn close(&mut self) {
         self.texts.shrink_to_fit();
         self.lines.shrink_to_fit();
         self.groups.values_mut().for_each(Vec::shrink_to_fit);
     }
 
-    /// The documents with a line that fits one of the variants, each with its best line. In the order of the documents.
+    /// The documents with a line that matches one of the variants, each with its best line, in the order of the documents.
     pub(crate) fn find(&self, wanted: &Wanted) -> Vec<Found<'_>> {
         let mut best: BTreeMap<usize, Found<'_>> = BTreeMap::new();
         for (number, variants) in self.compared(&wanted.variants) {
@@ -99,8 +99,8 @@ impl Segments {
         self.texts.get(line.start..line.start + usize::from(line.length)).unwrap_or_default()
     }
 
-    /// The lines that are worth a comparison, each with the variants that are near it: at most [`COMPARISONS`] in all.
-    fn compared<'v>(&self, variants: &'v [Query]) -> BTreeMap<u32, Vec<&'v Query>> {
+    /// The lines to compare, each with the variants that are near it: at most [`COMPARISONS`] pairs.
+    fn compared<'v>(&self, variants: &'v [Needle]) -> BTreeMap<u32, Vec<&'v Needle>> {
         let entries = ENTRIES / variants.len().max(1);
         let mut counts = vec![0; self.lines.len()];
         let mut near: Vec<(u32, u32, usize)> = Vec::new();
@@ -109,17 +109,17 @@ impl Segments {
         }
         near.sort_unstable_by(|a, b| b.0.cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         near.truncate(COMPARISONS);
-        let mut compared: BTreeMap<u32, Vec<&Query>> = BTreeMap::new();
+        let mut compared: BTreeMap<u32, Vec<&Needle>> = BTreeMap::new();
         for (_, line, number) in near {
             compared.entry(line).or_default().extend(variants.get(number));
         }
         compared
     }
 
-    /// The lines that share the most groups of letters with a variant, and how alike they are: what both share, times its share of what the
-    /// variant has. Rare groups are read first, and no more than `entries` of them. `counts` has a zero for each line, and has
-    /// it again afterwards.
-    fn near(&self, variant: &Query, entries: usize, counts: &mut [u32]) -> impl Iterator<Item = (u32, u32)> + use<> {
+    /// The lines that share the most groups of letters with a variant, each with its likeness: the number of shared groups, times their
+    /// fraction of the variant's groups. Rare groups are read first, and at most `entries` entries. `counts` has a zero for each line,
+    /// before and afterwards.
+    fn near(&self, variant: &Needle, entries: usize, counts: &mut [u32]) -> impl Iterator<Item = (u32, u32)> + use<> {
         let groups = groups(variant.words());
         let mut lists: Vec<&Vec<u32>> = groups.iter().filter_map(|group| self.groups.get(group)).collect();
         lists.sort_by_key(|list| list.len());
@@ -145,23 +145,23 @@ impl Segments {
     }
 }
 
-/// A line that is compared.
+/// A line in the forms that comparisons need.
 struct Reading {
     lower: String,
-    /// The part before a colon, an equals sign or `means`, in lower case: what the line defines.
+    /// The term that the line defines: the part before a colon, an equals sign or `means`, in lower case.
     defined: Option<String>,
     whole: Spelling,
     label: Spelling,
     words: Words,
 }
 
-/// The words of a line with one space between each two, for windows.
+/// The words of a line with one space between them, of which windows are stretches.
 struct Words {
     words: Vec<String>,
     lower: Vec<char>,
     begins: Vec<bool>,
     compact: String,
-    /// Where each word begins in `lower` and in `compact`; and where one more would.
+    /// Where each word begins in `lower` and in `compact`, and where one more word would.
     places: Vec<(usize, usize)>,
 }
 
@@ -187,7 +187,7 @@ impl Words {
             let (Some((start, first)), Some((end, last))) = (self.places.get(at), self.places.get(at + size)) else {
                 continue;
             };
-            // Without the space behind it.
+            // Without the space after the last word.
             let chars = *start..end.saturating_sub(1);
             let (lower, begins) = (self.lower.get(chars.clone()), self.begins.get(chars));
             let compact = self.compact.get(*first..*last).unwrap_or_default();
@@ -204,8 +204,8 @@ impl Reading {
         Self { defined: defined(&lower), lower, whole, label, words: Words::new(line) }
     }
 
-    /// The best of the whole line and its windows, more for the exact text, for a fitting label and for what the line defines.
-    fn score(&self, variant: &Query) -> f64 {
+    /// The highest score of the whole line and its windows, with bonuses for the exact text, a matching label and a matching definition.
+    fn score(&self, variant: &Needle) -> f64 {
         let phrase = variant.words().join(" ");
         let text = component(variant, self.whole.whole(), 0.0).max(self.best_window(variant));
         let exact = if self.lower.contains(&phrase) { EXACT } else { 0.0 };
@@ -214,14 +214,14 @@ impl Reading {
         }
         let defines = self.defined.as_ref().is_some_and(|defined| defined.contains(&phrase));
         let bonus = if defines { DEFINITION } else { 0.0 };
-        // A label that only has letters in common says nothing.
+        // A label counts only if it is a match by itself.
         let label =
             Some(component(variant, self.label.whole(), THRESHOLD)).filter(|label| *label >= THRESHOLD).unwrap_or(0.0);
         text + exact + LABEL * label + bonus
     }
 
-    /// Windows of one word less to two words more than the variant has.
-    fn best_window(&self, variant: &Query) -> f64 {
+    /// The highest score of the windows that have from one word less to two words more than the variant.
+    fn best_window(&self, variant: &Needle) -> f64 {
         let count = variant.words().len();
         let mut best = 0.0_f64;
         for size in count.saturating_sub(1).max(1)..=(count + 2).min(WINDOW) {
@@ -231,7 +231,7 @@ impl Reading {
     }
 }
 
-/// A line in pieces of at most [`LINE_CHARS`] characters, cut between words where there are any. Empty ones are left out.
+/// Divides a line into pieces of at most [`LINE_CHARS`] characters, between words if possible. Empty pieces are left out.
 fn cut(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line.trim();
     std::iter::from_fn(move || {
@@ -243,17 +243,17 @@ fn cut(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a line such as `churned: no order in 90 days` defines.
+/// The term that a line such as `churned: no order in 90 days` defines.
 fn defined(lower: &str) -> Option<String> {
     let end = [":", "=", " means "].iter().filter_map(|mark| lower.find(mark)).min()?;
     lower.get(..end).map(|part| part.trim().to_owned())
 }
 
-/// The different groups of three bytes of words that are padded with a space on either side.
+/// The different groups of three bytes of the words, each word with a space on either side.
 fn groups(words: &[String]) -> Vec<[u8; 3]> {
     let padded = format!(" {} ", words.join(" "));
     let within = padded.as_bytes().windows(3).filter_map(|group| <[u8; 3]>::try_from(group).ok());
-    // With a space in the middle it is of two words.
+    // A group with a space in the middle belongs to two words.
     let mut groups: Vec<[u8; 3]> = within.filter(|group| group[1] != b' ').collect();
     groups.sort_unstable();
     groups.dedup();
@@ -298,7 +298,7 @@ mod tests {
         assert!(score("x", "churn rate: what left", "churn rate") > score("x", "churn rate, what left", "churn rate"));
     }
 
-    // The rule of sift does not depend on how windows are kept.
+    // Windows are slices of prepared text; sift makes a text of each.
     #[test]
     fn windows_are_spelled_like_their_words() {
         let words = Words::new("Each newCustomer pays 12b, größe: net of tax");
@@ -326,13 +326,13 @@ mod tests {
         let mut segments = Segments::default();
         segments.add(0, "", &format!("{line}\nlast of all"));
         assert_eq!(segments.lines.len(), pieces.len() + 1);
-        let kept: usize = segments.lines.iter().map(|line| usize::from(line.length)).sum();
-        assert_eq!(segments.texts.len(), kept, "each text is kept once");
+        let stored: usize = segments.lines.iter().map(|line| usize::from(line.length)).sum();
+        assert_eq!(segments.texts.len(), stored, "each text is stored once");
         assert_eq!(segments.find(&Wanted::new("last of all"))[0].line, "last of all");
     }
 
     #[test]
-    fn one_look_compares_few_lines_whatever_its_text() {
+    fn one_query_compares_few_lines_whatever_its_text() {
         let mut segments = Segments::default();
         for number in 0..5000 {
             segments.add(number, "notes", &format!("customer {number} pays the net revenue of order {}", number * 7));
@@ -359,7 +359,7 @@ mod tests {
         }
         segments.add(1000, "", "same shape");
         let mut counts = vec![0; 1001];
-        let mut near: Vec<_> = segments.near(&Query::new("same shape"), 10, &mut counts).collect();
+        let mut near: Vec<_> = segments.near(&Needle::new("same shape"), 10, &mut counts).collect();
         near.sort_unstable_by(|a, b| b.cmp(a));
         assert_eq!(near[0].1, 1000);
         assert!(near.len() <= 10 && counts.iter().all(|count| *count == 0));

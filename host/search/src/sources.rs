@@ -1,4 +1,4 @@
-//! What is searched: the catalog's names and comments, the user's business terms and notes, and solved examples.
+//! The documents of the index: the catalog's names and comments, the user's business terms and notes, and solved examples.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,12 +12,12 @@ use crate::names::Names;
 use crate::segments::Segments;
 use crate::words::{Stems, common_prefix};
 
-/// A note of the user's, on a table, on a column of it, or on anything.
+/// A note of the user on a table, on a column, or on neither.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Note {
-    /// Its name among the notes.
+    /// The name of the note, unique among the notes.
     pub id: String,
-    /// What it says; its lines are found one by one.
+    /// The text; its lines are found one by one.
     pub text: String,
     /// The table that it is about.
     pub table: Option<String>,
@@ -28,20 +28,20 @@ pub struct Note {
 /// A question that was answered before.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Example {
-    /// The question.
+    /// The question in words.
     pub question: String,
     /// The statement that answers it.
     pub sql: String,
 }
 
-/// What the user adds to a catalog.
+/// What the user adds to a catalog: business terms, notes and examples.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sources {
-    /// What people call columns, in one or more words each, by table and column; with an empty column, what they call the table.
+    /// Names that people use for columns, each of one or more words, by table and column; those for the table under an empty column.
     pub terms: BTreeMap<(String, String), Vec<String>>,
-    /// Notes.
+    /// The notes, in any order.
     pub notes: Vec<Note>,
-    /// Solved examples.
+    /// Questions with their statements, in any order.
     pub examples: Vec<Example>,
 }
 
@@ -51,8 +51,8 @@ struct Terms<'s>(HashMap<(String, String), Vec<&'s String>>);
 impl<'s> Terms<'s> {
     fn new(sources: &'s Sources) -> Self {
         let mut terms: HashMap<(String, String), Vec<&String>> = HashMap::new();
-        for ((table, column), told) in &sources.terms {
-            terms.entry((table.to_lowercase(), column.to_lowercase())).or_default().extend(told);
+        for ((table, column), names) in &sources.terms {
+            terms.entry((table.to_lowercase(), column.to_lowercase())).or_default().extend(names);
         }
         Self(terms)
     }
@@ -65,24 +65,24 @@ impl<'s> Terms<'s> {
 /// Bytes of a hit's snippet.
 const SNIPPET: usize = 1 << 10;
 
-// How much a word counts by where it stands: sift ranks paths and headings above text.
+// Weights of a word by where it occurs: sift ranks paths and headings above text.
 const NAME: f32 = 3.0;
 const TERM: f32 = 2.0;
 const TEXT: f32 = 1.0;
 
-/// The documents of one corpus, ready for all lanes.
+/// The documents of one corpus while they are collected, in the form that each retriever needs.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     pub(crate) hits: Vec<Hit>,
     pub(crate) words: Words,
     pub(crate) names: Names,
     pub(crate) segments: Segments,
-    /// What a model for embeddings reads: the first [`MAX_EMBEDDED_TEXT`] bytes.
+    /// The texts for the model for embeddings: of each document the first [`MAX_EMBEDDED_TEXT`] bytes.
     pub(crate) texts: Vec<String>,
 }
 
 impl Documents {
-    /// The next document is whole: its words, its name and its lines were added before.
+    /// Completes a document, after its words, name and lines were added.
     fn push(&mut self, hit: Hit, text: &str) {
         self.hits.push(hit);
         self.words.end();
@@ -102,9 +102,9 @@ impl Documents {
             documents.names.add(&path, &table.name, stem);
             let number = documents.hits.len();
             let mut text = path.replace('_', " ");
-            for told in table.comment.iter().chain(terms.of(&table.name, "")) {
-                documents.segments.add(number, &path, told);
-                text = format!("{text}. {told}");
+            for phrase in table.comment.iter().chain(terms.of(&table.name, "")) {
+                documents.segments.add(number, &path, phrase);
+                text = format!("{text}. {phrase}");
             }
             add_texts(&mut documents.words, stems, table.comment.as_ref(), terms.of(&table.name, ""));
             let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
@@ -145,9 +145,9 @@ impl Documents {
         self.names.add(&path, &column.name, stem);
         let number = self.hits.len();
         let mut text = path.replace('_', " ");
-        for told in column.comment.iter().chain(terms.of(&table.name, &column.name)) {
-            self.segments.add(number, &path, told);
-            text = format!("{text}. {told}");
+        for phrase in column.comment.iter().chain(terms.of(&table.name, &column.name)) {
+            self.segments.add(number, &path, phrase);
+            text = format!("{text}. {phrase}");
         }
         let mut hit = hit(Corpus::Columns, path, column.comment.as_deref());
         hit.table = Some(table.name.clone());
@@ -206,7 +206,7 @@ fn path_of(table: &Table) -> String {
     }
 }
 
-/// A name without the bytes that its siblings begin with too; whole, when nothing else would be left.
+/// A name without the first `prefix` bytes, which all its siblings share; the whole name if no letter or digit would be left.
 fn stem_of(name: &str, prefix: usize) -> &str {
     name.get(prefix..).filter(|stem| stem.chars().any(char::is_alphanumeric)).unwrap_or(name)
 }

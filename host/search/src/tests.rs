@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use syrch_core::ports::{Embedder, MAX_LOOKUP_TEXT, PortError};
-use syrch_core::{Catalog, Column, Corpus, Dialect, Hit, Lane, Lookup, Table};
+use syrch_core::ports::{Embedder, MAX_QUERY_TEXT, PortError};
+use syrch_core::{Catalog, Column, Corpus, Dialect, Hit, RetrievalQuery, Retriever, Table};
 
 use crate::{Example, Index, Note, Sources};
 
@@ -56,19 +56,19 @@ fn index() -> Index {
     Index::new(&catalog(), &sources())
 }
 
-fn look(corpus: Corpus, lane: Lane, text: &str, limit: u32) -> Lookup {
-    Lookup { corpus, lane, text: text.to_owned(), limit }
+fn query(corpus: Corpus, retriever: Retriever, text: &str, limit: u32) -> RetrievalQuery {
+    RetrievalQuery { corpus, retriever, text: text.to_owned(), limit }
 }
 
-fn find(corpus: Corpus, lane: Lane, text: &str) -> Vec<Hit> {
-    let hits = block_on(index().find(&look(corpus, lane, text, 10), None)).unwrap();
+fn find(corpus: Corpus, retriever: Retriever, text: &str) -> Vec<Hit> {
+    let hits = block_on(index().find(&query(corpus, retriever, text, 10), None)).unwrap();
     assert!(hits.iter().all(|hit| hit.score > 0.0 && hit.score < 1.0), "{hits:?}");
     assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
     hits
 }
 
-fn paths(corpus: Corpus, lane: Lane, text: &str) -> Vec<String> {
-    find(corpus, lane, text).into_iter().map(|hit| hit.path).collect()
+fn paths(corpus: Corpus, retriever: Retriever, text: &str) -> Vec<String> {
+    find(corpus, retriever, text).into_iter().map(|hit| hit.path).collect()
 }
 
 #[test]
@@ -81,47 +81,47 @@ fn tables_are_found_by_their_name_columns_comments_and_terms() {
         ("turnovers", "sales_orders"),
         ("brokers by city", "sbBroker"),
     ] {
-        assert_eq!(paths(Corpus::Tables, Lane::Lexical, text)[0], first, "{text}");
+        assert_eq!(paths(Corpus::Tables, Retriever::Lexical, text)[0], first, "{text}");
     }
-    assert!(paths(Corpus::Tables, Lane::Lexical, "weather").is_empty());
+    assert!(paths(Corpus::Tables, Retriever::Lexical, "weather").is_empty());
 }
 
 // The index of syrch compared whole terms with single words, so that a term of two words was never found.
 #[test]
 fn a_term_of_several_words_is_found() {
-    let hits = find(Corpus::Columns, Lane::Lexical, "What is the net revenue of each country?");
+    let hits = find(Corpus::Columns, Retriever::Lexical, "What is the net revenue of each country?");
     let found = hits.iter().find(|hit| hit.path == "sales_orders.amt_net").unwrap();
     assert_eq!((found.table.as_deref(), found.column.as_deref()), (Some("sales_orders"), Some("amt_net")));
-    assert_eq!(paths(Corpus::Columns, Lane::Lexical, "net revenue")[0], "sales_orders.amt_net");
+    assert_eq!(paths(Corpus::Columns, Retriever::Lexical, "net revenue")[0], "sales_orders.amt_net");
 }
 
 #[test]
 fn short_names_and_prefixes_are_understood() {
-    assert_eq!(paths(Corpus::Columns, Lane::Lexical, "net amount")[0], "sales_orders.amt_net");
-    assert_eq!(paths(Corpus::Columns, Lane::Lexical, "country")[0], "customers.ctry_cd");
-    assert_eq!(paths(Corpus::Columns, Lane::Lexical, "city"), ["sbBroker.sbbrCity"]);
+    assert_eq!(paths(Corpus::Columns, Retriever::Lexical, "net amount")[0], "sales_orders.amt_net");
+    assert_eq!(paths(Corpus::Columns, Retriever::Lexical, "country")[0], "customers.ctry_cd");
+    assert_eq!(paths(Corpus::Columns, Retriever::Lexical, "city"), ["sbBroker.sbbrCity"]);
 }
 
 #[test]
 fn misspelled_names_are_found_by_their_spelling() {
-    assert!(paths(Corpus::Tables, Lane::Lexical, "custmers").is_empty());
-    assert_eq!(paths(Corpus::Tables, Lane::PathFuzzy, "custmers")[0], "customers");
-    assert_eq!(paths(Corpus::Columns, Lane::PathFuzzy, "fullnmae")[0], "customers.full_name");
+    assert!(paths(Corpus::Tables, Retriever::Lexical, "custmers").is_empty());
+    assert_eq!(paths(Corpus::Tables, Retriever::PathFuzzy, "custmers")[0], "customers");
+    assert_eq!(paths(Corpus::Columns, Retriever::PathFuzzy, "fullnmae")[0], "customers.full_name");
 }
 
 #[test]
 fn the_line_that_fits_is_the_snippet() {
-    let hits = find(Corpus::Columns, Lane::SegmentFuzzy, "residense");
+    let hits = find(Corpus::Columns, Retriever::SegmentFuzzy, "residense");
     assert_eq!(hits[0].snippet.as_deref(), Some("country of residence"));
-    let hits = find(Corpus::Notes, Lane::SegmentFuzzy, "churned");
+    let hits = find(Corpus::Notes, Retriever::SegmentFuzzy, "churned");
     assert_eq!((hits[0].id.as_str(), hits[0].snippet.as_deref()), ("n2", Some("Churned: no order in 90 days.")));
 }
 
 #[test]
 fn notes_and_examples_are_found_by_their_words() {
-    let notes = find(Corpus::Notes, Lane::Lexical, "fiscal years");
+    let notes = find(Corpus::Notes, Retriever::Lexical, "fiscal years");
     assert_eq!((notes.len(), notes[0].id.as_str(), notes[0].table.as_deref()), (1, "n1", None));
-    let examples = find(Corpus::Examples, Lane::Lexical, "brokers of Rome");
+    let examples = find(Corpus::Examples, Retriever::Lexical, "brokers of Rome");
     assert_eq!(examples[0].path, "example 2");
     assert!(examples[0].payload.as_ref().unwrap().contains("SELECT sbbrName FROM sbBroker"));
 }
@@ -129,7 +129,7 @@ fn notes_and_examples_are_found_by_their_words() {
 // Sift's D4: without a reranker, the limit was ignored.
 #[test]
 fn limits_hold_and_ties_are_in_order() {
-    let of = |limit| block_on(index().find(&look(Corpus::Columns, Lane::PathFuzzy, "id", limit), None)).unwrap();
+    let of = |limit| block_on(index().find(&query(Corpus::Columns, Retriever::PathFuzzy, "id", limit), None)).unwrap();
     let ids = |hits: &[Hit]| hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&of(2)), ["customers.id", "sales_orders.id"]);
     assert_eq!(of(2)[0].score, of(2)[1].score);
@@ -137,20 +137,20 @@ fn limits_hold_and_ties_are_in_order() {
     let tables = (0..200).map(|number| table(&format!("item_{number}"), &[("id", "")])).collect();
     let many = Catalog { tables, ..catalog() };
     let index = Index::new(&many, &Sources::default());
-    for lane in [Lane::Lexical, Lane::PathFuzzy] {
-        assert_eq!(block_on(index.find(&look(Corpus::Tables, lane, "item", 5000), None)).unwrap().len(), 100);
+    for retriever in [Retriever::Lexical, Retriever::PathFuzzy] {
+        assert_eq!(block_on(index.find(&query(Corpus::Tables, retriever, "item", 5000), None)).unwrap().len(), 100);
     }
 }
 
 #[test]
-fn what_there_is_not_is_said() {
-    let said = |corpus, lane| block_on(index().find(&look(corpus, lane, "x", 1), None)).unwrap_err();
-    assert!(matches!(said(Corpus::Cells, Lane::Lexical), PortError::Denied(_)));
-    assert_eq!(said(Corpus::Other("web".into()), Lane::Lexical), PortError::Unsupported);
-    assert_eq!(said(Corpus::Tables, Lane::Other("psychic".into())), PortError::Unsupported);
-    assert_eq!(said(Corpus::Tables, Lane::Vector), PortError::Unsupported);
+fn unknown_corpora_and_retrievers_are_errors() {
+    let error = |corpus, retriever| block_on(index().find(&query(corpus, retriever, "x", 1), None)).unwrap_err();
+    assert!(matches!(error(Corpus::Cells, Retriever::Lexical), PortError::Denied(_)));
+    assert_eq!(error(Corpus::Other("web".into()), Retriever::Lexical), PortError::Unsupported);
+    assert_eq!(error(Corpus::Tables, Retriever::Other("psychic".into())), PortError::Unsupported);
+    assert_eq!(error(Corpus::Tables, Retriever::Vector), PortError::Unsupported);
     let empty = Index::new(&Catalog { tables: Vec::new(), ..catalog() }, &Sources::default());
-    assert_eq!(block_on(empty.find(&look(Corpus::Notes, Lane::Lexical, "x", 9), None)), Ok(Vec::new()));
+    assert_eq!(block_on(empty.find(&query(Corpus::Notes, Retriever::Lexical, "x", 9), None)), Ok(Vec::new()));
 }
 
 /// Vectors by the words that a text has; counts its calls.
@@ -179,7 +179,7 @@ fn vectors_are_computed_once_and_an_outage_is_not_kept() {
     let model = Model::default();
     *model.failing.lock().unwrap() = Some(PortError::Unavailable("later".into()));
     let index = Index::new(&catalog(), &Sources::default());
-    let find = || block_on(index.find(&look(Corpus::Tables, Lane::Vector, "every purchase", 1), Some(&model)));
+    let find = || block_on(index.find(&query(Corpus::Tables, Retriever::Vector, "every purchase", 1), Some(&model)));
     assert_eq!(find(), Err(PortError::Unavailable("later".into())));
     let first = find().unwrap();
     assert_eq!(first[0].path, "sales_orders");
@@ -191,13 +191,13 @@ fn vectors_are_computed_once_and_an_outage_is_not_kept() {
 
 #[test]
 fn an_index_does_not_depend_on_the_order_of_maps() {
-    let looks: Vec<Lookup> = [Lane::Lexical, Lane::PathFuzzy, Lane::SegmentFuzzy]
+    let queries: Vec<RetrievalQuery> = [Retriever::Lexical, Retriever::PathFuzzy, Retriever::SegmentFuzzy]
         .into_iter()
-        .flat_map(|lane| {
+        .flat_map(|retriever| {
             [Corpus::Tables, Corpus::Columns, Corpus::Notes].map(|corpus| {
-                look(
+                query(
                     corpus,
-                    lane.clone(),
+                    retriever.clone(),
                     "Which customers of the country have orders with net amounts in cents by city?",
                     50,
                 )
@@ -206,7 +206,7 @@ fn an_index_does_not_depend_on_the_order_of_maps() {
         .collect();
     let found = || {
         let index = index();
-        looks.iter().map(|look| index.find_now(look)).collect::<Vec<_>>()
+        queries.iter().map(|query| index.find_now(query)).collect::<Vec<_>>()
     };
     let first = found();
     assert!(first.iter().all(|found| found.as_ref().is_some_and(Result::is_ok)));
@@ -217,26 +217,26 @@ fn an_index_does_not_depend_on_the_order_of_maps() {
 }
 
 #[test]
-fn a_text_is_looked_for_up_to_its_limit() {
+fn a_text_is_searched_up_to_its_limit() {
     // The limit is within the two bytes of a letter.
     let long = format!("{}é custmers", "customers_".repeat(110))[..].replacen("customers", "customerz", 1);
-    let cut = &long[..MAX_LOOKUP_TEXT];
-    for lane in [Lane::Lexical, Lane::PathFuzzy, Lane::SegmentFuzzy] {
+    let cut = &long[..MAX_QUERY_TEXT];
+    for retriever in [Retriever::Lexical, Retriever::PathFuzzy, Retriever::SegmentFuzzy] {
         for corpus in [Corpus::Tables, Corpus::Columns, Corpus::Notes] {
             assert_eq!(
-                index().find_now(&look(corpus.clone(), lane.clone(), &long, 9)),
-                index().find_now(&look(corpus, lane.clone(), cut, 9)),
+                index().find_now(&query(corpus.clone(), retriever.clone(), &long, 9)),
+                index().find_now(&query(corpus, retriever.clone(), cut, 9)),
             );
         }
     }
-    let far = format!("{}é customers", "x".repeat(MAX_LOOKUP_TEXT - 1));
-    assert!(paths(Corpus::Tables, Lane::Lexical, &far).is_empty());
-    let near = format!("{} customers", "x".repeat(MAX_LOOKUP_TEXT - 10));
-    assert_eq!(paths(Corpus::Tables, Lane::Lexical, &near)[0], "customers");
+    let far = format!("{}é customers", "x".repeat(MAX_QUERY_TEXT - 1));
+    assert!(paths(Corpus::Tables, Retriever::Lexical, &far).is_empty());
+    let near = format!("{} customers", "x".repeat(MAX_QUERY_TEXT - 10));
+    assert_eq!(paths(Corpus::Tables, Retriever::Lexical, &near)[0], "customers");
 }
 
 #[test]
-fn hits_are_bounded_in_every_lane() {
+fn hits_are_bounded_in_every_retriever() {
     let note = |number| Note {
         id: format!("n{number:02}"),
         text: "churned customers of the year. ".repeat(100),
@@ -252,19 +252,20 @@ fn hits_are_bounded_in_every_lane() {
     catalog.tables[0].comment = Some("churned customers é".repeat(500));
     let index = Index::new(&catalog, &sources);
     let model = Model::default();
-    for lane in [Lane::Lexical, Lane::PathFuzzy, Lane::SegmentFuzzy, Lane::Vector] {
+    for retriever in [Retriever::Lexical, Retriever::PathFuzzy, Retriever::SegmentFuzzy, Retriever::Vector] {
         for corpus in [Corpus::Tables, Corpus::Notes, Corpus::Examples] {
-            let text = match (&corpus, &lane) {
-                (Corpus::Notes, Lane::PathFuzzy) => "n01",
-                (Corpus::Examples, Lane::PathFuzzy) => "example",
+            let text = match (&corpus, &retriever) {
+                (Corpus::Notes, Retriever::PathFuzzy) => "n01",
+                (Corpus::Examples, Retriever::PathFuzzy) => "example",
                 _ => "churned customers",
             };
-            let hits = block_on(index.find(&look(corpus.clone(), lane.clone(), text, 100), Some(&model))).unwrap();
-            assert!(!hits.is_empty(), "{corpus:?} {lane:?}");
-            let most = if lane == Lane::SegmentFuzzy { 220 } else { 1024 };
+            let hits =
+                block_on(index.find(&query(corpus.clone(), retriever.clone(), text, 100), Some(&model))).unwrap();
+            assert!(!hits.is_empty(), "{corpus:?} {retriever:?}");
+            let most = if retriever == Retriever::SegmentFuzzy { 220 } else { 1024 };
             assert!(hits.iter().all(|hit| hit.snippet.as_ref().is_none_or(|snippet| snippet.len() <= most)));
             let bytes: usize = hits.iter().map(|hit| hit.id.len() + hit.payload.as_ref().map_or(0, String::len)).sum();
-            assert!(bytes <= crate::shelf::BYTES);
+            assert!(bytes <= crate::corpus::BYTES);
             assert!(corpus != Corpus::Examples || hits.len() < 10, "{}", hits.len());
         }
     }
@@ -275,9 +276,9 @@ fn an_index_is_shared_between_threads() {
     fn shared<T: Send + Sync>(_: &T) {}
     let index = index();
     shared(&index);
-    assert_eq!(index.find_now(&look(Corpus::Tables, Lane::Vector, "x", 1)), None);
+    assert_eq!(index.find_now(&query(Corpus::Tables, Retriever::Vector, "x", 1)), None);
     assert_eq!(
-        index.find_now(&look(Corpus::Cells, Lane::Vector, "x", 1)).unwrap().unwrap_err(),
+        index.find_now(&query(Corpus::Cells, Retriever::Vector, "x", 1)).unwrap().unwrap_err(),
         PortError::Denied("cells are found through the port `cells`".to_owned())
     );
 }
@@ -287,7 +288,8 @@ fn an_index_is_shared_between_threads() {
 fn vectors_of_documents_serve_later_searches() {
     let index = Index::new(&catalog(), &Sources::default());
     let (first, second) = (Model::default(), Model::default());
-    let find = |model| block_on(index.find(&look(Corpus::Tables, Lane::Vector, "every purchase", 1), Some(model)));
+    let find =
+        |model| block_on(index.find(&query(Corpus::Tables, Retriever::Vector, "every purchase", 1), Some(model)));
     assert_eq!(find(&first), find(&second));
     assert_eq!((first.calls.load(Ordering::SeqCst), second.calls.load(Ordering::SeqCst)), (2, 1));
 }

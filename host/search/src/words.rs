@@ -4,188 +4,51 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use rust_stemmers::{Algorithm, Stemmer};
+use syrch_words::{abbreviation, is_stop_word};
 
-/// Words that say how a question is put and not what it is about.
+/// Further stop words: they occur in the wording of a question and do not name what it asks for. Sorted.
 const STOPS: &[&str] = &[
-    "a",
-    "about",
     "after",
-    "all",
-    "also",
-    "an",
-    "and",
-    "any",
-    "are",
-    "as",
     "ascending",
-    "at",
-    "be",
-    "been",
     "before",
     "between",
-    "both",
-    "but",
-    "by",
     "calculate",
-    "can",
     "compute",
-    "corresponding",
-    "could",
     "descending",
-    "did",
     "different",
-    "display",
     "distinct",
-    "do",
-    "does",
-    "each",
     "either",
-    "every",
-    "find",
-    "for",
-    "from",
-    "get",
-    "give",
-    "had",
-    "has",
-    "have",
-    "how",
-    "i",
-    "if",
-    "in",
     "include",
     "including",
-    "into",
-    "is",
-    "it",
-    "its",
-    "list",
-    "many",
-    "me",
     "more",
     "most",
-    "much",
-    "my",
     "no",
     "not",
-    "of",
-    "on",
-    "only",
-    "or",
     "ordered",
-    "our",
-    "out",
     "over",
-    "per",
-    "please",
-    "provide",
     "respectively",
-    "return",
     "s",
-    "show",
-    "so",
-    "some",
     "sorted",
-    "such",
     "t",
-    "tell",
-    "than",
-    "that",
-    "the",
-    "their",
-    "them",
-    "then",
-    "there",
-    "these",
-    "they",
-    "this",
-    "those",
-    "to",
-    "under",
-    "us",
-    "use",
-    "using",
-    "was",
-    "we",
-    "were",
-    "what",
-    "when",
-    "where",
-    "which",
-    "who",
-    "whom",
-    "whose",
     "why",
-    "will",
-    "with",
     "without",
-    "would",
-    "you",
-    "your",
 ];
 
-/// What schemas write short.
-const SHORT: &[(&str, &str)] = &[
-    ("acct", "account"),
-    ("addr", "address"),
-    ("amt", "amount"),
-    ("avg", "average"),
-    ("cat", "category"),
-    ("cnt", "count"),
-    ("ctry", "country"),
-    ("cust", "customer"),
-    ("dept", "department"),
-    ("desc", "description"),
-    ("dest", "destination"),
-    ("dob", "birth date"),
-    ("emp", "employee"),
-    ("fname", "first name"),
-    ("inv", "invoice"),
-    ("lname", "last name"),
-    ("loc", "location"),
-    ("max", "maximum"),
-    ("mgr", "manager"),
-    ("min", "minimum"),
-    ("nbr", "number"),
-    ("no", "number"),
-    ("num", "number"),
-    ("org", "organization"),
-    ("prod", "product"),
-    ("pub", "publication"),
-    ("qty", "quantity"),
-    ("ref", "reference"),
-    ("stu", "student"),
-    ("tel", "phone"),
-    ("tx", "transaction"),
-    ("txn", "transaction"),
-    ("yr", "year"),
-];
-
-/// Plurals and verbs that no stemmer knows.
-const IRREGULAR: &[(&str, &str)] = &[
+/// Forms of irregular verbs.
+const VERBS: &[(&str, &str)] = &[
     ("bought", "buy"),
-    ("children", "child"),
     ("drove", "drive"),
-    ("feet", "foot"),
     ("flew", "fly"),
     ("flown", "fly"),
-    ("geese", "goose"),
     ("given", "give"),
     ("held", "hold"),
     ("made", "make"),
-    ("men", "man"),
-    ("mice", "mouse"),
     ("paid", "pay"),
-    ("people", "person"),
-    ("persons", "person"),
     ("sang", "sing"),
     ("sold", "sell"),
     ("spent", "spend"),
     ("sung", "sing"),
     ("taught", "teach"),
-    ("teeth", "tooth"),
-    ("women", "woman"),
     ("won", "win"),
     ("written", "write"),
     ("wrote", "write"),
@@ -194,55 +57,50 @@ const IRREGULAR: &[(&str, &str)] = &[
 /// The stems of an identifier.
 #[derive(Debug)]
 pub(crate) struct Named {
-    /// Of its words.
+    /// The stems of its words.
     pub(crate) words: Vec<String>,
-    /// Of what its short words stand for; empty when it has none.
+    /// The stems of the words that its abbreviations stand for; empty if it has none.
     pub(crate) long: Vec<String>,
 }
 
-/// A stemmer that knows irregular words, which remembers what it did: a catalog has few different words.
+/// A stemmer with a cache, since a catalog has few different words. It knows irregular plurals and verbs.
+#[derive(Default)]
 pub(crate) struct Stems {
-    stemmer: Stemmer,
     known: RefCell<HashMap<String, String>>,
     names: RefCell<HashMap<String, Rc<Named>>>,
 }
 
 impl Stems {
-    pub(crate) fn new() -> Self {
-        Self { stemmer: Stemmer::create(Algorithm::English), known: RefCell::default(), names: RefCell::default() }
-    }
-
     /// The stem of a word in lower case.
     pub(crate) fn stem(&self, word: &str) -> String {
         if let Some(stem) = self.known.borrow().get(word) {
             return stem.clone();
         }
-        let regular = IRREGULAR.iter().find(|(form, _)| *form == word).map_or(word, |(_, regular)| regular);
-        let stem = self.stemmer.stem(regular).into_owned();
+        let stem = syrch_words::stem(VERBS.iter().find(|(form, _)| *form == word).map_or(word, |(_, verb)| verb));
         self.known.borrow_mut().insert(word.to_owned(), stem.clone());
         stem
     }
 
-    /// The stems of a text's words without stop words; with them, when there are no others.
+    /// The stems of a text's words without stop words; of all words if there are only stop words.
     pub(crate) fn of_text(&self, text: &str) -> Vec<String> {
         content(text).iter().map(|word| self.stem(word)).collect()
     }
 
-    /// The stems of an identifier: a catalog's names are asked for again and again.
+    /// The stems of an identifier, from the cache if it occurred before.
     pub(crate) fn of_name(&self, name: &str) -> Rc<Named> {
         if let Some(named) = self.names.borrow().get(name) {
             return Rc::clone(named);
         }
         let parts = parts(name);
-        let long = parts.iter().filter_map(|part| SHORT.iter().find(|(short, _)| short == part));
-        let long = long.flat_map(|(_, long)| long.split(' ')).map(|word| self.stem(word)).collect();
+        let long = parts.iter().filter_map(|part| abbreviation(part));
+        let long = long.flat_map(|long| long.split(' ')).map(|word| self.stem(word)).collect();
         let named = Rc::new(Named { words: parts.iter().map(|part| self.stem(part)).collect(), long });
         self.names.borrow_mut().insert(name.to_owned(), Rc::clone(&named));
         named
     }
 }
 
-/// The words of a text in lower case: identifiers in it are taken apart, stop words left out, unless there is nothing else.
+/// The words of a text in lower case, with its identifiers divided into words, and without stop words unless there are no others.
 pub(crate) fn content(text: &str) -> Vec<String> {
     let mut words = parts(text);
     if words.iter().any(|word| !is_stop(word)) {
@@ -252,11 +110,11 @@ pub(crate) fn content(text: &str) -> Vec<String> {
 }
 
 fn is_stop(word: &str) -> bool {
-    STOPS.binary_search(&word).is_ok()
+    is_stop_word(word) || STOPS.binary_search(&word).is_ok()
 }
 
-/// The words of an identifier or a text in lower case: cut at everything that is neither letter nor digit, at changes of case, and
-/// between letters and digits.
+/// The words of an identifier or a text in lower case. It is divided at everything that is neither letter nor digit, at changes of case,
+/// and between letters and digits.
 pub(crate) fn parts(name: &str) -> Vec<String> {
     let mut chars = name.chars().peekable();
     let mut words: Vec<String> = Vec::new();
@@ -299,8 +157,8 @@ pub(crate) fn compact(text: &str) -> String {
     letters
 }
 
-/// The number of bytes that all of these names begin with, letter case aside, when there are at least three names, at least two such bytes,
-/// else 0: such a prefix tells the table and not the column (`custName`, `custCity`).
+/// The length in bytes of the common prefix of the names, letter case aside, if there are at least three names and it has at least two
+/// bytes; else 0. Such a prefix names the table and not the column (`custName`, `custCity`).
 pub(crate) fn common_prefix(names: &[&str]) -> usize {
     let Some((first, others)) = names.split_first().filter(|_| names.len() >= 3) else { return 0 };
     let shared = |other: &&str| {
@@ -332,7 +190,7 @@ mod tests {
 
     #[test]
     fn plurals_meet_their_singulars() {
-        let stems = Stems::new();
+        let stems = Stems::default();
         for (one, many) in [("city", "cities"), ("person", "people"), ("singer", "singers"), ("woman", "women")] {
             assert_eq!(stems.stem(one), stems.stem(many), "{one}");
         }
@@ -346,8 +204,8 @@ mod tests {
 
     #[test]
     fn short_words_are_written_out() {
-        assert_eq!(Stems::new().of_name("cust_no").long, ["custom", "number"]);
-        assert!(Stems::new().of_name("city").long.is_empty());
+        assert_eq!(Stems::default().of_name("cust_no").long, ["custom", "number"]);
+        assert!(Stems::default().of_name("city").long.is_empty());
     }
 
     #[test]

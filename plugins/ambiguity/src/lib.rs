@@ -2,108 +2,17 @@
 //!
 //! `words` makes the question: a model's when there is one, else one by rule from what went wrong.
 
+mod clarifier;
+mod settings;
 #[cfg(test)]
 mod tests;
-mod words;
 
-use syrch_plugin::prelude::*;
-use syrch_plugin::score::{AmbiguityWeights, ambiguity_of};
+pub use crate::settings::Settings;
 
-syrch_plugin::settings! {
-    /// When to ask.
-    pub struct Doubt {
-        /// Above this score the user is asked.
-        threshold: f64 = 0.35, 0.0 ..= 1.0;
-        /// Weight of how far the best confidence is from certainty.
-        doubt: f64 = 0.35, 0.0 ..= 1.0;
-        /// Weight of the variance of the confidences.
-        variance: f64 = 0.15, 0.0 ..= 1.0;
-        /// Weight of an error; an error counts half of it.
-        error: f64 = 0.30, 0.0 ..= 1.0;
-        /// Weight of an empty result; it counts three tenths of it.
-        empty: f64 = 0.20, 0.0 ..= 1.0;
-        /// Whether a model may word the question.
-        ask_model: bool = true;
-    }
-}
-
-/// The clarifier.
-pub struct AmbiguityClarifier {
-    doubt: Doubt,
-}
-
-impl Plugin for AmbiguityClarifier {
-    const NAME: &'static str = "ambiguity";
-    const SUMMARY: &'static str = "asks the user about the task that stayed most unclear";
-    type Settings = Doubt;
-
-    fn new(doubt: Doubt) -> Self {
-        Self { doubt }
-    }
-}
-
-impl ClarifierRole for AmbiguityClarifier {
-    fn assess(
-        &self,
-        host: &impl ClarifierHost,
-        problem: &Problem,
-        catalog: &Catalog,
-        graph: &Graph,
-        seen: &[Observation],
-    ) -> Result<Vec<Question>, Failure> {
-        let Some((score, worst)) = self.worst(graph, seen) else { return Ok(Vec::new()) };
-        if score <= self.doubt.threshold {
-            return Ok(Vec::new());
-        }
-        let told = graph.task(&worst.task).map_or(problem.question.as_str(), |task| task.text.as_str());
-        let (text, choices) = words::by_rule(told, catalog, worst);
-        let text = if self.doubt.ask_model {
-            words::by_model(host, problem, catalog, told, worst).unwrap_or(text)
-        } else {
-            text
-        };
-        if problem.answers.iter().any(|(question, _)| *question == text) {
-            host.note(Level::Info, "the one question worth asking was asked before");
-            return Ok(Vec::new());
-        }
-        Ok(vec![Question { text, choices, ambiguity: score }])
-    }
-}
-
-impl Doubt {
-    fn weights(&self) -> AmbiguityWeights {
-        AmbiguityWeights { doubt: self.doubt, variance: self.variance, error: self.error, empty: self.empty }
-    }
-}
-
-impl AmbiguityClarifier {
-    /// The most unclear task and its score; the first one of several. What an answer of the user's cannot mend does not count.
-    fn worst<'a>(&self, graph: &Graph, seen: &'a [Observation]) -> Option<(f64, &'a Observation)> {
-        let weights = self.doubt.weights();
-        let is_step = |observation: &&Observation| {
-            graph.task(&observation.task).is_none_or(|task| task.operation == Operation::Solve)
-        };
-        let mut worst: Option<(f64, &Observation)> = None;
-        for observation in seen.iter().filter(is_step).filter(|observation| can_be_mended(observation)) {
-            let Some(score) = ambiguity_of(&weights, observation) else { continue };
-            if worst.is_none_or(|(highest, _)| score > highest) {
-                worst = Some((score, observation));
-            }
-        }
-        worst
-    }
-}
-
-/// A user cannot answer away a spent budget, a lost database or an endpoint that is down.
-fn can_be_mended(observation: &Observation) -> bool {
-    match &observation.ending {
-        Ending::Failed(failure) => match failure.kind {
-            FailureKind::Budget | FailureKind::Cancelled | FailureKind::Database | FailureKind::Internal => false,
-            FailureKind::Model => !failure.retryable,
-            _ => true,
-        },
-        _ => true,
-    }
+syrch_plugin::plugin! {
+    /// Implements the role `clarifier`.
+    pub struct AmbiguityClarifier(Settings) = "ambiguity",
+        "asks the user about the task that stayed most unclear";
 }
 
 syrch_plugin::export!(AmbiguityClarifier: clarifier);

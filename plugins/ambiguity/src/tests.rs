@@ -3,7 +3,7 @@
 use syrch_plugin::fakes::FakeHost;
 use syrch_plugin::prelude::*;
 
-use crate::{AmbiguityClarifier, Doubt};
+use crate::{AmbiguityClarifier, Settings};
 
 fn catalog() -> Catalog {
     let column = |name: &str| Column { name: name.into(), ..Column::default() };
@@ -43,7 +43,7 @@ fn failed(kind: FailureKind, message: &str) -> Ending {
 }
 
 fn assess(host: &FakeHost, seen: &[Observation]) -> Vec<Question> {
-    let plugin = AmbiguityClarifier::new(Doubt::default());
+    let plugin = AmbiguityClarifier::new(Settings::default());
     plugin.assess(host, &Problem::new("Where do buyers live?"), &catalog(), &graph(), seen).unwrap()
 }
 
@@ -127,13 +127,13 @@ fn the_same_question_is_not_asked_twice() {
     let lost = [seen("A", failed(FailureKind::Input, "unclear"), &[])];
     let asked = assess(&host, &lost).remove(0).text;
     let problem = Problem { answers: vec![(asked, "no idea".into())], ..Problem::new("Where do buyers live?") };
-    let plugin = AmbiguityClarifier::new(Doubt::default());
+    let plugin = AmbiguityClarifier::new(Settings::default());
     assert!(plugin.assess(&host, &problem, &catalog(), &graph(), &lost).unwrap().is_empty());
 }
 
 #[test]
 fn the_threshold_is_the_users() {
-    let plugin = AmbiguityClarifier::new(Doubt::read(r#"{"threshold": 0.01, "ask_model": false}"#).unwrap());
+    let plugin = AmbiguityClarifier::new(Settings::read(r#"{"threshold": 0.01, "ask_model": false}"#).unwrap());
     let doubtful = [seen("A", Ending::Solved, &[0.9])];
     let questions = plugin.assess(&FakeHost::default(), &Problem::new("q"), &catalog(), &graph(), &doubtful).unwrap();
     assert_eq!(questions[0].text, "I am not sure what \"regions of buyers\" asks for. Can you say it more exactly?");

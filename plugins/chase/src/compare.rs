@@ -5,20 +5,20 @@ use syrch_plugin::prompt;
 use syrch_plugin::serde_json;
 use syrch_plugin::text::{clip, count, line};
 
-use crate::Habits;
+use crate::Settings;
 
 // Enough to judge by, and a bound on what a hostile reply can put into the next prompt.
 const STATEMENT: usize = 8000;
-// Characters of a task's text.
+// The most characters of a task's text.
 const TASK: usize = 2000;
-/// Rows of each result that are read to tell the two apart.
+/// The number of rows of each result that are compared.
 const READ: u32 = 200;
 /// The two words of a verdict.
 const WORDS: [&str; 2] = ["A", "B"];
 
 /// What all comparisons of one task are about.
 pub(crate) struct Matter<'a> {
-    pub(crate) habits: &'a Habits,
+    pub(crate) settings: &'a Settings,
     pub(crate) problem: &'a Problem,
     pub(crate) catalog: &'a Catalog,
     pub(crate) task: &'a Task,
@@ -35,7 +35,7 @@ impl Matter<'_> {
     /// The request that asks which of two is right, the first as A. Only the tables that one of them reads are shown (CHASE-SQL's union of
     /// their schemas).
     pub(crate) fn request(&self, host: &(impl Inspect + Rows), first: Shown, second: Shown) -> Request {
-        let tables = prompt::catalog(&self.read(host, [first, second]), self.habits.catalog_bytes as usize);
+        let tables = prompt::catalog(&self.read(host, [first, second]), self.settings.catalog_bytes as usize);
         let mut user = format!("Tables:\n{tables}\n{}", prompt::problem(self.problem));
         if self.task.text.trim() != self.problem.question.trim() {
             let text = line(&self.task.text, TASK);
@@ -65,7 +65,7 @@ impl Matter<'_> {
         )
     }
 
-    /// The catalog with the tables of the two alone; whole when they cannot be told.
+    /// The catalog with only the tables of the two statements; the whole catalog if these are not known.
     fn read(&self, host: &impl Inspect, both: [Shown; 2]) -> Catalog {
         let facts: Vec<Facts> = both.iter().filter_map(|one| host.check(one.sql).ok()).collect();
         let is_read = |table: &&Table| {
@@ -81,7 +81,7 @@ impl Matter<'_> {
 
     /// Rows that only one of the two has; nothing without a grant.
     fn difference(&self, host: &impl Rows, first: Shown, second: Shown) -> String {
-        let most = self.habits.compared_rows as usize;
+        let most = self.settings.compared_rows as usize;
         let read = |one: Shown| host.read(one.results, 0, READ);
         let (true, Ok(left), Ok(right)) = (most > 0, read(first), read(second)) else { return String::new() };
         let is_whole = |page: &Page, one: Shown| page.rows.len() as u64 == one.results.profile().rows;
@@ -90,13 +90,13 @@ impl Matter<'_> {
         if only_left.rows.is_empty() && only_right.rows.is_empty() {
             return if among.is_empty() { String::new() } else { "The first rows of both are the same.\n".to_owned() };
         }
-        let told = |word: &str, mut only: Page| {
+        let reported = |word: &str, mut only: Page| {
             let number = count(only.rows.len() as u64, "row");
             only.rows.truncate(most);
             let rows = if only.rows.is_empty() { String::new() } else { prompt::rows(&only) };
             format!("\nOnly {word} has{among}: {number}\n{rows}")
         };
-        told(WORDS[0], only_left) + &told(WORDS[1], only_right)
+        reported(WORDS[0], only_left) + &reported(WORDS[1], only_right)
     }
 }
 

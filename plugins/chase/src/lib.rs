@@ -1,103 +1,25 @@
-//! CHASE-SQL (Pourreza et al. 2024) as a plugin of three roles, which are used together or apart: a planner that writes the plan of
-//! one statement in three steps, a solver that draws candidates from several generators, repairs them and lets them compete, and a
-//! reward that lets the candidates of another solver compete.
+//! CHASE-SQL (Pourreza et al. 2024) as a plugin of three roles, which work together or apart: a planner that writes the plan of one
+//! statement in three steps, a solver that draws candidates from several generators, repairs them and lets them compete, and a reward that
+//! lets the candidates of another solver compete.
 //!
-//! `plan` is the planner, `generate` writes the generators' prompts, `draw` takes candidates through model and database, `cluster`
-//! groups them by result, `compare` asks which of two is right, `tournament` counts points, `solve` and `judge` are the other roles.
+//! `prompts` has the generators, `compare` asks which of two results is right, and `tournament` counts points.
 
-mod cluster;
 mod compare;
-mod draw;
-mod generate;
-mod judge;
-mod plan;
-mod solve;
+mod planner;
+mod prompts;
+mod reward;
+mod settings;
+mod solver;
 #[cfg(test)]
 mod tests;
 mod tournament;
 
-use syrch_plugin::prelude::*;
+pub use crate::settings::Settings;
 
-syrch_plugin::settings! {
-    /// What is drawn, repaired and compared.
-    pub struct Habits {
-        /// Candidates that follow the three steps of a query plan; 0 turns the generator off.
-        query_plan: u32 = 2, 0 ..= 16;
-        /// Candidates by sub-questions that are solved and put together; 0 turns the generator off.
-        divide_and_conquer: u32 = 2, 0 ..= 16;
-        /// Candidates written at once, after examples; 0 turns the generator off.
-        direct: u32 = 1, 0 ..= 16;
-        /// The temperature of a draw; repairs and judgements have the model's own.
-        temperature: f64 = 1.0, 0.0 ..= 2.0;
-        /// Solved examples before a direct candidate: stored ones, else ones that the model makes up on these tables. 0: none.
-        examples: u32 = 3, 0 ..= 10;
-        /// Repairs of one candidate, as far as the policy's attempts allow.
-        repairs: u32 = 1, 0 ..= 5;
-        /// Whether a statement without rows is repaired too.
-        repair_empty: bool = false;
-        /// Pairs of results that the model compares at most; 0: agreement alone decides.
-        comparisons: u32 = 3, 0 ..= 50;
-        /// The share of agreeing candidates from which on nothing is compared.
-        clear_lead: f64 = 0.75, 0.0 ..= 1.0;
-        /// The confidence of a candidate without rivals, when the model states none.
-        unstated: f64 = 0.7, 0.0 ..= 1.0;
-        /// Rows by which two results differ that a comparison shows of each, as far as they are granted.
-        compared_rows: u32 = 5, 0 ..= 50;
-        /// Rows above this number count as more than a good answer has.
-        overflow_rows: u64 = 1000, 1 ..= 1_000_000_000;
-        /// Rows of each finished dependency that stand in the prompt, as far as they are granted.
-        parent_rows: u32 = 3, 0 ..= 50;
-        /// Bytes of a prompt that the catalog may fill.
-        catalog_bytes: u32 = 48_000, 500 ..= 200_000;
-    }
-}
-
-/// The plugin.
-pub struct Chase {
-    habits: Habits,
-}
-
-impl Plugin for Chase {
-    const NAME: &'static str = "chase";
-    const SUMMARY: &'static str =
+syrch_plugin::plugin! {
+    /// The plugin of the three roles.
+    pub struct Chase(Settings) = "chase",
         "plans a statement in three steps, draws it in several ways, and lets the results compete";
-    type Settings = Habits;
-
-    fn new(habits: Habits) -> Self {
-        Self { habits }
-    }
-}
-
-impl PlannerRole for Chase {
-    fn plan(&self, host: &impl PlannerHost, problem: &Problem, catalog: &Catalog) -> Result<Graph, Failure> {
-        plan::plan(host, &self.habits, problem, catalog)
-    }
-}
-
-impl SolverRole for Chase {
-    fn solve(
-        &self,
-        host: &impl SolverHost,
-        problem: &Problem,
-        catalog: &Catalog,
-        task: &Task,
-        parents: &[Parent],
-    ) -> Result<Outcome, Failure> {
-        solve::solve(host, &self.habits, problem, catalog, task, parents)
-    }
-}
-
-impl RewardRole for Chase {
-    fn judge(
-        &self,
-        host: &impl RewardHost,
-        problem: &Problem,
-        catalog: &Catalog,
-        task: &Task,
-        rivals: &[Rival],
-    ) -> Result<Vec<Verdict>, Failure> {
-        Ok(judge::judge(host, &self.habits, problem, catalog, task, rivals))
-    }
 }
 
 syrch_plugin::export!(Chase: planner, solver, reward);

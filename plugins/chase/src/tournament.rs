@@ -9,8 +9,8 @@ use syrch_plugin::dice::Dice;
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
 
-use crate::cluster::counted;
 use crate::compare::{Matter, Shown, first_wins};
+use syrch_plugin::text::count32;
 
 /// A group of equal results, by the candidate that stands for it.
 pub(crate) struct Entrant<'a> {
@@ -57,7 +57,7 @@ pub(crate) fn compete(
         let decided = |pair: &&Pair| pair.winner.is_some() && (pair.places.0 == place || pair.places.1 == place);
         let won = pairs.iter().filter(|pair| pair.winner == Some(place)).count();
         let lost = pairs.iter().filter(decided).count() - won;
-        Standing { points: points(entrants, &pairs, place), won: counted(won), lost: counted(lost) }
+        Standing { points: points(entrants, &pairs, place), won: count32(won), lost: count32(lost) }
     };
     (0..entrants.len()).map(standing).collect()
 }
@@ -69,7 +69,7 @@ fn pairs(entrants: usize, most: u32, seed: u64) -> Vec<Pair> {
     all.take(most as usize).map(|places| Pair { places, is_swapped: dice.coin(), winner: None }).collect()
 }
 
-/// Asks for all pairs side by side, and tells what came of each.
+/// Requests all comparisons concurrently, and logs each result.
 fn decide(host: &(impl Llm + Inspect + Rows + Trace), matter: &Matter, entrants: &[Entrant], pairs: &mut [Pair]) {
     let request = |pair: &Pair| {
         let (first, second) = pair.order();

@@ -3,7 +3,7 @@
 use syrch_plugin::fakes::{FakeHost, FakeRows, reply, sql_error};
 use syrch_plugin::prelude::*;
 
-use crate::{Consistency, Gate};
+use crate::{Consistency, Settings};
 
 const SINGLE: &str = r#"{"samples":1}"#;
 const RETRY: &str = r#"{"samples":3,"agree":1,"repair":true}"#;
@@ -45,7 +45,7 @@ fn solve(host: &FakeHost, gate: &str) -> Result<Outcome, Failure> {
     let orders = Table { name: "orders".into(), columns: vec![column], ..Table::default() };
     let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] };
     let task = Task::new("A", "How much?");
-    Consistency::new(Gate::read(gate).unwrap()).solve(host, &Problem::new("How much?"), &catalog, &task, &[])
+    Consistency::new(Settings::read(gate).unwrap()).solve(host, &Problem::new("How much?"), &catalog, &task, &[])
 }
 
 /// The statements of the candidates, best first, and how many calls were made.
@@ -359,7 +359,7 @@ fn rows_of_dependencies_stand_in_the_prompt_as_far_as_wanted_and_granted() {
         let mut host = host(&["SELECT 1"]);
         host.database.granted_rows = granted;
         let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
-        let solver = Consistency::new(Gate::read(gate).unwrap());
+        let solver = Consistency::new(Settings::read(gate).unwrap());
         solver
             .solve(&host, &Problem::new("How much?"), &catalog, &Task::new("B", "their orders"), &[parent()])
             .unwrap();

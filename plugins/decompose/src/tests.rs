@@ -5,7 +5,7 @@ use syrch_plugin::fakes::FakeHost;
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::join_keys_of;
 
-use crate::{Decompose, Limits};
+use crate::{Decompose, Settings};
 
 fn catalog() -> Catalog {
     let table = |name: &str| Table {
@@ -21,7 +21,7 @@ fn problem() -> Problem {
 }
 
 fn plan_with(host: &FakeHost) -> Graph {
-    Decompose::new(Limits::default()).plan(host, &problem(), &catalog()).unwrap()
+    Decompose::new(Settings::default()).plan(host, &problem(), &catalog()).unwrap()
 }
 
 fn planned(plans: &[JsonValue]) -> (Graph, FakeHost) {
@@ -95,14 +95,14 @@ fn several_leaves_meet_in_a_tolerant_choice_that_carries_the_join_keys() {
     assert_eq!(join_keys_of(choice)[0].right_col, "customer_id");
 }
 
-// Founding bug 12: a dependency named twice kept its task from ever running.
+// syrch 0.1.2, bug 12: a dependency named twice kept its task from ever running.
 #[test]
 fn a_dependency_named_twice_counts_once() {
     let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A", "A"])])]);
     assert_eq!(depends(&graph, "B"), ["A"]);
 }
 
-// Founding bug 11: expanded tasks lost the parent's dependencies, and sub-tasks listed before their dependency were dropped.
+// syrch 0.1.2, bug 11: expanded tasks lost the parent's dependencies, and sub-tasks listed before their dependency were dropped.
 #[test]
 fn a_sub_plan_inherits_dependencies_and_may_list_its_tasks_in_any_order() {
     let top = subtasks(&[atom("A", &[]), compound("B", &["A"]), atom("C", &["B"])]);
@@ -168,7 +168,7 @@ fn a_broken_sub_plan_leaves_the_task_whole() {
     assert_eq!(host.trace.notes(), ["A is not divided: `X` depends on `Q`, which is not a subtask"]);
 }
 
-// Founding bug 25: a plan with a circle or an unknown dependency was a traceback.
+// syrch 0.1.2, bug 25: a plan with a circle or an unknown dependency was a traceback.
 #[test]
 fn a_plan_that_contradicts_itself_is_asked_for_once_more() {
     let circle = subtasks(&[atom("A", &["B"]), atom("B", &["A"])]);
@@ -181,7 +181,7 @@ fn a_plan_that_contradicts_itself_is_asked_for_once_more() {
     assert_eq!(host.model.requests().len(), 2);
 }
 
-// Founding bug 25: `"subtasks": null`, a dict or a list were tracebacks.
+// syrch 0.1.2, bug 25: `"subtasks": null`, a dict or a list were tracebacks.
 #[test]
 fn nonsense_becomes_one_task() {
     for nonsense in [json!({ "subtasks": null }), json!({ "subtasks": {} }), json!([]), json!("x")] {
@@ -212,7 +212,7 @@ fn an_outage_and_a_spent_budget_reach_the_user() {
     ] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Plan, Err(error));
-        let failure = Decompose::new(Limits::default()).plan(&host, &problem(), &catalog()).unwrap_err();
+        let failure = Decompose::new(Settings::default()).plan(&host, &problem(), &catalog()).unwrap_err();
         assert_eq!(failure.kind, kind);
     }
 }
@@ -234,37 +234,37 @@ fn failed(kind: FailureKind) -> Ending {
     Ending::Failed(failure(kind, "no"))
 }
 
-fn next(limits: Limits, graph: &Graph, seen: &[Observation]) -> Step {
+fn next(settings: Settings, graph: &Graph, seen: &[Observation]) -> Step {
     let host = FakeHost::default();
-    Decompose::new(limits).next(&host, &problem(), &catalog(), graph, seen, 0).unwrap()
+    Decompose::new(settings).next(&host, &problem(), &catalog(), graph, seen, 0).unwrap()
 }
 
 #[test]
 fn a_plan_that_came_to_nothing_falls_back_to_the_question_once() {
     let (mut graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
     let lost = [observed("A", failed(FailureKind::Model)), observed("B", Ending::Skipped("A".into()))];
-    assert!(next(Limits::default(), &graph, &lost[..1]).edits.is_empty());
+    assert!(next(Settings::default(), &graph, &lost[..1]).edits.is_empty());
 
-    let step = next(Limits::default(), &graph, &lost);
+    let step = next(Settings::default(), &graph, &lost);
     assert!(matches!(&step.edits[0], Edit::Add(task) if task.id == "direct" && task.text == "Who buys most?"));
     assert_eq!(step.edits[1], Edit::Answer("direct".into()));
 
-    let off = Limits { fallback: false, ..Limits::default() };
+    let off = Settings { fallback: false, ..Settings::default() };
     assert!(next(off, &graph, &lost).edits.is_empty());
 
     graph.memo = step.memo;
-    assert!(next(Limits::default(), &graph, &lost).edits.is_empty());
+    assert!(next(Settings::default(), &graph, &lost).edits.is_empty());
 }
 
 #[test]
 fn nothing_is_added_when_it_could_not_run_or_would_be_the_same() {
     let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
     let spent = [observed("A", failed(FailureKind::Budget)), observed("B", Ending::Skipped("A".into()))];
-    assert!(next(Limits::default(), &graph, &spent).edits.is_empty());
-    assert!(next(Limits::default(), &graph, &[observed("B", Ending::Empty)]).edits.is_empty());
+    assert!(next(Settings::default(), &graph, &spent).edits.is_empty());
+    assert!(next(Settings::default(), &graph, &[observed("B", Ending::Empty)]).edits.is_empty());
 
     let (single, _) = planned(&[subtasks(&[atom("A", &[])])]);
-    assert!(next(Limits::default(), &single, &[observed("A", failed(FailureKind::Input))]).edits.is_empty());
+    assert!(next(Settings::default(), &single, &[observed("A", failed(FailureKind::Input))]).edits.is_empty());
 }
 
 fn is_id(id: &str) -> bool {

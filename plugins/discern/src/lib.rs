@@ -1,98 +1,24 @@
 //! The solver `discern`: samples statements until one result leads clearly, where a vote counts less the more speaks against its
 //! statement.
 //!
-//! Agreement alone cannot tell a popular mistake from the answer. What a statement and its result show can, without knowing the answer:
+//! Agreement alone does not distinguish a popular mistake from the answer. Signs of the statement and its result do:
 //! a value that its column does not hold, a join away from the foreign keys, a word of the question that names a column it does not
-//! use, repeated rows, more columns than its rivals, fewer tables. Each takes its share off the vote's weight; README.md tells how the
+//! use, repeated rows, more columns than its rivals, fewer tables. Each takes its share off the vote's weight; README.md states how the
 //! shares were fitted and what they are worth.
 //!
-//! `evidence` looks at one draw, by `words`, `joins` and `probes`; `vote` weighs, says when sampling may stop, and orders the results.
+//! `evidence` has the signs of one draw, from `words`, `joins` and `probes`; `solver` weighs them, stops the sampling, and orders the results.
 
-mod evidence;
-mod joins;
-mod probes;
+mod settings;
+mod solver;
 #[cfg(test)]
 mod tests;
-mod tokens;
-mod vote;
-mod words;
 
-use syrch_plugin::brief::{Brief, Room};
-use syrch_plugin::draws::elect;
-use syrch_plugin::prelude::*;
+pub use crate::settings::Settings;
 
-use crate::vote::Votes;
-
-syrch_plugin::settings! {
-    /// When sampling stops, and what takes how much off a vote: a vote weighs `exp(−Σ share × count)`.
-    pub struct Discernment {
-        /// Statements that are sampled at the most, repairs included; the user's `max_attempts` bounds chains of repairs, not samples.
-        samples: u32 = 12, 1 ..= 64;
-        /// Sampling stops when the first result leads the second by that many votes, counted in the weight of the weightiest so far.
-        lead: f64 = 2.5, 0.1 ..= 64.0;
-        /// Taken off when a text literal is compared with a column that does not hold it.
-        absent_value: f64 = 1.36, 0.0 ..= 10.0;
-        /// Taken off when tables are joined by columns away from the foreign keys between them.
-        odd_join: f64 = 2.07, 0.0 ..= 10.0;
-        /// Taken off for each word of the question that names a table or a column which the statement does not use, at most three.
-        unused_word: f64 = 0.82, 0.0 ..= 10.0;
-        /// Taken off when rows of the result occur more than once.
-        repeated_rows: f64 = 0.47, 0.0 ..= 10.0;
-        /// Taken off for each column of the result, at most six.
-        column: f64 = 1.05, 0.0 ..= 10.0;
-        /// Added for each table that the statement uses, at most five.
-        table: f64 = 0.40, 0.0 ..= 10.0;
-        /// Whether small statements of its own may look for values and repeated rows; they count as statements of the search, and leave
-        /// 32 of them to the candidates.
-        probes: bool = true;
-        /// Whether the sample after a failed one is a repair, which carries what failed and why, instead of a fresh one; a statement and
-        /// its repairs are at most the user's `max_attempts`.
-        repair: bool = true;
-        /// The temperature of fresh samples when there are several; 0 leaves it to the model.
-        temperature: f64 = 0.7, 0.0 ..= 2.0;
-        /// The log-odds of a result that has no share of the votes.
-        confidence_base: f64 = -2.6, -20.0 ..= 20.0;
-        /// Added to the log-odds for the whole of the votes, one more vote being kept for a result that nobody drew.
-        confidence_share: f64 = 7.7, 0.0 ..= 40.0;
-        /// Rows above this number count as more than a good answer has.
-        overflow_rows: u64 = 1000, 1 ..= 1_000_000_000;
-        /// Rows of each finished dependency that stand in the prompt, as far as they are granted.
-        parent_rows: u32 = 3, 0 ..= 50;
-        /// Bytes of a prompt that the catalog may fill.
-        catalog_bytes: u32 = 48_000, 500 ..= 200_000;
-    }
-}
-
-/// The solver.
-pub struct Discern {
-    settings: Discernment,
-}
-
-impl Plugin for Discern {
-    const NAME: &'static str = "discern";
-    const SUMMARY: &'static str = "samples statements until a result leads, weighing each by what it shows";
-    type Settings = Discernment;
-
-    fn new(settings: Discernment) -> Self {
-        Self { settings }
-    }
-}
-
-impl SolverRole for Discern {
-    fn solve(
-        &self,
-        host: &impl SolverHost,
-        problem: &Problem,
-        catalog: &Catalog,
-        task: &Task,
-        parents: &[Parent],
-    ) -> Result<Outcome, Failure> {
-        let settings = &self.settings;
-        let room = Room { catalog_bytes: settings.catalog_bytes, parent_rows: settings.parent_rows };
-        let brief = Brief::new(host, room, problem, catalog, task, parents);
-        let mut votes = Votes::new(host, settings, catalog, task, brief);
-        elect(host, task, settings.samples, settings.overflow_rows, &mut votes)
-    }
+syrch_plugin::plugin! {
+    /// Implements the role `solver`.
+    pub struct Discern(Settings) = "discern",
+        "samples statements until a result leads, weighing each by what it shows";
 }
 
 syrch_plugin::export!(Discern: solver);

@@ -4,8 +4,8 @@ use syrch_plugin::draws::Ran;
 use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, facts, reply, sql_error};
 use syrch_plugin::prelude::*;
 
-use crate::evidence::{Evidence, Looker};
-use crate::{Discern, Discernment};
+use crate::solver::evidence::{Evidence, Looker};
+use crate::{Discern, Settings};
 
 fn table(name: &str, columns: &[&str], keys: &[(&str, &str, &str)]) -> Table {
     let key = |(column, table, to): &(&str, &str, &str)| ForeignKey {
@@ -65,7 +65,7 @@ fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
     assert_eq!(absent(&[], compared("customers", "country", "Germany"), &[]), (true, 1));
     assert_eq!(absent(&[1], compared("customers", "country", "Germany"), &[]), (false, 1));
     assert_eq!(absent(&[], compared("customers", "country", "Germany"), &["LOWER"]), (false, 1));
-    // Not told: an unscripted probe fails. Not asked: numbers, patterns, and what is compared with no column.
+    // Unknown: an unscripted probe fails. Not probed: numbers, patterns, and what is compared with no column.
     assert_eq!(absent(&[], compared("customers", "name", "Anna"), &[]), (false, 1));
     assert_eq!(absent(&[], compared("orders", "total", "3000"), &[]), (false, 0));
     assert_eq!(absent(&[], compared("customers", "country", "Ger%"), &[]), (false, 0));
@@ -132,7 +132,7 @@ fn joins_repeated_rows_and_size_are_seen() {
     let evidence = look(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2, 2])));
     assert!(evidence.odd_join && evidence.repeated_rows);
     assert_eq!((evidence.columns, evidence.tables), (1, 2));
-    assert_eq!(evidence.told(), "a join away from the foreign keys, repeated rows");
+    assert_eq!(evidence.reported(), "a join away from the foreign keys, repeated rows");
     assert!(!look(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2]))).repeated_rows);
     let wide = look(&host, "", &ran(facts, &numbers(&["a", "b", "c", "d", "e", "f", "g"], &[1])));
     assert_eq!(wide.columns, 6);
@@ -142,14 +142,14 @@ fn joins_repeated_rows_and_size_are_seen() {
 fn each_sign_takes_its_share_off_the_vote() {
     let none =
         Evidence { absent_value: false, odd_join: false, unused_words: 0, repeated_rows: false, columns: 0, tables: 0 };
-    let settings = Discernment {
+    let settings = Settings {
         absent_value: 1.0,
         odd_join: 2.0,
         unused_word: 3.0,
         repeated_rows: 4.0,
         column: 5.0,
         table: 6.0,
-        ..Discernment::default()
+        ..Settings::default()
     };
     let log = |evidence: &Evidence| (evidence.weight(&settings).ln() * 1e6).round() / 1e6;
     assert_eq!(log(&none), 0.0);
@@ -190,13 +190,13 @@ fn script(host: &mut FakeHost, purpose: &Purpose, sql: &str) {
     host.database.answer(&format!("SELECT DISTINCT * FROM ({sql}) AS t"), numbers(&["n"], &[n]));
 }
 
-fn solve_with(host: &FakeHost, settings: Discernment) -> Result<Outcome, Failure> {
+fn solve_with(host: &FakeHost, settings: Settings) -> Result<Outcome, Failure> {
     let task = Task::new("A", "How much?");
     Discern::new(settings).solve(host, &Problem::new("How much?"), &shop(), &task, &[])
 }
 
 /// The best candidate's statement, and how many calls were made.
-fn best(replies: &[&str], settings: Discernment) -> (String, usize) {
+fn best(replies: &[&str], settings: Settings) -> (String, usize) {
     let host = host(replies);
     let candidates = solve_with(&host, settings).unwrap().candidates;
     (candidates[0].sql.clone(), host.model.requests().len())
@@ -204,43 +204,43 @@ fn best(replies: &[&str], settings: Discernment) -> (String, usize) {
 
 #[test]
 fn sampling_stops_when_one_result_leads() {
-    let settings = Discernment::default;
+    let settings = Settings::default;
     assert_eq!(best(&["SELECT 1"; 12], settings()), ("SELECT 1".into(), 3));
     assert_eq!(best(&["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 1", "SELECT 1", "SELECT 1"], settings()).1, 5);
     // Never a lead: all samples, and the earliest of equals.
     let torn = ["SELECT 1", "SELECT 2", "SELECT 2", "SELECT 1"].repeat(3);
     assert_eq!(best(&torn, settings()), ("SELECT 1".into(), 12));
-    assert_eq!(best(&torn, Discernment { samples: 6, ..settings() }).1, 6);
-    assert_eq!(best(&torn, Discernment { lead: 1.0, ..settings() }).1, 1);
+    assert_eq!(best(&torn, Settings { samples: 6, ..settings() }).1, 6);
+    assert_eq!(best(&torn, Settings { lead: 1.0, ..settings() }).1, 1);
 }
 
 #[test]
 fn never_more_are_drawn_than_one_after_the_other_would_be() {
     let host = host(&["SELECT 1", "WIDE 1", "WIDE 1", "SELECT 1", "SELECT 1", "SELECT 1"]);
-    solve_with(&host, Discernment::default()).unwrap();
+    solve_with(&host, Settings::default()).unwrap();
     // Two wide votes weigh 2 × exp(−1.05): the third narrow one leads by 2.3, the fourth by 3.3.
     assert_eq!(host.model.requests().len(), 6);
 }
 
 #[test]
 fn fewer_votes_win_when_the_others_weigh_less() {
-    let settings = Discernment { samples: 5, ..Discernment::default() };
+    let settings = Settings { samples: 5, ..Settings::default() };
     let replies = ["WIDE 1", "WIDE 1", "SELECT 1", "BAD", "WIDE 1"];
-    let plain = Discernment { column: 0.0, repair: false, ..settings.clone() };
+    let plain = Settings { column: 0.0, repair: false, ..settings.clone() };
     assert_eq!(best(&replies, plain), ("WIDE 1".into(), 5));
-    let heavy = Discernment { column: 2.0, repair: false, ..settings.clone() };
+    let heavy = Settings { column: 2.0, repair: false, ..settings.clone() };
     assert_eq!(best(&replies, heavy), ("SELECT 1".into(), 5));
 
     let twice = ["TWICE 1", "TWICE 1", "SELECT 1", "EMPTY", "EMPTY"];
-    let weighed = Discernment { repeated_rows: 1.0, repair: false, ..settings };
+    let weighed = Settings { repeated_rows: 1.0, repair: false, ..settings };
     assert_eq!(best(&twice, weighed.clone()).0, "SELECT 1");
-    assert_eq!(best(&twice, Discernment { probes: false, ..weighed }).0, "TWICE 1");
+    assert_eq!(best(&twice, Settings { probes: false, ..weighed }).0, "TWICE 1");
 }
 
 #[test]
 fn people_see_the_evidence_and_what_it_weighed() {
     let host = host(&["SELECT 1", "TWICE 2", "SELECT 1", "SELECT 1"]);
-    let candidates = solve_with(&host, Discernment::default()).unwrap().candidates;
+    let candidates = solve_with(&host, Settings::default()).unwrap().candidates;
     assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (4, 3));
     assert_eq!(host.trace.kept("A.1").unwrap(), "3 of 4 results weighing 3.00");
     assert_eq!(
@@ -263,14 +263,14 @@ fn people_see_the_evidence_and_what_it_weighed() {
 
 #[test]
 fn the_confidence_grows_with_the_share_of_the_votes() {
-    let raw = |replies: &[&str], settings: Discernment| {
+    let raw = |replies: &[&str], settings: Settings| {
         let outcome = solve_with(&host(replies), settings).unwrap();
         (outcome.candidates[0].raw_confidence.unwrap() * 1e3).round() / 1e3
     };
     // σ(−2.6 + 7.7 × 3/4), σ(−2.6 + 7.7 × 1/2)
-    assert_eq!(raw(&["SELECT 1"; 3], Discernment::default()), 0.96);
-    assert_eq!(raw(&["SELECT 1"], Discernment { samples: 1, ..Discernment::default() }), 0.777);
-    let flat = Discernment { confidence_base: 0.0, confidence_share: 0.0, ..Discernment::default() };
+    assert_eq!(raw(&["SELECT 1"; 3], Settings::default()), 0.96);
+    assert_eq!(raw(&["SELECT 1"], Settings { samples: 1, ..Settings::default() }), 0.777);
+    let flat = Settings { confidence_base: 0.0, confidence_share: 0.0, ..Settings::default() };
     assert_eq!(raw(&["SELECT 1"; 3], flat), 0.5);
 }
 
@@ -280,13 +280,13 @@ fn a_failed_statement_is_repaired_or_sampled_afresh() {
     for _ in 0..3 {
         script(&mut host, &Purpose::Repair, "SELECT 1");
     }
-    assert_eq!(solve_with(&host, Discernment::default()).unwrap().candidates[0].sql, "SELECT 1");
+    assert_eq!(solve_with(&host, Settings::default()).unwrap().candidates[0].sql, "SELECT 1");
     assert_eq!(host.model.requests().len(), 6);
     assert_eq!(host.model.requests()[3].subjects, ["BAD", "BAD", "BAD"]);
     assert_eq!((host.model.requests()[0].temperature, host.model.requests()[3].temperature), (Some(0.7), None));
 
     let host = self::host(&["BAD", "SELECT 1", "SELECT 1", "SELECT 1"]);
-    solve_with(&host, Discernment { repair: false, temperature: 0.0, ..Discernment::default() }).unwrap();
+    solve_with(&host, Settings { repair: false, temperature: 0.0, ..Settings::default() }).unwrap();
     assert!(host.model.requests().iter().all(|request| request.purpose == Purpose::Generate));
     assert_eq!((host.model.requests().len(), host.model.requests()[0].temperature), (4, None));
 }
@@ -299,7 +299,7 @@ fn the_users_attempts_bound_a_chain_of_repairs_and_not_the_samples() {
             script(&mut host, &Purpose::Repair, "WORSE");
         }
         host.policy.max_attempts = attempts;
-        solve_with(&host, Discernment { samples: 9, ..Discernment::default() }).unwrap();
+        solve_with(&host, Settings { samples: 9, ..Settings::default() }).unwrap();
         host.model.requests().iter().map(|request| request.subjects.len()).collect::<Vec<_>>()
     };
     assert_eq!(repaired(1), [0; 9]);
@@ -310,7 +310,7 @@ fn the_users_attempts_bound_a_chain_of_repairs_and_not_the_samples() {
 #[test]
 fn results_without_rows_are_the_last_resort() {
     let host = host(&["EMPTY", "EMPTY", "EMPTY"]);
-    let settings = Discernment { samples: 3, repair: false, ..Discernment::default() };
+    let settings = Settings { samples: 3, repair: false, ..Settings::default() };
     let candidates = solve_with(&host, settings).unwrap().candidates;
     assert_eq!((candidates.len(), candidates[0].signals.empty_result), (1, true));
 }
@@ -319,7 +319,7 @@ fn results_without_rows_are_the_last_resort() {
 fn a_rejected_result_loses_its_votes() {
     let mut host = host(&["SELECT 1", "SELECT 1", "SELECT 1", "SELECT 2", "SELECT 2", "SELECT 2"]);
     host.evaluate.judge("SELECT 1", rejected(0.0, "there is more than one"));
-    let settings = Discernment { repair: false, ..Discernment::default() };
+    let settings = Settings { repair: false, ..Settings::default() };
     let candidates = solve_with(&host, settings).unwrap().candidates;
     assert_eq!((candidates.len(), candidates[0].sql.as_str()), (1, "SELECT 2"));
     assert_eq!(host.model.requests().len(), 6);
@@ -330,22 +330,22 @@ fn without_rows_budget_or_model_it_keeps_what_there_is() {
     let mut host = host(&["SELECT 1", "SELECT 1"]);
     host.database.granted_rows = None;
     host.model.script(&Purpose::Generate, Err(LlmError::Budget));
-    assert_eq!(solve_with(&host, Discernment::default()).unwrap().candidates.len(), 1);
+    assert_eq!(solve_with(&host, Settings::default()).unwrap().candidates.len(), 1);
 
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::Refused("no".into())));
-    let outcome = solve_with(&host, Discernment { samples: 1, ..Discernment::default() }).unwrap();
+    let outcome = solve_with(&host, Settings { samples: 1, ..Settings::default() }).unwrap();
     assert!(outcome.candidates.is_empty() && outcome.memo.unwrap().contains("gave no answer"));
 
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::Budget));
-    assert_eq!(solve_with(&host, Discernment::default()).unwrap_err().kind, FailureKind::Budget);
+    assert_eq!(solve_with(&host, Settings::default()).unwrap_err().kind, FailureKind::Budget);
 }
 
 #[test]
 fn the_prompt_and_the_look_follow_their_settings() {
     let host = host(&["SELECT 1"; 3]);
-    let candidates = solve_with(&host, Discernment { overflow_rows: 1, ..Discernment::default() }).unwrap().candidates;
+    let candidates = solve_with(&host, Settings { overflow_rows: 1, ..Settings::default() }).unwrap().candidates;
     assert!(!candidates[0].signals.overflow);
     assert!(host.model.prompt(0).contains("Table orders") && host.model.prompt(0).contains("How much?"));
 
@@ -354,7 +354,7 @@ fn the_prompt_and_the_look_follow_their_settings() {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
         (0..3).for_each(|_| script(&mut host, &Purpose::Generate, "SELECT 1"));
-        solve_with(&host, Discernment { catalog_bytes, repair: false, ..Discernment::default() }).unwrap();
+        solve_with(&host, Settings { catalog_bytes, repair: false, ..Settings::default() }).unwrap();
         assert_eq!(host.model.requests().len(), calls);
     }
 
@@ -363,7 +363,7 @@ fn the_prompt_and_the_look_follow_their_settings() {
     let output = Output::Relation(Box::new(relation));
     let parent = Parent { task: Task::new("A", "the customers"), output, memo: None };
     let host = self::host(&["TWICE 1"; 3]);
-    let settings = Discernment { parent_rows: 1, overflow_rows: 1, ..Discernment::default() };
+    let settings = Settings { parent_rows: 1, overflow_rows: 1, ..Settings::default() };
     let task = Task::new("B", "their orders");
     let outcome = Discern::new(settings).solve(&host, &Problem::new("How much?"), &shop(), &task, &[parent]).unwrap();
     assert!(outcome.candidates[0].signals.overflow);

@@ -2,172 +2,17 @@
 //!
 //! `join` writes the joining statement, `doubts` counts what speaks against the answer, `words` puts it into a sentence.
 
-mod doubts;
-mod join;
+mod aggregator;
+mod settings;
 #[cfg(test)]
 mod tests;
-mod words;
 
-use syrch_plugin::prelude::*;
-use syrch_plugin::replies::join_keys_of;
-use syrch_plugin::text::{clamp01, line};
+pub use crate::settings::Settings;
 
-use crate::doubts::{Doubts, Support};
-use crate::join::Joined;
-
-syrch_plugin::settings! {
-    /// How evidence is weighed.
-    pub struct Weighing {
-        /// Taken off for each task without rows.
-        empty: f64 = 0.15, 0.0 ..= 1.0;
-        /// Taken off for each task that failed or was skipped.
-        error: f64 = 0.15, 0.0 ..= 1.0;
-        /// Taken off for each task whose rows are not as many as its `top N` asks for.
-        top_n: f64 = 0.05, 0.0 ..= 1.0;
-        /// Taken off when the question says `by year` and the answer has no such column.
-        by_year: f64 = 0.10, 0.0 ..= 1.0;
-        /// Taken off at most.
-        cap: f64 = 0.40, 0.0 ..= 1.0;
-        /// Share of the ambiguity that is taken off.
-        ambiguity: f64 = 0.5, 0.0 ..= 1.0;
-        /// Rows that the answer's text tells of.
-        told_rows: u32 = 3, 1 ..= 50;
-        /// Whether a model may write the answer's text.
-        summarise: bool = false;
-    }
-}
-
-/// The aggregator.
-pub struct Evidence {
-    weighing: Weighing,
-}
-
-impl Plugin for Evidence {
-    const NAME: &'static str = "evidence";
-    const SUMMARY: &'static str =
+syrch_plugin::plugin! {
+    /// Implements the role `aggregator`.
+    pub struct Evidence(Settings) = "evidence",
         "answers with the most trusted result or a join of several, and says how far to trust it";
-    type Settings = Weighing;
-
-    fn new(weighing: Weighing) -> Self {
-        Self { weighing }
-    }
-}
-
-/// Where the answer's rows come from.
-enum Source<'a> {
-    /// One task's result, out of so many.
-    Best(&'a Finished),
-    /// Several, joined.
-    Joined(Joined),
-}
-
-impl Source<'_> {
-    fn results(&self) -> &ResultSet {
-        match self {
-            Source::Best(finished) => &finished.results,
-            Source::Joined(joined) => &joined.results,
-        }
-    }
-}
-
-impl AggregatorRole for Evidence {
-    fn aggregate(
-        &self,
-        host: &impl AggregatorHost,
-        problem: &Problem,
-        graph: &Graph,
-        finished: &[Finished],
-        seen: &[Observation],
-    ) -> Result<Option<Answer>, Failure> {
-        let Some(target) = graph.task(&graph.answer) else { return Ok(None) };
-        let rivals = rivals(target, finished);
-        let Some(best) = most_trusted(&rivals) else {
-            host.note(Level::Info, "no task that could give the answer has a result");
-            return Ok(None);
-        };
-        let mut basis = Vec::new();
-        let mut caveats = Vec::new();
-        let support = Support::of(graph, finished, seen);
-        basis.extend(support.steps());
-        let source = choose(host, target, &rivals, best, &mut basis, &mut caveats);
-        let doubts = self.weighing.doubts(problem, &support, &source.results().profile(), &best.task.id);
-        let confidence = self.confidence(best, &doubts, &mut basis);
-        caveats.extend(doubts.caveats);
-        let text = words::text(host, problem, source.results(), self.weighing.told_rows, self.weighing.summarise);
-        let (task, candidate, sql) = match source {
-            Source::Best(finished) => (finished.task.id.clone(), Some(finished.candidate.id.clone()), None),
-            Source::Joined(joined) => (target.id.clone(), None, Some(joined.sql)),
-        };
-        Ok(Some(Answer { text, task, candidate, sql, confidence, basis, caveats }))
-    }
-}
-
-/// The results that may answer: those that the final choice waits for, or the answering task's own.
-fn rivals<'a>(target: &Task, finished: &'a [Finished]) -> Vec<&'a Finished> {
-    let own = |done: &&Finished| done.task.id == target.id;
-    if target.operation != Operation::Choose {
-        return finished.iter().filter(own).collect();
-    }
-    let waited: Vec<&Finished> =
-        target.depends_on.iter().filter_map(|id| finished.iter().find(|done| done.task.id == *id)).collect();
-    if waited.is_empty() { finished.iter().filter(own).collect() } else { waited }
-}
-
-/// Highest confidence; fewer tokens on a tie; then the first.
-fn most_trusted<'a>(rivals: &[&'a Finished]) -> Option<&'a Finished> {
-    let better = |a: &Candidate, b: &Candidate| {
-        a.sureness() > b.sureness() || (a.sureness() == b.sureness() && a.tokens() < b.tokens())
-    };
-    rivals.iter().copied().reduce(|best, next| if better(&next.candidate, &best.candidate) { next } else { best })
-}
-
-fn choose<'a>(
-    host: &impl AggregatorHost,
-    target: &Task,
-    rivals: &[&'a Finished],
-    best: &'a Finished,
-    basis: &mut Vec<String>,
-    caveats: &mut Vec<String>,
-) -> Source<'a> {
-    let keys = join_keys_of(target);
-    if rivals.len() > 1 && !keys.is_empty() {
-        match join::join(host, rivals, &keys) {
-            Ok(joined) => {
-                basis.push(format!("joined {}", joined.told));
-                caveats.extend(
-                    joined.left_out.iter().map(|id| format!("the result of {id} could not be joined and is left out")),
-                );
-                return Source::Joined(joined);
-            }
-            Err(why) => {
-                caveats.push(format!("the results could not be joined ({why}): this is the most trusted of them"))
-            }
-        }
-    }
-    if rivals.len() > 1 {
-        let ids: Vec<&str> = rivals.iter().map(|rival| rival.task.id.as_str()).collect();
-        basis.push(format!("took {}, the most trusted of {}", best.task.id, ids.join(", ")));
-    }
-    Source::Best(best)
-}
-
-impl Evidence {
-    /// `clamp01(round(best × (1 − 0.5 × ambiguity) × (1 − penalty), 3))`, told as a step of its own.
-    fn confidence(&self, best: &Finished, doubts: &Doubts, basis: &mut Vec<String>) -> f64 {
-        let sureness = clamp01(best.candidate.sureness());
-        let ambiguity = self.weighing.ambiguity * doubts.ambiguity;
-        let confidence = clamp01((sureness * (1.0 - ambiguity) * (1.0 - doubts.penalty) * 1000.0).round() / 1000.0);
-        basis.push(format!(
-            "confidence {confidence:.3} = {sureness:.3} × (1 − {ambiguity:.4} for ambiguity) × (1 − {:.2} for doubts)",
-            doubts.penalty
-        ));
-        confidence
-    }
-}
-
-/// A task as it is named to people.
-fn titled(task: &Task) -> String {
-    format!("{}: {}", task.id, line(&task.text, 160))
 }
 
 syrch_plugin::export!(Evidence: aggregator);

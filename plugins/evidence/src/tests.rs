@@ -4,7 +4,7 @@ use syrch_plugin::fakes::{FakeHost, FakeRows, reply, sql_error};
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::{JoinHow, JoinKey, join_context};
 
-use crate::{Evidence, Weighing};
+use crate::{Evidence, Settings};
 
 fn text(word: &str) -> Value {
     Value::Text(word.into())
@@ -72,7 +72,7 @@ fn answer_of(
     done: &[Finished],
     seen: &[Observation],
 ) -> Option<Answer> {
-    Evidence::new(Weighing::default()).aggregate(host, &Problem::new(question), graph, done, seen).unwrap()
+    Evidence::new(Settings::default()).aggregate(host, &Problem::new(question), graph, done, seen).unwrap()
 }
 
 fn alone(question: &str, rows: &FakeRows, confidence: f64) -> Answer {
@@ -84,7 +84,7 @@ fn alone(question: &str, rows: &FakeRows, confidence: f64) -> Answer {
 
 // 0.9 × (1 − 0.5 × 0.035), as syrch 0.1.2 computed it.
 #[test]
-fn a_single_result_has_the_founding_confidence() {
+fn a_single_result_has_the_confidence_of_syrch_0_1_2() {
     let answer = alone("How many?", &single(7), 0.9);
     assert_eq!(answer.confidence, 0.884);
     assert_eq!(answer.text, "The answer is 7.");
@@ -163,7 +163,7 @@ fn an_empty_result_is_said_to_be_empty() {
     assert_eq!(answer.confidence, 0.636);
 }
 
-// Founding bug 5: the text of a count was searched for "0 rows".
+// syrch 0.1.2, bug 5: the text of a count was searched for "0 rows".
 #[test]
 fn a_thousand_and_ten_rows_are_not_empty() {
     let graph = Graph::single(Task::new("A", "q"));
@@ -252,7 +252,7 @@ fn without_the_grant_the_text_tells_the_shape_alone() {
 }
 
 #[test]
-fn several_rows_are_told_in_part() {
+fn several_rows_are_reported_in_part() {
     let names = ["a", "b", "c", "d"].iter().map(|name| vec![text(name)]).collect();
     assert_eq!(
         alone("q", &FakeRows::new(&["name"], names), 1.0).text,
@@ -263,7 +263,7 @@ fn several_rows_are_told_in_part() {
 
 #[test]
 fn a_model_may_write_the_text_and_need_not() {
-    let plugin = Evidence::new(Weighing { summarise: true, ..Weighing::default() });
+    let plugin = Evidence::new(Settings { summarise: true, ..Settings::default() });
     let graph = Graph::single(Task::new("A", "q"));
     let ask = |host: &FakeHost| {
         let done = [finished("A", 0.9, 0.0, &single(7))];

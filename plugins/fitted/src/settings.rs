@@ -2,16 +2,16 @@
 
 use syrch_plugin::discount::Weights;
 use syrch_plugin::serde_json::{Map, Value, json};
-use syrch_plugin::settings::{Setting, Settings, finish, object, schema_of};
+use syrch_plugin::settings::{self, Setting, finish, object, schema_of};
 
 /// The kind of curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// None: what `signals` gives stays.
     None,
-    /// Corners.
+    /// A monotone curve, linear between its corners.
     Isotonic,
-    /// Two parameters.
+    /// A sigmoid of the logit with two parameters: slope and intercept.
     Logistic,
 }
 
@@ -53,7 +53,7 @@ impl Setting for Numbers {
     }
 }
 
-/// Any mapping: the plugin does not look into it.
+/// Any mapping, which the plugin does not read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Basis(Map<String, Value>);
 
@@ -70,7 +70,7 @@ impl Setting for Basis {
 }
 
 syrch_plugin::settings! {
-    /// The curve.
+    /// The settings of the curve; those of the other methods are ignored.
     pub struct Curve {
         /// The kind of curve after the discounts: corners, two parameters, or none.
         method: Method = Method::None;
@@ -90,14 +90,14 @@ syrch_plugin::settings! {
 
 /// What a strategy file holds for the plugin.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Fitting {
+pub struct Settings {
     /// The discounts before the curve.
     pub weights: Weights,
-    /// The curve.
+    /// The curve that follows the discounts.
     pub curve: Curve,
 }
 
-impl Settings for Fitting {
+impl settings::Settings for Settings {
     fn schema() -> Value {
         let both = [Weights::schema(), Curve::schema()];
         let properties = both.iter().filter_map(|schema| schema["properties"].as_object()).flatten();

@@ -1,11 +1,10 @@
-//! The plugin's tests.
-
 use syrch_plugin::discount::Weights;
+use syrch_plugin::prelude::*;
 
-use super::*;
+use crate::{FittedCalibrator, Settings};
 
 fn calibrated(config: &str, raw: f64, signals: Signals) -> f64 {
-    FittedCalibrator::new(Fitting::read(config).unwrap()).calibrate(&[(raw, signals)])[0]
+    FittedCalibrator::new(Settings::read(config).unwrap()).calibrate(&[(raw, signals)])[0]
 }
 
 fn first() -> Signals {
@@ -60,7 +59,7 @@ fn what_it_rests_on_changes_no_confidence() {
 
 #[test]
 fn a_curve_that_is_none_is_refused() {
-    let said = |config: &str| Fitting::read(config).unwrap_err();
+    let said = |config: &str| Settings::read(config).unwrap_err();
     assert!(said(r#"{"method": "isotonic"}"#).starts_with("`thresholds` is missing"));
     assert_eq!(
         said(r#"{"method": "isotonic", "thresholds": [0.5], "values": []}"#),
@@ -80,7 +79,7 @@ fn a_curve_that_is_none_is_refused() {
 
 #[test]
 fn the_schema_has_the_weights_and_the_curve() {
-    let schema = Fitting::schema();
+    let schema = Settings::schema();
     for name in ["syntax", "retry", "method", "thresholds", "values", "slope", "intercept", "basis"] {
         assert!(schema["properties"][name]["description"].is_string(), "{name}");
     }

@@ -1,28 +1,29 @@
-//! What is asked to expand a node.
+//! The prompts that expand a node.
 
 use syrch_plugin::brief::{Brief, Tried, feedback};
+use syrch_plugin::draws::Ran;
 use syrch_plugin::prelude::*;
 use syrch_plugin::prompt;
-use syrch_plugin::text::{clip, count, line};
+use syrch_plugin::text::{clip, count, count32, line};
 
-use crate::tree::{Cluster, ROOT, Ran, Tree};
+use crate::solver::tree::{Cluster, ROOT, Tree};
 
 // As much of a statement as a prompt shows.
 const STATEMENT: usize = 4000;
 
-/// How a node is expanded.
+/// Expansion a node is expanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
-    /// A fresh statement.
+pub(crate) enum Expansion {
+    /// A new statement, which knows nothing of the others.
     Draw,
-    /// Another one in place of one that failed.
+    /// A repair of one that failed.
     Repair,
-    /// A second look at one that ran.
+    /// A revision of one that ran.
     Revise,
 }
 
-impl How {
-    /// For people, and as the origin of candidates.
+impl Expansion {
+    /// The origin of the candidates that it makes.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Draw => "generate",
@@ -43,14 +44,14 @@ impl How {
 /// The request that expands a node. `asked` is the number of requests before it: with the statements that the request is about taken off it
 /// becomes the sample, so that a provider with a list of answers gives each of them once.
 pub(crate) fn request(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize, asked: u32) -> Request {
-    let mut request = match How::of(tree, place) {
-        How::Draw => brief.request(&[], 0),
-        How::Repair => brief.request(&failures(tree, place), 0),
-        How::Revise => revision(host, brief, tree, place),
+    let mut request = match Expansion::of(tree, place) {
+        Expansion::Draw => brief.request(&[], 0),
+        Expansion::Repair => brief.request(&failures(tree, place), 0),
+        Expansion::Revise => revision(host, brief, tree, place),
     };
-    request.sample = asked.saturating_sub(u32::try_from(request.subjects.len()).unwrap_or(u32::MAX));
-    if tree.bounds.temperature > 0.0 {
-        request.temperature = Some(tree.bounds.temperature as f32);
+    request.sample = asked.saturating_sub(count32(request.subjects.len()));
+    if tree.settings.temperature > 0.0 {
+        request.temperature = Some(tree.settings.temperature as f32);
     }
     request
 }
@@ -60,18 +61,18 @@ fn failures(tree: &Tree<'_>, place: usize) -> Vec<Tried> {
     let all = tree.path(place).into_iter().chain(tree.nodes[place].children.iter().copied());
     let tried = |place: usize| {
         let node = &tree.nodes[place];
-        node.wrong().map(|wrong| Tried { sql: node.candidate.sql.clone(), wrong: wrong.to_owned() })
+        node.ended.wrong().map(|wrong| Tried { sql: node.candidate.sql.clone(), wrong: wrong.to_owned() })
     };
     all.filter_map(tried).collect()
 }
 
 fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) -> Request {
     let mut user = format!("{}\nA statement for this task that runs:\n", brief.setting());
-    user += &told(host, tree, place);
+    user += &reported(host, tree, place);
     let others = others(tree, place);
     if !others.is_empty() {
         user += "\nOther statements for it run too and give something else:\n";
-        user.extend(others.iter().map(|other| told(host, tree, *other)));
+        user.extend(others.iter().map(|other| reported(host, tree, *other)));
     }
     let failed = failures(tree, place);
     user += &feedback(&failed);
@@ -86,11 +87,11 @@ fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) 
 fn others(tree: &Tree<'_>, place: usize) -> Vec<usize> {
     let clusters = tree.clusters().into_iter().filter(|cluster| !cluster.members.contains(&place));
     let first = |cluster: Cluster| cluster.members.first().copied();
-    clusters.filter_map(first).take(tree.bounds.others as usize).collect()
+    clusters.filter_map(first).take(tree.settings.others as usize).collect()
 }
 
-/// A statement that ran, its result as far as it may be shown, and who agrees.
-fn told(host: &impl Rows, tree: &Tree<'_>, place: usize) -> String {
+/// A statement that ran, its result as far as it may be shown, and the number of statements that agree.
+fn reported(host: &impl Rows, tree: &Tree<'_>, place: usize) -> String {
     let node = &tree.nodes[place];
     let Some(ran) = node.ran() else { return String::new() };
     let mut out = format!("{}\n", clip(&node.candidate.sql, STATEMENT));
@@ -99,10 +100,10 @@ fn told(host: &impl Rows, tree: &Tree<'_>, place: usize) -> String {
         out += &format!("; {doubt}");
     }
     out += &format!(". {} of {} statements agree.\n", tree.agreeing(place), tree.running());
-    if tree.bounds.shown_rows > 0
+    if tree.settings.shown_rows > 0
         && ran.profile.rows > 0
         // Without the grant the shape has to do.
-        && let Ok(page) = host.read(&ran.results, 0, tree.bounds.shown_rows)
+        && let Ok(page) = host.read(&ran.results, 0, tree.settings.shown_rows)
     {
         out += &format!("Its first rows:\n{}", prompt::rows(&page));
     }

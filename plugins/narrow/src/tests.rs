@@ -5,7 +5,7 @@ use syrch_plugin::fakes::{FakeHost, Traced, reply};
 use syrch_plugin::prelude::*;
 use syrch_plugin::prompt;
 
-use crate::Narrow;
+use crate::{Narrow, Settings};
 
 const QUESTION: &str = "Which customers in Texas have orders?";
 
@@ -49,9 +49,9 @@ fn host() -> FakeHost {
     let mut host = FakeHost::default();
     let others = (0..80).map(|n| hit(Corpus::Tables, &format!("other_{n:02}"), 0.1 - f64::from(n) / 1000.0));
     let tables = [hit(Corpus::Tables, "customers", 0.9), hit(Corpus::Tables, "orders", 0.8)];
-    host.search.script(&Corpus::Tables, &Lane::Lexical, tables.into_iter().chain(others).collect());
+    host.search.script(&Corpus::Tables, &Retriever::Lexical, tables.into_iter().chain(others).collect());
     let columns = vec![hit(Corpus::Columns, "customers.state", 0.7), hit(Corpus::Columns, "orders.comment", 0.3)];
-    host.search.script(&Corpus::Columns, &Lane::Lexical, columns);
+    host.search.script(&Corpus::Columns, &Retriever::Lexical, columns);
     host
 }
 
@@ -72,7 +72,7 @@ fn names(linked: &Linked) -> Vec<&str> {
     linked.tables.iter().map(|table| table.table.as_str()).collect()
 }
 
-fn kept<'l>(linked: &'l Linked, name: &str) -> &'l Relevant {
+fn selected<'l>(linked: &'l Linked, name: &str) -> &'l Relevant {
     linked.tables.iter().find(|table| table.table == name).unwrap()
 }
 
@@ -88,17 +88,17 @@ fn shown(linked: &Linked) -> String {
 }
 
 #[test]
-fn the_best_tables_are_kept_with_those_between_them() {
+fn the_best_tables_are_selected_with_those_between_them() {
     let host = host();
     let linked = link(&host, json!({}));
     assert_eq!(names(&linked)[..5], ["customers", "orders", "other_00", "other_01", "baskets"]);
-    assert_eq!(kept(&linked, "baskets").reason, "found by joins");
+    assert_eq!(selected(&linked, "baskets").reason, "found by joins");
     assert!(linked.tables.len() < catalog().tables.len());
     assert!(shown(&linked).len() <= 4_500);
     // The best tables are shown whole.
-    assert_eq!(kept(&linked, "customers").columns, Vec::<String>::new());
+    assert_eq!(selected(&linked, "customers").columns, Vec::<String>::new());
     assert!(linked.tables.iter().all(|table| (0.0..=1.0).contains(&table.score)));
-    assert_eq!(kept(&linked, "customers").reason, "found by words");
+    assert_eq!(selected(&linked, "customers").reason, "found by words");
     assert_eq!(host.model.requests().len(), 0);
     let lines = host.trace.lines();
     assert!(
@@ -107,27 +107,29 @@ fn the_best_tables_are_kept_with_those_between_them() {
 }
 
 #[test]
-fn the_lanes_are_asked_in_order_with_the_question_and_its_names() {
+fn the_retrievers_are_asked_in_order_with_the_question_and_its_names() {
     let host = host();
     link(&host, json!({}));
-    let asked: Vec<(Corpus, Lane, String)> =
-        host.search.queries().into_iter().map(|query| (query.corpus, query.lane, query.text)).collect();
+    let asked: Vec<(Corpus, Retriever, String)> =
+        host.search.queries().into_iter().map(|query| (query.corpus, query.retriever, query.text)).collect();
     let names = ["customers", "texas", "orders", "customers texas", "texas orders"];
     let mut expected = Vec::new();
-    for (lane, texts) in [
-        (Lane::Lexical, &[QUESTION][..]),
-        (Lane::PathFuzzy, &names[..]),
-        (Lane::SegmentFuzzy, &names[..]),
-        (Lane::Vector, &[QUESTION][..]),
+    for (retriever, texts) in [
+        (Retriever::Lexical, &[QUESTION][..]),
+        (Retriever::PathFuzzy, &names[..]),
+        (Retriever::SegmentFuzzy, &names[..]),
+        (Retriever::Vector, &[QUESTION][..]),
     ] {
         for corpus in [Corpus::Tables, Corpus::Columns] {
-            expected.extend(texts.iter().map(|text| (corpus.clone(), lane.clone(), (*text).to_owned())));
+            expected.extend(texts.iter().map(|text| (corpus.clone(), retriever.clone(), (*text).to_owned())));
         }
     }
-    for (corpus, lane) in
-        [(Corpus::Notes, Lane::Lexical), (Corpus::Notes, Lane::SegmentFuzzy), (Corpus::Examples, Lane::Lexical)]
-    {
-        expected.push((corpus, lane, QUESTION.to_owned()));
+    for (corpus, retriever) in [
+        (Corpus::Notes, Retriever::Lexical),
+        (Corpus::Notes, Retriever::SegmentFuzzy),
+        (Corpus::Examples, Retriever::Lexical),
+    ] {
+        expected.push((corpus, retriever, QUESTION.to_owned()));
     }
     assert_eq!(asked, expected);
 }
@@ -167,14 +169,14 @@ fn bytes_and_breadth_bound_what_is_shown() {
     assert!(tables(600, 0.6).tables.len() < tables(2000, 0.6).tables.len());
     let (narrow, broad) = (tables(600, 0.2), tables(600, 1.0));
     assert!(narrow.tables.len() < broad.tables.len());
-    assert_eq!(kept(&narrow, "customers").columns, Vec::<String>::new());
+    assert_eq!(selected(&narrow, "customers").columns, Vec::<String>::new());
     // Its key and what was found of it come first.
-    let few = &kept(&broad, "customers").columns;
+    let few = &selected(&broad, "customers").columns;
     assert!(few.len() < 6 && few.contains(&"id".to_owned()) && few.contains(&"state".to_owned()), "{few:?}");
 }
 
 #[test]
-fn what_is_far_behind_is_left_out_though_there_is_room() {
+fn what_is_far_behind_is_left_out_though_it_would_fit() {
     let count = |least: f64| link(&host(), json!({ "catalog_bytes": 5000, "least": least })).tables.len();
     assert!(count(0.0) > count(0.3));
     assert_eq!(count(0.9), 3, "the two best and what joins them");
@@ -182,24 +184,24 @@ fn what_is_far_behind_is_left_out_though_there_is_room() {
 
 /// A weight that is 0 neither asks nor counts; a high one brings its table to the front.
 #[test]
-fn every_lane_has_its_weight() {
-    for (setting, lane) in [
-        ("lexical", Lane::Lexical),
-        ("path_fuzzy", Lane::PathFuzzy),
-        ("segment_fuzzy", Lane::SegmentFuzzy),
-        ("vector", Lane::Vector),
+fn every_retriever_has_its_weight() {
+    for (setting, retriever) in [
+        ("lexical", Retriever::Lexical),
+        ("path_fuzzy", Retriever::PathFuzzy),
+        ("segment_fuzzy", Retriever::SegmentFuzzy),
+        ("vector", Retriever::Vector),
     ] {
         let mut host = host();
         host.search.vectors = Some(std::collections::BTreeMap::new());
-        host.search.script(&Corpus::Tables, &lane, vec![hit(Corpus::Tables, "other_33", 0.9)]);
+        host.search.script(&Corpus::Tables, &retriever, vec![hit(Corpus::Tables, "other_33", 0.9)]);
         let first = link(&host, json!({ setting: 10.0 }));
         assert_eq!(names(&first)[0], "other_33", "{setting}");
         let asked = host.search.queries().len();
         let without = link(&host, json!({ setting: 0.0 }));
         assert_ne!(names(&without).first(), Some(&"other_33"), "{setting}");
         let again = &host.search.queries()[asked..];
-        let of_names = |query: &&Query| matches!(query.corpus, Corpus::Tables | Corpus::Columns);
-        assert!(again.iter().filter(of_names).all(|query| query.lane != lane), "{setting}");
+        let of_names = |query: &&RetrievalQuery| matches!(query.corpus, Corpus::Tables | Corpus::Columns);
+        assert!(again.iter().filter(of_names).all(|query| query.retriever != retriever), "{setting}");
     }
 }
 
@@ -220,12 +222,12 @@ fn cells_lead_to_their_tables_as_far_as_they_are_granted() {
 }
 
 #[test]
-fn the_column_of_a_cell_is_kept() {
+fn the_column_of_a_cell_is_selected() {
     let mut host = host();
     host.database.hits.insert("Texas".into(), vec![hit(Corpus::Cells, "customers.since", 1.0)]);
     let columns = |weight: f64| {
         let linked = link(&host, json!({ "values": weight, "catalog_bytes": 500, "breadth": 1.0, "least": 0.0 }));
-        kept(&linked, "customers").columns.clone()
+        selected(&linked, "customers").columns.clone()
     };
     let has = |columns: &[String]| columns.iter().any(|column| column == "since");
     assert!(has(&columns(1.0)) && !has(&columns(0.0)), "{:?} {:?}", columns(1.0), columns(0.0));
@@ -239,23 +241,23 @@ fn a_cell_that_is_everywhere_says_little() {
     host.database.hits.insert("Texas".into(), vec![hit(Corpus::Cells, "other_39.name", 1.0)]);
     let linked = link(&host, json!({ "values": 10.0 }));
     assert_eq!(names(&linked)[0], "other_39");
-    // Nobody is told of eighty places.
+    // Eighty places are too many for hints.
     assert_eq!(linked.hints.len(), 1);
 }
 
 #[test]
-fn notes_and_examples_lead_to_their_tables_and_are_told() {
+fn notes_and_examples_lead_to_their_tables_and_are_reported() {
     let mut host = host();
     let note = Hit { snippet: Some("Texan shops are in other_07".into()), ..hit(Corpus::Notes, "other_07.note", 0.6) };
     let elsewhere = hit(Corpus::Notes, "another_database", 0.9);
-    host.search.script(&Corpus::Notes, &Lane::Lexical, vec![note.clone(), elsewhere]);
+    host.search.script(&Corpus::Notes, &Retriever::Lexical, vec![note.clone(), elsewhere]);
     let example = Hit {
         table: None,
         snippet: Some("Who ordered?".into()),
         payload: Some(json!({ "question": "Who ordered?", "sql": "SELECT * FROM \"other_08\" o" }).to_string()),
         ..hit(Corpus::Examples, "example 1", 0.5)
     };
-    host.search.script(&Corpus::Examples, &Lane::Lexical, vec![example]);
+    host.search.script(&Corpus::Examples, &Retriever::Lexical, vec![example]);
     let linked = link(&host, json!({ "notes": 10.0 }));
     assert_eq!(names(&linked)[..2], ["other_07", "other_08"]);
     assert_eq!(linked.hints[0], note);
@@ -281,24 +283,24 @@ fn joins_bring_neighbours() {
     assert_eq!(names(&link(&host(), closed))[..3], ["customers", "orders", "baskets"]);
     let spread = json!({ "closure": 0, "neighbours": 0.9, "least": 0.0, "catalog_bytes": 1000 });
     let linked = link(&host(), spread);
-    assert_eq!(kept(&linked, "baskets").reason, "found by a neighbour");
+    assert_eq!(selected(&linked, "baskets").reason, "found by a neighbour");
 }
 
 #[test]
-fn smoothing_weighs_many_lanes_against_the_first_of_one() {
+fn smoothing_weighs_many_retrievers_against_the_first_of_one() {
     let mut host = host();
-    // Orders are second by words, twice; `other_00` is third by words and fourth by two more lanes.
-    for lane in [Lane::PathFuzzy, Lane::SegmentFuzzy] {
+    // Orders are second by words, twice; `other_00` is third by words and fourth by two more retrievers.
+    for retriever in [Retriever::PathFuzzy, Retriever::SegmentFuzzy] {
         let spelled = ["other_77", "other_78", "other_79", "other_00"].iter().zip([0.9, 0.8, 0.7, 0.6]);
         host.search.script(
             &Corpus::Tables,
-            &lane,
+            &retriever,
             spelled.map(|(name, score)| hit(Corpus::Tables, name, score)).collect(),
         );
     }
     let is_before = |smoothing: f64| {
         let linked = link(&host, json!({ "smoothing": smoothing, "neighbours": 0.0 }));
-        let at = |name: &str| names(&linked).iter().position(|kept| *kept == name).unwrap();
+        let at = |name: &str| names(&linked).iter().position(|table| *table == name).unwrap();
         at("orders") < at("other_00")
     };
     assert!(is_before(0.0) && !is_before(200.0));

@@ -5,7 +5,7 @@
 
 use syrch_plugin::prelude::*;
 
-use crate::verdict::Aspect;
+use crate::reward::verdict::Aspect;
 
 /// A class of errors, the most important first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ use ErrorClass::{
     InvalidOperation, Syntax, Timeout, WrongAggregation, WrongColumn, WrongFilter, WrongJoin, WrongTable,
 };
 
-// Beginnings of words by which a judge's prose speaks of a class.
+// Beginnings of words by which a judge's prose names a class.
 const SPOKEN: &[(&str, ErrorClass)] = &[
     ("table", WrongTable),
     ("column", WrongColumn),
@@ -103,7 +103,7 @@ impl ErrorClass {
         }
     }
 
-    /// The class that a judge's opinion shows: the most important failed check, else what its words speak of first.
+    /// The class that a judge's opinion shows: the most important failed check, else what its words name first.
     pub(crate) fn of_opinion(opinion: &Opinion) -> Option<Self> {
         let failed = |class: &&Self| {
             Aspect::ALL.into_iter().any(|aspect| {
@@ -114,7 +114,7 @@ impl ErrorClass {
         Self::ALL.iter().find(failed).copied().or_else(|| Self::of_words(&opinion.reason))
     }
 
-    /// The class that a text names, else the one that it speaks of first.
+    /// The class that a text names, else the one that it names first.
     pub(crate) fn of_words(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         let named = Self::ALL.into_iter().find(|class| text.contains(class.name()));

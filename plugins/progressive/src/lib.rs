@@ -1,12 +1,12 @@
 //! The strategy `progressive`: a statement that grows step by step, the most confident step first.
 //!
-//! After the design document's pipeline, with the branches and repairs that it only plans. The planner (`plan`) divides the question
-//! into sub-tasks with confidences and writes CHASE-SQL's three-step plan. The solver (`solve`) executes the sub-task with the highest
+//! After the design document's pipeline, with the branches and repairs that it only plans. The planner divides the question
+//! into sub-tasks with confidences and writes CHASE-SQL's three-step plan. The solver executes the sub-task with the highest
 //! confidence, has the statement judged against that sub-task, takes it over, recalculates the remaining confidences, and goes on; what is
-//! not accepted makes branches. The reward (`judge`) asks a model whether a statement means what was asked. The roles work with others' too:
+//! not accepted makes branches. The reward asks a model whether a statement means what was asked. The roles work with others' too:
 //! the solver takes a task without sub-tasks as one step, and the reward judges any candidate.
 //!
-//! Cumulative reward is the sum of the rewards of a branch's sub-tasks: 1.0 for an accepted one, 0.5 for one that nobody could judge,
+//! Cumulative reward is the sum of the rewards of a branch's sub-tasks: 1.0 for an accepted one, 0.5 for one that was not judged,
 //! nothing for a failed one, however many statements it took. A line with more accepted sub-tasks so ranks above one with fewer.
 //!
 //! When sub-tasks are left undone and the reward did not accept the statement as the whole, its raw confidence is scaled by the share of
@@ -16,13 +16,13 @@
 //! |---|---|---|
 //! | `plan` | true | `planning::settings_reach_their_calls` |
 //! | `max_subtasks`, `subtask_max_tokens`, `plan_max_tokens` | 16, 2048, 2048 | `planning::settings_reach_their_calls` |
-//! | `confidence_temperature` | 0 | `planning::settings_reach_their_calls`, `course::recalculation_has_an_interval_a_room_and_a_model` |
-//! | `max_iterations` | 10 | `course::rounds_are_bounded_and_the_rest_is_told` |
+//! | `confidence_temperature` | 0 | `planning::settings_reach_their_calls`, `course::recalculation_has_an_interval_a_limit_and_a_model` |
+//! | `max_iterations` | 10 | `course::rounds_are_bounded_and_the_rest_is_reported` |
 //! | `high_confidence_threshold` | 0.85 | `course::a_sub_task_below_the_threshold_waits_for_a_recalculation` |
 //! | `acceptance_threshold` | 1.0 | `beam::what_is_below_the_threshold_gets_alternatives_and_is_better_than_nothing` |
 //! | `max_syntax_retries` | 2 | `course::syntax_is_repaired_so_often_and_other_errors_are_not` |
-//! | `recalculate_every`, `recalculation_max_tokens` | 1, 1024 | `course::recalculation_has_an_interval_a_room_and_a_model` |
-//! | `sql_max_tokens`, `parent_rows` | 512, 3 | `course::statements_have_a_model_and_a_room_and_dependencies_rows` |
+//! | `recalculate_every`, `recalculation_max_tokens` | 1, 1024 | `course::recalculation_has_an_interval_a_limit_and_a_model` |
+//! | `sql_max_tokens`, `parent_rows` | 512, 3 | `course::statements_have_a_model_and_a_limit_and_dependencies_rows` |
 //! | `dependents` | repair | `recovery::dependents_of_a_failed_step_are_skipped`, and the two after it |
 //! | `context` | all | `course::the_context_may_be_the_latest_step_alone` |
 //! | `most_in_vain` | 9 | `recovery::a_model_that_writes_nothing_that_runs_is_left_alone` |
@@ -31,72 +31,26 @@
 //! | `beam_width` | 5 | `beam::the_beam_is_cut_to_its_width` |
 //! | `max_branch_depth` | 3 | `beam::rejected_alternatives_branch_again_as_deep_as_allowed` |
 //! | `judgment_temperature`, `judgment_max_tokens`, `judged_rows` | 0, 512, 3 | `judging::settings_and_grants_bound_what_is_shown` |
-//! | `catalog_bytes` | 48000 | `planning::the_catalog_has_as_much_room_as_it_is_given` |
+//! | `catalog_bytes` | 48000 | `planning::the_catalog_has_as_many_bytes_as_it_is_given` |
 //! | `model_subtasks`, `model_plan` | empty | `planning::settings_reach_their_calls` |
-//! | `model_sql` | empty | `course::statements_have_a_model_and_a_room_and_dependencies_rows` |
+//! | `model_sql` | empty | `course::statements_have_a_model_and_a_limit_and_dependencies_rows` |
 //! | `model_judge` | empty | `judging::settings_and_grants_bound_what_is_shown` |
 
-mod branch;
 mod class;
-mod judge;
-mod plan;
-mod solve;
+mod planner;
+mod reward;
+mod settings;
+mod solver;
 mod subtask;
 #[cfg(test)]
 mod tests;
-mod tuning;
-mod verdict;
 
-use syrch_plugin::prelude::*;
+pub use crate::settings::{Accumulation, Dependents, Settings};
 
-pub use crate::tuning::{Accumulation, Dependents, Tuning};
-
-/// The planner, the solver and the reward.
-pub struct Progressive {
-    tuning: Tuning,
-}
-
-impl Plugin for Progressive {
-    const NAME: &'static str = "progressive";
-    const SUMMARY: &'static str =
+syrch_plugin::plugin! {
+    /// The planner, the solver and the reward.
+    pub struct Progressive(Settings) = "progressive",
         "executes confident sub-tasks one by one, judges what each statement means, and branches where it is wrong";
-    type Settings = Tuning;
-
-    fn new(tuning: Tuning) -> Self {
-        Self { tuning }
-    }
-}
-
-impl PlannerRole for Progressive {
-    fn plan(&self, host: &impl PlannerHost, problem: &Problem, catalog: &Catalog) -> Result<Graph, Failure> {
-        plan::plan(host, &self.tuning, problem, catalog)
-    }
-}
-
-impl SolverRole for Progressive {
-    fn solve(
-        &self,
-        host: &impl SolverHost,
-        problem: &Problem,
-        catalog: &Catalog,
-        task: &Task,
-        parents: &[Parent],
-    ) -> Result<Outcome, Failure> {
-        solve::Solve::new(host, &self.tuning, problem, catalog, task, parents).run()
-    }
-}
-
-impl RewardRole for Progressive {
-    fn judge(
-        &self,
-        host: &impl RewardHost,
-        problem: &Problem,
-        catalog: &Catalog,
-        task: &Task,
-        rivals: &[Rival],
-    ) -> Result<Vec<Verdict>, Failure> {
-        Ok(judge::judge(host, &self.tuning, problem, catalog, task, rivals))
-    }
 }
 
 syrch_plugin::export!(Progressive: planner, solver, reward);

@@ -12,11 +12,11 @@ const UNSTATED: f64 = 0.5;
 pub(crate) struct Subtask {
     /// The model's number of it, or another text.
     pub(crate) id: String,
-    /// What to do.
+    /// The operation in words.
     pub(crate) operation: String,
     /// `table_selection`, `filter`, `join`, `aggregate`, `logical_operator`, or whatever the model says.
     pub(crate) kind: String,
-    /// 0 to 1.
+    /// The model's confidence in the operation, 0 to 1.
     pub(crate) confidence: f64,
     /// Why, in the model's words.
     pub(crate) reasoning: String,
@@ -51,7 +51,7 @@ impl Subtask {
 }
 
 /// Reads the sub-tasks in a model's reply or in a context, the first `most` of them: what has no operation is left out, and unknown
-/// dependencies and circles are cut. The notes tell of each such change.
+/// dependencies and circles are cut. The notes report each such change.
 pub(crate) fn read(document: &Value, most: usize) -> (Vec<Subtask>, Vec<String>) {
     let items = document.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut notes = Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn read(document: &Value, most: usize) -> (Vec<Subtask>, Vec<String>)
             continue;
         };
         if list.len() == most {
-            notes.push(format!("only the first {most} sub-tasks are looked at"));
+            notes.push(format!("only the first {most} sub-tasks are used"));
             break;
         }
         if list.iter().any(|known| known.id == subtask.id) {
@@ -199,7 +199,7 @@ mod tests {
 
     // EP-D4.
     #[test]
-    fn unknown_dependencies_and_circles_are_cut_and_told() {
+    fn unknown_dependencies_and_circles_are_cut_and_reported() {
         let (list, notes) = read_all(&[subtask(1, 0.5, &[9]), subtask(2, 0.6, &[3]), subtask(3, 0.9, &[2, 1])]);
         assert_eq!(waits(&list), [("1", vec![]), ("2", vec!["3"]), ("3", vec!["1"])]);
         assert_eq!(notes.len(), 2);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_lists_are_mended_and_told() {
+    fn odd_lists_are_mended_and_reported() {
         let (list, notes) =
             read_all(&[subtask(1, 0.5, &[]), subtask(1, 0.4, &[]), json!({}), json!({"operation": "x"})]);
         assert_eq!(waits(&list), [("1", vec![]), ("2", vec![]), ("3", vec![])]);

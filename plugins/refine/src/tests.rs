@@ -3,7 +3,7 @@
 use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
 use syrch_plugin::prelude::*;
 
-use crate::{Habits, Refine};
+use crate::{Refine, Settings};
 
 fn catalog() -> Catalog {
     let column = |name: &str| Column { name: name.into(), ..Column::default() };
@@ -13,7 +13,7 @@ fn catalog() -> Catalog {
 
 fn solve_with(host: &FakeHost, parents: &[Parent]) -> Result<Outcome, Failure> {
     let task = Task { expected: Some("one number".into()), ..Task::new("A", "sum of totals") };
-    Refine::new(Habits::default()).solve(host, &Problem::new("How much?"), &catalog(), &task, parents)
+    Refine::new(Settings::default()).solve(host, &Problem::new("How much?"), &catalog(), &task, parents)
 }
 
 fn solved(host: &FakeHost) -> Vec<Candidate> {
@@ -42,7 +42,7 @@ fn a_trusted_statement_ends_the_loop() {
     assert_eq!(host.trace.kept("A.1").unwrap(), "the only statement that ran");
 }
 
-// Founding bug 13: feedback was overwritten, so that three attempts had one and the same prompt.
+// syrch 0.1.2, bug 13: feedback was overwritten, so that three attempts had one and the same prompt.
 #[test]
 fn a_repair_carries_all_earlier_statements_and_what_was_wrong() {
     let mut host = FakeHost::default();
@@ -68,7 +68,7 @@ fn a_repair_carries_all_earlier_statements_and_what_was_wrong() {
     assert_eq!(requests.iter().map(|request| request.sample).collect::<Vec<_>>(), [0, 0, 0]);
 }
 
-// Founding bug 6: the last path that ran won, not the best.
+// syrch 0.1.2, bug 6: the last path that ran won, not the best.
 #[test]
 fn the_most_trusted_statement_wins() {
     let mut host = FakeHost::default();
@@ -95,7 +95,7 @@ fn fewer_tokens_win_a_tie() {
     assert_eq!(ids(&solved(&host)), ["A.2", "A.1"]);
 }
 
-// Founding bug 7: a statement that its own checks had refused each time was run and returned.
+// syrch 0.1.2, bug 7: a statement that its own checks had refused each time was run and returned.
 #[test]
 fn what_never_ran_is_never_returned() {
     let mut host = FakeHost::default();
@@ -114,7 +114,7 @@ fn what_never_ran_is_never_returned() {
     assert_eq!(proposed, 3);
 }
 
-// Founding bug 5: any row count that ends in 0 above 1000 was "0 rows".
+// syrch 0.1.2, bug 5: any row count that ends in 0 above 1000 was "0 rows".
 #[test]
 fn the_shape_of_a_result_is_counted() {
     let shape = |answer: FakeRows| {
@@ -147,7 +147,7 @@ fn a_doubtful_result_is_repaired_with_the_doubt_in_words() {
 }
 
 #[test]
-fn a_statement_without_a_stated_confidence_has_the_founding_one() {
+fn a_statement_without_a_stated_confidence_has_that_of_syrch_0_1_2() {
     for (count, expected) in [(1, 0.85), (0, 0.7)] {
         let mut host = FakeHost::default();
         host.model.reply_sql("SELECT 1", None);
@@ -224,7 +224,7 @@ fn a_database_that_is_gone_is_not_the_models_fault() {
     assert_eq!(host.model.requests().len(), 1);
 }
 
-// Founding bug 17: a reply that does not parse ended the task without another attempt.
+// syrch 0.1.2, bug 17: a reply that does not parse ended the task without another attempt.
 #[test]
 fn a_reply_without_a_statement_is_an_attempt() {
     let mut host = FakeHost::default();

@@ -10,8 +10,8 @@ use serde_json::{Value as JsonValue, json};
 use syrch_plugin::fakes::{FakeHost, FakeRows};
 use syrch_plugin::prelude::*;
 
-use crate::state::State;
-use crate::{Manners, Turns};
+use crate::planner::state::State;
+use crate::{Settings, Turns};
 
 pub(crate) const QUESTION: &str = "How many orders did French customers place?";
 
@@ -86,7 +86,7 @@ pub(crate) fn terminate(reason: &str) -> JsonValue {
     json!({ "action": "terminate", "stop_reason": reason, "rationale": "enough" })
 }
 
-/// A host that runs what the planner plans: every task whose dependencies have ended ends as the script says, all at once or one by one.
+/// A host that runs what the planner plans: every task whose dependencies have ended ends as in the script, all at once or one by one.
 pub(crate) struct Scene {
     pub(crate) host: FakeHost,
     pub(crate) planner: Turns,
@@ -95,28 +95,28 @@ pub(crate) struct Scene {
     /// The edits of each step that had any.
     pub(crate) steps: Vec<Vec<Edit>>,
     script: BTreeMap<String, Observation>,
-    told: usize,
+    reported: usize,
     pub(crate) finished: bool,
 }
 
 impl Scene {
-    pub(crate) fn new(manners: Manners, turns: &[JsonValue], script: Vec<Observation>) -> Self {
+    pub(crate) fn new(settings: Settings, turns: &[JsonValue], script: Vec<Observation>) -> Self {
         let mut host = FakeHost::default();
         for turn in turns {
             host.model.reply_plan(turn);
         }
-        Self::with(host, manners, script)
+        Self::with(host, settings, script)
     }
 
-    pub(crate) fn with(host: FakeHost, manners: Manners, script: Vec<Observation>) -> Self {
+    pub(crate) fn with(host: FakeHost, settings: Settings, script: Vec<Observation>) -> Self {
         Self {
             host,
-            planner: Turns::new(manners),
+            planner: Turns::new(settings),
             graph: Graph { tasks: Vec::new(), answer: String::new(), memo: None },
             seen: Vec::new(),
             steps: Vec::new(),
             script: script.into_iter().map(|observation| (observation.task.clone(), observation)).collect(),
-            told: 0,
+            reported: 0,
             finished: false,
         }
     }
@@ -140,10 +140,10 @@ impl Scene {
             let observation = self.outcome(&task);
             self.seen.push(observation);
         }
-        if self.told == self.seen.len() {
+        if self.reported == self.seen.len() {
             return false;
         }
-        let fresh = std::mem::replace(&mut self.told, self.seen.len());
+        let fresh = std::mem::replace(&mut self.reported, self.seen.len());
         let problem = Problem::new(QUESTION);
         let step = self.planner.next(&self.host, &problem, &catalog(), &self.graph, &self.seen, fresh).unwrap();
         self.apply(step);

@@ -27,7 +27,7 @@ impl Ask {
         })
     }
 
-    /// Adds instructions.
+    /// Adds a message with instructions to the model.
     pub fn system(self, text: impl Into<String>) -> Self {
         self.message(Speaker::System, text.into())
     }
@@ -49,7 +49,7 @@ impl Ask {
         self
     }
 
-    /// 0 to 2.
+    /// Sets the sampling temperature, 0 to 2. Without it the host's configuration decides.
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.0.temperature = Some(temperature as f32);
         self

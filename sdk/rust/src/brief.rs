@@ -7,30 +7,30 @@ use crate::{prompt, text};
 
 // Enough to repair by, and a bound on what a hostile reply can put into the next prompt.
 const STATEMENT: usize = 4000;
-// Characters of a task's text.
+// The most characters of a task's text.
 const TASK: usize = 2000;
-// Columns of a dependency's result.
+// The most columns of a dependency's result.
 const COLUMNS: usize = 50;
 
-/// A statement that did not do, and why.
+/// A statement that failed, and why.
 #[derive(Debug, Clone)]
 pub struct Tried {
-    /// The statement; empty when the reply held none.
+    /// The statement; empty if the reply had none.
     pub sql: String,
     /// What was wrong with it, in words that a model can use.
     pub wrong: String,
 }
 
-/// How much of a prompt the parts may fill.
+/// The limits of the parts of a prompt.
 #[derive(Debug, Clone, Copy)]
-pub struct Room {
-    /// Bytes of the catalog.
+pub struct PromptSize {
+    /// The most bytes of the catalog.
     pub catalog_bytes: u32,
-    /// Rows of each finished dependency, as far as they are granted.
+    /// The most rows of each finished dependency, as far as they are granted.
     pub parent_rows: u32,
 }
 
-/// All that stays the same in the prompts of one task.
+/// The part that all prompts of one task share.
 #[derive(Debug, Clone)]
 pub struct Brief<'a> {
     catalog: &'a Catalog,
@@ -39,10 +39,10 @@ pub struct Brief<'a> {
 }
 
 impl<'a> Brief<'a> {
-    /// Gathers the task, the question around it, and what its dependencies found.
+    /// Collects the task, its question, and the results of its dependencies.
     pub fn new(
         host: &impl Rows,
-        room: Room,
+        size: PromptSize,
         problem: &Problem,
         catalog: &'a Catalog,
         task: &Task,
@@ -58,20 +58,20 @@ impl<'a> Brief<'a> {
         }
         out += &plan_text(task);
         for parent in parents {
-            out += &found(host, room.parent_rows, &catalog.dialect, parent);
+            out += &found(host, size.parent_rows, &catalog.dialect, parent);
         }
         out += &join_hints(&catalog.dialect, task, parents);
-        Self { catalog, catalog_bytes: room.catalog_bytes as usize, task: out }
+        Self { catalog, catalog_bytes: size.catalog_bytes as usize, task: out }
     }
 
-    /// Makes the prompts half as long where they can be; false when that is no more use.
+    /// Halves the catalog of the prompts; false if it is too short for that.
     pub fn shorten(&mut self) -> bool {
         self.catalog_bytes /= 2;
         self.catalog_bytes >= 500
     }
 
-    /// The request for the next statement. Once there is one, it is a repair that carries all earlier ones and what was wrong. `sample`: which of
-    /// several draws it is, or repairs.
+    /// The request for the next statement. If there are earlier statements, it is a repair with all of them and what was wrong.
+    /// `sample`: the number of the draw that it is or repairs.
     #[must_use]
     pub fn request(&self, tried: &[Tried], sample: u32) -> Request {
         let subjects: Vec<String> = tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
@@ -86,7 +86,7 @@ impl<'a> Brief<'a> {
         format!("Tables:\n{}\n{}", prompt::catalog(self.catalog, self.catalog_bytes), self.task)
     }
 
-    /// What a statement has to be and how it is replied.
+    /// The rules for a statement and the form of the reply.
     #[must_use]
     pub fn instructions(&self) -> String {
         format!(
@@ -111,15 +111,15 @@ fn plan_text(task: &Task) -> String {
 }
 
 fn found(host: &impl Rows, parent_rows: u32, dialect: &Dialect, parent: &Parent) -> String {
-    let told = text::line(&parent.task.text, 300);
+    let reported = text::line(&parent.task.text, 300);
     match &parent.output {
-        Output::Relation(relation) => relation_text(host, parent_rows, dialect, relation, &told),
+        Output::Relation(relation) => relation_text(host, parent_rows, dialect, relation, &reported),
         Output::Hits(hits) => {
             let hits: Vec<String> = hits.iter().take(20).map(hit_text).collect();
-            format!("Found for \"{told}\": {}\n", hits.join(", "))
+            format!("Found for \"{reported}\": {}\n", hits.join(", "))
         }
         Output::Failed(failure) => {
-            format!("There is no result for \"{told}\": {}\n", text::line(&failure.message, 300))
+            format!("There is no result for \"{reported}\": {}\n", text::line(&failure.message, 300))
         }
         Output::Other(_) => String::new(),
     }
@@ -133,7 +133,7 @@ fn hit_text(hit: &Hit) -> String {
     }
 }
 
-fn relation_text(host: &impl Rows, parent_rows: u32, dialect: &Dialect, relation: &Relation, told: &str) -> String {
+fn relation_text(host: &impl Rows, parent_rows: u32, dialect: &Dialect, relation: &Relation, reported: &str) -> String {
     let profile = relation.results.profile();
     let named = profile.columns.iter().take(COLUMNS);
     let mut columns: Vec<String> = named.map(|column| shown(dialect, &column.column.name)).collect();
@@ -141,13 +141,13 @@ fn relation_text(host: &impl Rows, parent_rows: u32, dialect: &Dialect, relation
         columns.push(format!("and {} more", profile.columns.len() - COLUMNS));
     }
     let mut out = format!(
-        "The result of \"{told}\" can stand in FROM as {} ({}), {}.\n",
+        "The result of \"{reported}\" can stand in FROM as {} ({}), {}.\n",
         shown(dialect, &relation.name),
         columns.join(", "),
         text::count(profile.rows, "row")
     );
     if parent_rows > 0 && profile.rows > 0 {
-        // Without the grant the shape has to do.
+        // Without the grant there is only the shape.
         if let Ok(page) = host.read(&relation.results, 0, parent_rows) {
             out += &format!("Its first rows:\n{}", prompt::rows(&page));
         }
@@ -199,8 +199,8 @@ mod tests {
 
     fn user(task: &Task, parents: &[Parent]) -> String {
         let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
-        let room = Room { catalog_bytes: 1000, parent_rows: 0 };
-        Brief::new(&FakeHost::default(), room, &Problem::new("How much?"), &catalog, task, parents).setting()
+        let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
+        Brief::new(&FakeHost::default(), size, &Problem::new("How much?"), &catalog, task, parents).setting()
     }
 
     #[test]

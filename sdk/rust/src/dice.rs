@@ -1,6 +1,6 @@
 //! A small generator for ties and coins: SplitMix64 (Steele, Lea and Flood 2014). Equal seeds give equal throws.
 
-/// The generator.
+/// A seeded generator of random numbers.
 #[derive(Debug)]
 pub struct Dice(u64);
 
@@ -18,7 +18,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// Heads or tails.
+    /// Returns true or false, each half of the time.
     pub fn coin(&mut self) -> bool {
         self.next() & 1 == 1
     }

@@ -1,4 +1,4 @@
-//! The line that turns a plugin type into a component.
+//! The macros that declare a plugin type and make a component of it.
 
 use crate::bindings::about::Identity;
 use crate::bindings::types::Failure;
@@ -6,7 +6,7 @@ use crate::failure::failure;
 use crate::roles::Plugin;
 use crate::settings::Settings as _;
 
-/// What `about.describe` answers for a plugin.
+/// What `about.describe` returns for a plugin.
 #[must_use]
 pub fn describe<P: Plugin>(version: &str) -> Identity {
     Identity {
@@ -20,16 +20,49 @@ pub fn describe<P: Plugin>(version: &str) -> Identity {
 /// A plugin made from the user's settings; an empty text stands for the defaults.
 ///
 /// # Errors
-/// Of kind `input`, when the settings are not what [`describe`] says.
+/// Of kind `input`, if the settings do not match the schema of [`describe`].
 pub fn fresh<P: Plugin>(config: &str) -> Result<P, Failure> {
     P::Settings::read(config)
         .map(P::new)
         .map_err(|message| failure(crate::bindings::types::FailureKind::Input, format!("{}: {message}", P::NAME)))
 }
 
+/// Declares a plugin type that holds its settings in the field `settings`, with its name and its summary.
+///
+/// ```
+/// use syrch_plugin::prelude::*;
+///
+/// syrch_plugin::plugin! {
+///     /// Accepts whatever has rows.
+///     pub struct HasRows(NoSettings) = "has-rows", "accepts a result that has rows";
+/// }
+/// assert_eq!(HasRows::NAME, "has-rows");
+/// ```
+#[macro_export]
+macro_rules! plugin {
+    ($(#[$meta:meta])* $vis:vis struct $plugin:ident($settings:ty) = $name:literal, $summary:literal;) => {
+        $(#[$meta])*
+        #[derive(Debug)]
+        $vis struct $plugin {
+            #[allow(dead_code, reason = "a plugin without settings does not read them")]
+            settings: $settings,
+        }
+
+        impl $crate::roles::Plugin for $plugin {
+            const NAME: &'static str = $name;
+            const SUMMARY: &'static str = $summary;
+            type Settings = $settings;
+
+            fn new(settings: $settings) -> Self {
+                Self { settings }
+            }
+        }
+    };
+}
+
 /// Exports a plugin type under its roles: `export!(MyPlugin: planner)`, or several, `export!(MyPlugin: reward, calibrator)`.
 ///
-/// In a native build nothing is exported; that the type plays its roles is checked all the same.
+/// In a native build nothing is exported, but the compiler still checks that the type implements the roles.
 #[macro_export]
 macro_rules! export {
     ($plugin:ty: $($role:ident),+ $(,)?) => {
@@ -45,7 +78,7 @@ macro_rules! export {
                     const { ::std::cell::RefCell::new(::std::string::String::new()) };
             }
 
-            // The host has already checked the settings in `configure`; a failure here can only repeat what was said there.
+            // The host has already checked the settings in `configure`; a failure here would be the same one again.
             fn plugin() -> ::std::result::Result<$plugin, $crate::bindings::types::Failure> {
                 CONFIG.with_borrow(|config| $crate::fresh::<$plugin>(config))
             }
@@ -78,8 +111,8 @@ macro_rules! __check_role {
     (aggregator, $plugin:ty) => { $crate::__check_role!(@ AggregatorRole, $plugin); };
     (@ $role:ident, $plugin:ty) => {
         const _: () = {
-            const fn plays<P: $crate::roles::$role>() {}
-            plays::<$plugin>();
+            const fn implements<P: $crate::roles::$role>() {}
+            implements::<$plugin>();
         };
     };
 }
@@ -138,8 +171,8 @@ macro_rules! __export_role {
             fn calibrate(
                 claims: ::std::vec::Vec<(f64, $crate::bindings::types::Signals)>,
             ) -> ::std::vec::Vec<f64> {
-                // The role cannot fail, and its settings were checked: without them there is no number to give,
-                // and the host refuses a list that is too short.
+                // The role cannot fail, and its settings were checked. Without them there are no numbers, and the host refuses a list that
+                // is too short.
                 plugin().map(|plugin| $crate::roles::CalibratorRole::calibrate(&plugin, &claims)).unwrap_or_default()
             }
         }

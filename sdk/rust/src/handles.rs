@@ -1,4 +1,4 @@
-//! What a plugin holds of things that live in the host: results, and calls under way. Under a test they are the fakes' own.
+//! What a plugin holds of things that live in the host: results, and calls in flight. Under a test they are the fakes' own.
 
 use crate::bindings::evaluate;
 use crate::bindings::llm::{self, LlmError, Reply};
@@ -85,7 +85,7 @@ macro_rules! call_handle {
 }
 
 call_handle! {
-    /// A model call under way.
+    /// A model call in flight.
     PendingReply, ReplyHandle, llm::Pending, Result<Reply, LlmError>
 }
 call_handle! {

@@ -120,11 +120,11 @@ impl Evaluate for Host {
 }
 
 impl Search for Host {
-    fn look_up(&self, query: &types::Query) -> Result<Vec<types::Hit>, types::PortError> {
+    fn retrieve(&self, query: &types::RetrievalQuery) -> Result<Vec<types::Hit>, types::PortError> {
         search::find(query)
     }
 
-    fn look_up_all(&self, queries: &[types::Query]) -> Vec<Result<Vec<types::Hit>, types::PortError>> {
+    fn retrieve_all(&self, queries: &[types::RetrievalQuery]) -> Vec<Result<Vec<types::Hit>, types::PortError>> {
         search::find_all(queries)
     }
 

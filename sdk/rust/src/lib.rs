@@ -43,7 +43,7 @@
 //! called with a [`fakes::FakeHost`] in plain unit tests.
 //!
 //! A role reaches the host through the traits in [`ports`] only, and each role's `Host` trait has exactly the ports of that role's
-//! world: what is not there was not lent.
+//! world.
 
 pub mod ask;
 pub mod attempt;
@@ -74,7 +74,7 @@ pub use export::{describe, fresh};
 pub use host::Host;
 pub use serde_json;
 
-/// Every type, trait and helper that a plugin usually names.
+/// The types, traits and functions that most plugins use.
 pub mod prelude {
     pub use crate::ask::Ask;
     pub use crate::bindings::llm::{LlmError, Message, Purpose, Reply, Request, Shape, Speaker, Usage};
@@ -84,6 +84,7 @@ pub mod prelude {
     pub use crate::handles::{Judging, PendingReply, ResultSet, RunningStatement};
     pub use crate::ports::*;
     pub use crate::roles::*;
+    pub use crate::settings::Settings as _;
     pub use crate::settings::{NoSettings, Settings};
     pub use crate::values::{accepted, rejected};
 }

@@ -1,6 +1,6 @@
 //! The ports as traits, and for each role the trait that lends exactly its ports.
 //!
-//! The prose of each function is the contract's own, in `wit/ports.wit`; here stands what a Rust author sees differently.
+//! `wit/ports.wit` is the contract of each function; the comments here state what differs in Rust.
 
 pub use crate::bindings::cells::{Match, Sample};
 pub use crate::bindings::inspect::{ColumnStats, Facts, Literal, Plan};
@@ -12,7 +12,7 @@ use serde_json::Value as JsonValue;
 
 use crate::bindings::llm::{LlmError, Reply, Request};
 use crate::bindings::trace::Level;
-use crate::bindings::types::{Candidate, Hit, PortError, Query, Signals, SqlError, Verdict};
+use crate::bindings::types::{Candidate, Hit, PortError, RetrievalQuery, Signals, SqlError, Verdict};
 use crate::handles::{Judging, PendingReply, ResultSet, RunningStatement};
 
 /// The run's fixed facts.
@@ -27,22 +27,22 @@ pub trait Run {
     fn seed(&self) -> u64;
 }
 
-/// Waiting for any mix of calls under way.
+/// Waiting for any mix of calls in flight.
 pub trait Wait {
     /// The tickets that are ready, in the given order; waits until one is.
     fn any(&self, tickets: &[u32]) -> Vec<u32>;
 }
 
-/// Language models.
+/// The port of language models.
 pub trait Llm {
     /// The names that a request may hold.
     fn models(&self) -> Vec<String>;
     /// Waits for the reply.
     ///
     /// # Errors
-    /// As [`LlmError`] tells; [`crate::failure::llm_failure`] makes a role's failure of it.
+    /// See [`LlmError`]; [`crate::failure::llm_failure`] makes a role's failure of it.
     fn complete(&self, request: &Request) -> Result<Reply, LlmError>;
-    /// All at once; the replies are in the order of the requests.
+    /// Concurrently; the replies are in the order of the requests.
     fn complete_all(&self, requests: &[Request]) -> Vec<Result<Reply, LlmError>>;
     /// Starts a call and returns at once.
     fn start_reply(&self, request: &Request) -> PendingReply;
@@ -63,18 +63,18 @@ pub trait Inspect {
     /// Statistics of a table's columns.
     ///
     /// # Errors
-    /// Unknown names, or an engine that cannot tell.
+    /// Unknown names, or an engine without statistics.
     fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError>;
 }
 
-/// Running statements.
+/// The port that runs statements.
 pub trait Sql {
     /// Runs one read-only statement under the guard, the deadline and the caps.
     ///
     /// # Errors
     /// What the guard, the engine or a limit said.
     fn run(&self, text: &str) -> Result<ResultSet, SqlError>;
-    /// All at once; the results are in the order of the texts.
+    /// Concurrently; the results are in the order of the texts.
     fn run_all(&self, texts: &[String]) -> Vec<Result<ResultSet, SqlError>>;
     /// Starts a statement and returns at once.
     fn start_statement(&self, text: &str) -> RunningStatement;
@@ -108,12 +108,12 @@ pub trait Evaluate {
     /// The calibrated confidence of each (raw confidence, signals).
     ///
     /// # Errors
-    /// When no calibrator answers.
+    /// If the calibrator fails.
     fn calibrate(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, PortError>;
     /// One verdict for each candidate, judged together.
     ///
     /// # Errors
-    /// When no reward answers.
+    /// If the reward fails.
     fn reward(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError>;
     /// Starts a judgement and returns at once.
     fn start_reward(&self, candidates: &[Candidate]) -> Judging;
@@ -124,10 +124,10 @@ pub trait Search {
     /// The hits, best first.
     ///
     /// # Errors
-    /// `denied` for the corpus `cells`; `unsupported` for a corpus or a lane that there is not.
-    fn look_up(&self, query: &Query) -> Result<Vec<Hit>, PortError>;
-    /// All at once, at most 64; the answers are in the order of the queries.
-    fn look_up_all(&self, queries: &[Query]) -> Vec<Result<Vec<Hit>, PortError>>;
+    /// `denied` for the corpus `cells`; `unsupported` for a corpus or a retriever that there is not.
+    fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError>;
+    /// Concurrently, at most 64; the answers are in the order of the queries.
+    fn retrieve_all(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>>;
     /// Vectors of at most 256 texts, of length 1.
     ///
     /// # Errors
@@ -137,13 +137,13 @@ pub trait Search {
 
 /// What people see of the search. Nothing here fails.
 pub trait Trace {
-    /// A line for people.
+    /// A line for the log.
     fn note(&self, level: Level, message: &str);
     /// A candidate exists, whatever becomes of it.
     fn propose(&self, candidate: &Candidate);
-    /// It was kept.
+    /// The candidate was chosen.
     fn keep(&self, candidate: &str, reason: &str);
-    /// It was dropped.
+    /// The candidate was not chosen.
     fn discard(&self, candidate: &str, reason: &str);
     /// A step of the strategy's own, shown under its candidate.
     fn event(&self, candidate: Option<&str>, name: &str, data: &JsonValue);

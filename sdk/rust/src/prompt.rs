@@ -37,7 +37,7 @@ enum Detail {
 }
 
 /// All tables with columns, types, keys and comments in at most about `bytes` bytes: comments go first, then types and keys, and
-/// at last whole tables, whose number is told.
+/// at last whole tables, whose number is stated.
 #[must_use]
 pub fn catalog(catalog: &Catalog, bytes: usize) -> String {
     for detail in [Detail::Comments, Detail::Types, Detail::Names] {

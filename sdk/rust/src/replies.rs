@@ -116,15 +116,15 @@ impl JoinHow {
 /// A pair of columns by which the results of two tasks join.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JoinKey {
-    /// A task.
+    /// The name of the task on the left side.
     pub left: String,
     /// A column of its result.
     pub left_col: String,
-    /// Another task.
+    /// The name of the task on the right side.
     pub right: String,
     /// A column of its result.
     pub right_col: String,
-    /// Which rows stay.
+    /// Which rows without a partner stay in the result.
     pub how: JoinHow,
 }
 
@@ -189,7 +189,7 @@ pub struct Subtask {
     pub is_atomic: bool,
     /// What the result should look like.
     pub expected_output: Option<String>,
-    /// How results join.
+    /// The columns by which the results of its dependencies join; empty if the model named none.
     pub join_keys: Vec<JoinKey>,
 }
 
@@ -228,7 +228,7 @@ fn join_keys(value: &Value) -> Vec<JoinKey> {
 /// The reply to `generate` and `repair`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SqlReply {
-    /// The statement.
+    /// The text of the statement.
     pub sql: String,
     /// What the model claimed, 0 to 1, when it did.
     pub confidence: Option<f64>,

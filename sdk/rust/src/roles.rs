@@ -13,36 +13,36 @@ use crate::handles::ResultSet;
 use crate::ports::{AggregatorHost, ClarifierHost, LinkerHost, PlannerHost, RewardHost, SolverHost};
 use crate::settings::Settings;
 
-/// What every plugin says of itself. The value is made anew for each role call, from the user's settings.
+/// A plugin's identity and settings. A value is made for each role call, from the user's settings.
 pub trait Plugin: Sized + 'static {
-    /// Its name in output.
+    /// The name in output.
     const NAME: &'static str;
-    /// What it does, in one line.
+    /// A line on what the plugin does.
     const SUMMARY: &'static str;
-    /// What the user may set; see [`crate::settings!`].
+    /// The user's settings; see [`crate::settings!`].
     type Settings: Settings;
 
-    /// Made before each role call.
+    /// Makes the plugin before a role call.
     fn new(settings: Self::Settings) -> Self;
 }
 
 /// A finished dependency that has rows.
 #[derive(Debug)]
 pub struct Relation {
-    /// May stand in FROM.
+    /// The name that may stand in FROM.
     pub name: String,
-    /// The candidate that was kept.
+    /// The candidate that was accepted for the dependency.
     pub candidate: Candidate,
-    /// Its rows.
+    /// The rows of the candidate.
     pub results: ResultSet,
 }
 
-/// What came of a dependency.
+/// The result of a dependency.
 #[derive(Debug)]
 pub enum Output {
-    /// Rows.
+    /// The rows of a statement.
     Relation(Box<Relation>),
-    /// Hits of retrieval.
+    /// The hits of a retrieval task.
     Hits(Vec<Hit>),
     /// It failed, and this task runs all the same.
     Failed(Failure),
@@ -50,38 +50,38 @@ pub enum Output {
     Other(String),
 }
 
-/// A finished dependency.
+/// A dependency of a task, which has ended.
 #[derive(Debug)]
 pub struct Parent {
-    /// The task.
+    /// The task that ended.
     pub task: Task,
-    /// What came of it.
+    /// The result of the task.
     pub output: Output,
-    /// Its solver's memory.
+    /// What its solver returned for later tasks.
     pub memo: Option<String>,
 }
 
 /// A candidate with its rows.
 #[derive(Debug)]
 pub struct Rival {
-    /// The candidate.
+    /// The candidate to judge.
     pub candidate: Candidate,
-    /// Its rows.
+    /// The rows of the candidate.
     pub results: ResultSet,
 }
 
 /// A finished task with its rows.
 #[derive(Debug)]
 pub struct Finished {
-    /// May stand in FROM of the answer's SQL.
+    /// The name that may stand in FROM of the answer's SQL.
     pub name: String,
-    /// The task.
+    /// The task that ended.
     pub task: Task,
-    /// The candidate that was kept.
+    /// The candidate that was accepted for the task.
     pub candidate: Candidate,
-    /// The others, best first.
+    /// Its other candidates, best first.
     pub others: Vec<Candidate>,
-    /// The kept one's rows.
+    /// The rows of the chosen candidate.
     pub results: ResultSet,
 }
 
@@ -122,7 +122,7 @@ pub trait PlannerRole: Plugin {
 
 /// Finds statements that solve one task.
 pub trait SolverRole: Plugin {
-    /// Candidates, best first; none is an honest answer.
+    /// The candidates, best first; none is a valid outcome.
     ///
     /// # Errors
     /// The role's own failure, shown to the user.

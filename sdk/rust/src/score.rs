@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn follows_the_founding_formula() {
+    fn follows_the_formula_of_syrch_0_1_2() {
         assert_eq!(score(&[], false, false), 1.0);
         assert_eq!(score(&[0.9], false, false), 0.035);
         assert_eq!(score(&[0.0], true, false), 0.5);

@@ -225,7 +225,7 @@ mod tests {
             /// A share.
             share: f64 = 0.5, 0.0 ..= 1.0;
             /// A count,
-            /// told in two lines.
+            /// reported in two lines.
             count: u32 = 3, 1 ..= 9;
             /// A switch.
             switch: bool = true;
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(schema["additionalProperties"], false);
         assert_eq!(
             schema["properties"]["count"],
-            json!({"type": "integer", "description": "A count, told in two lines.", "default": 3, "minimum": 1, "maximum": 9})
+            json!({"type": "integer", "description": "A count, reported in two lines.", "default": 3, "minimum": 1, "maximum": 9})
         );
         assert_eq!(
             schema["properties"]["switch"],

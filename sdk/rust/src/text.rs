@@ -1,7 +1,7 @@
-//! Small rules about text that goes into prompts and to people.
+//! Text for prompts and logs: single lines, limits, counts.
 
-/// One line of at most `limit` characters: white space and control characters become single spaces, and an ellipsis tells
-/// that something was cut. Text from a database or a model passes here before it stands in a prompt.
+/// One line of at most `limit` characters: white space and control characters become single spaces, and an ellipsis at
+/// the end shows that something was cut. For text from a database or a model before it becomes a part of a prompt.
 #[must_use]
 pub fn line(text: &str, limit: usize) -> String {
     let mut out = String::new();
@@ -37,6 +37,18 @@ pub fn clip(text: &str, bytes: usize) -> &str {
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Whether a word is in a list of words with single spaces between them.
+#[must_use]
+pub fn is_one_of(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
+
+/// A number of things as a `u32`, the type of counts in the contract; the greatest one for more.
+#[must_use]
+pub fn count32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// A number between 0 and 1; not-a-number becomes 0.

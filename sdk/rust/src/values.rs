@@ -8,13 +8,13 @@ use crate::bindings::types::{
     Verdict,
 };
 
-/// An accepting verdict.
+/// A verdict that accepts the candidate, with a score of 0 to 1 and the reason.
 #[must_use]
 pub fn accepted(score: f64, reason: impl Into<String>) -> Verdict {
     Verdict::Accepted(Opinion { score, reason: reason.into(), checks: Vec::new() })
 }
 
-/// A rejecting verdict.
+/// A verdict that rejects the candidate, with a score of 0 to 1 and the reason.
 #[must_use]
 pub fn rejected(score: f64, reason: impl Into<String>) -> Verdict {
     Verdict::Rejected(Opinion { score, reason: reason.into(), checks: Vec::new() })

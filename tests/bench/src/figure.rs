@@ -19,10 +19,10 @@ pub(crate) enum Verdict {
     /// It could not be measured.
     Unmeasured,
     /// It has no bound.
-    Told,
+    Reported,
 }
 
-/// One figure.
+/// One measured number with its bound, which is a row of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Figure {
     what: String,
@@ -63,7 +63,7 @@ impl Figure {
     pub(crate) fn verdict(&self) -> Verdict {
         let is_met = match (&self.measured, self.bound) {
             (Err(_), _) => return Verdict::Unmeasured,
-            (Ok(_), None) => return Verdict::Told,
+            (Ok(_), None) => return Verdict::Reported,
             (Ok(measured), Some(Bound::AtMost(bound))) => *measured <= bound,
             (Ok(measured), Some(Bound::AtLeast(bound))) => *measured >= bound,
         };
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(figure(4.0).at_least(4.0).verdict(), Verdict::Met);
         assert_eq!(figure(3.9).at_least(4.0).verdict(), Verdict::Missed);
         assert_eq!(figure(f64::NAN).at_most(10.0).verdict(), Verdict::Missed);
-        assert_eq!(figure(1.0).verdict(), Verdict::Told);
+        assert_eq!(figure(1.0).verdict(), Verdict::Reported);
         assert_eq!(Figure::unmeasured("f", "no python").at_least(4.0).verdict(), Verdict::Unmeasured);
     }
 

@@ -8,9 +8,9 @@ use syrch_core::ports::{
     Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort, RunPort, Sample, SearchPort, SqlPort,
     Ticket, TimeLeft, TracePort, Unrecorded,
 };
-use syrch_core::{Candidate, Hit, Json, Lookup, ResultSet, Signals, SqlError, SqlErrorKind, Verdict};
+use syrch_core::{Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, SqlErrorKind, Verdict};
 
-/// All of them.
+/// Ports with nothing behind them: no model, no database and no budget.
 pub(crate) fn nothing() -> Ports {
     Ports {
         run: Arc::new(Nothing),
@@ -60,7 +60,7 @@ impl Embedder for Nothing {
 
 #[async_trait]
 impl SearchPort for Nothing {
-    async fn look_up(&self, looks: &[Lookup]) -> Vec<Result<Vec<Hit>, PortError>> {
+    async fn find(&self, looks: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
         looks.iter().map(|_| Err(PortError::Unsupported)).collect()
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn greatest(samples: &[f64]) -> f64 {
     samples.iter().copied().fold(f64::NAN, f64::max)
 }
 
-/// Milliseconds since then.
+/// The milliseconds since that instant.
 pub(crate) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }

@@ -5,7 +5,7 @@ use crate::machine::Machine;
 
 const HEADING: [&str; 4] = ["figure", "measured", "bound", "ratio, verdict"];
 
-/// The whole page.
+/// The Markdown page: the machine, and the table of all figures.
 pub(crate) fn page(machine: &Machine, figures: &[Figure]) -> String {
     let mut out = format!("{}\n\n", machine.line());
     out += &row(&HEADING.map(str::to_owned));
@@ -34,7 +34,7 @@ fn summary(figures: &[Figure]) -> String {
 
 /// Whether every bound is met and every figure measured.
 pub(crate) fn is_good(figures: &[Figure]) -> bool {
-    figures.iter().all(|figure| matches!(figure.verdict(), Verdict::Met | Verdict::Told))
+    figures.iter().all(|figure| matches!(figure.verdict(), Verdict::Met | Verdict::Reported))
 }
 
 #[cfg(test)]

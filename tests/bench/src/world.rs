@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use syrch::{
-    CacheSettings, CompileSettings, Host, JournalSettings, ModelSettings, Outcome as Ending, Provider, Settings,
-};
-use syrch::{Silent, Stop};
+use syrch::plugins::CompileSettings;
+use syrch::settings::{CacheSettings, JournalSettings, ModelSettings};
+use syrch::{Host, Outcome as Ending, Provider, Settings, Silent, Stop};
 use syrch_core::Problem;
 use syrch_kit::{MockEndpoint, Reply, Script};
 use tempfile::TempDir;
@@ -22,7 +21,7 @@ const WRITE: &str = "You answer questions with one";
 /// The scratch folder and what is in it; it goes away with the value.
 pub(crate) struct World {
     folder: TempDir,
-    /// The example database.
+    /// The path of the example database.
     pub(crate) shop: PathBuf,
     /// The binary under measurement.
     pub(crate) host: PathBuf,

@@ -12,7 +12,7 @@ use syrch_kit::{MockEndpoint, Reply, Script, zoo};
 use super::{Place, finish, refused, said};
 
 #[test]
-fn a_config_file_that_is_missing_or_odd_is_told() {
+fn a_config_file_that_is_missing_or_odd_is_reported() {
     let place = Place::new();
     fs::create_dir(place.path().join("folder.yml")).unwrap();
     place.file("bytes.yml", b"llm:\n  model: \xff\xfe\n");
@@ -55,7 +55,7 @@ fn a_config_file_that_is_missing_or_odd_is_told() {
 }
 
 #[test]
-fn broken_yaml_is_told_in_our_words_with_its_place() {
+fn broken_yaml_is_reported_in_our_words_with_its_place() {
     let place = Place::new();
     place.file("twice.yml", "llm:\n  model: a\n  model: b\n");
     place.file("tabs.yml", "llm:\n\tmodel: a\n");

@@ -27,12 +27,16 @@ fn a_mistyped_database_is_not_created_and_its_neighbour_is_named() {
     no_database(&place, "no/such/folder.db", &["does not exist", "nothing was created"]);
     no_database(&place, "shop.sqlite/x.db", &["does not exist"]);
     assert_eq!(place.names(), before);
-    refused(&mut place.words("schema postgres://localhost/shop"), 10, &["postgres", "sqlite:PATH"]);
+    refused(
+        &mut place.words("schema oracle://localhost/shop"),
+        10,
+        &["oracle", "sqlite:PATH", "postgres://USER@HOST/DATABASE"],
+    );
     refused(&mut place.words("schema"), 2, &["no database", "--db"]);
 }
 
 #[test]
-fn what_is_no_database_is_told_by_its_kind() {
+fn what_is_no_database_is_reported_by_its_kind() {
     let place = Place::new();
     fs::create_dir(place.path().join("folder")).unwrap();
     place.file("text.txt", "id,name\n1,Ada\n");
@@ -47,7 +51,7 @@ fn what_is_no_database_is_told_by_its_kind() {
 }
 
 #[test]
-fn a_damaged_database_is_told_apart_and_left_alone() {
+fn a_damaged_database_is_distinguished_and_left_alone() {
     let place = Place::new();
     let good = fs::read(place.path().join("shop.sqlite")).unwrap();
     let mut scratched = good.clone();
@@ -64,7 +68,7 @@ fn a_damaged_database_is_told_apart_and_left_alone() {
 }
 
 #[test]
-fn a_locked_database_is_told_and_read_when_it_is_free_again() {
+fn a_locked_database_is_reported_and_read_when_it_is_free_again() {
     let place = Place::new();
     let writer = rusqlite::Connection::open(place.path().join("shop.sqlite")).unwrap();
     writer.execute_batch("BEGIN EXCLUSIVE; INSERT INTO customers VALUES (9, 'Zoe', 'Chad')").unwrap();
@@ -75,7 +79,7 @@ fn a_locked_database_is_told_and_read_when_it_is_free_again() {
 }
 
 #[test]
-fn a_file_that_may_not_be_read_is_told() {
+fn a_file_that_may_not_be_read_is_reported() {
     let place = Place::new();
     for path in ["", "shop.sqlite"] {
         fs::set_permissions(place.path().join(path), fs::Permissions::from_mode(0o755)).unwrap();
@@ -105,7 +109,7 @@ fn a_file_that_may_not_be_read_is_told() {
 }
 
 #[test]
-fn a_table_that_is_not_there_is_told_with_its_neighbours() {
+fn a_table_that_is_not_there_is_reported_with_its_neighbours() {
     let place = Place::new();
     refused(&mut place.words("schema shop.sqlite -t custmers"), 11, &["`custmers`", "did you mean `customers`?"]);
     refused(&mut place.words("schema shop.sqlite -t xyzzy"), 11, &["`xyzzy`", "shows all"]);

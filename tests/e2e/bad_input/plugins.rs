@@ -8,7 +8,7 @@ use syrch_kit::zoo;
 use super::{Place, refused};
 
 #[test]
-fn an_unknown_plugin_is_told_with_its_neighbours() {
+fn an_unknown_plugin_is_reported_with_its_neighbours() {
     let place = Place::new();
     fs::copy(zoo::hostile(), place.path().join("search.wasm")).unwrap();
     refused(&mut place.search("--planner decompos"), 13, &["`decompos`", "did you mean `decompose`?"]);
@@ -20,7 +20,7 @@ fn an_unknown_plugin_is_told_with_its_neighbours() {
 }
 
 #[test]
-fn files_that_are_no_component_are_told_by_their_kind() {
+fn files_that_are_no_component_are_reported_by_their_kind() {
     let place = Place::new();
     fs::create_dir(place.path().join("folder.wasm")).unwrap();
     assert!(Command::new("mkfifo").arg(place.path().join("pipe.wasm")).status().unwrap().success());
@@ -85,8 +85,8 @@ fn another_version_of_the_contract_is_named_beside_ours() {
 #[test]
 fn a_plugin_plays_only_its_own_roles() {
     let place = Place::new();
-    refused(&mut place.search("--planner refine"), 13, &["`refine`", "role planner", "plays solver"]);
-    refused(&mut place.search("--aggregator signals"), 13, &["`signals`", "role aggregator", "plays calibrator"]);
+    refused(&mut place.search("--planner refine"), 13, &["`refine`", "role planner", "implements solver"]);
+    refused(&mut place.search("--aggregator signals"), 13, &["`signals`", "role aggregator", "implements calibrator"]);
 }
 
 #[test]

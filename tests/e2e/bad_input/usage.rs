@@ -5,7 +5,7 @@ use syrch_kit::{MockEndpoint, Script};
 use super::{Place, finish, refused, said};
 
 #[test]
-fn an_endpoint_that_refuses_is_told_without_the_key() {
+fn an_endpoint_that_refuses_is_reported_without_the_key() {
     let place = Place::new();
     // A port that was free a moment ago.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

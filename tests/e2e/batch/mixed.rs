@@ -17,7 +17,7 @@ fn every_line_has_its_answer_beside_twins_strangers_and_broken_ones() {
         line("c", "How many products are there?", r#", "db": "shop""#),
     ];
     let (all, stderr) = batch(&mut place.words("batch --llm offline --db shop.sqlite"), lines.join("\n"), 0);
-    let told: Vec<Value> = all
+    let reported: Vec<Value> = all
         .iter()
         .map(|answer| {
             json!([
@@ -30,7 +30,7 @@ fn every_line_has_its_answer_beside_twins_strangers_and_broken_ones() {
         })
         .collect();
     assert_eq!(
-        json!(told),
+        json!(reported),
         json!([
             [1, "a", "answered", [[4]], null],
             [2, "a", "answered", [[4]], null],

@@ -42,7 +42,7 @@ fn statements_of_another_program_are_graded() {
 }
 
 #[test]
-fn every_line_that_is_no_answer_is_told() {
+fn every_line_that_is_no_answer_is_reported() {
     let bench = Bench::of(3);
     let answer = |id: &str| json!({"id": id, "sql": "SELECT 1"}).to_string();
     bench.place.file("a.jsonl", format!("{}\n\nhello\n{}\n{}\n", answer("q0000"), answer("q0009"), answer("q0000")));

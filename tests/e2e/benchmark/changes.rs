@@ -1,4 +1,4 @@
-//! A run goes on only with what it was begun with; what changed is named.
+//! A run goes on only with what it was started with; what changed is named.
 
 use serde_json::json;
 use syrch_kit::{MockEndpoint, Script, zoo};
@@ -8,7 +8,7 @@ use crate::bad_input::refused;
 use crate::endpoint::Said;
 
 /// A run of which two questions are done.
-fn begun() -> (Bench, MockEndpoint) {
+fn started() -> (Bench, MockEndpoint) {
     let (bench, endpoint) = (Bench::of(6), MockEndpoint::start(script()));
     let said = Said::of(bench.asks(&endpoint, "--workers 1 --total-calls 4").output().unwrap());
     assert_eq!(said.code, 16, "{}", said.all());
@@ -17,7 +17,7 @@ fn begun() -> (Bench, MockEndpoint) {
 
 #[test]
 fn what_changed_is_named_and_nothing_is_asked() {
-    let (bench, endpoint) = begun();
+    let (bench, endpoint) = started();
     let asked = endpoint.count();
     let other = MockEndpoint::start(Script::new().with(|request, _| answer(request)));
     for (words, changed) in [
@@ -31,7 +31,7 @@ fn what_changed_is_named_and_nothing_is_asked() {
         ("-P calibrator.empty=0.1", "calibrator"),
     ] {
         let mut command = bench.asks(&endpoint, &format!("--resume last {words}"));
-        let document = refused(&mut command, 10, &["cannot go on", changed]);
+        let document = refused(&mut command, 10, &["cannot be resumed", changed]);
         assert!(document["error"]["message"].as_str().unwrap().contains("changed since"), "{document}");
     }
     refused(&mut bench.asks(&other, "--resume last"), 10, &["base_url"]);
@@ -55,7 +55,7 @@ fn what_changed_is_named_and_nothing_is_asked() {
 
 #[test]
 fn what_changes_no_answer_may_change() {
-    let (bench, endpoint) = begun();
+    let (bench, endpoint) = started();
     let words = "--resume last --workers 3 --traces all --total-calls 1000 --report r.md --format json";
     let said = Said::of(bench.asks(&endpoint, words).output().unwrap());
     assert_eq!(said.document(0)["of"], 6);
@@ -67,7 +67,7 @@ fn what_changes_no_answer_may_change() {
 
 #[test]
 fn the_suite_of_a_run_need_not_be_named_again() {
-    let (bench, endpoint) = begun();
+    let (bench, endpoint) = started();
     let run = bench.runs().remove(0);
     let mut command = bench.command("benchmark --llm openai --model mock --format json --resume");
     command.args([&run[..6], "--base-url", &endpoint.url()]).env("SYRCH_API_KEY", crate::endpoint::KEY);

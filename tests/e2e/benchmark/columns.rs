@@ -132,19 +132,19 @@ fn what_cannot_be_timed_is_no_slow_answer() {
 fn r_ves_stands_only_beside_the_answers_that_were_timed() {
     let bench = Bench::of(4);
     let r_ves = bench.offline("--timed 1 --format json").document(0)["r_ves"].clone();
-    let told = |words: &str| {
+    let reported = |words: &str| {
         let document = bench.say(&format!("report {words} --format json")).document(0);
         (document.get("r_ves").cloned(), about_times(&document))
     };
-    assert_eq!(told("last"), (Some(r_ves), Vec::new()));
+    assert_eq!(reported("last"), (Some(r_ves), Vec::new()));
     let other = "R-VES: left out, for the answers that were timed are those that are right under `bag-v1`";
-    assert_eq!(told("last --rule bird-ex"), (None, vec![other.to_owned()]));
+    assert_eq!(reported("last --rule bird-ex"), (None, vec![other.to_owned()]));
     // As if an answer had been tried again since.
     let times = bench.state().join("suites").join(&bench.runs()[0]).join("times.json");
     let mut found: Value = serde_json::from_slice(&std::fs::read(&times).unwrap()).unwrap();
     found["ratios"]["decompose"].as_object_mut().unwrap().remove("q0001").unwrap();
     std::fs::write(&times, found.to_string()).unwrap();
-    let (shown, why) = told("last");
+    let (shown, why) = reported("last");
     assert!(
         shown.is_none() && why[0].starts_with("R-VES: left out, for not all of these answers were timed"),
         "{why:?}"

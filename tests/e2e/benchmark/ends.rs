@@ -43,7 +43,7 @@ fn an_endpoint_that_dies_stops_the_run_and_what_failed_is_asked_again() {
     let (done, of, why) = partial(&document);
     assert!(done >= 4 && done < of && of == QUESTIONS as u64, "{}", said.all());
     assert!(why.contains("failed 4 times, one after the other") && why.contains("withdrawn"), "{why}");
-    assert!(said.stderr.contains("--retry-failed` goes on"), "{}", said.all());
+    assert!(said.stderr.contains("--retry-failed` continues"), "{}", said.all());
     let failed = document["ends"]["failed"].as_u64().unwrap();
     assert!((4..=6).contains(&failed), "{document}");
     // Without --retry-failed what failed stays.
@@ -139,7 +139,7 @@ mod interrupt {
         let said = Said::of(child.wait_with_output().unwrap());
         let (done, _, why) = partial(&said.document(130));
         assert!(done >= 7 && why == "it was interrupted", "{}", said.all());
-        assert!(said.stderr.contains("goes on"), "{}", said.all());
+        assert!(said.stderr.contains("continues"), "{}", said.all());
         let markdown = std::fs::read_to_string(bench.place.path().join("partial.md")).unwrap();
         assert!(markdown.contains("t was interrupted"), "{markdown}");
         slow.store(false, Ordering::SeqCst);
@@ -154,13 +154,13 @@ mod interrupt {
         let endpoint = MockEndpoint::start(Script::always(Reply::hang()));
         let mut command = bench.asks(&endpoint, "");
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let begun = Instant::now();
+        let started = Instant::now();
         while endpoint.count() == 0 {
-            assert!(begun.elapsed() < Duration::from_secs(60), "nothing is asked");
+            assert!(started.elapsed() < Duration::from_secs(60), "nothing is asked");
             std::thread::sleep(Duration::from_millis(2));
         }
         let busy = Said::of(bench.asks(&endpoint, "--resume last").output().unwrap());
-        assert!(busy.code == 10 && busy.stderr.contains("still going on in another process"), "{}", busy.all());
+        assert!(busy.code == 10 && busy.stderr.contains("still running in another process"), "{}", busy.all());
         // A report on it can be had all the same.
         let report = bench.say("report --format json").document(0);
         assert_eq!(partial(&report), (0, 4, "it is still going on".to_owned()));

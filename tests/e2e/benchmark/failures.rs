@@ -1,4 +1,4 @@
-//! Runs of which nothing comes: every search failed, none was begun, or money cannot be counted.
+//! Runs of which nothing comes: every search failed, none was started, or money cannot be counted.
 
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};
@@ -10,7 +10,7 @@ use crate::endpoint::{KEY, Said};
 
 #[test]
 fn a_run_of_failures_says_so_and_ends_like_them() {
-    let told = "6 of 6 searches of `decompose` failed (model): nothing can be said";
+    let reported = "6 of 6 searches of `decompose` failed (model): the figures mean nothing";
     for (is_dead, why) in [(false, "no such key"), (true, "127.0.0.1")] {
         let bench = Bench::of(6);
         let endpoint = MockEndpoint::start(Script::always(Reply::status(401, "no such key")));
@@ -24,20 +24,21 @@ fn a_run_of_failures_says_so_and_ends_like_them() {
         assert_eq!((figures(&document), &document["errors"]), ((0, 6), &json!({"model": 6})));
         assert_eq!(document["partial"], Value::Null);
         let warnings = document["warnings"].as_array().unwrap();
-        assert!(warnings.iter().any(|warning| warning == told), "{warnings:?}");
+        assert!(warnings.iter().any(|warning| warning == reported), "{warnings:?}");
         assert!(said.stderr.contains("all 6 searches failed") && said.stderr.contains(why), "{}", said.all());
         assert!(said.stderr.contains("--retry-failed` asks again"), "{}", said.all());
         let text = |file: &str| std::fs::read_to_string(bench.place.path().join(file)).unwrap();
-        for (file, said) in
-            [("r.md", "failed (model)\\: nothing can be said"), ("r.html", "failed (model): nothing can be said")]
-        {
+        for (file, said) in [
+            ("r.md", "failed (model)\\: the figures mean nothing"),
+            ("r.html", "failed (model): the figures mean nothing"),
+        ] {
             assert!(text(file).contains(said), "{file}: {}", text(file));
         }
         // Its report can be had, and is no failure itself.
         let again = bench.say("report last --format json");
         assert_eq!(again.document(0), document);
         let shown = bench.say("report");
-        assert!(shown.stdout.contains("0 of 6 right") && shown.stderr.contains(told), "{}", shown.all());
+        assert!(shown.stdout.contains("0 of 6 right") && shown.stderr.contains(reported), "{}", shown.all());
     }
 }
 
@@ -62,7 +63,7 @@ fn a_run_without_any_answer_has_a_report_in_every_format() {
     }
     let again = bench.say("report last");
     assert_eq!(again.code, 0, "{}", again.all());
-    for words in ["0 of 0 right under bag-v1\n", "0 of 6 answers: the run has not come to its end"] {
+    for words in ["0 of 0 right under bag-v1\n", "0 of 6 answers: the run is not finished"] {
         assert!(again.stdout.contains(words), "no `{words}`: {}", again.all());
     }
     assert_eq!(partial(&bench.say("report last --format json").document(0)), partial(&document));
@@ -72,15 +73,15 @@ fn a_run_without_any_answer_has_a_report_in_every_format() {
 fn without_a_price_the_money_of_a_run_cannot_be_limited() {
     let bench = Bench::of(3);
     let endpoint = MockEndpoint::start(script());
-    let told =
+    let reported =
         ["the model `mock` has no price, so money cannot be limited", "prices: {\"mock\"", "leave out --total-usd"];
     let model = format!("--llm openai --model mock --base-url {} --total-usd 1", endpoint.url());
     for words in ["benchmark suite.jsonl", "compare single retry3 suite.jsonl", "grid suite.jsonl --out out"] {
-        refused(bench.command(&format!("{words} {model}")).env("SYRCH_API_KEY", KEY), 10, &told);
+        refused(bench.command(&format!("{words} {model}")).env("SYRCH_API_KEY", KEY), 10, &reported);
     }
     let mut lines = bench.command(&format!("batch --db shop.sqlite {model}"));
     let (answers, stderr) = batch(&mut lines, "\"How many orders are there?\"\n", 10);
-    assert!(answers.is_empty() && told.iter().all(|told| stderr.contains(told)), "{stderr}");
+    assert!(answers.is_empty() && reported.iter().all(|reported| stderr.contains(reported)), "{stderr}");
     assert_eq!(endpoint.count(), 0);
     assert!(!bench.state().join("suites").exists() && !bench.place.path().join("out").exists());
     // Where nothing is paid, nothing has a price.

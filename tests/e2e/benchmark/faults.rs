@@ -43,7 +43,7 @@ fn a_bad_suite_is_refused_whole_before_any_call() {
 }
 
 #[test]
-fn missing_databases_are_told_all_at_once() {
+fn missing_databases_are_reported_all_at_once() {
     let endpoint = MockEndpoint::start(script());
     let bench = Bench::new();
     let of = |id: &str, db: &str| {
@@ -68,7 +68,7 @@ fn missing_databases_are_told_all_at_once() {
 fn wrong_flags_plugins_and_settings_are_found_before_any_call() {
     let endpoint = MockEndpoint::start(script());
     let bench = Bench::of(3);
-    for (words, code, told) in [
+    for (words, code, reported) in [
         ("--report x.pdf", 2, ".json, .md, .csv, .parquet or .html"),
         ("--report none/x.json", 2, "--report `none/x.json`: there is no folder"),
         ("--report suite.csv --file-is-given", 2, "--file-is-given"),
@@ -77,7 +77,7 @@ fn wrong_flags_plugins_and_settings_are_found_before_any_call() {
         ("--workers 0", 2, "--workers"),
         ("--total-usd -1", 2, "--total-usd"),
         ("--retry-failed", 2, "--resume"),
-        ("--interactive", 2, "nobody may help them"),
+        ("--interactive", 2, "no answer may have help"),
         ("--resume nothing", 2, "there is no run `nothing`"),
         ("--solver none.wasm", 13, "none.wasm"),
         ("-P solver.sampels=3 --solver consistency", 10, "sampels"),
@@ -86,7 +86,7 @@ fn wrong_flags_plugins_and_settings_are_found_before_any_call() {
     ] {
         let said = Said::of(bench.asks(&endpoint, words).output().unwrap());
         assert_eq!(said.code, code, "{words}: {}", said.all());
-        assert!(said.stderr.contains(told), "{words}: {}", said.all());
+        assert!(said.stderr.contains(reported), "{words}: {}", said.all());
     }
     let said = bench.say("benchmark suite.jsonl --llm openai --model mock --base-url ftp://x");
     assert!(said.code == 10 && said.stderr.contains("ftp://x"), "{}", said.all());
@@ -131,6 +131,6 @@ fn gold_that_writes_or_does_not_run_counts_for_nobody_and_changes_nothing() {
         assert!(fault(id).contains(why), "{id}: {}", fault(id));
     }
     assert!(fault("fails").contains("elsewhere"), "{}", fault("fails"));
-    assert!(said.stderr.contains("4 questions count for nobody"), "{}", said.all());
+    assert!(said.stderr.contains("4 questions do not count"), "{}", said.all());
     assert_eq!(std::fs::read(bench.place.path().join("shop.sqlite")).unwrap(), before);
 }

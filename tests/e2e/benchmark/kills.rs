@@ -55,13 +55,13 @@ fn done(bench: &Bench) -> BTreeSet<usize> {
 /// Lets it work until the endpoint has heard of some more calls and a moment has passed, or, now and then, not even that, and kills it.
 /// False: it had come to its end.
 fn kill(mut child: Child, endpoint: &MockEndpoint, seed: &mut u64) -> bool {
-    let (before, begun) = (endpoint.count(), Instant::now());
+    let (before, started) = (endpoint.count(), Instant::now());
     if random(seed, 8) == 0 {
         std::thread::sleep(Duration::from_millis(random(seed, 150)));
     } else {
         let more = 1 + random(seed, 16) as usize;
         while endpoint.count() < before + more && child.try_wait().unwrap().is_none() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "it does nothing");
+            assert!(started.elapsed() < Duration::from_secs(60), "it does nothing");
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(Duration::from_micros(random(seed, 6_000)));
@@ -90,7 +90,7 @@ fn kills_change_nothing() {
 
     let mut seed = 0x9e37_79b9_7f4a_7c15;
     let (mut killed, mut known) = (0, BTreeMap::new());
-    let begun = Instant::now();
+    let started = Instant::now();
     while killed < kills {
         let resume =
             if bench.state().join("suites").exists() && !bench.runs().is_empty() { "--resume last" } else { "" };
@@ -108,7 +108,7 @@ fn kills_change_nothing() {
     }
     println!(
         "{killed} kills took {:.1} s, and {} of {questions} were done then",
-        begun.elapsed().as_secs_f64(),
+        started.elapsed().as_secs_f64(),
         known.len()
     );
     assert!(known.len() > kills, "it hardly came on: {} are done", known.len());

@@ -41,9 +41,9 @@ fn only_what_was_under_way_is_asked_again() {
         }));
         let mut command = bench.asks(&endpoint, "--workers 1");
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let begun = Instant::now();
+        let started = Instant::now();
         while endpoint.count() < 2 * MIDDLE + 2 {
-            assert!(begun.elapsed() < Duration::from_secs(60), "it does not come to the question");
+            assert!(started.elapsed() < Duration::from_secs(60), "it does not come to the question");
             std::thread::sleep(Duration::from_millis(2));
         }
         assert_eq!(end(child, signal), code, "{signal}");

@@ -58,7 +58,7 @@ fn another_rule_needs_no_second_run() {
 }
 
 #[test]
-fn a_terminal_is_told_what_is_not_graded_and_shown_the_slices_that_it_asks_for() {
+fn a_terminal_is_reported_what_is_not_graded_and_shown_the_slices_that_it_asks_for() {
     let bench = Bench::new();
     let of = |id: &str, topic: &str, gold: &str| {
         let question = "How many customers are there?";

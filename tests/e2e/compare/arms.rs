@@ -67,7 +67,7 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
         fs::copy(zoo::built_in("refine"), place.path().join(name)).unwrap();
     }
     place.file("bad.yml", "name: bad\nroles: {solver: refne}\n");
-    for (words, code, told) in [
+    for (words, code, reported) in [
         ("suite.jsonl", 2, ["no arm is named", "as in `syrch-host compare"]),
         ("single suite.jsonl", 2, ["only one arm is named", "`syrch-host benchmark` grades one"]),
         ("single vote5", 2, ["only one arm is named", "a suite as the last word"]),
@@ -76,7 +76,11 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
         ("single refine suite.jsonl", 2, ["no built-in strategy `refine`", "such as `solver=refine`"]),
         ("single solvr=refine suite.jsonl", 2, ["`solvr` is no role", "did you mean `solver`?"]),
         ("single solver=refne suite.jsonl", 2, ["no built-in plugin `refne`", "did you mean `refine`?"]),
-        ("single planner=refine suite.jsonl", 2, ["`refine` does not play the planner", "it plays `solver=refine`"]),
+        (
+            "single planner=refine suite.jsonl",
+            2,
+            ["`refine` does not implement the planner", "it implements `solver=refine`"],
+        ),
         ("single none.wasm suite.jsonl", 13, ["the arm `none.wasm`", "none.wasm"]),
         ("single none.yml suite.jsonl", 10, ["the arm `none.yml`: strategy file `none.yml`", "check the path"]),
         ("decompose decompose suite.jsonl", 2, ["a run without difference", "would do the same"]),
@@ -107,13 +111,13 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
         ("single vote5 suite.jsonl --fail-on worse", 2, ["`worse` is no condition", "below:-2"]),
         ("single vote5 none.jsonl", 10, ["suite `none.jsonl` cannot be read", "check the path"]),
         ("single vote5 suite.jsonl --report bad.yml/x.json", 2, ["--report `bad.yml/x.json`", "there is no folder"]),
-        ("single vote5 suite.jsonl --report r.doc", 2, ["the ending says how", ".html"]),
+        ("single vote5 suite.jsonl --report r.doc", 2, ["the ending is the format", ".html"]),
     ] {
-        refused(&mut offline(&place, words), code, &told);
+        refused(&mut offline(&place, words), code, &reported);
     }
     assert_eq!(lines(&place), [0; 0]);
     // No report replaces what an arm is read from.
     place.file("s.md.yml", "name: s\nroles: {planner: direct}\n");
-    let told = ["is a strategy file in use"];
-    refused(&mut offline(&place, "single s.md.yml suite.jsonl -o s.md.yml"), 2, &told);
+    let reported = ["is a strategy file in use"];
+    refused(&mut offline(&place, "single s.md.yml suite.jsonl -o s.md.yml"), 2, &reported);
 }

@@ -19,17 +19,17 @@ fn no_gate_passes_when_every_search_fails() {
     suite(&place);
     let endpoint = MockEndpoint::start(Script::always(Reply::status(401, "no such key")));
     for gate in GATES {
-        for (outages, told) in
+        for (outages, reported) in
             [(0, "all 48 searches failed"), (10, "the run stopped: the model's endpoint failed 10 times")]
         {
             let words = format!("single retry3 suite.jsonl --max-outages {outages} --fail-on {gate} --format json");
             let said = said(&mut compare(&place, &endpoint, &words));
             let document = said.document(12);
-            assert!(said.stderr.contains(told) && said.stderr.contains("no such key"), "{}", said.all());
+            assert!(said.stderr.contains(reported) && said.stderr.contains("no such key"), "{}", said.all());
             assert_eq!(document["partial"].is_null(), outages == 0, "{document}");
             let verdict = document["pairs"][0]["verdict"].as_str().unwrap();
             let failed = |name: &str| {
-                format!("{} searches of `{name}` failed (model): nothing can be said", share(&document, name))
+                format!("{} searches of `{name}` failed (model): the figures mean nothing", share(&document, name))
             };
             assert_eq!(verdict, format!("{}; {}", failed("single"), failed("retry3")));
         }
@@ -38,7 +38,7 @@ fn no_gate_passes_when_every_search_fails() {
     let mut command = compare(&place, &endpoint, "single retry3 suite.jsonl --fail-on regression");
     drop(endpoint);
     let said = said(&mut command);
-    assert!(said.code == 12 && said.stdout.contains("failed (model): nothing can be said"), "{}", said.all());
+    assert!(said.code == 12 && said.stdout.contains("failed (model): the figures mean nothing"), "{}", said.all());
 }
 
 /// Searches of an arm that failed, and all of them: `24 of 24`.
@@ -52,8 +52,8 @@ fn an_arm_that_fails_passes_no_gate_and_is_named() {
     let place = Place::new();
     suite(&place);
     // Only one of the arms asks for plans; all others have the same wrong answer.
-    for (failing, told) in [
-        (24, "24 of 24 searches of `decompose` failed (model): nothing can be said"),
+    for (failing, reported) in [
+        (24, "24 of 24 searches of `decompose` failed (model): the figures mean nothing"),
         (3, "3 of 24 searches of `decompose` failed (model): they count as wrong"),
     ] {
         let fails = move |prompt: &str| (0..failing).any(|n| prompt.contains(&format!("are there, plus {n}?")));
@@ -68,7 +68,7 @@ fn an_arm_that_fails_passes_no_gate_and_is_named() {
         let words = "single decompose suite.jsonl --max-outages 0";
         let open = said(&mut compare(&place, &endpoint, &format!("{words} --format json")));
         let document = open.document(0);
-        assert!(warned(&document, told) && open.stderr.contains(told), "{}", open.all());
+        assert!(warned(&document, reported) && open.stderr.contains(reported), "{}", open.all());
         assert_eq!((&arm(&document, "single")["ends"]["failed"], &document["pairs"][0]["b"]), (&json!(0), &json!(0)));
         for gate in GATES {
             let gated = said(&mut compare(&place, &endpoint, &format!("{words} --resume last --fail-on {gate}")));

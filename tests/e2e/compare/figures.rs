@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::json;
-use syrch_kit::recorded::{GATES, questions};
+use syrch_kit::recorded::{SAMPLERS, questions};
 
 use super::{arm, said, state};
 use crate::bad_input::Place;
@@ -17,17 +17,18 @@ fn recorded_answers_have_the_figures_of_an_independent_computation() {
         return;
     };
     let place = Place::new();
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut command = place.words("compare single vote5 --rule spider-ex --resamples 2000 --format json");
     command.env("SYRCH_STATE_DIR", state(&place)).arg(root.join("questions.jsonl"));
     let document =
         said(command.args(["--llm", &format!("replay:{}", root.join("recorded.jsonl").display())])).document(0);
-    println!("522 questions by two arms took {:.1} s", begun.elapsed().as_secs_f64());
+    println!("522 questions by two arms took {:.1} s", started.elapsed().as_secs_f64());
     let (mut right, mut calls, mut b, mut c) = ([0_u64; 2], [0_u64; 2], 0_u64, 0_u64);
     let mut flipped = Vec::new();
     for question in &questions(&root) {
         let order = question.order(0);
-        let takes = ["single", "vote5"].map(|name| GATES.iter().find(|gate| gate.name == name).unwrap().take(&order));
+        let takes =
+            ["single", "vote5"].map(|name| SAMPLERS.iter().find(|gate| gate.name == name).unwrap().take(&order));
         let is_right = takes.map(|taken| taken.answer.is_some_and(|answer| answer.is_right));
         for arm in 0..2 {
             right[arm] += u64::from(is_right[arm]);

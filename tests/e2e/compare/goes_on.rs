@@ -19,20 +19,22 @@ fn report(place: &Place, words: &str) -> Said {
 
 #[test]
 fn stopping_early_belongs_to_the_run() {
-    for (begun, other, was) in [("", "--stop-early", "it was not told to"), ("--stop-early", "", "it was told to")] {
+    for (started, other, was) in
+        [("", "--stop-early", "it was not requested"), ("--stop-early", "", "it was requested")]
+    {
         let place = Place::new();
         suite(&place);
         let endpoint = endpoint(0);
         let words = "single retry3 suite.jsonl --workers 1";
-        let stopped = said(&mut compare(&place, &endpoint, &format!("{words} {begun} --total-calls 4")));
+        let stopped = said(&mut compare(&place, &endpoint, &format!("{words} {started} --total-calls 4")));
         assert_eq!(stopped.code, 16, "{}", stopped.all());
         let asked = endpoint.count();
-        let told = ["cannot go on: changed since: ", &format!("stopping early ({was})")];
-        refused(&mut compare(&place, &endpoint, &format!("{words} {other} --resume last")), 10, &told);
+        let reported = ["cannot be resumed: changed since: ", &format!("stopping early ({was})")];
+        refused(&mut compare(&place, &endpoint, &format!("{words} {other} --resume last")), 10, &reported);
         assert_eq!(endpoint.count(), asked, "something was asked");
-        let on = said(&mut compare(&place, &endpoint, &format!("{words} {begun} --resume last --format json")));
+        let on = said(&mut compare(&place, &endpoint, &format!("{words} {started} --resume last --format json")));
         let e_process = &on.document(0)["pairs"][0]["e_process"];
-        assert_eq!(e_process["decides"], !begun.is_empty(), "{e_process}");
+        assert_eq!(e_process["decides"], !started.is_empty(), "{e_process}");
         // The report knows it of the run.
         assert_eq!(report(&place, "last --format json").document(0)["pairs"][0]["e_process"], *e_process);
     }
@@ -79,9 +81,9 @@ fn an_arm_in_the_middle_of_a_question_goes_on_there() {
     }));
     let words = "retry3 retry3:policy.max_attempts=2 suite.jsonl --workers 1 --no-cache";
     let child = compare(&place, &endpoint, words).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    let (mut child, begun) = (child.unwrap(), Instant::now());
+    let (mut child, started) = (child.unwrap(), Instant::now());
     while endpoint.count() < 5 * 4 + 2 {
-        assert!(begun.elapsed() < Duration::from_secs(60), "it does not come to the question");
+        assert!(started.elapsed() < Duration::from_secs(60), "it does not come to the question");
         std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
@@ -94,7 +96,7 @@ fn an_arm_in_the_middle_of_a_question_goes_on_there() {
 }
 
 #[test]
-fn what_failed_and_was_asked_again_is_told_by_the_comparison_as_by_its_report() {
+fn what_failed_and_was_asked_again_is_reported_by_the_comparison_as_by_its_report() {
     let place = Place::new();
     suite(&place);
     let fails = Arc::new(AtomicBool::new(true));
@@ -140,6 +142,6 @@ fn the_report_of_a_comparison_is_made_again() {
     let none = said(&mut offline(&place, &format!("{words} --total-time 0.000001 --fail-on regression")));
     assert_eq!(none.code, 16, "{}", none.all());
     let said = report(&place, "last");
-    let nothing = "nothing can be said: no question counts for both `decompose` and `retry3`; the run ended after 0 of 48 answers";
+    let nothing = "no comparison is possible: no question counts for both `decompose` and `retry3`; the run ended after 0 of 48 answers";
     assert!(said.code == 0 && said.stdout.starts_with(nothing), "{}", said.all());
 }

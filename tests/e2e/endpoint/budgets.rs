@@ -39,8 +39,8 @@ fn no_more_tokens_than_the_budget_are_ever_asked_for() {
         let has_statement = !statements(&endpoint).is_empty();
         let document = said.document(if has_statement { 0 } else { 16 });
         if has_statement {
-            let told = document["warnings"].to_string();
-            assert!(told.contains("the budget is used up: tokens"), "{budget}: {told}");
+            let reported = document["warnings"].to_string();
+            assert!(reported.contains("the budget is used up: tokens"), "{budget}: {reported}");
         } else {
             assert_eq!(document["error"]["class"], "budget");
             assert!(said.stderr.contains("the budget is used up: tokens"), "{}", said.stderr);
@@ -170,7 +170,7 @@ fn a_deadline_ends_a_search() {
 
 /// Whatever phase a deadline falls into, it is told as one.
 #[test]
-fn a_deadline_is_told_as_one_however_short() {
+fn a_deadline_is_reported_as_one_however_short() {
     let folder = syrch_kit::scratch();
     let database = crate::shop(folder.path());
     for deadline in ["0.0001", "0.001"] {

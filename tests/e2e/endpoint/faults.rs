@@ -118,7 +118,7 @@ fn the_key_stays_with_the_endpoint_when_it_redirects() {
 
 /// The environment's proxies and keys of others are no business of the endpoint's.
 #[test]
-fn no_proxy_is_told_anything() {
+fn no_proxy_is_reported_anything() {
     let folder = syrch_kit::scratch();
     let proxy = MockEndpoint::start(Script::always(whole()));
     let address = proxy.url().replace("/v1", "");

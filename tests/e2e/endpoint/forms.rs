@@ -142,7 +142,7 @@ fn settings_reach_the_wire() {
     }
 }
 
-/// Bug 24, too.
+/// The test covers the timeout of bug 24.
 #[test]
 fn a_timeout_reaches_the_wire() {
     let folder = syrch_kit::scratch();

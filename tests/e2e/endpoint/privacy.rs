@@ -186,8 +186,11 @@ fn statements_that_write_are_refused_and_change_nothing() {
         assert_eq!(document["answer"]["rows"], serde_json::json!([[8]]), "{write}");
         let asked = statements(&endpoint);
         assert_eq!(asked.len(), 2, "{write}: {document:#}");
-        let told = asked[1].prompt();
-        assert!(told.contains("What was wrong:") && told.contains(write.split(' ').next().unwrap()), "{write}: {told}");
+        let reported = asked[1].prompt();
+        assert!(
+            reported.contains("What was wrong:") && reported.contains(write.split(' ').next().unwrap()),
+            "{write}: {reported}"
+        );
         let refused = &document["candidates"][0];
         assert_eq!((refused["status"].as_str(), &refused["cluster"]), (Some("dropped"), &Value::Null), "{write}");
     }

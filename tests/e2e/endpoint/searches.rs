@@ -79,12 +79,12 @@ fn a_repair_carries_all_earlier_feedback_and_a_dependent_sees_its_parents() {
     let repairs: Vec<&String> = prompts.iter().filter(|prompt| prompt.contains(REPAIR)).collect();
     assert_eq!(repairs.len(), 2);
     assert!(repairs[0].contains("quantity * cost") && repairs[0].contains("`cost`"), "{}", repairs[0]);
-    for told in ["quantity * cost", "`cost`", "FROM orders, prodcts", "`prodcts`", "near: products"] {
-        assert!(repairs[1].contains(told), "the second repair does not say `{told}`:\n{}", repairs[1]);
+    for reported in ["quantity * cost", "`cost`", "FROM orders, prodcts", "`prodcts`", "near: products"] {
+        assert!(repairs[1].contains(reported), "the second repair does not say `{reported}`:\n{}", repairs[1]);
     }
     let last = prompts.last().unwrap();
-    for told in ["task_A", "task_B", "customer_id", "worth", "2 rows", "4 rows", "Ada"] {
-        assert!(last.contains(told), "the dependent's prompt does not say `{told}`:\n{last}");
+    for reported in ["task_A", "task_B", "customer_id", "worth", "2 rows", "4 rows", "Ada"] {
+        assert!(last.contains(reported), "the dependent's prompt does not say `{reported}`:\n{last}");
     }
 }
 

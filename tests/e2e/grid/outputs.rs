@@ -15,13 +15,19 @@ fn out(place: &Place, name: &str, content: &[u8]) -> std::path::PathBuf {
     place.file(&format!("out/{name}"), content)
 }
 
-fn assert_spared(place: &Place, endpoint: &MockEndpoint, (name, content): (&str, &[u8]), words: &str, told: &[&str]) {
+fn assert_spared(
+    place: &Place,
+    endpoint: &MockEndpoint,
+    (name, content): (&str, &[u8]),
+    words: &str,
+    reported: &[&str],
+) {
     let path = out(place, name, content);
     let mut command = asking(grid(place, &format!("{words} --out out")), endpoint);
     if !words.contains(".jsonl") && !words.contains("out/results.json") {
         command.args(["-q", QUESTION]);
     }
-    refused(&mut command, 2, told);
+    refused(&mut command, 2, reported);
     assert_eq!(fs::read(&path).unwrap(), content, "{words}");
     assert_eq!(fs::read_dir(place.path().join("out")).unwrap().count(), 1, "{words}");
     assert_eq!(endpoint.count(), 0, "{words}");
@@ -40,8 +46,8 @@ fn nothing_that_a_grid_reads_is_replaced() {
         ("config.json", &shop, "suite.jsonl --db out/config.json"),
         ("best.json", b"name: mine\nroles: {planner: direct}\n", "suite.jsonl --strategy out/best.json"),
     ] {
-        let told = format!("its `{name}` is not that of a grid");
-        assert_spared(&place, &endpoint, (name, content), words, &["--out `out`", &told]);
+        let reported = format!("its `{name}` is not that of a grid");
+        assert_spared(&place, &endpoint, (name, content), words, &["--out `out`", &reported]);
     }
     // What could be one is told by its place.
     let one = json!({"schema": "syrch.grid/1", "id": "a", "db": "shop", "question": QUESTION, "gold_sql": "SELECT 4"});
@@ -64,7 +70,7 @@ fn nothing_that_a_grid_reads_is_replaced() {
     let mut command = asking(grid(&place, "--db shop.sqlite --expected rows.csv -o rows.csv"), &endpoint);
     refused(command.args(["-q", QUESTION]), 2, &["is the expected rows"]);
     assert_eq!((fs::read(rows).unwrap().as_slice(), endpoint.count()), (b"n\n4\n".as_slice(), 0));
-    assert!(!state(&place).join("suites").exists(), "a run was begun");
+    assert!(!state(&place).join("suites").exists(), "a run was started");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
 
 /// An error is told when quiet, too; a program that reads JSON has it as a document.
 #[test]
-fn a_result_that_is_cut_is_told_once() {
+fn a_result_that_is_cut_is_reported_once() {
     let place = Place::new();
     let statement = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 20000) SELECT x FROM n";
     let output = finish(place.words("sql --db shop.sqlite --format csv").arg(statement), "");
@@ -236,7 +236,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_told() {
+fn an_output_that_cannot_be_written_is_reported() {
     let place = hostile();
     let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
         println!("skipped: no /dev/full here");

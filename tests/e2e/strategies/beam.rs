@@ -47,14 +47,14 @@ fn tables_that_agree_outweigh_one_that_does_not() {
     for part in [&on("customers"), "- orders.customer_id = customers.id\n", BROKEN, "no such column `land`"] {
         assert!(prompts[3].contains(part), "{part} is missing in {}", prompts[3]);
     }
-    let told = candidates(&document);
-    let reason = |part: &str| told.iter().filter(|(_, _, reason)| reason.contains(part)).count();
-    assert_eq!((reason("the same result as"), reason("but fewer statements agree")), (1, 1), "{told:?}");
+    let reported = candidates(&document);
+    let reason = |part: &str| reported.iter().filter(|(_, _, reason)| reason.contains(part)).count();
+    assert_eq!((reason("the same result as"), reason("but fewer statements agree")), (1, 1), "{reported:?}");
     traced.assert_snapshot("beam.txt");
 }
 
 #[test]
-fn a_tie_between_different_results_is_told() {
+fn a_tie_between_different_results_is_reported() {
     // Neither the broken statement nor its repair does, so that one result stands against one other.
     let script = Script::new().on([&on("customers")], sql(BROKEN));
     let script = script.on([&on("orders")], sql(ON_ORDERS)).on([&on("products")], sql(ON_PRODUCTS));

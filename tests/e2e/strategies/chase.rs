@@ -25,7 +25,7 @@ const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE land = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 
 fn plan() -> Reply {
-    let step = |kind: &str, told: &str| json!({"step_type": kind, "description": told, "reasoning": "", "entities": ["orders"]});
+    let step = |kind: &str, reported: &str| json!({"step_type": kind, "description": reported, "reasoning": "", "entities": ["orders"]});
     Reply::json(&json!({"steps": [
         step("find_tables", "orders with their customers"),
         step("perform_operations", "keep the customers in France and count"),

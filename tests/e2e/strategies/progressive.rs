@@ -22,12 +22,12 @@ const LIKE: &str = "SELECT * FROM customers WHERE country LIKE 'Fra%'";
 const NAMES: &str = "SELECT name FROM customers WHERE country = 'France'";
 const OTHER_NAMES: &str = "SELECT name FROM customers WHERE country <> 'Spain'";
 
-fn told(reply: Reply) -> Reply {
+fn reported(reply: Reply) -> Reply {
     reply.usage(Usage::Tokens(1000, 50))
 }
 
 fn write(sql: &str) -> Reply {
-    told(Reply::sql(sql, 0.9))
+    reported(Reply::sql(sql, 0.9))
 }
 
 fn subtask(id: u32, operation: &str, confidence: f64, dependencies: &[u32]) -> Value {
@@ -49,8 +49,8 @@ fn script() -> Script {
         subtask(2, "keep those from France", 0.9, &[1]),
         subtask(4, "order them by a thing that is not there", 0.6, &[9]),
     ] });
-    let yes = told(Reply::text("TABLES: YES\nFILTERS: YES\nCORRECT: YES\nREASONING: It does what was requested."));
-    let no = told(Reply::text(
+    let yes = reported(Reply::text("TABLES: YES\nFILTERS: YES\nCORRECT: YES\nREASONING: It does what was requested."));
+    let no = reported(Reply::text(
         "TABLES: YES\nFILTERS: NO, another country\nCORRECT: NO\nREASONING: Spain is not France. With France it would be CORRECT: YES",
     ));
     // Alternatives are samples of one prompt.
@@ -60,9 +60,9 @@ fn script() -> Script {
         is_one.then(|| write([FRANCE, NOT_SPAIN, LIKE][request.body["seed"].as_u64().unwrap() as usize]))
     };
     Script::new()
-        .on([SUBTASKS], told(Reply::json(&subtasks)))
-        .on([PLAN], told(Reply::json(&plan())))
-        .on([RECALCULATE], told(Reply::json(&json!({ "updated_confidences": { "2": 0.92, "3": 0.8, "4": 0.1 } }))))
+        .on([SUBTASKS], reported(Reply::json(&subtasks)))
+        .on([PLAN], reported(Reply::json(&plan())))
+        .on([RECALCULATE], reported(Reply::json(&json!({ "updated_confidences": { "2": 0.92, "3": 0.8, "4": 0.1 } }))))
         .on([JUDGE, &format!("Statement:\n{SPAIN}\n")], no)
         .on([JUDGE], yes)
         .with(alternatives)

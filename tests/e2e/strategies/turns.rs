@@ -23,7 +23,7 @@ fn sql(statement: &str) -> Reply {
 fn search() -> Value {
     json!({
         "action": "search", "branch": "main", "target_node": "s1", "query": "customer country", "corpus": "columns",
-        "lane": "lexical", "rationale": "where customers live is not clear"
+        "retriever": "lexical", "rationale": "where customers live is not clear"
     })
 }
 

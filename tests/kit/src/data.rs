@@ -1,4 +1,4 @@
-//! Scratch folders, databases made from a script, and where the shared test data lie.
+//! Temporary folders, databases made from a script, and the shared test data.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// The repository's root.
+/// The root folder of the repository.
 #[must_use]
 pub fn repository() -> PathBuf {
     let kit = Path::new(env!("CARGO_MANIFEST_DIR"));
     kit.ancestors().nth(2).unwrap_or(kit).to_owned()
 }
 
-#[allow(clippy::disallowed_methods, reason = "how tests are run is the test runner's to say")]
+#[allow(clippy::disallowed_methods, reason = "the environment configures how tests run")]
 fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name)
 }
@@ -50,14 +50,17 @@ pub fn data_root() -> Option<PathBuf> {
     root
 }
 
-/// Counts a test that is skipped.
+/// Counts a skipped test.
 fn skipped() -> std::io::Result<()> {
     let list = repository().join("target/skipped-tests");
     let mut list = std::fs::OpenOptions::new().create(true).append(true).open(list)?;
     writeln!(list, "{}", std::thread::current().name().unwrap_or_default())
 }
 
-/// An empty folder that goes away when the value is dropped.
+/// An empty folder that is removed when the value is dropped.
+///
+/// # Panics
+/// When the machine gives no temporary folder.
 ///
 /// # Panics
 /// When the machine gives no temporary folder.
@@ -66,7 +69,10 @@ pub fn scratch() -> TempDir {
     tempfile::Builder::new().prefix("syrch-").tempdir().expect("a temporary folder can be made")
 }
 
-/// Makes a database of these statements, in place of one that is there, and gives its path back.
+/// Creates a database from these statements, replacing one that exists, and returns its path.
+///
+/// # Panics
+/// When the path cannot be written or the script fails.
 ///
 /// # Panics
 /// When the path cannot be written or the script fails.
@@ -77,6 +83,24 @@ pub fn sqlite(path: impl AsRef<Path>, script: &str) -> PathBuf {
     database.execute_batch(script).unwrap_or_else(|error| panic!("the script for {} fails: {error}", path.display()));
     database.close().expect("the test database can be closed");
     path
+}
+
+/// A small shop with three tables, made once in that folder.
+pub fn shop(folder: &Path) -> PathBuf {
+    let path = folder.join("shop.sqlite");
+    if path.exists() {
+        return path;
+    }
+    sqlite(
+        path,
+        "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+         CREATE TABLE products(id INTEGER PRIMARY KEY, name TEXT, price REAL);
+         CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id),
+                             product_id INTEGER REFERENCES products(id), quantity INTEGER, ordered TEXT);
+         INSERT INTO customers VALUES (1,'Ada','France'),(2,'Ben','Spain'),(3,'Cleo','France'),(4,'Dora','Italy');
+         INSERT INTO products VALUES (1,'lamp',20.0),(2,'desk',150.0),(3,'chair',75.5);
+         INSERT INTO orders VALUES (1,1,1,2,'2024-01-05'),(2,1,2,1,'2024-02-11'),(3,2,3,4,'2024-02-20'),(4,3,1,1,'2024-03-02');",
+    )
 }
 
 #[cfg(test)]

@@ -20,11 +20,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::reply::Manner;
+use crate::reply::Delivery;
 use crate::{Recorded, Reply, Script};
 
-/// A running endpoint. It has a thread and a runtime of its own, so that tests need none; dropping it stops both, also while
-/// requests hang.
+/// A running endpoint. It has a thread and a runtime of its own, so that tests need none. Dropping it stops both, also while requests hang.
 pub struct MockEndpoint {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -48,6 +47,9 @@ impl MockEndpoint {
     ///
     /// # Panics
     /// When the machine gives no port or no thread.
+    ///
+    /// # Panics
+    /// When the machine gives no port or no thread.
     #[must_use]
     pub fn start(script: Script) -> Self {
         let shared = Arc::new(Shared {
@@ -67,32 +69,32 @@ impl MockEndpoint {
         Self { address, shared, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// The base URL, as a user would configure it: `http://127.0.0.1:PORT/v1`.
+    /// The base URL as a user would configure it: `http://127.0.0.1:PORT/v1`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// The requests so far, in the order in which they came.
+    /// The requests so far, in the order in which they arrived.
     #[must_use]
     pub fn requests(&self) -> Vec<Recorded> {
         lock(&self.shared.requests).clone()
     }
 
-    /// How many requests came so far.
+    /// The number of requests so far.
     #[must_use]
     pub fn count(&self) -> usize {
         lock(&self.shared.requests).len()
     }
 
-    /// How many requests came whose prompt holds this text, letter case aside.
+    /// The number of requests whose prompt contains this text, letter case aside.
     #[must_use]
     pub fn count_of(&self, text: &str) -> usize {
         let text = text.to_lowercase();
         lock(&self.shared.requests).iter().filter(|request| request.prompt().to_lowercase().contains(&text)).count()
     }
 
-    /// How often the same request came, for each that came: the most repeated first.
+    /// How often each different request arrived, the most frequent first.
     #[must_use]
     pub fn repeats(&self) -> Vec<usize> {
         let mut counts = BTreeMap::<String, usize>::new();
@@ -104,7 +106,7 @@ impl MockEndpoint {
         counts
     }
 
-    /// The most requests that were under way at once.
+    /// The most requests that were in flight at once.
     #[must_use]
     pub fn peak(&self) -> usize {
         self.shared.peak.load(Ordering::SeqCst)
@@ -122,7 +124,7 @@ impl Drop for MockEndpoint {
     }
 }
 
-/// Serves until it is told to stop; what is still under way then is dropped with the runtime.
+/// Serves until it is stopped; requests in flight are then dropped with the runtime.
 fn serve(shared: Arc<Shared>, bound: &mpsc::Sender<SocketAddr>, stopped: oneshot::Receiver<()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
     runtime.block_on(async {
@@ -144,7 +146,7 @@ fn serve(shared: Arc<Shared>, bound: &mpsc::Sender<SocketAddr>, stopped: oneshot
     runtime.shutdown_background();
 }
 
-/// Counts a request as under way until it is dropped.
+/// Counts a request as in flight until it is dropped.
 struct UnderWay(Arc<Shared>);
 
 impl UnderWay {
@@ -161,7 +163,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// Notes a request; it, and its number from 1.
+/// Records a request, and returns it with its number from 1.
 fn note(shared: &Shared, uri: &Uri, headers: &HeaderMap, body: &Bytes) -> (Recorded, usize) {
     let request = Recorded {
         path: uri.path().to_owned(),
@@ -189,12 +191,12 @@ async fn complete(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMa
 async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {
     let body = reply.body(request, id);
     let half = body.chars().take(body.chars().count() / 2).collect::<String>();
-    let body = match reply.manner {
-        Manner::Whole => Body::from(body),
-        Manner::Hang => std::future::pending().await,
-        Manner::Garbage => Body::from("\u{0}<html>\u{fffd} this is no JSON"),
-        Manner::HalfJson => Body::from(half),
-        Manner::CutStream => {
+    let body = match reply.delivery {
+        Delivery::Whole => Body::from(body),
+        Delivery::Hang => std::future::pending().await,
+        Delivery::Garbage => Body::from("\u{0}<html>\u{fffd} this is no JSON"),
+        Delivery::HalfJson => Body::from(half),
+        Delivery::CutStream => {
             let first = stream::once(async { Ok(Bytes::from(half)) });
             let broken = stream::once(async {
                 // Time for the first half to leave before the connection goes.
@@ -203,7 +205,7 @@ async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {
             });
             Body::from_stream(first.chain(broken))
         }
-        Manner::Flood(bytes) => {
+        Delivery::Flood(bytes) => {
             let chunk = Bytes::from(vec![b' '; 64 << 10]);
             let chunks = std::iter::repeat_n(chunk, bytes.div_ceil(64 << 10)).map(Ok::<_, Infallible>);
             Body::from_stream(stream::iter(chunks))
@@ -221,10 +223,10 @@ async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {
     response.body(body).expect("a response can be built")
 }
 
-/// The model for embeddings that never answers.
+/// The name of the model for embeddings that never answers.
 pub const HANGS: &str = "hangs";
 
-/// Vectors as OpenAI documents them: texts with words in common are near each other.
+/// Embeddings as OpenAI documents them: texts with common words have similar vectors.
 async fn embed(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let _under_way = UnderWay::new(&shared);
     let (request, _) = note(&shared, &uri, &headers, &body);
@@ -243,7 +245,7 @@ async fn embed(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, 
     Response::new(Body::from(body.to_string()))
 }
 
-/// How often each word stands in a text, by a hash of the word; and one number for the text itself, so that no vector is zero.
+/// The number of times that each word occurs, by a hash of the word, and a constant, so that no vector is zero.
 fn embedding(text: &str) -> Vec<f64> {
     let mut vector = vec![0.0; 64];
     vector[0] = 0.01;
@@ -284,7 +286,7 @@ mod tests {
 
     fn ask(endpoint: &MockEndpoint, prompt: &str) -> String {
         let mut answer = Vec::new();
-        // A connection that breaks off on purpose ends in an error after what came.
+        // A connection that breaks off on purpose ends in an error after the bytes that arrived.
         let _ = send(endpoint, prompt).read_to_end(&mut answer);
         String::from_utf8_lossy(&answer).into_owned()
     }

@@ -1,7 +1,7 @@
-//! What tests share: a mock model endpoint, scratch databases, and where the test data lie.
+//! What tests share: a mock model endpoint, databases made from scripts, and the test data.
 //!
-//! Nothing of the house may depend on this but tests. Everything here works from ordinary tests, without a runtime around them, so
-//! that a test can start the endpoint, spawn the binary against it and then look at what was sent:
+//! Only tests may depend on this crate. Everything here works in ordinary tests without an async runtime, so that a test can start the
+//! endpoint, run the binary against it and then check what was sent:
 //!
 //! ```
 //! use syrch_kit::{MockEndpoint, Reply, Script};
@@ -21,15 +21,18 @@
     reason = "a library for tests: what cannot be set up fails the test that asked for it"
 )]
 
+pub mod corpus;
 mod data;
 mod endpoint;
+#[cfg(unix)]
+pub mod postgres;
 pub mod recorded;
 mod reply;
 mod script;
 pub mod toolchains;
 pub mod zoo;
 
-pub use data::{data_root, repository, scale, scratch, sqlite};
+pub use data::{data_root, repository, scale, scratch, shop, sqlite};
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};
 pub use script::{Recorded, Script};

@@ -1,4 +1,5 @@
-//! What strategies come to on recorded answers, computed from the files alone: own reading, own order, own execution, own counting.
+//! The results of strategies on recorded answers, computed from the files alone, with a reader, an order, an execution and counts of its
+//! own.
 //!
 //! The host's figures are compared with these. Nothing here uses the host's code, so that a mistake of it cannot hide in both.
 
@@ -11,23 +12,23 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// A way to sample: statements are drawn one after the other, until enough of them agree or none is left.
+/// A way to sample: statements are drawn one after another, until enough of them agree or none is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gate {
-    /// What it is called.
+pub struct Sampler {
+    /// The name of the strategy.
     pub name: &'static str,
-    /// Statements at most.
+    /// The most statements that are drawn.
     pub samples: u32,
-    /// Equal results with rows that suffice; 0: as many statements as there may be.
+    /// How many equal results with rows end the drawing; 0 draws all.
     pub agree: u32,
     /// Whether the statement after a failed one is a repair.
     pub repair: bool,
 }
 
-/// Half of the databases, by which `plugins/discern/README.md` fits its shares.
+/// The half of the databases by which `plugins/discern/README.md` fits its shares.
 const HALF: [&str; 6] = ["car_1", "flight_2", "concert_singer", "employee_hire_evaluation", "course_teach", "voter_1"];
 
-/// What the plugin `discern` takes off votes, by setting, fitted on the half of the databases that this one is not in.
+/// What the plugin `discern` subtracts from votes, by setting, fitted on the half of the databases that this one is not in.
 #[must_use]
 pub fn shares_fitted_elsewhere(database: &str) -> [(&'static str, f64); 6] {
     let (on_half, on_the_other) = ([1.31, 2.54, 0.88, 0.20, 1.09, 0.42], [1.71, 1.14, 0.66, 0.61, 0.87, 0.33]);
@@ -35,58 +36,58 @@ pub fn shares_fitted_elsewhere(database: &str) -> [(&'static str, f64); 6] {
     [("absent_value", a), ("odd_join", b), ("unused_word", c), ("repeated_rows", d), ("column", e), ("table", f)]
 }
 
-/// The ways that the figures are about.
-pub const GATES: [Gate; 5] = [
-    Gate { name: "single", samples: 1, agree: 0, repair: false },
-    Gate { name: "retry3", samples: 3, agree: 1, repair: true },
-    Gate { name: "vote5", samples: 5, agree: 0, repair: false },
-    Gate { name: "gate2of5", samples: 5, agree: 2, repair: false },
-    Gate { name: "gate3of9", samples: 9, agree: 3, repair: false },
+/// The strategies that the figures are about.
+pub const SAMPLERS: [Sampler; 5] = [
+    Sampler { name: "single", samples: 1, agree: 0, repair: false },
+    Sampler { name: "retry3", samples: 3, agree: 1, repair: true },
+    Sampler { name: "vote5", samples: 5, agree: 0, repair: false },
+    Sampler { name: "gate2of5", samples: 5, agree: 2, repair: false },
+    Sampler { name: "gate3of9", samples: 9, agree: 3, repair: false },
 ];
 
-/// What an answer came to when it ran.
+/// The result of running an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Came {
-    /// It did not run.
+pub enum Execution {
+    /// The statement did not run.
     Failed,
-    /// It has no rows.
+    /// The statement has no rows.
     Empty,
-    /// Its rows as a multiset, digested. Columns count in their order and not by their names, and 2.0 is 2.
+    /// The digest of the statement's rows as a multiset. Columns count in their order and not by their names, and 2.0 equals 2.
     Rows([u8; 32]),
 }
 
-/// What one system answered.
+/// The answer of one system.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The system.
+    /// The name of the recorded system.
     pub system: String,
-    /// Its statement.
+    /// The statement that the system wrote.
     pub sql: String,
     /// Whether it was graded right (`ex`).
     pub is_right: bool,
-    /// What it comes to.
-    pub came: Came,
+    /// The result of running the statement.
+    pub outcome: Execution,
 }
 
 /// A question with its answers.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// Its id.
+    /// The id of the question in the recording.
     pub id: String,
-    /// The stem of its database's file.
+    /// The stem of the database's file name.
     pub database: String,
-    /// The words.
+    /// The text of the question.
     pub question: String,
-    /// By the systems' names.
+    /// The answers, sorted by the systems' names.
     pub answers: Vec<Answer>,
 }
 
-/// What a way to sample comes to on one question.
+/// The result of a sampler on one question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken<'a> {
-    /// The answer that it takes; none: no statement ran.
+    /// The answer that is taken; `None` when no statement ran.
     pub answer: Option<&'a Answer>,
-    /// Statements that it drew.
+    /// The number of statements that were drawn.
     pub calls: u32,
 }
 
@@ -107,7 +108,7 @@ impl Question {
         order
     }
 
-    /// Whether a statement that was recorded was graded right; none: it was not recorded.
+    /// Whether a recorded statement was graded right; `None` when it was not recorded.
     #[must_use]
     pub fn is_right(&self, sql: &str) -> Option<bool> {
         let same = |answer: &&Answer| answer.sql.trim() == sql.trim();
@@ -115,22 +116,22 @@ impl Question {
     }
 }
 
-impl Gate {
-    /// Draws in that order. Results with rows vote, and of equally many the one that came first wins; without any, the first without rows
-    /// stands.
+impl Sampler {
+    /// Draws in that order. Results with rows vote, and of equally many the earlier one wins; without any, the first result without rows is
+    /// taken.
     #[must_use]
     pub fn take<'a>(&self, order: &[&'a Answer]) -> Taken<'a> {
-        let mut groups: Vec<(&Came, u32, &'a Answer)> = Vec::new();
+        let mut groups: Vec<(&Execution, u32, &'a Answer)> = Vec::new();
         let mut empty = None;
         let mut calls = 0;
         for answer in order.iter().copied().take(self.samples as usize) {
             calls += 1;
-            match &answer.came {
-                Came::Failed => {}
-                Came::Empty => empty = empty.or(Some(answer)),
-                came => match groups.iter_mut().find(|(known, ..)| *known == came) {
+            match &answer.outcome {
+                Execution::Failed => {}
+                Execution::Empty => empty = empty.or(Some(answer)),
+                rows => match groups.iter_mut().find(|(known, ..)| *known == rows) {
                     Some((_, votes, _)) => *votes += 1,
-                    None => groups.push((came, 1, answer)),
+                    None => groups.push((rows, 1, answer)),
                 },
             }
             if self.agree > 0 && groups.iter().any(|(_, votes, _)| *votes >= self.agree) {
@@ -178,8 +179,8 @@ pub fn questions(folder: &Path) -> Vec<Question> {
         };
         let connection = &*databases.entry(database.clone()).or_insert_with(open);
         let answer = |(system, Candidate { sql, ex }): (String, Candidate)| {
-            let came = run(connection, &sql).unwrap_or(Came::Failed);
-            Answer { system, sql, is_right: ex == 1, came }
+            let outcome = run(connection, &sql).unwrap_or(Execution::Failed);
+            Answer { system, sql, is_right: ex == 1, outcome }
         };
         let answers = answers.remove(&id).unwrap_or_default().into_iter().map(answer).collect();
         Question { id, database, question: field("question"), answers }
@@ -187,7 +188,7 @@ pub fn questions(folder: &Path) -> Vec<Question> {
     asked.lines().map(question).collect()
 }
 
-fn run(connection: &Connection, sql: &str) -> rusqlite::Result<Came> {
+fn run(connection: &Connection, sql: &str) -> rusqlite::Result<Execution> {
     let mut statement = connection.prepare(sql)?;
     let width = statement.column_count();
     let mut rows = statement.query([])?;
@@ -197,10 +198,10 @@ fn run(connection: &Connection, sql: &str) -> rusqlite::Result<Came> {
         all.push(cells?);
     }
     if all.is_empty() {
-        return Ok(Came::Empty);
+        return Ok(Execution::Empty);
     }
     all.sort();
-    Ok(Came::Rows(Sha256::digest(serde_json::to_vec(&all).unwrap_or_default()).into()))
+    Ok(Execution::Rows(Sha256::digest(serde_json::to_vec(&all).unwrap_or_default()).into()))
 }
 
 /// A cell as text that is equal for equal cells.
@@ -208,7 +209,7 @@ fn cell(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "null".to_owned(),
         ValueRef::Integer(number) => format!("n{number}"),
-        // Whole numbers that a double tells apart.
+        // Whole numbers that a double represents exactly.
         ValueRef::Real(number) if number.fract() == 0.0 && number.abs() < 9e15 => format!("n{number:.0}"),
         ValueRef::Real(number) => format!("r{number:e}"),
         ValueRef::Text(text) => format!("t{}", String::from_utf8_lossy(text)),
@@ -221,30 +222,30 @@ mod tests {
     use super::*;
 
     fn answers(rows: &[u8]) -> Vec<Answer> {
-        let came = |rows: u8| match rows {
-            0 => Came::Failed,
-            1 => Came::Empty,
-            more => Came::Rows([more; 32]),
+        let outcome = |rows: u8| match rows {
+            0 => Execution::Failed,
+            1 => Execution::Empty,
+            more => Execution::Rows([more; 32]),
         };
         let answer = |(at, rows): (usize, &u8)| Answer {
             system: at.to_string(),
             sql: String::new(),
             is_right: false,
-            came: came(*rows),
+            outcome: outcome(*rows),
         };
         rows.iter().enumerate().map(answer).collect()
     }
 
-    /// The place of the answer that is taken, and the calls.
+    /// The position of the answer that is taken, and the number of calls.
     fn taken(name: &str, rows: &[u8]) -> (Option<usize>, u32) {
         let answers = answers(rows);
         let order: Vec<&Answer> = answers.iter().collect();
-        let taken = GATES.iter().find(|gate| gate.name == name).unwrap().take(&order);
+        let taken = SAMPLERS.iter().find(|sampler| sampler.name == name).unwrap().take(&order);
         (taken.answer.map(|answer| answer.system.parse().unwrap()), taken.calls)
     }
 
     #[test]
-    fn gates_stop_where_they_should() {
+    fn samplers_stop_where_they_should() {
         assert_eq!(taken("single", &[0, 2]), (None, 1));
         assert_eq!(taken("retry3", &[0, 1, 2, 3]), (Some(2), 3));
         assert_eq!(taken("retry3", &[0, 1, 0, 3]), (Some(1), 3));

@@ -1,4 +1,4 @@
-//! What the mock endpoint answers: good replies, and every way in which an endpoint can fail.
+//! The replies of the mock endpoint: good ones, and every way in which an endpoint can fail.
 
 pub(crate) mod anthropic;
 
@@ -11,47 +11,47 @@ use crate::Recorded;
 /// The usage that a reply reports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Usage {
-    /// A quarter of the bytes of prompt and reply: what an honest endpoint would say.
+    /// A quarter of the bytes of prompt and reply.
     Honest,
     /// These input and output tokens.
     Tokens(u32, u32),
-    /// No usage at all.
+    /// No usage is reported.
     Missing,
-    /// Zeros.
+    /// The counts are zero.
     Zero,
-    /// Negative counts.
+    /// The counts are negative.
     Negative,
-    /// Words in place of numbers.
+    /// The counts are words.
     Words,
 }
 
-/// How the bytes of a reply come.
+/// How the bytes of a reply are delivered.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Manner {
-    /// As the protocol says.
+pub(crate) enum Delivery {
+    /// The bytes follow the protocol.
     Whole,
-    /// Headers never come.
+    /// Not even the headers are sent.
     Hang,
-    /// Not JSON at all.
+    /// The body is not JSON.
     Garbage,
-    /// A JSON body that ends in the middle, though the exchange is complete.
+    /// The body is the first half of a JSON document, though the exchange is complete.
     HalfJson,
-    /// A chunked body whose connection breaks in the middle.
+    /// The body is chunked, and its connection breaks in the middle.
     CutStream,
-    /// A body of that many bytes.
+    /// The body has that many bytes.
     Flood(usize),
 }
 
-/// One answer of the endpoint. Make one with [`Reply::text`], [`Reply::sql`] or one of the faults, and change it with the methods.
+/// A reply of the endpoint. Make one with [`Reply::text`], [`Reply::sql`] or one of the faults, and change it with the methods.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     pub(crate) status: u16,
     pub(crate) body: Option<String>,
-    pub(crate) manner: Manner,
+    pub(crate) delivery: Delivery,
     pub(crate) delay: Duration,
     pub(crate) location: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
-    /// What an error says.
+    /// The message of an error.
     error: Option<String>,
     message: Value,
     finish: &'static str,
@@ -60,19 +60,19 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The model says this, word for word.
+    /// The model replies with exactly this text.
     #[must_use]
     pub fn text(content: impl Into<String>) -> Self {
         Self::message(json!({"role": "assistant", "content": content.into()}))
     }
 
-    /// The model says this statement in a fence, with a confidence after it.
+    /// The model replies with this statement in a fence, followed by a confidence.
     #[must_use]
     pub fn sql(sql: &str, confidence: f64) -> Self {
         Self::text(format!("```sql\n{sql}\n```\nConfidence: {confidence}"))
     }
 
-    /// The statement in the middle of prose, without a fence.
+    /// The model replies with this statement in the middle of prose, without a fence.
     #[must_use]
     pub fn sql_in_prose(sql: &str, confidence: f64) -> Self {
         Self::text(format!(
@@ -80,19 +80,19 @@ impl Reply {
         ))
     }
 
-    /// The model says this JSON document, and nothing else.
+    /// The model replies with this JSON document and nothing else.
     #[must_use]
     pub fn json(document: &Value) -> Self {
         Self::text(document.to_string())
     }
 
-    /// The model would not answer.
+    /// The model declines to answer.
     #[must_use]
     pub fn refusal(reason: &str) -> Self {
         Self::message(json!({"role": "assistant", "content": null, "refusal": reason}))
     }
 
-    /// The model calls a tool that nobody offered, and says nothing.
+    /// The model calls a tool that was not offered, without any text.
     #[must_use]
     pub fn tool_call(name: &str) -> Self {
         let call = json!({"id": "call_1", "type": "function", "function": {"name": name, "arguments": "{}"}});
@@ -102,13 +102,13 @@ impl Reply {
         }
     }
 
-    /// An assistant's message, as the protocol has it.
+    /// An assistant's message in the form of the protocol.
     #[must_use]
     pub fn message(message: Value) -> Self {
         Self {
             status: 200,
             body: None,
-            manner: Manner::Whole,
+            delivery: Delivery::Whole,
             delay: Duration::ZERO,
             location: None,
             headers: Vec::new(),
@@ -138,79 +138,79 @@ impl Reply {
         Self { location: Some(to.to_owned()), ..Self::raw(status, "") }
     }
 
-    /// Nothing ever comes.
+    /// The endpoint never answers.
     #[must_use]
     pub fn hang() -> Self {
-        Self { manner: Manner::Hang, ..Self::text("") }
+        Self { delivery: Delivery::Hang, ..Self::text("") }
     }
 
     /// Bytes that are no JSON, with a good status.
     #[must_use]
     pub fn garbage() -> Self {
-        Self { manner: Manner::Garbage, ..Self::text("") }
+        Self { delivery: Delivery::Garbage, ..Self::text("") }
     }
 
     /// A good status and the first half of a good body.
     #[must_use]
     pub fn half_json() -> Self {
-        Self { manner: Manner::HalfJson, ..Self::sql("SELECT 1", 0.9) }
+        Self { delivery: Delivery::HalfJson, ..Self::sql("SELECT 1", 0.9) }
     }
 
     /// A good status and a body whose connection breaks in the middle.
     #[must_use]
     pub fn cut_stream() -> Self {
-        Self { manner: Manner::CutStream, ..Self::sql("SELECT 1", 0.9) }
+        Self { delivery: Delivery::CutStream, ..Self::sql("SELECT 1", 0.9) }
     }
 
     /// A good status and a body of that many bytes.
     #[must_use]
     pub fn flood(bytes: usize) -> Self {
-        Self { manner: Manner::Flood(bytes), ..Self::text("") }
+        Self { delivery: Delivery::Flood(bytes), ..Self::text("") }
     }
 
-    /// With this header, such as `retry-after`.
+    /// The reply with this header, such as `retry-after`.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Answers no sooner than after that many milliseconds.
+    /// The reply after a delay of that many milliseconds.
     #[must_use]
     pub fn delay_ms(mut self, milliseconds: u64) -> Self {
         self.delay = Duration::from_millis(milliseconds);
         self
     }
 
-    /// Reports this usage instead of an honest one.
+    /// The reply with this usage instead of an honest one.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
         self
     }
 
-    /// Stopped for that reason, such as `length` or `content_filter`.
+    /// The reply with this reason why the model stopped, such as `length` or `content_filter`.
     #[must_use]
     pub fn finish(mut self, reason: &'static str) -> Self {
         self.finish = reason;
         self
     }
 
-    /// With these log probabilities, one for each token.
+    /// The reply with these log probabilities, one for each token.
     #[must_use]
     pub fn logprobs(mut self, logprobs: impl Into<Vec<f64>>) -> Self {
         self.logprobs = logprobs.into();
         self
     }
 
-    /// With a field of the message's own beside `content`, such as `reasoning_content`.
+    /// The reply with a further field of the message, such as `reasoning_content`.
     #[must_use]
     pub fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.message[name] = value.into();
         self
     }
 
-    /// The body that answers the request, in the form of its protocol; `id` is its number.
+    /// The body for the request of that number, in the form of its protocol.
     pub(crate) fn body(&self, request: &Recorded, id: usize) -> String {
         if let Some(body) = &self.body {
             return body.clone();
@@ -228,12 +228,12 @@ impl Reply {
         body.to_string()
     }
 
-    /// The reported tokens of prompt and reply; none: no report.
+    /// The reported tokens of prompt and reply; `None` without a report.
     fn tokens(&self, prompt_bytes: usize) -> Option<(Value, Value)> {
-        let said = self.message["content"].as_str().map_or(0, str::len);
+        let reply = self.message["content"].as_str().map_or(0, str::len);
         let quarter = |bytes: usize| json!(bytes.div_ceil(4));
         match self.usage {
-            Usage::Honest => Some((quarter(prompt_bytes), quarter(said))),
+            Usage::Honest => Some((quarter(prompt_bytes), quarter(reply))),
             Usage::Tokens(input, output) => Some((json!(input), json!(output))),
             Usage::Missing => None,
             Usage::Zero => Some((json!(0), json!(0))),
@@ -242,11 +242,11 @@ impl Reply {
         }
     }
 
-    /// A chat completion.
+    /// The body of a chat completion.
     fn completion(&self, model: &str, tokens: Option<(Value, Value)>, id: usize) -> Value {
         let logprob = |logprob: &f64| json!({"token": "x", "logprob": logprob});
-        let tokens_said: Vec<Value> = self.logprobs.iter().map(logprob).collect();
-        let logprobs = if tokens_said.is_empty() { Value::Null } else { json!({"content": tokens_said}) };
+        let reply_tokens: Vec<Value> = self.logprobs.iter().map(logprob).collect();
+        let logprobs = if reply_tokens.is_empty() { Value::Null } else { json!({"content": reply_tokens}) };
         let choice = json!({"index": 0, "message": self.message, "finish_reason": self.finish, "logprobs": logprobs});
         let mut body = json!({
             "id": format!("chatcmpl-{id}"), "object": "chat.completion", "created": 0, "model": model, "choices": [choice]

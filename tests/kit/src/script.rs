@@ -1,4 +1,4 @@
-//! How the mock endpoint chooses what to answer, and what it remembers of each request.
+//! How the mock endpoint chooses its replies, and what it records of each request.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,36 +8,36 @@ use serde_json::Value;
 use crate::Reply;
 use crate::reply::anthropic;
 
-/// One request as it came.
+/// A request as it arrived.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
     /// The path, such as `/v1/chat/completions`.
     pub path: String,
-    /// The headers, names in lower case.
+    /// The headers, with names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// The body; null when it was no JSON.
+    /// The body; null when it is not JSON.
     pub body: Value,
 }
 
 impl Recorded {
-    /// All messages' texts, or those to be embedded, joined by lines, after the system prompt where that stands apart.
+    /// The texts of all messages, or the texts to embed, joined by line breaks, after the system prompt where that is a field of its own.
     #[must_use]
     pub fn prompt(&self) -> String {
         if let Some(texts) = self.body["input"].as_array() {
             return texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
         }
         let messages = self.body["messages"].as_array().cloned().unwrap_or_default();
-        let said = messages.iter().filter_map(|message| message["content"].as_str());
-        self.body["system"].as_str().into_iter().chain(said).collect::<Vec<_>>().join("\n")
+        let texts = messages.iter().filter_map(|message| message["content"].as_str());
+        self.body["system"].as_str().into_iter().chain(texts).collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether it speaks Anthropic's Messages API rather than chat completions.
+    /// Whether the request is one of Anthropic's Messages API rather than of chat completions.
     #[must_use]
     pub fn is_messages(&self) -> bool {
         self.path.ends_with("/messages")
     }
 
-    /// The `Authorization` header.
+    /// The value of the `Authorization` header.
     #[must_use]
     pub fn authorization(&self) -> Option<&str> {
         self.headers.get("authorization").map(String::as_str)
@@ -47,14 +47,14 @@ impl Recorded {
 type Choose = Arc<dyn Fn(&Recorded, usize) -> Option<Reply> + Send + Sync>;
 
 enum Rule {
-    /// All of these stand in the prompt, letter case aside; at most that many times.
+    /// Applies when all these words occur in the prompt, letter case aside, at most that many times.
     Words(Vec<String>, Box<Reply>, usize),
-    /// Whatever the closure says.
+    /// Applies when the closure returns a reply.
     Closure(Choose),
 }
 
-/// What the endpoint answers, and what it does not support. Rules are tried in the order in which they were added; the first that
-/// fits answers. A request that no rule fits gets status 418 and the prompt's beginning, so that a test sees what is missing.
+/// The replies of the endpoint, and the features that it lacks. Rules are tried in the order in which they were added; the first that
+/// applies answers. A request that no rule applies to gets status 418 and the prompt's beginning, so that a test shows what is missing.
 #[derive(Default)]
 pub struct Script {
     rules: Vec<Rule>,
@@ -72,25 +72,25 @@ impl Script {
         Self::default()
     }
 
-    /// A script that always answers the same.
+    /// A script that answers every request with this reply.
     #[must_use]
     pub fn always(reply: Reply) -> Self {
         Self::new().on([""], reply)
     }
 
-    /// Answers so when all these words stand in the prompt (letter case aside).
+    /// Answers with this reply when all these words occur in the prompt, letter case aside.
     #[must_use]
     pub fn on<const N: usize>(self, words: [&str; N], reply: Reply) -> Self {
         self.times(usize::MAX, words, reply)
     }
 
-    /// As [`Script::on`], but only the first time; afterwards later rules are tried.
+    /// As [`Script::on`], but only for the first such request; later rules apply to the next ones.
     #[must_use]
     pub fn once<const N: usize>(self, words: [&str; N], reply: Reply) -> Self {
         self.times(1, words, reply)
     }
 
-    /// As [`Script::on`], but only that many times.
+    /// As [`Script::on`], but only for that many requests.
     #[must_use]
     pub fn times<const N: usize>(mut self, most: usize, words: [&str; N], reply: Reply) -> Self {
         let words = words.map(str::to_lowercase).to_vec();
@@ -98,7 +98,7 @@ impl Script {
         self
     }
 
-    /// Asks the closure, which gets the request and how many came before it; none: later rules are tried.
+    /// Calls the closure with the request and the number of requests before it; if it returns `None`, later rules are tried.
     #[must_use]
     pub fn with(mut self, choose: impl Fn(&Recorded, usize) -> Option<Reply> + Send + Sync + 'static) -> Self {
         self.rules.push(Rule::Closure(Arc::new(choose)));
@@ -106,7 +106,7 @@ impl Script {
     }
 
     /// Answers 401 to requests without `Authorization: Bearer KEY` (or `x-api-key: KEY`, where the protocol wants that); the error
-    /// quotes what came instead, as some endpoints do.
+    /// quotes the key that was sent, as some endpoints do.
     #[must_use]
     pub fn requires_key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
@@ -142,7 +142,7 @@ impl Script {
         self
     }
 
-    /// What the endpoint does not support of a request.
+    /// The error for a feature that the endpoint lacks.
     fn objection(&self, request: &Recorded) -> Option<Reply> {
         if let Some(key) = &self.key {
             let (header, expected) = if request.is_messages() {
@@ -174,7 +174,7 @@ impl Script {
         Some(Reply::status(400, &format!("Unsupported value: '{refused}' is not supported with this model.")))
     }
 
-    /// The answer to a request after `before` others.
+    /// The reply to a request after `before` others.
     pub(crate) fn answer(&mut self, request: &Recorded, before: usize) -> Reply {
         if let Some(objection) = self.objection(request) {
             return objection;

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use crate::repository;
 
-/// The components, by their folder in `tests/toolchains`, or by their own name where one makes several.
+/// The components by their folder in `tests/toolchains`, or by a name of their own where one folder makes several.
 pub const NAMES: [&str; 6] = ["rust", "c", "go", "qjs", "qjs-small", "python"];
 
 /// The bytes of a component.

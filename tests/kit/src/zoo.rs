@@ -1,28 +1,31 @@
-//! Where the hostile guests of `tests/zoo` lie, built anew by the build script whenever they or the contract change, and beside them the
-//! plugins that the host carries.
+//! The hostile guests of `tests/zoo`, which the build script rebuilds whenever they or the contract change, and the host's built-in
+//! plugins.
 
 use std::path::PathBuf;
 
-/// The plugin with every bad habit; its setting `habit` names the one to show.
+/// The path of the plugin with every kind of misbehaviour; its setting `habit` chooses one.
 #[must_use]
 pub fn hostile() -> PathBuf {
     PathBuf::from(env!("ZOO_HOSTILE"))
 }
 
-/// The plugin that spins when asked who it is.
+/// The path of the plugin that spins when it is asked for its description.
 #[must_use]
 pub fn mute() -> PathBuf {
     PathBuf::from(env!("ZOO_MUTE"))
 }
 
-/// The plugin whose settings' schema is expensive to compile.
+/// The path of the plugin whose settings' schema is expensive to compile.
 #[must_use]
 pub fn schema() -> PathBuf {
     PathBuf::from(env!("ZOO_SCHEMA"))
 }
 
-/// The bytes of a component, with that many further core instances, each with a memory and two tables: they take up room of the host's pool and
-/// do nothing.
+/// The bytes of a component with that many further core instances, each with a memory and two tables, which use capacity of the host's
+/// pool.
+///
+/// # Panics
+/// When the bytes are not a component.
 ///
 /// # Panics
 /// When the bytes are no component.
@@ -53,7 +56,7 @@ pub fn with_ballast(mut component: Vec<u8>, instances: u32) -> Vec<u8> {
     component
 }
 
-/// An unsigned number in LEB128, and what follows it.
+/// Reads an unsigned number in LEB128, and returns it with the remaining bytes.
 fn number(bytes: &[u8]) -> (u32, &[u8]) {
     let length = bytes.iter().position(|byte| byte & 0x80 == 0).expect("a number ends") + 1;
     let value = bytes[..length].iter().rev().fold(0, |value, byte| value << 7 | u32::from(byte & 0x7f));
@@ -70,7 +73,7 @@ fn leb(mut value: u32) -> Vec<u8> {
     bytes
 }
 
-/// The file of a plugin that the host carries. The host's build script puts it beside the guests, so that it is there wherever the host is.
+/// The file of a built-in plugin. The host's build script puts it beside the guests, so that it exists wherever the host does.
 #[must_use]
 pub fn built_in(name: &str) -> PathBuf {
     hostile().with_file_name(format!("{name}.wasm"))

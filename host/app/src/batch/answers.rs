@@ -1,4 +1,4 @@
-//! The replies of a batch as a stream: takes lines as there is room, searches for several at once, and gives replies in the order that is wanted.
+//! The replies of a batch as a stream: takes lines as slots become free, searches for several at once, and gives replies in the order that is wanted.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -19,8 +19,9 @@ use tokio::task::{Id, JoinError, JoinSet};
 
 use super::hosts::{Hosts, NoHost};
 use super::{Ending, Line, Options, Order, Question, Reply};
-use crate::host::Searched;
-use crate::{CostReport, Error, Silent, search};
+use crate::report::CostReport;
+use crate::run::Searched;
+use crate::{Error, Silent, search};
 
 /// Lines under way for each worker, those whose replies wait included.
 const WINDOW: usize = 64;
@@ -88,7 +89,7 @@ struct UnderWay {
     number: u64,
 }
 
-/// The replies of a batch, as a stream. It ends when all lines have theirs, or when something stops it; [`Answers::finish`] tells which.
+/// The replies of a batch, as a stream. It ends when all lines have theirs, or when something stops it; [`Answers::finish`] returns which.
 pub struct Answers<'a> {
     hosts: Arc<Hosts>,
     options: Options,
@@ -178,7 +179,7 @@ impl<'a> Answers<'a> {
             && self.held < HELD
     }
 
-    /// Takes as many lines as there is room for and there are now.
+    /// Takes as many lines as there are now and free slots for them.
     fn fill(&mut self, cx: &mut Context<'_>) {
         while self.has_room() {
             let Some(lines) = &mut self.lines else { return };

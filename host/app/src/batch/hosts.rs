@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use syrch_core::DatabaseUrl;
 use syrch_grade::run::Fault;
 use syrch_grade::suite::{Unresolved, database_in};
 
 use super::reply::fault;
-use crate::kept::Kept;
+use crate::executors::{database_name, database_path, suite_engines};
+use crate::memory_cache::MemoryCache;
 use crate::{Error, Host, Observer, Settings, Shared};
 
 /// Hosts that are open at once.
@@ -24,10 +26,10 @@ pub(super) struct Hosts {
 }
 
 enum Source {
-    /// One database for all lines, and its file.
-    One(Arc<Host>, PathBuf),
+    /// One database for all lines.
+    One(Arc<Host>, DatabaseUrl),
     /// The databases of a folder.
-    Folder(PathBuf, Kept<PathBuf, Host>),
+    Folder(PathBuf, MemoryCache<PathBuf, Host>),
 }
 
 /// Why a line has no host.
@@ -42,16 +44,18 @@ impl Hosts {
     /// Opens the one database, or checks that the plugins can be had.
     pub(super) async fn open(settings: Settings, observer: Arc<dyn Observer>) -> Result<Self, Error> {
         let shared = Shared::new();
-        let source = match folder(&settings.database) {
+        let url = DatabaseUrl::parse(&settings.database);
+        let folder = settings.own_database.is_none().then(|| folder(&url)).flatten();
+        let source = match folder {
             None => {
                 let host = Host::beside(settings.clone(), &shared, observer.as_ref()).await?;
-                Source::One(Arc::new(host), path(&settings.database).to_owned())
+                Source::One(Arc::new(host), url)
             }
             Some(folder) => {
                 for role in settings.strategy.roles.keys() {
                     shared.configured(*role, &settings, observer.as_ref()).await?;
                 }
-                Source::Folder(folder, Kept::new(OPEN))
+                Source::Folder(folder, MemoryCache::new(OPEN))
             }
         };
         Ok(Self { settings, shared, observer, source })
@@ -65,18 +69,19 @@ impl Hosts {
     /// The host of a line that names that database, or none.
     pub(super) async fn get(&self, db: Option<&str>) -> Result<Arc<Host>, NoHost> {
         let (folder, hosts) = match &self.source {
-            Source::One(host, file) => {
-                return match db.filter(|db| !is_called(file, db)) {
+            Source::One(host, url) => {
+                return match db.filter(|db| !is_called(url, db)) {
                     None => Ok(Arc::clone(host)),
-                    Some(db) => Err(NoHost::Line(another(db, file))),
+                    Some(db) => Err(NoHost::Line(another(db, url))),
                 };
             }
             Source::Folder(folder, hosts) => (folder, hosts),
         };
-        let path = database_in(folder, db.unwrap_or_default()).map_err(|why| unresolved(why, folder))?;
+        let path =
+            database_in(folder, db.unwrap_or_default(), suite_engines()).map_err(|why| unresolved(why, folder))?;
         let open = || async {
-            // What looks like a scheme in a file's name is none.
-            let settings = Settings { database: format!("sqlite:{}", path.display()), ..self.settings.clone() };
+            let database = DatabaseUrl::of_path(&path).expose().to_owned();
+            let settings = Settings { database, ..self.settings.clone() };
             Host::beside(settings, &self.shared, self.observer.as_ref()).await
         };
         hosts.get(&path, open).await.map_err(|error| match error.class() {
@@ -87,23 +92,19 @@ impl Hosts {
 }
 
 /// The folder that a setting of the database names, if it is one.
-fn folder(database: &str) -> Option<PathBuf> {
-    Some(path(database)).filter(|path| path.is_dir()).map(Path::to_owned)
+fn folder(url: &DatabaseUrl) -> Option<PathBuf> {
+    database_path(url).filter(|path| path.is_dir())
 }
 
-fn path(database: &str) -> &Path {
-    let url = database.trim();
-    Path::new(url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path)))
-}
-
-/// Whether a line means this file: by its name, with the ending or without.
-fn is_called(file: &Path, db: &str) -> bool {
-    [file.file_stem(), file.file_name()].into_iter().flatten().any(|name| name == db)
+/// Whether a line means this database: by its name, or by that of its file with the ending.
+fn is_called(url: &DatabaseUrl, db: &str) -> bool {
+    database_name(url) == db || database_path(url).is_some_and(|file| file.file_name().is_some_and(|name| name == db))
 }
 
 /// A line must not be answered from another database than it names.
-fn another(db: &str, file: &Path) -> Fault {
-    let message = format!("the line is about the database `{db}`, and the only one here is `{}`", file.display());
+fn another(db: &str, url: &DatabaseUrl) -> Fault {
+    let shown = database_path(url).map_or_else(|| url.to_string(), |path| path.display().to_string());
+    let message = format!("the line is about the database `{db}`, and the only one here is `{shown}`");
     Fault { class: DATABASE.to_owned(), message }
 }
 

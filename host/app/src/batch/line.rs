@@ -7,7 +7,6 @@ use syrch_grade::run::Fault;
 use syrch_grade::suite::is_date;
 
 use super::reply::wrong;
-use crate::grading::ask;
 
 /// Bytes of a line at most.
 pub const LONGEST: usize = 1 << 20;
@@ -31,6 +30,16 @@ pub struct Question {
     pub as_of: Option<String>,
 }
 
+/// The problem that the roles of a strategy get for a question: its text, with `evidence` and the day `as_of` (`YYYY-MM-DD`) as its evidence.
+/// Lines of a batch and questions of a suite become the same problem.
+#[must_use]
+pub fn problem(question: &str, evidence: Option<&str>, as_of: Option<&str>) -> Problem {
+    let today = as_of.map(|day| format!("Today is {day}."));
+    let given: Vec<String> = evidence.map(str::to_owned).into_iter().chain(today).collect();
+    let evidence = (!given.is_empty()).then(|| given.join("\n"));
+    Problem { evidence, ..Problem::new(question) }
+}
+
 impl Question {
     /// One about the batch's database, without more.
     #[must_use]
@@ -38,9 +47,9 @@ impl Question {
         Self { question: question.into(), ..Self::default() }
     }
 
-    /// What a role is told: the same as of a suite's question.
+    /// The problem for the roles: the same as of a suite's question.
     pub(super) fn problem(&self) -> Problem {
-        ask::problem(&self.question, self.evidence.as_deref(), self.as_of.as_deref())
+        problem(&self.question, self.evidence.as_deref(), self.as_of.as_deref())
     }
 }
 
@@ -68,7 +77,7 @@ struct Members {
 }
 
 impl Line {
-    /// A line with that question. What [`Line::read`] has against a line it has against a question, too: then its reply says what is wrong.
+    /// A line with that question. What [`Line::read`] has against a line it has against a question, too: then its reply reports it.
     #[must_use]
     pub fn new(number: u64, question: Question) -> Self {
         Members::from(question).line(number)

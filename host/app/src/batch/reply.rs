@@ -1,11 +1,12 @@
-//! What a line comes to: one object, in a form that `benchmark --answers` grades.
+//! The reply to a line: one object, in a form that `benchmark --answers` grades.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use syrch_grade::run::Fault;
 
-use crate::host::Searched;
-use crate::{AnswerDocument, Error, Outcome, SearchReport};
+use crate::report::AnswerDocument;
+use crate::run::Searched;
+use crate::{Error, Outcome, SearchReport};
 
 /// The reply to a line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,7 +53,7 @@ impl From<Outcome> for Ending {
 impl Reply {
     /// The reply to a line that was not answered.
     pub(super) fn failed(id: Value, line: u64, error: Fault) -> Self {
-        // A strategy that says it found nothing has failed at nothing.
+        // A strategy that found nothing has not failed.
         let outcome = if error.class == "no-answer" { Ending::NoAnswer } else { Ending::Failed };
         Self { id, outcome, answer: None, error: Some(error), line, simulated: None }
     }
@@ -82,7 +83,7 @@ fn text(value: &Value) -> usize {
     value.as_str().map_or(0, str::len)
 }
 
-/// An error as a reply tells it.
+/// An error as a reply reports it.
 pub(super) fn fault(error: &Error) -> Fault {
     Fault { class: error.class().to_owned(), message: error.to_string() }
 }

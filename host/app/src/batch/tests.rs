@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{AnswerDocument, Silent};
+use crate::Silent;
+use crate::report::AnswerDocument;
 
 fn read(line: &str) -> Line {
     Line::read(7, line.as_bytes()).unwrap()
@@ -208,10 +209,11 @@ async fn equal_ids_and_lines_that_are_too_long_disturb_nobody() {
     assert!(format!("{long:?}").len() < 300);
     let lines = [asks(1, "a"), long, Line::too_long(3, json!("a")), asks(4, "a"), asks(5, "b")];
     let replies: Vec<Reply> = batch.answers(stream::iter(lines), &Stop::new()).collect().await;
-    let told: Vec<(u64, &Value, Ending)> = replies.iter().map(|reply| (reply.line, &reply.id, reply.outcome)).collect();
+    let reported: Vec<(u64, &Value, Ending)> =
+        replies.iter().map(|reply| (reply.line, &reply.id, reply.outcome)).collect();
     let (a, b, two) = (json!("a"), json!("b"), json!(2));
     let (good, bad) = (Ending::Answered, Ending::Failed);
-    assert_eq!(told, [(1, &a, good), (2, &two, bad), (3, &a, bad), (4, &a, good), (5, &b, good)]);
+    assert_eq!(reported, [(1, &a, good), (2, &two, bad), (3, &a, bad), (4, &a, good), (5, &b, good)]);
     let faults: Vec<&str> = replies.iter().filter_map(|reply| Some(reply.error.as_ref()?.message.as_str())).collect();
     assert_eq!(faults, ["the line is longer than 1048576 bytes"; 2]);
 }
@@ -339,7 +341,7 @@ async fn what_no_line_would_survive_stops_it() {
     assert_eq!(answers.next().await, None);
     assert!(matches!(answers.finish().stopped, Some(Stopped::Fatal(error)) if error.class() == "configuration"));
     // A plugin is looked for before any line.
-    let broken = crate::PluginSource::Builtin("nobody".to_owned());
+    let broken = crate::settings::PluginSource::Builtin("nobody".to_owned());
     settings.strategy.roles.insert(syrch_core::roles::Role::Planner, broken);
     let refused = Batch::open(settings, Options::default(), &observer).await;
     assert_eq!(refused.err().unwrap().class(), "plugin-rejected");

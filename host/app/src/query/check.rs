@@ -7,13 +7,14 @@ use crate::{Error, Settings};
 
 /// # Errors
 /// When a setting is out of its range; the text names it.
-pub(super) fn check(settings: &Settings) -> Result<(), Error> {
+pub(crate) fn check(settings: &Settings) -> Result<(), Error> {
     let Settings { policy, budgets, model, .. } = settings;
     within("max_depth", policy.max_depth, 1..=16)?;
     within("max_attempts", policy.max_attempts, 1..=100)?;
     within("max_concurrency", policy.max_parallel, 1..=64)?;
     within("high_confidence", policy.high_confidence, 0.0..=1.0)?;
     within("token_budget", budgets.tokens, 1..=1_000_000_000_000)?;
+    within("min_confidence", settings.min_confidence.unwrap_or_default(), 0.0..=1.0)?;
     within("temperature", model.temperature, 0.0..=2.0)
 }
 
@@ -33,12 +34,13 @@ mod tests {
     #[test]
     fn what_is_out_of_range_is_named() {
         assert!(check(&Settings::default()).is_ok());
-        let wrong: [(&str, Change); 7] = [
+        let wrong: [(&str, Change); 8] = [
             ("max_depth", |settings| settings.policy.max_depth = 0),
             ("max_attempts", |settings| settings.policy.max_attempts = 101),
             ("max_concurrency", |settings| settings.policy.max_parallel = 0),
             ("high_confidence", |settings| settings.policy.high_confidence = f64::NAN),
             ("high_confidence", |settings| settings.policy.high_confidence = 1.5),
+            ("min_confidence", |settings| settings.min_confidence = Some(-0.1)),
             ("token_budget", |settings| settings.budgets.tokens = 0),
             ("temperature", |settings| settings.model.temperature = -0.1),
         ];

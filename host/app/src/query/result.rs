@@ -1,11 +1,12 @@
-//! What a query comes to.
+//! The answer of a query, or why there is none.
 
 use std::sync::Arc;
 
-use syrch_core::ports::Query as Statement;
+use syrch_core::ports::SqlQuery as Statement;
 use syrch_core::{Graph, ResultSet};
 
-use crate::{AnswerDocument, Error, Host, SearchReport};
+use crate::report::AnswerDocument;
+use crate::{Error, Host, SearchReport};
 
 /// An answer, and everything it rests on.
 #[derive(Debug, Clone)]
@@ -33,7 +34,7 @@ pub struct QueryResult {
 /// Why a query has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
-    /// No candidate was acceptable; the trace says why not. Nothing failed: the question may be one that the database cannot answer.
+    /// No candidate was acceptable; the trace has the reason for each. Nothing failed: the question may be one that the database cannot answer.
     #[error("no acceptable answer was found; {} candidates were tried", .0.candidates.len())]
     NoAnswer(Box<AnswerDocument>),
     /// The question can mean several things. Ask again with what is meant, or answer through [`crate::Query::interactive`].
@@ -52,7 +53,7 @@ pub enum QueryError {
 }
 
 impl QueryResult {
-    /// What a report comes to, on the host that searched.
+    /// The result of a report of that host.
     pub(super) async fn of(host: &Host, report: SearchReport) -> Result<Self, QueryError> {
         let SearchReport { document, data, graph, .. } = report;
         if let Some(asked) = &document.clarify {

@@ -27,7 +27,7 @@ pub async fn check(
     for (role, part) in &definition.roles {
         let place = definition.place(part, None);
         match plugins::load(&runtime, &part.plugin, observer).await {
-            Err(error) => problems.push(format!("{place}: roles.{role}: {}", told(&error))),
+            Err(error) => problems.push(format!("{place}: roles.{role}: {}", reported(&error))),
             Ok(plugin) => {
                 problems.extend(configure(definition, *role, part, &plugin).await);
                 found.insert(*role, plugins::inspection(&part.plugin, &plugin, settings));
@@ -38,7 +38,7 @@ pub async fn check(
 }
 
 /// Why a plugin cannot be loaded, with those that are nearly called so.
-fn told(error: &Error) -> String {
+fn reported(error: &Error) -> String {
     match error {
         Error::UnknownPlugin { similar, .. }
         | Error::PluginRejected { source: LoadError::Missing { similar, .. }, .. } => {
@@ -48,7 +48,7 @@ fn told(error: &Error) -> String {
     }
 }
 
-/// What is wrong with a role's settings. Unknown ones are told one by one, the rest as the plugin says it.
+/// What is wrong with a role's settings: unknown ones one by one, the rest in the plugin's words.
 async fn configure(definition: &Definition, role: Role, part: &Part, plugin: &Plugin) -> Vec<String> {
     let schema = &plugin.identity().config_schema;
     let none = Map::new();

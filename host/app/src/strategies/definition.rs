@@ -1,4 +1,4 @@
-//! A strategy as its file says it.
+//! A strategy as its file defines it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,8 +8,9 @@ use syrch_core::ports::Policy;
 use syrch_core::roles::Role;
 
 use super::policy::{LIMITS, Limit};
+use crate::Settings;
+use crate::settings::{PluginSource, Strategy};
 use crate::yaml::{Location, place};
-use crate::{PluginSource, Settings, Strategy};
 
 /// A strategy, with what its file leaves out taken from the default one.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +23,7 @@ pub struct Definition {
     pub idea: String,
     /// When to pick it; empty: the file does not say.
     pub when: String,
-    /// Who plays which role. A role that is not here is played by nobody.
+    /// The plugin of each role. A role that is not here has none.
     pub roles: BTreeMap<Role, Part>,
     /// What it sets of the policy, by the keys of [`super::LIMITS`], each within its range.
     pub policy: Map<String, Value>,
@@ -32,14 +33,14 @@ pub struct Definition {
     pub(super) path: Option<PathBuf>,
 }
 
-/// Who plays a role in a strategy.
+/// The plugin of a role in a strategy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// The plugin. The path of a file is that from where the host stands, not from the strategy file.
     pub plugin: PluginSource,
     /// The plugin's own settings.
     pub config: Map<String, Value>,
-    /// Whether the strategy's file says nothing of the role, so that it is as in the default strategy.
+    /// Whether the strategy's file leaves the role out, so that it is as in the default strategy.
     pub is_inherited: bool,
     /// Where in the file the role stands.
     pub(super) at: Option<Location>,
@@ -63,7 +64,7 @@ impl Definition {
         Self { name: name.to_owned(), summary, idea, when, roles, policy, file: name.to_owned(), path: None }
     }
 
-    /// Who plays which role, as a search is told it.
+    /// The plugins and their settings, as settings of a search hold them.
     #[must_use]
     pub fn strategy(&self) -> Strategy {
         let configured = self.roles.iter().filter(|(_, part)| !part.config.is_empty());
@@ -97,7 +98,7 @@ impl Definition {
         }
     }
 
-    /// `file:line:column` of what its file says of a role, or of one setting of the role's plugin.
+    /// `file:line:column` of a role in the file, or of one setting of the role's plugin.
     pub(super) fn place(&self, part: &Part, key: Option<&str>) -> String {
         place(&self.file, key.and_then(|key| part.places.get(key).copied()).or(part.at))
     }

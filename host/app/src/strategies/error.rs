@@ -19,19 +19,13 @@ pub enum StrategyError {
         /// Why.
         why: String,
     },
-    /// What the file says is wrong.
+    /// The file's content is wrong.
     #[error("{}", .problems.join("\n"))]
     Invalid {
         /// Each of them, with its place in the file, its key, and what nearly matches.
         problems: Vec<String>,
     },
-    /// The host cannot look at plugins.
+    /// The host cannot inspect plugins.
     #[error("the plugins cannot be looked at: {0}")]
     Host(String),
-}
-
-impl From<StrategyError> for crate::Error {
-    fn from(error: StrategyError) -> Self {
-        Self::Config(error.to_string())
-    }
 }

@@ -1,15 +1,15 @@
-//! Strategies by name: files that say who plays which role, with which settings, under which policy. This is the only file that knows
+//! Strategies by name: files with the plugin of each role, its settings, and the policy. This is the only file that knows
 //! their names.
 //!
 //! The files of `plugins/strategies` travel in the binary; others are read from where they lie. A file holds values, not code: whatever a
 //! strategy does, its plugins do. It never holds endpoints, keys, databases, grants or budgets.
 //!
 //! ```
-//! use syrch::{Query, strategies};
+//! use syrch::{Host, strategies};
 //!
 //! let default = strategies::find(strategies::DEFAULT)?;
-//! let query = Query::new("How many customers are there?", "shop.sqlite").configure(|settings| default.apply(settings));
-//! # drop(query);
+//! let host = Host::builder().database("shop.sqlite").configure(|settings| default.apply(settings));
+//! # drop(host);
 //! # Ok::<(), syrch::Error>(())
 //! ```
 
@@ -31,7 +31,8 @@ pub use definition::{Definition, Part};
 pub use error::StrategyError;
 pub use policy::{LIMITS, Limit};
 
-use crate::{Strategy, yaml};
+use crate::settings::Strategy;
+use crate::yaml;
 
 include!(concat!(env!("OUT_DIR"), "/strategies.rs"));
 
@@ -41,7 +42,7 @@ pub const DEFAULT: &str = "decompose";
 /// Earlier names of built-in strategies, which [`find`] still accepts, each with the present one.
 const ALIASES: [(&str, &str); 1] = [("founding", "decompose")];
 
-/// In a plugin's place: nobody plays the role. Only the linker's may be left to nobody.
+/// In a plugin's place: the role has no plugin. Only the linker may be left out.
 pub const NOBODY: &str = "none";
 
 /// The JSON Schema (draft 2020-12) of strategy files, for editors.
@@ -78,7 +79,7 @@ pub fn find(word: &str) -> Result<Definition, StrategyError> {
     }
 }
 
-/// The default strategy. A test reads every built-in file; without it each role must be named by hand, and [`crate::Host::open`] says so.
+/// The default strategy. A test reads every built-in file; without it each role must be named by hand, and [`crate::Host::open`] returns an error.
 fn of_default() -> Option<&'static Definition> {
     static READ: LazyLock<Option<Definition>> = LazyLock::new(|| {
         let (name, text) = FILES.iter().find(|(name, _)| *name == DEFAULT)?;

@@ -81,8 +81,8 @@ impl Limit {
         (self.get)(policy)
     }
 
-    /// Puts a value in force that it admits.
-    pub(crate) fn set(&self, policy: &mut Policy, value: &Value) {
+    /// Sets a value that [`Limit::admits`] accepts.
+    pub fn set(&self, policy: &mut Policy, value: &Value) {
         if let Some(number) = value.as_f64() {
             (self.set)(policy, number);
         }

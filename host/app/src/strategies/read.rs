@@ -10,7 +10,7 @@ use syrch_core::text::nearest;
 use super::error::StrategyError;
 use super::policy::{LIMITS, Limit};
 use super::{Definition, NOBODY, Part};
-use crate::PluginSource;
+use crate::settings::PluginSource;
 use crate::yaml::{self, Location, Pair, Spanned, Tree};
 
 const KEYS: [&str; 6] = ["name", "summary", "idea", "when", "roles", "policy"];

@@ -6,7 +6,8 @@ use syrch_core::ports::Policy;
 use syrch_core::roles::Role;
 
 use super::*;
-use crate::{PluginSource, Settings, Silent, Strategy};
+use crate::settings::{PluginSource, Strategy};
+use crate::{Settings, Silent};
 
 fn of(text: &str) -> Result<Definition, StrategyError> {
     read::read(text, "f.yml", Some(Path::new("here")), of_default())
@@ -46,7 +47,7 @@ fn the_default_plays_every_role_and_sets_no_policy() {
     let default = find(DEFAULT).unwrap();
     assert_eq!(Strategy::default(), default.strategy());
     for role in Role::ALL.into_iter().filter(|role| *role != Role::Linker) {
-        assert!(default.roles.contains_key(&role), "nobody plays the {role}");
+        assert!(default.roles.contains_key(&role), "no plugin implements the {role}");
     }
     // Otherwise `Settings::default()` would differ from a search with `--strategy` and its name.
     assert!(default.policy.is_empty());
@@ -79,9 +80,9 @@ fn a_linker_may_be_inherited_or_left_to_nobody() {
     assert_eq!((inherited.is_inherited, &inherited.config["a"]), (true, &json!(1)));
     assert!(!heir("name: a\nroles: {solver: x, linker: none}").roles.contains_key(&Role::Linker));
     assert!(!heir("name: a\nroles: {solver: x, linker: {plugin: none}}").roles.contains_key(&Role::Linker));
-    let told = problems("name: a\nroles: {solver: none}");
+    let reported = problems("name: a\nroles: {solver: none}");
     assert_eq!(
-        told,
+        reported,
         ["f.yml:2:17: roles.solver: only the linker's role may be left to nobody, and then without config"]
     );
 }
@@ -146,8 +147,8 @@ fn the_schema_has_the_ranges_and_roles_of_the_host() {
     assert_eq!(policy.as_object().unwrap().keys().collect::<Vec<_>>(), LIMITS.each_ref().map(|limit| limit.key));
     for limit in &LIMITS {
         let (least, kind) = if limit.whole { ("minimum", "integer") } else { ("exclusiveMinimum", "number") };
-        let told = ["type", least, "maximum"].map(|key| policy[limit.key][key].clone());
-        assert_eq!(told, [json!(kind), json!(limit.min), json!(limit.max)], "{}", limit.key);
+        let reported = ["type", least, "maximum"].map(|key| policy[limit.key][key].clone());
+        assert_eq!(reported, [json!(kind), json!(limit.min), json!(limit.max)], "{}", limit.key);
         assert!(limit.admits(&limit.get(&Policy::default())));
     }
     let roles = schema["properties"]["roles"]["properties"].as_object().unwrap();
@@ -158,14 +159,17 @@ fn the_schema_has_the_ranges_and_roles_of_the_host() {
 async fn plugins_and_their_settings_are_checked_with_places() {
     let text = "name: a\nroles:\n  planner: decompos\n  solver:\n    plugin: ambiguity\n  clarifier:\n    plugin: ambiguity\n    config:\n      \
                 threshhold: 0.5\n  reward: no/such.wasm\n";
-    let told = check(&of(text).unwrap(), &Settings::default(), &Silent).await.unwrap_err();
-    let StrategyError::Invalid { problems } = told else { panic!("{told}") };
+    let reported = check(&of(text).unwrap(), &Settings::default(), &Silent).await.unwrap_err();
+    let StrategyError::Invalid { problems } = reported else { panic!("{reported}") };
     assert_eq!(problems.len(), 4, "{problems:?}");
     assert_eq!(
         problems[0],
         "f.yml:3:12: roles.planner: there is no built-in plugin `decompos`; did you mean `decompose`?"
     );
-    assert_eq!(problems[1], "f.yml:5:13: roles.solver: `ambiguity`: does not play the role solver; it plays clarifier");
+    assert_eq!(
+        problems[1],
+        "f.yml:5:13: roles.solver: `ambiguity`: does not implement the role solver; it implements clarifier"
+    );
     assert!(
         problems[2].starts_with("f.yml:10:11: roles.reward: plugin `here/no/such.wasm`: there is no file"),
         "{problems:?}"
@@ -174,8 +178,8 @@ async fn plugins_and_their_settings_are_checked_with_places() {
         "f.yml:9:7: roles.clarifier.config: `ambiguity` has no setting `threshhold`; did you mean `threshold`?";
     assert_eq!(problems[3], unknown);
     let range = of("name: a\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 7}}}").unwrap();
-    let told = check(&range, &Settings::default(), &Silent).await.unwrap_err().to_string();
-    assert!(told.starts_with("f.yml:2:49: roles.clarifier: `ambiguity`: config: threshold: 7"), "{told}");
+    let reported = check(&range, &Settings::default(), &Silent).await.unwrap_err().to_string();
+    assert!(reported.starts_with("f.yml:2:49: roles.clarifier: `ambiguity`: config: threshold: 7"), "{reported}");
 }
 
 proptest! {

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use syrch_core::Catalog;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
-use syrch_core::{Catalog, Dialect};
 
 use super::names;
 use super::span::Value;
+use crate::Provider;
+use crate::executors::telemetry_name;
 use crate::host::Host;
-use crate::{ModelSettings, Provider};
+use crate::settings::ModelSettings;
 
 /// What is known of a run before anything happens in it.
 pub(super) struct About {
@@ -47,8 +49,8 @@ impl About {
         Self {
             run: run.to_owned(),
             database: catalog.database.clone(),
-            system: system(&catalog.dialect),
-            plugins: host.cast.all().map(plugin).collect(),
+            system: telemetry_name(&catalog.dialect),
+            plugins: host.plugins.all().map(plugin).collect(),
             temperature: Some(settings.model.temperature),
             max_tokens: Some(settings.model.max_tokens),
             models: Models::of(&settings.model),
@@ -85,21 +87,15 @@ impl Models {
             let provider = endpoint.map_or(settings.provider, |endpoint| endpoint.provider);
             (name.clone(), model(&route.model, provider))
         });
+        let own = settings.own.as_ref().map(|own| Model {
+            name: settings.model.clone(),
+            provider: own.name().to_owned(),
+            is_here: false,
+        });
         Self {
-            default: model(&settings.model, settings.provider),
+            default: own.unwrap_or_else(|| model(&settings.model, settings.provider)),
             named: named.collect(),
             purposes: settings.purposes.clone(),
         }
-    }
-}
-
-/// The conventions' word for the engine.
-fn system(dialect: &Dialect) -> &'static str {
-    match dialect {
-        Dialect::Sqlite => "sqlite",
-        Dialect::Postgres => "postgresql",
-        Dialect::Mysql => "mysql",
-        // What the conventions have for engines without a word of their own.
-        _ => "other_sql",
     }
 }

@@ -5,14 +5,14 @@ use std::fmt::Write;
 
 use super::span::{Span, Value};
 
-/// Whether somebody listens.
-pub(super) fn is_heard() -> bool {
+/// Whether the log of searches is enabled.
+pub(super) fn is_enabled() -> bool {
     tracing::enabled!(target: "syrch.search", tracing::Level::INFO)
 }
 
 /// Which part of the host a span is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum Kind {
     /// The search as a whole.
     Search,
     /// A role call.
@@ -23,28 +23,28 @@ pub(super) enum Room {
     Statement,
 }
 
-/// Says that something begins. Model calls and statements are told of when they end.
-pub(super) fn begins(room: Room, span: &Span) {
-    match room {
-        Room::Search => tracing::info!(target: "syrch.search", "{} begins{}", span.name, facts(span)),
-        Room::Role => tracing::info!(target: "syrch.runtime", "{} begins{}", span.name, facts(span)),
-        Room::Model => tracing::debug!(target: "syrch.llm", "{} begins{}", span.name, facts(span)),
-        Room::Statement => {}
+/// Logs that something begins. Model calls and statements are logged when they end.
+pub(super) fn begins(kind: Kind, span: &Span) {
+    match kind {
+        Kind::Search => tracing::info!(target: "syrch.search", "{} begins{}", span.name, facts(span)),
+        Kind::Role => tracing::info!(target: "syrch.runtime", "{} begins{}", span.name, facts(span)),
+        Kind::Model => tracing::debug!(target: "syrch.llm", "{} begins{}", span.name, facts(span)),
+        Kind::Statement => {}
     }
 }
 
-/// Says how something ended.
-pub(super) fn ends(room: Room, span: &Span) {
-    if !is_heard() {
+/// Logs how something ended.
+pub(super) fn ends(kind: Kind, span: &Span) {
+    if !is_enabled() {
         return;
     }
     let ms = span.end.duration_since(span.start).unwrap_or_default().as_secs_f64() * 1e3;
     let (name, facts) = (&span.name, facts(span));
-    match room {
-        Room::Search => tracing::info!(target: "syrch.search", "{name} ended after {ms:.1} ms{facts}"),
-        Room::Role => tracing::info!(target: "syrch.runtime", "{name} ended after {ms:.1} ms{facts}"),
-        Room::Model => tracing::info!(target: "syrch.llm", "{name} ended after {ms:.1} ms{facts}"),
-        Room::Statement => tracing::info!(target: "syrch.sql", "{name} ended after {ms:.1} ms{facts}"),
+    match kind {
+        Kind::Search => tracing::info!(target: "syrch.search", "{name} ended after {ms:.1} ms{facts}"),
+        Kind::Role => tracing::info!(target: "syrch.runtime", "{name} ended after {ms:.1} ms{facts}"),
+        Kind::Model => tracing::info!(target: "syrch.llm", "{name} ended after {ms:.1} ms{facts}"),
+        Kind::Statement => tracing::info!(target: "syrch.sql", "{name} ended after {ms:.1} ms{facts}"),
     }
 }
 
@@ -56,8 +56,8 @@ pub(super) fn statement(sql: &str) {
 /// What is known of a span, as `name=value` behind a colon. A statement's text is no such fact.
 fn facts(span: &Span) -> String {
     let mut line = String::new();
-    let told = span.attributes.iter().filter(|(name, _)| *name != super::names::QUERY_TEXT);
-    for (name, value) in told {
+    let reported = span.attributes.iter().filter(|(name, _)| *name != super::names::QUERY_TEXT);
+    for (name, value) in reported {
         line.push_str(if line.is_empty() { ": " } else { " " });
         let name = name.rsplit_once("syrch.").map_or(*name, |(_, own)| own);
         // Writing to a string does not fail.

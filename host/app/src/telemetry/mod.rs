@@ -1,4 +1,4 @@
-//! What a run tells while it goes on, besides its journal: lines of the log, and spans for whoever collects them.
+//! What a run reports while it goes on, besides its journal: lines of the log, and spans for a collector.
 //!
 //! Both are read from the same records as the journal. A run is one trace: its role calls lie in it, in each role call its model calls and
 //! statements, and the solver's span of a task has a link to that of each task that it needed. No span holds a prompt, a reply, a row or a
@@ -7,8 +7,6 @@
 mod about;
 mod log;
 mod names;
-#[cfg(feature = "otel")]
-mod otlp;
 mod span;
 mod spans;
 #[cfg(test)]
@@ -21,8 +19,6 @@ use std::time::{Instant, SystemTime};
 use syrch_core::Catalog;
 use syrch_journal::{Mode, Record};
 
-#[cfg(feature = "otel")]
-pub use otlp::{Otlp, OtlpError, OtlpSettings};
 pub use span::{Link, Span, SpanId, SpanKind, Value};
 
 use crate::host::Host;
@@ -40,22 +36,23 @@ pub trait SpanSink: fmt::Debug + Send + Sync {
     }
 }
 
-type Listener = Box<dyn Fn(u64, &Record) + Send + Sync>;
+/// Receives the records of an event log, each with its number.
+pub(crate) type Listener = Box<dyn Fn(u64, &Record) + Send + Sync>;
 
-/// What listens to the tape of a run; none when nobody wants to know.
+/// The listener of a run's event log; `None` without a sink and a log.
 pub(crate) fn listener(host: &Host, run: &str, catalog: &Catalog, mode: &Mode) -> Option<Listener> {
     let sink = host.settings.spans.clone();
-    if sink.is_none() && !log::is_heard() {
+    if sink.is_none() && !log::is_enabled() {
         return None;
     }
     let mut spans = Spans::new(About::of(host, run, catalog), sink);
     // A clock that is never set back, finer than the journal's.
     let (began, ticking) = (SystemTime::now(), Instant::now());
     match mode {
-        Mode::Live(..) => spans.begin(began),
+        Mode::Record(..) => spans.begin(began),
         Mode::Resume(_, journal) => spans.resume(began, &journal.records),
-        // What happened is not told twice.
-        Mode::Strict(_) => return None,
+        // What happened was reported when it was recorded.
+        Mode::Replay(_) => return None,
     }
     let spans = Mutex::new(spans);
     Some(Box::new(move |_, record| {

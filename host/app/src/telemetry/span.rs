@@ -38,7 +38,7 @@ impl Span {
     }
 }
 
-/// Who did what a span tells of.
+/// Where the work of a span was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanKind {
     /// The host or one of its plugins.

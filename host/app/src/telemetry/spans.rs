@@ -1,4 +1,4 @@
-//! Builds the spans of a run from the records of its tape, one after the other.
+//! Builds the spans of a run from the records of its event log, one after the other.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use syrch_journal::{Ask, CallId, Event, Fact, Got, Record};
 
 use super::SpanSink;
 use super::about::About;
-use super::log::{self, Room};
+use super::log::{self, Kind};
 use super::names;
 use super::span::{Link, Span, SpanId, SpanKind, Value};
 
-/// The spans of one run that have begun and not ended, and what later ones need to know of earlier ones. Names of spans follow from
+/// The spans of one run that have started and not ended, and what later ones need to know of earlier ones. Names of spans follow from
 /// the run's id and its numbers of calls, so that what was sent before a run was killed and what is sent when it goes on make one trace.
 pub(super) struct Spans {
     about: About,
@@ -46,7 +46,7 @@ struct RoleCall {
 
 struct PortCall {
     span: Span,
-    room: Room,
+    kind: Kind,
     purpose: String,
 }
 
@@ -71,7 +71,7 @@ impl Spans {
         let mut root = self.span(self.id(&["search"]), None, "search".to_owned(), SpanKind::Internal, now);
         root.attributes.push((names::RUN, Value::from(self.about.run.as_str())));
         root.attributes.extend(self.about.database());
-        self.begins(Room::Search, &root);
+        self.begins(Kind::Search, &root);
         self.root = Some(root);
     }
 
@@ -90,10 +90,10 @@ impl Spans {
         match record {
             Record::Event { event, .. } => self.event(now, event),
             Record::Fact { fact, .. } => self.fact(now, fact),
-            Record::Books { entry: Entry::Hit { purpose, tokens, .. }, .. } => {
+            Record::Ledger { entry: Entry::Hit { purpose, tokens, .. }, .. } => {
                 self.hits.push((purpose.clone(), *tokens))
             }
-            Record::Books { .. } | Record::Rows { .. } | Record::Resumed { .. } => {}
+            Record::Ledger { .. } | Record::Rows { .. } | Record::Resumed { .. } => {}
         }
     }
 
@@ -164,7 +164,7 @@ impl Spans {
             span.links = known.collect();
             self.solvers.insert(task.clone(), span.id);
         }
-        self.begins(Room::Role, &span);
+        self.begins(Kind::Role, &span);
         self.calls.insert(call, RoleCall { span, role, task: task.clone(), from });
     }
 
@@ -179,7 +179,7 @@ impl Spans {
             Ask::Sql(sql) => self.statement(now, id, parent, sql),
             _ => return,
         };
-        self.begins(port.room, &port.span);
+        self.begins(port.kind, &port.span);
         self.ports.insert((call, ticket), port);
     }
 
@@ -200,7 +200,7 @@ impl Spans {
         let top_p = request.top_p.map(|value| (names::TOP_P, value.into()));
         let tokens = request.max_tokens.or(self.about.max_tokens).map(|value| (names::MAX_TOKENS, value.into()));
         span.attributes.extend([temperature, top_p, tokens].into_iter().flatten().filter(|_| !model.is_here));
-        PortCall { span, room: Room::Model, purpose }
+        PortCall { span, kind: Kind::Model, purpose }
     }
 
     fn statement(&self, now: SystemTime, id: SpanId, parent: Option<SpanId>, sql: &str) -> PortCall {
@@ -215,7 +215,7 @@ impl Spans {
         if self.sink.as_ref().is_some_and(|sink| sink.wants_sql()) {
             span.attributes.push((names::QUERY_TEXT, sql.into()));
         }
-        PortCall { span, room: Room::Statement, purpose: String::new() }
+        PortCall { span, kind: Kind::Statement, purpose: String::new() }
     }
 
     fn done(&mut self, now: SystemTime, place: (CallId, Ticket), got: &Got) {
@@ -228,7 +228,7 @@ impl Spans {
                     attributes.push((names::RESPONSE_MODEL, usage.model.as_str().into()));
                 }
                 let reason = if reply.truncated { "length" } else { "stop" };
-                // Only the books tell that a cache answered; each of their entries is of one call.
+                // Only the ledger entries show that a cache answered; each of them is of one call.
                 let tokens = u64::from(usage.input_tokens) + u64::from(usage.output_tokens);
                 let hit = self.hits.iter().position(|(purpose, sum)| *purpose == port.purpose && *sum == tokens);
                 attributes.extend([
@@ -252,8 +252,8 @@ impl Spans {
     }
 
     fn port_ends(&mut self, now: SystemTime, place: (CallId, Ticket), error: Option<&'static str>) {
-        if let Some(PortCall { span, room, .. }) = self.ports.remove(&place) {
-            self.ends(now, room, span, error);
+        if let Some(PortCall { span, kind, .. }) = self.ports.remove(&place) {
+            self.ends(now, kind, span, error);
         }
     }
 
@@ -270,7 +270,7 @@ impl Spans {
         parts.into_iter().for_each(|part| self.call_ends(now, part, Some(names::CANCELLED)));
         self.issued.remove(&call);
         if let Some(RoleCall { span, .. }) = self.calls.remove(&call) {
-            self.ends(now, Room::Role, span, error);
+            self.ends(now, Kind::Role, span, error);
         }
     }
 
@@ -283,23 +283,23 @@ impl Spans {
         self.calls_end(now, |_| true);
         if let Some(mut root) = self.root.take() {
             root.attributes.extend(known);
-            self.ends(now, Room::Search, root, error);
+            self.ends(now, Kind::Search, root, error);
         }
     }
 
-    fn begins(&self, room: Room, span: &Span) {
+    fn begins(&self, kind: Kind, span: &Span) {
         if !self.is_past {
-            log::begins(room, span);
+            log::begins(kind, span);
         }
     }
 
-    fn ends(&self, now: SystemTime, room: Room, mut span: Span, error: Option<&'static str>) {
+    fn ends(&self, now: SystemTime, kind: Kind, mut span: Span, error: Option<&'static str>) {
         if self.is_past {
             return;
         }
         (span.end, span.error) = (now.max(span.start), error);
         span.attributes.extend(error.map(|class| (names::ERROR, class.into())));
-        log::ends(room, &span);
+        log::ends(kind, &span);
         if let Some(sink) = &self.sink {
             sink.take(span);
         }

@@ -15,12 +15,12 @@ use super::spans::Spans;
 use super::{Span, SpanKind, SpanSink, Value};
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CollectedSpans {
     spans: Mutex<Vec<Span>>,
     sql: bool,
 }
 
-impl SpanSink for Kept {
+impl SpanSink for CollectedSpans {
     fn take(&self, span: Span) {
         self.spans.lock().unwrap_or_else(PoisonError::into_inner).push(span);
     }
@@ -31,8 +31,8 @@ impl SpanSink for Kept {
 }
 
 /// A run whose clock ticks a second with every record.
-struct Told {
-    sink: Arc<Kept>,
+struct Reported {
+    sink: Arc<CollectedSpans>,
     spans: Option<Spans>,
     ticks: u64,
 }
@@ -65,9 +65,9 @@ fn at(ticks: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_000 + ticks)
 }
 
-impl Told {
+impl Reported {
     fn new(sql: bool) -> Self {
-        let sink = Arc::new(Kept { sql, ..Kept::default() });
+        let sink = Arc::new(CollectedSpans { sql, ..CollectedSpans::default() });
         let mut spans = Spans::new(about(), Some(Arc::clone(&sink) as _));
         spans.begin(at(0));
         Self { sink, spans: Some(spans), ticks: 0 }
@@ -151,16 +151,16 @@ fn task(id: &str, needs: &[&str]) -> Task {
 
 #[test]
 fn a_run_is_one_trace_of_parts_in_wholes() {
-    let mut told = Told::new(false);
-    told.call(0, Role::Solver, "A", None);
-    told.ask(0, 1, Ask::Llm(Box::new(request(Purpose::Generate))), reply(30, 4));
-    told.call(1, Role::Reward, "A", Some((0, 2)));
-    told.ask(1, 0, Ask::Sql("SELECT 'secret'".to_owned()), rows(3));
-    told.end(1);
-    told.end(0);
-    told.answered();
+    let mut reported = Reported::new(false);
+    reported.call(0, Role::Solver, "A", None);
+    reported.ask(0, 1, Ask::Llm(Box::new(request(Purpose::Generate))), reply(30, 4));
+    reported.call(1, Role::Reward, "A", Some((0, 2)));
+    reported.ask(1, 0, Ask::Sql("SELECT 'secret'".to_owned()), rows(3));
+    reported.end(1);
+    reported.end(0);
+    reported.answered();
 
-    let spans = told.spans();
+    let spans = reported.spans();
     let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
     assert_eq!(names, ["chat big", "SELECT shop", "reward", "solver", "search"]);
     assert!(spans.iter().all(|span| span.trace == spans[0].trace && span.error.is_none()));
@@ -203,25 +203,25 @@ fn a_run_is_one_trace_of_parts_in_wholes() {
 
 #[test]
 fn the_edges_of_the_graph_are_links() {
-    let mut told = Told::new(false);
-    told.fact(Fact::Round { number: 0 });
+    let mut reported = Reported::new(false);
+    reported.fact(Fact::Round { number: 0 });
     let tasks = vec![task("A", &[]), task("B", &["A"]), task("C", &["A", "B"])];
-    told.fact(Fact::Graph(Graph { tasks, answer: "C".to_owned(), memo: None }));
-    told.call(0, Role::Solver, "A", None);
-    told.end(0);
-    told.call(1, Role::Solver, "B", None);
-    told.end(1);
+    reported.fact(Fact::Graph(Graph { tasks, answer: "C".to_owned(), memo: None }));
+    reported.call(0, Role::Solver, "A", None);
+    reported.end(0);
+    reported.call(1, Role::Solver, "B", None);
+    reported.end(1);
     // B was too much: it becomes a choice of the last of its parts.
-    told.fact(Fact::Expanded { task: "B".to_owned(), subtasks: vec![task("B.1", &["A"]), task("B.2", &["B.1"])] });
+    reported.fact(Fact::Expanded { task: "B".to_owned(), subtasks: vec![task("B.1", &["A"]), task("B.2", &["B.1"])] });
     for (call, task) in [(2, "B.1"), (3, "B.2"), (4, "B"), (5, "C")] {
-        told.call(call, Role::Solver, task, None);
-        told.end(call);
+        reported.call(call, Role::Solver, task, None);
+        reported.end(call);
     }
-    told.fact(Fact::Edited { edits: vec![syrch_core::Edit::Add(task("D", &["C", "unknown"]))] });
-    told.call(6, Role::Solver, "D", None);
-    told.end(6);
+    reported.fact(Fact::Edited { edits: vec![syrch_core::Edit::Add(task("D", &["C", "unknown"]))] });
+    reported.call(6, Role::Solver, "D", None);
+    reported.end(6);
 
-    let mut spans = told.spans();
+    let mut spans = reported.spans();
     let links = |span: &Span| -> Vec<String> { span.links.iter().map(|link| link.task.clone()).collect() };
     let early = spans.remove(1);
     assert_eq!(links(&early), ["A"]);
@@ -235,24 +235,24 @@ fn the_edges_of_the_graph_are_links() {
         }
     }
     // Another wording has another graph.
-    told.fact(Fact::Round { number: 1 });
-    told.call(7, Role::Solver, "D", None);
-    told.end(7);
-    assert!(told.spans().last().unwrap().links.is_empty());
+    reported.fact(Fact::Round { number: 1 });
+    reported.call(7, Role::Solver, "D", None);
+    reported.end(7);
+    assert!(reported.spans().last().unwrap().links.is_empty());
 }
 
 #[test]
 fn errors_have_a_class_and_no_words() {
-    let mut told = Told::new(false);
-    told.call(0, Role::Solver, "", None);
+    let mut reported = Reported::new(false);
+    reported.call(0, Role::Solver, "", None);
     let failed = LlmError::Malformed("a secret reply".to_owned());
-    told.ask(0, 1, Ask::Llm(Box::new(request(Purpose::Judge))), Got::Reply(Err(failed)));
+    reported.ask(0, 1, Ask::Llm(Box::new(request(Purpose::Judge))), Got::Reply(Err(failed)));
     let failed = SqlError::new(SqlErrorKind::UnknownColumn, "no such column: secret");
-    told.ask(0, 2, Ask::Sql("SELECT secret".to_owned()), Got::Rows(Err(failed)));
-    told.end(0);
-    told.fact(Fact::Failed { message: "a secret".to_owned(), class: String::new() });
+    reported.ask(0, 2, Ask::Sql("SELECT secret".to_owned()), Got::Rows(Err(failed)));
+    reported.end(0);
+    reported.fact(Fact::Failed { message: "a secret".to_owned(), class: String::new() });
 
-    let spans = told.spans();
+    let spans = reported.spans();
     let model = named(&spans, "chat small-1");
     assert_eq!(model.attribute("gen_ai.provider.name"), Some(&"anthropic".into()));
     for (name, class) in [("chat small-1", "malformed"), ("SELECT shop", "unknown-column"), ("search", "failed")] {
@@ -263,12 +263,12 @@ fn errors_have_a_class_and_no_words() {
 }
 
 #[test]
-fn statements_are_told_only_to_who_asks() {
+fn statements_are_reported_only_to_who_asks() {
     for wanted in [false, true] {
-        let mut told = Told::new(wanted);
-        told.call(0, Role::Solver, "", None);
-        told.ask(0, 0, Ask::Sql("SELECT 1".to_owned()), rows(1));
-        let spans = told.spans();
+        let mut reported = Reported::new(wanted);
+        reported.call(0, Role::Solver, "", None);
+        reported.ask(0, 0, Ask::Sql("SELECT 1".to_owned()), rows(1));
+        let spans = reported.spans();
         let text = wanted.then(|| Value::from("SELECT 1"));
         assert_eq!(named(&spans, "SELECT shop").attribute("db.query.text"), text.as_ref());
     }
@@ -276,27 +276,27 @@ fn statements_are_told_only_to_who_asks() {
 
 #[test]
 fn only_the_books_tell_that_a_cache_answered() {
-    let mut told = Told::new(false);
-    told.call(0, Role::Solver, "", None);
-    told.event(Event::Issue { call: 0, ticket: 1, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
-    told.event(Event::Issue { call: 0, ticket: 2, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
-    told.note(&Record::Books {
+    let mut reported = Reported::new(false);
+    reported.call(0, Role::Solver, "", None);
+    reported.event(Event::Issue { call: 0, ticket: 1, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
+    reported.event(Event::Issue { call: 0, ticket: 2, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
+    reported.note(&Record::Ledger {
         entry: Entry::Hit { purpose: "generate".to_owned(), tokens: 12, output_tokens: 2, cost_micros: None },
     });
-    told.event(Event::Done { call: 0, ticket: 1, got: reply(5, 5) });
-    told.event(Event::Done { call: 0, ticket: 2, got: reply(10, 2) });
-    told.ask(0, 3, Ask::Llm(Box::new(request(Purpose::Generate))), reply(10, 2));
-    let cached: Vec<_> = told.spans().iter().map(|span| span.attribute("syrch.cached").cloned()).collect();
+    reported.event(Event::Done { call: 0, ticket: 1, got: reply(5, 5) });
+    reported.event(Event::Done { call: 0, ticket: 2, got: reply(10, 2) });
+    reported.ask(0, 3, Ask::Llm(Box::new(request(Purpose::Generate))), reply(10, 2));
+    let cached: Vec<_> = reported.spans().iter().map(|span| span.attribute("syrch.cached").cloned()).collect();
     assert_eq!(cached, [Some(false.into()), Some(true.into()), Some(false.into())]);
 }
 
 #[test]
 fn rules_in_this_process_are_no_client_call() {
-    let mut told = Told::new(false);
-    told.call(0, Role::Solver, "", None);
+    let mut reported = Reported::new(false);
+    reported.call(0, Role::Solver, "", None);
     let asked = Request { model: Some("rules".to_owned()), ..request(Purpose::Generate) };
-    told.ask(0, 1, Ask::Llm(Box::new(asked)), reply(0, 0));
-    let spans = told.spans();
+    reported.ask(0, 1, Ask::Llm(Box::new(asked)), reply(0, 0));
+    let spans = reported.spans();
     let span = named(&spans, "chat offline");
     assert_eq!(span.kind, SpanKind::Internal);
     assert_eq!(span.attribute("gen_ai.request.temperature"), None);
@@ -304,22 +304,22 @@ fn rules_in_this_process_are_no_client_call() {
 
 #[test]
 fn what_nobody_waits_for_any_more_is_cancelled() {
-    let mut told = Told::new(false);
-    told.call(0, Role::Solver, "A", None);
-    told.call(1, Role::Reward, "A", Some((0, 1)));
+    let mut reported = Reported::new(false);
+    reported.call(0, Role::Solver, "A", None);
+    reported.call(1, Role::Reward, "A", Some((0, 1)));
     for ticket in [1, 2, 3] {
-        told.event(Event::Issue { call: 0, ticket, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
+        reported.event(Event::Issue { call: 0, ticket, ask: Ask::Llm(Box::new(request(Purpose::Generate))) });
     }
-    told.event(Event::Port { call: 0, ask: Ask::GiveUp(2), got: Got::GaveUp(false) });
-    assert_eq!(told.spans().len(), 1);
-    told.event(Event::Closed { task: "A".to_owned() });
-    told.event(Event::Done { call: 0, ticket: 1, got: reply(1, 1) });
-    told.call(2, Role::Planner, "", None);
-    told.event(Event::Over { place: "planner".to_owned() });
-    told.call(3, Role::Aggregator, "", None);
-    drop(told.spans.take());
+    reported.event(Event::Port { call: 0, ask: Ask::GiveUp(2), got: Got::GaveUp(false) });
+    assert_eq!(reported.spans().len(), 1);
+    reported.event(Event::Closed { task: "A".to_owned() });
+    reported.event(Event::Done { call: 0, ticket: 1, got: reply(1, 1) });
+    reported.call(2, Role::Planner, "", None);
+    reported.event(Event::Over { place: "planner".to_owned() });
+    reported.call(3, Role::Aggregator, "", None);
+    drop(reported.spans.take());
 
-    let spans = told.spans();
+    let spans = reported.spans();
     let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
     assert_eq!(names.len(), 8, "{names:?}");
     assert!(spans.iter().all(|span| span.error == Some("cancelled")), "{spans:#?}");
@@ -328,7 +328,7 @@ fn what_nobody_waits_for_any_more_is_cancelled() {
 
 #[test]
 fn a_resumed_run_goes_on_with_its_trace() {
-    let mut told = Told::new(false);
+    let mut reported = Reported::new(false);
     let event = |event| Record::Event { at_us: 0, event };
     let graph = Graph { tasks: vec![task("A", &[]), task("B", &["A"])], ..Graph::default() };
     let past = [
@@ -341,11 +341,11 @@ fn a_resumed_run_goes_on_with_its_trace() {
         event(Event::Call { call: 1, role: Role::Solver, task: "B".to_owned(), from: None }),
         event(Event::Issue { call: 1, ticket: 1, ask: Ask::Llm(Box::new(request(Purpose::Generate))) }),
     ];
-    past.iter().for_each(|record| told.note(record));
-    let before = told.spans();
+    past.iter().for_each(|record| reported.note(record));
+    let before = reported.spans();
     assert_eq!(before.len(), 2);
 
-    let mut again = Told::new(false);
+    let mut again = Reported::new(false);
     again.spans = None;
     again.sink.spans.lock().unwrap().clear();
     let mut spans = Spans::new(about(), Some(Arc::clone(&again.sink) as _));

@@ -38,20 +38,20 @@ fn leave(folder: &Path, owner: i64, from_now: i64) {
 
 /// Whether the cache has a request that waits for another process.
 async fn is_waiting(cache: &Cache) -> bool {
-    cache.ask(|keeper| Ok(!keeper.leases.waiting.is_empty())).await.unwrap()
+    cache.ask(|worker| Ok(!worker.leases.waiting.is_empty())).await.unwrap()
 }
 
 async fn lead(cache: &Cache, number: usize) -> crate::Lead<'_> {
     match cache.find(key(number)).await {
         Found::Lead(lead) => lead,
-        Found::Value(_) => panic!("nothing is kept"),
+        Found::Value(_) => panic!("nothing is stored"),
     }
 }
 
 async fn leave_nothing_over(cache: &Cache) {
-    let sweep = |keeper: &mut Keeper| {
-        let now = keeper.options.now();
-        keeper.work(Access::Write, |store| store.sweep(now, 1))
+    let sweep = |worker: &mut Worker| {
+        let now = worker.options.now();
+        worker.work(Access::Write, |store| store.sweep(now, 1))
     };
     cache.ask(sweep).await.unwrap();
 }
@@ -67,14 +67,14 @@ async fn another_process_waits_for_the_leader_s_value() {
     drop(lead(&two, 2).await);
     assert!(is_waiting(&two).await);
     assert_eq!(two.stats().await.unwrap().all.entries, 0);
-    led.keep(value("found")).await;
+    led.store(value("found")).await;
     assert!(matches!(waiting.await, Found::Value(found) if found == value("found")));
     assert_eq!((two.stats().await.unwrap().hits, two.stats().await.unwrap().misses), (1, 1));
     assert_eq!(owners(folder.path()), Vec::<i64>::new());
 }
 
 #[tokio::test]
-async fn another_process_takes_over_from_a_leader_that_keeps_nothing() {
+async fn another_process_takes_over_from_a_leader_that_stores_nothing() {
     for shares in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let (one, two) = (open(folder.path()), open(folder.path()));
@@ -85,17 +85,17 @@ async fn another_process_takes_over_from_a_leader_that_keeps_nothing() {
             true => led.share(value("an error")),
             false => drop(led),
         }
-        let Found::Lead(led) = waiting.await else { panic!("nothing is kept") };
+        let Found::Lead(led) = waiting.await else { panic!("nothing is stored") };
         // Now it is the first that waits.
         let mut waiting = Box::pin(one.find(key(1)));
         assert!(futures::poll!(waiting.as_mut()).is_pending() && is_waiting(&one).await);
-        led.keep(value("second")).await;
+        led.store(value("second")).await;
         assert!(matches!(waiting.await, Found::Value(found) if found == value("second")));
     }
 }
 
 #[tokio::test]
-async fn who_does_not_wait_any_more_holds_no_lease() {
+async fn a_request_that_was_dropped_holds_no_lease() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (open(folder.path()), open(folder.path()));
     let led = lead(&one, 1).await;
@@ -112,18 +112,18 @@ async fn who_does_not_wait_any_more_holds_no_lease() {
     drop(gone);
     two.stats().await.unwrap();
     assert_eq!(owners(folder.path()), Vec::<i64>::new());
-    lead(&one, 2).await.keep(value("x")).await;
+    lead(&one, 2).await.store(value("x")).await;
 }
 
 #[tokio::test]
-async fn a_process_that_is_no_more_is_waited_for_until_its_lease_ends() {
+async fn a_killed_process_is_waited_for_until_its_lease_ends() {
     let folder = tempfile::tempdir().unwrap();
     let cache = open(folder.path());
-    lead(&cache, 2).await.keep(value("makes the file")).await;
-    let begun = Instant::now();
+    lead(&cache, 2).await.store(value("makes the file")).await;
+    let started = Instant::now();
     leave(folder.path(), 7, 1_500);
     let led = lead(&cache, 1).await;
-    assert!(begun.elapsed() >= Duration::from_millis(1_400), "nobody waited");
+    assert!(started.elapsed() >= Duration::from_millis(1_400), "it did not wait");
     assert_ne!(owners(folder.path()), [7]);
     drop(led);
     // One from before the clock was set back, or of a broken clock, is over.
@@ -137,7 +137,7 @@ async fn a_process_that_is_no_more_is_waited_for_until_its_lease_ends() {
 }
 
 #[tokio::test]
-async fn a_leader_that_lives_puts_the_end_off() {
+async fn a_leader_extends_its_lease() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (open(folder.path()), open(folder.path()));
     let led = lead(&one, 1).await;
@@ -145,9 +145,9 @@ async fn a_leader_that_lives_puts_the_end_off() {
     // What was set aside or cleared comes back, too, unless another process was faster.
     assert_eq!(two.clear(None).await.unwrap().entries, 0);
     assert_eq!(owners(folder.path()), Vec::<i64>::new());
-    let renew = |keeper: &mut Keeper| {
-        keeper.leases.renew_at = Instant::now();
-        keeper.tend();
+    let renew = |worker: &mut Worker| {
+        worker.leases.renew_at = Instant::now();
+        worker.maintain_leases();
         Ok(())
     };
     one.ask(renew).await.unwrap();
@@ -169,12 +169,12 @@ async fn a_leader_that_lives_puts_the_end_off() {
     while ends() == before {
         std::thread::sleep(Duration::from_millis(20));
     }
-    led.keep(value("found")).await;
+    led.store(value("found")).await;
     assert!(matches!(two.find(key(1)).await, Found::Value(_)));
 }
 
 #[tokio::test]
-async fn who_cannot_take_a_lease_leads_without() {
+async fn a_process_that_cannot_take_a_lease_leads_without() {
     let folder = tempfile::tempdir().unwrap();
     let before = open(folder.path());
     drop(lead(&before, 1).await);
@@ -193,6 +193,6 @@ async fn who_cannot_take_a_lease_leads_without() {
     let cache = open(folder.path());
     let led = lead(&cache, 1).await;
     assert_eq!((owners(folder.path()).len(), cache.take_warnings().len()), (1, 1));
-    led.keep(value("found")).await;
+    led.store(value("found")).await;
     assert!(matches!(cache.find(key(1)).await, Found::Value(_)));
 }

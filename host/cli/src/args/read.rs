@@ -1,4 +1,4 @@
-//! Reads the command line: flags of a search on both sides of its name, and what is told of flags that stand in the wrong place.
+//! Parses the command line. Flags of a search may be on both sides of its name; errors about misplaced and renamed flags say what to write.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ use crate::commands::Command;
 use crate::commands::search::SearchArgs;
 use crate::config::earlier;
 
-/// Flags of syrch 0.1.2's `search` that are a command of their own by now, and what does the same.
+/// Flags of `search` in syrch 0.1.2 that another command has replaced, with that command.
 const MOVED: [(&str, &str); 4] = [
     ("--grid", "`syrch-host grid` tries many settings, on one question by -q or on a suite"),
     ("--grid-parallel", "`syrch-host grid` tries many settings, --grid-max-workers of them at once"),
@@ -38,7 +38,7 @@ impl Cli {
 }
 
 impl SearchArgs {
-    /// Adds those of `other`, which win.
+    /// Adds the flags of `other`, which win over equal ones.
     fn merge(mut self, other: Self) -> Self {
         self.question = other.question.or(self.question);
         self.evidence = other.evidence.or(self.evidence);
@@ -50,7 +50,7 @@ impl SearchArgs {
     }
 }
 
-/// The command that is not a search, and the first flag of one before it.
+/// The command, if it is no search, with the first flag of a search before it.
 fn misplaced<'a>(command: &'a clap::Command, matches: &'a ArgMatches) -> Option<(&'a str, &'a str)> {
     let (name, _) = matches.subcommand().filter(|(name, _)| *name != "search")?;
     let flag = command
@@ -61,7 +61,7 @@ fn misplaced<'a>(command: &'a clap::Command, matches: &'a ArgMatches) -> Option<
     Some((name, flag))
 }
 
-/// The error, and of a flag that has moved what to write instead.
+/// The error; about a replaced flag, with its replacement as the suggestion.
 fn moved(mut error: clap::Error) -> clap::Error {
     let of = |flag: &str| {
         let moved = MOVED.iter().find(|(moved, _)| *moved == flag).map(|(_, instead)| *instead);
@@ -72,7 +72,7 @@ fn moved(mut error: clap::Error) -> clap::Error {
         _ => None,
     };
     if let Some(instead) = instead {
-        // What merely sounds alike leads elsewhere.
+        // Flags with similar names do something else.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::SuggestedSubcommand);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(instead)]));
@@ -118,15 +118,15 @@ mod tests {
     }
 
     #[test]
-    fn founding_flags_of_a_grid_lead_to_its_command() {
+    fn grid_flags_of_syrch_0_1_2_lead_to_the_command() {
         for words in ["search -q hi", "-q hi", ""] {
             for (flag, instead) in MOVED {
                 let error = read(&format!("{words} {flag}")).err().unwrap();
-                let told = error.to_string();
+                let reported = error.to_string();
                 assert_eq!(error.exit_code(), 2, "{words} {flag}");
-                assert!(told.contains(&format!("unexpected argument '{flag}' found")), "{told}");
-                assert_eq!(told.matches("tip: ").count(), 1, "{told}");
-                assert!(told.contains(&format!("tip: {instead}")), "{told}");
+                assert!(reported.contains(&format!("unexpected argument '{flag}' found")), "{reported}");
+                assert_eq!(reported.matches("tip: ").count(), 1, "{reported}");
+                assert!(reported.contains(&format!("tip: {instead}")), "{reported}");
             }
         }
         let beam = read("-q hi --beam-width 3").err().unwrap().to_string();

@@ -1,6 +1,7 @@
-//! The answer as people and programs read it: on standard output the answer, on standard error how sure it is and what it cost.
+//! The output of a search: the answer on standard output, its confidence and cost on standard error.
 
-use syrch::{AnswerDocument, CandidateReport, CandidateStatus, Outcome as Ending, RestsOn, SearchReport};
+use syrch::report::{AnswerDocument, CandidateReport, CandidateStatus, RestsOn};
+use syrch::{Outcome as Ending, SearchReport};
 
 use super::Context;
 use crate::console::prompt;
@@ -14,7 +15,7 @@ const ON_A_TERMINAL: usize = 20;
 /// Candidates that are shown when none was acceptable.
 const SHOWN: usize = 5;
 
-/// Prints a finished search; how the program ends with it.
+/// Prints a finished search. Returns the exit code.
 pub(crate) fn finish(context: &Context, report: &SearchReport) -> Outcome {
     print(context, report)?;
     Ok(match report.outcome {
@@ -48,7 +49,7 @@ pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
     Ok(())
 }
 
-/// The document without secrets: written, scrubbed and read back, so that no sink can meet one.
+/// The document without secrets: written, scrubbed and read back, so that no output can hold one.
 pub(super) fn scrubbed(context: &Context, document: &AnswerDocument) -> Outcome<AnswerDocument> {
     let mut value = value_of(document)?;
     context.scrubber.value(&mut value);
@@ -70,7 +71,7 @@ fn text(document: &AnswerDocument, format: Format, width: Option<u16>, most: usi
     let rows: Vec<_> = answer.rows.iter().take(rows).cloned().collect();
     let left = answer.rows.len() - rows.len();
     let grid = Grid { columns: answer.columns.clone(), rows };
-    let cut = || format!("Only the first {} rows were kept.", answer.row_count);
+    let cut = || format!("Only the first {} rows were read.", answer.row_count);
     let sql = document.sql.as_deref();
     Some(match format {
         Format::Json | Format::Jsonl | Format::Csv => grid.render(format, width)?,
@@ -98,7 +99,7 @@ fn text(document: &AnswerDocument, format: Format, width: Option<u16>, most: usi
     })
 }
 
-/// Says why there is no answer, in place of one.
+/// Reports why there is no answer.
 fn explain(context: &Context, document: &AnswerDocument) {
     if let Some(clarify) = &document.clarify {
         let asked = prompt::question(&clarify.question, &clarify.choices);
@@ -109,7 +110,7 @@ fn explain(context: &Context, document: &AnswerDocument) {
         return;
     }
     let mut message = "no acceptable answer was found".to_owned();
-    // First what would have been the answer.
+    // First the candidates whose confidence was too low.
     let (doubted, others): (Vec<_>, Vec<_>) =
         document.candidates.iter().rev().partition(|candidate| candidate.status == CandidateStatus::NotAccepted);
     let hint = match doubted.is_empty() {
@@ -128,22 +129,22 @@ fn explain(context: &Context, document: &AnswerDocument) {
     context.console.error(&Failure::new(Exit::NoAnswer, message).hint(hint));
 }
 
-/// How sure, how unanimous, how dear.
+/// The confidence of the answer, the agreement of the candidates, and the cost, a line each.
 fn footer(document: &AnswerDocument) -> Vec<String> {
     let mut lines = Vec::new();
-    let kept = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
+    let answer = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
     if let Some(confidence) = &document.confidence {
         let claim = confidence.raw.map(|raw| format!(" (claimed {raw:.2})")).unwrap_or_default();
-        let why = kept.map(|kept| format!(": {}", kept.reason)).unwrap_or_default();
+        let why = answer.map(|answer| format!(": {}", answer.reason)).unwrap_or_default();
         lines.push(format!("confidence {:.2}{claim}{why}", confidence.calibrated));
         lines.extend(confidence.rests_on.as_ref().map(rests_on));
     }
-    lines.extend(kept.and_then(|kept| agreement(kept, &document.candidates)));
+    lines.extend(answer.and_then(|answer| agreement(answer, &document.candidates)));
     lines.push(cost(document));
     lines
 }
 
-/// What the confidence is worth, from the run that the calibrator was fitted on.
+/// How often answers with about this confidence were right in the run that the calibrator was fitted on.
 fn rests_on(known: &RestsOn) -> String {
     let RestsOn { low, high, answers, right, databases, elsewhere, run, rule, model, .. } = known;
     let place = match &known.database {
@@ -159,10 +160,10 @@ fn rests_on(known: &RestsOn) -> String {
     )
 }
 
-fn agreement(kept: &CandidateReport, all: &[CandidateReport]) -> Option<String> {
-    kept.cluster?;
-    let rivals: Vec<_> = all.iter().filter(|other| other.task == kept.task && other.cluster.is_some()).collect();
-    let equal = rivals.iter().filter(|other| other.cluster == kept.cluster).count();
+fn agreement(answer: &CandidateReport, all: &[CandidateReport]) -> Option<String> {
+    answer.cluster?;
+    let rivals: Vec<_> = all.iter().filter(|other| other.task == answer.task && other.cluster.is_some()).collect();
+    let equal = rivals.iter().filter(|other| other.cluster == answer.cluster).count();
     (rivals.len() > 1).then(|| format!("agreement {equal} of {} candidates have this result", rivals.len()))
 }
 
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_footer_says_on_what_a_fitted_confidence_rests() {
+    fn the_footer_names_the_run_of_a_fitted_confidence() {
         let mut document = document(answer());
         let known = |database: Value, elsewhere: bool| {
             let known = json!({"elsewhere": elsewhere, "low": 0.8, "high": 0.9, "answers": 47, "right": 41, "database": database, "databases": 12,
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_footer_says_how_sure_and_how_dear() {
+    fn the_footer_has_confidence_agreement_and_cost() {
         assert_eq!(
             footer(&document(answer())),
             [

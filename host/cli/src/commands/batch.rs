@@ -1,14 +1,16 @@
-//! `batch`: lines of questions on standard input, a line of JSON on standard output for each. What a cluster runs, a process a part.
+//! `batch`: reads lines of questions on standard input and writes a line of JSON for each on standard output, as a cluster needs it.
 
 use std::collections::HashSet;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::{Arg, Args};
 use futures::{Stream, StreamExt, future, stream};
 use syrch::batch::{Answers, Batch, Ended, Line, Options, Order, RunBudgets, Stopped, Totals, UsedUp};
+use syrch::databases::{database_path, is_database_file};
+use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::result_set::digest64;
 use syrch::{Observer, Stop};
 
@@ -25,9 +27,6 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::sink::{Format, json};
-
-/// What files of databases in a folder end with.
-const ENDINGS: [&str; 3] = ["sqlite", "db", "sqlite3"];
 
 /// Flags of `batch`.
 #[derive(Args)]
@@ -51,13 +50,13 @@ pub(crate) struct BatchArgs {
     /// Ask no more when it has cost so many dollars
     #[arg(long, value_name = "X", value_parser = number, help_heading = "Batch")]
     pub(crate) total_usd: Option<f64>,
-    /// Ask no more when it has gone on for so long
+    /// Ask no more when it has taken so long
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Batch")]
     pub(crate) total_time: Option<Duration>,
     /// Stop when so many searches, one after the other, failed by the model's endpoint; 0: never
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Batch")]
     pub(crate) max_outages: u32,
-    /// Keep a journal of each search in this folder, where nothing is removed; without it there are none
+    /// Save a journal of each search in this folder, where nothing is removed; without it there are none
     #[arg(long, value_name = "FOLDER", help_heading = "Batch")]
     pub(crate) traces: Option<PathBuf>,
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
@@ -92,60 +91,54 @@ impl BatchArgs {
 }
 
 impl Run for BatchArgs {
+    const ENDS_INTERRUPTS: bool = true;
+
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))
     }
 
-    fn ends_interrupts(&self) -> bool {
-        true
-    }
-
-    async fn run(self, context: Context) -> Outcome {
-        run(context, self).await
+    async fn run(self, mut context: Context) -> Outcome {
+        refuse(&context)?;
+        context.needs_database()?;
+        spare_databases(&context)?;
+        let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+        search::prepare(&mut context, &watch).await?;
+        search::accept(&mut context);
+        let settings = context.config.effective.settings.clone();
+        let observer = Arc::clone(&watch) as Arc<dyn Observer>;
+        let opened = tokio::select! {
+            opened = Batch::open(settings.clone(), self.options(), &observer) => opened,
+            () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
+        };
+        let batch = match opened {
+            Ok(batch) => batch,
+            Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
+        };
+        if std::io::stdin().is_terminal() {
+            context.console.note("reading questions from standard input, a line each; end them by Ctrl-D");
+        }
+        let (stop, unread) = (Stop::new(), Arc::new(OnceLock::new()));
+        let listener = tokio::spawn(stop_at_interrupt(&context, &stop));
+        let written =
+            write(&context, batch.answers(lines(Arc::clone(&unread), Arc::clone(&context.console)), &stop)).await;
+        listener.abort();
+        context.console.clear();
+        let Some(ended) = written? else { return Ok(Exit::Answered) };
+        context.console.note(&summary(&ended.totals));
+        let failure = match (ended.stopped, ended.totals.used_up, unread.get()) {
+            (Some(Stopped::Fatal(error)), ..) => search::explained(error, &settings, &context, &watch).await,
+            (Some(stopped), ..) => stop_of(&stopped),
+            (None, Some(used_up), _) => used_up_of(used_up),
+            (None, None, Some(error)) => Failure::new(Exit::Unexpected, format!("standard input: {error}")),
+            (None, None, None) => return Ok(Exit::Answered),
+        };
+        // Not as a document: standard output holds the answers.
+        context.console.error(&failure);
+        Ok(failure.exit)
     }
 }
 
-/// Runs the command.
-async fn run(mut context: Context, arguments: BatchArgs) -> Outcome {
-    refuse(&context)?;
-    context.needs_database()?;
-    spare_databases(&context)?;
-    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-    search::prepare(&mut context, &watch).await?;
-    search::accept(&mut context);
-    let settings = context.config.effective.settings.clone();
-    let observer = Arc::clone(&watch) as Arc<dyn Observer>;
-    let opened = tokio::select! {
-        opened = Batch::open(settings.clone(), arguments.options(), &observer) => opened,
-        () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
-    };
-    let batch = match opened {
-        Ok(batch) => batch,
-        Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
-    };
-    if std::io::stdin().is_terminal() {
-        context.console.note("reading questions from standard input, a line each; end them by Ctrl-D");
-    }
-    let (stop, unread) = (Stop::new(), Arc::new(OnceLock::new()));
-    let listener = tokio::spawn(stop_at_interrupt(&context, &stop));
-    let written = write(&context, batch.answers(lines(Arc::clone(&unread), Arc::clone(&context.console)), &stop)).await;
-    listener.abort();
-    context.console.clear();
-    let Some(ended) = written? else { return Ok(Exit::Answered) };
-    context.console.note(&summary(&ended.totals));
-    let failure = match (ended.stopped, ended.totals.used_up, unread.get()) {
-        (Some(Stopped::Fatal(error)), ..) => search::explained(error, &settings, &context, &watch).await,
-        (Some(stopped), ..) => stop_of(&stopped),
-        (None, Some(used_up), _) => used_up_of(used_up),
-        (None, None, Some(error)) => Failure::new(Exit::Unexpected, format!("standard input: {error}")),
-        (None, None, None) => return Ok(Exit::Answered),
-    };
-    // Not as a document: standard output holds the answers.
-    context.console.error(&failure);
-    Ok(failure.exit)
-}
-
-/// What does not go with lines.
+/// Refuses flags that a batch cannot have.
 fn refuse(context: &Context) -> Outcome<()> {
     if !matches!(context.format, Format::Auto | Format::Jsonl) {
         return Err(
@@ -160,23 +153,21 @@ fn refuse(context: &Context) -> Outcome<()> {
     Ok(())
 }
 
-/// No database of a folder is written over.
+/// Refuses an output that would replace a database of the folder.
 fn spare_databases(context: &Context) -> Outcome<()> {
     let (Output::File(path) | Output::Device(path)) = &context.output else { return Ok(()) };
-    let url = context.config.effective.settings.database.trim();
-    let folder = url.strip_prefix("sqlite:").map_or(url, |path| path.strip_prefix("//").unwrap_or(path));
-    let is_inside = match (path.canonicalize(), Path::new(folder).canonicalize()) {
-        (Ok(path), Ok(folder)) => path.starts_with(folder),
+    let folder = database_path(&DatabaseUrl::parse(&context.config.effective.settings.database));
+    let is_inside = match (path.canonicalize(), folder.map(|folder| folder.canonicalize())) {
+        (Ok(path), Some(Ok(folder))) => path.starts_with(folder),
         _ => false,
     };
-    let is_database = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
-    match is_inside && is_database {
+    match is_inside && is_database_file(path) {
         true => context.output.spares(&[("a database of the folder", path.clone())]),
         false => Ok(()),
     }
 }
 
-/// The lines of standard input. When it cannot be read any more, `unread` says why.
+/// The lines of standard input. When reading fails, `unread` gets the error.
 fn lines(unread: Arc<OnceLock<String>>, console: Arc<Console>) -> impl Stream<Item = Line> + Send {
     let mut seen = Seen::default();
     let read = stream::unfold((statements::lines(), 1), move |(mut lines, number)| {
@@ -198,28 +189,28 @@ fn lines(unread: Arc<OnceLock<String>>, console: Arc<Console>) -> impl Stream<It
     read.inspect(move |line| seen.repeated(line).into_iter().for_each(|warning| console.warn(&warning)))
 }
 
-/// The ids that came, as far as there is room for them.
+/// The ids so far, up to a number of them.
 #[derive(Default)]
 struct Seen {
     hashes: HashSet<u64>,
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl Seen {
-    /// Ids that are kept: some 16 MB of them.
+    /// Ids that are stored at most: some 16 MB.
     const MOST: usize = 1_000_000;
 
-    /// What is to be said of the first id that comes again.
+    /// The warning about the first id that is repeated. Later ones are not reported.
     fn repeated(&mut self, line: &Line) -> Option<String> {
-        let is_new = self.is_told
+        let is_new = self.is_reported
             || self.hashes.len() >= Self::MOST && !self.hashes.contains(&hash(line))
             || self.hashes.insert(hash(line));
         if is_new {
             return None;
         }
-        (self.is_told, self.hashes) = (true, HashSet::new());
+        (self.is_reported, self.hashes) = (true, HashSet::new());
         Some(format!(
-            "line {}: the id {} came before; answers with the same id cannot be told apart",
+            "line {}: the id {} came before; answers with the same id cannot be distinguished",
             line.number,
             line.id()
         ))
@@ -230,7 +221,7 @@ fn hash(line: &Line) -> u64 {
     digest64(&[&line.id().to_string()])
 }
 
-/// Writes each reply as it comes. None: nobody reads them any more.
+/// Writes each reply as it comes. None if the reader closed the pipe.
 async fn write(context: &Context, mut answers: Answers<'_>) -> Outcome<Option<Ended>> {
     let mut stream = context.output.stream()?;
     context.console.progress("reading questions");
@@ -307,13 +298,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_id_that_comes_again_is_told() {
+    fn the_first_id_that_comes_again_is_reported() {
         let mut seen = Seen::default();
         let line =
             |number, id: &str| Line::read(number, format!("{{\"id\": {id}, \"question\": \"?\"}}").as_bytes()).unwrap();
         assert_eq!([line(1, "1"), line(2, "\"1\""), line(3, "2")].map(|line| seen.repeated(&line)), [None, None, None]);
-        let told = seen.repeated(&line(4, "\"1\"")).unwrap();
-        assert!(told.starts_with("line 4: the id \"1\" came before"), "{told}");
+        let warning = seen.repeated(&line(4, "\"1\"")).unwrap();
+        assert!(warning.starts_with("line 4: the id \"1\" came before"), "{warning}");
         assert_eq!(seen.repeated(&line(5, "2")), None);
     }
 }

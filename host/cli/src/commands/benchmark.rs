@@ -8,7 +8,7 @@ use syrch::grade::report::CompareOptions;
 
 use super::Run;
 use super::graded::{
-    DATABASE, Occasions, ReportFile, RunArgs, carry_out, databases, print, spare_all, tell_traces, write_all,
+    DATABASE, Occasions, ReportFile, RunArgs, carry_out, databases, note_traces, print, spare_all, write_all,
 };
 use super::{Context, search};
 use crate::config::Given;
@@ -27,10 +27,10 @@ pub(crate) struct BenchmarkArgs {
     /// The suite, as syrch 0.1.2 has it.
     #[arg(long = "file", value_name = "SUITE", hide = true, conflicts_with = "suite")]
     pub(crate) file: Option<PathBuf>,
-    /// Grade the answers in this file and ask nobody: lines that `batch` wrote, or {"id", "sql"}. May be given several times
+    /// Grade the answers in this file and ask no model: lines that `batch` wrote, or {"id", "sql"}. May be given several times
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     pub(crate) answers: Vec<PathBuf>,
-    /// The run.
+    /// The flags of the run.
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
@@ -49,36 +49,29 @@ impl BenchmarkArgs {
 }
 
 impl Run for BenchmarkArgs {
+    const ENDS_INTERRUPTS: bool = true;
+
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))
     }
 
-    fn ends_interrupts(&self) -> bool {
-        true
+    async fn run(self, mut context: Context) -> Outcome {
+        let BenchmarkArgs { answers, run, .. } = &self;
+        run.report.iter().try_for_each(ReportFile::check)?;
+        let mut options = run.options(&context, self.named().map(Path::to_owned))?;
+        options.answers.clone_from(answers);
+        if answers.is_empty() {
+            let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+            search::prepare(&mut context, &watch).await?;
+        }
+        let settings = context.config.effective.settings.clone();
+        let arms = vec![(settings.strategy.name.clone(), settings)];
+        let occasions = Occasions { accepted: &|inputs| spare_all(&run.report, inputs), started: &|_| () };
+        let ended = carry_out(&context, arms, options, occasions).await?;
+        let document = ended.document(run.rule, &CompareOptions::default()).scrubbed(&context.scrubber)?;
+        print(&context, &document, &[])?;
+        write_all(&run.report, &document)?;
+        note_traces(&context, &document, &ended.outcome.folder);
+        Ok(ended.report(&context))
     }
-
-    async fn run(self, context: Context) -> Outcome {
-        run(context, self).await
-    }
-}
-
-/// Runs the command.
-async fn run(mut context: Context, arguments: BenchmarkArgs) -> Outcome {
-    let BenchmarkArgs { answers, run, .. } = &arguments;
-    run.report.iter().try_for_each(ReportFile::check)?;
-    let mut options = run.options(&context, arguments.named().map(Path::to_owned))?;
-    options.answers.clone_from(answers);
-    if answers.is_empty() {
-        let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-        search::prepare(&mut context, &watch).await?;
-    }
-    let settings = context.config.effective.settings.clone();
-    let arms = vec![(settings.strategy.name.clone(), settings)];
-    let occasions = Occasions { accepted: &|inputs| spare_all(&run.report, inputs), begun: &|_| () };
-    let ended = carry_out(&context, arms, options, occasions).await?;
-    let document = ended.document(run.rule, &CompareOptions::default()).scrubbed(&context.scrubber)?;
-    print(&context, &document, &[])?;
-    write_all(&run.report, &document)?;
-    tell_traces(&context, &document, &ended.outcome.folder);
-    Ok(ended.tell(&context))
 }

@@ -1,10 +1,11 @@
-//! `build-index`: asks a model once what people call tables and columns, and keeps it for searches over the same schema.
+//! `build-index`: asks a model once what people call tables and columns, and saves that for searches over the same schema.
 
 use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use syrch::{IndexReport, Provider, Stop};
+use syrch::knowledge::IndexReport;
+use syrch::{Provider, Stop};
 
 use super::{Context, Run, search};
 use crate::config::Given;
@@ -27,12 +28,10 @@ pub(crate) struct BuildIndexArgs {
 }
 
 impl Run for BuildIndexArgs {
+    const ENDS_INTERRUPTS: bool = true;
+
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &[]))
-    }
-
-    fn ends_interrupts(&self) -> bool {
-        true
     }
 
     async fn run(self, context: Context) -> Outcome {
@@ -40,7 +39,6 @@ impl Run for BuildIndexArgs {
     }
 }
 
-/// Runs the command.
 async fn run(mut context: Context) -> Outcome {
     context.needs_database()?;
     let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
@@ -74,15 +72,15 @@ async fn run(mut context: Context) -> Outcome {
     for (table, why) in &report.failed {
         context.console.warn(&format!("table {table} has no terms: {why}"));
     }
-    tell(&context, &report)?;
+    print(&context, &report)?;
     if report.failed.is_empty() {
         return Ok(Exit::Answered);
     }
-    Err(Failure::new(Exit::Model, "the index is not whole")
+    Err(Failure::new(Exit::Model, "the index is incomplete")
         .hint("run build-index again: what the cache holds is not asked again"))
 }
 
-fn tell(context: &Context, report: &IndexReport) -> Outcome<()> {
+fn print(context: &Context, report: &IndexReport) -> Outcome<()> {
     let path = report.path.display().to_string();
     let (sent, cached) = report.calls;
     if matches!(context.format, Format::Auto | Format::Table) {

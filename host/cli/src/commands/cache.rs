@@ -1,12 +1,11 @@
-//! `cache`: shows and clears what is kept of model replies and results, also where searches do not use it now.
+//! `cache`: shows and clears the cache of model replies and results, also where searches do not use it now.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
-use syrch::cache::{Cache, CacheError, Cleared, Held, Kind, Stats};
-use syrch::open_cache;
+use syrch::cache::{Cache, CacheError, Kind, Size, Stats, open_cache};
 
 use super::Context;
 use super::Run;
@@ -18,10 +17,10 @@ use crate::sink::{Format, Grid, terminal};
 /// The commands of `cache`.
 #[derive(Subcommand)]
 pub(crate) enum CacheCommand {
-    /// Tell how many answers are kept, and how large they are
+    /// Show how many answers are cached, and how large they are
     #[command(after_help = Exit::help())]
     Stats,
-    /// Delete what is kept
+    /// Delete cached answers
     #[command(after_help = Exit::help())]
     Clear {
         /// Only replies of models (llm), or only results of statements (sql)
@@ -32,30 +31,25 @@ pub(crate) enum CacheCommand {
 
 impl Run for CacheCommand {
     async fn run(self, context: Context) -> Outcome {
-        run(&context, self).await
+        let cache = open(&context)?;
+        let done = match self {
+            CacheCommand::Stats => cache.stats().await.map(Done::Stats),
+            CacheCommand::Clear { kind } => cache.clear(kind).await.map(Done::Cleared),
+        };
+        for warning in cache.take_warnings() {
+            context.console.warn(&warning);
+        }
+        match done.map_err(|error| failure(&error, cache.folder()))? {
+            Done::Stats(stats) => show(&context, &stats)?,
+            Done::Cleared(cleared) => show_cleared(&context, cleared)?,
+        }
+        Ok(Exit::Answered)
     }
-}
-
-/// Runs the command.
-async fn run(context: &Context, command: CacheCommand) -> Outcome {
-    let cache = open(context)?;
-    let done = match command {
-        CacheCommand::Stats => cache.stats().await.map(Done::Stats),
-        CacheCommand::Clear { kind } => cache.clear(kind).await.map(Done::Cleared),
-    };
-    for warning in cache.take_warnings() {
-        context.console.warn(&warning);
-    }
-    match done.map_err(|error| failure(&error, cache.folder()))? {
-        Done::Stats(stats) => show(context, &stats)?,
-        Done::Cleared(cleared) => tell(context, cleared)?,
-    }
-    Ok(Exit::Answered)
 }
 
 enum Done {
     Stats(Stats),
-    Cleared(Cleared),
+    Cleared(Size),
 }
 
 fn open(context: &Context) -> Outcome<Arc<Cache>> {
@@ -72,7 +66,7 @@ fn failure(error: &CacheError, folder: &Path) -> Failure {
             format!("make `{}` a folder of yours alone, or set SYRCH_CACHE_DIR to another", folder.display())
         }
         CacheError::Locked { .. } => "try again when the other process is done".to_owned(),
-        CacheError::Full { .. } => "make room on the disk".to_owned(),
+        CacheError::Full { .. } => "free space on the disk".to_owned(),
         CacheError::Damaged { .. } | CacheError::Unavailable { .. } => {
             format!("searches go on without it; delete `{}` for a new one", folder.display())
         }
@@ -81,7 +75,7 @@ fn failure(error: &CacheError, folder: &Path) -> Failure {
 }
 
 /// The entries by kind, those without any too.
-fn held(stats: &Stats) -> impl Iterator<Item = (&'static str, Held)> {
+fn held(stats: &Stats) -> impl Iterator<Item = (&'static str, Size)> {
     let kind = |kind: Kind| (kind.name(), stats.kinds.get(&kind).copied().unwrap_or_default());
     Kind::ALL.map(kind).into_iter().chain([("all", stats.all)])
 }
@@ -90,7 +84,7 @@ fn show(context: &Context, stats: &Stats) -> Outcome<()> {
     if matches!(context.format, Format::Auto | Format::Table) {
         let path = stats.path.display().to_string();
         let head = format!("{}: {} on disk\n", terminal::line(&path), human(stats.file_bytes));
-        let line = |(name, held): (&str, Held)| format!("{name:<4} {}\n", amount(held));
+        let line = |(name, held): (&str, Size)| format!("{name:<4} {}\n", amount(held));
         let text: String = std::iter::once(head).chain(held(stats).map(line)).collect();
         return context.output.write(&context.scrubber.text(&text));
     }
@@ -99,9 +93,9 @@ fn show(context: &Context, stats: &Stats) -> Outcome<()> {
     context.rows(grid, || document(stats))
 }
 
-/// `syrch.cache/1`.
+/// The statistics as the document `syrch.cache/1`.
 fn document(stats: &Stats) -> Value {
-    let kind = |(name, held): (&str, Held)| (name.to_owned(), json!({"entries": held.entries, "bytes": held.bytes}));
+    let kind = |(name, held): (&str, Size)| (name.to_owned(), json!({"entries": held.entries, "bytes": held.bytes}));
     json!({
         "schema": "syrch.cache/1",
         "path": stats.path.to_string_lossy(),
@@ -110,7 +104,7 @@ fn document(stats: &Stats) -> Value {
     })
 }
 
-fn tell(context: &Context, cleared: Cleared) -> Outcome<()> {
+fn show_cleared(context: &Context, cleared: Size) -> Outcome<()> {
     if matches!(context.format, Format::Auto | Format::Table) {
         return context.output.write(&format!("cleared {}\n", amount(cleared)));
     }
@@ -120,7 +114,7 @@ fn tell(context: &Context, cleared: Cleared) -> Outcome<()> {
     context.rows(grid, || document)
 }
 
-fn amount(held: Held) -> String {
+fn amount(held: Size) -> String {
     let plural = if held.entries == 1 { "entry" } else { "entries" };
     format!("{} {plural}, {}", held.entries, human(held.bytes))
 }

@@ -1,15 +1,14 @@
-//! `calibrate fit`: fits a calibrator on a graded run, tells how well it does on databases that it was not fitted on, and writes the strategy that
-//! answers with it.
+//! `calibrate fit`: fits a calibrator on a graded run, measures it on databases that it was not fitted on, and writes a strategy that uses it.
 
 use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
-use syrch::Inspection;
 use syrch::grade::calibrate::{Against, Measured, Method, Report};
 use syrch::grade::run::{self, RunRecord};
-use syrch::grading::{Calibration, calibrate};
+use syrch::plugins::Inspection;
 use syrch::syrch_core::roles::Role;
+use syrch_grading::{Calibration, calibrate};
 
 use super::Run;
 use super::graded::{of_run, runs};
@@ -20,14 +19,14 @@ use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid};
 
-/// Databases that are told of on standard error; the document tells of all.
-const TOLD: usize = 20;
+/// Databases that are named on standard error at most; the document has all.
+const NAMED: usize = 20;
 
 /// The commands of `calibrate`.
 #[derive(Subcommand)]
 pub(crate) enum CalibrateCommand {
-    /// Fit a curve from confidences to shares of right answers on a run of `benchmark` or `compare`, and write a strategy file that answers with
-    /// it; what it is worth on databases that it was not fitted on is told besides
+    /// Fit a curve from confidences to shares of right answers on a run of `benchmark` or `compare`, and write a strategy file that uses it,
+    /// measured on databases that it was not fitted on
     #[command(after_help = Exit::help())]
     Fit(FitArgs),
 }
@@ -46,7 +45,7 @@ pub(crate) struct FitArgs {
     method: MethodArg,
 }
 
-/// Which curve.
+/// A curve, or the choice of the best one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum MethodArg {
     /// The best on held-out answers
@@ -77,38 +76,33 @@ impl Run for CalibrateCommand {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        run(&context, self).await
+        let CalibrateCommand::Fit(FitArgs { run, arm, method }) = self;
+        let folder = runs(&context)?.find(&run).map_err(syrch::Error::from)?.path;
+        // The strategy must not replace a file of the run.
+        context.output.spares(&of_run(&folder))?;
+        let record = run::read(&folder).map_err(syrch::Error::from)?;
+        let mut found = calibrate(&record, arm.as_deref(), method.chosen())?;
+        let (text, plugins) = strategy::file_of(&context, &mut found.definition).await?;
+        for warning in warnings(&record, &found, &plugins) {
+            context.console.warn(&warning);
+        }
+        for line in figure_lines(&found) {
+            context.console.note(&line);
+        }
+        match context.format {
+            Format::Auto | Format::Table => context.output.write(&context.scrubber.text(&text))?,
+            _ => context.rows(grid(&found), || document(&found, &text))?,
+        }
+        Ok(Exit::Answered)
     }
 }
 
-/// Runs the command.
-async fn run(context: &Context, command: CalibrateCommand) -> Outcome {
-    let CalibrateCommand::Fit(FitArgs { run, arm, method }) = command;
-    let folder = runs(context)?.find(&run).map_err(syrch::Error::from)?.path;
-    // The strategy must not be written over the run.
-    context.output.spares(&of_run(&folder))?;
-    let record = run::read(&folder).map_err(syrch::Error::from)?;
-    let mut found = calibrate(&record, arm.as_deref(), method.chosen())?;
-    let (text, plugins) = strategy::file_of(context, &mut found.definition).await?;
-    for warning in warnings(&record, &found, &plugins) {
-        context.console.warn(&warning);
-    }
-    for line in told(&found) {
-        context.console.note(&line);
-    }
-    match context.format {
-        Format::Auto | Format::Table => context.output.write(&context.scrubber.text(&text))?,
-        _ => context.rows(grid(&found), || document(&found, &text))?,
-    }
-    Ok(Exit::Answered)
-}
-
-/// What the reader should know before the figures are trusted.
+/// What limits the figures.
 fn warnings(record: &RunRecord, found: &Calibration, plugins: &BTreeMap<Role, Inspection>) -> Vec<String> {
     let mut warnings = Vec::new();
     if !record.is_whole() {
         let (done, of) = (record.graded.len(), record.of());
-        warnings.push(format!("the run is not at its end: {done} of {of} answers are graded"));
+        warnings.push(format!("the run is not finished: {done} of {of} answers are graded"));
     }
     if found.left_out > 0 {
         let left_out = found.left_out;
@@ -117,7 +111,7 @@ fn warnings(record: &RunRecord, found: &Calibration, plugins: &BTreeMap<Role, In
         warnings.push(format!("{answers} {are} not counted: no candidate of their own was calibrated"));
     }
     if !found.report.by_database {
-        warnings.push("all answers are over one database: of others the curve tells nothing".to_owned());
+        warnings.push("all answers are over one database: the curve may not hold for others".to_owned());
     }
     let arm = record.header.arms.iter().find(|arm| arm.name == found.arm);
     for plugin in arm.iter().flat_map(|arm| &arm.plugins) {
@@ -131,8 +125,8 @@ fn warnings(record: &RunRecord, found: &Calibration, plugins: &BTreeMap<Role, In
     warnings
 }
 
-/// The figures, for people.
-fn told(found: &Calibration) -> Vec<String> {
+/// The figures as lines for people.
+fn figure_lines(found: &Calibration) -> Vec<String> {
     let Calibration { run, arm, rule, model, report, .. } = found;
     let (answers, right) = totals(report);
     let databases = report.databases.len();
@@ -155,14 +149,14 @@ fn told(found: &Calibration) -> Vec<String> {
         let mark = against + written;
         format!("{:<10}  {brier:>7.4}  {log_loss:>8.4}  {calibration_error:>7.4}  {auroc:>7.4}{mark}", name(*method))
     }));
-    let each = report.databases.iter().take(TOLD).map(|(name, of)| format!("{name} {} of {}", of.right, of.answers));
-    let more = databases.saturating_sub(TOLD);
+    let each = report.databases.iter().take(NAMED).map(|(name, of)| format!("{name} {} of {}", of.right, of.answers));
+    let more = databases.saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {}", count(more as u64, "more database")) } else { String::new() };
     lines.push(format!("right by database: {}{more}", each.collect::<Vec<_>>().join(", ")));
     lines
 }
 
-/// What a row of the table is called.
+/// The name of a method in the table.
 fn name(method: Method) -> &'static str {
     if method == Method::None { "as printed" } else { method.name() }
 }
@@ -195,7 +189,7 @@ fn figures(found: &Calibration, measured: &Measured) -> [(&'static str, Value); 
     ]
 }
 
-/// `syrch.calibration/1`.
+/// The fitted curve and its figures as the document `syrch.calibration/1`.
 fn document(found: &Calibration, text: &str) -> Value {
     let (answers, right) = totals(&found.report);
     let methods = found.report.measured.iter().map(|measured| {

@@ -1,4 +1,4 @@
-//! `compare`: asks several strategies the same questions, and says whether they differ.
+//! `compare`: asks several strategies the same questions, and tests whether they differ.
 
 mod arm;
 pub(super) mod terms;
@@ -10,17 +10,17 @@ use std::sync::Arc;
 use arm::Arms;
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
-use syrch::grade::report::{CompareOptions, FailOn, fail_on, failing};
+use syrch::grade::report::{CompareOptions, FailOn, RunReport, fail_on, failing};
 use syrch::grade::stats;
-use syrch::grading::read_suite;
 use syrch::strategies;
 use syrch::{Provider, Settings};
+use syrch_grading::read_suite;
 use terms::Terms;
 
 use super::Run;
 use super::graded::{
-    DATABASE, Document, Inputs, Occasions, ReportFile, RunArgs, carry_out, check_slices, databases, print, spare_all,
-    tell_traces, write_all,
+    DATABASE, Document, Inputs, Occasions, ReportFile, RunArgs, carry_out, check_slices, databases, note_traces, print,
+    spare_all, write_all,
 };
 use super::grid::Assigned;
 use super::trace::words::count;
@@ -39,11 +39,11 @@ const DISCORDANCE: f64 = 0.12;
 #[command(mut_arg(DATABASE, databases), override_usage = "syrch-host compare [OPTIONS] <ARM> <ARM>... <SUITE>")]
 pub(crate) struct CompareArgs {
     /// Two arms or more, then the suite. An arm is a strategy's name, a strategy file (.yml), a plugin file (.wasm) in the role that it
-    /// plays, or ROLE=PLUGIN with a file or a built-in's name; all else is as configured. Settings of one arm stand behind a colon, with
+    /// implements, or ROLE=PLUGIN with a file or a built-in's name; all else is as configured. Settings of one arm stand behind a colon, with
     /// commas between them: decompose:policy.max_attempts=1,solver.KEY=VALUE
     #[arg(value_name = "ARM|SUITE", num_args = 1.., required = true)]
     pub(crate) words: Vec<String>,
-    /// Stop as soon as the e-process says that the two arms differ (E of 20 or more), which allows looking after every question
+    /// Stop as soon as the e-process shows that the two arms differ (E of 20 or more), which may be tested after every question
     #[arg(long, help_heading = "Comparison", conflicts_with = "shard")]
     pub(crate) stop_early: bool,
     /// Exit with 5 when an arm, held against the first, is worse beyond chance (regression), better or worse (difference), not better
@@ -57,7 +57,7 @@ pub(crate) struct CompareArgs {
     /// Show the differences by the values of this field of the suite, too, such as `difficulty` or `db`. May be given several times
     #[arg(long, value_name = "FIELD", help_heading = "Comparison")]
     pub(crate) slice: Vec<String>,
-    /// The run.
+    /// The flags of the run.
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// A value for all arms: ROLE.KEY of a plugin's own setting (KEY alone will do when only one has it), policy.KEY, settings.NAME, or
@@ -75,59 +75,53 @@ pub(super) fn resamples() -> RangedI64ValueParser<u32> {
 }
 
 impl Run for CompareArgs {
-    /// What -P says is for the arms.
+    const ENDS_INTERRUPTS: bool = true;
+
+    /// The settings of `-P` are for the arms, and not for the configuration.
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &[]))
     }
 
-    fn ends_interrupts(&self) -> bool {
-        true
-    }
-
-    async fn run(self, context: Context) -> Outcome {
-        run(context, self).await
-    }
-}
-
-/// Runs the command.
-async fn run(mut context: Context, arguments: CompareArgs) -> Outcome {
-    let run = &arguments.run;
-    run.report.iter().try_for_each(ReportFile::check)?;
-    let (words, suite) = arms_and_suite(&arguments)?;
-    let mut options = run.options(&context, Some(suite.clone()))?;
-    options.stop_early = arguments.stop_early;
-    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-    search::prepare(&mut context, &watch).await?;
-    let Arms { arms, files } = arm::resolve(words, &arguments, &context, &watch).await?;
-    context.output.spares(&files)?;
-    spare_all(&run.report, &files)?;
-    let questions = read_suite(&suite).await?;
-    let fields = questions.questions.iter().flat_map(|question| question.fields.keys().map(String::as_str));
-    check_slices(&arguments.slice, fields)?;
-    let asked =
-        options.shard.map_or(questions.questions.len() as u64, |shard| shard.share(questions.questions.len() as u64));
-    drop(questions);
-    let terms = Terms::new(arguments.resamples, unshared(&arms));
-    let accepted = |inputs: &Inputs| {
-        spare_all(&run.report, inputs)?;
-        context.console.note(&foretold(asked));
-        Ok(())
-    };
-    let begun = |folder: &Path| {
-        if let Err(error) = terms.going_on(folder).write(folder) {
-            context.console.warn(&format!("`report` will not know the terms of this comparison: {error}"));
+    async fn run(self, mut context: Context) -> Outcome {
+        let run = &self.run;
+        run.report.iter().try_for_each(ReportFile::check)?;
+        let (words, suite) = arms_and_suite(&self)?;
+        let mut options = run.options(&context, Some(suite.clone()))?;
+        options.stop_early = self.stop_early;
+        let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+        search::prepare(&mut context, &watch).await?;
+        let Arms { arms, files } = arm::resolve(words, &self, &context, &watch).await?;
+        context.output.spares(&files)?;
+        spare_all(&run.report, &files)?;
+        let questions = read_suite(&suite).await?;
+        let fields = questions.questions.iter().flat_map(|question| question.fields.keys().map(String::as_str));
+        check_slices(&self.slice, fields)?;
+        let asked = options
+            .shard
+            .map_or(questions.questions.len() as u64, |shard| shard.share(questions.questions.len() as u64));
+        drop(questions);
+        let terms = Terms::new(self.resamples, unshared(&arms));
+        let accepted = |inputs: &Inputs| {
+            spare_all(&run.report, inputs)?;
+            context.console.note(&detectable(asked));
+            Ok(())
+        };
+        let started = |folder: &Path| {
+            if let Err(error) = terms.going_on(folder).write(folder) {
+                context.console.warn(&format!("`report` will not know the terms of this comparison: {error}"));
+            }
+        };
+        let ended = carry_out(&context, arms, options, Occasions { accepted: &accepted, started: &started }).await?;
+        let mut document = ended.document(run.rule, &CompareOptions { seed: None, resamples: terms.resamples });
+        document.warn(terms.going_on(&ended.outcome.folder).warnings);
+        let document = document.scrubbed(&context.scrubber)?;
+        print(&context, &document, &self.slice)?;
+        write_all(&run.report, &document)?;
+        note_traces(&context, &document, &ended.outcome.folder);
+        match ended.report(&context) {
+            Exit::Answered => Ok(check_gates(&context, &document, &self.fail_on)),
+            exit => Ok(exit),
         }
-    };
-    let ended = carry_out(&context, arms, options, Occasions { accepted: &accepted, begun: &begun }).await?;
-    let mut document = ended.document(run.rule, &CompareOptions { seed: None, resamples: terms.resamples });
-    document.warn(terms.going_on(&ended.outcome.folder).warnings);
-    let document = document.scrubbed(&context.scrubber)?;
-    print(&context, &document, &arguments.slice)?;
-    write_all(&run.report, &document)?;
-    tell_traces(&context, &document, &ended.outcome.folder);
-    match ended.tell(&context) {
-        Exit::Answered => Ok(tell_gates(&context, &document, &arguments.fail_on)),
-        exit => Ok(exit),
     }
 }
 
@@ -151,8 +145,8 @@ fn arms_and_suite(arguments: &CompareArgs) -> Outcome<(&[String], PathBuf)> {
     Ok((words, PathBuf::from(suite)))
 }
 
-/// What so many questions can tell, said before anything is paid.
-fn foretold(questions: u64) -> String {
+/// The smallest difference that this many questions can show, printed before anything is paid.
+fn detectable(questions: u64) -> String {
     let (count, differ) = (count(questions, "question"), DISCORDANCE * 100.0);
     match stats::minimum_detectable(questions, DISCORDANCE) {
         Some(least) => format!(
@@ -165,7 +159,7 @@ fn foretold(questions: u64) -> String {
     }
 }
 
-/// Why the arms do not get the same replies to the same prompts; none: they do.
+/// The reason why the arms do not get the same replies to the same prompts. None if they do.
 fn unshared(arms: &[(String, Settings)]) -> Option<String> {
     let (_, settings) = arms.first()?;
     let model = &settings.model;
@@ -178,9 +172,9 @@ fn unshared(arms: &[(String, Settings)]) -> Option<String> {
     is_sampled.then(|| format!("the arms did not share samples: {why}, so chance makes them differ more than they do"))
 }
 
-/// Says which gates failed, and by which pairs.
-fn tell_gates(context: &Context, document: &Document, gates: &[FailOn]) -> Exit {
-    let Document::Compare(report) = document else { return Exit::Answered };
+/// Reports the gates that failed, with the pairs that failed them. Returns the exit code.
+fn check_gates(context: &Context, document: &Document, gates: &[FailOn]) -> Exit {
+    let RunReport::Compare(report) = &document.0 else { return Exit::Answered };
     let failed = gates.iter().filter(|gate| fail_on(report, **gate)).map(|gate| format!("--fail-on {gate}"));
     let failed: Vec<String> = failed.collect();
     if failed.is_empty() {
@@ -190,7 +184,7 @@ fn tell_gates(context: &Context, document: &Document, gates: &[FailOn]) -> Exit 
     let first = report.arms.first().map(|arm| arm.arm.name.as_str());
     let against = report.pairs.iter().filter(|pair| Some(pair.first.as_str()) == first);
     against.for_each(|pair| message += &format!("\n{}", pair.verdict));
-    // Of what most searches failed with the verdicts tell.
+    // The verdicts already name arms of which most searches failed.
     for arm in failing(report).filter(|arm| arm.figures.most_failed().is_none()) {
         let (failed, of, name) = (arm.figures.ends.failed, arm.figures.costs.questions, &arm.arm.name);
         message += &format!("\n{failed} of {of} searches of `{name}` failed: no gate passes by them");
@@ -204,31 +198,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_be_seen_is_told_before() {
-        let told = foretold(522);
+    fn the_detectable_difference_is_announced() {
+        let text = detectable(522);
         assert!(
-            told.starts_with("with 522 questions, of which perhaps 12 % will differ, a difference of 4."),
-            "{told}"
+            text.starts_with("with 522 questions, of which perhaps 12 % will differ, a difference of 4."),
+            "{text}"
         );
         assert!(
-            foretold(1).starts_with("with 1 question, ")
-                && foretold(1).ends_with("no difference will be seen: they are too few")
+            detectable(1).starts_with("with 1 question, ")
+                && detectable(1).ends_with("no difference will be seen: they are too few")
         );
     }
 
     #[test]
-    fn arms_that_do_not_share_samples_say_so() {
-        let told = |change: fn(&mut Settings)| {
+    fn arms_that_do_not_share_samples_are_reported() {
+        let warning = |change: fn(&mut Settings)| {
             let mut settings = Settings::default();
             settings.model.provider = Provider::OPENAI;
             change(&mut settings);
             unshared(&[("a".to_owned(), settings)])
         };
-        assert!(told(|_| ()).unwrap().contains("there is no cache"));
-        assert_eq!(told(|settings| settings.cache.folder = Some("x".into())), None);
-        assert_eq!(told(|settings| settings.model.provider = Provider::OFFLINE), None);
-        assert_eq!(told(|settings| settings.model.replay = Some("x".into())), None);
-        let recorded = told(|settings| {
+        assert!(warning(|_| ()).unwrap().contains("there is no cache"));
+        assert_eq!(warning(|settings| settings.cache.folder = Some("x".into())), None);
+        assert_eq!(warning(|settings| settings.model.provider = Provider::OFFLINE), None);
+        assert_eq!(warning(|settings| settings.model.replay = Some("x".into())), None);
+        let recorded = warning(|settings| {
             settings.cache.folder = Some("x".into());
             settings.model.record = Some("y".into());
         });

@@ -1,19 +1,19 @@
-//! What the binary does as a child of itself: compiles one component within limits of its own. No command for people.
+//! The hidden command by which the binary, as its own child process, compiles one component within limits.
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use syrch::CompileFailure;
+use syrch::plugins::CompileFailure;
 use syrch::syrch_core::Limits;
 
-/// The first argument by which the child is recognised.
+/// The first argument of the child process.
 pub(crate) const NAME: &str = "__compile-component";
 
 /// Compiles the component on standard input to standard output. The parent reads standard error.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
-    // What a panic of the compiler says goes to the parent; where in its source does not.
+    // The parent gets the message of a panic of the compiler, without the place in its source.
     std::panic::set_hook(Box::new(|panic| {
         let reason = panic.payload_as_str().unwrap_or("no reason given");
         drop(writeln!(std::io::stderr(), "the compiler failed: {reason}"));
@@ -42,5 +42,5 @@ fn limits(arguments: &[OsString]) -> Result<Limits, CompileFailure> {
 }
 
 fn compile(limits: Limits) -> Result<(), CompileFailure> {
-    syrch::compile_component(&limits, &mut std::io::stdin(), &mut std::io::stdout())
+    syrch::plugins::compile_component(&limits, &mut std::io::stdin(), &mut std::io::stdout())
 }

@@ -14,7 +14,7 @@ use crate::sink::{Format, Grid, terminal};
 /// Flags of `config`.
 #[derive(Args)]
 pub(crate) struct ConfigArgs {
-    /// Tell where each value came from
+    /// Show where each value came from
     #[arg(long)]
     pub(crate) origin: bool,
     /// Flags of a search, to see what they would do.
@@ -44,7 +44,7 @@ fn run(context: &Context, origin: bool) -> Outcome {
     Ok(Exit::Answered)
 }
 
-/// A value with where it came from, when the document tells that.
+/// A value with its origin, where the document has origins. None for a section.
 fn leaf(value: &Value, origin: bool) -> Option<(&Value, Option<&str>)> {
     match value.as_object() {
         None => Some((value, None)),
@@ -115,7 +115,7 @@ fn grid(document: &Value, origin: bool) -> Grid {
 }
 
 fn collect(grid: &mut Grid, path: &str, value: &Value, origin: bool) {
-    // With origins a section is told from a value by the keys that a value has.
+    // In a document with origins, an object with these two keys is a value and any other a section.
     let section = value.as_object().filter(|map| !(origin && map.contains_key("origin") && map.contains_key("value")));
     match section {
         Some(map) => {

@@ -1,4 +1,4 @@
-//! `doctor`: looks at everything that a search leans on, and says of each part how it is and what mends it.
+//! `doctor`: checks everything that a search needs, and reports the state of each part and how to fix it.
 
 mod endpoint;
 mod folders;
@@ -12,16 +12,16 @@ use crate::config::Given;
 use crate::config::flags::Flags;
 pub(super) use folders::human;
 use serde_json::{Value, json};
+use syrch::databases::role_sql;
 
 use super::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Format, Grid, terminal};
 
-/// How a part is.
+/// The state of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// All is well.
     Ok,
     /// Searches work, something else may not.
     Warn,
@@ -39,16 +39,16 @@ impl State {
     }
 }
 
-/// What was found out about one part.
+/// The result of the check of one part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Check {
-    /// The part.
+    /// The name of the part.
     name: &'static str,
-    /// How it is.
+    /// The state of the part.
     state: State,
-    /// What was seen.
+    /// The result in a few words, or the message of the error.
     detail: String,
-    /// What mends it: a command, or what to do.
+    /// How to fix it: a command, or what to do.
     fix: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Check {
         Self { state: State::Fail, ..Self::warn(name, detail, fix) }
     }
 
-    /// A failure that a search would end with.
+    /// The check of a part that would end a search with this failure.
     fn of(name: &'static str, failure: Failure) -> Self {
         Self { name, state: State::Fail, detail: failure.message, fix: failure.hint }
     }
@@ -74,7 +74,11 @@ impl Check {
 /// Flags of `doctor`.
 #[derive(Args)]
 pub(crate) struct DoctorArgs {
-    /// What is wrong with the configuration, found before anything is checked.
+    /// Print the statements that make a role which only reads the database of --db, for an administrator to run; of these schemas, with commas
+    /// between them [default: public]
+    #[arg(long, value_name = "SCHEMAS", num_args = 0..=1, require_equals = true, default_missing_value = "public", value_delimiter = ',')]
+    pub(crate) print_role_sql: Option<Vec<String>>,
+    /// The mistake in the configuration, found before any check.
     #[arg(skip)]
     pub(crate) broken: Option<Failure>,
     /// Flags of a search, to see what they would do.
@@ -89,15 +93,20 @@ impl Run for DoctorArgs {
 
     fn shows_broken(&mut self, failure: &Failure) -> bool {
         self.broken = Some(failure.clone());
-        true
+        self.print_role_sql.is_none()
     }
 
     async fn run(self, context: Context) -> Outcome {
+        if let Some(schemas) = &self.print_role_sql {
+            let written = role_sql(&context.config.effective.settings, schemas)?;
+            context.output.write(&context.scrubber.text(&written))?;
+            return Ok(Exit::Answered);
+        }
         run(&context, self.broken).await
     }
 }
 
-/// Checks everything; `broken` is what is wrong with the configuration, which is then that of a first run.
+/// Checks everything. With a mistake in the configuration, `broken`, the defaults are checked.
 async fn run(context: &Context, broken: Option<Failure>) -> Outcome {
     let checks = all(context, broken).await;
     context.console.clear();
@@ -117,10 +126,10 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     if is_broken {
         checks.push(inputs::skipped("strategy"));
     } else {
-        checks.push(inputs::cast(context).await);
+        checks.push(inputs::strategy(context).await);
         checks.extend(inputs::retrieval(&context.config.effective.settings));
     }
-    checks.extend(inputs::strategy(context).await);
+    checks.extend(inputs::plugin_files(context).await);
     checks.push(folders::compiled(&settings.compile));
     checks.push(machine::compiler(&settings.compile));
     checks.push(folders::answers(context.config.effective.cache, context.environment.cache_dir().as_deref()));
@@ -131,7 +140,11 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     } else {
         checks.extend(endpoint::all(settings).await);
     }
-    checks.push(if is_broken { inputs::skipped("database") } else { inputs::database(settings).await });
+    if is_broken {
+        checks.push(inputs::skipped("database"));
+    } else {
+        checks.extend(inputs::database(settings).await);
+    }
     checks.push(machine::terminal(&context.environment, context.output.width()));
     checks
 }
@@ -156,7 +169,7 @@ fn line(check: &Check) -> String {
     format!("{:<5} {:<12} {}\n{}", check.state.name(), check.name, indented(&check.detail), fix.unwrap_or_default())
 }
 
-/// `syrch.doctor/1`.
+/// The checks as the document `syrch.doctor/1`.
 fn document(checks: &[Check]) -> Value {
     let check = |check: &Check| json!({"name": check.name, "state": check.state.name(), "detail": check.detail, "fix": check.fix});
     json!({
@@ -171,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_how_a_part_is_and_what_mends_it() {
+    fn a_line_has_the_state_of_a_part_and_its_fix() {
         assert_eq!(line(&Check::ok("host", "1.0")), "ok    host         1.0\n");
         let check = Check::warn("toolchain", "a\nb\u{1b}[2J", "rustup update");
         assert_eq!(

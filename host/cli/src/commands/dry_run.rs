@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Format, Grid, terminal};
 
-/// Prints them.
+/// Prints the requests that a search would send, in the configured format.
 pub(super) async fn run(context: &Context, host: &Arc<Host>, problem: Problem) -> Outcome {
     let previews = host.preview(problem).await?;
     context.console.clear();

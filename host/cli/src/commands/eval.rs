@@ -7,9 +7,9 @@ use clap::Args;
 use serde_json::{Value, json};
 use syrch::grade::Verdict;
 use syrch::grade::rules::Rule;
-use syrch::grading::{Eval, EvalReport, Expectation};
 use syrch::syrch_core::Problem;
 use syrch::{Outcome as Ending, Stop};
+use syrch_grading::{Eval, EvalReport, Expectation};
 
 use super::Run;
 use super::graded::{refuse_interactive, stop_at_interrupt};
@@ -65,51 +65,44 @@ impl EvalArgs {
 }
 
 impl Run for EvalArgs {
+    const ENDS_INTERRUPTS: bool = true;
+
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))
     }
 
-    fn ends_interrupts(&self) -> bool {
-        true
+    async fn run(self, mut context: Context) -> Outcome {
+        if self.question.trim().is_empty() {
+            return Err(Failure::usage("no question").hint("ask one by `-q \"How many customers are there?\"`"));
+        }
+        context.needs_database()?;
+        refuse_interactive(&context)?;
+        let expected = self.expected.iter().map(|path| ("the expected rows", path.clone()));
+        context.output.spares(&expected.collect::<Vec<_>>())?;
+        let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+        search::prepare(&mut context, &watch).await?;
+        let settings = context.config.effective.settings.clone();
+        let problem = Problem { evidence: self.evidence.clone(), ..Problem::new(&self.question) };
+        let gold = (self.expectation()?, self.ordered);
+        let opened = tokio::select! {
+            opened = Eval::open(settings.clone(), problem, gold, self.rule, watch.as_ref()) => opened,
+            () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
+        };
+        let eval = match opened {
+            Ok(eval) => eval,
+            Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
+        };
+        context.console.progress("asking");
+        let stop = Stop::new();
+        let listener = tokio::spawn(stop_at_interrupt(&context, &stop));
+        let asked = eval.carry_out(watch, &stop).await;
+        listener.abort();
+        context.console.clear();
+        let (report, search) = asked?;
+        print(&context, &report)?;
+        let exit = exit(&context, &report);
+        Ok(if search.interrupted { Exit::Interrupted } else { exit })
     }
-
-    async fn run(self, context: Context) -> Outcome {
-        run(context, self).await
-    }
-}
-
-/// Runs the command.
-async fn run(mut context: Context, arguments: EvalArgs) -> Outcome {
-    if arguments.question.trim().is_empty() {
-        return Err(Failure::usage("no question").hint("ask one by `-q \"How many customers are there?\"`"));
-    }
-    context.needs_database()?;
-    refuse_interactive(&context)?;
-    let expected = arguments.expected.iter().map(|path| ("the expected rows", path.clone()));
-    context.output.spares(&expected.collect::<Vec<_>>())?;
-    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-    search::prepare(&mut context, &watch).await?;
-    let settings = context.config.effective.settings.clone();
-    let problem = Problem { evidence: arguments.evidence.clone(), ..Problem::new(&arguments.question) };
-    let gold = (arguments.expectation()?, arguments.ordered);
-    let opened = tokio::select! {
-        opened = Eval::open(settings.clone(), problem, gold, arguments.rule, watch.as_ref()) => opened,
-        () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
-    };
-    let eval = match opened {
-        Ok(eval) => eval,
-        Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
-    };
-    context.console.progress("asking");
-    let stop = Stop::new();
-    let listener = tokio::spawn(stop_at_interrupt(&context, &stop));
-    let asked = eval.carry_out(watch, &stop).await;
-    listener.abort();
-    context.console.clear();
-    let (report, search) = asked?;
-    print(&context, &report)?;
-    let exit = exit(&context, &report);
-    Ok(if search.interrupted { Exit::Interrupted } else { exit })
 }
 
 fn print(context: &Context, report: &EvalReport) -> Outcome<()> {
@@ -129,7 +122,7 @@ fn print(context: &Context, report: &EvalReport) -> Outcome<()> {
     Ok(())
 }
 
-/// How the program ends with it.
+/// Reports a search without an answer. Returns the exit code.
 fn exit(context: &Context, report: &EvalReport) -> Exit {
     let failure = match report.outcome {
         Ending::Answered if report.is_match == Some(true) => return Exit::Answered,
@@ -149,14 +142,16 @@ fn headline(report: &EvalReport) -> String {
         (Ending::Answered, Some(true)) => format!("match under {rule}"),
         (Ending::Answered, Some(false)) => format!("mismatch under {rule}"),
         (Ending::Answered, None) if report.expected_rows == 0 => {
-            format!("{rule} cannot tell: the expected result has no rows, and so has that of many a wrong statement")
+            format!(
+                "{rule} cannot tell: the expected result has no rows, and neither have those of many wrong statements"
+            )
         }
         (Ending::Answered, None) => format!("{rule} cannot tell"),
         (Ending::NoAnswer | Ending::ClarificationNeeded, _) => "no answer".to_owned(),
     }
 }
 
-/// What the numbers say, a line each.
+/// The figures, a line each.
 fn facts(report: &EvalReport) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(rows) = report.rows {

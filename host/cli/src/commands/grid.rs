@@ -1,9 +1,9 @@
-//! `grid`: asks the same questions with many settings, and says which are best.
+//! `grid`: asks the same questions with many settings, and shows which are best.
 
-pub(super) mod kept;
 mod knobs;
 pub(super) mod list;
 mod one;
+pub(super) mod saved;
 mod shared;
 pub(super) mod written;
 
@@ -12,9 +12,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Arg, Args};
-use kept::Kept;
+use saved::SavedGrid;
 use serde_json::Value;
-use syrch::grading::{Axis, GridCell, GridError, Knob, SuiteOptions, cells, default_axes};
+use syrch::syrch_core::DatabaseUrl;
+use syrch_grading::{Axis, GridCell, GridError, Knob, SuiteOptions, cells, default_axes};
 
 use super::Run;
 use super::graded::{DATABASE, Occasions, RunArgs, carry_out, databases, without_secrets};
@@ -25,7 +26,6 @@ use crate::config::{Given, Origin};
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::database_path;
 pub(super) use knobs::{Assigned, Named, Plugins};
 use one::One;
 
@@ -60,7 +60,7 @@ pub(crate) struct GridArgs {
     /// Write config.json, results.json, best.json and summary.md to this folder [default: the folder of the run]
     #[arg(long, value_name = "FOLDER", help_heading = "Grid")]
     pub(crate) out: Option<PathBuf>,
-    /// The run.
+    /// The flags of the run.
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// The options of a search.
@@ -77,86 +77,83 @@ fn seeds(flag: Arg) -> Arg {
 }
 
 impl Run for GridArgs {
-    /// What -P says is for the cells.
+    const ENDS_INTERRUPTS: bool = true;
+
+    /// The settings of `-P` are for the cells, and not for the configuration.
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &[]))
     }
 
-    fn ends_interrupts(&self) -> bool {
-        true
-    }
-
-    async fn run(self, context: Context) -> Outcome {
-        run(context, self).await
-    }
-}
-
-/// Runs the command.
-async fn run(mut context: Context, arguments: GridArgs) -> Outcome {
-    if !arguments.run.report.is_empty() {
-        return Err(Failure::usage("--report does not go with a grid")
-            .hint("--out names the folder of its files: config.json, results.json, best.json and summary.md"));
-    }
-    // The parser does not look at what a flag requires where that conflicts with another.
-    let of_one = [
-        ("--evidence", arguments.evidence.is_some()),
-        ("--expected", arguments.expected.is_some()),
-        ("--expected-sql", arguments.expected_sql.is_some()),
-    ];
-    if let Some((flag, _)) = of_one.iter().find(|(_, is_given)| *is_given && arguments.suite.is_some()) {
-        return Err(Failure::usage(format!("{flag} is for one question, asked by -q"))
-            .hint("the questions of a suite say themselves what explains them and what is expected"));
-    }
-    let expected: Vec<_> = arguments.expected.iter().map(|path| ("the expected rows", path.clone())).collect();
-    context.output.spares(&expected)?;
-    arguments.out.as_deref().map(written::check).transpose()?;
-    let (options, one) = options(&context, &arguments)?;
-    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-    search::prepare(&mut context, &watch).await?;
-    let axes = axes(&context, &arguments, &watch).await?;
-    let base = &context.config.effective.settings;
-    let cells = cells(base, &axes, arguments.random.map(|wanted| (wanted, base.seed))).map_err(refused)?;
-    let settings: BTreeMap<String, BTreeMap<String, Value>> =
-        cells.iter().map(|cell| (cell.name.clone(), cell.values.clone())).collect();
-    if let Some(one) = &one {
-        one.check(base).await?;
-    }
-    let mut arms: Vec<_> = cells.into_iter().map(|GridCell { name, settings, .. }| (name, settings)).collect();
-    let runs = options.runs.clone();
-    let calls = shared::share(&mut arms, &runs);
-    let unshared = shared::unshared(&arms);
-    context.console.note(&format!("{} of {}", count(arms.len() as u64, "cell"), count(axes.len() as u64, "setting")));
-    let kept = Kept::new(settings, one.as_ref().is_none_or(One::expects), unshared);
-    let occasions = Occasions {
-        accepted: &|inputs| {
-            let inputs = [inputs, &expected].concat();
-            arguments.out.as_deref().map_or(Ok(()), |folder| written::spare(folder, &inputs))
-        },
-        begun: &|folder| {
-            if let Err(error) = kept.write(folder) {
-                context.console.warn(&format!("`report` will not know the cells of this run: {error}"));
-            }
-        },
-    };
-    let ended = carry_out(&context, arms, options, occasions).await?;
-    drop(calls);
-    let mut report = kept.report(&ended.outcome.record, arguments.run.rule.name(), ended.outcome.timings.as_ref());
-    if let Some(why) = &ended.why {
-        report.basis.because(why);
-    }
-    let report = without_secrets(report, &context.scrubber)?;
-    written::print(&context, &report)?;
-    let folder = arguments.out.as_deref().unwrap_or(&ended.outcome.folder);
-    written::files(&context, &report, folder)?;
-    match ended.tell(&context) {
-        Exit::Answered if report.best.is_none() => {
-            let failure = Failure::new(Exit::NoAnswer, "no cell has an answer");
-            context
-                .console
-                .error(&failure.hint("--traces all keeps the journals of the searches, and `trace show` draws them"));
-            Ok(Exit::NoAnswer)
+    async fn run(self, mut context: Context) -> Outcome {
+        if !self.run.report.is_empty() {
+            return Err(Failure::usage("--report does not go with a grid")
+                .hint("--out names the folder of its files: config.json, results.json, best.json and summary.md"));
         }
-        exit => Ok(exit),
+        // The parser does not look at what a flag requires where that conflicts with another.
+        let of_one = [
+            ("--evidence", self.evidence.is_some()),
+            ("--expected", self.expected.is_some()),
+            ("--expected-sql", self.expected_sql.is_some()),
+        ];
+        if let Some((flag, _)) = of_one.iter().find(|(_, is_given)| *is_given && self.suite.is_some()) {
+            return Err(Failure::usage(format!("{flag} is for one question, asked by -q"))
+                .hint("the questions of a suite have their own evidence and expected answers"));
+        }
+        let expected: Vec<_> = self.expected.iter().map(|path| ("the expected rows", path.clone())).collect();
+        context.output.spares(&expected)?;
+        self.out.as_deref().map(written::check).transpose()?;
+        let (options, one) = options(&context, &self)?;
+        let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+        search::prepare(&mut context, &watch).await?;
+        let axes = axes(&context, &self, &watch).await?;
+        let base = &context.config.effective.settings;
+        let cells = cells(base, &axes, self.random.map(|wanted| (wanted, base.seed))).map_err(refused)?;
+        let settings: BTreeMap<String, BTreeMap<String, Value>> =
+            cells.iter().map(|cell| (cell.name.clone(), cell.values.clone())).collect();
+        if let Some(one) = &one {
+            one.check(base).await?;
+        }
+        let mut arms: Vec<_> = cells.into_iter().map(|GridCell { name, settings, .. }| (name, settings)).collect();
+        let runs = options.runs.clone();
+        let calls = shared::share(&mut arms, &runs);
+        let unshared = shared::unshared(&arms);
+        context.console.note(&format!(
+            "{} of {}",
+            count(arms.len() as u64, "cell"),
+            count(axes.len() as u64, "setting")
+        ));
+        let saved = SavedGrid::new(settings, one.as_ref().is_none_or(One::expects), unshared);
+        let occasions = Occasions {
+            accepted: &|inputs| {
+                let inputs = [inputs, &expected].concat();
+                self.out.as_deref().map_or(Ok(()), |folder| written::spare(folder, &inputs))
+            },
+            started: &|folder| {
+                if let Err(error) = saved.write(folder) {
+                    context.console.warn(&format!("`report` will not know the cells of this run: {error}"));
+                }
+            },
+        };
+        let ended = carry_out(&context, arms, options, occasions).await?;
+        drop(calls);
+        let mut report = saved.report(&ended.outcome.record, self.run.rule.name(), ended.outcome.timings.as_ref());
+        if let Some(why) = &ended.why {
+            report.basis.because(why);
+        }
+        let report = without_secrets(report, &context.scrubber)?;
+        written::print(&context, &report)?;
+        let folder = self.out.as_deref().unwrap_or(&ended.outcome.folder);
+        written::files(&context, &report, folder)?;
+        match ended.report(&context) {
+            Exit::Answered if report.best.is_none() => {
+                let failure = Failure::new(Exit::NoAnswer, "no cell has an answer");
+                context.console.error(
+                    &failure.hint("--traces all retains the journals of the searches, and `trace show` draws them"),
+                );
+                Ok(Exit::NoAnswer)
+            }
+            exit => Ok(exit),
+        }
     }
 }
 
@@ -170,7 +167,7 @@ fn options(context: &Context, arguments: &GridArgs) -> Outcome<(SuiteOptions, Op
     let one = One::of(question, arguments);
     let mut options = arguments.run.options(context, Some(PathBuf::new()))?;
     // Of one question it is the database, whoever names it.
-    let database = database_path(&context.config.effective.settings.database);
+    let database = DatabaseUrl::parse(&context.config.effective.settings.database);
     options.suite = one.write(&options.runs, &database)?;
     options.databases = Some(database);
     options.seeds = one_seed(arguments);
@@ -183,14 +180,14 @@ fn one_seed(arguments: &GridArgs) -> u32 {
     arguments.run.seeds.map_or(1, u32::from)
 }
 
-/// What is varied: the user's values, or the default ones without those that a flag fixes.
+/// The settings that are varied: the user's, or the default ones without those that a flag fixes.
 async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome<Vec<Axis>> {
     let settings = &context.config.effective.settings;
     let mut plugins = Plugins::new(watch);
     let mut axes = Vec::new();
     for Assigned { named, name, values } in &arguments.parameters {
-        let told = |failure: Failure| Failure { message: format!("-P {}", failure.message), ..failure };
-        let knob = plugins.knob(named, settings).await.map_err(told)?;
+        let with_flag = |failure: Failure| Failure { message: format!("-P {}", failure.message), ..failure };
+        let knob = plugins.knob(named, settings).await.map_err(with_flag)?;
         if let Some(flag) = fixed(context, &knob) {
             return Err(Failure::usage(format!("-P {name} and {flag} set the same"))
                 .hint("leave out one of them; -P with one value holds for all cells"));
@@ -211,7 +208,7 @@ async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome
     Ok(axes)
 }
 
-/// The flag that sets what a knob turns.
+/// The flag that sets the same as a knob. None if no flag does.
 fn fixed(context: &Context, knob: &Knob) -> Option<String> {
     let key = match knob {
         Knob::Policy(limit) => match limit.key {

@@ -7,10 +7,10 @@ use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-/// Bytes of a line that is kept: the longest statement, all its characters escaped, and room for the rest.
+/// Bytes of a line at most that is read whole: the longest statement with all characters escaped, and the other members.
 pub(super) const LONGEST: usize = 1 << 20;
 
-/// Bytes of a longer line in which its `id` is looked for.
+/// Bytes of a longer line that are searched for its `id`.
 const SEARCHED: usize = 64 << 20;
 
 /// Bytes of the `id` of a longer line.
@@ -19,7 +19,7 @@ const LONGEST_ID: usize = 64 << 10;
 /// A line as it was read, without its end.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line {
-    /// All of it.
+    /// The bytes of the whole line.
     Text(Vec<u8>),
     /// One of more than [`LONGEST`] bytes: its `id`, null when it has none.
     TooLong(Value),
@@ -73,7 +73,7 @@ struct Rest<'a, R> {
 }
 
 impl<R: BufRead> Rest<'_, R> {
-    /// Reads to the end of the line, of which nothing is kept.
+    /// Reads to the end of the line and discards it.
     fn drain(&mut self) -> Result<()> {
         while !self.ended {
             let buffer = match self.input.fill_buf() {
@@ -94,7 +94,7 @@ impl<R: BufRead> Read for Rest<'_, R> {
     fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let most = out.len().min(self.left.get());
         if most == 0 && !out.is_empty() {
-            return Err(Error::new(ErrorKind::FileTooLarge, "the line is too long to look for its id"));
+            return Err(Error::new(ErrorKind::FileTooLarge, "the line is too long to search for its id"));
         }
         let read = if !self.head.is_empty() {
             self.head.read(&mut out[..most])?

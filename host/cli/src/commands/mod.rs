@@ -34,6 +34,8 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 use serde_json::Value;
+use syrch::databases::open_database;
+use syrch::syrch_core::ports::Database;
 
 use crate::config::{Config, Given};
 use crate::console::Console;
@@ -47,42 +49,47 @@ use crate::sink::{Format, Grid, json};
 
 /// A command, whose fields are its flags.
 pub(crate) trait Run: Sized {
-    /// What its flags say about the configuration; none: it looks at no configuration, which may be wrong.
+    /// Whether the command handles Ctrl-C itself and ends with the best so far; other commands are aborted at once.
+    const ENDS_INTERRUPTS: bool = false;
+
+    /// The flags that concern the configuration. None if the command needs no configuration, which may then be wrong.
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::default())
     }
 
-    /// The files that it reads besides those of the configuration: `-o` must not replace them.
+    /// The files that the command reads besides those of the configuration: `-o` must not replace them.
     fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
         Vec::new()
     }
 
-    /// Whether `-o` is the folder that it makes, and not the file for what it prints.
+    /// Whether `-o` names a folder that the command makes, and not the file of its output.
     fn makes_folder(&self) -> bool {
         false
     }
 
-    /// Whether it ends Ctrl-C itself, with the best so far; other commands are left at once.
-    fn ends_interrupts(&self) -> bool {
-        false
-    }
-
-    /// Whether it shows as a finding that the configuration is wrong; else that ends it.
+    /// Whether the command reports a wrong configuration as a finding. If not, such a configuration ends it before [`Run::run`].
     fn shows_broken(&mut self, _: &Failure) -> bool {
         false
     }
 
-    /// Does what it is for.
+    /// Runs the command. Called once, after all other methods.
     async fn run(self, context: Context) -> Outcome;
 }
 
-/// The commands: what the help says of each, and the flags, which are its file's.
+/// Declares the commands: for each its help, its file and its flags.
 macro_rules! commands {
     ($($(#[$attribute:meta])* $name:ident($file:ident::$flags:ident),)*) => {
         /// The commands.
         #[derive(Subcommand)]
         pub(crate) enum Command {
             $($(#[$attribute])* #[command(after_help = Exit::help())] $name(Box<$file::$flags>),)*
+        }
+
+        impl Command {
+            /// [`Run::ENDS_INTERRUPTS`] of the command.
+            pub(crate) fn ends_interrupts(&self) -> bool {
+                match self { $(Self::$name(_) => <$file::$flags as Run>::ENDS_INTERRUPTS,)* }
+            }
         }
 
         impl Run for Command {
@@ -96,10 +103,6 @@ macro_rules! commands {
 
             fn makes_folder(&self) -> bool {
                 match self { $(Self::$name(command) => command.makes_folder(),)* }
-            }
-
-            fn ends_interrupts(&self) -> bool {
-                match self { $(Self::$name(command) => command.ends_interrupts(),)* }
             }
 
             fn shows_broken(&mut self, failure: &Failure) -> bool {
@@ -130,12 +133,12 @@ commands! {
     Strategy(strategy::StrategyCommand),
     /// Ask a model once what people call the tables and columns of a database, and use it in searches over it from then on
     BuildIndex(build_index::BuildIndexArgs),
-    /// Check everything that a search leans on; exit 0 when nothing failed, 10 otherwise
+    /// Check everything that a search needs; exit 0 when nothing failed, 10 otherwise
     Doctor(doctor::DoctorArgs),
-    /// Show what earlier runs did: their journals as pictures, side by side, and cleared away
+    /// Show, compare, replay and remove the journals of earlier runs
     #[command(subcommand)]
     Trace(trace::TraceCommand),
-    /// Show or clear what is kept of model replies and results
+    /// Show or clear the cache of model replies and results
     #[command(subcommand)]
     Cache(cache::CacheCommand),
     /// Check suites of questions with expected answers
@@ -144,15 +147,15 @@ commands! {
     /// Fit confidences on graded runs, so that they are shares of right answers
     #[command(subcommand)]
     Calibrate(calibrate::CalibrateCommand),
-    /// Ask the questions of a suite and grade the answers; a run that is cut short goes on by --resume
+    /// Ask the questions of a suite and grade the answers; --resume continues a run that was cut short
     Benchmark(benchmark::BenchmarkArgs),
     /// Ask one question and compare the answer with what is expected; exit 0 when it matches, 5 when not
     Eval(eval::EvalArgs),
-    /// Ask several strategies the questions of a suite, and say whether the difference between them is real
+    /// Ask several strategies the questions of a suite, and test whether the difference between them is real
     Compare(compare::CompareArgs),
-    /// Ask the questions of a suite, or one question, with many settings, and say which are best
+    /// Ask the questions of a suite, or one question, with many settings, and show which are best
     Grid(grid::GridArgs),
-    /// Report on runs over suites again, finished or not, without asking anybody; shards are put together
+    /// Report on runs over suites again, finished or not, without asking a model; shards are merged
     Report(report::ReportArgs),
     /// Answer questions from standard input, a JSON line each, with a JSON line each: {"id", "question"} and perhaps "db", "evidence" and "as_of"
     /// give {"id", "outcome", "answer", "error", "line"}, and "simulated" where no real model was asked. Exit 0 however lines end
@@ -161,7 +164,7 @@ commands! {
     Completions(completions::CompletionsArgs),
 }
 
-/// What every command is given.
+/// The configuration, the environment and the outputs, which every command gets.
 pub(crate) struct Context {
     pub(crate) config: Config,
     pub(crate) environment: Environment,
@@ -172,7 +175,7 @@ pub(crate) struct Context {
     pub(crate) output: Output,
     /// Whether a terminal shows all rows of an answer.
     pub(crate) all_rows: bool,
-    /// `--config`.
+    /// The file of `--config`.
     pub(crate) file: Option<PathBuf>,
 }
 
@@ -192,7 +195,14 @@ impl Context {
         }
     }
 
-    /// Fails when there is no database to work on.
+    /// Opens the database, and says what its user should know of the connection.
+    pub(crate) async fn open_database(&self) -> Outcome<Arc<dyn Database>> {
+        let database = open_database(&self.config.effective.settings).await?;
+        database.warnings().iter().for_each(|warning| self.console.warn(warning));
+        Ok(database)
+    }
+
+    /// Fails when no database is configured.
     pub(crate) fn needs_database(&self) -> Outcome<()> {
         if self.config.effective.settings.database.is_empty() {
             return Err(Failure::usage("no database")

@@ -1,12 +1,12 @@
-//! `plugin list` and `plugin inspect`: what the plugins are, want and play.
+//! `plugin list` and `plugin inspect`: the plugins with their roles, imports and settings.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
-use syrch::PluginSource;
 use syrch::plugins::{self, Inspection};
+use syrch::settings::PluginSource;
 
 use super::Context;
 use super::Run;
@@ -21,7 +21,7 @@ pub(crate) enum PluginCommand {
     /// List the built-in plugins
     #[command(after_help = Exit::help())]
     List,
-    /// Show what a plugin is, wants and plays
+    /// Show the roles, imports and settings of a plugin
     #[command(after_help = Exit::help())]
     Inspect {
         /// The path of a component, or a built-in's name
@@ -42,19 +42,14 @@ impl Run for PluginCommand {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        run(&context, self).await
+        match self {
+            PluginCommand::List => list(&context).await,
+            PluginCommand::Inspect { plugin } => inspect(&context, &plugin).await,
+        }
     }
 }
 
-/// Runs the command.
-async fn run(context: &Context, command: PluginCommand) -> Outcome {
-    match command {
-        PluginCommand::List => list(context).await,
-        PluginCommand::Inspect { plugin } => inspect(context, &plugin).await,
-    }
-}
-
-async fn look(context: &Context, source: &PluginSource) -> Outcome<Inspection> {
+async fn inspected(context: &Context, source: &PluginSource) -> Outcome<Inspection> {
     let watch = Watch::new(Arc::clone(&context.console));
     Ok(plugins::inspect(source, &context.config.effective.settings, &watch).await?)
 }
@@ -62,7 +57,7 @@ async fn look(context: &Context, source: &PluginSource) -> Outcome<Inspection> {
 async fn list(context: &Context) -> Outcome {
     let mut found = Vec::new();
     for builtin in plugins::builtins() {
-        found.push(look(context, &PluginSource::Builtin(builtin.name.to_string())).await?);
+        found.push(inspected(context, &PluginSource::Builtin(builtin.name.to_string())).await?);
     }
     let mut grid = Grid::new(["name", "version", "roles", "digest", "summary"]);
     for one in &found {
@@ -83,7 +78,7 @@ fn roles(one: &Inspection) -> Vec<&'static str> {
     one.roles.iter().map(|role| role.name()).collect()
 }
 
-/// The capability sheet.
+/// The properties of a plugin, as a JSON object.
 fn sheet(one: &Inspection) -> Value {
     json!({
         "name": one.name,
@@ -101,7 +96,7 @@ fn sheet(one: &Inspection) -> Value {
 }
 
 async fn inspect(context: &Context, plugin: &str) -> Outcome {
-    let one = look(context, &PluginSource::parse(plugin)).await?;
+    let one = inspected(context, &PluginSource::parse(plugin)).await?;
     let mut grid = Grid::new(["property", "value"]);
     let Value::Object(properties) = sheet(&one) else { return Ok(Exit::Unexpected) };
     for (name, value) in properties.into_iter().filter(|(name, _)| name != "config_schema") {

@@ -1,4 +1,4 @@
-//! `report`: reports on runs over suites again, whole or not, under any rule, without asking anybody.
+//! `report`: reports on runs over suites again, finished or not, under any rule, without asking a model.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use clap::Args;
 use serde_json::{Value, json};
 use syrch::grade::report::render::markdown;
-use syrch::grade::report::{CompareOptions, GridReport};
+use syrch::grade::report::{CompareOptions, GridReport, RunReport};
 use syrch::grade::rules::Rule;
 use syrch::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge, read};
 use syrch::syrch_core::text::few;
@@ -16,10 +16,10 @@ use super::Context;
 use super::Run;
 use super::compare::{resamples, terms::Terms};
 use super::graded::{
-    Document, ReportFile, check_slices, of_run, print, runs, spare_all, tell_traces, timings, without_secrets,
+    Document, ReportFile, check_slices, note_traces, of_run, print, runs, spare_all, timings, without_secrets,
     write_all,
 };
-use super::grid::kept::Kept;
+use super::grid::saved::SavedGrid;
 use super::grid::written;
 use super::trace::words::moment;
 use crate::config::Given;
@@ -48,7 +48,7 @@ pub(crate) struct ReportArgs {
     /// How often the bootstrap draws for the interval of a difference [default: as often as the comparison did]
     #[arg(long, value_name = "N", conflicts_with = "list", value_parser = resamples())]
     pub(crate) resamples: Option<u32>,
-    /// Write the report to this file, too; its ending says how: .json, .md, .csv, .parquet or .html. May be given several times
+    /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet or .html. May be given several times
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub(crate) report: Vec<ReportFile>,
 }
@@ -59,67 +59,63 @@ impl Run for ReportArgs {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        run(&context, &self)
-    }
-}
-
-/// Runs the command.
-fn run(context: &Context, arguments: &ReportArgs) -> Outcome {
-    arguments.report.iter().try_for_each(ReportFile::check)?;
-    let runs = runs(context)?;
-    if arguments.list {
-        return list(context, &runs);
-    }
-    let entries = entries(&runs, &arguments.runs)?;
-    let inputs: Vec<_> = entries.iter().flat_map(|entry| of_run(&entry.path)).collect();
-    context.output.spares(&inputs)?;
-    spare_all(&arguments.report, &inputs)?;
-    let mut records = Vec::new();
-    for entry in &entries {
-        records.push(read(&entry.path).map_err(syrch::Error::from)?);
-    }
-    let merged = merge(records).map_err(|error| {
-        Failure::usage(error.to_string()).hint("give the shards of one run, each once, or one run alone")
-    })?;
-    let rule = arguments.rule.map_or_else(|| merged.record.header.rule.clone(), |rule| rule.name().to_owned());
-    let folders: Vec<&Path> = entries.iter().map(|entry| entry.path.as_path()).collect();
-    let timings = timings(folders.iter().copied());
-    if let Some(kept) = folders.first().and_then(|folder| Kept::read(folder)) {
-        let mut report = kept.report(&merged.record, &rule, timings.as_ref());
-        if entries.iter().any(|entry| is_going_on(&entry.path)) {
-            report.basis.because("it is still going on");
+        self.report.iter().try_for_each(ReportFile::check)?;
+        let runs = runs(&context)?;
+        if self.list {
+            return list(&context, &runs);
         }
-        report.basis.warnings.extend(merged.warnings);
-        return of_grid(context, arguments, report);
+        let entries = entries(&runs, &self.runs)?;
+        let inputs: Vec<_> = entries.iter().flat_map(|entry| of_run(&entry.path)).collect();
+        context.output.spares(&inputs)?;
+        spare_all(&self.report, &inputs)?;
+        let mut records = Vec::new();
+        for entry in &entries {
+            records.push(read(&entry.path).map_err(syrch::Error::from)?);
+        }
+        let merged = merge(records).map_err(|error| {
+            Failure::usage(error.to_string()).hint("give the shards of one run, each once, or one run alone")
+        })?;
+        let rule = self.rule.map_or_else(|| merged.record.header.rule.clone(), |rule| rule.name().to_owned());
+        let folders: Vec<&Path> = entries.iter().map(|entry| entry.path.as_path()).collect();
+        let timings = timings(folders.iter().copied());
+        if let Some(grid) = folders.first().and_then(|folder| SavedGrid::read(folder)) {
+            let mut report = grid.report(&merged.record, &rule, timings.as_ref());
+            if entries.iter().any(|entry| is_going_on(&entry.path)) {
+                report.basis.because("it is still going on");
+            }
+            report.basis.warnings.extend(merged.warnings);
+            return of_grid(&context, &self, report);
+        }
+        if merged.record.header.own().arms.len() < 2 {
+            refuse_resamples(&self, "one arm")?;
+        }
+        let terms: Vec<Terms> = folders.iter().filter_map(|folder| Terms::read(folder)).collect();
+        let resamples = self.resamples.or_else(|| terms.first().map(|terms| terms.resamples));
+        let resamples = resamples.unwrap_or(CompareOptions::default().resamples);
+        let mut document = Document(RunReport::new(&merged.record, &rule, &CompareOptions { seed: None, resamples }));
+        if entries.iter().any(|entry| is_going_on(&entry.path)) {
+            document.0.basis_mut().because("it is still going on");
+        }
+        document.warn(merged.warnings);
+        document.with_timings(timings.as_ref(), &merged.record);
+        let mut seen = BTreeSet::new();
+        document
+            .warn(terms.into_iter().flat_map(|terms| terms.warnings).filter(|warning| seen.insert(warning.clone())));
+        check_slices(&self.slice, document.0.rows().iter().flat_map(|row| row.fields.keys().map(String::as_str)))?;
+        if self.without_times {
+            document.0.without_times();
+        }
+        let document = document.scrubbed(&context.scrubber)?;
+        print(&context, &document, &self.slice)?;
+        write_all(&self.report, &document)?;
+        if let [entry] = entries.as_slice() {
+            note_traces(&context, &document, &entry.path);
+        }
+        Ok(Exit::Answered)
     }
-    if merged.record.header.own().arms.len() < 2 {
-        refuse_resamples(arguments, "one arm")?;
-    }
-    let terms: Vec<Terms> = folders.iter().filter_map(|folder| Terms::read(folder)).collect();
-    let resamples = arguments.resamples.or_else(|| terms.first().map(|terms| terms.resamples));
-    let resamples = resamples.unwrap_or(CompareOptions::default().resamples);
-    let mut document = Document::of(&merged.record, &rule, &CompareOptions { seed: None, resamples });
-    if entries.iter().any(|entry| is_going_on(&entry.path)) {
-        document.because("it is still going on");
-    }
-    document.warn(merged.warnings);
-    document.with_timings(timings.as_ref(), &merged.record);
-    let mut said = BTreeSet::new();
-    document.warn(terms.into_iter().flat_map(|terms| terms.warnings).filter(|warning| said.insert(warning.clone())));
-    check_slices(&arguments.slice, document.rows().iter().flat_map(|row| row.fields.keys().map(String::as_str)))?;
-    if arguments.without_times {
-        document.without_times();
-    }
-    let document = document.scrubbed(&context.scrubber)?;
-    print(context, &document, &arguments.slice)?;
-    write_all(&arguments.report, &document)?;
-    if let [entry] = entries.as_slice() {
-        tell_traces(context, &document, &entry.path);
-    }
-    Ok(Exit::Answered)
 }
 
-/// Refuses `--resamples` where nothing is drawn.
+/// Refuses `--resamples` for a report without a bootstrap.
 fn refuse_resamples(arguments: &ReportArgs, of: &str) -> Outcome<()> {
     match arguments.resamples {
         None => Ok(()),

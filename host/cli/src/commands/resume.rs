@@ -1,9 +1,10 @@
-//! `search --resume`: goes on with a run that was killed, with the settings that it began with.
+//! `search --resume`: continues a run that was killed, with its recorded settings.
 
 use std::path::PathBuf;
 
 use syrch::journal::{Folder, Journal};
-use syrch::{ModelSettings, recorded_settings};
+use syrch::settings::{ModelSettings, ServerSettings, recorded_settings};
+use syrch::syrch_core::DatabaseUrl;
 
 use super::Context;
 use super::search::SearchArgs;
@@ -12,8 +13,8 @@ use crate::config::{Config, Origin};
 use crate::environment::KEY;
 use crate::failure::{Failure, Outcome};
 
-/// The options that a resumed run takes from today: who is asked for the user's part, with which key, whether answers are kept, and who is
-/// told of it.
+/// The options of a resumed run that come from the current configuration and not from the journal: keys and addresses, whether to ask the user,
+/// the cache, and telemetry.
 const TODAY: [&str; 7] = [
     "llm.api_key",
     "llm.base_url",
@@ -24,7 +25,7 @@ const TODAY: [&str; 7] = [
     "telemetry.otlp_sql",
 ];
 
-/// Puts the settings of the run in force; the file of its journal.
+/// Puts the recorded settings of a run in force. Returns the file of its journal.
 pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -> Outcome<PathBuf> {
     let other = arguments.flags.entries().find(|(spec, ..)| !TODAY.contains(&spec.key));
     if let Some((_, _, origin)) = other {
@@ -41,6 +42,7 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     let header = Journal::read_header(&path).map_err(syrch::Error::from)?;
     let mut settings = recorded_settings(&header)?;
     let today = &context.config.effective.settings;
+    settings.database = with_secrets(&settings.database, &today.database)?;
     give_keys(&mut settings.model, &today.model, context)?;
     settings.model.insecure_endpoint = today.model.insecure_endpoint;
     settings.cache.folder.clone_from(&today.cache.folder);
@@ -48,8 +50,23 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     settings.journal.folder.clone_from(&today.journal.folder);
     settings.retrieval.folder.clone_from(&today.retrieval.folder);
     settings.spans.clone_from(&today.spans);
+    // The run is the user's own, and so is its database.
+    settings.servers = ServerSettings { named: Some(settings.database.clone()), ..today.servers.clone() };
     context.config.effective.settings = settings;
     Ok(path)
+}
+
+/// The address of a run's database with the passwords of today's, which no journal holds.
+pub(crate) fn with_secrets(recorded: &str, today: &str) -> Outcome<String> {
+    let [url, today] = [recorded, today].map(DatabaseUrl::parse);
+    if url.secrets().is_empty() {
+        return Ok(recorded.to_owned());
+    }
+    match today.to_string() == recorded {
+        true => Ok(today.expose().to_owned()),
+        false => Err(Failure::config(format!("the password of `{recorded}` is not known: journals hold none"))
+            .hint("name the run's database with its password by SYRCH_DB or `execution: {db_path: …}`")),
+    }
 }
 
 /// Gives the run's endpoints the keys of today, each only where it may go: a vendor's to the vendor, the user's to the endpoint that it
@@ -73,9 +90,22 @@ fn give_keys(recorded: &mut ModelSettings, today: &ModelSettings, context: &Cont
     Ok(())
 }
 
-/// Where the journals of runs are.
+/// The folder of the journals of runs.
 pub(crate) fn folder(config: &Config) -> Outcome<PathBuf> {
     config.runs.clone().ok_or_else(|| {
         Failure::config("there is no folder for journals").hint("set SYRCH_STATE_DIR to a folder of yours")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_that_of_today_for_the_same_database_only() {
+        let recorded = "postgres://ann:***@h/shop";
+        assert_eq!(with_secrets(recorded, "postgres://ann:pw@h/shop"), Ok("postgres://ann:pw@h/shop".to_owned()));
+        assert!(with_secrets(recorded, "postgres://ann:pw@h/bank").is_err());
+        assert_eq!(with_secrets("shop.sqlite", "postgres://ann:pw@h/bank"), Ok("shop.sqlite".to_owned()));
+    }
 }

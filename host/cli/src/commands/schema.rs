@@ -1,8 +1,7 @@
-//! `schema`: shows what a database offers.
+//! `schema`: shows the tables and columns of a database.
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::open_database;
 use syrch::syrch_core::ports::Database;
 use syrch::syrch_core::text::nearest;
 use syrch::syrch_core::{Catalog, Column, Table};
@@ -24,7 +23,7 @@ pub(crate) struct SchemaArgs {
     /// Only this table or view
     #[arg(short, long, value_name = "TABLE")]
     pub(crate) table: Option<String>,
-    /// The options.
+    /// The options of a database.
     #[command(flatten)]
     pub(crate) flags: Flags<false>,
 }
@@ -46,12 +45,12 @@ impl Run for SchemaArgs {
 /// Prints the tables that may be seen, or the one asked for.
 async fn run(context: &Context, wanted: Option<&str>) -> Outcome {
     context.needs_database()?;
-    let database = open_database(&context.config.effective.settings).await?;
+    let database = context.open_database().await?;
     print(context, database.as_ref(), wanted).await?;
     Ok(Exit::Answered)
 }
 
-/// Prints them of an open database.
+/// Prints the tables of an open database that may be seen, or the wanted one.
 pub(super) async fn print(context: &Context, database: &dyn Database, wanted: Option<&str>) -> Outcome<()> {
     let catalog = database.catalog().await?;
     let tables = choose(&catalog, wanted)?;
@@ -129,7 +128,7 @@ fn grid(tables: &[&Table]) -> Grid {
     grid
 }
 
-/// `syrch.schema/1`.
+/// The tables as the document `syrch.schema/1`.
 fn document(catalog: &Catalog, tables: &[&Table]) -> Value {
     let column = |column: &Column| json!({"name": column.name, "type": column.sql_type, "nullable": column.nullable, "comment": column.comment});
     let table = |table: &&Table| {
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_show_keys_and_views_are_told_apart() {
+    fn tables_show_keys_and_views_are_distinguished() {
         let catalog = catalog();
         let text = picture(&catalog.tables[0], None);
         assert!(text.starts_with("orders (table)\n") && text.contains("customers.id"), "{text}");

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use syrch::plugins::LoadError;
+use syrch::settings::PluginSource;
 use syrch::syrch_core::Problem;
 use syrch::syrch_core::text::nearest;
-use syrch::{Ask, Host, LoadError, PluginSource, Provider, SearchReport, Settings, Stop};
-use syrch::{plugins, strategies};
+use syrch::{Ask, Host, Provider, SearchReport, Settings, Stop, plugins, strategies};
 
 use super::{Context, Run, answer, dry_run, repl, resume};
 use crate::config::flags::Flags;
@@ -28,7 +29,7 @@ pub(crate) struct SearchArgs {
     /// What explains terms of the question
     #[arg(long, value_name = "TEXT")]
     pub(crate) evidence: Option<String>,
-    /// Go on with a run that was killed: its id, the beginning of it, or `last`. Its settings are those it began with
+    /// Continue a run that was killed: its id, the beginning of it, or `last`. Its settings are those of its start
     #[arg(long, value_name = "RUN", conflicts_with_all = ["question", "evidence"])]
     pub(crate) resume: Option<String>,
     /// Print the exact requests that would be sent to a model next, and send nothing
@@ -43,12 +44,10 @@ pub(crate) struct SearchArgs {
 }
 
 impl Run for SearchArgs {
+    const ENDS_INTERRUPTS: bool = true;
+
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))
-    }
-
-    fn ends_interrupts(&self) -> bool {
-        true
     }
 
     async fn run(self, context: Context) -> Outcome {
@@ -89,9 +88,9 @@ async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
     answer::finish(&context, &report?)
 }
 
-/// What a search begins with.
+/// The start of a search.
 pub(super) enum Start {
-    /// A problem.
+    /// A new search for this problem.
     Problem(Problem),
     /// The journal of a run that was killed.
     Journal(PathBuf),
@@ -110,11 +109,10 @@ fn start(context: &mut Context, arguments: SearchArgs) -> Outcome<Start> {
     Ok(Start::Problem(Problem { question, evidence: arguments.evidence, ..Problem::default() }))
 }
 
-/// The confidence below which an answer by rules alone, without a model, is not accepted unless the user says otherwise: it would be wrong
-/// more often than right.
+/// The default confidence below which an answer by rules alone, without a model, is not accepted: it would be wrong more often than right.
 const LEAST_WITHOUT_A_MODEL: f64 = 0.4;
 
-/// Chooses the least confidence of an answer where the user has not.
+/// Sets the least confidence of an answer where the user has not.
 pub(super) fn accept(context: &mut Context) {
     let settings = &mut context.config.effective.settings;
     if settings.model.is_by_rules() && settings.min_confidence.is_none() {
@@ -125,7 +123,7 @@ pub(super) fn accept(context: &mut Context) {
 /// Opens what a search needs, with the plugins' settings of the command line.
 pub(super) async fn open(context: &mut Context, watch: &Watch) -> Outcome<Host> {
     prepare(context, watch).await?;
-    // One after the other.
+    // The searches of this command run one after the other.
     context.config.effective.settings.limits.searches = 1;
     let settings = &context.config.effective.settings;
     match Host::open(settings.clone(), watch).await {
@@ -134,13 +132,13 @@ pub(super) async fn open(context: &mut Context, watch: &Watch) -> Outcome<Host> 
     }
 }
 
-/// Checks what the library cannot name, and finds the plugins that `-P` is for. Settings are whole after that.
+/// Completes the settings: checks the base URLs, and finds the plugins that `-P` is for.
 pub(super) async fn prepare(context: &mut Context, watch: &Watch) -> Outcome<()> {
     check_base_urls(&context.config)?;
     settle_parameters(context, watch).await
 }
 
-/// Why nothing with these settings can be opened, with the place and what is nearly called so.
+/// The failure to open a search with these settings, with the place in the strategy file and similar names where there are any.
 pub(super) async fn explained(error: syrch::Error, settings: &Settings, context: &Context, watch: &Watch) -> Failure {
     match in_strategy_file(&error, context, watch).await {
         Some(failure) => failure,
@@ -148,7 +146,7 @@ pub(super) async fn explained(error: syrch::Error, settings: &Settings, context:
     }
 }
 
-/// What is wrong with the strategy's file, with its place, when a plugin refused what stands there.
+/// The failure with its place in the strategy file, when a plugin refused a setting of that file.
 async fn in_strategy_file(error: &syrch::Error, context: &Context, watch: &Watch) -> Option<Failure> {
     let word = &context.config.effective.strategy;
     if !matches!(error, syrch::Error::PluginRejected { .. }) || !strategies::is_file(word) {
@@ -184,7 +182,7 @@ pub(super) async fn search(
     Ok(report?)
 }
 
-/// Names a base URL that is none. One that may hold a secret is left to the library, which never shows it.
+/// Refuses a base URL without a scheme. One that may hold a secret is left to the library, which never shows it.
 fn check_base_urls(config: &Config) -> Outcome<()> {
     let model = &config.effective.settings.model;
     let default = (model.provider != Provider::OFFLINE).then_some(("llm.base_url", String::new(), &model.base_url));
@@ -207,21 +205,18 @@ fn check_base_urls(config: &Config) -> Outcome<()> {
 
 /// The failure; when money is limited and a model has no price, with where prices stand.
 fn with_price(error: syrch::Error, settings: &Settings) -> Failure {
-    let is_unpriced = matches!(&error, syrch::Error::Config(message) if message.contains("has no price"));
+    let syrch::Error::Unpriced { model } = &error else { return error.into() };
+    let unpriced = model.clone();
     // Without a limit for each search it is that of a whole run.
     let flag = if settings.budgets.cost_micros.is_some() { "--max-usd" } else { "--total-usd" };
-    let failure = Failure::from(error);
-    if !is_unpriced {
-        return failure;
-    }
-    failure.hint(format!(
+    Failure::from(error).hint(format!(
         "add its price, in dollars for a million tokens, to ~/.syrch/config.yml: \
          `llm: {{prices: {{\"{}\": {{input: 2.5, output: 10}}}}}}`, or leave out {flag}",
-        settings.model.model
+        unpriced
     ))
 }
 
-/// The failure; when a plugin does not know one of its settings, with those that are nearly called so.
+/// The failure; when a plugin does not know one of its settings, with similar ones.
 async fn with_near_setting(error: syrch::Error, settings: &Settings, watch: &Watch) -> Failure {
     let plugin = match &error {
         syrch::Error::PluginRejected { plugin, source: LoadError::Config(_), .. } => plugin.clone(),

@@ -4,8 +4,7 @@ use std::io::Read;
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::open_database;
-use syrch::syrch_core::ports::{Database, Facts, Query};
+use syrch::syrch_core::ports::{Database, Facts, SqlQuery};
 use syrch::syrch_core::{ResultSet, SqlError, SqlErrorKind};
 
 use super::{Context, Run, statements};
@@ -30,7 +29,7 @@ pub(crate) struct SqlArgs {
     /// Read lines {"id", "sql"} from standard input; each gives one line {"id", "ok", "rows"} or {"id", "ok", "error"}; with --check without "rows"
     #[arg(long)]
     pub(crate) stdin_jsonl: bool,
-    /// The options.
+    /// The options of a database.
     #[command(flatten)]
     pub(crate) flags: Flags<false>,
 }
@@ -41,36 +40,31 @@ impl Run for SqlArgs {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        run(&context, self).await
-    }
-}
-
-/// Runs or checks.
-async fn run(context: &Context, arguments: SqlArgs) -> Outcome {
-    context.needs_database()?;
-    if arguments.statement.is_none() && !arguments.stdin_jsonl {
-        return Err(Failure::usage("no statement").hint(
+        context.needs_database()?;
+        if self.statement.is_none() && !self.stdin_jsonl {
+            return Err(Failure::usage("no statement").hint(
             "give one by `syrch-host sql --db FILE \"SELECT …\"`, `-` to read it from standard input, or --stdin-jsonl for many",
         ));
+        }
+        let database = context.open_database().await?;
+        let Some(statement) = self.statement else {
+            statements::run(database.as_ref(), self.check, &context.output, &context.scrubber).await?;
+            return Ok(Exit::Answered);
+        };
+        let statement = if statement == "-" { read()? } else { statement };
+        if self.check {
+            let facts = database.check(&SqlQuery::new(statement)).await?;
+            context.rows(facts_grid(&facts), || facts_document(&facts))?;
+        } else {
+            print(&context, database.as_ref(), statement).await?;
+        }
+        Ok(Exit::Answered)
     }
-    let database = open_database(&context.config.effective.settings).await?;
-    let Some(statement) = arguments.statement else {
-        statements::run(database.as_ref(), arguments.check, &context.output, &context.scrubber).await?;
-        return Ok(Exit::Answered);
-    };
-    let statement = if statement == "-" { read()? } else { statement };
-    if arguments.check {
-        let facts = database.check(&Query::new(statement)).await?;
-        context.rows(facts_grid(&facts), || facts_document(&facts))?;
-    } else {
-        print(context, database.as_ref(), statement).await?;
-    }
-    Ok(Exit::Answered)
 }
 
 /// Runs one statement and prints its rows.
 pub(super) async fn print(context: &Context, database: &dyn Database, statement: String) -> Outcome<()> {
-    let result = database.run(&Query::new(statement)).await?;
+    let result = database.run(&SqlQuery::new(statement)).await?;
     for warning in result.profile().warnings {
         context.console.warn(&warning);
     }
@@ -85,7 +79,7 @@ fn read() -> Outcome<String> {
         .map_err(|_| SqlError::new(SqlErrorKind::Denied, "the statement is not UTF-8").rule("utf-8").into())
 }
 
-/// `syrch.rows/1`.
+/// The result as the document `syrch.rows/1`.
 fn document(result: &ResultSet) -> Value {
     let columns: Vec<Value> =
         result.columns().iter().map(|column| json!({"name": column.name, "type": column.sql_type})).collect();
@@ -110,7 +104,7 @@ fn facts_grid(facts: &Facts) -> Grid {
     grid
 }
 
-/// `syrch.check/1`.
+/// The facts of a statement as the document `syrch.check/1`.
 fn facts_document(facts: &Facts) -> Value {
     json!({"schema": "syrch.check/1", "ok": true, "facts": facts})
 }

@@ -1,10 +1,10 @@
-//! `sql --stdin-jsonl`: lines `{"id", "sql"}` in, in order one line each out, whatever a line holds or does. Empty lines are passed over.
+//! `sql --stdin-jsonl`: reads lines `{"id", "sql"}` and writes a line for each, in order, whatever it holds. Empty lines are skipped.
 
 use std::pin::pin;
 
 use futures::{StreamExt, future, stream};
 use serde_json::{Value, json};
-use syrch::syrch_core::ports::{Database, Query};
+use syrch::syrch_core::ports::{Database, SqlQuery};
 use syrch::syrch_core::{SqlError, SqlErrorKind};
 
 use super::lines::{LONGEST, Line, next};
@@ -60,7 +60,7 @@ async fn reply(database: &dyn Database, check: bool, line: &Line) -> Value {
         Ok(parsed) => parsed,
         Err(refused) => return refusal(&refused.0, &refused.1),
     };
-    let query = Query::new(sql);
+    let query = SqlQuery::new(sql);
     let rows = if check {
         database.check(&query).await.map(|_| None)
     } else {

@@ -1,4 +1,4 @@
-//! `strategy list`, `strategy show` and `strategy schema`: which strategies there are, what they are made of, and how files of them look.
+//! `strategy list`, `strategy show` and `strategy schema`: the built-in strategies, the parts of a strategy, and the schema of their files.
 
 mod file;
 
@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
+use syrch::plugins::Inspection;
+use syrch::settings::PluginSource;
 use syrch::strategies::{self, Definition, NOBODY, Part};
 use syrch::syrch_core::roles::Role;
-use syrch::{Inspection, PluginSource};
 
 use super::Context;
 use super::Run;
@@ -55,23 +56,18 @@ impl Run for StrategyCommand {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        run(&context, self).await
-    }
-}
-
-/// Runs the command.
-async fn run(context: &Context, command: StrategyCommand) -> Outcome {
-    match command {
-        StrategyCommand::List => list(context),
-        StrategyCommand::Show { strategy } => show(context, &strategy).await,
-        StrategyCommand::Schema => {
-            context.output.write(strategies::SCHEMA)?;
-            Ok(Exit::Answered)
+        match self {
+            StrategyCommand::List => list(&context),
+            StrategyCommand::Show { strategy } => show(&context, &strategy).await,
+            StrategyCommand::Schema => {
+                context.output.write(strategies::SCHEMA)?;
+                Ok(Exit::Answered)
+            }
         }
     }
 }
 
-/// No plugin is loaded for it.
+/// Lists the built-in strategies without loading a plugin.
 fn list(context: &Context) -> Outcome {
     let found = strategies::names().map(strategies::find).collect::<Result<Vec<Definition>, _>>()?;
     let mut grid = Grid::new(["name", "summary", "roles"]);
@@ -86,7 +82,7 @@ fn list(context: &Context) -> Outcome {
     Ok(Exit::Answered)
 }
 
-/// Who plays the roles that a strategy's file names.
+/// The plugins of the roles that a strategy file names.
 fn own_roles(one: &Definition) -> String {
     let own = one.roles.iter().filter(|(_, part)| !part.is_inherited);
     own.map(|(role, part)| format!("{role} {}", part.plugin)).collect::<Vec<_>>().join(", ")
@@ -102,7 +98,8 @@ async fn show(context: &Context, word: &str) -> Outcome {
     Ok(Exit::Answered)
 }
 
-/// A strategy as a file that `--strategy` takes, wherever it is kept, once its plugins and their settings are checked; with what they are.
+/// A strategy as a file that `--strategy` takes, with its plugins. Checks the plugins and their settings, and makes paths absolute, so that the
+/// file may be saved anywhere.
 pub(super) async fn file_of(context: &Context, one: &mut Definition) -> Outcome<(String, BTreeMap<Role, Inspection>)> {
     let watch = Watch::new(Arc::clone(&context.console));
     let plugins = strategies::check(one, &context.config.effective.settings, &watch).await?;
@@ -112,7 +109,7 @@ pub(super) async fn file_of(context: &Context, one: &mut Definition) -> Outcome<
     Ok((text, plugins))
 }
 
-/// What is shown may be kept in another folder: paths no longer start from the file.
+/// Makes the path of a plugin absolute.
 fn from_anywhere(part: &mut Part) {
     if let PluginSource::File(path) = &part.plugin {
         part.plugin = PluginSource::File(absolute(path).unwrap_or_else(|_| path.clone()));
@@ -124,7 +121,7 @@ fn note(plugin: &Inspection) -> String {
     format!("{} {}", plugin.version, plugin.digest.get(..12).unwrap_or(&plugin.digest))
 }
 
-/// `syrch.strategy/1`.
+/// The strategy with its plugins as the document `syrch.strategy/1`.
 fn document(one: &Definition, plugins: &BTreeMap<Role, Inspection>) -> Value {
     let about = |role: &Role| match plugins.get(role) {
         Some(plugin) => [("version", &plugin.version), ("digest", &plugin.digest)]
@@ -140,7 +137,7 @@ fn document(one: &Definition, plugins: &BTreeMap<Role, Inspection>) -> Value {
     document
 }
 
-/// All that a strategy says, with more about the plugin of each role.
+/// The properties of a strategy as a JSON object, with what `about` adds to each role.
 fn sheet(one: &Definition, about: impl Fn(&Role) -> Map<String, Value>, policy: &Map<String, Value>) -> Value {
     let mut roles = Map::new();
     for role in Role::ALL {

@@ -1,11 +1,13 @@
-//! `suite`, and of it `lint`: looks at the expected answers of a suite before anybody is graded by them.
+//! `suite`, and of it `lint`: checks the expected answers of a suite before any run is graded by them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
-use syrch::grading::{LintObserver, LintReport, lint, read_suite};
+use syrch::databases::{database_files, suite_databases};
+use syrch::grade::suite::SuiteError;
+use syrch_grading::{LintObserver, LintReport, lint, read_suite};
 
 use super::Run;
 use super::graded::given_databases;
@@ -16,13 +18,12 @@ use crate::config::flags::Flags;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output;
 use crate::sink::{Format, Grid};
 
 /// The commands of `suite`.
 #[derive(Subcommand)]
 pub(crate) enum SuiteCommand {
-    /// Run every expected statement under the guard, and tell those that fail, write, are empty, or whose rows or their order ties leave to
+    /// Run every expected statement under the guard, and report those that fail, write, are empty, or whose rows or their order ties leave to
     /// chance
     #[command(after_help = Exit::help())]
     Lint(Box<LintArgs>),
@@ -34,14 +35,14 @@ pub(crate) enum SuiteCommand {
 /// Flags of `suite lint`.
 #[derive(Args)]
 pub(crate) struct LintArgs {
-    /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Its databases are looked for beside it, and first in --db, which
-    /// may be a folder, or the one database of all questions
+    /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Its databases are searched in --db first, which may be
+    /// a folder or the one database of all questions, then beside the suite
     #[arg(value_name = "SUITE")]
     pub(crate) suite: PathBuf,
     /// Exit with 5 when there are findings: never, of the severity error, or of any
     #[arg(long, value_enum, default_value_t, value_name = "SEVERITY")]
     pub(crate) fail_on: FailOn,
-    /// The options.
+    /// The options of a database.
     #[command(flatten)]
     pub(crate) flags: Flags<false>,
 }
@@ -51,7 +52,7 @@ pub(crate) struct LintArgs {
 pub(crate) enum FailOn {
     /// None
     None,
-    /// Those by which nobody can be graded
+    /// Those by which no answer can be graded
     #[default]
     Error,
     /// All
@@ -78,23 +79,18 @@ impl Run for SuiteCommand {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        run(&context, self).await
-    }
-}
-
-/// Runs the command.
-async fn run(context: &Context, command: SuiteCommand) -> Outcome {
-    match command {
-        SuiteCommand::Lint(arguments) => run_lint(context, *arguments).await,
-        SuiteCommand::Fuzz(arguments) => suite_fuzz::run(context, *arguments).await,
+        match self {
+            SuiteCommand::Lint(arguments) => run_lint(&context, *arguments).await,
+            SuiteCommand::Fuzz(arguments) => suite_fuzz::run(&context, *arguments).await,
+        }
     }
 }
 
 async fn run_lint(context: &Context, arguments: LintArgs) -> Outcome {
     let LintArgs { suite: path, fail_on, .. } = arguments;
     let suite = read_suite(&path).await.map_err(of_lint)?;
-    let databases = suite.databases(given_databases(context).as_deref()).map_err(syrch::Error::from)?;
-    let files = databases.values().flat_map(|path| output::database_files(&path.to_string_lossy()));
+    let databases = suite_databases(&suite, given_databases(context).as_ref())?;
+    let files = databases.values().flat_map(database_files);
     context.output.spares(&files.map(|file| ("a database of the suite", file)).collect::<Vec<_>>())?;
     let watch = Watch(Arc::clone(&context.console));
     let report = lint(&suite, &databases, &context.config.effective.settings, &watch).await;
@@ -109,16 +105,17 @@ async fn run_lint(context: &Context, arguments: LintArgs) -> Outcome {
     Ok(if is_failed { Exit::Gate } else { Exit::Answered })
 }
 
-/// A suite that cannot be read, without the advice to do what is being done.
+/// The failure of a suite with a mistake in it, with another hint than that to lint it.
 fn of_lint(error: syrch::Error) -> Failure {
+    let is_mistake = matches!(&error, syrch::Error::Suite(why) if !matches!(why, SuiteError::Unreadable { .. }));
     let failure = Failure::from(error);
-    match failure.hint.as_ref().is_some_and(|hint| hint.contains("suite lint")) {
-        true => failure.hint("correct it there; the findings are told of a suite that can be read"),
-        false => failure,
+    if is_mistake {
+        failure.hint("correct it there; findings are reported once the suite can be read")
+    } else {
+        failure
     }
 }
 
-/// Tells the console how far it is.
 struct Watch(Arc<Console>);
 
 impl LintObserver for Watch {
@@ -132,7 +129,7 @@ fn show(context: &Context, report: &LintReport) -> Outcome<()> {
         return context.output.write("no findings\n");
     }
     let mut grid = Grid::new(["severity", "kind", "id", "line", "db", "gold", "what"]);
-    let row = |finding: &syrch::grading::Finding| {
+    let row = |finding: &syrch_grading::Finding| {
         vec![
             json!(finding.severity.name()),
             json!(finding.kind.name()),
@@ -149,29 +146,29 @@ fn show(context: &Context, report: &LintReport) -> Outcome<()> {
     context.rows(grid, || document)
 }
 
-/// What was looked at and how much was found, on one line.
+/// The counts of what was checked and found, on one line.
 fn summary(report: &LintReport) -> String {
     let count = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let suite = &report.suite;
-    let looked = format!(
+    let checked = format!(
         "{} on {}, with {}",
         count(suite.questions, "question", "questions"),
         count(suite.databases, "database", "databases"),
         count(suite.golds, "expected answer", "expected answers"),
     );
     if report.findings.is_empty() {
-        return format!("{looked}: nothing found");
+        return format!("{checked}: nothing found");
     }
     let kinds: Vec<String> = report.counts.iter().map(|(kind, found)| format!("{found} {kind}")).collect();
     let found = [count(report.errors, "error", "errors"), count(report.warnings, "warning", "warnings")].join(" and ");
-    format!("{looked}: {found} ({})", kinds.join(", "))
+    format!("{checked}: {found} ({})", kinds.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use syrch::grading::{LINT_SCHEMA, SuiteOfLint};
+    use syrch_grading::{LINT_SCHEMA, SuiteOfLint};
 
     use super::*;
 

@@ -1,11 +1,12 @@
-//! `suite fuzz`: makes variants of the databases of a suite, on which answers that are right by luck are told from right ones.
+//! `suite fuzz`: makes variants of the databases of a suite, on which answers that are right by luck give wrong results.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
-use syrch::grading::{FuzzManifest, FuzzObserver, FuzzOptions, fuzz, read_suite};
+use syrch::databases::suite_databases;
+use syrch_grading::{FuzzManifest, FuzzObserver, FuzzOptions, fuzz, read_suite};
 
 use super::Context;
 use super::graded::{DATABASE, databases, given_databases};
@@ -31,16 +32,16 @@ pub(crate) struct FuzzArgs {
     /// Where everything random starts: the same seed makes the same variants
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// The options.
+    /// The options of a database.
     #[command(flatten)]
     pub(crate) flags: Flags<false>,
 }
 
-/// Runs the command.
+/// Makes the variants and prints them.
 pub(super) async fn run(context: &Context, arguments: FuzzArgs) -> Outcome {
     let FuzzArgs { suite: path, output, variants, seed, .. } = arguments;
     let suite = read_suite(&path).await?;
-    let databases = suite.databases(given_databases(context).as_deref()).map_err(syrch::Error::from)?;
+    let databases = suite_databases(&suite, given_databases(context).as_ref())?;
     let options = FuzzOptions { variants, seed };
     let settings = &context.config.effective.settings;
     let watch = Watch(Arc::clone(&context.console));
@@ -56,7 +57,6 @@ pub(super) async fn run(context: &Context, arguments: FuzzArgs) -> Outcome {
     Ok(Exit::Answered)
 }
 
-/// Tells the console how far it is.
 struct Watch(Arc<Console>);
 
 impl FuzzObserver for Watch {
@@ -68,7 +68,7 @@ impl FuzzObserver for Watch {
 fn show(context: &Context, manifest: &FuzzManifest) -> Outcome<()> {
     let mut grid = Grid::new(["database", "variant", "rows", "golds with rows", "golds"]);
     for (name, database) in &manifest.databases {
-        let row = |variant: &syrch::grading::FuzzedVariant| {
+        let row = |variant: &syrch_grading::FuzzedVariant| {
             vec![json!(name), json!(variant.file), json!(variant.rows), json!(variant.golds), json!(variant.of)]
         };
         grid.rows.extend(database.variants.iter().map(row));
@@ -96,7 +96,7 @@ fn summary(manifest: &FuzzManifest, folder: &str) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use syrch::grading::FuzzedDatabase;
+    use syrch_grading::FuzzedDatabase;
 
     use super::*;
 

@@ -1,6 +1,6 @@
-//! What the Python package `syrch` 0.1.2 to 0.3.7 called otherwise, or had and this program has not: what to write instead.
+//! Names of the Python package `syrch` 0.1.2 to 0.3.7 that this program does not have, with their replacements.
 
-/// The section of its configuration that had them.
+/// The section of its configuration that had these keys.
 const SECTION: &str = "execution.";
 
 /// Keys of that section that are no options here, by their names. Its environment variables and flags had the same ones.

@@ -1,11 +1,11 @@
-//! Config files: YAML, each wrong key and value reported with its place, and the rules for files that are a stranger's.
+//! Config files: YAML, each wrong key and value reported with its place, and the rules for untrusted files.
 
 mod mapping;
 
 use std::path::Path;
 
 use serde_json::Value;
-use syrch::PluginSource;
+use syrch::settings::PluginSource;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
 use syrch::yaml::{self, Location, Pair, Spanned, Tree, place};
@@ -17,27 +17,27 @@ use super::{Effective, Origin, earlier};
 use crate::failure::{Failure, Outcome};
 use mapping::Mention;
 
-/// Whose file it is.
+/// Whether the user vouches for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
     /// The user's own: in the home, or named by `--config`.
     User,
     /// Found in the current folder.
-    Stranger,
+    Untrusted,
 }
 
-/// One thing that a file sets.
+/// A key of a file with its value.
 pub(crate) enum Entry {
-    /// An option.
+    /// An option of the list of options.
     Option(&'static Spec, Value, Origin),
     /// A plugin's own setting, or a setting by name.
     Parameter(Target, String, Value, Origin),
-    /// A key of the Python package that is none here, and what replaced it.
+    /// A key of the Python package that has no effect here, and its replacement.
     Replaced(String, &'static str, Origin),
 }
 
 impl Entry {
-    /// Its key, as it stands in a file.
+    /// The key as it is written in a file.
     pub(super) fn key(&self) -> String {
         match self {
             Self::Option(spec, ..) => spec.key.to_owned(),
@@ -46,7 +46,7 @@ impl Entry {
         }
     }
 
-    /// Where it stands.
+    /// The file and line of the entry.
     pub(super) fn origin(&self) -> &Origin {
         match self {
             Self::Option(.., origin) | Self::Parameter(.., origin) | Self::Replaced(.., origin) => origin,
@@ -54,14 +54,14 @@ impl Entry {
     }
 }
 
-/// Reads a file; `name` is what the user calls it.
+/// Reads a file, which errors call `name`.
 pub(crate) fn read(path: &Path, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
     // The user may name a pipe or a link; a file that was found may not: the one never ends, and errors would quote what the other leads to.
-    let text = yaml::text_of(path, trust == Trust::Stranger).map_err(|why| {
+    let text = yaml::text_of(path, trust == Trust::Untrusted).map_err(|why| {
         let failure = Failure::config(format!("config file `{name}`: {why}"));
         match trust {
             Trust::User => failure.hint("check the path; `syrch-host config` shows what is in force"),
-            Trust::Stranger => failure.hint(if_trusted(name)),
+            Trust::Untrusted => failure.hint(if_trusted(name)),
         }
     })?;
     entries(&text, name, trust)
@@ -92,17 +92,17 @@ fn entries(text: &str, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
     }
     let failure = Failure::config(reader.problems.join("\n"));
     Err(match trust {
-        Trust::Stranger => failure.hint(if_trusted(name)),
+        Trust::Untrusted => failure.hint(if_trusted(name)),
         Trust::User => failure.hint("`syrch-host config` prints all keys with their values"),
     })
 }
 
-/// What to do about a file that was found in the current folder.
+/// The hint for a file that was found in the current folder.
 fn if_trusted(name: &str) -> String {
-    format!("`{name}` lies in the current folder and may be a stranger's; if you trust it, pass `--config {name}`")
+    format!("`{name}` lies in the current folder and may be somebody else's; if you trust it, pass `--config {name}`")
 }
 
-/// What may stand at the left margin: the sections of the options, and that of settings by name.
+/// The top-level keys of a file: the sections of the options, and that of settings by name.
 fn sections() -> Vec<&'static str> {
     let mut sections: Vec<&str> = SPECS.iter().map(|spec| spec.key.split('.').next().unwrap_or(spec.key)).collect();
     sections.dedup();
@@ -110,12 +110,13 @@ fn sections() -> Vec<&'static str> {
     sections
 }
 
-/// Whether a number is no larger than a limit, which may be none; what is no number is without limit.
+/// Whether a value is at most a limit. A limit that is no number allows every value; a value that is no number has no limit and is above every
+/// other limit.
 pub(super) fn is_at_most(value: &Value, limit: &Value) -> bool {
     limit.as_f64().is_none_or(|limit| value.as_f64().is_some_and(|value| value <= limit))
 }
 
-/// What a file may not set that was found in a folder.
+/// The error of an option that an untrusted file may not set.
 const NOT_FOUND: &str = "may not be set by a file found in a folder";
 
 /// Whether a file that was found in a folder may hold settings for that target. Calibrator and reward decide how sure an answer is, and
@@ -127,7 +128,7 @@ fn may_be_found(target: Target) -> bool {
     }
 }
 
-/// Walks a document and keeps what it sets and what is wrong with it.
+/// Walks a document and collects its entries and its mistakes.
 struct Reader<'a> {
     name: &'a str,
     trust: Trust,
@@ -271,7 +272,7 @@ impl Reader<'_> {
 
     fn parameters(&mut self, target: Target, content: Spanned<Tree>) {
         for (key, value) in self.pairs("a plugin's config", content) {
-            if self.trust == Trust::Stranger && !may_be_found(target) {
+            if self.trust == Trust::Untrusted && !may_be_found(target) {
                 self.problem(key.referenced, format!("{} {NOT_FOUND}", target.key(&key.value)));
                 continue;
             }
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_founding_file_is_read_with_its_places() {
+    fn a_file_of_syrch_0_1_2_is_read_with_its_places() {
         let text = "# syrch 0.1.2\nllm:\n  model: m\n  temperature: 0\nexecution:\n  token_budget: 5\n  verbose: true\nplugins:\n  planner: decompose\n  solver:\n    plugin: p/refine.wasm\n    config: {rounds: 3}\nsettings:\n  colour: {a: [1]}\n";
         let entries = entries(text, "f.yml", Trust::User).unwrap();
         let shown: Vec<String> = entries
@@ -457,7 +458,8 @@ mod tests {
             Kind::Choice(words) => words.iter().map(|word| json!(word)).collect(),
             Kind::Globs | Kind::Files => vec![json!(["a"])],
             Kind::Rows => vec![json!("none"), json!("full")],
-            Kind::Answerer => vec![json!("offline"), json!("openai")],
+            Kind::Executor => syrch::databases::Executor::all().map(|executor| json!(executor.name())).collect(),
+            Kind::ModelSource => vec![json!("offline"), json!("openai")],
             Kind::Mapping(_) => vec![json!({})],
             Kind::Text | Kind::Secret => vec![json!("refine"), json!("./evil.wasm")],
         }
@@ -467,7 +469,7 @@ mod tests {
     fn every_option_is_decided_for_a_file_that_was_found() {
         for spec in SPECS {
             let values = values(spec);
-            let refused = |value: &Value| problems(&setting(spec.key, value), Trust::Stranger);
+            let refused = |value: &Value| problems(&setting(spec.key, value), Trust::Untrusted);
             let default = spec.get(&Effective::default());
             assert_eq!(problems(&setting(spec.key, &values[0]), Trust::User), "", "{}", spec.key);
             match spec.key {
@@ -504,15 +506,15 @@ mod tests {
             let text = format!("plugins:\n  {role}:\n    config: {{a: 1}}\n");
             let refused = matches!(role, Role::Calibrator | Role::Reward);
             let expected = format!("f.yml:3:14: plugins.{role}.config.a {NOT_FOUND}");
-            assert_eq!(problems(&text, Trust::Stranger), if refused { expected } else { String::new() });
+            assert_eq!(problems(&text, Trust::Untrusted), if refused { expected } else { String::new() });
             assert_eq!(problems(&text, Trust::User), "");
         }
         assert_eq!(
-            problems("settings: {style: short}", Trust::Stranger),
+            problems("settings: {style: short}", Trust::Untrusted),
             format!("f.yml:1:12: settings.style {NOT_FOUND}")
         );
         let aliased = "plugins: {solver: {config: &x {a: 1}}, reward: {config: *x}}";
-        assert!(problems(aliased, Trust::Stranger).contains("plugins.reward.config.a"));
+        assert!(problems(aliased, Trust::Untrusted).contains("plugins.reward.config.a"));
     }
 
     proptest! {

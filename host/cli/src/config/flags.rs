@@ -1,4 +1,4 @@
-//! The flags that come from the list of options: the parser and the help are made from it, so that they cannot differ.
+//! The flags of the options: parser and help are made from the same list, so they cannot differ.
 
 use clap::builder::{PossibleValue, TypedValueParser, ValueParser};
 use clap::parser::ValueSource;
@@ -25,7 +25,7 @@ impl<const SEARCH: bool> Flags<SEARCH> {
             .filter_map(|spec| spec.flag.map(|(flag, value)| (spec, flag, value)))
     }
 
-    /// What they set, with where from.
+    /// The options with their values and flags.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'static Spec, &Value, Origin)> {
         Self::specs().filter_map(|(spec, flag, _)| {
             let (_, value) = self.values.iter().find(|(key, _)| *key == spec.key)?;
@@ -33,13 +33,13 @@ impl<const SEARCH: bool> Flags<SEARCH> {
         })
     }
 
-    /// Sets one more.
+    /// Sets an option, in place of an earlier value.
     pub(crate) fn set(&mut self, key: &'static str, value: Value) {
         self.values.retain(|(known, _)| *known != key);
         self.values.push((key, value));
     }
 
-    /// Adds those of `other`, which win.
+    /// Adds the flags of `other`, which win over equal ones.
     pub(crate) fn merge(&mut self, other: Self) {
         other.values.into_iter().for_each(|(key, value)| self.set(key, value));
     }
@@ -60,7 +60,7 @@ fn argument(spec: &'static Spec, flag: &'static str, value: &'static str, defaul
         Kind::Secret => Kind::Text,
         kind => kind,
     };
-    // What begins with a dash still belongs to the flag, so that `--max-depth -1` is told what is wrong with it.
+    // A value may begin with a dash, so that the error about `--max-depth -1` is about the number.
     Arg::new(spec.key)
         .long(flag)
         .value_name(value)

@@ -1,7 +1,8 @@
-//! What an option's value may be: read from a word (flag, environment) or from YAML, with one set of bounds for all three.
+//! The kinds of options: which values are allowed, whether they come from a flag, the environment or YAML.
 
 use serde_json::{Value, json};
 use syrch::Provider;
+use syrch::databases::Executor;
 use syrch::syrch_core::ports::RowsGrant;
 use syrch::syrch_core::text::nearest;
 
@@ -13,7 +14,7 @@ use crate::failure::alternatives;
 pub(crate) enum Kind {
     /// Any text but the empty one.
     Text,
-    /// A secret text.
+    /// A secret text, which no error repeats.
     Secret,
     /// A whole number within these bounds.
     Integer(u64, u64),
@@ -21,25 +22,27 @@ pub(crate) enum Kind {
     Number { min: f64, inclusive: bool, max: f64 },
     /// A time in seconds, above zero and at most this many, or [`NO_LIMIT`].
     SecondsOrNone(f64),
-    /// Yes or no.
+    /// A Boolean value, `true` or `false` in a file.
     Boolean,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// A database engine by name.
+    Executor,
     /// Patterns of names; in a word separated by commas.
     Globs,
     /// Paths of files; in a word separated by commas. A flag of this kind may stand several times.
     Files,
     /// A grant of rows.
     Rows,
-    /// Who answers model calls: a provider, a recording to answer from or to make, or a suite that a simulated model answers.
-    Answerer,
+    /// The source of model replies: a provider, a recording to read or to make, or a suite for a simulated model.
+    ModelSource,
     /// A provider that has endpoints.
     EndpointProvider,
     /// A mapping of names that only files hold.
     Mapping(Mapping),
 }
 
-/// What stands for no limit at all.
+/// The word for no limit.
 pub(crate) const NO_LIMIT: &str = "none";
 
 /// The providers by name.
@@ -47,12 +50,12 @@ pub(crate) fn providers() -> impl Iterator<Item = &'static str> {
     Provider::all().map(Provider::name)
 }
 
-/// Those that have endpoints.
+/// The names of the providers that have endpoints.
 pub(crate) fn endpoint_providers() -> impl Iterator<Item = &'static str> {
     Provider::all().filter(|provider| provider.endpoint().is_some()).map(Provider::name)
 }
 
-/// What stands before a file: that of a recording, or the suite that a simulated model answers.
+/// The words before the colon and a file: a recording, or the suite of a simulated model.
 pub(crate) const FILES: [&str; 3] = ["replay", "record", "simulated"];
 
 impl Kind {
@@ -73,14 +76,20 @@ impl Kind {
             Self::Globs | Self::Files => {
                 word.split(',').map(str::trim).filter(|item| !item.is_empty()).collect::<Vec<_>>().into()
             }
-            Self::Text | Self::Secret | Self::Choice(_) | Self::Rows | Self::Answerer | Self::EndpointProvider => {
+            Self::Text
+            | Self::Secret
+            | Self::Choice(_)
+            | Self::Executor
+            | Self::Rows
+            | Self::ModelSource
+            | Self::EndpointProvider => {
                 json!(word)
             }
             Self::Mapping(_) => return Err(self.wrong(&quote(word))),
         };
-        // The word as it was written says more than the value that was read from it, but for a part of it or a secret.
+        // The error shows the word as it was written, unless it is a list or a secret.
         self.check(value).map_err(|why| match self {
-            Self::Secret | Self::Globs | Self::Files | Self::Answerer => why,
+            Self::Secret | Self::Globs | Self::Files | Self::ModelSource => why,
             _ => self.wrong(&quote(word)),
         })
     }
@@ -98,6 +107,7 @@ impl Kind {
             (Self::SecondsOrNone(max), value) => Self::seconds(max).check(value.clone()).is_ok(),
             (Self::Boolean, Value::Bool(_)) => true,
             (Self::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
+            (Self::Executor, Value::String(word)) => Executor::of_name(word).is_some(),
             (Self::EndpointProvider, Value::String(word)) => endpoint_providers().any(|name| name == word),
             (Self::Globs, Value::Array(items)) => {
                 let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
@@ -105,7 +115,7 @@ impl Kind {
             }
             (Self::Files, Value::Array(items)) => items.iter().all(|item| Self::Text.check(item.clone()).is_ok()),
             (Self::Rows, Value::String(text)) => text.parse::<RowsGrant>().is_ok(),
-            (Self::Answerer, Value::String(word)) => answerer(word)?,
+            (Self::ModelSource, Value::String(word)) => model_source(word)?,
             (Self::Mapping(_), value) => value.is_object(),
             _ => false,
         };
@@ -121,7 +131,7 @@ impl Kind {
         format!("{found} is not {}", self.expected())
     }
 
-    /// What a value must be, in words.
+    /// The allowed values in words.
     pub(crate) fn expected(self) -> String {
         match self {
             Self::Text => "a text that is not empty".to_owned(),
@@ -133,10 +143,11 @@ impl Kind {
             Self::SecondsOrNone(max) => format!("{}, or {NO_LIMIT}", Self::seconds(max).expected()),
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::Executor => format!("one of {}", joined(Executor::all().map(Executor::name))),
             Self::Globs => "a list of patterns".to_owned(),
             Self::Files => "a list of paths".to_owned(),
             Self::Rows => "one of none, aggregates, sample:N (N at least 1), full".to_owned(),
-            Self::Answerer => format!("one of {}, replay:FILE, record:FILE, simulated:SUITE", joined(providers())),
+            Self::ModelSource => format!("one of {}, replay:FILE, record:FILE, simulated:SUITE", joined(providers())),
             Self::EndpointProvider => format!("one of {}", joined(endpoint_providers())),
             Self::Mapping(_) => "a mapping of names".to_owned(),
         }
@@ -147,8 +158,8 @@ fn joined(names: impl Iterator<Item = &'static str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the word names who answers; an error says more than that it does not.
-fn answerer(word: &str) -> Result<bool, String> {
+/// Whether the word names a model source. The error explains a word that nearly does.
+fn model_source(word: &str) -> Result<bool, String> {
     match word.split_once(':') {
         None if providers().any(|name| name == word) => Ok(true),
         None if FILES.contains(&word) => Err(format!("`{word}` names no file: write {word}:FILE")),
@@ -163,7 +174,7 @@ fn answerer(word: &str) -> Result<bool, String> {
 
 fn unknown<'a>(near: &str, known: impl Iterator<Item = &'a str>, word: &str) -> String {
     let hint = alternatives(&nearest(near, known)).map(|names| format!("; did you mean {names}?"));
-    format!("{}{}", Kind::Answerer.wrong(&quote(word)), hint.unwrap_or_default())
+    format!("{}{}", Kind::ModelSource.wrong(&quote(word)), hint.unwrap_or_default())
 }
 
 /// Checks patterns as whoever opens the database will read them.
@@ -221,8 +232,8 @@ mod tests {
         assert_eq!((deadline.parse("1.5"), deadline.parse(" none ")), (Ok(json!(1.5)), Ok(json!("none"))));
         assert_eq!((deadline.check(json!(60)), deadline.check(json!("none"))), (Ok(json!(60)), Ok(json!("none"))));
         for wrong in ["0", "61", "never", "-1", "inf"] {
-            let said = deadline.parse(wrong).unwrap_err();
-            assert_eq!(said, format!("`{wrong}` is not a number above 0, at most 60, or none"));
+            let message = deadline.parse(wrong).unwrap_err();
+            assert_eq!(message, format!("`{wrong}` is not a number above 0, at most 60, or none"));
         }
         assert!(deadline.check(json!("1")).is_err() && deadline.check(json!(null)).is_err());
     }
@@ -244,7 +255,7 @@ mod tests {
         for word in
             ["openai", "anthropic", "offline", "replay:runs/a.jsonl", "record:C:\\a.jsonl", "simulated:suite.jsonl"]
         {
-            assert_eq!(Kind::Answerer.parse(word), Ok(json!(word)));
+            assert_eq!(Kind::ModelSource.parse(word), Ok(json!(word)));
         }
         for (word, why) in [
             ("replay", "`replay` names no file: write replay:FILE"),
@@ -255,8 +266,8 @@ mod tests {
             ("repaly:a", "did you mean `replay`?"),
             ("gpt", "`gpt` is not one of openai, anthropic, offline, replay:FILE, record:FILE, simulated:SUITE"),
         ] {
-            let told = Kind::Answerer.parse(word).unwrap_err();
-            assert!(told.contains(why), "{told}");
+            let reported = Kind::ModelSource.parse(word).unwrap_err();
+            assert!(reported.contains(why), "{reported}");
         }
     }
 
@@ -268,7 +279,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_word_is_read_or_refused(word in any::<String>()) {
-            for kind in [Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, Kind::Boolean, Kind::Globs, Kind::Files, Kind::Answerer] {
+            for kind in [Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, Kind::Boolean, Kind::Globs, Kind::Files, Kind::ModelSource] {
                 if let Ok(value) = kind.parse(&word) {
                     prop_assert!(kind.check(value).is_ok());
                 }

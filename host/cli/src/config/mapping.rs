@@ -4,33 +4,34 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+use syrch::Provider;
+use syrch::settings::{EndpointSettings, ModelSettings, PriceSettings, RateSettings, RouteSettings};
 use syrch::syrch_core::ports::Purpose;
 use syrch::syrch_core::text::nearest;
-use syrch::{EndpointSettings, ModelSettings, PriceSettings, Provider, RateSettings, RouteSettings};
 
 use super::kind::{self, Kind};
 use super::options::TIME;
 use super::value::{count, seconds, shown_seconds, small, text, whole};
 use crate::failure::alternatives;
 
-/// Which of them.
+/// An option that is a mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mapping {
-    /// `llm.endpoints`.
+    /// The endpoints by their names, `llm.endpoints`.
     Endpoints,
-    /// `llm.models`.
+    /// The models by their names, `llm.models`.
     Models,
-    /// `llm.purposes`.
+    /// The models of purposes, `llm.purposes`.
     Purposes,
-    /// `llm.prices`.
+    /// The prices of models, `llm.prices`.
     Prices,
 }
 
 /// One key of an entry.
 pub(super) struct Field {
-    /// The key.
+    /// The key of the field in a file.
     pub(super) name: &'static str,
-    /// What it may be.
+    /// The type of the value.
     pub(super) kind: Kind,
     /// Whether an entry must have it.
     pub(super) required: bool,
@@ -83,7 +84,7 @@ impl Mapping {
         }
     }
 
-    /// An entry in words.
+    /// The noun for an entry in error messages.
     pub(super) fn what(self) -> &'static str {
         match self {
             Self::Endpoints => "an endpoint",
@@ -107,7 +108,7 @@ impl Mapping {
         }
     }
 
-    /// What is in force, in the form of a file; a key is never told.
+    /// The mapping in force, as a file holds it. A key is shown as `set`.
     pub(super) fn get(self, model: &ModelSettings) -> Value {
         match self {
             Self::Endpoints => shown(&model.endpoints, endpoint),
@@ -215,8 +216,8 @@ mod tests {
     #[test]
     fn names_are_checked_with_near_ones() {
         assert_eq!(Mapping::Purposes.check_name("summarise"), Ok(()));
-        let told = Mapping::Purposes.check_name("jugde").unwrap_err();
-        assert_eq!(told, "unknown purpose `jugde`; did you mean `judge`?");
+        let reported = Mapping::Purposes.check_name("jugde").unwrap_err();
+        assert_eq!(reported, "unknown purpose `jugde`; did you mean `judge`?");
         assert!(Mapping::Purposes.check_name("x").unwrap_err().contains("one of link, plan"));
         assert!(Mapping::Endpoints.check_name("a b").is_err() && Mapping::Endpoints.check_name("a-B_1").is_ok());
         assert!(Mapping::Prices.check_name("gpt-[").is_err() && Mapping::Prices.check_name("gpt-*").is_ok());

@@ -18,40 +18,42 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use syrch::grading::Knob;
+use syrch::models::SimulatedKnobs;
+use syrch::settings::{PluginSource, ServerSettings};
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::{few, nearest};
-use syrch::{PluginSource, Settings, SimulatedKnobs, strategies};
+use syrch::{Settings, strategies};
+use syrch_grading::Knob;
 
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};
 use flags::Flags;
 use parameter::{Parameter, Target};
-use spec::{AMBIGUITY, CALIBRATION, SPECS, STRATEGY, Spec, TRUST, WhenFound};
+use spec::{AMBIGUITY, CALIBRATION, DATABASE, SPECS, STRATEGY, Spec, TRUST, WhenFound};
 
-/// Everything that is in force.
+/// The values in force.
 #[derive(Debug, Clone)]
 pub(crate) struct Effective {
-    /// What the library is told.
+    /// The settings of the library.
     pub(crate) settings: Settings,
     /// The strategy, as it was named: a built-in's name, or a path.
     pub(crate) strategy: String,
     /// Whether the user may be asked.
     pub(crate) interactive: bool,
-    /// Whether to log.
+    /// Whether to log, as `-v` does.
     pub(crate) verbose: bool,
-    /// Whether runs have journals.
+    /// Whether a run has a journal.
     pub(crate) journal: bool,
-    /// Whether answers are kept.
+    /// Whether answers are cached.
     pub(crate) cache: bool,
     /// Whether confidence is calibrated.
     pub(crate) calibration: bool,
-    /// Whether somebody named who answers model calls.
+    /// Whether any layer names a model provider.
     pub(crate) is_provider_named: bool,
-    /// The knobs of the simulated model, whether it answers or not.
+    /// The settings of the simulated model, also where another provider is used.
     pub(crate) simulated: SimulatedKnobs,
-    /// Who is told of searches.
+    /// The collector that gets the spans of searches.
     #[cfg(feature = "otel")]
     pub(crate) telemetry: crate::telemetry::Telemetry,
 }
@@ -77,23 +79,23 @@ impl Default for Effective {
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Origin {
-    /// Nobody set it.
+    /// No layer sets it.
     #[default]
     Default,
     /// It follows from other values.
     Derived(&'static str),
     /// The strategy of this name or file.
     Strategy(String),
-    /// A file.
+    /// A line of a config file.
     File {
-        /// The file.
+        /// The path of the file, relative where it lies in the current folder.
         path: String,
-        /// The line.
+        /// The line of the value, from 1.
         line: u64,
     },
     /// A variable of the environment.
     Environment(String),
-    /// A flag.
+    /// A flag of the command line, with its dashes.
     Flag(String),
 }
 
@@ -110,14 +112,14 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The merged configuration.
+/// The merged configuration: values, and where each came from.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Config {
-    /// What is in force.
+    /// The values in force.
     pub(crate) effective: Effective,
     /// Where each option came from; the others are defaults.
     pub(crate) origins: BTreeMap<&'static str, Origin>,
-    /// Where the key of each further endpoint came from; the others' are in files or nowhere.
+    /// The variable that holds the key of a further endpoint. The other keys are in files, or there is none.
     pub(crate) keys: BTreeMap<String, Origin>,
     /// Where each plugin's own setting came from.
     pub(crate) parameters: BTreeMap<(Target, String), Origin>,
@@ -125,22 +127,22 @@ pub(crate) struct Config {
     pub(crate) open: Vec<Parameter>,
     /// The files that were read.
     pub(crate) files: Vec<PathBuf>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub(crate) warnings: Vec<String>,
-    /// Where the journals of runs are; none: the user has no place for them.
+    /// The folder of journals. None if the user has no home.
     pub(crate) runs: Option<PathBuf>,
-    /// Where answers are kept; none: the user has no place for them.
+    /// The folder of cached answers. None if the user has no home.
     pub(crate) answers: Option<PathBuf>,
 }
 
-/// What the command line says about configuration.
+/// The part of the command line that concerns the configuration.
 #[derive(Clone, Default)]
 pub(crate) struct Given<'a> {
-    /// `--config`.
+    /// The file of `--config`, which replaces all others.
     pub(crate) file: Option<&'a Path>,
-    /// The flags of options.
+    /// The flags that set options.
     pub(crate) flags: Vec<(&'static Spec, Value, Origin)>,
-    /// `-P`.
+    /// The settings of plugins that `-P` gives.
     pub(crate) parameters: &'a [Parameter],
     /// Whether the strategy that is configured does not matter, and may be wrong.
     pub(crate) any_strategy: bool,
@@ -163,12 +165,12 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
         let read = file::read(&path, &name, trust)?;
         config.files.push(path);
         match trust {
-            Trust::Stranger => found = Some((name, read)),
+            Trust::Untrusted => found = Some((name, read)),
             Trust::User => entries.extend(read),
         }
     }
     let chosen = strategy::chosen(&entries, environment, &given.flags);
-    config.cast(chosen.filter(|_| !given.any_strategy))?;
+    config.use_strategy(chosen.filter(|_| !given.any_strategy))?;
     if let Some((name, read)) = found {
         config.take_found(&name, read);
     }
@@ -191,11 +193,18 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     }
     config.check_trust()?;
     config.leave_claims()?;
-    config.warn_of_nobody();
+    config.warn_of_unused();
     #[cfg(feature = "otel")]
     config.choose_collector(environment);
     config.choose_provider(environment);
     config.give_keys(environment)?;
+    config.effective.settings.servers = ServerSettings {
+        variables: environment.servers.clone(),
+        os_user: environment.os_user.clone(),
+        home: environment.home.clone(),
+        is_on_command_line: matches!(config.origin(DATABASE), Origin::Flag(_)),
+        named: Some(config.effective.settings.database.clone()),
+    };
     config.answers = environment.cache_dir().map(|folder| folder.join("answers"));
     config.effective.settings.cache.folder = config.answers.clone().filter(|_| config.effective.cache);
     config.effective.settings.compile = environment.compile();
@@ -223,16 +232,16 @@ fn files(
         [yml, yaml].into_iter().find(|path| path.exists())
     };
     let found = ["syrch.yml", "syrch.yaml"].map(|name| folder.join(name));
-    let stranger = first(found).map(|path| (path, Trust::Stranger));
+    let untrusted = first(found).map(|path| (path, Trust::Untrusted));
     let home = environment.home.as_ref().map(|home| home.join(".syrch"));
     let own = home.and_then(|home| first([home.join("config.yml"), home.join("config.yaml")]));
-    stranger.into_iter().chain(own.map(|path| (path, Trust::User))).collect()
+    untrusted.into_iter().chain(own.map(|path| (path, Trust::User))).collect()
 }
 
 /// The variables that `environment` reads for itself.
 const DIRS: [&str; 2] = ["SYRCH_CACHE_DIR", "SYRCH_STATE_DIR"];
 
-/// What the environment sets; each wrong variable is named.
+/// The options that the environment sets. The error names every wrong variable.
 fn variables(
     environment: &Environment,
     endpoints: &[String],
@@ -270,7 +279,7 @@ fn variables(
         .hint("correct the value, or unset the variable; an empty one counts as unset"))
 }
 
-/// All names share a prefix that must not count as nearness.
+/// Whether two variables have similar names, the common prefix left out.
 fn near(known: &str, name: &str) -> bool {
     let bare = |text: &str| text.trim_start_matches("SYRCH_").to_owned();
     !nearest(&bare(name), [bare(known).as_str()]).is_empty()
@@ -287,8 +296,8 @@ impl Config {
         }
     }
 
-    /// Takes what a file sets that was found in the folder, which is the weakest of all files: what may not be used beside the strategy
-    /// that was chosen is left out, and the rest is named.
+    /// Applies the entries of a file that was found in the current folder, the weakest of all files. Entries that do not fit the chosen
+    /// strategy are left out with a warning, and one warning names the others.
     fn take_found(&mut self, name: &str, entries: Vec<Entry>) {
         let mut keys = Vec::new();
         for entry in entries {
@@ -306,7 +315,7 @@ impl Config {
         }
     }
 
-    /// Why what a found file sets may not be put in force now, although the file may set it in general.
+    /// The reason why an entry of a found file is left out, although such a file may set it in general.
     fn objection(&self, entry: &Entry) -> Option<String> {
         let role = match entry {
             Entry::Option(spec, value, _) => match spec.when_found {
@@ -324,7 +333,7 @@ impl Config {
     }
 
     fn set(&mut self, spec: &'static Spec, value: &Value, origin: Origin) {
-        // The strategy was chosen before all layers, since what it says counts less than they do.
+        // The strategy was chosen before, since it is weaker than all layers that may name one.
         if spec.key == STRATEGY {
             return;
         }
@@ -334,7 +343,7 @@ impl Config {
         let role = Role::ALL.into_iter().find(|role| spec.key == format!("plugins.{role}"));
         if let Some(role) = role.filter(|_| before != spec.get(&self.effective)) {
             self.forget(role, spec.key);
-            self.warn_of_recast(role, &before, &was, &origin);
+            self.warn_of_replaced(role, &before, &was, &origin);
         }
         if spec.key == AMBIGUITY.0 {
             let parameter = self.parameters.get_mut(&(Target::Role(Role::Clarifier), AMBIGUITY.1.to_owned()));
@@ -342,7 +351,7 @@ impl Config {
         }
     }
 
-    /// Without calibration the calibrator is one that leaves claims as they are.
+    /// Without calibration, uses a calibrator that leaves claimed confidences unchanged.
     fn leave_claims(&mut self) -> Outcome<()> {
         if self.effective.calibration {
             return Ok(());
@@ -373,7 +382,7 @@ impl Config {
         Ok(())
     }
 
-    /// Without a collector of its own it is that of all programs.
+    /// Without a collector of its own, uses that of `OTEL_EXPORTER_OTLP_ENDPOINT`.
     #[cfg(feature = "otel")]
     fn choose_collector(&mut self, environment: &Environment) {
         let known = self.effective.telemetry.endpoint.is_some();
@@ -384,7 +393,7 @@ impl Config {
         }
     }
 
-    /// A plugin's config of a weaker layer says nothing about the plugin that takes its place.
+    /// Removes the settings of a plugin that a stronger layer replaces.
     fn forget(&mut self, role: Role, key: &str) {
         let known: Vec<_> =
             self.parameters.keys().filter(|(target, _)| *target == Target::Role(role)).cloned().collect();
@@ -420,7 +429,7 @@ impl Config {
         self.parameters.insert((target, key), origin);
     }
 
-    /// Where an option came from.
+    /// The origin of an option; the default for one that no layer sets.
     pub(crate) fn origin(&self, key: &str) -> Origin {
         self.origins.get(key).cloned().unwrap_or_default()
     }

@@ -3,16 +3,20 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use syrch::journal::Kept;
+use syrch::databases::Executor;
+use syrch::journal::RowRetention;
+use syrch::models::SimulatedKnobs;
+use syrch::settings::PluginSource;
 use syrch::strategies::{Limit, NOBODY};
-use syrch::syrch_core::Limits;
 use syrch::syrch_core::roles::Role;
-use syrch::{PluginSource, SimulatedKnobs};
+use syrch::syrch_core::{DatabaseUrl, Limits};
 
 use super::kind::{Kind, NO_LIMIT};
 use super::mapping::{self, Mapping};
 use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, Spec, TRUST, WhenFound};
-use super::value::{answerer, count, number, round, seconds, set_answerer, shown_seconds, small, text, turn, whole};
+use super::value::{
+    count, model_source, number, round, seconds, set_model_source, shown_seconds, small, text, turn, whole,
+};
 
 macro_rules! role {
     ($role:ident, $key:literal, $flag:literal, $env:literal, $help:literal, $when_found:ident) => {
@@ -31,7 +35,7 @@ macro_rules! role {
     };
 }
 
-/// What a value of the policy may be.
+/// The kind of a value of the policy, with its bounds.
 const fn policy(limit: &Limit) -> Kind {
     match limit.whole {
         true => Kind::Integer(limit.min as u64, limit.max as u64),
@@ -54,7 +58,7 @@ macro_rules! mapping {
 const DAY: f64 = 86_400.0;
 pub(super) const TIME: Kind = Kind::seconds(DAY);
 
-/// Ten years.
+/// Ten years, the longest time that a cached answer may be good.
 const TTL: Kind = Kind::seconds(3_650.0 * DAY);
 /// A millionth of a dollar is the least that is counted.
 const MONEY: Kind = Kind::Number { min: 1.0 / MICROS, inclusive: true, max: 1_000_000.0 };
@@ -67,7 +71,7 @@ const SIMULATED_TOKENS: Kind = Kind::Number { min: 0.0, inclusive: true, max: Si
 
 /// All options, in the order of the help and of `config`.
 pub(crate) static SPECS: &[Spec] = &[
-    Spec::new("llm.provider", Kind::Answerer, "Who answers model calls: {providers}. replay:FILE answers from a recording alone, record:FILE makes one, simulated:SUITE answers a suite's questions with its expected statements or with mistakes [default: the one whose key is configured, openai with a base URL, else offline]", answerer, set_answerer)
+    Spec::new("llm.provider", Kind::ModelSource, "Where replies to model calls come from: {providers}. replay:FILE answers from a recording alone, record:FILE makes one, simulated:SUITE answers a suite's questions with its expected statements or with mistakes [default: the one whose key is configured, openai with a base URL, else offline]", model_source, set_model_source)
     .flag("llm", "PROVIDER|replay:FILE|record:FILE|simulated:SUITE")
     .env(&["SYRCH_LLM_PROVIDER", "SYRCH_PROVIDER"]),
     Spec::new("llm.model", Kind::Text, "The model's name at the endpoint [default: {models}]", |e| json!(e.settings.model.model), |e, v| {
@@ -190,13 +194,13 @@ pub(crate) static SPECS: &[Spec] = &[
     mapping!(Models, "llm.models", "Further models by the name that purposes and plugins use"),
     mapping!(Purposes, "llm.purposes", "The further models that answer calls of a purpose"),
     mapping!(Prices, "llm.prices", "Dollars for a million tokens by a model's name or pattern"),
-    Spec::new("execution.db_path", Kind::Text, "The database: a SQLite file, opened read-only and never created", |e| if e.settings.database.is_empty() { Value::Null } else { json!(e.settings.database) }, |e, v| {
+    Spec::new("execution.db_path", Kind::Text, "The database: {databases}, opened read-only and never created", |e| if e.settings.database.is_empty() { Value::Null } else { json!(DatabaseUrl::parse(&e.settings.database).to_string()) }, |e, v| {
         e.settings.database = text(v);
     })
     .flag("db", "URL")
     .env(&["SYRCH_DB", "SYRCH_DB_PATH"])
     .database(),
-    Spec::new("execution.executor_type", Kind::Choice(&["sqlite"]), "What the database is; this version opens SQLite files only", |_| json!("sqlite"), |_, _| {})
+    Spec::new("execution.executor_type", Kind::Executor, "What the database is: {executors}; its address decides", |e| json!(Executor::of(&DatabaseUrl::parse(&e.settings.database)).ok().map(Executor::name)), |_, _| {})
         .flag("executor", "KIND")
         .env(&["SYRCH_EXECUTOR"])
         .when_found(WhenFound::KeepsDefault)
@@ -327,21 +331,21 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("examples", "FILE")
     .env(&["SYRCH_EXAMPLES"]),
-    Spec::new("cache.enabled", Kind::Boolean, "Answer equal model calls and statements from what is kept on this machine [default: yes]", |e| json!(e.cache), |e, v| {
+    Spec::new("cache.enabled", Kind::Boolean, "Answer equal model calls and statements from the cache on this machine [default: yes]", |e| json!(e.cache), |e, v| {
         e.cache = *v == json!(true);
     })
     .flag("cache", "")
     .earlier(&["execution.cache_enabled"])
     .env(&["SYRCH_CACHE"])
     .when_found(WhenFound::KeepsDefault),
-    Spec::new("cache.ttl_seconds", TTL, "Seconds that a kept answer is good", |e| shown_seconds(e.settings.cache.ttl), |e, v| {
+    Spec::new("cache.ttl_seconds", TTL, "Seconds that a cached answer is good", |e| shown_seconds(e.settings.cache.ttl), |e, v| {
         e.settings.cache.ttl = seconds(v);
     })
     .flag("cache-ttl", "SECONDS")
     .earlier(&["execution.cache_ttl"])
     .env(&["SYRCH_CACHE_TTL", "SYRCH_CACHE_TTL_SECONDS"])
     .when_found(WhenFound::KeepsDefault),
-    Spec::new("cache.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of kept answers at most", |e| json!(e.settings.cache.bytes), |e, v| {
+    Spec::new("cache.max_bytes", Kind::Integer(1, u64::MAX), "Bytes of cached answers at most", |e| json!(e.settings.cache.bytes), |e, v| {
         e.settings.cache.bytes = whole(v);
     })
     .env(&["SYRCH_CACHE_MAX_BYTES"]),
@@ -350,16 +354,16 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("journal", "")
     .env(&["SYRCH_JOURNAL"]),
-    Spec::new("journal.rows", Kind::Choice(&["full", "none"]), "What journals keep of rows and cells; without them a run cannot be replayed strictly", |e| json!(if e.settings.journal.kept == Kept::Full { "full" } else { "none" }), |e, v| {
-        e.settings.journal.kept = if v == "full" { Kept::Full } else { Kept::None };
+    Spec::new("journal.rows", Kind::Choice(&["full", "none"]), "What journals retain of rows and cells; without them a run cannot be replayed strictly", |e| json!(if e.settings.journal.rows == RowRetention::Full { "full" } else { "none" }), |e, v| {
+        e.settings.journal.rows = if v == "full" { RowRetention::Full } else { RowRetention::None };
     })
     .flag("journal-rows", "WHAT")
     .env(&["SYRCH_JOURNAL_ROWS"]),
-    Spec::new("journal.keep", Kind::Integer(1, 1_000_000), "Journals kept at most", |e| json!(e.settings.journal.keep), |e, v| {
+    Spec::new("journal.keep", Kind::Integer(1, 1_000_000), "Journals retained at most", |e| json!(e.settings.journal.keep), |e, v| {
         e.settings.journal.keep = usize::try_from(whole(v)).unwrap_or(usize::MAX);
     })
     .env(&["SYRCH_JOURNAL_KEEP"]),
-    Spec::new("journal.days", Kind::Integer(1, 36_500), "Days that a journal is kept", |e| json!(e.settings.journal.age.as_secs() / 86_400), |e, v| {
+    Spec::new("journal.days", Kind::Integer(1, 36_500), "Days that a journal is retained", |e| json!(e.settings.journal.age.as_secs() / 86_400), |e, v| {
         e.settings.journal.age = Duration::from_secs(whole(v).saturating_mul(86_400));
     })
     .env(&["SYRCH_JOURNAL_DAYS"]),
@@ -379,7 +383,7 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("otlp-sql", "")
     .env(&["SYRCH_OTLP_SQL"]),
-    Spec::new(STRATEGY, Kind::Text, "Who plays which role, with which settings and policy, unless another flag or setting says otherwise: a built-in's name, or a file", |e| json!(e.strategy), |e, v| {
+    Spec::new(STRATEGY, Kind::Text, "The plugin of each role, with settings and policy, where no other flag or setting overrides them: a built-in's name, or a file", |e| json!(e.strategy), |e, v| {
         e.strategy = text(v);
     })
     .flag("strategy", "NAME|FILE")

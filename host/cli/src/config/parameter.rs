@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde_json::Value;
 use syrch::syrch_core::roles::Role;
 
-/// Whom a setting is for.
+/// The recipient of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
     /// The plugin of this role.
@@ -38,14 +38,14 @@ impl fmt::Display for Target {
     }
 }
 
-/// One `-P`.
+/// A setting of `-P`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Parameter {
-    /// Whom it is for.
+    /// The role or plugins that get the setting.
     pub(crate) target: Target,
-    /// Its key.
+    /// The key without its prefix.
     pub(crate) key: String,
-    /// Its value: JSON where the text is JSON, else the text itself.
+    /// The value: JSON where the text is JSON, else the text itself.
     pub(crate) value: Value,
 }
 

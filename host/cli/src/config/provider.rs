@@ -1,14 +1,17 @@
-//! Who answers model calls where nobody said it, and who is given which key.
+//! Chooses the model provider where none is named, and the key of each endpoint.
 
+use syrch::Provider;
+use syrch::models::EndpointEntry;
 use syrch::secrecy::SecretString;
-use syrch::{EndpointEntry, ModelSettings, Provider};
+use syrch::settings::ModelSettings;
+use syrch::syrch_core::DatabaseUrl;
 
 use super::kind::Kind;
 use super::{Config, Origin, mapping};
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome};
 
-/// The key that the environment holds for a vendor, with its variable. It is handed to no endpoint but the vendor's own.
+/// The key of a vendor in the environment, with its variable. It is for the vendor's own endpoint only.
 pub(crate) fn vendor_key(
     environment: &Environment,
     provider: Provider,
@@ -19,13 +22,13 @@ pub(crate) fn vendor_key(
     Some((endpoint.key_variable, SecretString::from(key.clone())))
 }
 
-/// Whether a URL is of that address, and no other that begins so.
+/// Whether a URL is below an address. An address that only begins with the same characters is another one.
 fn is_at(url: &str, address: &str) -> bool {
     url.trim().strip_prefix(address).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 impl Config {
-    /// Without a word on it, a key or a base URL means an endpoint, and nothing means the offline rules.
+    /// Where no provider is named, a key or a base URL chooses an endpoint, and nothing chooses the offline rules.
     pub(super) fn choose_provider(&mut self, environment: &Environment) {
         let has_url = self.origins.contains_key("llm.base_url");
         let is_named = self.effective.is_provider_named;
@@ -39,7 +42,7 @@ impl Config {
             self.origins.entry("llm.provider").or_insert(Origin::Derived(reason));
         }
         match model.provider.endpoint() {
-            // Who asks for no model means none, whatever a file routes elsewhere.
+            // An explicit choice of no model holds for the further endpoints of a file, too.
             None if is_named => {
                 model.endpoints.clear();
                 model.models.clear();
@@ -98,15 +101,17 @@ impl Config {
         }
     }
 
-    /// Every secret that is live, also those that no provider is given.
+    /// All secrets of the configuration and the environment, also those that no provider gets.
     pub(crate) fn secrets(&self, environment: &Environment) -> Vec<SecretString> {
         let model = &self.effective.settings.model;
+        let database = DatabaseUrl::parse(&self.effective.settings.database);
+        let passwords: Vec<SecretString> = database.secrets().into_iter().map(SecretString::from).collect();
         let endpoints = model.endpoints.values().filter_map(|endpoint| endpoint.api_key.clone());
-        model.api_key.clone().into_iter().chain(endpoints).chain(environment.keys()).collect()
+        model.api_key.clone().into_iter().chain(endpoints).chain(passwords).chain(environment.keys()).collect()
     }
 }
 
-/// The provider that keys and URLs stand for, and why.
+/// The provider that follows from keys and URLs, with the reason. None if there is neither.
 fn chosen(model: &ModelSettings, has_url: bool, environment: &Environment) -> Option<(Provider, &'static str)> {
     const KEY: &str = "a key is configured";
     let is_of = |provider: &Provider, is: &dyn Fn(&EndpointEntry) -> bool| provider.endpoint().is_some_and(is);

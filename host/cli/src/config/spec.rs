@@ -1,8 +1,10 @@
-//! What an option is: its key in files, its flag, its environment variables, its bounds, and where it goes.
+//! The declaration of an option: its key in files, its flag, its environment variables, its bounds and its field.
 
 use serde_json::Value;
+use syrch::Provider;
+use syrch::databases::Executor;
+use syrch::models::EndpointEntry;
 use syrch::syrch_core::roles::Role;
-use syrch::{EndpointEntry, Provider};
 
 use super::Effective;
 use super::kind::Kind;
@@ -24,7 +26,7 @@ pub(crate) enum WhenFound {
     Never,
 }
 
-/// One option.
+/// The declaration of an option.
 pub(crate) struct Spec {
     /// Section and name in a file, such as `llm.model`; a name alone stands in no section.
     pub(crate) key: &'static str,
@@ -47,17 +49,20 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// The sentence with what the table of providers fills in.
+    /// The sentence with what the tables of engines and providers fill in.
     pub(crate) fn help(&self) -> String {
         if !self.help.contains('{') {
             return self.help.to_owned();
         }
-        let each = |say: &dyn Fn(Provider, &EndpointEntry) -> String| {
-            let said = Provider::all().filter_map(|provider| Some(say(provider, provider.endpoint()?)));
-            said.collect::<Vec<_>>().join(", ")
+        let executors = |what: fn(Executor) -> &'static str| Executor::all().map(what).collect::<Vec<_>>();
+        let each = |text: &dyn Fn(Provider, &EndpointEntry) -> String| {
+            let texts = Provider::all().filter_map(|provider| Some(text(provider, provider.endpoint()?)));
+            texts.collect::<Vec<_>>().join(", ")
         };
         let providers = Provider::all().map(|provider| format!("{} ({})", provider.name(), provider.summary()));
         self.help
+            .replace("{databases}", &executors(Executor::summary).join(" or "))
+            .replace("{executors}", &executors(Executor::name).join(", "))
             .replace("{providers}", &providers.collect::<Vec<_>>().join(", "))
             .replace("{models}", &each(&|provider, endpoint| format!("{} of {}", endpoint.model, provider.name())))
             .replace("{keys}", &each(&|_, endpoint| format!("{} serves {}", endpoint.key_variable, endpoint.origin)))
@@ -124,6 +129,9 @@ impl Spec {
 pub(crate) fn find(key: &str) -> Option<&'static Spec> {
     SPECS.iter().find(|spec| spec.key == key || spec.earlier.contains(&key))
 }
+
+/// The option that names the database.
+pub(crate) const DATABASE: &str = "execution.db_path";
 
 /// The option that names a strategy; it stands in no section.
 pub(crate) const STRATEGY: &str = "strategy";

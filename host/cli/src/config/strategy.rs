@@ -1,7 +1,7 @@
-//! The layer of the strategy, just above the defaults: who names one, and what it sets.
+//! The layer of the strategy, just above the defaults: which layer names it, and what it sets.
 
 use serde_json::Value;
-use syrch::Strategy;
+use syrch::settings::Strategy;
 use syrch::strategies::{self, Definition};
 use syrch::syrch_core::roles::Role;
 
@@ -12,7 +12,8 @@ use super::{Config, Origin};
 use crate::environment::Environment;
 use crate::failure::{Failure, Outcome};
 
-/// The strategy that the strongest layer names, and who names it; none: nobody does. What is wrong with a variable is told with the others.
+/// The strategy that the strongest layer names, with that layer. None if no layer names one. A wrong variable counts as unset here, since all
+/// wrong variables are reported together later.
 pub(super) fn chosen(
     entries: &[Entry],
     environment: &Environment,
@@ -35,7 +36,7 @@ pub(super) fn chosen(
     by_flag.and_then(|(_, value, origin)| word(value, origin)).or_else(by_variable).or_else(by_file)
 }
 
-/// The option that sets a value of the policy.
+/// The option that sets a value of the policy. None for an unknown key.
 pub(crate) fn option(key: &str) -> Option<&'static Spec> {
     spec::find(match key {
         "max_attempts" => "execution.max_attempts_per_node",
@@ -48,8 +49,8 @@ pub(crate) fn option(key: &str) -> Option<&'static Spec> {
 }
 
 impl Config {
-    /// Puts a strategy in force; the default one, when none was chosen.
-    pub(super) fn cast(&mut self, chosen: Option<(String, Origin)>) -> Outcome<()> {
+    /// Puts a strategy in force, or the default one when none was chosen.
+    pub(super) fn use_strategy(&mut self, chosen: Option<(String, Origin)>) -> Outcome<()> {
         let Some((word, by)) = chosen else { return self.put_in_force(strategies::DEFAULT, None) };
         self.put_in_force(&word, Some(Origin::Strategy(word.clone())))
             .map_err(|failure| Failure { message: format!("{by}: {}", failure.message), ..failure })?;
@@ -58,7 +59,7 @@ impl Config {
         Ok(())
     }
 
-    /// Without an origin all values are defaults.
+    /// Puts a strategy in force. Without an origin its values count as defaults.
     fn put_in_force(&mut self, word: &str, origin: Option<Origin>) -> Outcome<()> {
         let definition = strategies::find(word)?;
         self.effective.settings.strategy = definition.strategy();
@@ -93,21 +94,21 @@ impl Config {
         }
     }
 
-    /// Tells of settings for a role that nobody plays.
-    pub(super) fn warn_of_nobody(&mut self) {
+    /// Warns of settings for a role that has no plugin.
+    pub(super) fn warn_of_unused(&mut self) {
         let roles = &self.effective.settings.strategy.roles;
         let idle = self.parameters.iter().filter_map(|((target, key), origin)| match target {
             Target::Role(role) if !roles.contains_key(role) => Some((*role, key.clone(), origin.clone())),
             _ => None,
         });
         for (role, key, origin) in idle.collect::<Vec<_>>() {
-            self.warnings.push(format!("{origin} {role}.{key} is not used: nobody plays the {role}"));
+            self.warnings.push(format!("{origin} {role}.{key} is not used: no plugin implements the {role}"));
         }
     }
 
-    /// Warns that a strategy is not played as it is, when whoever named it may not know: the plugin was named by a weaker layer, such as a
-    /// file whose plugin replaces that of a flag's strategy.
-    pub(super) fn warn_of_recast(&mut self, role: Role, before: &Value, was: &Origin, origin: &Origin) {
+    /// Warns when a layer weaker than the one that named the strategy replaces one of its plugins, such as a config file under a `--strategy`
+    /// flag: the user may not expect that.
+    pub(super) fn warn_of_replaced(&mut self, role: Role, before: &Value, was: &Origin, origin: &Origin) {
         if matches!(was, Origin::Strategy(_)) && layer(origin) < layer(&self.origin(STRATEGY)) {
             let (plugin, strategy) = (before.as_str().unwrap_or_default(), &self.effective.strategy);
             self.warnings.push(format!(
@@ -117,7 +118,7 @@ impl Config {
     }
 }
 
-/// How much a layer counts.
+/// The rank of a layer; a higher one wins.
 fn layer(origin: &Origin) -> u8 {
     match origin {
         Origin::Default | Origin::Derived(_) | Origin::Strategy(_) => 0,

@@ -157,7 +157,7 @@ fn only_a_flag_names_a_trusted_plugin_by_a_relative_path() {
     std::fs::remove_file(own).unwrap();
     place.variable("SYRCH_TRUST", "mine.wasm");
     assert!(place.load(None, &[]).unwrap_err().message.starts_with("environment SYRCH_TRUST: `mine.wasm`"));
-    // What is no file is told, since it trusts nobody.
+    // A path without a file is reported, since no plugin is trusted by it.
     let config = place.load(None, &[("execution.trust", json!(["nowhere.wasm"]))]).unwrap();
     assert_eq!(config.effective.settings.trust, [Path::new("nowhere.wasm")]);
     assert_eq!(config.warnings, ["--trust: there is no file `nowhere.wasm`, so no plugin is trusted by it"]);
@@ -226,10 +226,10 @@ fn the_configuration_of_the_python_package_is_read() {
     assert!(config.warnings.iter().any(|warning| warning.contains("--strategy beam")), "{:?}", config.warnings);
 }
 
-/// Such a file lies in the current folder as a rule, which is somebody else's as far as the program knows: what it leaves as it is does
-/// not matter.
+/// Files of the Python package usually lie in the current folder and are untrusted there. They write out many defaults, which must not be
+/// errors.
 #[test]
-fn a_found_file_may_say_what_holds_anyway() {
+fn a_found_file_may_repeat_the_defaults() {
     let place = Place::new();
     let text = "execution:\n  executor_type: sqlite\n  cache_enabled: true\n  cache_ttl: 86400\n  calibration_enabled: true\n  verbose: false\n  max_depth: 2\n  stop_margin: 0.1\n";
     place.file("work/syrch.yml", text);
@@ -332,8 +332,9 @@ fn an_endpoints_key_is_its_own_or_its_vendors() {
     );
     let keys = |place: &Place, flags: &[(&'static str, Value)]| {
         let config = place.load(None, flags).unwrap();
-        let key =
-            |endpoint: &syrch::EndpointSettings| endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned());
+        let key = |endpoint: &syrch::settings::EndpointSettings| {
+            endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned())
+        };
         config.effective.settings.model.endpoints.values().map(key).collect::<Vec<_>>()
     };
     let is = |key: &str| Some(key.to_owned());
@@ -349,23 +350,23 @@ fn an_endpoints_key_is_its_own_or_its_vendors() {
 }
 
 #[test]
-fn answers_are_kept_unless_somebody_says_no() {
+fn answers_are_cached_by_default() {
     let mut place = Place::new();
     let folder = |place: &Place, flags: &[(&'static str, Value)]| {
         let config = place.load(None, flags).unwrap();
         assert!(config.answers.unwrap().ends_with(".cache/syrch/answers"));
         config.effective.settings.cache
     };
-    let kept = folder(&place, &[("cache.ttl_seconds", json!(60))]);
-    assert!(kept.folder.unwrap().ends_with(".cache/syrch/answers"));
-    assert_eq!(kept.ttl.as_secs(), 60);
+    let cache = folder(&place, &[("cache.ttl_seconds", json!(60))]);
+    assert!(cache.folder.unwrap().ends_with(".cache/syrch/answers"));
+    assert_eq!(cache.ttl.as_secs(), 60);
     place.variable("SYRCH_CACHE", "false");
     assert_eq!(folder(&place, &[]).folder, None);
     assert!(folder(&place, &[("cache.enabled", json!(true))]).folder.is_some());
 }
 
 #[test]
-fn the_document_hides_the_key_and_tells_origins() {
+fn the_document_hides_the_key_and_names_origins() {
     let mut place = Place::new();
     place.variable("SYRCH_API_KEY", "sk-canary");
     place.file("home/.syrch/config.yml", "plugins:\n  planner: {config: {width: 3}}\nsettings: {style: short}\n");
@@ -448,7 +449,7 @@ fn whatever_is_set_by_hand_beats_the_strategy() {
     assert_eq!(origin(&["plugins", "solver", "config", "samples"]), (json!(1), "-P".into()));
     assert_eq!(origin(&["plugins", "solver", "config", "agree"]).1, format!("strategy {own}"));
     assert_eq!(origin(&["plugins", "clarifier", "plugin"]), (json!("other"), "--clarifier".into()));
-    // The strategy's config was the replaced plugin's, and goes without a word; what was set by hand is told.
+    // The config of the strategy belonged to the replaced plugin and goes without a warning; what the user set is reported.
     assert_eq!(
         config.warnings,
         ["the config of the clarifier in a file is not used, since plugins.clarifier is another plugin"]
@@ -477,7 +478,7 @@ fn the_strongest_layer_names_the_strategy() {
     place.variable("SYRCH_STRATEGY", &variable);
     assert_eq!(named(&place, &[]), ("variable".into(), "environment SYRCH_STRATEGY".into()));
     assert_eq!(named(&place, &[("strategy", json!(flag))]), ("flag".into(), "--strategy".into()));
-    // A file's plugin stands, but whoever named the strategy on the command line is told.
+    // The plugin of the file stays, and a warning says so, since the strategy was named on the command line.
     place.file("flag.yml", "name: flag\nroles: {planner: theirs}\n");
     let config = place.load(None, &[("strategy", json!(flag))]).unwrap();
     assert_eq!(config.effective.settings.strategy.roles[&Role::Planner].to_string(), "mine");
@@ -485,7 +486,7 @@ fn the_strongest_layer_names_the_strategy() {
 }
 
 #[test]
-fn a_wrong_strategy_is_told_with_who_named_it() {
+fn a_wrong_strategy_is_reported_with_who_named_it() {
     let mut place = Place::new();
     let failure = place.load(None, &[("strategy", json!("deocmpose"))]).unwrap_err();
     let near = format!("did you mean `{}`?", strategies::DEFAULT);
@@ -501,7 +502,7 @@ fn a_wrong_strategy_is_told_with_who_named_it() {
 }
 
 #[test]
-fn nobody_may_play_the_linker() {
+fn the_linker_may_be_left_out() {
     let place = Place::new();
     let own =
         place.file("own.yml", "name: own\nroles: {linker: {plugin: link, config: {a: 1}}}\n").display().to_string();
@@ -553,7 +554,8 @@ fn what_is_set_is_what_is_got() {
             kind::Kind::Globs | kind::Kind::Files => json!(["a", "b*"]),
             kind::Kind::Rows => json!("aggregates"),
             kind::Kind::Text | kind::Kind::Secret => json!("set"),
-            kind::Kind::Answerer => json!("replay:a.jsonl"),
+            kind::Kind::Executor => json!("sqlite"),
+            kind::Kind::ModelSource => json!("replay:a.jsonl"),
             kind::Kind::Mapping(mapping) => mapping::sample(mapping),
         };
         let mut effective = Effective::default();

@@ -1,52 +1,54 @@
-//! Values between the form of files and that of settings.
+//! Conversions between the values of files and those of settings.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use syrch::{Provider, SimulatedKnobs, SimulatedSettings};
+use syrch::Provider;
+use syrch::models::SimulatedKnobs;
+use syrch::settings::SimulatedSettings;
 
 use super::Effective;
 
-// The setters get values that their kind has checked, so these conversions lose nothing.
+// The kind of the option has checked each value before, so these conversions lose nothing.
 
-/// A text.
+/// The value as a text.
 pub(super) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A whole number.
+/// The value as a whole number.
 pub(super) fn whole(value: &Value) -> u64 {
     value.as_u64().unwrap_or_default()
 }
 
-/// A whole number of 32 bits.
+/// The value as a whole number of 32 bits.
 pub(super) fn small(value: &Value) -> u32 {
     u32::try_from(whole(value)).unwrap_or(u32::MAX)
 }
 
-/// A number of things in memory.
+/// The value as a number of things in memory.
 pub(super) fn count(value: &Value) -> usize {
     usize::try_from(whole(value)).unwrap_or(usize::MAX)
 }
 
-/// A number.
+/// The value as a number.
 pub(super) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_default()
 }
 
-/// A number of seconds.
+/// The value, in seconds, as a duration.
 pub(super) fn seconds(value: &Value) -> Duration {
     Duration::try_from_secs_f64(number(value)).unwrap_or_default()
 }
 
-/// A time in seconds, whole where it is.
+/// A duration as a number of seconds, without a fraction where it has none.
 pub(super) fn shown_seconds(time: Duration) -> Value {
     let seconds = time.as_secs_f64();
     if time.subsec_nanos() == 0 { json!(time.as_secs()) } else { json!(seconds) }
 }
 
-/// Who answers model calls.
-pub(super) fn answerer(effective: &Effective) -> Value {
+/// The model source in force, such as `openai` or `replay:FILE`.
+pub(super) fn model_source(effective: &Effective) -> Value {
     let model = &effective.settings.model;
     if let Some(simulated) = &model.simulated {
         return json!(format!("simulated:{}", simulated.suite.display()));
@@ -58,9 +60,9 @@ pub(super) fn answerer(effective: &Effective) -> Value {
     }
 }
 
-/// Puts that in force. A word for a provider ends what a weaker layer said of recordings and suites; a recording to be made leaves the provider
-/// as it is.
-pub(super) fn set_answerer(effective: &mut Effective, value: &Value) {
+/// Puts a model source in force. A provider replaces the recording or suite of a weaker layer; a recording to be made leaves the provider
+/// unchanged.
+pub(super) fn set_model_source(effective: &mut Effective, value: &Value) {
     let model = &mut effective.settings.model;
     let word = text(value);
     (model.replay, model.record, model.simulated) = (None, None, None);
@@ -77,7 +79,7 @@ pub(super) fn set_answerer(effective: &mut Effective, value: &Value) {
     }
 }
 
-/// Turns a knob of the simulated model, whether it answers or not: who answers may be said later.
+/// Changes a setting of the simulated model, also while another source is in force, since a stronger layer may choose it later.
 pub(super) fn turn(effective: &mut Effective, turn: impl FnOnce(&mut SimulatedKnobs)) {
     turn(&mut effective.simulated);
     if let Some(simulated) = &mut effective.settings.model.simulated {

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::exit::Exit;
 
-/// Tells whether Ctrl-C was pressed.
+/// Whether Ctrl-C was pressed; shared by all copies.
 #[derive(Clone)]
 pub(crate) struct Interrupt {
     pressed: Arc<watch::Sender<bool>>,

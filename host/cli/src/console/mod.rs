@@ -49,10 +49,10 @@ const CYAN: &str = "\u{1b}[1;36m";
 const DIM: &str = "\u{1b}[2m";
 const RESET: &str = "\u{1b}[0m";
 
-/// The name that what the program tells people has in a log of JSON.
+/// The logger of notes, warnings and errors in a JSON log.
 const LOG: &str = "syrch.console";
 
-/// Standard error, shared by everything that speaks to the user.
+/// Standard error, shared by everything that writes to the user.
 pub(crate) struct Console {
     quiet: bool,
     format: LogFormat,
@@ -60,11 +60,11 @@ pub(crate) struct Console {
     /// Whether the line of progress may be drawn.
     draws: bool,
     bar: Mutex<Option<ProgressBar>>,
-    /// What was warned of, without who said it.
+    /// The warnings so far, without their source.
     warned: Mutex<Vec<String>>,
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn panicked(payload: &dyn Any, location: Option<&Location<'_>>) -> String {
     let literal = payload.downcast_ref::<&str>().copied();
     let words =
@@ -74,7 +74,7 @@ fn panicked(payload: &dyn Any, location: Option<&Location<'_>>) -> String {
 }
 
 impl Console {
-    /// One that writes notes unless `quiet`, and draws progress where the terminal can.
+    /// A console that writes notes unless `quiet`, and draws progress where the terminal can.
     pub(crate) fn new(quiet: bool, dumb: bool, scrubber: Scrubber) -> Self {
         let draws = !quiet && !dumb && std::io::stderr().is_terminal();
         Self { quiet, format: LogFormat::default(), scrubber, draws, bar: Mutex::new(None), warned: Mutex::default() }
@@ -91,7 +91,7 @@ impl Console {
         self.bar.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Standard error may be closed; there is nobody left to tell then.
+    /// Writes a line. Standard error may be closed, which is no error.
     fn print(&self, line: &str) {
         let write = || drop(anstream::stderr().write_all(line.as_bytes()));
         match self.bar().as_ref() {
@@ -118,8 +118,8 @@ impl Console {
         self.print(&json::line(&document));
     }
 
-    /// What people are told, as a line of JSON where the format is that.
-    fn tell(&self, level: &'static str, style: &str, label: &str, text: &str) {
+    /// Writes a message for people, as a line of JSON where the format is that.
+    fn message(&self, level: &'static str, style: &str, label: &str, text: &str) {
         match self.format {
             LogFormat::Text => self.write(style, label, text),
             LogFormat::Json => {
@@ -131,14 +131,14 @@ impl Console {
 
     /// An error with its hint; also when quiet.
     pub(crate) fn error(&self, failure: &Failure) {
-        self.tell("ERROR", RED, "error", &failure.message);
+        self.message("ERROR", RED, "error", &failure.message);
         if let Some(hint) = &failure.hint {
-            self.tell("INFO", CYAN, "hint", hint);
+            self.message("INFO", CYAN, "hint", hint);
         }
     }
 
-    /// Something that the user should know. Why a task failed is said once, although its plugin says it first; nothing else that a
-    /// plugin says can keep a warning back.
+    /// Writes a warning. The reason of a failed task is written once, although its plugin reports it first; no other message of a plugin can
+    /// suppress a warning.
     pub(crate) fn warn(&self, text: &str) {
         if self.quiet {
             return;
@@ -150,28 +150,28 @@ impl Console {
         }
         warned.extend(text.split_once(": ").map(|(_, what)| what.to_owned()));
         drop(warned);
-        self.tell("WARNING", YELLOW, "warning", text);
+        self.message("WARNING", YELLOW, "warning", text);
     }
 
-    /// From here on a panic of any thread is told like a warning: what it quotes may come from a database or a plugin.
-    pub(crate) fn hear_panics(self: &Arc<Self>) {
+    /// Writes the panics of all threads as errors from now on, escaped and scrubbed, since they may quote a database or a plugin.
+    pub(crate) fn report_panics(self: &Arc<Self>) {
         let console = Arc::clone(self);
         std::panic::set_hook(Box::new(move |panic| {
             if !console.quiet {
-                console.tell("ERROR", RED, "error", &panicked(panic.payload(), panic.location()));
+                console.message("ERROR", RED, "error", &panicked(panic.payload(), panic.location()));
             }
         }));
     }
 
-    /// Forgets what was warned of, since other work begins.
+    /// Forgets the warnings so far. Called when other work begins.
     pub(crate) fn forget_warnings(&self) {
         self.warned.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Something that the user may like to know.
+    /// Writes a note, unless quiet.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            self.tell("INFO", DIM, "", text);
+            self.message("INFO", DIM, "", text);
         }
     }
 
@@ -184,12 +184,12 @@ impl Console {
         }
     }
 
-    /// A question to the user; also when quiet, since somebody has to answer it.
+    /// Writes a question to the user, also when quiet.
     pub(crate) fn ask(&self, text: &str) {
-        self.tell("INFO", "", "", text);
+        self.message("INFO", "", "", text);
     }
 
-    /// Shows what is going on, in one line that is redrawn.
+    /// Shows the progress in one line that is redrawn.
     pub(crate) fn progress(&self, text: &str) {
         if !self.draws {
             return;
@@ -208,7 +208,7 @@ impl Console {
         bar.set_message(text);
     }
 
-    /// Takes the line of progress away.
+    /// Removes the line of progress.
     pub(crate) fn clear(&self) {
         if let Some(bar) = self.bar().take() {
             bar.finish_and_clear();
@@ -229,7 +229,7 @@ mod tests {
         let words: Vec<String> = std::env::args().collect();
         let console = Console::new(words.iter().any(|word| word == "quiet"), true, Scrubber::new(Vec::new()));
         let format = if words.iter().any(|word| word == "json") { LogFormat::Json } else { LogFormat::Text };
-        Arc::new(console.log_format(format)).hear_panics();
+        Arc::new(console.log_format(format)).report_panics();
         drop(std::thread::spawn(|| panic!("of \u{1b}[31mred\u{1b}[0m")).join());
     }
 
@@ -237,7 +237,7 @@ mod tests {
     fn panics_are_escaped_and_go_where_warnings_go() {
         let stderr = |words: &[&str]| {
             let mut command = Command::new(std::env::current_exe().unwrap());
-            // Names of tests that there are none of tell it what to do.
+            // The test above reads these words, which name no tests.
             command.args(["console::tests::panicking", "--include-ignored", "--exact", "--nocapture"]).args(words);
             let output = command.output().unwrap();
             assert!(output.status.success(), "{output:?}");

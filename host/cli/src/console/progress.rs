@@ -1,4 +1,4 @@
-//! Watches a search and shows how it goes.
+//! Shows the progress of a search.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,10 +7,10 @@ use syrch::{Observer, SearchEvent};
 
 use super::Console;
 
-/// The name that a search's events have in the log.
+/// The logger of the events of a search.
 const LOG: &str = "syrch.search";
 
-/// Tells the console what a search does.
+/// Writes the events of a search to the console and the log.
 pub(crate) struct Watch {
     console: Arc<Console>,
     state: Mutex<State>,
@@ -31,7 +31,7 @@ impl State {
 }
 
 impl Watch {
-    /// One that tells this console.
+    /// An observer that writes to this console.
     pub(crate) fn new(console: Arc<Console>) -> Self {
         Self { console, state: Mutex::default() }
     }

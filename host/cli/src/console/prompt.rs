@@ -20,7 +20,7 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    /// One that gives up on Ctrl-C.
+    /// A prompt that Ctrl-C ends.
     pub(crate) fn new(console: Arc<Console>, interrupt: Interrupt) -> Self {
         Self { console, interrupt }
     }
@@ -57,7 +57,7 @@ impl Ask for Prompt {
         });
         tokio::select! {
             line = tokio::task::spawn_blocking(read_line) => answer(&line.ok()??, &asked.choices),
-            // The search hears of Ctrl-C too and ends this wait; an answer of ours could come first and look like the user's.
+            // Ctrl-C stops the search as well, which ends this wait; an answer from here could come first and be taken for the user's.
             () = self.interrupt.wait() => std::future::pending().await,
         }
     }

@@ -2,9 +2,8 @@
 //!
 //! A text cell (or a column name) that begins with `=`, `+`, `-`, `@`, a tab or a line break, or with the full-width form of one of the
 //! signs, gets a leading `'`, unless it is a plain number such as `-5`: a spreadsheet would take the rest for a formula. Number cells
-//! stay as they are. Cells with a semicolon or a tab are quoted as those with a comma are. Characters that a terminal would obey, and those that
-//! turn or hide the text around them, are shown as on a
-//! terminal, but for tab and line breaks, which CSV can hold. JSON keeps every value unchanged.
+//! stay as they are. Cells with a semicolon or a tab are quoted as those with a comma are. Control characters, and those that reverse or
+//! hide the text around them, are shown as on a terminal, except tabs and line breaks, which CSV can hold. JSON holds every value unchanged.
 
 use serde_json::Value;
 use syrch::syrch_core::text::escape::{record, spreadsheet};

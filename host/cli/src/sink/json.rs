@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use syrch::json_value;
+use syrch::report::json_value;
 use syrch::syrch_core::ResultSet;
 
 use super::{Grid, terminal};

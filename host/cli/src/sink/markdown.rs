@@ -5,7 +5,7 @@ pub(crate) use syrch::syrch_core::text::escape::{fenced as code, markdown as tex
 
 use super::{Grid, plain};
 
-/// A table.
+/// The rows as a Markdown table; columns of numbers are aligned to the right.
 pub(crate) fn table(grid: &Grid) -> String {
     if grid.columns.is_empty() {
         return String::new();

@@ -1,8 +1,7 @@
-//! The sinks: one file per way of writing rows, each with its own escape. Whatever reaches them comes from a database, a model or a
+//! The sinks: a file for each format of rows, with its own escape. Whatever reaches them comes from a database, a model or a
 //! plugin and is not trusted.
 
 pub(crate) mod csv;
-pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod markdown;
 pub(crate) mod table;
@@ -13,7 +12,7 @@ use serde_json::Value;
 
 use crate::scrub::Scrubber;
 
-/// How the output is written.
+/// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Format {
     /// For people: the same as `table`

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Grid, plain, terminal};
 
-/// Characters of one cell at most; the other formats keep them all.
+/// Characters of one cell at most; the other formats write all of them.
 const CELL: usize = 500;
 
 /// The table; at most `width` columns wide where that is known.

@@ -1,4 +1,4 @@
-//! What is reserved, settled and refused.
+//! Reservations, settlements and refusals.
 
 use super::*;
 
@@ -55,7 +55,7 @@ fn money_is_reserved_and_a_cache_costs_none() {
     let spent = ledger.spent();
     assert_eq!((spent.calls, spent.cached, spent.calls_charged(), spent.tokens_charged), (2, 1, 3, 26));
     assert_eq!((spent.input_tokens, spent.cost_micros), (5, Some(100)));
-    // What the hit would have cost is told apart; one without a price makes all of that unknown.
+    // What the hit would have cost is counted apart; one without a price makes all of that unknown.
     assert_eq!((spent.saved_input_tokens, spent.saved_output_tokens, spent.saved_micros), (7, 3, None));
     let priced_only = Ledger::new(Budgets::default());
     priced_only.charge_hit(&Purpose::Judge, &Usage { cost_micros: Some(9), ..usage(7, 3) }).unwrap();
@@ -63,10 +63,10 @@ fn money_is_reserved_and_a_cache_costs_none() {
 }
 
 #[test]
-fn the_books_rebuild_the_ledger() {
-    let (ledger, books) =
+fn the_entries_rebuild_the_ledger() {
+    let (ledger, entries) =
         (Ledger::new(Budgets { tokens: 100, ..Budgets::default() }), Arc::<Mutex<Vec<Entry>>>::default());
-    let written = Arc::clone(&books);
+    let written = Arc::clone(&entries);
     ledger.listen(move |entry| written.lock().unwrap().push(entry.clone()));
     let first = ledger.reserve_call(&Purpose::Plan, &tokens(60)).unwrap();
     let second = ledger.reserve_call(&Purpose::Judge, &tokens(40)).unwrap();
@@ -77,6 +77,6 @@ fn the_books_rebuild_the_ledger() {
     ledger.charge_sql_run().unwrap();
     ledger.charge_hit(&Purpose::Plan, &usage(1, 1)).unwrap();
     let forward = Ledger::new(Budgets::default());
-    books.lock().unwrap().iter().for_each(|entry| forward.restore(entry));
+    entries.lock().unwrap().iter().for_each(|entry| forward.restore(entry));
     assert_eq!(forward.spent(), ledger.spent());
 }

@@ -1,4 +1,4 @@
-//! Cells of the tables, from an index of values.
+//! Cells of tables, found by an index of values.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -10,46 +10,49 @@ use crate::{Hit, Value};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Match {
-    /// Equal, letter case aside.
+    /// The cell equals the phrase, letter case aside.
     Exact,
-    /// By shared groups of three characters.
+    /// The cell shares groups of three characters with the phrase.
     Ngram,
-    /// By edit distance.
+    /// The cell is within a small edit distance of the phrase.
     Fuzzy,
-    /// By vectors.
+    /// The cell's embedding is near that of the phrase.
     Vector,
-    /// Another match, by name.
+    /// Another comparison, by name; an index may refuse it.
     Other(String),
 }
 
-/// What a column holds.
+/// The values of one column, in summary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The column.
+    /// The column's name as the catalog spells it.
     pub column: String,
-    /// Its least value.
+    /// The least value in the engine's order.
     pub least: Value,
-    /// Its greatest value.
+    /// The greatest value in the engine's order.
     pub greatest: Value,
-    /// Its most frequent values and how often each occurs, most frequent first.
+    /// The most frequent values with their counts, the most frequent first.
     pub frequent: Vec<(Value, u64)>,
 }
 
-/// An index over the granted cells of a database; what the host itself (the offline provider) and the port `cells` read. A call that still
-/// runs after its deadline ends with [`PortError::Budget`], as one that breaks the rule [`OVERRUN`](super::OVERRUN) does.
+/// An index over the cells of the granted tables of a database. The port `cells` and the host itself (the offline provider) read it. A call
+/// that still runs after its deadline fails with [`PortError::Budget`].
 #[async_trait]
 pub trait CellIndex: Send + Sync {
-    /// What columns hold; at most `limit` frequent values for each.
+    /// Called for the port `cells.samples`, and by the host for its own prompts. Returns one sample for each column, in order, with at most
+    /// `limit` frequent values each.
     ///
     /// # Errors
-    /// Unknown names.
+    /// [`PortError::UnknownName`] for a table or column that the catalog lacks.
     async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError>;
-    /// Cells that match each phrase, best first; the hit's `snippet` is the cell's exact text, `table` and `column` its place.
+    /// Called for the port `cells.find`, and by the host to find values that a question names. Returns at most `limit` hits for each
+    /// phrase, in the order of the phrases, best first; a hit's `snippet` is the cell's exact text, `table` and `column` say where it is.
     ///
     /// # Errors
-    /// [`PortError::Unsupported`] for a match that this index lacks.
+    /// [`PortError::Unsupported`] for a comparison that this index lacks.
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError>;
-    /// Whether [`find`](Self::find) would find the same at another time in the same data: not where its index ends because time was up.
+    /// Whether [`find`](Self::find) returns the same for the same data at any time. Called before its answer is cached. `false` for an
+    /// index whose building ended early because its time was up.
     fn is_repeatable(&self) -> bool {
         true
     }

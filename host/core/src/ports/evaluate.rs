@@ -1,4 +1,4 @@
-//! The other roles of the same search.
+//! The roles that a solver may call: calibrator and reward.
 
 use async_trait::async_trait;
 
@@ -8,13 +8,13 @@ use crate::{Candidate, Signals, Verdict};
 /// The port `evaluate` of one role call.
 #[async_trait]
 pub trait EvaluatePort: Send + Sync {
-    /// The calibrated confidence of each (raw confidence, signals), in order.
+    /// Called when a guest has claims to calibrate. Returns the calibrated confidence of each (raw confidence, signals), in order.
     ///
     /// # Errors
     /// When the calibrator fails.
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError>;
-    /// Starts a judgement; what comes back waits for one verdict for each candidate, judged together, or for the reward's failure.
-    /// `ticket` is the call's number in its role call; dropping the flight ends it.
+    /// Called when a guest wants candidates judged together. The returned future resolves to one verdict for each candidate, in order, or
+    /// to the reward's failure. `ticket` is the call's number in its role call; dropping the future ends the judgement.
     async fn issue_reward(&self, ticket: Ticket, candidates: Vec<Candidate>)
     -> Flight<Result<Vec<Verdict>, PortError>>;
 }

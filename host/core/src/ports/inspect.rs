@@ -1,4 +1,4 @@
-//! Syntax, catalog facts, plans and statistics.
+//! What can be found out about a statement or a column without running a statement of the guest's: syntax, names, plans, statistics.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -6,84 +6,84 @@ use serde::{Deserialize, Serialize};
 use super::PortError;
 use crate::SqlError;
 
-/// A literal of a statement, and the column it is compared with where that is clear.
+/// A literal of a statement, with the column that it is compared with where that is clear.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Literal {
-    /// The column's table.
+    /// The table of that column.
     pub table: Option<String>,
-    /// The column.
+    /// The name of that column.
     pub column: Option<String>,
-    /// The literal's text, without quotes.
+    /// The literal's text without quotes.
     pub text: String,
 }
 
-/// What one statement speaks of, in the catalog's spelling.
+/// The names and parts of one statement, spelled as the catalog spells them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Facts {
-    /// Tables and views.
+    /// The tables and views that it reads.
     pub tables: Vec<String>,
-    /// Columns as `table.column`.
+    /// The columns that it reads, as `table.column`.
     pub columns: Vec<String>,
-    /// Functions, lower case.
+    /// The functions that it calls, in lower case.
     pub functions: Vec<String>,
-    /// Literals.
+    /// The literals that it holds.
     pub literals: Vec<Literal>,
-    /// Subqueries as text.
+    /// Its subqueries as text.
     pub subqueries: Vec<String>,
-    /// Finished tasks that stand in FROM.
+    /// The names of the finished tasks that stand in its FROM.
     pub tasks: Vec<String>,
     /// Whether the outermost query has ORDER BY.
     pub ordered: bool,
     /// The statement in canonical spelling.
     pub normalized: String,
-    /// That, with literals replaced by `?`.
+    /// The statement in canonical spelling, with `?` for each literal.
     pub skeleton: String,
 }
 
-/// An engine's plan.
+/// The plan by which an engine would run a statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// How `text` is to be read, such as `sqlite-eqp`.
+    /// The format of `text`, such as `sqlite-eqp`.
     pub format: String,
-    /// The plan.
+    /// The plan as the engine writes it.
     pub text: String,
-    /// The engine's own cost unit.
+    /// The expected cost in the engine's own unit.
     pub cost: Option<f64>,
-    /// Rows expected.
+    /// The expected number of rows.
     pub rows: Option<f64>,
 }
 
-/// Statistics of one column.
+/// Statistics of one column; `None` where the engine has none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ColumnStats {
-    /// The column.
+    /// The column's name as the catalog spells it.
     pub column: String,
-    /// Different values.
+    /// The number of different values.
     pub distinct: Option<f64>,
-    /// Share of NULL, 0 to 1.
+    /// The share of NULL, 0 to 1.
     pub null_fraction: Option<f64>,
-    /// Correlation of value order and row order.
+    /// The correlation of the order of values and the order of rows, -1 to 1.
     pub correlation: Option<f64>,
-    /// Bytes.
+    /// The average size of a value, in bytes.
     pub average_width: Option<u32>,
 }
 
 /// The port `inspect` of one role call.
 #[async_trait]
 pub trait InspectPort: Send + Sync {
-    /// Parses and resolves one statement without running it.
+    /// Called to parse and resolve one statement without running it. It reads the catalog alone.
     ///
     /// # Errors
-    /// What the guard or the catalog has against it.
+    /// When the guard refuses the statement, or the catalog lacks a name.
     async fn check(&self, text: &str) -> Result<Facts, SqlError>;
-    /// The engine's plan.
+    /// Called for the engine's plan of one statement; it counts as a statement.
     ///
     /// # Errors
-    /// What the guard or the engine has against it.
+    /// When the guard or the engine refuses the statement.
     async fn explain(&self, text: &str) -> Result<Plan, SqlError>;
-    /// Statistics of columns.
+    /// Called for the statistics of these columns; returns them in the same order.
     ///
     /// # Errors
-    /// Unknown names.
+    /// [`PortError::UnknownName`] for a table or column that the catalog lacks.
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError>;
 }

@@ -1,4 +1,4 @@
-//! Language models: what a guest may ask, and what a provider implements.
+//! Language models: what a guest may ask of them, and what a provider implements.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,50 +9,50 @@ use serde::{Deserialize, Serialize};
 use super::{Flight, Ticket};
 use crate::{Catalog, Json, Problem, Task};
 
-/// Who says a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Speaker {
-    /// The instructions.
+    /// The instructions to the model.
     System,
-    /// The user.
+    /// The user's side of the exchange.
     User,
-    /// The model.
+    /// The model's side of the exchange.
     Assistant,
 }
 
 /// One message of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who says it.
+    /// The author, who decides the message's role at the endpoint.
     pub speaker: Speaker,
-    /// What is said.
+    /// The text as it is sent.
     pub text: String,
 }
 
-/// Why a call is made.
+/// The purpose of a model call. Reports sum up by it, and the configuration may send it to a model of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
-    /// Narrow the catalog.
+    /// The call narrows the catalog.
     Link,
-    /// Decompose the question.
+    /// The call decomposes the question.
     Plan,
-    /// Write SQL.
+    /// The call writes SQL.
     Generate,
-    /// Repair SQL.
+    /// The call repairs SQL.
     Repair,
-    /// Judge SQL.
+    /// The call judges SQL.
     Judge,
-    /// Choose between candidates.
+    /// The call chooses between candidates.
     Select,
-    /// Estimate a confidence.
+    /// The call estimates a confidence.
     Calibrate,
-    /// Ask the user.
+    /// The call writes a question to the user.
     Clarify,
-    /// Put a result into words.
+    /// The call puts a result into words.
     Summarise,
-    /// Rewrite SQL.
+    /// The call rewrites SQL.
     Rewrite,
     /// Another purpose, by name.
     Other(String),
@@ -78,7 +78,7 @@ impl Purpose {
     }
 }
 
-/// What a reply must be.
+/// The shape that a reply must have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
@@ -92,37 +92,110 @@ pub enum Shape {
     Yaml(Vec<String>),
     /// One of these words; `parsed` is it as a JSON string.
     Choice(Vec<String>),
-    /// An embedding of each message; the text is [`crate::encode::vectors`] of them. Of the host's own calls alone: a guest has the port `search`.
+    /// An embedding of each message; the reply's text is [`crate::encode::vectors`] of them. Only the host makes such calls; guests have
+    /// the port `search`.
     Vectors,
-    /// Another shape, by name; the host knows none.
+    /// Another shape, by name, which every provider refuses.
     Other(String),
 }
 
-/// One call of a model.
+/// One call of a model. [`Request::key`] decides which of its fields a reply depends on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// Why it is made.
+    /// The purpose of the call.
     pub purpose: Purpose,
-    /// The prompt.
+    /// The prompt, in the order in which the messages are sent.
     pub messages: Vec<Message>,
-    /// What the reply must be.
+    /// The shape that the reply must have.
     pub expect: Shape,
-    /// A configured name; none: the default.
+    /// A configured model's name; `None` means the one for the purpose, or the default.
     pub model: Option<String>,
-    /// The SQL texts the call is about. Never sent.
+    /// The SQL texts that the call is about. They are never sent.
     pub subjects: Vec<String>,
-    /// 0 to 2.
+    /// The sampling temperature, 0 to 2; `None` means the configured one.
     pub temperature: Option<f32>,
-    /// 0 to 1.
+    /// The probability mass to sample from, 0 to 1.
     pub top_p: Option<f32>,
-    /// Output tokens.
+    /// The most output tokens; `None` means the configured number.
     pub max_tokens: Option<u32>,
-    /// Where to stop.
+    /// Sequences at which the model stops.
     pub stop: Vec<String>,
-    /// Whether to report the sum of log probabilities.
+    /// Whether the reply reports the sum of its log probabilities.
     pub logprobs: bool,
-    /// Which of several samples of the same prompt.
+    /// The number of this sample among several of the same prompt.
     pub sample: u32,
+}
+
+/// What identifies a request: everything in it that a reply depends on. Every key of a cache, a memo or a recording is made of this, so that
+/// a new field of [`Request`] cannot be forgotten in one of them. Serialised, different keys are different.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequestKey<'a> {
+    /// The name of [`Request::purpose`]. `None` where the model that answers is known, since the purpose is not sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<&'a str>,
+    /// The messages of [`Request::messages`].
+    pub messages: &'a [Message],
+    /// The shape of [`Request::expect`].
+    pub expect: &'a Shape,
+    /// The name in [`Request::model`].
+    pub model: Option<&'a str>,
+    /// The bits of [`Request::temperature`], since JSON cannot write every number.
+    pub temperature: Option<u32>,
+    /// The bits of [`Request::top_p`].
+    pub top_p: Option<u32>,
+    /// The limit of [`Request::max_tokens`].
+    pub max_tokens: Option<u32>,
+    /// The texts of [`Request::stop`].
+    pub stop: &'a [String],
+    /// The flag of [`Request::logprobs`].
+    pub logprobs: bool,
+    /// The number in [`Request::sample`].
+    pub sample: u32,
+}
+
+impl Request {
+    /// The request's identity. Callers replace the fields that mean the same in several spellings, such as the name of the default model.
+    #[must_use]
+    pub fn key(&self) -> RequestKey<'_> {
+        // The statements that a call is about are never sent.
+        let Self {
+            purpose,
+            messages,
+            expect,
+            model,
+            subjects: _,
+            temperature,
+            top_p,
+            max_tokens,
+            stop,
+            logprobs,
+            sample,
+        } = self;
+        RequestKey {
+            purpose: Some(purpose.name()),
+            messages,
+            expect,
+            model: model.as_deref(),
+            temperature: temperature.map(f32::to_bits),
+            top_p: top_p.map(f32::to_bits),
+            max_tokens: *max_tokens,
+            stop,
+            logprobs: *logprobs,
+            sample: *sample,
+        }
+    }
+
+    /// Bytes that the request can add to a prompt: its messages, and what an endpoint may get of the expected shape in words.
+    #[must_use]
+    pub fn prompt_bytes(&self) -> usize {
+        let words = |words: &[String]| words.iter().map(String::len).sum();
+        let shape: usize = match &self.expect {
+            Shape::Text | Shape::Sql | Shape::Vectors => 0,
+            Shape::Json(text) | Shape::Other(text) => text.len(),
+            Shape::Yaml(list) | Shape::Choice(list) => words(list),
+        };
+        self.messages.iter().map(|message| message.text.len()).sum::<usize>() + shape
+    }
 }
 
 /// What a call used.
@@ -132,60 +205,60 @@ pub struct Usage {
     pub input_tokens: u32,
     /// Tokens of the reply.
     pub output_tokens: u32,
-    /// Price in millionths; none: unknown.
+    /// The price in millionths of the price table's currency; `None` when it is unknown.
     pub cost_micros: Option<u64>,
-    /// The model that answered.
+    /// The name of the model that answered, as its endpoint gives it.
     pub model: String,
 }
 
 /// A model's reply, checked against the expected shape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// The text as it came.
+    /// The text as the model wrote it.
     pub text: String,
-    /// What the expected shape found in it.
+    /// What the expected shape found in the text, as a JSON document; `None` for [`Shape::Text`].
     pub parsed: Option<Json>,
-    /// Whether it stopped at the length limit.
+    /// Whether the reply ended at the limit of output tokens.
     pub truncated: bool,
-    /// Sum of log probabilities over the reply's tokens.
+    /// The sum of log probabilities over the reply's tokens, if it was requested and the endpoint reports it.
     pub logprob: Option<f64>,
-    /// What it used.
+    /// What the call used.
     pub usage: Usage,
 }
 
-/// Why a call failed.
+/// Why a model call failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "lowercase")]
 pub enum LlmError {
-    /// Calls, tokens or money are used up.
+    /// The search's calls, tokens or cost are used up.
     #[error("the model budget is used up")]
     Budget,
-    /// Not allowed.
+    /// The call is not allowed.
     #[error("denied: {0}")]
     Denied(String),
-    /// There is no answer: a model refused, or the rules did not understand.
+    /// There is no answer: the model declined, or the offline rules did not understand the request.
     #[error("refused: {0}")]
     Refused(String),
-    /// The prompt or the reply is over the limit.
+    /// The prompt or the reply is over its limit.
     #[error("prompt or reply over the limit")]
     TooLarge,
-    /// A reply of another shape than expected; the text is its beginning.
+    /// The reply does not have the expected shape; the text is its beginning.
     #[error("malformed reply: {0}")]
     Malformed(String),
-    /// This provider cannot serve the purpose or shape.
+    /// This provider cannot serve the purpose or the shape.
     #[error("unsupported: {0}")]
     Unsupported(String),
-    /// Somebody cancelled it.
+    /// The guest, the host or the user cancelled the call.
     #[error("cancelled")]
     Cancelled,
-    /// The endpoint could not be reached or failed.
+    /// The endpoint could not be reached, or failed.
     #[error("{0}")]
     Unavailable(String),
-    /// The recording that answers in place of a model lacks the call; the text names the nearest one it has. It ends the search, and a
-    /// guest hears only that the model is unavailable, since the text may quote what it was not to see.
+    /// The recording that stands in for a model lacks the call; the text names the nearest call that it has. It ends the search, and a
+    /// guest gets only that the model is unavailable, since the text may quote what the guest must not see.
     #[error("{0}")]
     Missed(String),
-    /// Anything else.
+    /// A failure of another kind; the text explains it.
     #[error("{0}")]
     Other(String),
 }
@@ -193,35 +266,36 @@ pub enum LlmError {
 /// The port `llm` of one role call.
 #[async_trait]
 pub trait LlmPort: Send + Sync {
-    /// The names that a request may hold.
+    /// Called when a guest asks which models a request may name. Returns their configured names, the default first.
     fn models(&self) -> Vec<String>;
-    /// Makes the call; what comes back waits for the reply, which is an [`LlmError`] at worst. `ticket` is the call's number in its
-    /// role call; dropping the flight ends the call.
+    /// Called when a guest makes a model call, in the order in which it makes them; returns when the call is registered. The returned
+    /// future resolves to the reply or to why there is none. `ticket` is the call's number in its role call; dropping the future ends the
+    /// call.
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>>;
 }
 
-/// A request with what the host knows around it, so that a provider need not read prompts.
+/// A request together with what the host knows about it, so that a provider need not parse prompts.
 #[derive(Clone)]
 pub struct ModelCall {
-    /// What the guest asked.
+    /// The request as the guest made it.
     pub request: Request,
-    /// The problem under search.
+    /// The problem of the search.
     pub problem: Arc<Problem>,
-    /// The task that the calling role works on.
+    /// The task that the calling role works on, if it works on one.
     pub task: Option<Arc<Task>>,
     /// The catalog that the calling role sees.
     pub catalog: Arc<Catalog>,
 }
 
-/// What came of a call. `usage` is there whenever the provider reported one, also beside an error; a call that an endpoint turned away
-/// (an error status) used nothing.
+/// The outcome of a call. `usage` is set whenever the provider reported one, also beside an error; a call that an endpoint rejected with an
+/// error status used nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelOutcome {
-    /// The reply or the failure.
+    /// The reply, or why there is none.
     pub result: Result<Reply, LlmError>,
-    /// What it used.
+    /// What the call used, as reported; `None` when nothing was reported.
     pub usage: Option<Usage>,
-    /// Whether anything was sent, so that the call must be charged even when it failed.
+    /// Whether anything was sent, so that the call must be charged even if it failed.
     pub sent: bool,
     /// Whether the same call may succeed later, and when.
     pub retry: Retry,
@@ -230,29 +304,29 @@ pub struct ModelOutcome {
 /// Whether a failed call is worth another try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Retry {
-    /// It would fail again, or it did not fail.
+    /// The call would fail again, or it did not fail.
     #[default]
     No,
-    /// It may succeed after a while.
+    /// The call may succeed after a while.
     Yes,
-    /// The endpoint said when to come back.
+    /// The endpoint named the time after which the call may succeed. Zero: the provider has simplified the request and can send it at once.
     After(Duration),
 }
 
 impl ModelOutcome {
-    /// What came of a call that was sent.
+    /// The outcome of a call that was sent and is not worth another try.
     #[must_use]
     pub fn sent(result: Result<Reply, LlmError>, usage: Option<Usage>) -> Self {
         Self { result, usage, sent: true, retry: Retry::No }
     }
 
-    /// A failure before anything was sent.
+    /// The outcome of a call that failed before anything was sent.
     #[must_use]
     pub fn unsent(error: LlmError) -> Self {
         Self { result: Err(error), usage: None, sent: false, retry: Retry::No }
     }
 
-    /// The same, with what is known about another try.
+    /// This outcome with another [`Retry`].
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -266,65 +340,71 @@ pub struct Estimate {
     pub input_tokens: u64,
     /// Tokens of the reply.
     pub output_tokens: u64,
-    /// Price in millionths; none: unknown.
+    /// The price in millionths; `None` when it is unknown.
     pub cost_micros: Option<u64>,
 }
 
 impl Estimate {
-    /// Tokens, input and output together.
+    /// Tokens of prompt and reply together.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 }
 
-/// A request on the wire as it would be sent, secrets left out.
+/// A request as it would be sent, without secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preview {
-    /// Such as `POST`.
+    /// The HTTP method, such as `POST`.
     pub method: String,
-    /// Where to.
+    /// The URL that it would go to.
     pub url: String,
-    /// Names and values; a secret's value is `***`.
+    /// Names and values of the headers; a secret's value is `***`.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The JSON document that would be the request's body.
     pub body: serde_json::Value,
 }
 
-/// A backend for models.
+/// A backend for models, or a layer around one. Everything but [`complete`](Self::complete) must return at once; all of it may be called
+/// from several tasks at the same time.
 #[async_trait]
 pub trait ModelProvider: Send + Sync {
-    /// The provider's name in reports, such as `openai` or `offline`.
+    /// The provider's name in reports and journals, such as `openai` or `offline`.
     fn name(&self) -> &str;
-    /// The model names that a request may hold, the default first.
+    /// The names that a request may hold, the default first. Called before each call, to refuse a name that is not among them.
     fn models(&self) -> Vec<String>;
-    /// Which endpoint and model would answer the call: with the request, all that a reply depends on. None: its replies are not to be
-    /// kept, since it is as quick as a cache or already one.
+    /// Called before a call to make its cache key. Returns what identifies the endpoint, the model and the settings that would answer:
+    /// together with [`Request::key`] everything that the reply depends on. `None` when replies are not to be cached, since the provider is
+    /// as quick as a cache or is one.
     fn identity(&self, call: &ModelCall) -> Option<String>;
-    /// An upper estimate of what the call will use.
+    /// Called before a call is sent, to reserve its budget, and possibly several times with other output limits. Returns an upper bound of
+    /// what the call will use, which must not decrease when `max_tokens` grows. An estimate of no tokens means that calls are free.
     fn estimate(&self, call: &ModelCall) -> Estimate;
-    /// The exact exchange that [`ModelProvider::complete`] would begin, without secrets; none: nothing would be sent.
+    /// Called in a dry run instead of [`complete`](Self::complete). Returns the exact request that `complete` would send first, without
+    /// secrets; `None` when it would send nothing.
     fn preview(&self, call: &ModelCall) -> Option<Preview>;
-    /// Makes the call. Dropping the future ends it.
+    /// Makes the call. Failures are part of the outcome, which also says whether anything was sent and must be charged. Dropping the future
+    /// ends the call as soon as possible.
     async fn complete(&self, call: &ModelCall) -> ModelOutcome;
-    /// The layers that a call passes before it comes to whoever answers, outermost first.
+    /// The names of the layers that a call passes before it reaches the backend, the outermost first. Called by tests and for display.
     fn layers(&self) -> Vec<&'static str> {
         Vec::new()
     }
 }
 
-/// A decorator around another provider: what it does not change is the inner one's. Every layer is a [`ModelProvider`].
+/// A decorator around another provider. Every layer is a [`ModelProvider`], which forwards to the inner one whatever the layer does not
+/// change.
 #[async_trait]
 pub trait ModelLayer: Send + Sync {
-    /// Its name in the list of layers.
+    /// The layer's name in [`ModelProvider::layers`].
     fn layer(&self) -> &'static str;
-    /// The provider that it stands around.
+    /// The provider that this layer decorates.
     fn inner(&self) -> &dyn ModelProvider;
-    /// What it makes of [`ModelProvider::estimate`].
+    /// Called for [`ModelProvider::estimate`]. The default is the estimate of the inner provider.
     fn estimated(&self, call: &ModelCall) -> Estimate {
         self.inner().estimate(call)
     }
-    /// What it makes of [`ModelProvider::complete`].
+    /// Called for [`ModelProvider::complete`]. The layer calls the inner provider or replies itself.
     async fn call(&self, call: &ModelCall) -> ModelOutcome;
 }
 

@@ -1,8 +1,8 @@
-//! What the host lends to a plugin. Each file has the name of the WIT interface that it mirrors: its values, and the trait
-//! behind it. [`Database`] and [`ModelProvider`] are what backends implement; the port traits are what one role call sees of them.
+//! What the host lends to a plugin. Each file has the name of the WIT interface that it mirrors, and holds its values and the trait behind
+//! it. Backends implement [`Database`] and [`ModelProvider`]; the port traits are what one role call sees of them.
 
-mod asker;
 mod cells;
+mod current_search;
 mod evaluate;
 mod inspect;
 mod llm;
@@ -18,50 +18,50 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use asker::{NOBODY, asker, on_behalf_of};
 pub use cells::{CellIndex, CellsPort, Match, Sample};
+pub use current_search::{NO_SEARCH, current_search, in_search};
 pub use evaluate::EvaluatePort;
 pub use inspect::{ColumnStats, Facts, InspectPort, Literal, Plan};
 pub use llm::{
     Estimate, LlmError, LlmPort, Message, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Preview, Purpose, Reply,
-    Request, Retry, Shape, Speaker, Usage,
+    Request, RequestKey, Retry, Shape, Speaker, Usage,
 };
 pub use rows::{Page, RowsGrant, RowsPort};
 pub use run::{Budget, Policy, RunPort, TimeLeft};
-pub use search::{Embedder, MAX_EMBEDDED, MAX_EMBEDDED_TEXT, MAX_HITS, MAX_LOOKUP_TEXT, MAX_LOOKUPS, SearchPort};
-pub use sql::{Database, DatabaseError, OVERRUN, Query, Relation, SqlPort};
+pub use search::{Embedder, MAX_EMBEDDED, MAX_EMBEDDED_TEXT, MAX_HITS, MAX_QUERIES, MAX_QUERY_TEXT, SearchPort};
+pub use sql::{Database, DatabaseError, OVERRUN, Relation, SqlPort, SqlQuery};
 pub use trace::{Level, TracePort};
 pub use wait::{Unrecorded, WaitPort};
 
-/// The number of a call that is under way, unique within its role call, in the order in which the guest made them, from 1.
+/// The number of a call in flight, unique within its role call: 1, 2, … in the order in which the guest made the calls.
 pub type Ticket = u32;
 
-/// The ticket of what the host itself does within a role call, one thing after another.
+/// The ticket of calls that the host itself makes within a role call, one after another.
 pub const HOST: Ticket = 0;
 
-/// A call under way.
+/// The future of a call in flight.
 pub type Flight<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Errors of the ports `rows`, `cells`, `search`, `inspect` and `evaluate`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortError {
-    /// Not granted, or not for this role.
+    /// The user does not grant it, or the role's world does not import the port.
     #[error("denied: {0}")]
     Denied(String),
-    /// This engine or this set of plugins cannot do it.
+    /// The engine or the strategy cannot do it.
     #[error("unsupported")]
     Unsupported,
-    /// A name that the catalog lacks.
+    /// The catalog lacks this name.
     #[error("unknown name `{0}`")]
     UnknownName(String),
-    /// The search may do no more of this.
+    /// The search's budget for it is used up.
     #[error("budget used up")]
     Budget,
-    /// It cannot be used now.
+    /// It cannot be used at the moment.
     #[error("unavailable: {0}")]
     Unavailable(String),
-    /// Anything else.
+    /// A failure of another kind; the text explains it.
     #[error("{0}")]
     Other(String),
 }
@@ -69,24 +69,24 @@ pub enum PortError {
 /// The ports of one role call. The runtime lends a guest only those that its role's world imports.
 #[derive(Clone)]
 pub struct Ports {
-    /// The run's facts.
+    /// The port `run`: the run's settings and budget.
     pub run: Arc<dyn RunPort>,
-    /// Models.
+    /// The port `llm`: model calls.
     pub llm: Arc<dyn LlmPort>,
-    /// Syntax and catalog.
+    /// The port `inspect`: syntax, catalog facts, plans and statistics.
     pub inspect: Arc<dyn InspectPort>,
-    /// Statements.
+    /// The port `sql`: statements.
     pub sql: Arc<dyn SqlPort>,
-    /// Cells of results.
+    /// The port `rows`: cells of results.
     pub rows: Arc<dyn RowsPort>,
-    /// Cells of tables.
+    /// The port `cells`: cells of tables.
     pub cells: Arc<dyn CellsPort>,
-    /// The other roles.
+    /// The port `evaluate`: calibrator and reward.
     pub evaluate: Arc<dyn EvaluatePort>,
-    /// Retrieval.
+    /// The port `search`: retrieval and embeddings.
     pub search: Arc<dyn SearchPort>,
-    /// What people see.
+    /// The port `trace`: what people see of the search.
     pub trace: Arc<dyn TracePort>,
-    /// What order could change.
+    /// The port `wait`: which calls have ended.
     pub wait: Arc<dyn WaitPort>,
 }

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use super::PortError;
 use crate::{ResultSet, Value};
 
-/// How much cell text a role may see: the user's `--rows`.
+/// How much cell text roles may see: the user's `--rows`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowsGrant {
-    /// Nothing.
+    /// No cells, and nothing computed from them.
     None,
-    /// Counts, minimum and maximum.
+    /// Counts, minimum and maximum of columns, and no cells.
     Aggregates,
-    /// That many rows of a result.
+    /// The first rows of a result, as many as this number.
     Sample(u32),
-    /// All.
+    /// All rows of a result.
     Full,
 }
 
@@ -55,21 +55,22 @@ impl std::str::FromStr for RowsGrant {
     }
 }
 
-/// Some rows of a result.
+/// A part of the rows of a result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Page {
-    /// Column names, by position.
+    /// The names of the columns, by position.
     pub columns: Vec<String>,
-    /// The rows.
+    /// The cells of each row, by position.
     pub rows: Vec<Vec<Value>>,
-    /// Whether the grant or the page's size cut it.
+    /// Whether the grant or the size of a page cut the rows that were requested.
     pub clipped: bool,
 }
 
 /// The port `rows` of one role call.
 #[async_trait]
 pub trait RowsPort: Send + Sync {
-    /// Rows from `offset`, at most `limit` and at most what the grant shows.
+    /// Called when a guest reads rows of a result that it holds. Returns the rows from `offset`, at most `limit` and at most as many as the
+    /// grant allows.
     ///
     /// # Errors
     /// [`PortError::Denied`] without the grant.

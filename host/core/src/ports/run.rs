@@ -1,22 +1,22 @@
-//! The run's fixed facts.
+//! The run's settings, which do not change, and what is left of its budgets.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
-/// What the user asked for, clamped by the host.
+/// The user's policy of the search, clamped by the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
-    /// Stop trying at or above it, 0 to 1.
+    /// The confidence at or above which no further statement is tried, 0 to 1.
     pub high_confidence: f64,
-    /// Statements tried for one task.
+    /// The most statements that are tried for one task.
     pub max_attempts: u32,
-    /// Levels of decomposition.
+    /// The most levels of decomposition.
     pub max_depth: u32,
-    /// Tasks under way at once.
+    /// The most tasks that run at once.
     pub max_parallel: u32,
-    /// Steps of the planner that may change the graph.
+    /// The most steps of the planner that change the graph.
     pub max_rounds: u32,
 }
 
@@ -26,42 +26,43 @@ impl Default for Policy {
     }
 }
 
-/// How much of the deadline is left, coarsely.
+/// How much of the deadline is left, in three steps, so that a guest learns little from time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TimeLeft {
-    /// More than a fifth.
+    /// More than a fifth is left.
     Plenty,
-    /// A fifth or less.
+    /// A fifth or less is left.
     Little,
-    /// None.
+    /// The time is used up.
     Over,
 }
 
 /// What the search may still spend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// Tokens, input and output together.
+    /// Tokens of prompts and replies together.
     pub tokens: u64,
-    /// Model calls.
+    /// Model calls that may still be made.
     pub llm_calls: u32,
-    /// Statements.
+    /// Statements that may still be run.
     pub sql_runs: u32,
-    /// Millionths of the price table's currency; none: no limit set.
+    /// Cost in millionths of the price table's currency; `None` when there is no limit.
     pub cost_micros: Option<u64>,
-    /// Time.
+    /// How much of the deadline is left.
     pub time: TimeLeft,
 }
 
 /// The port `run`. Nothing here fails.
 #[async_trait]
 pub trait RunPort: Send + Sync {
-    /// The user's policy.
+    /// Called when a guest reads the user's policy.
     fn policy(&self) -> Policy;
-    /// A further setting of the user's.
+    /// Called when a guest reads a further setting of the user's by its name; `None` when the user has not set it.
     fn setting(&self, name: &str) -> Option<Json>;
-    /// What may still be spent.
+    /// Called when a guest reads what may still be spent.
     async fn remaining(&self) -> Budget;
-    /// Derived from the run's seed, role, task and call.
+    /// Called when a guest wants a seed for its own choices, and for the randomness of its WASI. The number is derived from the run's seed,
+    /// the role, the task and the call, so that a replay gives the same.
     fn seed(&self) -> u64;
 }

@@ -3,35 +3,35 @@
 use async_trait::async_trait;
 
 use super::PortError;
-use crate::{Hit, Lookup};
+use crate::{Hit, RetrievalQuery};
 
-/// Looks that one call of the port may bring.
-pub const MAX_LOOKUPS: usize = 64;
-/// Hits of one look.
+/// The most queries of one call.
+pub const MAX_QUERIES: usize = 64;
+/// The most hits of one query.
 pub const MAX_HITS: u32 = 100;
-/// Bytes of a look's text that are looked for; what is longer is cut.
-pub const MAX_LOOKUP_TEXT: usize = 1 << 10;
-/// Bytes of one text that is embedded.
+/// The bytes of a query's text that are searched for; longer texts are cut.
+pub const MAX_QUERY_TEXT: usize = 1 << 10;
+/// The most bytes of one text that is embedded.
 pub const MAX_EMBEDDED_TEXT: usize = 8 << 10;
-/// Texts that one call may have embedded.
+/// The most texts that one call embeds.
 pub const MAX_EMBEDDED: usize = 256;
 
-/// Vectors of texts, from a model for embeddings.
+/// A source of embeddings.
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// One vector of length 1 for each text, in order.
+    /// Called to embed texts, by a guest or for queries of [`crate::Retriever::Vector`]. Returns one vector of length 1 for each text, in
+    /// order.
     ///
     /// # Errors
-    /// [`PortError::Unsupported`] without a model for embeddings; a spent budget, or an outage.
+    /// [`PortError::Unsupported`] without a model for embeddings; [`PortError::Budget`] or [`PortError::Unavailable`] when its call fails.
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError>;
 }
 
 /// The port `search` of one role call.
 #[async_trait]
 pub trait SearchPort: Embedder {
-    /// What each look finds, best first, in the order of the looks.
-    ///
-    /// # Errors
-    /// Of each look its own: [`PortError::Denied`] for cells, [`PortError::Unsupported`] for a corpus or a lane that there is not.
-    async fn look_up(&self, looks: &[Lookup]) -> Vec<Result<Vec<Hit>, PortError>>;
+    /// Called when a guest searches, with all queries of its call. Returns the hits of each query, best first, in the order of the queries;
+    /// each query has its own error: [`PortError::Denied`] for cells, [`PortError::Unsupported`] for a corpus or a retriever that does not
+    /// exist.
+    async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>>;
 }

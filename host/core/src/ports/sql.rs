@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::{CellIndex, ColumnStats, Facts, Flight, HOST, Plan, PortError, Ticket};
 use crate::{Catalog, Column, Dialect, ResultSet, SqlError};
 
-/// A finished task that may stand in FROM by `name`.
+/// A finished task that may stand in FROM by its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Relation {
-    /// The name in FROM; no table of the catalog has it.
+    /// The name in FROM, which no table of the catalog has.
     pub name: String,
     /// The task's own statement; it may name earlier relations of the same list.
     pub sql: String,
@@ -22,137 +22,188 @@ pub struct Relation {
 
 /// A statement with the relations that it may name, each after those that it uses itself.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Query {
-    /// The statement.
+pub struct SqlQuery {
+    /// The SQL text of one statement.
     pub text: String,
-    /// Finished tasks.
+    /// The finished tasks that may stand in its FROM.
     pub relations: Vec<Relation>,
 }
 
-impl Query {
-    /// A statement that stands alone.
+impl SqlQuery {
+    /// A statement without relations.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), relations: Vec::new() }
     }
+
+    /// What identifies a statement in caches and memos: the self-contained statement that the database makes of it. The same text over
+    /// another task's result is another statement.
+    ///
+    /// # Errors
+    /// As [`Database::compose`].
+    pub fn key(&self, database: &dyn Database) -> Result<String, SqlError> {
+        // Both are part of the composed statement; a new field has to be, too, or has to stand beside it in the key.
+        let Self { text: _, relations: _ } = self;
+        database.compose(self)
+    }
 }
 
-/// The rule of an error that says that a statement did not even end when its deadline had passed, and still runs. A search that caused one
-/// runs no more statements.
+/// The rule of an error which says that a statement still runs although its deadline has passed. A search that caused one runs no more
+/// statements.
 pub const OVERRUN: &str = "overrun";
 
-/// Why a database cannot be opened or read.
+/// Why a database cannot be opened or read. `path` is always what the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseError {
-    /// There is no such file or server; `similar` are names that nearly match.
+    /// There is no such file or server.
     #[error("database `{path}` does not exist")]
     Missing {
-        /// What was asked for.
+        /// The name that was given.
         path: String,
         /// Names beside it that nearly match.
         similar: Vec<String>,
     },
-    /// It is something else, such as a folder or another format.
+    /// The path is something else, such as a folder or a file of another format.
     #[error("`{path}` is not a database: {reason}")]
     NotADatabase {
-        /// What was asked for.
+        /// The name that was given.
         path: String,
-        /// What it is.
+        /// What the path is instead.
         reason: String,
     },
-    /// Its content is damaged.
+    /// The database's content is damaged.
     #[error("database `{path}` is damaged: {reason}")]
     Corrupt {
-        /// What was asked for.
+        /// The name that was given.
         path: String,
-        /// What the engine says.
+        /// The message of the engine.
         reason: String,
     },
-    /// Somebody else holds it.
+    /// Another process holds the database.
     #[error("database `{path}` is locked")]
     Locked {
-        /// What was asked for.
+        /// The name that was given.
         path: String,
     },
-    /// The user may not read it, or anything else.
-    #[error("database `{path}` cannot be opened: {reason}")]
-    Unavailable {
-        /// What was asked for.
-        path: String,
-        /// What the engine says.
+    /// The address of a server cannot be read, or asks for what is not supported.
+    #[error("the address of the database is wrong: {reason}")]
+    Address {
+        /// What is wrong; never with a password.
         reason: String,
     },
-    /// The grant leaves no table over.
+    /// No server answers.
+    #[error("database `{path}` cannot be reached: {reason}")]
+    Unreachable {
+        /// The name that was given, without a password.
+        path: String,
+        /// What the connection failed with.
+        reason: String,
+    },
+    /// The server refuses the user or the password.
+    #[error("database `{path}` refuses the user: {reason}")]
+    LoginRefused {
+        /// The name that was given, without a password.
+        path: String,
+        /// The server's message.
+        reason: String,
+    },
+    /// The connection cannot be encrypted as it was asked for.
+    #[error("the connection to `{path}` cannot be encrypted: {reason}")]
+    Encryption {
+        /// The name that was given, without a password.
+        path: String,
+        /// What is wrong with the server's certificate or its encryption.
+        reason: String,
+    },
+    /// The user may not read the database, or the engine failed for another reason.
+    #[error("database `{path}` cannot be opened: {reason}")]
+    Unavailable {
+        /// The name that was given.
+        path: String,
+        /// The message of the engine.
+        reason: String,
+    },
+    /// The user's grant leaves no table.
     #[error("no table of `{path}` matches {patterns:?}")]
     NothingGranted {
-        /// What was asked for.
+        /// The name that was given.
         path: String,
         /// The patterns of `--tables`.
         patterns: Vec<String>,
-        /// The tables that there are.
+        /// The tables of the database.
         tables: Vec<String>,
     },
 }
 
-/// A backend for statements. Everything runs under the engine's guard, its deadline and its caps.
+/// A backend for statements, or a layer around one. Every statement runs under the engine's guard, its deadline and its caps, and none can
+/// change the database. Methods may be called from several tasks at the same time.
 #[async_trait]
 pub trait Database: CellIndex {
-    /// The host's name of it, such as the file's stem; never a path.
+    /// The host's name of the database, such as the stem of its file; never a path or an address, since plugins see it.
     fn name(&self) -> &str;
-    /// What it speaks.
+    /// The SQL dialect of its statements.
     fn dialect(&self) -> Dialect;
-    /// A digest of where the data lie and what they are: another file, another server or any change gives another one, on this machine.
-    /// None: it cannot be told, so results must not outlive the search.
+    /// Called once the database is open. Returns what its user should know of the connection, such as that others can read what is sent.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Called before and after a statement whose result may be cached. Returns a digest of where the data are and of their state: another
+    /// file, another server or any change of the data gives another digest, on this machine. `None` when the engine cannot detect changes;
+    /// then results do not outlive the search.
     async fn identity(&self) -> Option<String>;
-    /// The granted tables.
+    /// Called when the database is opened, and before a result is cached. Returns the granted tables.
     ///
     /// # Errors
     /// When the database cannot be read.
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError>;
-    /// The layers that a statement passes before it comes to the engine, outermost first.
+    /// The names of the layers that a statement passes before it reaches the engine, the outermost first. Called by tests and for display.
     fn layers(&self) -> Vec<&'static str> {
         Vec::new()
     }
-    /// The one self-contained statement that a query comes to: relations that it uses stand before it as common table expressions.
+    /// Called for every statement, to make its cache key and before it runs. Returns one self-contained statement, in which the relations
+    /// that the query uses precede it as common table expressions. Equal queries give equal statements.
     ///
     /// # Errors
-    /// When the text does not parse or grows over the limit.
-    fn compose(&self, query: &Query) -> Result<String, SqlError>;
-    /// Parses and resolves without running.
+    /// When the text does not parse, or the statement exceeds its size limit.
+    fn compose(&self, query: &SqlQuery) -> Result<String, SqlError>;
+    /// Called to parse and resolve a statement without running it.
     ///
     /// # Errors
-    /// What the guard or the catalog has against it.
-    async fn check(&self, query: &Query) -> Result<Facts, SqlError>;
-    /// The engine's plan.
+    /// When the guard refuses the statement, or the catalog lacks a name.
+    async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError>;
+    /// Called for the engine's plan of a statement.
     ///
     /// # Errors
-    /// What the guard or the engine has against it.
-    async fn explain(&self, query: &Query) -> Result<Plan, SqlError>;
-    /// Runs it. Dropping the future interrupts the statement.
+    /// When the guard or the engine refuses the statement.
+    async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError>;
+    /// Runs a statement and returns its rows within the caps. Dropping the future interrupts the statement.
     ///
     /// # Errors
-    /// What the guard, a limit or the engine has against it.
-    async fn run(&self, query: &Query) -> Result<ResultSet, SqlError>;
-    /// Statistics of columns.
+    /// When the guard, a limit or the engine refuses or ends the statement. An error with the rule [`OVERRUN`] says that the statement
+    /// still runs.
+    async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError>;
+    /// Called for the statistics of columns; returns them in the same order.
     ///
     /// # Errors
-    /// Unknown names; [`PortError::Budget`] when the call still runs after its deadline.
+    /// [`PortError::UnknownName`] for a table or column that the catalog lacks; [`PortError::Unsupported`] without statistics;
+    /// [`PortError::Budget`] when the call still runs after its deadline.
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError>;
 }
 
-/// The port `sql` of one role call; the relations of the call's finished tasks are already known to it.
+/// The port `sql` of one role call. It knows the relations of the finished tasks that the call may name.
 #[async_trait]
 pub trait SqlPort: Send + Sync {
-    /// Starts one statement; what comes back waits for its rows, or for what the guard, a limit, the budget or the engine has against
-    /// it. `ticket` is the call's number in its role call; dropping the flight interrupts the statement.
+    /// Called when a guest runs a statement, in the order in which it runs them; returns when the statement is registered. The returned
+    /// future resolves to the rows, or to why the guard, a limit, the budget or the engine refused the statement. `ticket` is the call's
+    /// number in its role call; dropping the future interrupts the statement.
     async fn issue(&self, ticket: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>>;
-    /// Runs one statement for the host itself, which does one thing after another in a role call.
+    /// Called when the host itself runs a statement within a role call, one after another.
     ///
     /// # Errors
-    /// What the guard, a limit, the budget or the engine has against it.
+    /// When the guard, a limit, the budget or the engine refuses or ends the statement.
     async fn run(&self, text: &str) -> Result<Arc<ResultSet>, SqlError> {
         self.issue(HOST, text.to_owned()).await.await
     }
-    /// The salt under which this run's fingerprints are made.
+    /// Called when a guest reads a fingerprint of a result. Returns the run's salt, under which all fingerprints of the run are made.
     fn salt(&self) -> u64;
 }

@@ -1,35 +1,35 @@
-//! What people see of a search.
+//! What people see of a search while it runs and in its trace.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{Candidate, Json};
 
-/// How loud a note is.
+/// The importance of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// For the strategy's author.
+    /// The note is for the strategy's author.
     Debug,
-    /// For the curious.
+    /// The note is shown on request.
     Info,
-    /// For everybody.
+    /// The note is shown to everybody.
     Warn,
 }
 
-/// The port `trace` of one role call. Nothing here fails; what goes over the quota is dropped and counted.
+/// The port `trace` of one role call. Nothing here fails; what exceeds the quota is dropped and counted.
 #[async_trait]
 pub trait TracePort: Send + Sync {
-    /// A remark.
+    /// Called when a guest makes a remark.
     async fn note(&self, level: Level, message: &str);
-    /// A candidate exists.
+    /// Called when a guest has a new candidate.
     async fn propose(&self, candidate: &Candidate);
-    /// A candidate is kept.
+    /// Called when a guest accepts a candidate.
     async fn keep(&self, candidate: &str, reason: &str);
-    /// A candidate is dropped.
+    /// Called when a guest drops a candidate.
     async fn discard(&self, candidate: &str, reason: &str);
-    /// A step of the strategy's own.
+    /// Called at a step of the strategy's own.
     async fn event(&self, candidate: Option<&str>, name: &str, data: &Json);
-    /// A line that the guest printed; its role call is over.
+    /// Called for each line that the guest printed, after its role call.
     fn printed(&self, line: &str);
 }

@@ -1,25 +1,28 @@
-//! What the order of events could change within one role call.
+//! Which calls of a role call have ended: what depends on the order of events and must be recorded.
 
 use async_trait::async_trait;
 
 use super::Ticket;
 
-/// The port `wait` of one role call. The runtime itself knows which calls have ended; this port is told of what the guest saw of it, and
-/// where a journal already knows, says so instead: then the guest sees what it saw before, however fast things go now.
+/// The port `wait` of one role call. The runtime knows which calls have ended and reports here what the guest sees of it. While a journal
+/// is replayed, the port returns what the guest saw when the journal was recorded, whichever call ends first this time.
 #[async_trait]
 pub trait WaitPort: Send + Sync {
-    /// What the guest saw when it asked this before: those of `tickets` that had ended. None: look.
+    /// Called before the guest gets the state of these calls. Returns those that the guest saw as ended when this was recorded; `None`
+    /// when nothing is replayed, and the actual state counts.
     async fn recorded(&self, tickets: &[Ticket]) -> Option<Vec<Ticket>>;
-    /// The guest asked this and saw that `ended` have ended.
+    /// Called when [`recorded`](Self::recorded) returned `None`: the guest asked for the state of these calls, and saw that `ended` have
+    /// ended.
     async fn found(&self, asked: &[Ticket], ended: &[Ticket]);
-    /// The guest gives up a call. Whatever of it has not happened by now, never happens. True: its result was there already, which
-    /// `is_done` tells unless a journal knows better.
+    /// Called when the guest cancels a call or drops its handle. After this returns, no further event of the call happens. Returns whether
+    /// its result was there already: `is_done`, or what a replayed journal has.
     async fn give_up(&self, ticket: Ticket, is_done: bool) -> bool;
-    /// The guest has returned or trapped: whatever it started and did not wait for never happens from here on.
+    /// Called when the guest has returned or trapped. After this returns, no further event of the calls that it started and did not await
+    /// happens.
     async fn left(&self);
 }
 
-/// Nothing is recorded.
+/// A port of calls that no journal records.
 pub struct Unrecorded;
 
 #[async_trait]

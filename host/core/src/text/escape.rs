@@ -1,17 +1,17 @@
-//! One escape for each way of writing. What a terminal or a browser would obey, and what turns or hides the text around it, is shown
-//! instead of obeyed.
+//! One escape function for each output format. Characters that a terminal or a browser would obey, and those that turn or hide the text
+//! around them, are written as their codes.
 
 use std::borrow::Cow;
 
-/// Whether a character has no place in a report: controls, those that turn the text around them, and those that nobody sees, so that two
-/// texts look alike and are not.
+/// Whether a character may not stand in a report: control characters, those that turn the text around them, and invisible ones, with which
+/// two different texts cannot be distinguished.
 #[must_use]
 pub fn is_dangerous(c: char) -> bool {
     c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}')
 }
 
-/// Unicode's `Default_Ignorable_Code_Point`, which a reader that cannot show them leaves out: soft hyphen, fillers, marks of direction,
-/// variation selectors, tags. Not the two joiners, without which families of emoji fall apart and Persian is misspelt.
+/// Unicode's `Default_Ignorable_Code_Point`, which a renderer leaves out: soft hyphen, fillers, marks of direction, variation selectors,
+/// tags. The two joiners are excepted, since emoji sequences and Persian need them.
 fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -20,7 +20,7 @@ fn is_hidden(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The text with such characters shown as their codes, but for those to keep.
+/// The text with dangerous characters as their codes, those in `keep` excepted.
 #[must_use]
 pub fn shown<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
     let is_shown = |c: char| is_dangerous(c) && !keep.contains(&c);
@@ -101,8 +101,8 @@ pub fn fenced(language: &str, code: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}\n", shown(code, &['\n', '\t']))
 }
 
-/// A record of comma-separated values after RFC 4180, with its line's end; the fields are as they shall be read back. Fields with a
-/// semicolon or a tab are quoted, too: in many countries a spreadsheet splits at the one, and a pasted text at the other.
+/// A record of comma-separated values after RFC 4180, with its line end. Fields with a semicolon or a tab are quoted too: in many countries
+/// a spreadsheet splits at semicolons, and pasted text at tabs.
 #[must_use]
 pub fn record(fields: impl IntoIterator<Item = String>) -> String {
     let (mut out, mut count) = (String::new(), 0);
@@ -148,7 +148,7 @@ fn is_number(text: &str) -> bool {
         && text.parse::<f64>().is_ok()
 }
 
-/// Of a text longer than that many characters, the beginning, and that it was cut.
+/// The text, or of one longer than that many characters the beginning with a remark that it was cut.
 #[must_use]
 pub fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters) {
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(record(fields), "\"a;b\",\"a\tb\",\"a,b\",plain,a b\n");
     }
 
-    /// What a browser makes of it again.
+    /// The text that a browser shows for this HTML.
     fn read(html: &str) -> String {
         let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'")];
         named.iter().fold(html.to_owned(), |text, (name, sign)| text.replace(name, sign)).replace("&amp;", "&")

@@ -2,7 +2,7 @@
 
 pub mod escape;
 
-/// Bytes of a name that is suggested: nobody reads a longer one in a message.
+/// Bytes of the longest name that is suggested.
 const SUGGESTED: usize = 256;
 
 /// Characters of a name that [`nearest`] compares: measuring the distance of two names takes time in proportion to both lengths.
@@ -29,7 +29,7 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
     scored.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
 }
 
-/// Items of a list that a message names; the others are counted.
+/// The number of items of a list that a message names; further ones are counted.
 pub const NAMED: usize = 5;
 
 /// The first [`NAMED`] items of a list with commas between them, and how many more there are.
@@ -43,7 +43,7 @@ pub fn few<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     }
 }
 
-/// At most `bytes` of a text, cut at a character's edge.
+/// At most `bytes` of a text, cut at a character boundary.
 #[must_use]
 pub fn clip(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {

@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{CandidateId, Extras};
 
-/// What happened on the way to a candidate: counts over the attempts made for its task, up to and including it.
+/// What happened before a candidate was found: counts over the attempts made for its task, up to and including it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Signals {
-    /// Attempts made so far, this one included.
+    /// Attempts so far, this one included.
     pub attempts: u32,
-    /// Attempts allowed.
+    /// The most attempts that are allowed.
     pub max_attempts: u32,
     /// Attempts that did not parse.
     pub syntax_errors: u32,
@@ -24,13 +24,13 @@ pub struct Signals {
     pub null_columns: u32,
     /// The result is larger than the strategy expects.
     pub overflow: bool,
-    /// How many samples were compared.
+    /// The number of samples that were compared.
     pub samples: u32,
-    /// How many of them gave this result.
+    /// The number of these samples that have this result.
     pub agreeing: u32,
-    /// The sum over the reply's tokens.
+    /// The sum of log probabilities over the reply's tokens.
     pub logprob: Option<f64>,
-    /// A reward's score, 0 to 1.
+    /// The reward's score, 0 to 1.
     pub reward: Option<f64>,
     /// Further numbers by name.
     pub extra: Vec<(String, f64)>,
@@ -41,45 +41,45 @@ pub struct Signals {
 pub struct Candidate {
     /// Unique within the search.
     pub id: CandidateId,
-    /// The candidates it was made from.
+    /// The candidates that it was made from.
     pub parents: Vec<CandidateId>,
-    /// The step that made it.
+    /// The strategy's step that made it.
     pub origin: String,
-    /// The statement, as the strategy wrote it: finished tasks stand in it by name.
+    /// The statement as the strategy wrote it, with finished tasks by their names.
     pub sql: String,
-    /// What the model claimed, 0 to 1.
+    /// The confidence that the model claimed, 0 to 1.
     pub raw_confidence: Option<f64>,
-    /// What the calibrator made of it, 0 to 1; set by the host alone.
+    /// The calibrated confidence, 0 to 1; only the host sets it.
     pub confidence: Option<f64>,
     /// The strategy's own ranking.
     pub score: Option<f64>,
-    /// Why it should be right.
+    /// The strategy's reason why the statement should be right.
     pub rationale: Option<String>,
-    /// What happened on the way.
+    /// What happened before the candidate was found.
     pub signals: Signals,
-    /// Room to grow.
+    /// Further properties, for versions to come.
     pub extra: Extras,
 }
 
-/// A judge's opinion; `score` is 0 to 1.
+/// A judge's opinion of a candidate.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Opinion {
-    /// How good, 0 to 1.
+    /// The quality, 0 to 1.
     pub score: f64,
-    /// Why.
+    /// The reason for the score.
     pub reason: String,
-    /// Single checks and how they went.
+    /// Single checks by name, and whether each passed.
     pub checks: Vec<(String, bool)>,
 }
 
-/// A judge's verdict. A judge that cannot judge never counts as a yes or as a no.
+/// A judge's verdict. [`Self::Unavailable`] counts neither as a yes nor as a no.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Good enough.
+    /// The candidate is good enough.
     Accepted(Opinion),
-    /// Not good enough.
+    /// The candidate is not good enough.
     Rejected(Opinion),
-    /// The judge could not judge, and why.
+    /// The judge could not judge, for this reason.
     Unavailable(String),
 }

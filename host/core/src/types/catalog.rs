@@ -4,29 +4,38 @@ use serde::{Deserialize, Serialize};
 
 use super::Extras;
 
-/// The SQL that a database speaks.
+/// The SQL dialect of a database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
-    /// SQLite.
+    /// The dialect of SQLite.
     Sqlite,
-    /// PostgreSQL.
+    /// The dialect of PostgreSQL.
     Postgres,
-    /// MySQL and MariaDB.
+    /// The dialect of MySQL and MariaDB.
     Mysql,
-    /// DuckDB.
+    /// The dialect of DuckDB.
     Duckdb,
-    /// Databricks SQL.
+    /// The dialect of Databricks SQL.
     Databricks,
-    /// Spark SQL.
+    /// The dialect of Spark SQL.
     Spark,
-    /// Standard SQL.
+    /// The SQL of the standard.
     Ansi,
     /// Another dialect, by name.
     Other(String),
 }
 
 impl Dialect {
+    /// A name in the quotes of the dialect, which may be any text: in backticks for MySQL, Spark and Databricks, else in double quotes.
+    #[must_use]
+    pub fn quoted(&self, name: &str) -> String {
+        match self {
+            Self::Mysql | Self::Databricks | Self::Spark => format!("`{}`", name.replace('`', "``")),
+            _ => format!("\"{}\"", name.replace('"', "\"\"")),
+        }
+    }
+
     /// The dialect's name in prompts and output.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -43,40 +52,40 @@ impl Dialect {
     }
 }
 
-/// A column. `sql_type` is the declared type, empty when there is none.
+/// A column of a table, a view or a result.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Column {
     /// The name as the catalog spells it, without quotes.
     pub name: String,
-    /// The declared type.
+    /// The declared type; empty when there is none.
     pub sql_type: String,
     /// Whether NULL is allowed.
     pub nullable: bool,
     /// The database's own comment.
     pub comment: Option<String>,
-    /// Room to grow.
+    /// Further properties, for versions to come.
     pub extra: Extras,
 }
 
 /// A foreign key: `columns` of this table refer to `ref_columns` of `ref_table`, pairwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignKey {
-    /// Columns of this table.
+    /// The referring columns of this table.
     pub columns: Vec<String>,
-    /// The table referred to.
+    /// The table that they refer to, with its schema where several have a table of that name.
     pub ref_table: String,
-    /// Its columns.
+    /// The columns that they refer to, in the same order.
     pub ref_columns: Vec<String>,
 }
 
-/// An index.
+/// An index of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Index {
-    /// Its name.
+    /// The name of the index in the database.
     pub name: String,
-    /// Its columns, in order.
+    /// The indexed columns, in order.
     pub columns: Vec<String>,
-    /// Whether it forbids duplicates.
+    /// Whether the index forbids duplicates.
     pub is_unique: bool,
     /// The access method, where the engine has several.
     pub method: Option<String>,
@@ -91,19 +100,19 @@ pub struct Table {
     pub schema_name: Option<String>,
     /// The name as the catalog spells it, without quotes.
     pub name: String,
-    /// Its columns, in order.
+    /// The columns, in order.
     pub columns: Vec<Column>,
-    /// Columns of the primary key, in key order.
+    /// The columns of the primary key, in key order.
     pub primary_key: Vec<String>,
-    /// Its foreign keys.
+    /// The foreign keys of this table.
     pub foreign_keys: Vec<ForeignKey>,
-    /// Its indexes.
+    /// The indexes of this table.
     pub indexes: Vec<Index>,
-    /// About how many rows.
+    /// The approximate number of rows.
     pub row_estimate: Option<u64>,
     /// The database's own comment.
     pub comment: Option<String>,
-    /// Room to grow.
+    /// Further properties, for versions to come.
     pub extra: Extras,
 }
 
@@ -114,13 +123,13 @@ impl Table {
         self.extra.iter().any(|(key, value)| key == "kind" && value == "\"view\"")
     }
 
-    /// The table with these columns alone, or with all where none is named, and the keys and indexes over what is left.
+    /// The table with these columns alone, or with all where none is named, and with the keys and indexes over the columns that remain.
     fn narrowed(&self, columns: &[String]) -> Self {
         let mut table = self.clone();
         if columns.is_empty() {
             return table;
         }
-        table.columns.retain(|column| columns.iter().any(|kept| kept.eq_ignore_ascii_case(&column.name)));
+        table.columns.retain(|column| columns.iter().any(|name| name.eq_ignore_ascii_case(&column.name)));
         let left = table.columns.clone();
         let is_left = |name: &String| left.iter().any(|column| column.name.eq_ignore_ascii_case(name));
         if !table.primary_key.iter().all(is_left) {
@@ -143,25 +152,33 @@ impl Table {
 pub struct Catalog {
     /// The host's name of the database.
     pub database: String,
-    /// What it speaks.
+    /// The dialect of its statements.
     pub dialect: Dialect,
-    /// Its tables and views.
+    /// The granted tables and views.
     pub tables: Vec<Table>,
 }
 
 impl Catalog {
-    /// The table of that name, letter case aside.
+    /// The table of that name, letter case aside; the schema may stand before it, as it does where several schemas have such a table.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&Table> {
-        self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
+        let is_full = |table: &&Table| {
+            let rest = table.schema_name.as_deref().and_then(|schema| {
+                let (start, rest) = name.split_at_checked(schema.len())?;
+                start.eq_ignore_ascii_case(schema).then_some(rest)
+            });
+            rest.and_then(|rest| rest.strip_prefix('.')).is_some_and(|rest| table.name.eq_ignore_ascii_case(rest))
+        };
+        let found = self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name));
+        found.or_else(|| self.tables.iter().find(is_full))
     }
 
-    /// Only these tables, in this order, each with these columns or, where none is named, with all of them; and the keys between what is left. Names that
-    /// the catalog lacks are left out.
+    /// The catalog with only these tables, in this order, each with these columns or, where none is named, with all of them; keys to tables
+    /// or columns that are left out are dropped. Names that the catalog lacks are ignored.
     #[must_use]
-    pub fn narrowed<'a>(&self, kept: impl IntoIterator<Item = (&'a str, &'a [String])>) -> Self {
+    pub fn narrowed<'a>(&self, tables: impl IntoIterator<Item = (&'a str, &'a [String])>) -> Self {
         let mut tables: Vec<Table> =
-            kept.into_iter().filter_map(|(name, columns)| Some(self.table(name)?.narrowed(columns))).collect();
+            tables.into_iter().filter_map(|(name, columns)| Some(self.table(name)?.narrowed(columns))).collect();
         let shown: Vec<(String, Vec<String>)> = tables
             .iter()
             .map(|table| (table.name.clone(), table.columns.iter().map(|column| column.name.clone()).collect()))
@@ -189,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrowed_catalog_has_what_was_kept_and_the_keys_between() {
+    fn a_narrowed_catalog_has_the_named_tables_and_the_keys_between() {
         let key = |column: &str, to: &str| ForeignKey {
             columns: vec![column.into()],
             ref_table: to.into(),

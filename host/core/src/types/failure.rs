@@ -1,43 +1,43 @@
-//! A role's honest failure.
+//! A failure that a plugin returns.
 
 use serde::{Deserialize, Serialize};
 
-/// What a role failed over.
+/// The cause of a plugin's failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailureKind {
-    /// The input.
+    /// An argument of the call is unusable.
     Input,
-    /// The model.
+    /// A model call failed.
     Model,
-    /// The database.
+    /// A statement or another call of the database failed.
     Database,
-    /// A budget.
+    /// A budget is used up.
     Budget,
-    /// It cannot do this.
+    /// The plugin does not support the request.
     Unsupported,
-    /// Somebody cancelled it.
+    /// The call was cancelled.
     Cancelled,
-    /// The role itself.
+    /// The plugin itself is at fault.
     Internal,
-    /// Anything else, by name.
+    /// Another cause, by name.
     Other(String),
 }
 
-/// A role's failure; `message` is the plugin's own words.
+/// A plugin's typed failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// What it failed over.
+    /// The kind of the cause.
     pub kind: FailureKind,
-    /// What happened.
+    /// The plugin's own message.
     pub message: String,
-    /// Whether trying again may help.
+    /// Whether another try may succeed.
     pub retryable: bool,
 }
 
 impl Failure {
-    /// A failure that trying again does not mend.
+    /// A failure for which another try is useless.
     #[must_use]
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retryable: false }

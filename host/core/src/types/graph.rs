@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, CandidateId, Failure, Hit, Json, Lookup, Profile, TaskId};
+use super::{Candidate, CandidateId, Failure, Hit, Json, Profile, RetrievalQuery, TaskId};
 
 /// When a task may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Join {
-    /// When all dependencies ended well.
+    /// All dependencies must have succeeded.
     #[default]
     AllOf,
-    /// When one did.
+    /// One dependency must have succeeded.
     AnyOf,
-    /// When that many did.
+    /// That many dependencies must have succeeded.
     AtLeast(u32),
 }
 
@@ -21,12 +21,12 @@ pub enum Join {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
-    /// Goes to the solver.
+    /// The solver finds a statement for it.
     #[default]
     Solve,
-    /// Looks into a corpus, in the host; the observation has the hits.
-    Retrieve(Lookup),
-    /// Takes over the result of the dependency with the highest confidence.
+    /// The host searches a corpus; the hits become the observation.
+    Retrieve(RetrievalQuery),
+    /// The task takes over the result of the dependency with the highest confidence.
     Choose,
     /// Another operation, by name; the host knows none.
     Other(String),
@@ -37,38 +37,38 @@ pub enum Operation {
 pub struct Task {
     /// Unique within the graph.
     pub id: TaskId,
-    /// The task it was made from.
+    /// The task that it was made from.
     pub parent: Option<TaskId>,
     /// What to find out, in words.
     pub text: String,
-    /// What it does.
+    /// How the task is carried out.
     pub operation: Operation,
     /// The tasks whose results it needs.
     pub depends_on: Vec<TaskId>,
-    /// How many of them.
+    /// How many of these must have succeeded.
     pub join: Join,
-    /// Run although a dependency failed.
+    /// Whether it runs even if dependencies failed.
     pub tolerant: bool,
-    /// Greatest first among ready tasks.
+    /// The rank among ready tasks; the greatest starts first.
     pub priority: f64,
-    /// How sure the planner is, 0 to 1.
+    /// The planner's confidence in the task, 0 to 1.
     pub confidence: Option<f64>,
-    /// What the result should look like.
+    /// A description of the expected result.
     pub expected: Option<String>,
-    /// The database it runs on; none: the search's own.
+    /// The database that it runs on; `None` means the search's own.
     pub database: Option<String>,
-    /// From the planner to the solver, opaque to the host.
+    /// A document from the planner to the solver, opaque to the host.
     pub context: Option<Json>,
 }
 
-/// The search graph.
+/// The tasks of a search and their dependencies.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Graph {
-    /// Its tasks.
+    /// The tasks, in any order.
     pub tasks: Vec<Task>,
     /// The task whose result answers the question.
     pub answer: TaskId,
-    /// The planner's memory, opaque to the host.
+    /// The planner's own state, opaque to the host.
     pub memo: Option<Json>,
 }
 
@@ -84,15 +84,15 @@ impl Graph {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// By a statement with rows.
+    /// A statement has rows.
     Solved,
-    /// By a statement without rows.
+    /// A statement ran and has no rows, or retrieval found nothing.
     Empty,
-    /// It failed.
+    /// The task ended with this failure.
     Failed(Failure),
-    /// A dependency did not end well; the text says which.
+    /// Too few dependencies succeeded; the text names the cause.
     Skipped(String),
-    /// The planner, the user or a limit ended it.
+    /// The planner, the user or a limit ended the task, or nothing needed it any more.
     Cancelled,
     /// Another end, by name.
     Other(String),
@@ -106,29 +106,29 @@ impl Ending {
     }
 }
 
-/// What became of a task.
+/// The outcome of a task, as the planner sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// The task.
+    /// The id of the task that ended.
     pub task: TaskId,
-    /// How it ended.
+    /// How the task ended.
     pub ending: Ending,
-    /// Best first, calibrated.
+    /// The task's candidates, best first and calibrated.
     pub candidates: Vec<Candidate>,
-    /// The shape of the best one's result.
+    /// The shape of the best candidate's result.
     pub profile: Option<Profile>,
-    /// The best one's result under bag equality, salted per run.
+    /// The fingerprint of the best candidate's result under bag equality, salted per run.
     pub fingerprint: Option<String>,
-    /// What retrieval found.
+    /// The hits of a retrieval task.
     pub hits: Vec<Hit>,
-    /// Smaller tasks that the solver put in its place.
+    /// The smaller tasks that the solver put in its place.
     pub subtasks: Vec<Task>,
-    /// The solver's memory, opaque to the host.
+    /// The solver's memo, opaque to the host.
     pub memo: Option<Json>,
 }
 
 impl Observation {
-    /// An observation of nothing but how it ended.
+    /// An observation that holds nothing but how the task ended.
     #[must_use]
     pub fn ended(task: impl Into<TaskId>, ending: Ending) -> Self {
         Self {
@@ -150,56 +150,57 @@ impl Observation {
     }
 }
 
-/// One change of the graph, after an observation.
+/// One change of the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Edit {
-    /// A new task.
+    /// Adds a task with an id that the graph does not have yet.
     Add(Task),
     /// Replaces a task that has not started.
     Update(Task),
-    /// Drops a task, also one under way.
+    /// Cancels a task, also one that is running.
     Cancel(TaskId),
-    /// Moves the task whose result answers the question.
+    /// Names another task whose result answers the question.
     Answer(TaskId),
-    /// Nothing more is to be done.
+    /// Ends the graph: no further task starts.
     Finish,
     /// Another edit, by name; the host knows none.
     Other(String),
 }
 
-/// What the planner does after an observation.
+/// The planner's reaction to observations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Step {
-    /// Changes, in order.
+    /// The changes of the graph, applied in order, all or none.
     pub edits: Vec<Edit>,
-    /// The planner's memory from now on; none: as before.
+    /// The planner's state from now on; `None` leaves it as it was.
     pub memo: Option<Json>,
 }
 
-/// What the scheduler takes at a time. With the graph and what its tasks found, the turns of a run decide all that happens in it.
+/// A decision of the scheduler. Together with the graph and the results of its tasks, the decisions of a run determine everything that
+/// happens in it, so they are recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "turn", content = "of")]
 pub enum Turn {
-    /// Work has ended; at least one place.
+    /// The scheduler processes completed work, at least one piece.
     Took(Vec<Taken>),
-    /// The planner has answered.
+    /// The scheduler processes the planner's answer.
     Step,
-    /// The run ends from outside.
+    /// The scheduler ends the run before the graph is finished.
     Halt {
-        /// By its deadline; else somebody stopped it.
+        /// Whether the deadline passed; otherwise the run was stopped.
         deadline: bool,
     },
 }
 
-/// Work that has ended.
+/// A piece of completed work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "taken", content = "task")]
 pub enum Taken {
-    /// A task's runner returned.
+    /// The runner of this task returned.
     Ended(TaskId),
-    /// A task's runner panicked.
+    /// The runner of this task panicked.
     Lost(TaskId),
-    /// Cancelled work has let go of its place.
+    /// Cancelled work has ended, and its place is free again.
     Gone,
 }

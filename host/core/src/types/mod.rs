@@ -2,6 +2,7 @@
 
 mod candidate;
 mod catalog;
+mod database_url;
 mod failure;
 mod graph;
 mod problem;
@@ -9,9 +10,10 @@ mod sql;
 
 pub use candidate::{Candidate, Opinion, Signals, Verdict};
 pub use catalog::{Catalog, Column, Dialect, ForeignKey, Index, Table};
+pub use database_url::DatabaseUrl;
 pub use failure::{Failure, FailureKind};
 pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Taken, Task, Turn};
-pub use problem::{Corpus, Hit, Lane, Lookup, Problem, Question};
+pub use problem::{Corpus, Hit, Problem, Question, RetrievalQuery, Retriever};
 pub use sql::{ColumnProfile, Equality, Profile, SqlError, SqlErrorKind, Value};
 
 /// A JSON document as text, as guests exchange it.

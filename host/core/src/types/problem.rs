@@ -1,4 +1,4 @@
-//! What the user wants to know, and what retrieval found about it.
+//! The user's question, and what retrieval found for it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,17 +7,17 @@ use super::{Extras, Json};
 /// A question over a database. It never holds the expected answer of a graded question.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Problem {
-    /// The user's words.
+    /// The question in the user's words.
     pub question: String,
-    /// What the user added to explain terms.
+    /// The user's explanation of terms in the question.
     pub evidence: Option<String>,
-    /// What the answer is for.
+    /// The purpose of the answer.
     pub goal: Option<String>,
     /// Clarifications so far, as (question, answer), the oldest first.
     pub answers: Vec<(String, String)>,
-    /// What retrieval found.
+    /// Hits of the linker, for the other roles.
     pub hints: Vec<Hit>,
-    /// Room to grow.
+    /// Further properties, for versions to come.
     pub extra: Extras,
 }
 
@@ -29,19 +29,19 @@ impl Problem {
     }
 }
 
-/// Where a hit was found.
+/// A body of text that retrieval can search.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Corpus {
-    /// Table names.
+    /// The names and comments of tables.
     Tables,
-    /// Column names.
+    /// The names and comments of columns.
     Columns,
-    /// Cells of tables.
+    /// The cells of tables, which only the port `cells` searches.
     Cells,
-    /// Notes of the user's.
+    /// The notes that the user wrote about the database.
     Notes,
-    /// Solved examples.
+    /// Solved examples: questions with their statements.
     Examples,
     /// Another corpus, by name.
     Other(String),
@@ -50,20 +50,20 @@ pub enum Corpus {
 /// How a corpus is searched.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Lane {
+pub enum Retriever {
     /// By words, ranked by BM25.
     Lexical,
     /// Names that are spelled nearly so.
     PathFuzzy,
     /// The lines of descriptions and notes.
     SegmentFuzzy,
-    /// By embeddings.
+    /// Texts whose embeddings are similar.
     Vector,
-    /// Another lane, by name.
+    /// Another retriever, by name.
     Other(String),
 }
 
-impl Lane {
+impl Retriever {
     /// Its name, as in journals.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -77,47 +77,48 @@ impl Lane {
     }
 }
 
-/// One look into a corpus.
+/// A search of one corpus.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Lookup {
-    /// Where to look.
+pub struct RetrievalQuery {
+    /// The corpus that is searched.
     pub corpus: Corpus,
-    /// How.
-    pub lane: Lane,
-    /// For what.
+    /// How it is searched; `lane` in journals of earlier builds.
+    #[serde(alias = "lane")]
+    pub retriever: Retriever,
+    /// The text that is searched for.
     pub text: String,
-    /// Hits at most.
+    /// The most hits that are returned.
     pub limit: u32,
 }
 
-/// What retrieval found; `score` is 0 to 1.
+/// Something that retrieval found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
-    /// Where it was found.
+    /// The corpus that it was found in.
     pub corpus: Corpus,
     /// Its name within the corpus.
     pub id: String,
-    /// How a person would find it, as `table.column`.
+    /// Its place for people, such as `table.column`.
     pub path: String,
-    /// The table it speaks of.
+    /// The table that it is about.
     pub table: Option<String>,
-    /// The column it speaks of.
+    /// The column that it is about.
     pub column: Option<String>,
-    /// Its text; cell text for [`Corpus::Cells`].
+    /// Its text; for [`Corpus::Cells`] the cell's text.
     pub snippet: Option<String>,
-    /// Further facts.
+    /// Further properties as a JSON document, such as the statement of a solved example.
     pub payload: Option<Json>,
-    /// How well it fits, 0 to 1.
+    /// How well it matches, 0 to 1.
     pub score: f64,
 }
 
-/// Something to ask the user. `ambiguity` is 0 to 1.
+/// A question to the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Question {
-    /// The question.
+    /// The text that the user is shown.
     pub text: String,
-    /// Answers to choose from; empty: any text.
+    /// Answers to choose from; an empty list allows any text.
     pub choices: Vec<String>,
-    /// How unclear the problem is, 0 to 1.
+    /// The ambiguity of the problem, 0 to 1.
     pub ambiguity: f64,
 }

@@ -1,45 +1,45 @@
-//! What comes back from a database besides rows: errors, shapes, single values.
+//! What a database returns besides rows: errors, shapes, single values.
 
 use serde::{Deserialize, Serialize};
 
 use super::Column;
 
-/// Why a statement failed.
+/// The kind of a statement's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SqlErrorKind {
     /// The text does not parse.
     Syntax,
-    /// No such table.
+    /// The catalog has no such table.
     UnknownTable,
-    /// No such column.
+    /// No table of the statement has such a column.
     UnknownColumn,
-    /// A name that fits several columns.
+    /// A name fits several columns.
     AmbiguousName,
-    /// Values of the wrong type.
+    /// Values have the wrong type.
     TypeMismatch,
     /// The statement would change something.
     WriteRefused,
-    /// A function that is not listed.
+    /// A function is not on the guard's list.
     FunctionRefused,
-    /// It reads what was not granted, or breaks another rule of the guard.
+    /// The statement reads what was not granted, or breaks another rule of the guard.
     Denied,
-    /// The deadline ended it.
+    /// The deadline ended the statement.
     Timeout,
-    /// A limit of size ended it.
+    /// A limit of size ended the statement.
     TooLarge,
-    /// Somebody cancelled it.
+    /// The guest, the host or the user cancelled the statement.
     Cancelled,
     /// The search may run no more statements.
     Budget,
     /// The database cannot be used now.
     Unavailable,
-    /// Anything else.
+    /// A failure of another kind.
     Other,
 }
 
 impl SqlErrorKind {
-    /// Whether the guard or the grant refused the statement, rather than its own fault.
+    /// Whether the guard or the grant refused the statement, which may be correct otherwise.
     #[must_use]
     pub fn is_refusal(self) -> bool {
         matches!(self, Self::WriteRefused | Self::FunctionRefused | Self::Denied)
@@ -72,40 +72,40 @@ impl SqlErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct SqlError {
-    /// What kind of failure.
+    /// The kind of failure.
     pub kind: SqlErrorKind,
-    /// What happened; no cell text.
+    /// A message without cell text.
     pub message: String,
-    /// The byte of the statement where it was noticed.
+    /// The byte of the statement that the error is about.
     pub position: Option<u32>,
-    /// The nearest names.
+    /// Names of the catalog that nearly match.
     pub suggestions: Vec<String>,
     /// The rule or limit that refused it, such as `single-statement` or `deadline`.
     pub rule: Option<String>,
 }
 
 impl SqlError {
-    /// An error of that kind.
+    /// An error of that kind without position, suggestions and rule.
     #[must_use]
     pub fn new(kind: SqlErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), position: None, suggestions: Vec::new(), rule: None }
     }
 
-    /// Names the rule or limit that refused the statement.
+    /// The error with the rule or limit that refused the statement.
     #[must_use]
     pub fn rule(mut self, rule: impl Into<String>) -> Self {
         self.rule = Some(rule.into());
         self
     }
 
-    /// Says where in the statement.
+    /// The error with its position in the statement.
     #[must_use]
     pub fn at(mut self, position: u32) -> Self {
         self.position = Some(position);
         self
     }
 
-    /// Offers the nearest names.
+    /// The error with the nearest names.
     #[must_use]
     pub fn suggest(mut self, names: Vec<String>) -> Self {
         self.suggestions = names;
@@ -117,65 +117,65 @@ impl SqlError {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Equality {
-    /// As multisets of rows.
+    /// Equal as multisets of rows.
     Bag,
-    /// As sets of rows.
+    /// Equal as sets of rows.
     Set,
-    /// As sequences of rows.
+    /// Equal as sequences of rows.
     Ordered,
     /// Another equality, by name; the host knows none.
     Other(String),
 }
 
-/// One column of a result's shape. `nulls` counts over the rows kept.
+/// One column of a result's shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnProfile {
-    /// Name and declared type.
+    /// The column's name and declared type.
     pub column: Column,
-    /// How many of the kept rows are NULL here.
+    /// The number of NULLs among the rows within the caps.
     pub nulls: u64,
-    /// How many different values, when counted.
+    /// The number of different values, if it was counted.
     pub distinct: Option<u64>,
 }
 
 /// The shape of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Profile {
-    /// Rows kept.
+    /// The number of rows within the caps.
     pub rows: u64,
-    /// Whether a cap cut it.
+    /// Whether a cap cut the result.
     pub truncated: bool,
-    /// Its columns.
+    /// The columns, in order.
     pub columns: Vec<ColumnProfile>,
-    /// What the reader should know.
+    /// Remarks for the reader.
     pub warnings: Vec<String>,
 }
 
-/// One cell.
+/// The value of one cell of a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "type", content = "value")]
 pub enum Value {
-    /// NULL.
+    /// The cell is NULL.
     Null,
-    /// True or false.
+    /// A truth value of a Boolean column.
     Boolean(bool),
-    /// A whole number.
+    /// An integer of up to 64 bits.
     Integer(i64),
-    /// A floating-point number.
+    /// A floating-point number, which may be infinite or NaN.
     Real(#[serde(with = "every_real")] f64),
     /// A decimal number, digit for digit.
     Decimal(String),
-    /// Text.
+    /// A string of characters.
     Text(String),
     /// A date, time or timestamp in the engine's spelling.
     Temporal(String),
-    /// Bytes.
+    /// A string of bytes.
     Bytes(Vec<u8>),
-    /// Anything else in the engine's spelling.
+    /// A value of another type, in the engine's spelling.
     Other(String),
 }
 
-/// Reals as JSON: numbers, and the three that JSON lacks as text.
+/// Reals as JSON: finite ones as numbers, and infinities and NaN, which JSON lacks, as text.
 mod every_real {
     use serde::{Deserialize, Deserializer, Serializer};
 

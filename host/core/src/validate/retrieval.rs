@@ -1,23 +1,23 @@
-//! Looks into corpora, and what a linker found.
+//! Checks of retrieval queries, and of what a linker returns.
 
 use std::collections::BTreeSet;
 
 use super::{Checked, json, optional, refuse, share, size, unknown, words};
 use crate::roles::Linked;
-use crate::{Catalog, Corpus, Hit, Lane, Limits, Lookup, text};
+use crate::{Catalog, Corpus, Hit, Limits, RetrievalQuery, Retriever, text};
 
-/// A look into a corpus: of a kind that there may be, its text bounded.
+/// Checks a retrieval query: its corpus and its retriever exist, and its text is bounded.
 ///
 /// # Errors
 /// The first field that is wrong.
-pub fn lookup(look: &Lookup, limits: &Limits) -> Checked {
-    if let Corpus::Other(name) = &look.corpus {
+pub fn retrieval_query(query: &RetrievalQuery, limits: &Limits) -> Checked {
+    if let Corpus::Other(name) = &query.corpus {
         return unknown("query.corpus", name);
     }
-    if let Lane::Other(name) = &look.lane {
-        return unknown("query.lane", name);
+    if let Retriever::Other(name) = &query.retriever {
+        return unknown("query.retriever", name);
     }
-    words("query.text", &look.text, limits)
+    words("query.text", &query.text, limits)
 }
 
 fn hit(hit: &Hit, limits: &Limits) -> Checked {
@@ -33,7 +33,7 @@ fn hit(hit: &Hit, limits: &Limits) -> Checked {
     share("hit.score", hit.score)
 }
 
-/// What a linker found: tables and columns of the catalog, each table once, and bounded hints.
+/// Checks the result of a linker: it names tables and columns of the catalog, each table once, and its hints are bounded.
 ///
 /// # Errors
 /// The first field that is wrong.

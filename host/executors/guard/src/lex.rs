@@ -12,31 +12,31 @@ pub enum Kind {
     Quoted,
     /// A string, quotes included.
     Text,
-    /// A number.
+    /// An unsigned numeric literal.
     Number,
     /// A placeholder for a bound value.
     Parameter,
     /// One character of punctuation.
     Symbol,
-    /// A comment.
+    /// A comment to the end of the line, or between its delimiters.
     Comment,
-    /// White space.
+    /// One or more characters of white space.
     Space,
 }
 
 /// A token as a range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The kind of the token.
     pub kind: Kind,
-    /// Its first byte.
+    /// The position of its first byte in the text.
     pub start: usize,
     /// The byte after its last.
     pub end: usize,
 }
 
 impl Token {
-    /// Its text.
+    /// The part of `text` that the token covers; `text` must be the text that was tokenised.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str) -> &'t str {
         &text[self.start..self.end]
@@ -74,15 +74,15 @@ pub enum LexError {
     /// Something opens and never closes.
     #[error("unterminated {what}")]
     Unterminated {
-        /// What opened.
+        /// What has no end, such as a comment or a string.
         what: &'static str,
-        /// Where.
+        /// The byte at which it begins.
         start: usize,
     },
     /// Comments within comments, deeper than allowed.
     #[error("comments are nested more than {limit} deep")]
     CommentDepth {
-        /// The limit.
+        /// The depth that is allowed.
         limit: usize,
         /// Where the comment begins.
         start: usize,

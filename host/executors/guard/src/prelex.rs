@@ -8,11 +8,11 @@ use crate::{Kind, LexError, Token, lex};
 /// What a text may have at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Bytes.
+    /// The number of bytes of the text.
     pub bytes: usize,
-    /// Comments within comments.
+    /// How deep comments may be nested.
     pub comment_depth: usize,
-    /// Parentheses within parentheses.
+    /// How deep parentheses may be nested.
     pub parentheses: usize,
 }
 

@@ -12,7 +12,7 @@ use crate::{Bounds, Kind, LexError, Token, lex};
 /// A composed statement, and where the original's text stands in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spliced {
-    /// The one statement.
+    /// The text of the composed statement.
     pub text: String,
     /// From this byte on it is the original's text…
     head: usize,
@@ -70,7 +70,7 @@ struct Piece<'t> {
     tables: HashSet<String>,
     /// Names of its own outermost common table expressions, lower case.
     defined: HashSet<String>,
-    /// Where those begin: the byte after WITH [RECURSIVE], and whether it says RECURSIVE.
+    /// Where those begin: the byte after WITH [RECURSIVE], and whether RECURSIVE follows.
     with: Option<(usize, bool)>,
 }
 
@@ -160,7 +160,7 @@ fn join(main: &Piece<'_>, pieces: &[Piece<'_>], relations: &[Relation], used: &[
         .collect::<Vec<_>>()
         .join(", ");
     // In one list, engines let each common table expression see the others: a name that the statement defines must not reach into
-    // the relations, so then the statement keeps a scope of its own.
+    // the relations, so the statement gets a scope of its own then.
     let captured = used.iter().any(|index| {
         let name = relations[*index].name.to_lowercase();
         main.defined.contains(&name) || pieces[*index].tables.iter().any(|table| main.defined.contains(table))
@@ -189,11 +189,7 @@ fn identifier(name: &str, dialect: &Dialect) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && ALL_KEYWORDS.binary_search(&name.to_ascii_uppercase().as_str()).is_err();
-    match dialect {
-        _ if plain => name.to_owned(),
-        Dialect::Mysql | Dialect::Spark | Dialect::Databricks => format!("`{}`", name.replace('`', "``")),
-        _ => format!("\"{}\"", name.replace('"', "\"\"")),
-    }
+    if plain { name.to_owned() } else { dialect.quoted(name) }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use divan::Bencher;
 use rusqlite::Connection;
-use syrch_core::ports::{CellIndex, Database, Match, Query};
+use syrch_core::ports::{CellIndex, Database, Match, SqlQuery};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -32,14 +32,14 @@ const JOIN: &str =
 #[divan::bench]
 fn one_small_statement(bencher: Bencher<'_, '_>) {
     let (_folder, runtime, database) = open(10);
-    let query = Query::new(JOIN);
+    let query = SqlQuery::new(JOIN);
     bencher.bench_local(|| runtime.block_on(database.run(&query)).unwrap().row_count());
 }
 
 #[divan::bench]
 fn one_check(bencher: Bencher<'_, '_>) {
     let (_folder, runtime, database) = open(10);
-    let query = Query::new(JOIN);
+    let query = SqlQuery::new(JOIN);
     bencher.bench_local(|| runtime.block_on(database.check(&query)).unwrap().tables.len());
 }
 

@@ -49,7 +49,7 @@ unsafe extern "C" fn ask<J: Judge>(
     // SAFETY: the judge lives as long as its connection, and the names as long as this call.
     let (judge, names) = unsafe { (&*data.cast::<J>(), [first, second, database, accessor].map(|name| text(name))) };
     let [first, second, database_name, accessor] = names;
-    // Of what is read the table decides, and what is known of it says more.
+    // Of what is read the table decides, and more is known of it.
     let second = if code == ffi::SQLITE_READ { second.or(Ok::<_, Utf8Error>(Some("\u{fffd}"))) } else { second };
     let (Ok(first), Ok(second), Ok(database_name), Ok(accessor)) = (first, second, database_name, accessor) else {
         return answer(catch_unwind(AssertUnwindSafe(|| judge.judge(None))));
@@ -76,7 +76,7 @@ unsafe fn text<'a>(name: *const c_char) -> Result<Option<&'a str>, Utf8Error> {
     unsafe { CStr::from_ptr(name) }.to_str().map(Some)
 }
 
-/// The actions that our judges tell apart.
+/// The actions that our authorizers distinguish.
 fn action<'a>(code: c_int, first: Option<&'a str>, second: Option<&'a str>) -> AuthAction<'a> {
     let operation = TransactionOperation::Unknown;
     match (code, first, second) {

@@ -10,7 +10,7 @@ use syrch_core::ports::DatabaseError;
 /// How to open a SQLite database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SqliteConfig {
-    /// The file.
+    /// The path of the database file.
     pub path: PathBuf,
     /// Patterns of the tables and views that may be seen, letter case aside; empty: all.
     pub tables: Vec<String>,

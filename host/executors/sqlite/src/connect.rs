@@ -10,14 +10,15 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use syrch_core::Dialect;
 use syrch_core::ports::DatabaseError;
 use syrch_core::text::nearest;
 
-use crate::alarm::{self, Alarm, Ends};
 use crate::authorizer::authorize;
 use crate::config::SqliteConfig;
+use crate::deadline::{self, Allowance, Deadline};
 use crate::functions;
-use crate::guard::Sentry;
+use crate::guard::Authorizer;
 use crate::memory;
 use crate::state::FileState;
 
@@ -38,13 +39,13 @@ pub(crate) const LENGTH: i32 = 2_000_000;
 /// Columns of one result, and of one table where no table is wider.
 pub(crate) const COLUMNS: i32 = 500;
 
-/// Time for one look at the schema, and for all views together.
+/// Time for reading the schema once, and for all views together.
 pub(crate) const SCHEMA: Duration = Duration::from_secs(10);
 
 /// The file behind a path, once it is certain that it is a database.
 ///
 /// # Errors
-/// Every [`DatabaseError`] but `Corrupt` and `Locked`, which only the engine can tell.
+/// Every [`DatabaseError`] but `Corrupt` and `Locked`, which only the engine can detect.
 pub(crate) fn locate(config: &SqliteConfig) -> Result<PathBuf, DatabaseError> {
     let not_a = |reason: &str| DatabaseError::NotADatabase { path: config.shown(), reason: reason.to_owned() };
     let path = fs::canonicalize(&config.path).map_err(|error| unreachable_path(config, &error))?;
@@ -104,13 +105,13 @@ fn similar(path: &Path) -> Vec<String> {
 /// A hardened connection to a located file. `columns` is the widest table's width.
 ///
 /// # Errors
-/// What the engine says; see [`opening_error`].
+/// The engine's own error; see [`opening_error`].
 pub(crate) fn connect(
     path: &Path,
     state: &FileState,
     config: &SqliteConfig,
     columns: i32,
-    sentry: &Sentry,
+    authorizer: &Authorizer,
 ) -> rusqlite::Result<Connection> {
     memory::count_memory();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -126,8 +127,8 @@ pub(crate) fn connect(
     harden(&connection)?;
     limit(&connection, columns)?;
     functions::add(&connection)?;
-    authorize(&connection, sentry.clone())?;
-    read_schema(&mut connection, sentry, config)?;
+    authorize(&connection, authorizer.clone())?;
+    read_schema(&mut connection, authorizer, config)?;
     Ok(connection)
 }
 
@@ -191,14 +192,18 @@ pub(crate) fn limit_values(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Reads the schema and connects the virtual tables, whose modules then run statements of their own: later, while a guest's is being
-/// compiled, the authorizer could not tell these from the guest's.
+/// compiled, the authorizer could not distinguish these from the guest's.
 ///
 /// Whoever made the file wrote what runs here, so that it ends like a statement does.
-pub(crate) fn read_schema(connection: &mut Connection, sentry: &Sentry, config: &SqliteConfig) -> rusqlite::Result<()> {
-    let alarm = Alarm::set(Ends { deadline: SCHEMA, memory: config.memory }, &Arc::default());
-    alarm::arm(connection, sentry, &alarm)?;
+pub(crate) fn read_schema(
+    connection: &mut Connection,
+    authorizer: &Authorizer,
+    config: &SqliteConfig,
+) -> rusqlite::Result<()> {
+    let ends_at = Deadline::start(Allowance { deadline: SCHEMA, memory: config.memory }, &Arc::default());
+    deadline::install(connection, authorizer, &ends_at)?;
     let result = connect_tables(connection);
-    alarm::disarm(connection, sentry)?;
+    deadline::remove(connection, authorizer)?;
     result
 }
 
@@ -220,7 +225,7 @@ pub(crate) fn name(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<R
 
 /// A name as SQL writes it.
 pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
+    Dialect::Sqlite.quoted(name)
 }
 
 /// What an engine's error at opening means.

@@ -1,4 +1,4 @@
-//! The database as the rest of the house sees it: each call takes a permit and a pooled connection, works on a thread that may block, and
+//! The database as the rest of the host sees it: each call takes a permit and a pooled connection, works on a thread that may block, and
 //! is interrupted when its future is dropped.
 
 use std::collections::HashSet;
@@ -8,24 +8,26 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Query, Sample, asker,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Sample, SqlQuery,
+    current_search,
 };
-use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind, outside};
+use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind, blocking};
+use syrch_guard::values::{Phrase, Values};
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
 
-use crate::alarm::{self, Cancel, Ends};
-use crate::cells::{self, Index, Phrase};
+use crate::cells;
 use crate::config::SqliteConfig;
 use crate::connect;
+use crate::deadline::{self, Allowance, Cancel};
 use crate::error::CROWDED;
 use crate::execute::Composed;
-use crate::guard::Sentry;
+use crate::guard::Authorizer;
 use crate::memory;
-use crate::seats::{LeaveOnDrop, NoSeat, Occupied, Seats};
 use crate::session::Session;
+use crate::slots::{LeaveOnDrop, NoSlot, Occupied, Slots};
 use crate::state::{self, FileState};
 use crate::threads;
-use crate::watch::{Pulse, Snapshot, Watch};
+use crate::watch::{SchemaVersion, Snapshot, Watch};
 
 /// How much longer than its deadline a statement may take before its thread is left to itself.
 const GRACE: Duration = Duration::from_secs(1);
@@ -48,8 +50,8 @@ struct Inner {
     name: String,
     watch: Mutex<Watch>,
     idle: Mutex<Vec<Session>>,
-    seats: Seats,
-    index: Mutex<Option<(Pulse, Arc<Index>)>>,
+    slots: Slots,
+    index: Mutex<Option<(SchemaVersion, Arc<Values>)>>,
 }
 
 impl SqliteDatabase {
@@ -62,9 +64,9 @@ impl SqliteDatabase {
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let mut watch = Watch::open(&path, &config)?;
         watch.snapshot(&path, &name, &config)?;
-        let seats = Seats::new(config.limits.sql_in_flight);
+        let slots = Slots::new(config.limits.sql_in_flight);
         let (watch, idle, index) = (Mutex::new(watch), Mutex::new(Vec::new()), Mutex::new(None));
-        Ok(Self(Arc::new(Inner { config, path, name, watch, idle, seats, index })))
+        Ok(Self(Arc::new(Inner { config, path, name, watch, idle, slots, index })))
     }
 
     /// A digest of the file's place and state: equal, in every process, as long as the content cannot have changed.
@@ -79,7 +81,7 @@ impl SqliteDatabase {
         Bounds { bytes: self.0.config.limits.sql_bytes, ..Bounds::default() }
     }
 
-    fn composed(&self, query: &Query) -> Result<Spliced, SqlError> {
+    fn composed(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
         let bounds = self.bounds();
         prelex(&query.text, &Dialect::Sqlite, &bounds)?;
         splice(&query.text, &query.relations, &Dialect::Sqlite, &bounds)
@@ -91,15 +93,15 @@ impl SqliteDatabase {
         &self,
         work: impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + Sync + 'static,
     ) -> Result<T, SqlError> {
-        let (work, begun, deadline) = (Arc::new(work), Instant::now(), self.0.config.limits.sql_deadline);
-        let result = outside::awaited(self.attempt(&work, deadline)).await;
+        let (work, started, deadline) = (Arc::new(work), Instant::now(), self.0.config.limits.sql_deadline);
+        let result = blocking::awaited(self.attempt(&work, deadline)).await;
         if !result.as_ref().is_err_and(|error| error.rule.as_deref() == Some(CROWDED)) {
             return result;
         }
-        memory::room(self.0.config.memory, deadline.saturating_sub(begun.elapsed()) / 2).await;
-        match deadline.saturating_sub(begun.elapsed()) {
+        memory::wait_for_space(self.0.config.memory, deadline.saturating_sub(started.elapsed()) / 2).await;
+        match deadline.saturating_sub(started.elapsed()) {
             Duration::ZERO => result,
-            left => outside::awaited(self.attempt(&work, left)).await,
+            left => blocking::awaited(self.attempt(&work, left)).await,
         }
     }
 
@@ -108,25 +110,25 @@ impl SqliteDatabase {
         work: &Arc<impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + Sync + 'static>,
         deadline: Duration,
     ) -> Result<T, SqlError> {
-        let seat = match self.0.seats.take(asker(), deadline).await {
-            Ok(seat) => Arc::new(seat),
-            Err(NoSeat::Stuck(count)) => {
+        let slot = match self.0.slots.take(current_search(), deadline).await {
+            Ok(slot) => Arc::new(slot),
+            Err(NoSlot::Stuck(count)) => {
                 return Err(unavailable(format!(
-                    "{count} statements of this process have not ended although their time is over; none begins until one of them ends"
+                    "{count} statements of this process have not ended although their time is over; no other starts until one of them ends"
                 )));
             }
-            Err(NoSeat::Busy) => return Err(unavailable("the database is busy with other statements".to_owned())),
+            Err(NoSlot::Busy) => return Err(unavailable("the database is busy with other statements".to_owned())),
         };
-        let (inner, cancel, work) = (Arc::clone(&self.0), Arc::new(Cancel::of(&seat)), Arc::clone(work));
-        let guard = LeaveOnDrop::new(&cancel, &seat);
+        let (inner, cancel, work) = (Arc::clone(&self.0), Arc::new(Cancel::of(&slot)), Arc::clone(work));
+        let guard = LeaveOnDrop::new(&cancel, &slot);
         // Made here: where there is no thread, the place is given back at once.
-        let occupied = Occupied::new(Arc::clone(&seat));
-        let begun = Instant::now();
+        let occupied = Occupied::new(Arc::clone(&slot));
+        let started = Instant::now();
         let job = threads::spawn(move || {
             let _occupied = occupied;
             let before = threads::cpu_time();
-            let result = inner.work(&cancel, begun, deadline, &*work);
-            seat.charge(threads::cpu_time().saturating_sub(before));
+            let result = inner.work(&cancel, started, deadline, &*work);
+            slot.charge(threads::cpu_time().saturating_sub(before));
             result
         });
         let job = job.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
@@ -172,7 +174,7 @@ impl SqliteDatabase {
     async fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
         let inner = Arc::clone(&self.0);
         let failed = self.0.config.unavailable("the thread that reads the catalog failed");
-        outside::awaited(tokio::task::spawn_blocking(move || inner.snapshot())).await.unwrap_or(Err(failed))
+        blocking::awaited(tokio::task::spawn_blocking(move || inner.snapshot())).await.unwrap_or(Err(failed))
     }
 }
 
@@ -215,27 +217,29 @@ impl Inner {
     fn work<T>(
         &self,
         cancel: &Arc<Cancel>,
-        begun: Instant,
+        started: Instant,
         deadline: Duration,
         work: &impl Fn(&Self, &Session, &Snapshot) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
         for _ in 0..RETRIES {
-            if begun.elapsed() >= deadline {
-                return Err(alarm::deadline(deadline));
+            if started.elapsed() >= deadline {
+                return Err(deadline::deadline_error(deadline));
             }
             let snapshot = self.snapshot().map_err(|error| unavailable(error.to_string()))?;
             let mut session = self.session(&snapshot).map_err(|error| crate::error::running(&error))?;
-            let ends = Ends { deadline: deadline.saturating_sub(begun.elapsed()), memory: self.config.memory };
-            let result = session.within(ends, cancel, |session| work(self, session, &snapshot));
-            // The error tells the whole time, not what was left of it.
+            let allowance =
+                Allowance { deadline: deadline.saturating_sub(started.elapsed()), memory: self.config.memory };
+            let result = session.within(allowance, cancel, |session| work(self, session, &snapshot));
+            // The error names the whole time, not what was left of it.
             let is_late = |error: &SqlError| error.kind == SqlErrorKind::Timeout;
-            let result = result.map_err(|error| if is_late(&error) { alarm::deadline(deadline) } else { error });
+            let result =
+                result.map_err(|error| if is_late(&error) { deadline::deadline_error(deadline) } else { error });
             let mut idle = lock(&self.idle);
             if idle.len() < self.config.limits.sql_in_flight {
                 idle.push(session);
             }
             drop(idle);
-            let file = snapshot.pulse.file;
+            let file = snapshot.version.file;
             // Only a file at rest is read without locks.
             if !file.is_at_rest() || FileState::read(&self.path, &self.config).is_ok_and(|now| now == file) {
                 return result;
@@ -248,35 +252,35 @@ impl Inner {
     fn session(&self, snapshot: &Snapshot) -> rusqlite::Result<Session> {
         let idle = {
             let mut idle = lock(&self.idle);
-            idle.retain(|session| session.pulse.is_same_file(&snapshot.pulse));
+            idle.retain(|session| session.version.is_same_file(&snapshot.version));
             idle.pop()
         };
         let mut session = match idle {
             Some(session) => session,
             None => {
-                let sentry = Sentry::new();
+                let authorizer = Authorizer::new();
                 let connection =
-                    connect::connect(&self.path, &snapshot.pulse.file, &self.config, snapshot.columns, &sentry)?;
-                return Ok(Session { connection, sentry, pulse: snapshot.pulse });
+                    connect::connect(&self.path, &snapshot.version.file, &self.config, snapshot.columns, &authorizer)?;
+                return Ok(Session { connection, authorizer, version: snapshot.version });
             }
         };
-        if !session.pulse.is_same_schema(&snapshot.pulse) {
-            connect::read_schema(&mut session.connection, &session.sentry, &self.config)?;
+        if !session.version.is_same_schema(&snapshot.version) {
+            connect::read_schema(&mut session.connection, &session.authorizer, &self.config)?;
         }
-        session.pulse = snapshot.pulse;
+        session.version = snapshot.version;
         Ok(session)
     }
 
     /// The index of values of this state of the database, built on first use.
-    fn index(&self, session: &Session, snapshot: &Snapshot) -> Result<Arc<Index>, SqlError> {
+    fn index(&self, session: &Session, snapshot: &Snapshot) -> Result<Arc<Values>, SqlError> {
         let mut index = lock(&self.index);
-        if let Some((_, index)) = index.as_ref().filter(|(pulse, _)| *pulse == snapshot.pulse) {
+        if let Some((_, index)) = index.as_ref().filter(|(version, _)| *version == snapshot.version) {
             return Ok(Arc::clone(index));
         }
         let built = Arc::new(threads::for_all(|| {
-            Index::build(session, snapshot, self.config.limits.sql_deadline.min(INDEXING * 2) / 2)
+            cells::build(session, snapshot, self.config.limits.sql_deadline.min(INDEXING * 2) / 2)
         })?);
-        *index = Some((snapshot.pulse, Arc::clone(&built)));
+        *index = Some((snapshot.version, Arc::clone(&built)));
         Ok(built)
     }
 }
@@ -296,7 +300,7 @@ impl Database for SqliteDatabase {
         // What a search may see is part of what it gets.
         let tables = inner.config.tables.join(",");
         let state = tokio::task::spawn_blocking(move || state::identity(&inner.path, &inner.config));
-        let state = outside::awaited(state).await.ok()?.ok()?;
+        let state = blocking::awaited(state).await.ok()?.ok()?;
         Some(format!("{state} {tables}"))
     }
 
@@ -304,17 +308,17 @@ impl Database for SqliteDatabase {
         Ok(Arc::clone(&self.snapshot().await?.catalog))
     }
 
-    fn compose(&self, query: &Query) -> Result<String, SqlError> {
+    fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
         self.composed(query).map(|spliced| spliced.text)
     }
 
-    async fn check(&self, query: &Query) -> Result<Facts, SqlError> {
+    async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
         let (spliced, query) = (self.composed(query)?, query.clone());
         self.with_session(move |_, session, snapshot| {
             let composed = Composed { query: &query, spliced: &spliced };
             // The engine's verdict counts; the guard's facts say more than the engine does.
             drop(composed.compile(session, snapshot)?);
-            let seen = session.sentry.seen();
+            let seen = session.authorizer.seen();
             match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
                 Ok(facts) => Ok(facts),
                 Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => Ok(seen.facts(&query.text)),
@@ -323,7 +327,7 @@ impl Database for SqliteDatabase {
         .await
     }
 
-    async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
+    async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
         let (spliced, query) = (self.composed(query)?, query.clone());
         self.with_session(move |_, session, snapshot| {
             Composed { query: &query, spliced: &spliced }.plan(session, snapshot)
@@ -331,7 +335,7 @@ impl Database for SqliteDatabase {
         .await
     }
 
-    async fn run(&self, query: &Query) -> Result<ResultSet, SqlError> {
+    async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let (spliced, query) = (self.composed(query)?, query.clone());
         self.with_session(move |inner, session, snapshot| {
             Composed { query: &query, spliced: &spliced }.run(session, snapshot, &inner.config.limits)
@@ -360,7 +364,7 @@ impl CellIndex for SqliteDatabase {
         let phrases = Phrase::all(phrases)?;
         self.with_session(move |inner, session, snapshot| {
             let index = inner.index(session, snapshot)?;
-            index.find(session, &phrases, &how, limit as usize)
+            index.find(&phrases, &how, limit as usize, || session.check_deadline())
         })
         .await
         .map_err(port_error)
@@ -384,7 +388,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_statement_that_does_not_end_is_told_apart_and_keeps_nobody_out() {
+    async fn a_statement_that_does_not_end_is_distinguished_and_blocks_no_other() {
         let folder = tempfile::tempdir().unwrap();
         let mut config = SqliteConfig::new(small(&folder));
         config.limits.sql_in_flight = 1;
@@ -399,7 +403,7 @@ mod tests {
         let error = stuck.await.unwrap_err();
         assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some(OVERRUN)));
         assert_eq!(port_error(error), PortError::Budget);
-        assert_eq!(database.run(&Query::new("SELECT 1")).await.unwrap().row_count(), 1);
+        assert_eq!(database.run(&SqlQuery::new("SELECT 1")).await.unwrap().row_count(), 1);
         drop(end);
     }
 
@@ -418,10 +422,10 @@ mod tests {
             std::thread::sleep(deadline);
             Ok(())
         };
-        let begun = Instant::now();
+        let started = Instant::now();
         for _ in 0..2 {
-            let error = inner.work(&cancel, begun, deadline, &work).unwrap_err();
-            assert_eq!(error, alarm::deadline(deadline));
+            let error = inner.work(&cancel, started, deadline, &work).unwrap_err();
+            assert_eq!(error, deadline::deadline_error(deadline));
             assert!(*lock(&rounds) <= 1);
         }
     }
@@ -454,7 +458,7 @@ mod tests {
         let database = SqliteDatabase::open(SqliteConfig::new(small(&folder))).unwrap();
         let is_partial = |time: Duration| {
             database.with_session(move |_, session, snapshot| {
-                Index::build(session, snapshot, time).map(|index| index.is_partial)
+                cells::build(session, snapshot, time).map(|index| index.is_partial)
             })
         };
         assert!(is_partial(Duration::ZERO).await.unwrap());
@@ -471,7 +475,7 @@ mod tests {
         let SqliteDatabase(inner) = SqliteDatabase::open(SqliteConfig::new(path)).unwrap();
         let snapshot = inner.snapshot().unwrap();
         let mut session = inner.session(&snapshot).unwrap();
-        let ends = Ends { deadline: Duration::from_secs(3_600), memory: usize::MAX };
+        let allowance = Allowance { deadline: Duration::from_secs(3_600), memory: usize::MAX };
         let columns = ["a".to_owned()];
         let phrases = Phrase::all(&["Anna".to_owned()]).unwrap();
         for is_cancelled in [false, true] {
@@ -481,12 +485,13 @@ mod tests {
                 if is_cancelled {
                     cancel.cancel();
                 }
-                let found = index.find(session, &phrases, &Match::Exact, 5).map(|found| found[0].len());
+                let found =
+                    index.find(&phrases, &Match::Exact, 5, || session.check_deadline()).map(|found| found[0].len());
                 let samples = cells::samples(session, &snapshot, "t", &columns, 5).map(|samples| samples.len());
                 assert_eq!((found.is_err(), samples.is_err()), (is_cancelled, is_cancelled));
                 found
             };
-            let found = session.within(ends, &cancel, both).map_err(|error| error.kind);
+            let found = session.within(allowance, &cancel, both).map_err(|error| error.kind);
             assert_eq!(found, if is_cancelled { Err(SqlErrorKind::Cancelled) } else { Ok(1) });
         }
     }

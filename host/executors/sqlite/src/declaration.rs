@@ -1,4 +1,4 @@
-//! What a declaration in the schema makes, by the rules of the engine: whatever else the schema's own table says of it may be false in a
+//! What a declaration in the schema makes, by the rules of the engine: whatever else the schema's own table states of it may be false in a
 //! file that was made to deceive.
 
 use syrch_core::Dialect;

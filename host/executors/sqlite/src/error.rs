@@ -1,17 +1,17 @@
 //! The engine's errors in the contract's kinds, with what a model needs to repair the statement and without text of cells.
 
 use rusqlite::{Error, ErrorCode};
-use syrch_core::ports::Query;
+use syrch_core::ports::SqlQuery;
 use syrch_core::text::nearest;
 use syrch_core::{Catalog, SqlError, SqlErrorKind};
 use syrch_guard::{Spliced, Unresolved};
 
 use crate::memory::{self, Refused};
-use crate::{alarm, functions};
+use crate::{deadline, functions};
 
 /// What a statement was when it failed.
 pub(crate) struct Context<'a> {
-    pub(crate) query: &'a Query,
+    pub(crate) query: &'a SqlQuery,
     pub(crate) spliced: &'a Spliced,
     pub(crate) catalog: &'a Catalog,
 }
@@ -68,7 +68,7 @@ pub(crate) fn compiling(error: &Error, context: &Context<'_>) -> SqlError {
     }
 }
 
-/// How the engine's messages at run time begin, where that says more than their code. What follows may quote cells and is dropped.
+/// How the engine's messages at run time begin, where that is more specific than their code. What follows may quote cells and is dropped.
 const WORDS: [&str; 24] = [
     "malformed JSON",
     "bad JSON path",
@@ -127,7 +127,7 @@ pub(crate) const CROWDED: &str = "memory-of-all";
 
 fn out_of_memory() -> SqlError {
     match memory::refused() {
-        Some(Refused::Own(most)) => alarm::memory_error(most),
+        Some(Refused::Own(most)) => deadline::memory_error(most),
         Some(Refused::Crowded) => {
             let message = format!(
                 "the statements that run now hold nearly all of the {} MiB that the engine may take in this process",
@@ -171,10 +171,10 @@ fn classify(error: &Error) -> SqlError {
     }
 }
 
-/// What the engine says of a text that does not parse.
+/// The engine's messages for a text that does not parse.
 const SYNTAX: [&str; 3] = ["syntax error", "incomplete input", "unrecognized token"];
 
-/// Errors that only their words tell apart.
+/// Errors that differ only in their text.
 fn by_message(text: String) -> SqlError {
     let kind = if text.starts_with("no such table")
         || text.starts_with("no such module")

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement};
-use syrch_core::ports::{Plan, Query};
+use syrch_core::ports::{Plan, SqlQuery};
 use syrch_core::result_set::SQL_TYPE;
 use syrch_core::{Limits, ResultSet, SqlError, SqlErrorKind};
 use syrch_guard::Spliced;
@@ -26,7 +26,7 @@ const NAMES: usize = 128 << 10;
 
 /// A composed statement that the pre-lexer let through.
 pub(crate) struct Composed<'a> {
-    pub(crate) query: &'a Query,
+    pub(crate) query: &'a SqlQuery,
     pub(crate) spliced: &'a Spliced,
 }
 
@@ -160,7 +160,7 @@ impl<'a> Fetch<'a> {
                 }
             }
         } else {
-            // Asked for once: the engine works for each look at a cell.
+            // Asked for once: the engine works each time a cell is read.
             let mut cells = Vec::with_capacity(self.columns.len());
             for index in 0..self.columns.len() {
                 let cell = row.get_ref(index).map_err(RowError::Engine)?;

@@ -23,7 +23,7 @@ const AFTER_TABLES: [&str; 9] = ["WHERE", "ON", "JOIN", "LEFT", "INNER", "CROSS"
 /// The tables of a schema that can be searched; names in lower case.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tables {
-    /// All of them.
+    /// All full-text tables of the schema.
     names: HashSet<String>,
     /// Those that are also searched by `LIKE` and `GLOB`.
     trigrams: HashSet<String>,
@@ -108,7 +108,6 @@ impl Search {
     }
 }
 
-/// A statement's tokens.
 struct Text<'t> {
     sql: &'t str,
     tokens: &'t [Token],

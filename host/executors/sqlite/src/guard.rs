@@ -9,8 +9,8 @@ use syrch_core::ports::Facts;
 use syrch_core::text::nearest;
 use syrch_core::{SqlError, SqlErrorKind};
 
-use crate::alarm::Alarm;
 use crate::authorizer::Judge;
+use crate::deadline::Deadline;
 use crate::full_text::{Search, Tables};
 use crate::functions;
 
@@ -19,7 +19,7 @@ use crate::functions;
 pub(crate) struct Grant {
     /// Tables and views, with their spelling.
     pub(crate) tables: HashSet<String>,
-    /// What granted virtual tables keep their content in: only they may read it.
+    /// The tables in which granted virtual tables store their content: only they may read them.
     pub(crate) shadows: HashSet<String>,
     /// All other names that mean something to the engine: ungranted tables, views and modules.
     pub(crate) others: HashSet<String>,
@@ -32,7 +32,7 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    /// Leaves out a table or view, and keeps the reason for whoever asks for it.
+    /// Leaves out a table or view, and records the reason for errors that name it.
     pub(crate) fn refuse(&mut self, name: &str, reason: String) {
         tracing::warn!(name, reason, "a table or view is left out");
         self.unreadable.insert(name.to_lowercase(), reason);
@@ -42,7 +42,7 @@ impl Grant {
 /// Whose statement the engine asks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Our own.
+    /// A statement of this executor.
     Own,
     /// A guest's, being compiled.
     Compile,
@@ -56,7 +56,7 @@ struct State {
     phase: Phase,
     refusal: Option<Refusal>,
     seen: Seen,
-    alarm: Option<Alarm>,
+    ends_at: Option<Deadline>,
 }
 
 /// What the authorizer has against a statement.
@@ -93,9 +93,9 @@ impl Seen {
 
 /// The authorizer of one connection.
 #[derive(Debug, Clone)]
-pub(crate) struct Sentry(Arc<Mutex<State>>);
+pub(crate) struct Authorizer(Arc<Mutex<State>>);
 
-impl Sentry {
+impl Authorizer {
     pub(crate) fn new() -> Self {
         let grant = Arc::new(Grant::default());
         Self(Arc::new(Mutex::new(State {
@@ -103,7 +103,7 @@ impl Sentry {
             phase: Phase::Own,
             refusal: None,
             seen: Seen::default(),
-            alarm: None,
+            ends_at: None,
         })))
     }
 
@@ -131,13 +131,13 @@ impl Sentry {
     }
 
     /// What ends the work under way.
-    pub(crate) fn hear(&self, alarm: Option<Alarm>) {
-        self.state().alarm = alarm;
+    pub(crate) fn set_deadline(&self, ends_at: Option<Deadline>) {
+        self.state().ends_at = ends_at;
     }
 
     /// Whether the work under way is over.
     pub(crate) fn is_over(&self) -> bool {
-        self.state().alarm.as_ref().is_some_and(Alarm::rings)
+        self.state().ends_at.as_ref().is_some_and(Deadline::is_over)
     }
 
     pub(crate) fn refusal(&self) -> Option<Refusal> {
@@ -155,7 +155,7 @@ impl Sentry {
     }
 }
 
-impl Judge for Sentry {
+impl Judge for Authorizer {
     fn judge(&self, context: Option<&AuthContext<'_>>) -> Authorization {
         let mut state = self.state();
         match context {
@@ -177,7 +177,7 @@ impl State {
 
     fn judge(&mut self, context: &AuthContext<'_>) -> Authorization {
         // Compiling does not run the progress handler, and of nested views it can take long.
-        if self.alarm.as_ref().is_some_and(Alarm::rings) {
+        if self.ends_at.as_ref().is_some_and(Deadline::is_over) {
             return Authorization::Deny;
         }
         match context.action {

@@ -18,14 +18,14 @@ use crate::session;
 
 /// What stands in a database.
 pub(crate) struct Schema {
-    /// What is granted.
+    /// The tables and views that the grant covers and can be read.
     pub(crate) tables: Vec<Table>,
     pub(crate) grant: Grant,
     /// The width of the widest table, granted or not; views left out.
     pub(crate) columns: i32,
     /// Names of all tables and views that a grant could cover.
     pub(crate) names: Vec<String>,
-    pub(crate) room: Room,
+    pub(crate) space: Space,
 }
 
 impl Schema {
@@ -45,9 +45,9 @@ const CATALOG: usize = 64 << 20;
 
 /// The bytes of [`CATALOG`] that are not taken yet.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Room(usize);
+pub(crate) struct Space(usize);
 
-impl Room {
+impl Space {
     /// Takes so many bytes, or returns why it cannot.
     fn take(&mut self, bytes: usize) -> Result<(), String> {
         self.0 = self.0.checked_sub(bytes).ok_or_else(full)?;
@@ -64,7 +64,7 @@ impl Room {
     }
 }
 
-/// Why something is left out that [`Room`] does not have room for.
+/// Why something is left out for which no [`Space`] is left.
 pub(crate) fn full() -> String {
     format!("the catalog would take more than {} MiB", CATALOG >> 20)
 }
@@ -78,13 +78,13 @@ fn size<'a>(names: impl IntoIterator<Item = &'a String>) -> usize {
 #[derive(Default)]
 pub(crate) struct Entry {
     pub(crate) name: String,
-    /// `table`, `view`, `virtual`, or `shadow` for what a virtual table keeps its content in.
+    /// `table`, `view`, `virtual`, or `shadow` for a table in which a virtual table stores its content.
     pub(crate) kind: &'static str,
-    /// Its declaration.
+    /// The SQL text that declares it, from the schema's table.
     sql: String,
     /// The module of a virtual table, in lower case.
     module: Option<String>,
-    /// Whether the engine makes of the declaration what the schema's table says.
+    /// Whether the engine makes of the declaration what the schema's table states.
     is_as_declared: bool,
 }
 
@@ -96,7 +96,7 @@ impl Entry {
     }
 }
 
-/// Tables of a schema whose rows are counted where no statistics tell how many they are.
+/// Tables of a schema whose rows are counted where there are no statistics of them.
 const ESTIMATED: usize = 2_000;
 
 /// Reads the schema. Views are granted by name here; whether what they read is granted too is for the authorizer to say.
@@ -111,21 +111,21 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
         visible.iter().copied().filter(|entry| globs.is_none_or(|globs| globs.is_match(&entry.name))).collect();
     let mut grant = Grant::default();
     let (statistics, declared) = (statistics(connection)?, declared_indexes(connection)?);
-    let (mut tables, mut estimates, mut room) = (Vec::with_capacity(granted.len()), ESTIMATED, Room(CATALOG));
+    let (mut tables, mut estimates, mut space) = (Vec::with_capacity(granted.len()), ESTIMATED, Space(CATALOG));
     for entry in granted {
         if !entry.is_as_declared {
             grant.refuse(&entry.name, "what the file says of it is not what its declaration makes".to_owned());
             continue;
         }
-        let before = room;
-        match table(connection, entry, &statistics, &declared, &mut estimates, &mut room)? {
+        let before = space;
+        match table(connection, entry, &statistics, &declared, &mut estimates, &mut space)? {
             Ok(table) => {
                 grant.tables.insert(entry.name.to_lowercase());
                 tables.push(table);
             }
             Err(reason) => {
                 grant.refuse(&entry.name, reason);
-                room = before;
+                space = before;
             }
         }
     }
@@ -147,9 +147,9 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
     }
     let owned = |entry: &&Entry| owner(&entry.name).is_some_and(|(owner, _)| grant.tables.contains(&owner));
     grant.shadows = entries.iter().filter(is_shadow).filter(owned).map(|entry| entry.name.to_lowercase()).collect();
-    close_keys(&mut tables, &mut room);
+    close_keys(&mut tables, &mut space);
     let names = visible.iter().map(|entry| entry.name.clone()).collect();
-    Ok(Schema { tables, grant, columns: width(connection, &entries)?, names, room })
+    Ok(Schema { tables, grant, columns: width(connection, &entries)?, names, space })
 }
 
 /// Tables and views in the order of their making. The schema's own table is read for it: the engine's list of the tables compiles each view
@@ -271,13 +271,13 @@ fn table(
     statistics: &HashMap<String, u64>,
     declared: &Declared,
     estimates: &mut usize,
-    room: &mut Room,
+    space: &mut Space,
 ) -> rusqlite::Result<Result<Table, String>> {
-    if let Err(reason) = room.take(size_of::<Table>() + entry.name.len()) {
+    if let Err(reason) = space.take(size_of::<Table>() + entry.name.len()) {
         return Ok(Err(reason));
     }
     let is_view = entry.kind == "view";
-    let read = if is_view { Ok(Default::default()) } else { columns(connection, entry, room)? };
+    let read = if is_view { Ok(Default::default()) } else { columns(connection, entry, space)? };
     let (columns, primary_key) = match read {
         Ok(read) => read,
         Err(reason) => return Ok(Err(reason)),
@@ -290,20 +290,20 @@ fn table(
     if table.columns.is_empty() {
         return Ok(Err("the schema of the file is damaged there".to_owned()));
     }
-    // The engine is asked only where there is something to tell: a schema may have very many tables.
+    // The engine is asked only where there is something to report: a schema may have very many tables.
     if entry.sql.to_ascii_lowercase().contains("references") {
-        table.foreign_keys = foreign_keys(connection, &entry.name, room)?;
+        table.foreign_keys = foreign_keys(connection, &entry.name, space)?;
     }
     let name = entry.name.to_lowercase();
     if declared.tables.contains(&name) || entry.is_without_rowid() {
-        table.indexes = indexes(connection, &entry.name, declared, room)?;
+        table.indexes = indexes(connection, &entry.name, declared, space)?;
     }
     table.row_estimate = match statistics.get(&name) {
         Some(rows) => Some(*rows),
         None if *estimates == 0 => None,
         None => {
             *estimates -= 1;
-            // A damaged table is told when it is read, and the others stay usable.
+            // A damaged table is reported when it is read, and the others stay usable.
             estimate(connection, entry).unwrap_or_default()
         }
     };
@@ -318,14 +318,14 @@ pub(crate) fn declaration(connection: &Connection, view: &str) -> rusqlite::Resu
 
 /// The columns of a view that was compiled, or why it cannot be read.
 ///
-/// One for which there is no room takes all of it: the engine holds the columns of each view that it has compiled, so no other is tried.
+/// One for which there is no space takes all of it: the engine holds the columns of each view that it has compiled, so no other is tried.
 pub(crate) fn view_columns(
     connection: &Connection,
     name: &str,
-    room: &mut Room,
+    space: &mut Space,
 ) -> rusqlite::Result<Result<Vec<Column>, String>> {
     let entry = Entry { name: name.to_owned(), kind: "view", ..Entry::default() };
-    Ok(columns(connection, &entry, room)?.map(|(columns, _)| columns))
+    Ok(columns(connection, &entry, space)?.map(|(columns, _)| columns))
 }
 
 /// The columns of a table, and the names of those of its primary key in its order.
@@ -342,9 +342,9 @@ fn unless_broken<T: Default>(entry: &Entry, read: rusqlite::Result<T>) -> rusqli
 }
 
 /// The columns, or why they cannot be read. What is broken has none.
-fn columns(connection: &Connection, entry: &Entry, room: &mut Room) -> rusqlite::Result<Result<Columns, String>> {
+fn columns(connection: &Connection, entry: &Entry, space: &mut Space) -> rusqlite::Result<Result<Columns, String>> {
     let mut reason = None;
-    let read = unless_broken(entry, lines(connection, entry, room, &mut reason))?;
+    let read = unless_broken(entry, lines(connection, entry, space, &mut reason))?;
     Ok(reason.map_or_else(|| Ok(described(entry, read)), Err))
 }
 
@@ -355,7 +355,7 @@ type Line = (String, String, bool, u32, u8);
 fn lines(
     connection: &Connection,
     entry: &Entry,
-    room: &mut Room,
+    space: &mut Space,
     reason: &mut Option<String>,
 ) -> rusqlite::Result<Vec<Line>> {
     let sql = "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1, 'main') ORDER BY cid";
@@ -379,8 +379,8 @@ fn lines(
         }
         // The names of a primary key stand in the catalog twice.
         let names = size([&line.0, &line.1]) + if line.3 > 0 { size([&line.0]) } else { 0 };
-        if let Err(full) = room.take(size_of::<Column>() + names) {
-            room.close();
+        if let Err(full) = space.take(size_of::<Column>() + names) {
+            space.close();
             *reason = Some(full);
             break;
         }
@@ -406,7 +406,7 @@ fn described(entry: &Entry, lines: Vec<Line>) -> Columns {
 }
 
 /// Different foreign keys; columns that the key leaves out are empty until [`close_keys`] knows the other table.
-fn foreign_keys(connection: &Connection, table: &str, room: &mut Room) -> rusqlite::Result<Vec<ForeignKey>> {
+fn foreign_keys(connection: &Connection, table: &str, space: &mut Space) -> rusqlite::Result<Vec<ForeignKey>> {
     // The engine lists the last one first, and would have to hold all of them to sort them.
     let sql = "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1, 'main')";
     let mut statement = connection.prepare_cached(sql)?;
@@ -426,7 +426,7 @@ fn foreign_keys(connection: &Connection, table: &str, room: &mut Room) -> rusqli
         let id: i64 = row.get(0)?;
         if last.replace(id) != Some(id) {
             let next = ForeignKey { columns: Vec::new(), ref_table: text(row, 1)?, ref_columns: Vec::new() };
-            if let Err(reason) = keys.add(key.replace(next), room) {
+            if let Err(reason) = keys.add(key.replace(next), space) {
                 tracing::warn!(table, reason, "foreign keys are left out");
                 key = None;
                 break;
@@ -439,7 +439,7 @@ fn foreign_keys(connection: &Connection, table: &str, room: &mut Room) -> rusqli
             }
         }
     }
-    if let Err(reason) = keys.add(key, room) {
+    if let Err(reason) = keys.add(key, space) {
         tracing::warn!(table, reason, "a foreign key is left out");
     }
     keys.all.reverse();
@@ -455,11 +455,11 @@ struct Keys {
 }
 
 impl Keys {
-    fn add(&mut self, key: Option<ForeignKey>, room: &mut Room) -> Result<(), String> {
+    fn add(&mut self, key: Option<ForeignKey>, space: &mut Space) -> Result<(), String> {
         let Some(key) = key else { return Ok(()) };
         if self.seen.insert(self.hasher.hash_one((&key.columns, &key.ref_table, &key.ref_columns))) {
             let names = size(&key.columns) + size(&key.ref_columns) + key.ref_table.len();
-            room.take(size_of::<ForeignKey>() + names)?;
+            space.take(size_of::<ForeignKey>() + names)?;
             self.all.push(key);
         }
         Ok(())
@@ -467,7 +467,7 @@ impl Keys {
 }
 
 /// Drops keys to tables that are not granted, takes over their spelling, and fills in primary keys that a declaration only implies.
-fn close_keys(tables: &mut [Table], room: &mut Room) {
+fn close_keys(tables: &mut [Table], space: &mut Space) {
     let keys: HashMap<String, (String, Vec<String>)> = tables
         .iter()
         .map(|table| (table.name.to_lowercase(), (table.name.clone(), table.primary_key.clone())))
@@ -483,7 +483,7 @@ fn close_keys(tables: &mut [Table], room: &mut Room) {
                 if primary_key.len() != key.columns.len() {
                     return false;
                 }
-                if let Err(reason) = room.take(size(primary_key)) {
+                if let Err(reason) = space.take(size(primary_key)) {
                     left_out = Some(reason);
                     return false;
                 }
@@ -501,7 +501,7 @@ fn close_keys(tables: &mut [Table], room: &mut Room) {
 struct Declared {
     /// Tables that have any, in lower case.
     tables: HashSet<String>,
-    /// Declarations by name.
+    /// The SQL texts of indexes by the names of the indexes.
     sql: HashMap<String, String>,
 }
 
@@ -517,7 +517,12 @@ fn declared_indexes(connection: &Connection) -> rusqlite::Result<Declared> {
     Ok(declared)
 }
 
-fn indexes(connection: &Connection, table: &str, declared: &Declared, room: &mut Room) -> rusqlite::Result<Vec<Index>> {
+fn indexes(
+    connection: &Connection,
+    table: &str,
+    declared: &Declared,
+    space: &mut Space,
+) -> rusqlite::Result<Vec<Index>> {
     let sql = "SELECT name, \"unique\", partial FROM pragma_index_list(?1, 'main') ORDER BY seq DESC";
     let mut statement = connection.prepare_cached(sql)?;
     let line = |row: &Row<'_>| Ok((connect::name(row, 0)?, row.get::<_, bool>(1)?, row.get::<_, bool>(2)?));
@@ -533,7 +538,7 @@ fn indexes(connection: &Connection, table: &str, declared: &Declared, room: &mut
         };
         let columns = columns.query_map([&name], column)?.collect::<rusqlite::Result<Vec<_>>>()?;
         let predicate = declared.sql.get(&name).filter(|_| partial).and_then(|sql| condition(sql));
-        if let Err(reason) = room.take(size_of::<Index>() + size(columns.iter().chain([&name]).chain(&predicate))) {
+        if let Err(reason) = space.take(size_of::<Index>() + size(columns.iter().chain([&name]).chain(&predicate))) {
             tracing::warn!(table, reason, "indexes are left out");
             break;
         }
@@ -580,7 +585,7 @@ mod tests {
         assert_eq!(read(&connection, None).unwrap().tables[0].columns.len(), 1);
         let columns = |connection: &Connection, kind| {
             let entry = Entry { name: "t".to_owned(), kind, ..Entry::default() };
-            let read = columns(connection, &entry, &mut Room(CATALOG));
+            let read = columns(connection, &entry, &mut Space(CATALOG));
             read.map(|read| read.unwrap().0.len()).map_err(|error| error::code(&error))
         };
         for is_interrupted in [true, false] {

@@ -1,12 +1,13 @@
 //! The SQLite executor: a file that is only ever read, by statements that an allow-list authorizer let through, within a deadline and
 //! caps, and its catalog, plans, statistics and values.
 
-mod alarm;
 mod authorizer;
+pub mod bounded;
 mod cells;
 mod config;
 mod connect;
 mod database;
+mod deadline;
 mod declaration;
 mod error;
 mod execute;
@@ -14,16 +15,17 @@ mod full_text;
 mod functions;
 mod guard;
 mod introspect;
+mod journal;
 mod memory;
 mod queue;
-mod seats;
 mod session;
+mod slots;
 mod state;
 mod threads;
 mod value;
-pub mod variant;
 mod watch;
 
 pub use config::SqliteConfig;
 pub use database::SqliteDatabase;
+pub use journal::Journal;
 pub use memory::count_memory;

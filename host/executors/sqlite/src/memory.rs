@@ -63,7 +63,7 @@ thread_local! {
 
 /// What all threads hold.
 static TOTAL: AtomicUsize = AtomicUsize::new(0);
-/// Told whenever a statement has ended.
+/// Notified whenever a statement has ended.
 static ENDED: Notify = Notify::const_new();
 /// The engine's own allocator; `None` where the engine was in use before it could be replaced.
 static ENGINE: OnceLock<Option<Methods>> = OnceLock::new();
@@ -95,7 +95,7 @@ fn install() -> Option<Methods> {
         Methods { malloc: engine.xMalloc?, free: engine.xFree?, realloc: engine.xRealloc?, size: engine.xSize? };
     let counted =
         ffi::sqlite3_mem_methods { xMalloc: Some(malloc), xFree: Some(free), xRealloc: Some(realloc), ..engine };
-    // SAFETY: the engine copies the methods, which keep its contract: they call its own ones and count.
+    // SAFETY: the engine copies the methods, which fulfil its contract: they call its own ones and count.
     let code = unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MALLOC, &raw const counted) };
     (code == ffi::SQLITE_OK).then_some(original)
 }
@@ -224,7 +224,7 @@ pub(crate) fn refused() -> Option<Refused> {
     ACCOUNT.with(|account| account.refused.take())
 }
 
-/// Whether the statement on this thread was refused memory; [`refused`] says why.
+/// Whether the statement on this thread was refused memory; [`refused`] has the reason.
 pub(crate) fn was_refused() -> bool {
     ACCOUNT.with(|account| account.refused.get()).is_some()
 }
@@ -234,8 +234,8 @@ pub(crate) fn is_late() -> bool {
     ACCOUNT.with(|account| account.until.get()).is_some_and(|until| Instant::now() >= until)
 }
 
-/// Waits until statements have ended and there is room for `bytes` in the process, but no longer than `patience`.
-pub(crate) async fn room(bytes: usize, patience: Duration) {
+/// Waits until statements have ended and there is space for `bytes` in the process, but no longer than `patience`.
+pub(crate) async fn wait_for_space(bytes: usize, patience: Duration) {
     let wait = async {
         loop {
             let ended = ENDED.notified();

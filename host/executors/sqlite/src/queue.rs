@@ -11,7 +11,6 @@ use tokio::sync::oneshot;
 /// Searches whose time is known; with more, all begin anew.
 const KNOWN: usize = 4_096;
 
-/// The queue.
 #[derive(Debug)]
 pub(crate) struct Queue {
     state: Mutex<State>,
@@ -61,7 +60,6 @@ impl Queue {
         }
     }
 
-    /// Whether anybody waits.
     pub(crate) fn is_wanted(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }

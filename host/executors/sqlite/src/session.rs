@@ -7,51 +7,51 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, Statement};
 use syrch_core::{SqlError, SqlErrorKind};
 
-use crate::alarm::{self, Alarm, Cancel, Ends};
 use crate::connect::{self, LENGTH};
+use crate::deadline::{self, Allowance, Cancel, Deadline};
 use crate::error::{self, Context};
-use crate::guard::{Grant, Refusal, Sentry};
+use crate::guard::{Authorizer, Grant, Refusal};
 use crate::memory;
-use crate::watch::Pulse;
+use crate::watch::SchemaVersion;
 
-/// A pooled connection.
+/// A pooled connection with the authorizer that its statements are compiled under.
 pub(crate) struct Session {
     pub(crate) connection: Connection,
-    pub(crate) sentry: Sentry,
+    pub(crate) authorizer: Authorizer,
     /// The state of the database that it was set up for.
-    pub(crate) pulse: Pulse,
+    pub(crate) version: SchemaVersion,
 }
 
 impl Session {
     /// Runs `work` so that it ends by itself.
     pub(crate) fn within<T>(
         &mut self,
-        ends: Ends,
+        allowance: Allowance,
         cancel: &Arc<Cancel>,
         work: impl FnOnce(&Self) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
         let broken = |error: rusqlite::Error| error::running(&error);
-        let alarm = Alarm::set(ends, cancel);
-        alarm::arm(&mut self.connection, &self.sentry, &alarm).map_err(broken)?;
+        let ends_at = Deadline::start(allowance, cancel);
+        deadline::install(&mut self.connection, &self.authorizer, &ends_at).map_err(broken)?;
         cancel.aim(Some(self.connection.get_interrupt_handle()));
-        let result = if alarm.rings() { Err(interrupt_marker()) } else { work(self) };
+        let result = if ends_at.is_over() { Err(interrupt_marker()) } else { work(self) };
         cancel.aim(None);
-        self.sentry.own();
+        self.authorizer.own();
         connect::limit_values(&self.connection).map_err(broken)?;
-        alarm::disarm(&mut self.connection, &self.sentry).map_err(broken)?;
+        deadline::remove(&mut self.connection, &self.authorizer).map_err(broken)?;
         result.map_err(|error| {
             if error.rule.as_deref() != Some(INTERRUPTED) {
                 return error;
             }
-            // A function that stopped by itself has told nobody why.
-            alarm.rings();
-            alarm.reason()
+            // A function that stopped by itself has recorded no reason.
+            ends_at.is_over();
+            ends_at.reason()
         })
     }
 
     /// Fails once the work is over: for loops whose single statements are too short to be interrupted.
-    pub(crate) fn go_on(&self) -> Result<(), SqlError> {
-        if self.sentry.is_over() { Err(interrupt_marker()) } else { Ok(()) }
+    pub(crate) fn check_deadline(&self) -> Result<(), SqlError> {
+        if self.authorizer.is_over() { Err(interrupt_marker()) } else { Ok(()) }
     }
 
     fn compile_within(&self, program: i32, length: i32, sql: &str) -> rusqlite::Result<Statement<'_>> {
@@ -67,16 +67,16 @@ impl Session {
         grant: &Arc<Grant>,
         context: &Context<'_>,
     ) -> Result<Statement<'s>, SqlError> {
-        self.sentry.compile(grant);
+        self.authorizer.compile(grant);
         let mut compiled = self.compile_within(PROGRAM, LENGTH, sql);
-        if compiled.as_ref().is_err_and(|error| is_program(error) && !self.sentry.is_over()) {
-            self.sentry.compile(grant);
+        if compiled.as_ref().is_err_and(|error| is_program(error) && !self.authorizer.is_over()) {
+            self.authorizer.compile(grant);
             compiled = self.compile_within(LONG_PROGRAM, LENGTH / (LONG_PROGRAM / PROGRAM), sql);
         }
-        let statement = compiled.map_err(|error| match self.sentry.refusal() {
+        let statement = compiled.map_err(|error| match self.authorizer.refusal() {
             Some(refusal) => located(refusal, &context.query.text),
-            // The authorizer denies everything once the alarm has rung.
-            None if is_interrupt(&error) || self.sentry.is_over() => interrupt_marker(),
+            // The authorizer denies everything once the work is over.
+            None if is_interrupt(&error) || self.authorizer.is_over() => interrupt_marker(),
             None => error::compiling(&error, context),
         })?;
         if !statement.readonly() || statement.column_count() == 0 {
@@ -90,18 +90,18 @@ impl Session {
             let at = error.position.and_then(|at| usize::try_from(at).ok());
             SqlError { position: at.and_then(|at| context.spliced.original(at)), ..error }
         };
-        if self.sentry.search(sql).map_err(located)? {
+        if self.authorizer.search(sql).map_err(located)? {
             memory::search();
         }
-        self.sentry.step();
+        self.authorizer.step();
         Ok(statement)
     }
 
     /// An error of a step: the authorizer's, the clock's or the engine's.
     pub(crate) fn step_error(&self, error: &rusqlite::Error) -> SqlError {
-        match self.sentry.refusal() {
+        match self.authorizer.refusal() {
             Some(refusal) => refusal.error,
-            None if is_interrupt(error) || self.sentry.is_over() => interrupt_marker(),
+            None if is_interrupt(error) || self.authorizer.is_over() => interrupt_marker(),
             None => error::running(error),
         }
     }

@@ -1,4 +1,4 @@
-//! The state of the file as the file system tells it: which file it is, how it must be opened, and an identity for caches.
+//! The state of the file as the file system reports it: which file it is, how it must be opened, and an identity for caches.
 
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;

@@ -27,7 +27,7 @@ thread_local! {
     static GIVES_WAY: Cell<bool> = const { Cell::new(false) };
     /// Whether others wait for what this thread does.
     static IS_FOR_ALL: Cell<bool> = const { Cell::new(false) };
-    /// Its turn.
+    /// The turn that this thread has at present, if any.
     static TURN_OF_THREAD: Cell<Option<Turn>> = const { Cell::new(None) };
 }
 
@@ -105,7 +105,7 @@ fn turns() -> MutexGuard<'static, Turns> {
 impl Turns {
     /// How many cores are taken. A step of the engine that takes long does not come back to end its turn: the others wait for it no longer.
     fn taken(&self) -> usize {
-        self.running.iter().filter(|(_, begun)| begun.elapsed() < TURN * 5).count()
+        self.running.iter().filter(|(_, started)| started.elapsed() < TURN * 5).count()
     }
 }
 
@@ -145,13 +145,13 @@ impl Drop for Turn {
 }
 
 /// From here on this thread gives way to all others. To be called again and again: where its turn is over, it waits for the next one, until
-/// `is_over` says that nothing is left to do.
+/// `is_over` returns whether nothing is left to do.
 pub(crate) fn give_way(is_over: &dyn Fn() -> bool) {
     if IS_FOR_ALL.get() {
         return;
     }
     if !GIVES_WAY.replace(true) {
-        // A thread that keeps its priority is as good as before.
+        // A thread whose priority stays the same works as before.
         #[cfg(target_os = "linux")]
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
     }
@@ -167,7 +167,7 @@ pub(crate) fn for_all<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// The CPU time of this thread; where the system does not tell it, the time of the process's life.
+/// The CPU time of this thread; where the system does not report it, the time of the process's life.
 pub(crate) fn cpu_time() -> Duration {
     #[cfg(unix)]
     {

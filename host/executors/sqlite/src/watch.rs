@@ -9,11 +9,11 @@ use rusqlite::Connection;
 use syrch_core::ports::DatabaseError;
 use syrch_core::{Catalog, Column, Dialect};
 
-use crate::alarm::{self, Alarm, Ends};
 use crate::config::SqliteConfig;
 use crate::connect::{self, COLUMNS, quoted};
-use crate::guard::{Grant, Sentry};
-use crate::introspect::{self, Room};
+use crate::deadline::{self, Allowance, Deadline};
+use crate::guard::{Authorizer, Grant};
+use crate::introspect::{self, Space};
 use crate::state::FileState;
 
 /// Time to compile one view. All of them together have [`connect::SCHEMA`].
@@ -21,13 +21,13 @@ const VIEW: Duration = Duration::from_secs(1);
 
 /// Equal as long as nothing changed. `schema` and `data` are the engine's counters, the latter meaningful on one connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Pulse {
+pub(crate) struct SchemaVersion {
     pub(crate) file: FileState,
     schema: i64,
     data: i64,
 }
 
-impl Pulse {
+impl SchemaVersion {
     /// Whether connections made for one are good for the other.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         self.file == other.file
@@ -44,13 +44,13 @@ pub(crate) struct Snapshot {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) grant: Arc<Grant>,
     pub(crate) columns: i32,
-    pub(crate) pulse: Pulse,
+    pub(crate) version: SchemaVersion,
 }
 
 /// The connection that watches.
 pub(crate) struct Watch {
     connection: Connection,
-    sentry: Sentry,
+    authorizer: Authorizer,
     file: FileState,
     snapshot: Option<Arc<Snapshot>>,
     /// Views of the snapshot's schema that cannot be read, lower case, with the reason where it is known: trying them again may take long.
@@ -61,10 +61,10 @@ impl Watch {
     pub(crate) fn open(path: &Path, config: &SqliteConfig) -> Result<Self, DatabaseError> {
         let failed = |error: rusqlite::Error| connect::opening_error(&error, config);
         let file = FileState::read(path, config)?;
-        let sentry = Sentry::new();
+        let authorizer = Authorizer::new();
         // As wide as the engine allows: how wide the tables are is not known yet.
-        let connection = connect::connect(path, &file, config, 32_767, &sentry).map_err(failed)?;
-        Ok(Self { connection, sentry, file, snapshot: None, hidden: HashMap::new() })
+        let connection = connect::connect(path, &file, config, 32_767, &authorizer).map_err(failed)?;
+        Ok(Self { connection, authorizer, file, snapshot: None, hidden: HashMap::new() })
     }
 
     /// The catalog as it is now.
@@ -79,15 +79,15 @@ impl Watch {
             *self = Self::open(path, config)?;
         }
         let failed = |error: rusqlite::Error| connect::opening_error(&error, config);
-        let pulse = self.pulse().map_err(failed)?;
-        if let Some(snapshot) = self.snapshot.as_ref().filter(|snapshot| snapshot.pulse == pulse) {
+        let version = self.version().map_err(failed)?;
+        if let Some(snapshot) = self.snapshot.as_ref().filter(|snapshot| snapshot.version == version) {
             return Ok(Arc::clone(snapshot));
         }
-        if !self.snapshot.as_ref().is_some_and(|snapshot| snapshot.pulse.is_same_schema(&pulse)) {
+        if !self.snapshot.as_ref().is_some_and(|snapshot| snapshot.version.is_same_schema(&version)) {
             self.hidden.clear();
         }
         let globs = config.globs()?;
-        connect::read_schema(&mut self.connection, &self.sentry, config).map_err(failed)?;
+        connect::read_schema(&mut self.connection, &self.authorizer, config).map_err(failed)?;
         let read = |watch: &Self| introspect::read(&watch.connection, globs.as_ref());
         let mut schema = self.ending(connect::SCHEMA, config, read).and_then(|schema| schema).map_err(failed)?;
         if schema.tables.is_empty() && globs.is_some() {
@@ -103,16 +103,20 @@ impl Watch {
             catalog: Arc::new(catalog),
             grant: Arc::new(schema.grant),
             columns: columns.max(COLUMNS),
-            pulse,
+            version,
         });
         self.snapshot = Some(Arc::clone(&snapshot));
         Ok(snapshot)
     }
 
-    fn pulse(&self) -> rusqlite::Result<Pulse> {
+    fn version(&self) -> rusqlite::Result<SchemaVersion> {
         // Asked before each statement, so they are prepared but once.
         let number = |pragma: &str| self.connection.prepare_cached(pragma)?.query_row([], |row| row.get(0));
-        Ok(Pulse { file: self.file, schema: number("PRAGMA schema_version")?, data: number("PRAGMA data_version")? })
+        Ok(SchemaVersion {
+            file: self.file,
+            schema: number("PRAGMA schema_version")?,
+            data: number("PRAGMA data_version")?,
+        })
     }
 
     /// Does `work` with the connection, which ends like a statement does.
@@ -122,15 +126,15 @@ impl Watch {
         config: &SqliteConfig,
         work: impl FnOnce(&Self) -> T,
     ) -> rusqlite::Result<T> {
-        let alarm = Alarm::set(Ends { deadline, memory: config.memory }, &Arc::default());
-        alarm::arm(&mut self.connection, &self.sentry, &alarm)?;
+        let ends_at = Deadline::start(Allowance { deadline, memory: config.memory }, &Arc::default());
+        deadline::install(&mut self.connection, &self.authorizer, &ends_at)?;
         let result = work(self);
-        self.sentry.own();
-        alarm::disarm(&mut self.connection, &self.sentry)?;
+        self.authorizer.own();
+        deadline::remove(&mut self.connection, &self.authorizer)?;
         Ok(result)
     }
 
-    /// Reads the columns of views, and tells which are to be hidden: those that read what is not granted, call what is not listed, are
+    /// Reads the columns of views, and returns which are to be hidden: those that read what is not granted, call what is not listed, are
     /// broken, or take too long to compile.
     fn read_views(
         &mut self,
@@ -143,7 +147,7 @@ impl Watch {
             let name = table.name.to_lowercase();
             let columns = if let Some(known) = self.hidden.get(&name) {
                 known.clone().map(Err)
-            } else if schema.room.is_closed() {
+            } else if schema.space.is_closed() {
                 Some(Err(introspect::full()))
             } else if Instant::now() >= until {
                 None
@@ -153,7 +157,7 @@ impl Watch {
                 None
             } else {
                 let (columns, is_over) = self.ending(VIEW, config, |watch| {
-                    (watch.view_columns(&table.name, &grant, &mut schema.room), watch.sentry.is_over())
+                    (watch.view_columns(&table.name, &grant, &mut schema.space), watch.authorizer.is_over())
                 })?;
                 if is_over {
                     endless.insert(name.clone());
@@ -183,13 +187,13 @@ impl Watch {
     }
 
     /// The columns of a view that can be compiled, or why it cannot be read even so.
-    fn view_columns(&self, name: &str, grant: &Arc<Grant>, room: &mut Room) -> Option<Result<Vec<Column>, String>> {
-        self.sentry.compile(grant);
+    fn view_columns(&self, name: &str, grant: &Arc<Grant>, space: &mut Space) -> Option<Result<Vec<Column>, String>> {
+        self.authorizer.compile(grant);
         let readable = self.connection.prepare(&format!("SELECT * FROM {}", quoted(name))).is_ok();
-        self.sentry.own();
+        self.authorizer.own();
         if !readable {
             return None;
         }
-        introspect::view_columns(&self.connection, name, room).ok()
+        introspect::view_columns(&self.connection, name, space).ok()
     }
 }

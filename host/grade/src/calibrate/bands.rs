@@ -16,11 +16,11 @@ const MOST_DATABASES: usize = 100;
 /// The answers with a confidence from `low` up to `high`; the last band holds 1 too.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Band {
-    /// The least confidence.
+    /// The least confidence of the band, 0 to 1.
     pub low: f64,
     /// Where the next band begins.
     pub high: f64,
-    /// Answers in it.
+    /// The number of answers in the band.
     pub answers: u64,
     /// How many of them were right.
     pub right: u64,

@@ -13,17 +13,17 @@ const GRAIN: f64 = 1e-6;
 pub enum Method {
     /// Confidences stay as they are.
     None,
-    /// [`isotonic`].
+    /// Fits a monotone, piecewise linear curve: [`isotonic`].
     Isotonic,
-    /// [`logistic`].
+    /// Fits a sigmoid with two parameters: [`logistic`].
     Logistic,
 }
 
 impl Method {
-    /// All of them.
+    /// All methods, the simplest first.
     pub const ALL: [Self; 3] = [Self::None, Self::Isotonic, Self::Logistic];
 
-    /// Its name.
+    /// The name as strategy files and reports spell it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,14 +34,14 @@ impl Method {
     }
 }
 
-/// A fitted curve.
+/// A curve that maps printed confidences to calibrated ones.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Curve {
     /// None: confidences stay as they are.
     None,
-    /// Of [`isotonic`].
+    /// The curve that [`isotonic`] fitted.
     Isotonic(Isotonic),
-    /// Of [`logistic`].
+    /// The curve that [`logistic`] fitted.
     Logistic(Logistic),
 }
 

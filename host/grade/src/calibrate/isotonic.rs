@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn few_answers_promise_neither_0_nor_1() {
-        // One wrong answer tells less than the twenty above it, of which one is right: it is no reason to be surer.
+        // One wrong answer is less evidence than the twenty above it, of which one is right: it is no reason to be surer.
         let twenty = (0..20).map(|at| (0.5, at == 0));
         let curve = isotonic(&points(&[(0.2, false)].into_iter().chain(twenty).collect::<Vec<_>>()));
         assert_eq!(curve, Isotonic { thresholds: vec![0.2, 0.5], values: vec![0.05, 0.05] });

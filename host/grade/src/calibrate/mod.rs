@@ -45,7 +45,7 @@ pub struct Point {
 /// Why no curve can be fitted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CalibrateError {
-    /// Too few answers.
+    /// There are fewer than [`LEAST_ANSWERS`] answers.
     #[error(
         "{} too few to fit a curve on; it takes at least {LEAST_ANSWERS}", with_confidence(*answers)
     )]
@@ -63,11 +63,11 @@ pub enum CalibrateError {
         answers: usize,
     },
     /// All right or all wrong.
-    #[error("all {answers} answers are {}: there is nothing that confidences could tell apart", if *right { "right" } else { "wrong" })]
+    #[error("all {answers} answers are {}: confidences have nothing to distinguish", if *right { "right" } else { "wrong" })]
     OneSided {
         /// How many there are.
         answers: usize,
-        /// What they are.
+        /// Whether all answers are right. If false, all are wrong.
         right: bool,
     },
 }

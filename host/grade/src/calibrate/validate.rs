@@ -35,9 +35,9 @@ pub struct Report {
 /// Answers and how many are right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Shares {
-    /// Answers.
+    /// The number of answers.
     pub answers: u64,
-    /// Right ones.
+    /// The number of right answers among them.
     pub right: u64,
 }
 
@@ -53,7 +53,7 @@ pub enum Against {
 }
 
 impl Against {
-    /// In words.
+    /// The reason in a few words, as tables show it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -67,13 +67,13 @@ impl Against {
 /// How well one way does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Which.
+    /// The method that was tried.
     pub method: Method,
     /// What would be printed for each answer, in the order of the points, by a curve that was fitted without its part.
     pub held_out: Vec<f64>,
     /// Brier score of these.
     pub brier: f64,
-    /// Log loss.
+    /// The log loss of the held-out confidences.
     pub log_loss: f64,
     /// Expected calibration error over ten bins.
     pub calibration_error: f64,
@@ -311,6 +311,6 @@ mod tests {
         let right: Vec<Point> = points.iter().map(|point| Point { right: true, ..point.clone() }).collect();
         let error = cross_validate(&right).unwrap_err();
         assert_eq!(error, CalibrateError::OneSided { answers: 800, right: true });
-        assert_eq!(error.to_string(), "all 800 answers are right: there is nothing that confidences could tell apart");
+        assert_eq!(error.to_string(), "all 800 answers are right: confidences have nothing to distinguish");
     }
 }

@@ -17,13 +17,12 @@ pub(crate) struct Frame {
 pub(crate) enum Unit {
     /// Parts of one as per cent.
     Percent,
-    /// As they are.
+    /// Numbers are written as they are.
     Plain,
-    /// Dollars.
     Dollars,
     /// Milliseconds as they are.
     Milliseconds,
-    /// Milliseconds as seconds.
+    /// Milliseconds are written as seconds.
     Seconds,
 }
 
@@ -45,7 +44,7 @@ impl Frame {
         svg.line("axis", (self.left, self.bottom), (self.right, self.bottom));
         svg.line("axis", (self.left, self.top), (self.left, self.bottom));
         svg.text("middle", ((self.left + self.right) / 2.0, self.bottom + 36.0), x.2);
-        // Above the axis: a text on its side is read by nobody.
+        // Above the axis, since rotated text is hard to read.
         svg.text("", (2.0, self.top - 12.0), y.2);
     }
 }

@@ -7,7 +7,7 @@ use super::svg::{Picture, Svg};
 use super::width::{fitted, width};
 use crate::report::{ArmReport, CompareReport};
 
-/// What is paid.
+/// The cost on the horizontal axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Paid {
     Calls,
@@ -15,7 +15,6 @@ enum Paid {
     Time,
 }
 
-/// One arm's place.
 struct Point<'a> {
     place: usize,
     arm: &'a ArmReport,
@@ -127,7 +126,7 @@ fn draw_point(svg: &mut Svg, point: &Point, is_best: bool, (x, y): (&Scale, &Sca
     svg.close();
 }
 
-/// Names beside the marks: to the right where there is room, to the left else, and lower or higher where another name stands.
+/// Names beside the marks: to the right where there is space, else to the left, and lower or higher where another name stands.
 fn names(svg: &mut Svg, points: &[Point], marks: &[(f64, f64)], frame: &Frame) {
     let mut taken: Vec<(f64, f64, f64, f64)> =
         marks.iter().map(|(x, y)| (x - 7.0, y - 7.0, x + 7.0, y + 7.0)).collect();

@@ -146,9 +146,9 @@ fn draw(plot: &Plot) -> Picture {
     svg.text("faint", (right + 16.0, top - 8.0), plot.figures);
     svg.text("middle", ((left + right) / 2.0, bottom + 34.0), &plot.axis);
     if let Some((first, second)) = &plot.sides {
-        let room = PLOT / 2.0 - 24.0;
-        svg.text("right faint", (scale.at(0.0) - 8.0, top - 8.0), &format!("← {}", fitted(first, room)));
-        svg.text("faint", (scale.at(0.0) + 8.0, top - 8.0), &format!("{} →", fitted(second, room)));
+        let space = PLOT / 2.0 - 24.0;
+        svg.text("right faint", (scale.at(0.0) - 8.0, top - 8.0), &format!("← {}", fitted(first, space)));
+        svg.text("faint", (scale.at(0.0) + 8.0, top - 8.0), &format!("{} →", fitted(second, space)));
     }
     let mut y = top + ROW / 2.0 + 3.0;
     let mut group = plot.rows.first().map_or("", |row| row.group);

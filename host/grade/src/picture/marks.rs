@@ -1,4 +1,4 @@
-//! How arms are told apart: by colour, and without it by shape and by dash.
+//! The marks of arms, which differ in colour, shape and dash.
 
 use super::svg::Svg;
 use super::width::{fitted, width};
@@ -53,7 +53,7 @@ pub(crate) fn outline(arm: usize, (x, y): (f64, f64), size: f64) -> Option<Vec<(
     }
 }
 
-/// An arm's shape.
+/// Draws the arm's shape with its centre at a place.
 pub(crate) fn shape(svg: &mut Svg, arm: usize, at: (f64, f64), size: f64) {
     match outline(arm, at, size) {
         Some(points) => svg.element("polygon").class(fill(arm)).points("points", &points).end(),
@@ -62,13 +62,13 @@ pub(crate) fn shape(svg: &mut Svg, arm: usize, at: (f64, f64), size: f64) {
 }
 
 /// A line of names with their shapes and dashes, broken where it would be too wide; returns its height.
-pub(crate) fn legend(svg: &mut Svg, names: &[&str], at: (f64, f64), room: f64, with_lines: bool) -> f64 {
+pub(crate) fn legend(svg: &mut Svg, names: &[&str], at: (f64, f64), space: f64, with_lines: bool) -> f64 {
     let key = if with_lines { 34.0 } else { 18.0 };
     let (mut x, mut y) = at;
     for (arm, name) in names.iter().enumerate() {
         let shown = fitted(name, 220.0);
         let wide = key + width(&shown) + 18.0;
-        if x > at.0 && x + wide > at.0 + room {
+        if x > at.0 && x + wide > at.0 + space {
             (x, y) = (at.0, y + 20.0);
         }
         svg.open(name);

@@ -1,7 +1,6 @@
 //! Pictures of a report, as SVG that needs nothing else: readable in print, without colours, and by programs.
 //!
-//! Every mark carries the document's numbers in its `data-…` attributes, unrounded, so that picture and JSON can be held against each
-//! other. A picture is the same, byte for byte, for the same document.
+//! Every mark carries the document's numbers in its `data-…` attributes, unrounded, so that picture and JSON can be compared. A picture is the same, byte for byte, for the same document.
 
 mod budget;
 mod chart;
@@ -27,5 +26,5 @@ pub use risk::risk;
 pub use strip::strip;
 pub use svg::{Picture, STYLE};
 
-/// Arms that one picture of lines or bars shows at most: with more, none can be told from the others.
+/// Arms that one picture of lines or bars shows at most: more could not be distinguished.
 pub const ARMS: usize = 8;

@@ -49,7 +49,7 @@ pub fn reliability(arm: &str, calibration: &Calibration) -> Picture {
     let auroc = calibration.auroc.map(|auroc| format!(", AUROC {auroc:.3}")).unwrap_or_default();
     let title = format!("Reliability of {arm}");
     let description = format!(
-        "A dot is a tenth of the scale of confidence; on the dashed line confidence means what it says, below it says \
+        "A dot is a tenth of the scale of confidence; on the dashed line confidence equals the share of right answers, below it claims \
          too much. Expected calibration error {:.3}{auroc}.",
         calibration.ece
     );

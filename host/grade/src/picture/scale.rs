@@ -1,6 +1,6 @@
 //! From values to places, and where an axis has its ticks.
 
-/// A straight scale.
+/// Maps the values of an axis linearly to pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
     low: f64,
@@ -33,7 +33,7 @@ impl Scale {
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
-    /// Values for ticks, about so many, with the decimals that tell them apart.
+    /// Values for ticks, about so many, with the decimals that distinguish them.
     pub(crate) fn ticks(&self, about: u32) -> (Vec<f64>, usize) {
         let step = self.step.unwrap_or_else(|| self.step(about));
         let first = (self.low / step - 1e-9).ceil();

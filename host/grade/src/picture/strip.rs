@@ -139,7 +139,7 @@ fn symbol(svg: &mut Svg, outcome: Outcome, at: (f64, f64)) {
     sign(svg, outcome, at);
 }
 
-/// What tells the cells apart without colours: a plus for the second, a stroke for the first.
+/// The mark that distinguishes the cells without colours: a plus for the second, a stroke for the first.
 fn sign(svg: &mut Svg, outcome: Outcome, (x, y): (f64, f64)) {
     let (low, middle, high) = (2.0, (CELL - 2.0) / 2.0, CELL - 4.0);
     if matches!(outcome, Outcome::First | Outcome::Second) {

@@ -1,4 +1,4 @@
-//! SVG under way. Markup is a constant of this program; what comes from elsewhere goes in as text or as a number.
+//! Drawings as SVG. Markup is a constant of this program; everything else is added as text or as a number.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,12 @@ use syrch_core::text::escape::html as escape;
 /// The style of all pictures, for a page that holds several of them.
 pub const STYLE: &str = include_str!("style.css");
 
-/// A finished picture.
+/// A finished drawing with its title and description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
     /// What it shows, in a few words.
     pub title: String,
-    /// How to read it, and what is seen where that can be said.
+    /// How to read it, and what it shows.
     pub description: String,
     width: f64,
     height: f64,
@@ -66,7 +66,6 @@ impl Svg {
         Element { svg: self, tag }
     }
 
-    /// A straight line.
     pub(crate) fn line(&mut self, class: &'static str, from: (f64, f64), to: (f64, f64)) {
         self.element("line").class(class).at("x1", from.0).at("y1", from.1).at("x2", to.0).at("y2", to.1).end();
     }
@@ -109,7 +108,6 @@ impl Element<'_> {
         if class.is_empty() { self } else { self.attribute("class", format_args!("{class}")) }
     }
 
-    /// Several classes.
     pub(crate) fn classes(self, classes: [&'static str; 2]) -> Self {
         self.attribute("class", format_args!("{} {}", classes[0], classes[1]))
     }
@@ -119,7 +117,7 @@ impl Element<'_> {
         self.attribute(name, format_args!("{}", hundredths(value)))
     }
 
-    /// A constant.
+    /// An attribute whose value is a constant, so it needs no escaping.
     pub(crate) fn is(self, name: &'static str, value: &'static str) -> Self {
         self.attribute(name, format_args!("{value}"))
     }

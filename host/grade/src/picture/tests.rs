@@ -1,4 +1,4 @@
-//! Pictures of constructed runs: their numbers are the documents', and they look as they did.
+//! Pictures of constructed runs: their numbers are those of the documents, and they equal the snapshots.
 
 use std::collections::BTreeMap;
 

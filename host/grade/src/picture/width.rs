@@ -33,19 +33,19 @@ fn advance(c: char) -> f64 {
 }
 
 /// The text if it fits, else its beginning with `…`.
-pub(crate) fn fitted(text: &str, room: f64) -> Cow<'_, str> {
-    if width(text) <= room {
+pub(crate) fn fitted(text: &str, space: f64) -> Cow<'_, str> {
+    if width(text) <= space {
         return Cow::Borrowed(text);
     }
-    let (mut kept, mut used) = (String::new(), width("…"));
+    let (mut head, mut used) = (String::new(), width("…"));
     for c in text.chars() {
         used += width(c.encode_utf8(&mut [0; 4]));
-        if used > room {
+        if used > space {
             break;
         }
-        kept.push(c);
+        head.push(c);
     }
-    Cow::Owned(kept.trim_end().to_owned() + "…")
+    Cow::Owned(head.trim_end().to_owned() + "…")
 }
 
 #[cfg(test)]
@@ -63,8 +63,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_fitted_fits(text in any::<String>(), room in 20.0_f64..400.0) {
-            prop_assert!(width(&fitted(&text, room)) <= room + 1e-9);
+        fn what_is_fitted_fits(text in any::<String>(), space in 20.0_f64..400.0) {
+            prop_assert!(width(&fitted(&text, space)) <= space + 1e-9);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a figure comes to under other seeds: a figure of a simulated model, or of recorded answers in a seeded order, is one draw of many.
+//! Figures under several seeds: a figure of a simulated model, or of recorded answers in a seeded order, is one draw of many.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::run::{Graded, Header};
 /// The least and the greatest of a figure over seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Band {
-    /// The least.
+    /// The lowest value over the seeds.
     pub low: f64,
-    /// The greatest.
+    /// The highest value over the seeds.
     pub high: f64,
-    /// Over so many seeds.
+    /// The number of seeds.
     pub seeds: u64,
 }
 
@@ -60,14 +60,14 @@ pub(crate) fn of_difference(first: &[Vec<&Graded>], second: &[Vec<&Graded>], rul
     Band::over(first.iter().zip(second).filter_map(difference))
 }
 
-/// Arms whose bands are told one by one; of more, as a grid has, the widest is.
-const TOLD: usize = 4;
+/// Arms whose bands are reported one by one; of more, as a grid has, only the widest is.
+const EACH: usize = 4;
 
 /// The bands of the arms' shares in words.
 pub(crate) fn notes(arms: &[(&str, Band)]) -> Vec<String> {
     let width = |band: &Band| band.high - band.low;
     match arms.iter().max_by(|(_, one), (_, other)| width(one).total_cmp(&width(other))) {
-        Some((widest, band)) if arms.len() > TOLD => vec![format!(
+        Some((widest, band)) if arms.len() > EACH => vec![format!(
             "over {} seeds shares differ by up to {:.1} points (`{widest}`): the figures here are those of the first seed",
             band.seeds,
             width(band) * 100.0
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_arms_the_widest_band_is_told() {
+    fn of_many_arms_the_widest_band_is_reported() {
         let band = |high| Band { low: 0.25, high, seeds: 3 };
         let mut arms = vec![("a", band(0.5)), ("b", band(0.75)), ("c", band(0.5)), ("d", band(0.5))];
         assert_eq!(notes(&arms).len(), 4);

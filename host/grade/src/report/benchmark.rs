@@ -18,25 +18,25 @@ pub const BENCHMARK_FORMAT: &str = "syrch.benchmark/1";
 /// One arm over a suite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BenchmarkReport {
-    /// Of which run and suite it is; its format is [`BENCHMARK_FORMAT`].
+    /// The run and the suite, with the format [`BENCHMARK_FORMAT`].
     #[serde(flatten)]
     pub head: ReportHead,
-    /// Who answered.
+    /// The arm: a strategy with its plugins and settings.
     pub arm: Arm,
-    /// What the figures rest on.
+    /// What the figures are based on.
     #[serde(flatten)]
     pub basis: Basis,
-    /// The share of right answers over several seeds; none: there is but one.
+    /// The share of right answers over several seeds. None with one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// How quick the right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); none: they were not timed. Left
-    /// out by `without_times`.
+    /// How quick the right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev). None if they were not timed.
+    /// `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,
-    /// How often each pair of statements was timed.
+    /// How often each pair of statements was timed. None if none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_repeats: Option<u32>,
-    /// The figures.
+    /// The figures of the arm.
     #[serde(flatten)]
     pub figures: Figures,
     /// Every answer, in the suite's order.
@@ -49,7 +49,7 @@ impl BenchmarkReport {
     pub fn new(header: &Header, graded: &[Graded], rule: &str) -> Self {
         let (own, all) = (header.own(), header);
         let header = &own;
-        let arm = header.arms.first().cloned().unwrap_or_else(nobody);
+        let arm = header.arms.first().cloned().unwrap_or_else(no_arm);
         let answers = result::of_arm(graded, &arm.name);
         let seeds = [bands::seeds(all, graded, &arm.name)];
         let band = bands::of_share(&seeds[0], rule);
@@ -79,8 +79,7 @@ impl BenchmarkReport {
         }
     }
 
-    /// Takes out what differs between equal runs: times, durations, counts of calls with what they cost, and where the
-    /// run is kept.
+    /// Removes what differs between equal runs: times, durations, counts of calls with their costs, and the id of the run.
     pub fn without_times(&mut self) {
         self.head.without_times();
         self.basis.without_times();
@@ -91,6 +90,6 @@ impl BenchmarkReport {
 }
 
 /// The arm of a run that has none.
-fn nobody() -> Arm {
+fn no_arm() -> Arm {
     Arm { name: String::new(), strategy: String::new(), plugins: Vec::new(), settings: Value::Null, again: None }
 }

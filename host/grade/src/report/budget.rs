@@ -19,7 +19,7 @@ pub struct BudgetPoint {
     pub calls: u64,
     /// Right answers that took no more.
     pub right: u64,
-    /// Answers that count.
+    /// The number of answers that count under the rule.
     pub of: u64,
     /// `right` by `of`; none when nothing counts.
     pub share: Option<f64>,

@@ -15,7 +15,7 @@ const POINTS: usize = 200;
 /// How an arm's confidence compares with its right answers, over the answers that have a confidence and count under the rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// Those answers.
+    /// The number of answers that have a confidence and count under the rule.
     pub answers: u64,
     /// Answers that count and have no confidence.
     pub without_confidence: u64,
@@ -34,17 +34,17 @@ pub struct Calibration {
 /// Answers of about the same confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ReliabilityBin {
-    /// From this confidence.
+    /// The least confidence of the bin, 0 to 1.
     pub low: f64,
-    /// To this one.
+    /// The confidence at which the next bin begins. The last bin includes 1.
     pub high: f64,
-    /// How many answers.
+    /// The number of answers in the bin, at least 1.
     pub answers: u64,
     /// How many of them are right.
     pub right: u64,
-    /// The mean confidence.
+    /// The mean confidence of the bin's answers.
     pub mean_confidence: f64,
-    /// `right` by `answers`.
+    /// The share of right answers: `right` divided by `answers`.
     pub share: f64,
     /// Its 95 % interval after Wilson.
     pub interval: Interval,

@@ -20,13 +20,13 @@ use crate::stats;
 pub const COMPARE_FORMAT: &str = "syrch.compare/1";
 /// Up to so many arms, every one is compared with every other; of more, every one with the first.
 const ALL_PAIRS: usize = 4;
-/// Budgets at most.
+/// Budgets of a report at most.
 const BUDGETS: usize = 50;
 
 /// How arms are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompareOptions {
-    /// Where the bootstrap starts; none: at the run's seed.
+    /// The seed of the bootstrap. None for the seed of the run.
     pub seed: Option<u64>,
     /// How often the bootstrap draws for the difference of a pair.
     pub resamples: u32,
@@ -41,13 +41,13 @@ impl Default for CompareOptions {
 /// Several arms on the same questions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompareReport {
-    /// Of which run and suite it is; its format is [`COMPARE_FORMAT`].
+    /// The run and the suite, with the format [`COMPARE_FORMAT`].
     #[serde(flatten)]
     pub head: ReportHead,
-    /// What the figures rest on.
+    /// What the figures are based on.
     #[serde(flatten)]
     pub basis: Basis,
-    /// How often each pair of statements was timed; none: none was. Left out by `without_times`.
+    /// How often each pair of statements was timed. None if none was. `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_repeats: Option<u32>,
     /// The arms, as on the command line.
@@ -56,7 +56,7 @@ pub struct CompareReport {
     pub pairs: Vec<PairReport>,
     /// The arms that no other beats in right answers without costing more.
     pub pareto: ParetoSets,
-    /// What each arm has right when a question may take so many calls. Empty after `without_times`.
+    /// Right answers of each arm within a number of calls a question. Empty after `without_times`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub equal_budget: Vec<BudgetRow>,
     /// Every answer, by arm and in the suite's order.
@@ -66,17 +66,17 @@ pub struct CompareReport {
 /// An arm and its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmReport {
-    /// Who it is.
+    /// The strategy with its plugins and settings.
     #[serde(flatten)]
     pub arm: Arm,
-    /// The share of right answers over several seeds; none: there is but one.
+    /// The share of right answers over several seeds. None with one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
     /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); none: they were not timed. Left
     /// out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,
-    /// How it did.
+    /// The figures of the arm.
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -94,7 +94,7 @@ pub struct ParetoSets {
     pub p50_ms: Option<Vec<String>>,
 }
 
-/// What each arm has right within one budget.
+/// Right answers of each arm within one budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BudgetRow {
     /// Model calls that a question may take.
@@ -103,14 +103,14 @@ pub struct BudgetRow {
     pub arms: Vec<ShareOfArm>,
 }
 
-/// What one arm has right within a budget.
+/// Right answers of one arm within a budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShareOfArm {
-    /// The arm.
+    /// The name of the arm.
     pub arm: String,
     /// Right answers that took no more.
     pub right: u64,
-    /// Answers that count.
+    /// The number of the arm's answers that count under the rule.
     pub of: u64,
     /// `right` by `of`; none when nothing counts.
     pub share: Option<f64>,
@@ -142,7 +142,7 @@ impl CompareReport {
         }
         judge(&mut pairs, &arms, header, basis.partial.as_ref());
         if header.stop_early && pairs.iter().any(|pair| pair.e_process.stopped_at.is_some()) {
-            basis.because("stopped early, as it was told to: the e-process had decided");
+            basis.because("stopped early, as requested: the e-process had decided");
         }
         basis.warnings.extend(notes::of_comparison(&arms, &pairs));
         let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
@@ -176,8 +176,7 @@ impl CompareReport {
         }
     }
 
-    /// Takes out what differs between equal runs: times, durations, counts of calls with what they cost, and where the
-    /// run is kept.
+    /// Removes what differs between equal runs: times, durations, counts of calls with their costs, and the id of the run.
     pub fn without_times(&mut self) {
         self.head.without_times();
         self.basis.without_times();
@@ -210,7 +209,7 @@ fn pairs(header: &Header, answers: &[Vec<&Graded>], rule: &str, options: &Compar
     pairs
 }
 
-/// Adjusts, decides, and says so.
+/// Adjusts the tests of all pairs, and decides each pair with its sentence.
 fn judge(pairs: &mut [PairReport], arms: &[ArmReport], header: &Header, partial: Option<&Partial>) {
     let adjusted = stats::holm(&pairs.iter().map(|pair| pair.mcnemar).collect::<Vec<_>>());
     let by_e = stats::holm(&pairs.iter().map(|pair| (1.0 / pair.e_process.value).min(1.0)).collect::<Vec<_>>());
@@ -250,7 +249,7 @@ fn nothing_paid(arms: &[ArmReport]) -> bool {
         && arms.iter().all(|arm| arm.figures.costs.usd.is_some())
 }
 
-/// None when the cost of an arm that has answers is not known.
+/// The names of the arms on the Pareto edge. None when the cost of an arm with answers is not known.
 fn pareto(arms: &[ArmReport], cost: impl Fn(&Figures) -> Option<f64>) -> Option<Vec<String>> {
     let mut points = Vec::new();
     for arm in arms {

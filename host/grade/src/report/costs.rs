@@ -27,7 +27,7 @@ pub struct Costs {
     /// paid, again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens of replies.
+    /// Tokens of the models' replies. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// Tokens of both a question; none without questions.
@@ -39,7 +39,7 @@ pub struct Costs {
     /// Questions whose price is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd_unknown: Option<u64>,
-    /// Statements run.
+    /// The number of executed statements. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql_runs: Option<u64>,
     /// Statements a question; none without questions.
@@ -59,7 +59,7 @@ pub struct Latency {
     pub p50_ms: f64,
     /// 95 % of them took no longer.
     pub p95_ms: f64,
-    /// The mean.
+    /// The arithmetic mean of their durations.
     pub mean_ms: f64,
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::compare::{ArmReport, CompareReport};
 use super::pair::{Decision, PairReport};
 
-/// What a comparison must not come to. Every arm is held against the first.
+/// A result that a comparison must not have. Every arm is compared with the first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FailOn {
     /// `regression`: an arm is worse than the first beyond chance.
@@ -67,7 +67,7 @@ impl FailOn {
         match self {
             Self::Regression => pair.decision == Decision::Worse,
             Self::Difference => matches!(pair.decision, Decision::Better | Decision::Worse),
-            // One question in a million is less than any suite can tell; it keeps 2 of 100 from being below 2 points.
+            // A tolerance of one question in a million, so that 2 of 100 are not below 2 points by rounding.
             Self::Below(points) => pair.difference.is_none_or(|difference| difference * 100.0 < points - 1e-9),
             Self::NotBetter => pair.decision != Decision::Better,
         }

@@ -1,4 +1,4 @@
-//! What a report says of one arm.
+//! The figures of one arm.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,46 +12,46 @@ use super::slices::{self, Slice};
 use crate::Verdict;
 use crate::run::{End, Graded};
 
-/// From this share of failed searches on, the figures say more of the failures than of the arm: a report warns, and no gate passes.
+/// The share of failed searches from which the figures depend more on the failures than on the arm: a report warns, and no gate passes.
 const MANY: f64 = 0.1;
-/// From this share of failed searches on, nothing can be said of an arm.
-const NOTHING_SAID: f64 = 0.5;
+/// The share of failed searches from which the figures mean nothing.
+const MOST: f64 = 0.5;
 /// The class of an error that has none.
 const UNKNOWN: &str = "unknown";
 
 /// The figures of one arm under one rule, and its right answers under every other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// What is right under the report's rule.
+    /// The right answers under the rule of the report.
     #[serde(flatten)]
     pub share: Share,
-    /// What is right under every rule, by the rules' names: rules disagree on one pair in twenty, and reorder those they judge.
+    /// The right answers under every rule, by name. Rules disagree on one pair of statements in twenty, which can change the order of arms.
     pub rules: Vec<RuleShare>,
     /// The mean soft-F1 (BIRD mini-dev) of the answers that count, 0 to 1, no answer being 0; none when nothing counts.
     pub soft_f1: Option<f64>,
     /// How the searches ended.
     pub ends: Ends,
-    /// What became of each question, which counts once.
+    /// The outcomes of the questions, each counted once.
     pub outcomes: Outcomes,
-    /// What went wrong where there is no answer: how many of each class; `unknown` where nothing is said.
+    /// The number of errors of each class where there is no answer; `unknown` where no class is recorded.
     pub errors: BTreeMap<String, u64>,
-    /// What is right by every field with at most 20 values.
+    /// The right answers by every field with at most 20 values.
     pub slices: Vec<Slice>,
-    /// What it cost.
+    /// The costs of the searches.
     pub costs: Costs,
-    /// Whether its confidence means what it says; none when no answer that counts has one.
+    /// How well confidences agree with shares of right answers. None when no answer that counts has a confidence.
     pub calibration: Option<Calibration>,
-    /// What is right within so many calls a question. Empty after `without_times`.
+    /// The right answers within a number of calls a question. Empty after `without_times`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budget_curve: Vec<BudgetPoint>,
 }
 
-/// What is right under one rule.
+/// The right answers under one rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RuleShare {
-    /// The rule.
+    /// The name of the rule.
     pub rule: String,
-    /// What is right.
+    /// The right answers and those that count.
     #[serde(flatten)]
     pub share: Share,
 }
@@ -59,25 +59,24 @@ pub struct RuleShare {
 /// How many searches ended in which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Ends {
-    /// With an answer.
+    /// Searches with an answer.
     pub answered: u64,
-    /// With nothing acceptable.
+    /// Searches without an acceptable answer.
     pub no_answer: u64,
-    /// With a question to the user.
+    /// Searches that ended with a question to the user.
     pub clarify: u64,
-    /// With an error.
+    /// Searches that ended with an error.
     pub failed: u64,
 }
 
-/// What became of the questions. Each is counted once: right answers by `Share::of` are `right` by the sum of all but `excluded` and
-/// `not_graded`.
+/// The outcomes of the questions, each counted once. The share of right answers is `right` by the sum of all but `excluded` and `not_graded`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Outcomes {
-    /// Right answers.
+    /// Answers that the rule judges right.
     pub right: u64,
-    /// Wrong answers.
+    /// Answers that the rule judges wrong.
     pub wrong: u64,
-    /// Questions that the rule cannot tell, however the search ended.
+    /// Questions that the rule excludes, however the search ended.
     pub excluded: u64,
     /// Of the others, searches that ended with nothing acceptable.
     pub no_answer: u64,
@@ -85,7 +84,7 @@ pub struct Outcomes {
     pub clarify: u64,
     /// Searches that ended with an error.
     pub failed: u64,
-    /// Questions without a verdict, however the search ended: the expected answer could not be had, or the rule is not stored.
+    /// Questions without a verdict, however the search ended: the expected answer is not available, or the rule is not stored.
     pub not_graded: u64,
 }
 
@@ -106,16 +105,16 @@ impl Figures {
         }
     }
 
-    /// The class of error that most of the searches failed with, when at least half of all failed: then the figures say nothing of the arm.
+    /// The most frequent class of error when at least half of the searches failed: then the figures mean nothing. None otherwise.
     #[must_use]
     pub fn most_failed(&self) -> Option<&str> {
-        self.ends.says_nothing().then(|| most(&self.errors))
+        self.ends.most_failed().then(|| most(&self.errors))
     }
 
-    /// That at least half of the searches failed, in words.
+    /// A sentence about an arm of which at least half of the searches failed.
     pub(crate) fn failure(&self, arm: &str) -> Option<String> {
         let class = self.most_failed()?;
-        Some(format!("{} ({class}): nothing can be said", self.ends.failed_of(arm)))
+        Some(format!("{} ({class}): the figures mean nothing", self.ends.failed_of(arm)))
     }
 
     pub(crate) fn without_times(&mut self) {
@@ -125,7 +124,7 @@ impl Figures {
 }
 
 impl Ends {
-    /// Counts them.
+    /// Counts the ends of these searches.
     pub(crate) fn of(graded: &[&Graded]) -> Self {
         let mut ends = Self::default();
         for one in graded {
@@ -139,21 +138,21 @@ impl Ends {
         ends
     }
 
-    /// All searches.
+    /// The number of all searches.
     #[must_use]
     pub fn all(&self) -> u64 {
         self.answered + self.no_answer + self.clarify + self.failed
     }
 
-    /// Whether a tenth of the searches or more ended with an error: then the figures say more of the failures than of the arm.
+    /// Whether a tenth of the searches or more ended with an error: then the figures depend more on the failures than on the arm.
     #[must_use]
     pub fn many_failed(&self) -> bool {
         self.failed_from(MANY)
     }
 
-    /// Whether at least half of them did: then they say nothing of the arm.
-    pub(crate) fn says_nothing(&self) -> bool {
-        self.failed_from(NOTHING_SAID)
+    /// Whether at least half of the searches ended with an error: then the figures mean nothing.
+    pub(crate) fn most_failed(&self) -> bool {
+        self.failed_from(MOST)
     }
 
     fn failed_from(&self, share: f64) -> bool {
@@ -169,19 +168,19 @@ impl Ends {
     }
 }
 
-/// That every search of a run failed.
+/// A run whose searches all failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllFailed<'a> {
-    /// The class of error that most of them failed with, of equally frequent ones the first by name; `unknown` where nothing is said.
+    /// The class of error that most of them failed with, of equally frequent ones the first by name; `unknown` where no class is recorded.
     pub class: &'a str,
-    /// How many failed with it.
+    /// Searches that failed with it.
     pub count: u64,
-    /// What the first of these said.
+    /// The message of the first of these.
     pub message: Option<&'a str>,
 }
 
-/// That all these searches failed, those of every arm under every seed; none: one ended in another way, or there is none. Then there is no
-/// answer to speak of.
+/// The errors of these searches, those of every arm under every seed, if all of them failed. None if one ended otherwise, or there is no
+/// search.
 #[must_use]
 pub fn all_failed(graded: &[Graded]) -> Option<AllFailed<'_>> {
     if graded.is_empty() || graded.iter().any(|one| one.end != End::Failed) {
@@ -217,7 +216,7 @@ pub(crate) fn rules<'a>(graded: &[&'a Graded]) -> BTreeSet<&'a str> {
     graded.iter().flat_map(|one| one.verdicts.keys().map(String::as_str)).collect()
 }
 
-/// What is right under every rule that any of these answers was graded under.
+/// The right answers under every rule that any of these answers was graded under.
 pub(crate) fn by_rule(graded: &[&Graded]) -> Vec<RuleShare> {
     let share = |rule: &str| Share::of(graded.iter().copied(), rule);
     rules(graded).into_iter().map(|rule| RuleShare { rule: rule.to_owned(), share: share(rule) }).collect()

@@ -10,6 +10,7 @@ use super::bands::{self, Band};
 use super::costs::Costs;
 use super::figures::{self, RuleShare};
 use super::head::{Basis, ReportHead};
+use super::notes;
 use super::pairing;
 use super::render::markdown;
 use super::result;
@@ -24,13 +25,13 @@ pub const GRID_FORMAT: &str = "syrch.grid/1";
 /// Many settings over a suite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GridReport {
-    /// Of which run and suite it is; its format is [`GRID_FORMAT`].
+    /// The run and the suite, with the format [`GRID_FORMAT`].
     #[serde(flatten)]
     pub head: ReportHead,
-    /// What the figures rest on.
+    /// What the figures are based on.
     #[serde(flatten)]
     pub basis: Basis,
-    /// How often each pair of statements was timed; none: none was. Left out by `without_times`.
+    /// How often each pair of statements was timed. None if none was. `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_repeats: Option<u32>,
     /// The cells, in the order of the run's arms.
@@ -43,20 +44,20 @@ pub struct GridReport {
     pub ties: Vec<String>,
 }
 
-/// One setting.
+/// The result of one combination of settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// The cell's name: its arm's.
     pub name: String,
-    /// What was set.
+    /// The values of the settings that the cells differ in.
     pub settings: BTreeMap<String, Value>,
-    /// What is right.
+    /// The right answers under the report's rule.
     #[serde(flatten)]
     pub share: Share,
-    /// The share of right answers over several seeds; none: there is but one.
+    /// The share of right answers over several seeds. None with one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// What is right under every rule, by the rules' names, and on the fuzzed suite, where there is one.
+    /// The right answers under every rule, by name, and on the fuzzed suite, where there is one.
     #[serde(default)]
     pub rules: Vec<RuleShare>,
     /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's mini-dev); none: they were not timed. Left
@@ -65,7 +66,7 @@ pub struct Cell {
     pub r_ves: Option<f64>,
     /// The mean confidence of its answers, 0 to 1; none when none has one.
     pub mean_confidence: Option<f64>,
-    /// What it cost.
+    /// The costs of the cell.
     pub costs: Costs,
     /// The exact two-sided p of McNemar's test against the best, after Holm over the other cells; none for the best itself.
     pub p_to_best: Option<f64>,
@@ -103,7 +104,7 @@ impl GridReport {
             .collect();
         let best = best(&cells);
         if let Some(best) = best {
-            hold_against(&mut cells, &answers, rule, best);
+            test_against(&mut cells, &answers, rule, best);
         }
         let ties = cells.iter().filter(|cell| cell.p_to_best.is_some_and(|p| p >= LEVEL)).map(|cell| cell.name.clone());
         let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
@@ -125,7 +126,7 @@ impl GridReport {
         self.timed_repeats = self.cells.iter().any(|cell| cell.r_ves.is_some()).then_some(repeats);
     }
 
-    /// The cells as people are shown them: the best first, then by what makes a cell the best.
+    /// The cells in the order of reports: the best first, then by what makes a cell the best.
     #[must_use]
     pub fn ranked(&self) -> Vec<&Cell> {
         let is_best = |cell: &Cell| Some(&cell.name) == self.best.as_ref();
@@ -136,20 +137,19 @@ impl GridReport {
         cells
     }
 
-    /// Why no cell is the best, where none is.
+    /// The reason why no cell is the best, for a report without a best cell.
     #[must_use]
     pub fn without_best(&self) -> &'static str {
         if self.head.suite.asked == 0 { "no cell was tried" } else { "no cell has an answer" }
     }
 
-    /// The best cell.
+    /// The cell that [`GridReport::best`] names. None if it names none.
     #[must_use]
     pub fn best_cell(&self) -> Option<&Cell> {
         self.cells.iter().find(|cell| Some(&cell.name) == self.best.as_ref())
     }
 
-    /// Takes out what differs between equal runs: times, durations, counts of calls with what they cost, and where the
-    /// run is kept. What is best stays.
+    /// Removes what differs between equal runs: times, durations, counts of calls with their costs, and the id of the run. The best cell stays.
     pub fn without_times(&mut self) {
         self.head.without_times();
         self.basis.without_times();
@@ -158,6 +158,17 @@ impl GridReport {
             cell.costs.without_times();
             cell.r_ves = None;
         }
+    }
+
+    /// Adapts the report on one question without an expected answer: nothing was right or wrong, so the best cell is that with the surest
+    /// answer, and there are no tests.
+    pub fn without_expected(&mut self) {
+        self.basis.warnings.retain(|warning| *warning != notes::uncounted(1));
+        self.head.suite.gold_faults = 0;
+        self.ties.clear();
+        self.cells.iter_mut().for_each(|cell| cell.p_to_best = None);
+        let warning = "nothing was expected of the answers: the best cell is that with the surest one";
+        self.basis.warnings.push(warning.to_owned());
     }
 
     /// The files of a grid with the names that syrch 0.1.2 gives them: `config.json`, `results.json`, `best.json` and `summary.md`.
@@ -171,7 +182,7 @@ impl GridReport {
         ]
     }
 
-    /// What was tried: each setting's values in the order of the cells, and what it was tried on.
+    /// The document of the tried settings: each with its values in the order of the cells, the suite and the rule.
     fn config(&self) -> Value {
         let mut values: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
         for (key, value) in self.cells.iter().flat_map(|cell| &cell.settings) {
@@ -196,7 +207,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// Which of two of these cells is ahead, and so less: that with more right answers, then the surer one where nothing counts, then that with
+/// Compares two of these cells; the one ahead is less: that with more right answers, then the surer one where nothing counts, then that with
 /// fewer calls.
 fn ahead(cells: &[Cell]) -> impl Fn(&Cell, &Cell) -> Ordering + use<> {
     let nothing_counts = cells.iter().all(|cell| cell.share.of == 0);
@@ -215,7 +226,7 @@ fn best(cells: &[Cell]) -> Option<usize> {
 }
 
 /// Tests every cell against the best.
-fn hold_against(cells: &mut [Cell], answers: &[Vec<&Graded>], rule: &str, best: usize) {
+fn test_against(cells: &mut [Cell], answers: &[Vec<&Graded>], rule: &str, best: usize) {
     let Some(best_answers) = answers.get(best) else { return };
     let others: Vec<usize> = (0..cells.len()).filter(|place| *place != best).collect();
     let tests: Vec<f64> = others

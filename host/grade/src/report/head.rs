@@ -1,6 +1,6 @@
-//! What every report says first: of which run and suite it is, and what its figures rest on.
+//! The head of every report: the run, the suite, and what its figures are based on.
 //!
-//! These are two structures, for in a benchmark's document the arm stands between them. Both lie flat in the documents.
+//! These are two structures, since the document of a benchmark has the arm between them. Both are flattened into the documents.
 
 use std::collections::BTreeSet;
 
@@ -9,56 +9,56 @@ use serde::{Deserialize, Serialize};
 use super::notes;
 use crate::run::{Graded, Header};
 
-/// Of which run and suite a report is.
+/// The run and the suite of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportHead {
     /// The format's name, such as [`BENCHMARK_FORMAT`](super::BENCHMARK_FORMAT).
     pub schema: String,
-    /// The host's version.
+    /// The version of the host that made the run.
     pub host: String,
-    /// The run's id. Left out by `without_times`.
+    /// The id of the run. `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The suite.
+    /// The suite of the run.
     pub suite: SuiteOfReport,
 }
 
-/// What a report's figures rest on.
+/// What the figures of a report are based on, and what limits them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Basis {
-    /// The rule that the figures go by.
+    /// The name of the comparison rule of the figures.
     pub rule: String,
-    /// The simulated model that the answers come from; none: real ones.
+    /// The label of the simulated model that gave the answers. None for a real one.
     pub simulated: Option<String>,
-    /// How much of the run there is, when it is not whole.
+    /// How much of the run is there. None if it is complete.
     pub partial: Option<Partial>,
-    /// What to know before believing the figures.
+    /// Warnings about the figures, each a sentence without a capital and a full stop.
     pub warnings: Vec<String>,
 }
 
 /// The suite of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteOfReport {
-    /// Its path as given.
+    /// The path of the suite as it was given.
     pub path: String,
     /// The SHA-256 of its questions and expected answers, in hex.
     pub digest: String,
-    /// Questions in it, also those of other shards.
+    /// Questions of the whole suite, also those of other shards.
     pub questions: u64,
-    /// Questions of which the report has an answer.
+    /// Questions with an answer in the report.
     pub asked: u64,
-    /// Questions that count for nobody, because their expected answer could not be had.
+    /// Questions that do not count, because their expected answer is not available.
     pub gold_faults: u64,
 }
 
 /// How much of a run there is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partial {
-    /// Answers that there are: one a question, arm and seed.
+    /// Answers so far: one for each question, arm and seed.
     pub done: u64,
-    /// Answers that there would be.
+    /// Answers of the complete run.
     pub of: u64,
-    /// Why there are no more.
+    /// The reason why answers are missing.
     pub why: String,
 }
 
@@ -78,7 +78,7 @@ impl ReportHead {
 }
 
 impl Basis {
-    /// Of the answers of each arm under each seed, as [`notes::warnings`] takes them.
+    /// The basis of the answers of each arm under each seed, in the form of [`notes::warnings`].
     pub(crate) fn new(header: &Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Self {
         Self {
             rule: rule.to_owned(),
@@ -88,15 +88,15 @@ impl Basis {
         }
     }
 
-    /// Says why the run is not whole. Without effect when it is.
+    /// Sets the reason of missing answers. No effect on a complete run.
     pub fn because(&mut self, why: &str) {
         if let Some(partial) = &mut self.partial {
             partial.why = why.to_owned();
         }
     }
 
-    /// Adds what is to be known of a timed pass. Taken out by `without_times`, as the times are.
-    pub fn tell_of_times(&mut self, what: &str) {
+    /// Adds a warning about a timed pass. `without_times` removes it together with the times.
+    pub fn warn_of_times(&mut self, what: &str) {
         self.warnings.push(notes::timed(what));
     }
 

@@ -19,6 +19,8 @@ mod pairing;
 pub mod plausible;
 pub mod render;
 mod result;
+mod run_report;
+mod section;
 mod sentence;
 mod share;
 mod slices;
@@ -40,6 +42,8 @@ pub use pair::{
     SliceDifference,
 };
 pub use result::{Metrics, ResultRow};
+pub use run_report::RunReport;
+pub use section::Section;
 pub use share::Share;
 pub(crate) use share::thinned;
 pub use slices::{SLICE_VALUES, Slice};

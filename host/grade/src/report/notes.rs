@@ -1,4 +1,4 @@
-//! What to know before believing a report's figures.
+//! The warnings of a report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,24 +19,25 @@ use crate::run::{Arm, EarlierTries, End, Graded, Header};
 /// With fewer databases than this, an interval over databases is too narrow (Cameron, Gelbach and Miller, "Bootstrap-Based Improvements for
 /// Inference with Clustered Errors", 2008, find too many rejections with five to ten clusters and many with fewer).
 pub(crate) const FEW_DATABASES: u64 = 5;
-/// What a note about calls begins with: it differs between equal runs.
+/// The beginning of a warning about shared calls, which differs between equal runs.
 const SHARED: &str = "calls from the cache: ";
-/// The same of times.
+/// The beginning of a warning about the times of cached calls.
 const CACHED_TIMES: &str = "more than a tenth of the calls came from a cache, so times are partly those of a cache: ";
-/// The same of what a timed pass found.
+/// The beginning of a warning about a timed pass.
 const TIMED: &str = "R-VES: ";
-/// The same of tries that were made again.
-const EARLIER: &str = "tries that failed and were made again cost more than the figures say: ";
+/// The beginning of a warning about tries that were repeated.
+const EARLIER: &str = "tries that failed and were repeated cost more than the figures show: ";
 
-/// How much there is of a run, by the answers of each arm under each seed; none when all are there.
+/// How much of a run is there, by the answers of each arm under each seed. None if it is complete.
 pub(crate) fn partial(header: &Header, seeds: &[Vec<Vec<&Graded>>]) -> Option<Partial> {
     let questions = header.shard.map_or(header.suite.questions, |shard| shard.share(header.suite.questions));
     let of = questions.saturating_mul(seeds.iter().flatten().count() as u64);
     let done = seeds.iter().flatten().map(|answers| answers.len() as u64).sum();
-    (done < of).then(|| Partial { done, of, why: "the run has not come to its end".to_owned() })
+    (done < of).then(|| Partial { done, of, why: "the run is not finished".to_owned() })
 }
 
-/// Notes on the answers of each arm under each seed, its own first, in the arms' order; fewer answers than arms are those of the first arms.
+/// The warnings about the answers of each arm under each seed, its own first, in the order of the arms. Fewer answers than arms are those of
+/// the first arms.
 pub(crate) fn warnings<'a>(header: &'a Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Vec<String> {
     let mut notes = Vec::new();
     let answers: Vec<Vec<&Graded>> = seeds.iter().map(|seeds| seeds.first().cloned().unwrap_or_default()).collect();
@@ -51,8 +52,7 @@ pub(crate) fn warnings<'a>(header: &'a Header, seeds: &[Vec<Vec<&Graded>>], rule
     }
     let faulty: BTreeSet<u64> = all.iter().filter(|one| one.gold_fault.is_some()).map(|one| one.place).collect();
     if !faulty.is_empty() {
-        let faulty = count(faulty.len() as u64, "question counts", "questions count");
-        notes.push(format!("{faulty} for nobody: the expected answer could not be had"));
+        notes.push(uncounted(faulty.len() as u64));
     }
     notes.extend(header.arms.iter().zip(&answers).filter_map(|(arm, answers)| many_failed(&arm.name, answers)));
     let cached =
@@ -69,7 +69,13 @@ pub(crate) fn warnings<'a>(header: &'a Header, seeds: &[Vec<Vec<&Graded>>], rule
     notes
 }
 
-/// Why simulated answers are better than any real ones could be.
+/// The warning about questions without an expected answer.
+pub(crate) fn uncounted(questions: u64) -> String {
+    let questions = count(questions, "question does not count", "questions do not count");
+    format!("{questions}: the expected answer is not available")
+}
+
+/// The reasons why simulated answers are better than real ones could be.
 fn too_good(header: &Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Vec<String> {
     let mut why = Vec::new();
     for (arm, seeds) in header.arms.iter().zip(seeds) {
@@ -82,7 +88,7 @@ fn too_good(header: &Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Vec<Str
         why.extend(found.into_iter().map(|reason| format!("of `{name}`, {reason}")));
     }
     if seeds.iter().all(|seeds| seeds.len() == 1) {
-        // Arms that share samples agree more often than others would: that speaks for them, so that what is found all the same is real.
+        // Arms that share samples agree more often than others would, which looks more plausible. So what is found nevertheless is real.
         let grouped = by_question(seeds.iter().flatten().flatten(), rule);
         why.extend(plausible(grouped.values().map(Vec::as_slice)).too_good);
     }
@@ -112,13 +118,13 @@ fn many_failed(arm: &str, answers: &[&Graded]) -> Option<String> {
     let classes: Vec<&str> = classes.into_iter().collect();
     let why = if classes.is_empty() { String::new() } else { format!(" ({})", text::few(classes)) };
     let found = ends.failed_of(arm) + &why;
-    Some(match ends.says_nothing() {
-        true => format!("{found}: nothing can be said"),
-        false => format!("{found}: they count as wrong, whatever was to blame"),
+    Some(match ends.most_failed() {
+        true => format!("{found}: the figures mean nothing"),
+        false => format!("{found}: they count as wrong, whatever the cause"),
     })
 }
 
-/// Notes on a comparison.
+/// The warnings about a comparison.
 pub(crate) fn of_comparison(arms: &[ArmReport], pairs: &[PairReport]) -> Vec<String> {
     let mut notes = Vec::new();
     let cached = |arm: &ArmReport| arm.figures.costs.cached.unwrap_or(0);
@@ -137,12 +143,12 @@ pub(crate) fn of_comparison(arms: &[ArmReport], pairs: &[PairReport]) -> Vec<Str
         notes.push(format!("{count} databases are few: intervals over so few are too narrow"));
     }
     if pairs.iter().any(|pair| pair.clusters.of == Drawn::Questions && pair.questions > 0) {
-        notes.push("all questions are of one database: nothing is said about others".to_owned());
+        notes.push("all questions are of one database: the results may not hold for others".to_owned());
     }
     notes
 }
 
-/// What an arm's tries cost that failed and were made again.
+/// The warning about the cost of an arm's tries that failed and were repeated.
 pub(crate) fn earlier(arm: &str, tries: &EarlierTries) -> String {
     let EarlierTries { tries: made, calls, tokens, .. } = *tries;
     let (made, calls) = (count(made, "try", "tries"), count(calls, "model call", "model calls"));
@@ -150,12 +156,12 @@ pub(crate) fn earlier(arm: &str, tries: &EarlierTries) -> String {
     format!("{EARLIER}{made} of `{arm}` took {calls}, {}{usd}", count(tokens, "token", "tokens"))
 }
 
-/// What is to be said of a timed pass.
+/// The warning about a timed pass.
 pub(crate) fn timed(what: &str) -> String {
     format!("{TIMED}{what}")
 }
 
-/// Takes out the notes that differ between equal runs.
+/// Removes the warnings that differ between equal runs.
 pub(crate) fn without_times(notes: &mut Vec<String>) {
     notes.retain(|note| ![SHARED, CACHED_TIMES, TIMED, EARLIER].iter().any(|beginning| note.starts_with(beginning)));
 }

@@ -1,4 +1,4 @@
-//! Two arms on the same questions: the paired difference, and all that says whether it is real.
+//! Two arms on the same questions: the paired difference, and the tests of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +14,9 @@ const SMALL: u32 = 2_000;
 /// How the second arm compares with the first, over the questions that count for both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PairReport {
-    /// The first arm.
+    /// The name of the first arm.
     pub first: String,
-    /// The second.
+    /// The name of the second arm, which is compared with the first.
     pub second: String,
     /// Questions that count for both.
     pub questions: u64,
@@ -34,10 +34,10 @@ pub struct PairReport {
     pub difference: Option<f64>,
     /// Its 95 % interval, by bootstrap over `clusters`; none with fewer than two of them.
     pub interval: Option<Interval>,
-    /// The difference over several seeds; none: there is but one.
+    /// The difference over several seeds. None with one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// What the bootstrap draws.
+    /// The clusters that the bootstrap draws.
     pub clusters: Clusters,
     /// The exact two-sided p of McNemar's test.
     pub mcnemar: f64,
@@ -46,11 +46,11 @@ pub struct PairReport {
     /// The least difference, 0 to 1, that so many questions with so much discordance find with 80 % power (two-sided 5 %); none when no
     /// difference would be found, or nothing differs.
     pub minimum_detectable: Option<f64>,
-    /// The test that allows looking at any time.
+    /// The test that may be evaluated after every question.
     pub e_process: EProcess,
-    /// What follows from it.
+    /// The decision by the tests.
     pub decision: Decision,
-    /// The same in plain words.
+    /// The decision with its figures, as a sentence without a capital and a full stop.
     pub verdict: String,
     /// What one more right answer costs with the second; none when it has no more of them.
     pub cost_of_one_more_right: Option<CostOfOneMoreRight>,
@@ -65,9 +65,9 @@ pub struct PairReport {
 /// What the bootstrap draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clusters {
-    /// `databases`, or `questions` where all are of one database: then nothing is said about other databases.
+    /// `databases`, or `questions` where all are of one database: then the results may not hold for other databases.
     pub of: Drawn,
-    /// How many.
+    /// The number of clusters.
     pub count: u64,
 }
 
@@ -77,22 +77,22 @@ pub struct Clusters {
 pub enum Drawn {
     /// Databases, with all their questions.
     Databases,
-    /// Questions.
+    /// Single questions, as there are too few databases.
     Questions,
 }
 
-/// The betting e-process on the questions that only one answers right. It may be looked at after every question: it reaches 20 for no
-/// reason in at most 5 % of all comparisons, however often one looks.
+/// The betting e-process on the questions that only one answers right. It may be evaluated after every question: it reaches 20 by chance in
+/// at most 5 % of all comparisons, however often it is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EProcess {
     /// The e-value over all questions of the pair; at most 1e300.
     pub value: f64,
-    /// From where on the difference is real.
+    /// The e-value from which the difference counts as real.
     pub threshold: f64,
-    /// After how many questions, in the suite's order, the threshold was first reached; none: never.
+    /// The number of questions, in the order of the suite, after which the threshold was first reached. None if it never was.
     pub stopped_at: Option<u64>,
-    /// Whether the run was told to stop there. Then it decides, and McNemar's test, which is for a fixed number of questions, stands
-    /// beside it.
+    /// Whether the run was started with early stopping. Then the e-process decides, and McNemar's test, which is for a fixed number of
+    /// questions, is only reported.
     pub decides: bool,
 }
 
@@ -125,7 +125,7 @@ pub struct CostOfOneMoreRight {
 /// The difference under one rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RuleDifference {
-    /// The rule.
+    /// The name of the rule.
     pub rule: String,
     /// Questions that count for both.
     pub questions: u64,
@@ -141,10 +141,10 @@ pub struct RuleDifference {
     pub mcnemar: f64,
 }
 
-/// The difference on the questions with one value of one field. Many slices are looked at: one that stands out is a hint, no finding.
+/// The difference on the questions with one value of one field. There are many slices, so one that stands out is a hint and no finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SliceDifference {
-    /// The field.
+    /// The name of the suite's field.
     pub field: String,
     /// Its value; none: of the questions that do not have it.
     pub value: Option<String>,
@@ -165,29 +165,29 @@ pub struct SliceDifference {
 /// A question that only one arm answers right.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Flipped {
-    /// Its id.
+    /// The id of the question.
     pub id: String,
-    /// Its database.
+    /// The name of its database.
     pub db: String,
-    /// The question.
+    /// The text of the question.
     pub question: String,
-    /// Who is right.
+    /// The arm that is right.
     pub right: RightOne,
-    /// The first's statement.
+    /// The statement of the first arm. None if it has none.
     pub first_sql: Option<String>,
-    /// The second's.
+    /// The statement of the second arm. None if it has none.
     pub second_sql: Option<String>,
-    /// The expected one.
+    /// The expected statement. None if rows or a text are expected.
     pub gold_sql: Option<String>,
 }
 
-/// Who is right.
+/// The arm that answers a question right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RightOne {
-    /// The first arm.
+    /// Only the first arm is right.
     First,
-    /// The second arm.
+    /// Only the second arm is right.
     Second,
 }
 

@@ -15,9 +15,9 @@ pub const SOLVED: f64 = 0.975;
 /// How often the result was right that so many of 15 recorded systems agreed on, over 919 of Spider's questions; up to 5 of them, 0.38.
 pub const RIGHT_BY_AGREEMENT: [f64; 11] = [0.38, 0.46, 0.55, 0.68, 0.69, 0.76, 0.73, 0.87, 0.95, 0.94, 0.99];
 
-/// Pairs of wrong results below which nothing is said of them.
+/// The least number of pairs of wrong results for a finding about them.
 const PAIRS: u64 = 30;
-/// Questions below which nothing is said of majorities.
+/// The least number of questions for a finding about majorities.
 const QUESTIONS: u64 = 30;
 /// How much more often majorities may be right than the recorded ones were.
 const MARGIN: f64 = 0.05;
@@ -33,7 +33,7 @@ pub struct Sampled<'a> {
     pub is_right: bool,
 }
 
-/// What speaks for and against figures that look too good.
+/// Measures of whether figures are too good to be real.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Plausibility {
     /// Pairs of wrong results to the same question.
@@ -46,12 +46,12 @@ pub struct Plausibility {
     pub majority_right: Option<f64>,
     /// How often it would be right if it were as for the recorded systems with as much agreement.
     pub majority_expected: Option<f64>,
-    /// Why the figures are too good to be those of a real system, a sentence each; none: nothing speaks against them.
+    /// The reasons why the figures are too good to be those of a real system, a sentence each. Empty if they are plausible.
     pub too_good: Vec<String>,
 }
 
-/// Looks at several results for each question: those of several arms, seeds or samples. They must not follow from each other: two arms
-/// that share a cache give the same sample twice.
+/// Measures several results for each question: those of several arms, seeds or samples. They must be independent: two arms that share a
+/// cache give the same sample twice.
 #[must_use]
 pub fn plausible<'a>(questions: impl IntoIterator<Item = &'a [Sampled<'a>]>) -> Plausibility {
     let mut tally = Tally::default();
@@ -163,13 +163,13 @@ impl Plausibility {
 mod tests {
     use rand::{Rng, RngExt, SeedableRng};
     use rand_pcg::Pcg64;
-    use syrch_kit::recorded::{Came, questions};
+    use syrch_kit::recorded::{Execution, questions};
 
     use super::*;
 
     type Owned = Vec<Vec<(Option<String>, bool)>>;
 
-    fn look(owned: &Owned) -> Plausibility {
+    fn measured(owned: &Owned) -> Plausibility {
         let groups: Vec<Vec<Sampled<'_>>> = owned
             .iter()
             .map(|group| {
@@ -185,17 +185,17 @@ mod tests {
     /// What `samples` of the recorded systems, in the order of a seed, say to each question.
     fn recorded(samples: usize, seed: u64) -> Option<Owned> {
         let data = syrch_kit::data_root()?;
-        let result = |came: &Came| match came {
-            Came::Failed => None,
-            Came::Empty => Some("empty".to_owned()),
-            Came::Rows(rows) => Some(rows.iter().map(|byte| format!("{byte:02x}")).collect()),
+        let result = |came: &Execution| match came {
+            Execution::Failed => None,
+            Execution::Empty => Some("empty".to_owned()),
+            Execution::Rows(rows) => Some(rows.iter().map(|byte| format!("{byte:02x}")).collect()),
         };
         let of = |question: &syrch_kit::recorded::Question| {
             question
                 .order(seed)
                 .into_iter()
                 .take(samples)
-                .map(|answer| (result(&answer.came), answer.is_right))
+                .map(|answer| (result(&answer.outcome), answer.is_right))
                 .collect()
         };
         Some(questions(&data.join("spider")).iter().map(of).collect())
@@ -213,7 +213,7 @@ mod tests {
     fn recorded_systems_are_plausible() {
         for (samples, seed) in [(16, 0), (5, 0), (5, 1), (3, 2)] {
             let Some(owned) = recorded(samples, seed) else { return };
-            let found = look(&owned);
+            let found = measured(&owned);
             println!("{samples} recorded: {found:?}");
             assert_eq!(found.too_good, Vec::<String>::new());
             assert!((0.5..0.75).contains(&found.same_wrong.unwrap()));
@@ -224,11 +224,11 @@ mod tests {
     fn independent_samples_are_too_good() {
         let mut rng = Pcg64::seed_from_u64(1);
         for samples in [3, 5, 16] {
-            let found = look(&naive(samples, &mut rng));
+            let found = measured(&naive(samples, &mut rng));
             println!("{samples} naive: {found:?}");
             assert_eq!(found.too_good.len(), 2, "{found:?}");
             assert_eq!(found.same_wrong, Some(0.0));
-            // What is said names the figures that it rests on.
+            // The sentences contain the figures.
             let pairs = format!("of {} pairs of wrong answers to one question 0 % are the same", found.wrong_pairs);
             let majorities =
                 format!("is right for {:.1} % of {} questions", found.majority_right.unwrap() * 100.0, found.voted);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn few_results_say_nothing() {
+    fn few_results_are_no_finding() {
         assert_eq!(plausible(std::iter::empty()), Plausibility::default());
         let right = Sampled { result: Some("a"), is_right: true };
         let wrong = |result| Sampled { result, is_right: false };
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn more_right_answers_than_anybody_could_choose_are_too_good() {
-        // The naive model's vote of five over 522 questions, and the best that votes over recorded answers come to.
+        // The naive model's vote of five over 522 questions, and the best result of votes over recorded answers.
         assert!(beyond_reach(520, 522).unwrap().contains("520 of 522"));
         assert_eq!((beyond_reach(475, 522), beyond_reach(509, 522)), (None, None));
     }

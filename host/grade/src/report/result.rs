@@ -10,15 +10,15 @@ use crate::run::{End, Graded, Header};
 /// One arm's answer to one question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultRow {
-    /// The arm.
+    /// The name of the arm.
     pub arm: String,
-    /// The question's id.
+    /// The question's id, unique within the suite.
     pub id: String,
     /// Its place in the suite, from 0.
     pub place: u64,
-    /// Its database.
+    /// The question's database as the suite names it.
     pub db: String,
-    /// The question.
+    /// The text of the question.
     pub question: String,
     /// The suite's fields of it.
     pub fields: BTreeMap<String, String>,
@@ -47,24 +47,24 @@ pub struct ResultRow {
     /// Seconds from the question to the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<f64>,
-    /// Tokens of prompts.
+    /// Tokens of the prompts. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens of replies.
+    /// Tokens of the models' replies. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// Money in dollars; none: not known.
     pub usd: Option<f64>,
-    /// Statements run.
+    /// The number of executed statements. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql_runs: Option<u64>,
     /// The statement that was answered with.
     pub sql: Option<String>,
-    /// The expected one.
+    /// The expected statement, or the first of several. None if rows or a text are expected.
     pub gold_sql: Option<String>,
     /// What went wrong, when nothing could be answered.
     pub error: Option<String>,
-    /// Its class.
+    /// The class of the error, by the names of the exit codes.
     pub error_class: Option<String>,
     /// Why the expected answer could not be had.
     pub gold_fault: Option<String>,
@@ -87,7 +87,7 @@ pub struct ResultRow {
 /// How near the answer is, with the names that the benchmark of syrch 0.1.2 has for it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Whether it is right under the report's rule; none when the rule cannot tell or the expected answer could not be had.
+    /// Whether it is right under the report's rule; none when the rule excludes it or the expected answer is not available.
     pub exact_match: Option<bool>,
     /// Whether it has as many rows as expected; none when either is not known.
     pub row_count_match: Option<bool>,

@@ -1,4 +1,4 @@
-//! What a comparison found, decided and said in plain words.
+//! The decision of a comparison, and the sentence about it.
 
 use super::pair::{Decision, Drawn, PairReport};
 use super::render::words::count;
@@ -6,16 +6,16 @@ use super::render::words::count;
 /// Below this a difference is more than chance.
 pub(crate) const LEVEL: f64 = 0.05;
 
-/// What is to be said beside the figures.
+/// The facts of the run that the sentence mentions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Circumstances<'a> {
     /// The simulated model that the answers come from.
     pub(crate) simulated: Option<&'a str>,
-    /// How many answers the run has, of how many, when it ended before its time.
+    /// The answers of a run that ended early, and those of the complete run.
     pub(crate) unfinished: Option<(u64, u64)>,
     /// How many pairs the adjustment is over.
     pub(crate) pairs: usize,
-    /// What is to be said of the arm most of whose searches failed, the first first; then nothing else is.
+    /// The sentences about arms of which most searches failed. They replace all others.
     pub(crate) failures: &'a [String],
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn in_brackets(model: &str) -> String {
 }
 
 /// Whether the second is better. Decided by the adjusted test and the interval over databases together; by the e-process alone where the
-/// run was told to stop early, whose p is 1/E (Ville's inequality), adjusted as `e_holm`.
+/// run was started with early stopping, whose p is 1/E (Ville's inequality), adjusted as `e_holm`.
 pub(crate) fn decide(pair: &PairReport, e_holm: f64) -> Decision {
     let towards = if pair.c > pair.b { Decision::Better } else { Decision::Worse };
     if pair.e_process.decides {
@@ -42,12 +42,12 @@ pub(crate) fn decide(pair: &PairReport, e_holm: f64) -> Decision {
     }
 }
 
-/// One sentence.
+/// The sentence about a pair.
 pub(crate) fn sentence(pair: &PairReport, about: Circumstances) -> String {
     let (first, second) = (&pair.first, &pair.second);
     let mut text = match (pair.difference, pair.decision) {
         _ if !about.failures.is_empty() => return about.failures.join("; "),
-        (None, _) => format!("nothing can be said: no question counts for both `{first}` and `{second}`"),
+        (None, _) => format!("no comparison is possible: no question counts for both `{first}` and `{second}`"),
         (Some(_), _) if pair.b + pair.c == 0 => {
             format!("no difference was found: `{first}` and `{second}` agree on all of {}", questions(pair.questions))
         }
@@ -131,7 +131,7 @@ fn stopped(pair: &PairReport) -> String {
     }
 }
 
-/// What would have been seen.
+/// The smallest difference that the comparison could have found.
 fn seen(pair: &PairReport) -> String {
     let differ = pair.discordance.unwrap_or(0.0) * 100.0;
     match pair.minimum_detectable {

@@ -9,11 +9,11 @@ use crate::stats::{Interval, wilson};
 /// How many answers are right under one rule.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// Right answers.
+    /// The number of right answers.
     pub right: u64,
     /// Answers that count: right and wrong ones. Searches that ended without an answer are wrong.
     pub of: u64,
-    /// Answers that the rule cannot tell, because nothing is expected that could tell: they count neither way, whatever the answer is.
+    /// Answers that the rule excludes, because the expected result does not distinguish right from wrong ones.
     pub excluded: u64,
     /// `right` by `of`, 0 to 1; none when nothing counts.
     pub share: Option<f64>,

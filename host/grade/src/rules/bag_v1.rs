@@ -1,6 +1,6 @@
 //! `bag-v1`, the default rule: rows as a multiset, columns in any order, numbers to a relative 1e-6, NULL equal to NULL; the order
 //! of rows counts only when the question asks for one. Where no expected result has rows the question is excluded, whatever the answer is:
-//! an empty result tells nothing, since almost any wrong statement has one.
+//! an empty result is no information, since almost any wrong statement has one.
 
 use syrch_core::ResultSet;
 
@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 1e-6;
 pub(super) const BAG_V1: RuleDef = RuleDef {
     name: "bag-v1",
     summary: "rows as a multiset, columns in any order, row order when asked for, numbers to 1e-6; empty is excluded",
-    empty_tells: false,
+    empty_is_informative: false,
     counts_columns: true,
     compare,
     fingerprint: |sheet, facts| fingerprint::of_bag(sheet, Rounding::Significant, facts.ordered),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_expected_result_tells_nothing_whatever_the_answer_is() {
+    fn an_empty_expected_result_is_excluded_whatever_the_answer_is() {
         let (empty, one) = (numbers(&[Vec::new()]), numbers(&[column(&[1])]));
         assert_eq!(bag_v1(&empty, &numbers(&[Vec::new(), Vec::new()]), false), Verdict::Excluded);
         assert_eq!(bag_v1(&empty, &one, false), Verdict::Excluded);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_with_the_same_cells_are_told_apart_by_their_rows() {
+    fn columns_with_the_same_cells_are_distinguished_by_their_rows() {
         let a = numbers(&[column(&[1, 2, 3]), column(&[3, 1, 2]), column(&[7, 8, 9])]);
         let swapped = numbers(&[column(&[3, 1, 2]), column(&[1, 2, 3]), column(&[7, 8, 9])]);
         assert_eq!(bag_v1(&a, &swapped, false), Verdict::Right);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn many_columns_of_the_same_cells_come_to_an_end() {
+    fn many_columns_of_the_same_cells_are_bounded() {
         let turned = |by: usize| column(&(0..40).map(|i| ((i + by) % 40) as i64).collect::<Vec<_>>());
         let gold: Vec<_> = (0..24).map(turned).collect();
         // Every column a rotation of every other, and the last one crossed: no assignment fits.

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, StringArray};
+use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, StringArray};
 use arrow_schema::DataType;
 use syrch_core::ResultSet;
 
@@ -14,15 +14,12 @@ const WHOLE: f64 = 9_223_372_036_854_775_808.0;
 /// A cell. Two are the same when Python calls them equal: 1, 1.0 and true are, 1 and '1' are not, and NULL is NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Cell<'a> {
-    /// NULL.
     Null,
     /// Whole numbers, whichever type held them, and truth values.
     Whole(i64),
-    /// All other numbers.
+    /// Numbers that are no whole numbers.
     Real(Real),
-    /// Text.
     Text(&'a str),
-    /// A blob.
     Bytes(&'a [u8]),
 }
 
@@ -46,12 +43,24 @@ impl<'a> Cell<'a> {
             DataType::Utf8 => any.downcast_ref::<StringArray>().map(|cells| Self::Text(cells.value(row))),
             DataType::Int64 => any.downcast_ref::<Int64Array>().map(|cells| Self::Whole(cells.value(row))),
             DataType::Float64 => any.downcast_ref::<Float64Array>().map(|cells| Self::real(cells.value(row))),
+            DataType::Decimal128(_, scale) => {
+                any.downcast_ref::<Decimal128Array>().map(|cells| Self::decimal(cells.value(row), *scale))
+            }
             DataType::Boolean => any.downcast_ref::<BooleanArray>().map(|cells| Self::Whole(cells.value(row).into())),
             DataType::Binary => any.downcast_ref::<BinaryArray>().map(|cells| Self::Bytes(cells.value(row))),
             // Results have no other types.
             _ => None,
         }
         .unwrap_or(Self::Null)
+    }
+
+    /// A decimal number by its value, as Python compares it with others.
+    fn decimal(digits: i128, scale: i8) -> Self {
+        let one = 10_i128.checked_pow(u32::try_from(scale).unwrap_or(0)).unwrap_or(i128::MAX);
+        match i64::try_from(digits / one) {
+            Ok(whole) if digits % one == 0 => Self::Whole(whole),
+            _ => Self::real(format!("{digits}e-{scale}").parse().unwrap_or(f64::NAN)),
+        }
     }
 
     fn real(value: f64) -> Self {
@@ -114,7 +123,7 @@ impl<'a> Pool<'a> {
         self.cells.get(place as usize).copied().unwrap_or(Cell::Null)
     }
 
-    /// All cells, ascending.
+    /// All cells in ascending order.
     pub(super) fn cells(&self) -> &[Cell<'a>] {
         &self.cells
     }
@@ -181,7 +190,7 @@ impl<'a> Interner<'a> {
     }
 }
 
-/// One result.
+/// A result and the pool of its cells, as fingerprints read them.
 pub(super) struct Sheet<'a> {
     pub(super) result: &'a ResultSet,
     pub(super) pool: Pool<'a>,

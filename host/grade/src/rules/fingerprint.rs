@@ -2,7 +2,7 @@
 //! under another rule, or against another expected result, without running a statement again.
 //!
 //! Numbers within a tolerance are rounded first, to six significant digits or two decimals. Two that are equal within the tolerance and lie
-//! on different sides of a rounding edge are then told apart although the rule does not.
+//! on different sides of a rounding edge then have different fingerprints although they are equal by the rule.
 //!
 //! Where columns may stand in any order, rows and columns are coloured by each other in turn (Weisfeiler and Leman 1968): the digest does
 //! not depend on either order, and results that differ have, but for contrived ones, different colours.
@@ -17,9 +17,9 @@ const ROUNDS: usize = 3;
 /// What is done to numbers before they are compared by their digests.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rounding {
-    /// Nothing.
+    /// Numbers stay as they are.
     None,
-    /// Six significant digits.
+    /// Numbers are rounded to six significant digits.
     Significant,
     /// Two decimals, and NULL is 0.
     Decimals,

@@ -1,4 +1,4 @@
-//! All rules at once, for what is kept of an answer.
+//! The verdicts of all rules for an answer.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use super::cells::{Pair, Sheet};
 use super::{Facts, RULES, Rule, Verdict, cut};
 use crate::run::Judged;
 
-/// What every rule says of a prediction, by the rule's name: the best over the expected results, each with its own facts. Without a
-/// prediction, because there was no answer or its statement failed, every rule says wrong, or excluded where no expected result can tell.
-/// Empty without an expected result: nobody can tell.
+/// The verdict of every rule on a prediction, by name: the best over the expected results, each with its own facts. Without a prediction,
+/// because there was no answer or its statement failed, every verdict is wrong, or excluded where no expected result is informative. Empty
+/// without an expected result.
 ///
 /// Fingerprints are made with the facts of the first expected result.
 #[must_use]
@@ -32,7 +32,7 @@ fn can_tell(rule: Rule, golds: &[(ResultSet, Facts)]) -> bool {
     golds.iter().any(|(gold, _)| !rule.is_blank(gold) && !gold.truncated())
 }
 
-/// What each rule says; the cells of each pair are read once for all of them.
+/// The verdict of each rule; the cells of each pair are read once for all of them.
 fn verdicts(golds: &[(ResultSet, Facts)], predicted: &ResultSet) -> [Verdict; RULES.len()] {
     let all_blank = |rule: Rule| golds.iter().all(|(gold, _)| rule.is_blank(gold));
     let mut best = RULES.map(|rule| if all_blank(rule) { Verdict::Excluded } else { Verdict::Wrong });
@@ -99,9 +99,9 @@ mod tests {
         let (blank, rows) = ((empty(&["a"]), facts), (table(vec![ints(&[1])]), facts));
         let answers = [None, Some(empty(&["b"])), Some(rows.0.clone()), Some(cut(vec![ints(&[1])]))];
         for answer in &answers {
-            let says = |golds: &[(ResultSet, Facts)]| judge_all(golds, answer.as_ref())["bag-v1"].verdict;
-            assert_eq!(says(std::slice::from_ref(&blank)), Verdict::Excluded);
-            assert_ne!(says(&[blank.clone(), rows.clone()]), Verdict::Excluded);
+            let verdict_of = |golds: &[(ResultSet, Facts)]| judge_all(golds, answer.as_ref())["bag-v1"].verdict;
+            assert_eq!(verdict_of(std::slice::from_ref(&blank)), Verdict::Excluded);
+            assert_ne!(verdict_of(&[blank.clone(), rows.clone()]), Verdict::Excluded);
             let strict = judge_all(std::slice::from_ref(&blank), answer.as_ref())["strict"].verdict;
             assert_eq!(strict, Verdict::Wrong);
         }

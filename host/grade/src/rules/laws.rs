@@ -73,8 +73,8 @@ const FACTS: [Facts; 2] = [
     Facts { ordered: true, gold_has_order_by: true, unnamed: false },
 ];
 
-/// Whether the rule looks at the prediction at all.
-fn tells(rule: Rule, gold: &ResultSet) -> bool {
+/// Whether the rule considers the prediction at all.
+fn is_informative(rule: Rule, gold: &ResultSet) -> bool {
     rule != Rule::BAG_V1 || gold.row_count() > 0
 }
 
@@ -99,7 +99,7 @@ proptest! {
         let (a, b) = (result(&a), result(&b));
         for rule in Rule::all().iter().filter(|rule| **rule != Rule::SPIDER2) {
             for facts in FACTS {
-                if !tells(*rule, &a) || !tells(*rule, &b) {
+                if !is_informative(*rule, &a) || !is_informative(*rule, &b) {
                     continue;
                 }
                 prop_assert_eq!(rule.compare(&a, &b, facts), rule.compare(&b, &a, facts), "{}", rule);
@@ -149,7 +149,7 @@ proptest! {
         let (a, b) = (result(&a), result(&b));
         for rule in Rule::all() {
             for facts in FACTS {
-                if !tells(*rule, &a) {
+                if !is_informative(*rule, &a) {
                     prop_assert_eq!(rule.compare(&a, &b, facts), Verdict::Excluded);
                     continue;
                 }
@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-/// Columns with the same cells, told apart only by their rows.
+/// Columns with the same cells, which differ only in their rows.
 #[test]
 fn fingerprints_see_which_cells_share_a_row() {
     let straight = table(vec![ints(&[1, 2, 3]), texts(&["a", "b", "c"])]);

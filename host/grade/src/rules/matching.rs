@@ -1,5 +1,5 @@
 //! The search for an order of a prediction's columns under which its rows are the expected ones, for the rules that let columns stand in
-//! any order. Its work is bounded: columns are told apart by their own cells first, so that only columns with the same cells are ever
+//! any order. Its work is bounded: columns are distinguished by their own cells first, so that only columns with the same cells are ever
 //! exchanged, and a result that needs more is wrong for all practical purposes.
 
 use std::cmp::Ordering;

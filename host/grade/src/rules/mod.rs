@@ -39,9 +39,9 @@ const RULES: [Rule; 5] = [Rule::BAG_V1, Rule::BIRD_EX, Rule::SPIDER_EX, Rule::SP
 pub enum Verdict {
     /// The result is the expected one.
     Right,
-    /// It is another.
+    /// The result differs from the expected one, or there is none.
     Wrong,
-    /// The rule cannot tell, because nothing is expected that could tell: no expected result has rows, as almost any wrong statement has
+    /// The expected result cannot distinguish right from wrong answers: no expected result has rows, as almost any wrong statement has
     /// none, or a cap cut them. It counts neither way, whatever the answer is: who answers does not change how many questions count.
     Excluded,
 }
@@ -91,8 +91,8 @@ impl Facts {
 struct RuleDef {
     name: &'static str,
     summary: &'static str,
-    /// Whether an expected result without rows tells right answers from wrong ones.
-    empty_tells: bool,
+    /// Whether an expected result without rows distinguishes right answers from wrong ones.
+    empty_is_informative: bool,
     /// Whether a right answer that has rows has the expected number of columns.
     counts_columns: bool,
     /// Of results that no cap cut.
@@ -100,20 +100,20 @@ struct RuleDef {
     fingerprint: fn(&Sheet<'_>, Facts) -> String,
 }
 
-/// A comparison rule.
+/// A comparison rule: it judges whether a result is the expected one.
 #[derive(Clone, Copy)]
 pub struct Rule(&'static RuleDef);
 
 impl Rule {
     /// The default: rows as a multiset, columns in any order, numbers to 1e-6.
     pub const BAG_V1: Self = Self(&bag_v1::BAG_V1);
-    /// BIRD's execution accuracy.
+    /// The execution accuracy of BIRD: rows as a set, columns by position.
     pub const BIRD_EX: Self = Self(&bird_ex::BIRD_EX);
     /// The execution accuracy of Spider's test suites.
     pub const SPIDER_EX: Self = Self(&spider_ex::SPIDER_EX);
     /// Spider 2.0's comparison of tables.
     pub const SPIDER2: Self = Self(&spider2::SPIDER2);
-    /// Everything counts.
+    /// Rows in sequence, columns by position and name, numbers exact.
     pub const STRICT: Self = Self(&strict::STRICT);
 
     /// All rules, the default first.
@@ -140,8 +140,8 @@ impl Rule {
         self.0.counts_columns
     }
 
-    /// What it says of a prediction. An expected result that a cap cut cannot tell, and under `bag-v1` none without rows: excluded. A
-    /// prediction that a cap cut is not the answer, whatever of it was kept: wrong.
+    /// The verdict on a prediction. Excluded when a limit cut the expected result, and under `bag-v1` when it has no rows. A
+    /// prediction that a cap cut is not the answer, whatever part of it is there: wrong.
     #[must_use]
     pub fn compare(self, gold: &ResultSet, predicted: &ResultSet, facts: Facts) -> Verdict {
         if self.is_blank(gold) {
@@ -168,9 +168,9 @@ impl Rule {
         best
     }
 
-    /// Whether an expected result tells nothing, because it has no rows.
+    /// Whether an expected result is uninformative, because it has no rows.
     fn is_blank(self, gold: &ResultSet) -> bool {
-        !self.0.empty_tells && gold.row_count() == 0 && !gold.truncated()
+        !self.0.empty_is_informative && gold.row_count() == 0 && !gold.truncated()
     }
 
     /// A digest of a result: equal for results that the rule calls equal, the same on every machine and in every run. Numbers within the
@@ -222,7 +222,7 @@ impl fmt::Display for Rule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no comparison rule `{name}`; {hint}")]
 pub struct UnknownRule {
-    /// The name.
+    /// The name that was given.
     pub name: String,
     /// The rule that may have been meant, or all there are.
     pub hint: String,
@@ -275,17 +275,17 @@ mod tests {
 
     #[test]
     fn a_result_that_was_cut_is_never_right() {
-        let (whole, kept) = (table(vec![ints(&[1, 2])]), cut(vec![ints(&[1, 2])]));
+        let (whole, part) = (table(vec![ints(&[1, 2])]), cut(vec![ints(&[1, 2])]));
         for rule in Rule::all() {
-            let says = |gold: &ResultSet, predicted: &ResultSet| rule.compare(gold, predicted, Facts::default());
-            assert_eq!(says(&whole, &whole), Verdict::Right);
-            assert_eq!(says(&whole, &kept), Verdict::Wrong);
-            assert_eq!(says(&kept, &whole), Verdict::Excluded);
-            assert_eq!(says(&kept, &kept), Verdict::Excluded);
+            let verdict_of = |gold: &ResultSet, predicted: &ResultSet| rule.compare(gold, predicted, Facts::default());
+            assert_eq!(verdict_of(&whole, &whole), Verdict::Right);
+            assert_eq!(verdict_of(&whole, &part), Verdict::Wrong);
+            assert_eq!(verdict_of(&part, &whole), Verdict::Excluded);
+            assert_eq!(verdict_of(&part, &part), Verdict::Excluded);
             let facts = Facts::default();
-            assert_eq!(rule.any([(&kept, facts), (&whole, facts)], &whole), Verdict::Right);
-            assert_eq!(rule.any([(&kept, facts), (&whole, facts)], &table(vec![ints(&[3])])), Verdict::Excluded);
-            assert_ne!(rule.fingerprint(&whole, facts), rule.fingerprint(&kept, facts));
+            assert_eq!(rule.any([(&part, facts), (&whole, facts)], &whole), Verdict::Right);
+            assert_eq!(rule.any([(&part, facts), (&whole, facts)], &table(vec![ints(&[3])])), Verdict::Excluded);
+            assert_ne!(rule.fingerprint(&whole, facts), rule.fingerprint(&part, facts));
         }
     }
 

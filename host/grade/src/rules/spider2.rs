@@ -17,7 +17,7 @@ const RELATIVE: f64 = 1e-9;
 pub(super) const SPIDER2: RuleDef = RuleDef {
     name: "spider2",
     summary: "the gold's columns among the predicted ones, each sorted on its own, numbers to 0.01, NULL as 0",
-    empty_tells: true,
+    empty_is_informative: true,
     counts_columns: false,
     compare,
     fingerprint: |sheet, _| fingerprint::of_columns(sheet),
@@ -73,7 +73,7 @@ mod tests {
     use super::super::sample::{empty, ints, nullable, table, texts};
     use super::super::{Facts, Rule, Verdict};
 
-    fn says(gold: &syrch_core::ResultSet, predicted: &syrch_core::ResultSet) -> Verdict {
+    fn verdict_of(gold: &syrch_core::ResultSet, predicted: &syrch_core::ResultSet) -> Verdict {
         Rule::SPIDER2.compare(gold, predicted, Facts::default())
     }
 
@@ -85,23 +85,23 @@ mod tests {
     fn the_expected_columns_are_looked_for_one_by_one() {
         let gold = table(vec![ints(&[1, 2]), texts(&["a", "b"])]);
         let more = table(vec![texts(&["x", "y"]), texts(&["b", "a"]), ints(&[1, 2])]);
-        assert_eq!((says(&gold, &more), says(&more, &gold)), (Verdict::Right, Verdict::Wrong));
+        assert_eq!((verdict_of(&gold, &more), verdict_of(&more, &gold)), (Verdict::Right, Verdict::Wrong));
         // Columns are not held together by rows, and one stands for two.
-        assert_eq!(says(&table(vec![ints(&[1, 2]), ints(&[2, 1])]), &table(vec![ints(&[1, 2])])), Verdict::Right);
+        assert_eq!(verdict_of(&table(vec![ints(&[1, 2]), ints(&[2, 1])]), &table(vec![ints(&[1, 2])])), Verdict::Right);
     }
 
     #[test]
     fn numbers_are_near_and_null_is_nought() {
-        assert_eq!(says(&table(vec![reals(&[9.999, 2.0])]), &table(vec![reals(&[2.0, 10.001])])), Verdict::Right);
-        assert_eq!(says(&table(vec![reals(&[1.0])]), &table(vec![reals(&[1.02])])), Verdict::Wrong);
-        assert_eq!(says(&table(vec![reals(&[2e10])]), &table(vec![reals(&[2e10 + 1.0])])), Verdict::Right);
-        assert_eq!(says(&table(vec![nullable(&[None, Some(1)])]), &table(vec![ints(&[1, 0])])), Verdict::Right);
-        assert_eq!(says(&table(vec![texts(&["0"])]), &table(vec![ints(&[0])])), Verdict::Wrong);
+        assert_eq!(verdict_of(&table(vec![reals(&[9.999, 2.0])]), &table(vec![reals(&[2.0, 10.001])])), Verdict::Right);
+        assert_eq!(verdict_of(&table(vec![reals(&[1.0])]), &table(vec![reals(&[1.02])])), Verdict::Wrong);
+        assert_eq!(verdict_of(&table(vec![reals(&[2e10])]), &table(vec![reals(&[2e10 + 1.0])])), Verdict::Right);
+        assert_eq!(verdict_of(&table(vec![nullable(&[None, Some(1)])]), &table(vec![ints(&[1, 0])])), Verdict::Right);
+        assert_eq!(verdict_of(&table(vec![texts(&["0"])]), &table(vec![ints(&[0])])), Verdict::Wrong);
     }
 
     #[test]
     fn nothing_against_nothing_is_right() {
-        assert_eq!(says(&empty(&["a"]), &empty(&["b"])), Verdict::Right);
-        assert_eq!(says(&empty(&["a"]), &table(vec![ints(&[1])])), Verdict::Wrong);
+        assert_eq!(verdict_of(&empty(&["a"]), &empty(&["b"])), Verdict::Right);
+        assert_eq!(verdict_of(&empty(&["a"]), &table(vec![ints(&[1])])), Verdict::Wrong);
     }
 }

@@ -13,7 +13,7 @@ use super::{Facts, RuleDef, Verdict};
 pub(super) const SPIDER_EX: RuleDef = RuleDef {
     name: "spider-ex",
     summary: "rows as a multiset, columns in any order, row order when the gold has ORDER BY, numbers exact",
-    empty_tells: true,
+    empty_is_informative: true,
     counts_columns: true,
     compare,
     fingerprint: |sheet, facts| fingerprint::of_bag(sheet, Rounding::None, facts.gold_has_order_by),
@@ -34,12 +34,12 @@ mod tests {
     #[test]
     fn the_order_of_rows_counts_when_the_gold_has_one() {
         let (gold, turned) = (table(vec![ints(&[1, 2]), ints(&[3, 4])]), table(vec![ints(&[4, 3]), ints(&[2, 1])]));
-        let says = |gold_has_order_by: bool| {
+        let verdict_of = |gold_has_order_by: bool| {
             // What the question asks for is not asked.
             let facts = Facts { ordered: !gold_has_order_by, gold_has_order_by, unnamed: false };
             Rule::SPIDER_EX.compare(&gold, &turned, facts)
         };
-        assert_eq!((says(false), says(true)), (Verdict::Right, Verdict::Wrong));
+        assert_eq!((verdict_of(false), verdict_of(true)), (Verdict::Right, Verdict::Wrong));
         let columns = table(vec![ints(&[3, 4]), ints(&[1, 2])]);
         let facts = Facts { gold_has_order_by: true, ..Facts::default() };
         assert_eq!(Rule::SPIDER_EX.compare(&gold, &columns, facts), Verdict::Right);
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn duplicates_count_and_nothing_against_nothing_is_right() {
-        let says = |a: &ResultSet, b: &ResultSet| Rule::SPIDER_EX.compare(a, b, Facts::default());
-        assert_eq!(says(&table(vec![ints(&[1, 1, 2])]), &table(vec![ints(&[1, 2, 2])])), Verdict::Wrong);
-        assert_eq!(says(&empty(&["a"]), &empty(&["b", "c"])), Verdict::Right);
+        let verdict_of = |a: &ResultSet, b: &ResultSet| Rule::SPIDER_EX.compare(a, b, Facts::default());
+        assert_eq!(verdict_of(&table(vec![ints(&[1, 1, 2])]), &table(vec![ints(&[1, 2, 2])])), Verdict::Wrong);
+        assert_eq!(verdict_of(&empty(&["a"]), &empty(&["b", "c"])), Verdict::Right);
     }
 }

@@ -9,7 +9,7 @@ use super::{Facts, RuleDef, Verdict};
 pub(super) const STRICT: RuleDef = RuleDef {
     name: "strict",
     summary: "rows in sequence, columns by position and name, numbers exact",
-    empty_tells: true,
+    empty_is_informative: true,
     counts_columns: true,
     compare,
     fingerprint: |sheet, _| fingerprint::of_sequence(sheet),
@@ -33,18 +33,18 @@ mod tests {
 
     #[test]
     fn everything_counts() {
-        let says = |a: &ResultSet, b: &ResultSet| Rule::STRICT.compare(a, b, Facts::default());
+        let verdict_of = |a: &ResultSet, b: &ResultSet| Rule::STRICT.compare(a, b, Facts::default());
         let gold = named(&["a", "b"], vec![ints(&[1, 2]), ints(&[3, 4])]);
-        assert_eq!(says(&gold, &named(&["A", "b"], vec![ints(&[1, 2]), ints(&[3, 4])])), Verdict::Right);
-        assert_eq!(says(&gold, &named(&["a", "c"], vec![ints(&[1, 2]), ints(&[3, 4])])), Verdict::Wrong);
-        assert_eq!(says(&gold, &named(&["b", "a"], vec![ints(&[3, 4]), ints(&[1, 2])])), Verdict::Wrong);
-        assert_eq!(says(&gold, &named(&["a", "b"], vec![ints(&[2, 1]), ints(&[4, 3])])), Verdict::Wrong);
+        assert_eq!(verdict_of(&gold, &named(&["A", "b"], vec![ints(&[1, 2]), ints(&[3, 4])])), Verdict::Right);
+        assert_eq!(verdict_of(&gold, &named(&["a", "c"], vec![ints(&[1, 2]), ints(&[3, 4])])), Verdict::Wrong);
+        assert_eq!(verdict_of(&gold, &named(&["b", "a"], vec![ints(&[3, 4]), ints(&[1, 2])])), Verdict::Wrong);
+        assert_eq!(verdict_of(&gold, &named(&["a", "b"], vec![ints(&[2, 1]), ints(&[4, 3])])), Verdict::Wrong);
         let unnamed = Facts { unnamed: true, ..Facts::default() };
         let others = named(&["x", "y"], vec![ints(&[1, 2]), ints(&[3, 4])]);
         assert_eq!(Rule::STRICT.compare(&gold, &others, unnamed), Verdict::Right);
         assert_eq!(Rule::STRICT.compare(&gold, &named(&["x"], vec![ints(&[1, 2])]), unnamed), Verdict::Wrong);
-        assert_eq!(says(&empty(&["a"]), &empty(&["a"])), Verdict::Right);
-        assert_eq!(says(&empty(&["a"]), &empty(&["b"])), Verdict::Wrong);
-        assert_eq!(says(&empty(&["c"]), &table(vec![ints(&[1])])), Verdict::Wrong);
+        assert_eq!(verdict_of(&empty(&["a"]), &empty(&["a"])), Verdict::Right);
+        assert_eq!(verdict_of(&empty(&["a"]), &empty(&["b"])), Verdict::Wrong);
+        assert_eq!(verdict_of(&empty(&["c"]), &table(vec![ints(&[1])])), Verdict::Wrong);
     }
 }

@@ -1,5 +1,5 @@
-//! Where a run stands: which items are done, the totals, and whether a comparison is decided. It is filled by the log and by the items that
-//! end, in the same way, so a run that was killed stands where it stood.
+//! The state of a run: which items are done, the totals, and whether a comparison is decided. The log and finished items update it in the same
+//! way, so a resumed run has the state of the killed one.
 
 use crate::Verdict;
 
@@ -9,28 +9,28 @@ use super::options::StopEarly;
 use super::plan::Plan;
 use super::progress::{ArmProgress, Progress};
 
-/// An item.
+/// The state of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Slot {
-    /// Not done.
+    /// The item is not done.
     #[default]
     Open,
-    /// Failed, and to be made again.
+    /// The item failed and is to be repeated.
     Again,
-    /// Done; whether it failed.
+    /// The item is done.
     Done { mark: Mark, failed: bool },
 }
 
-/// What an answer counts for.
+/// How an answer counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Right,
     Wrong,
-    /// The rule cannot tell, or the expected answer could not be had.
-    Nobody,
+    /// The rule excludes the question, or the expected answer is not available.
+    Uncounted,
 }
 
-/// Where a run stands.
+/// The state of a run.
 pub(crate) struct Board {
     slots: Vec<Slot>,
     rule: String,
@@ -57,7 +57,7 @@ impl Board {
         Self { slots: vec![Slot::Open; plan.slots()], rule: rule.to_owned(), progress, race }
     }
 
-    /// Notes an item that ended. Its cost counts, also when it is made again.
+    /// Adds an item that ended. Its cost counts, also when it is repeated.
     pub(crate) fn note(&mut self, slot: usize, graded: &Graded) {
         let progress = &mut self.progress;
         progress.calls += u64::from(graded.calls());
@@ -68,17 +68,17 @@ impl Board {
         let mark = match graded.verdict(&self.rule) {
             Some(Verdict::Right) => Mark::Right,
             Some(Verdict::Wrong) => Mark::Wrong,
-            Some(Verdict::Excluded) | None => Mark::Nobody,
+            Some(Verdict::Excluded) | None => Mark::Uncounted,
         };
         self.set(slot, Slot::Done { mark, failed: graded.end == End::Failed });
     }
 
-    /// Whether a line for the item may come: it is not done, or this is a try that was made again.
+    /// Whether the log may hold a line for the item: it is not done, or this is a repeated try.
     pub(crate) fn may_take(&self, slot: usize, retried: bool) -> bool {
         retried || !matches!(self.slots.get(slot), Some(Slot::Done { .. }))
     }
 
-    /// Opens the items that failed. How many.
+    /// Opens the items that failed. Returns their number.
     pub(crate) fn reopen(&mut self) -> u64 {
         let failed = |slot: &Slot| matches!(slot, Slot::Done { failed: true, .. });
         let slots: Vec<usize> = (0..self.slots.len()).filter(|at| self.slots.get(*at).is_some_and(failed)).collect();
@@ -86,7 +86,8 @@ impl Board {
         slots.len() as u64
     }
 
-    /// Counts the questions that both arms have ended, in the order of the suite, until the comparison is decided; where, if it is.
+    /// Counts the questions that both arms have ended, in the order of the suite, until the comparison is decided. Returns the
+    /// decision, if there is one.
     pub(crate) fn decide(&mut self, plan: &Plan) -> Option<&Early> {
         let (slots, rule) = (&self.slots, &self.rule);
         let race = self.race.as_mut()?;
@@ -110,7 +111,7 @@ impl Board {
         race.decided.as_ref()
     }
 
-    /// The next item from `slot` on that is not done; whether it is made again.
+    /// The next item from `slot` on that is not done, and whether it is a repeated one.
     pub(crate) fn open_from(&self, slot: usize) -> Option<(usize, bool)> {
         let rest = self.slots.iter().enumerate().take(self.limit()).skip(slot);
         rest.filter(|(_, slot)| matches!(slot, Slot::Open | Slot::Again))
@@ -133,7 +134,7 @@ impl Board {
         self.slots.iter().take(self.limit()).filter(open).count() as u64
     }
 
-    /// Puts an item where it stands, and the totals with it.
+    /// Sets the state of an item, and updates the totals.
     fn set(&mut self, at: usize, new: Slot) {
         let arms = self.progress.arms.len().max(1);
         let (Some(slot), Some(arm)) = (self.slots.get_mut(at), self.progress.arms.get_mut(at % arms)) else { return };

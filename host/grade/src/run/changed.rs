@@ -1,4 +1,4 @@
-//! What differs between what a run was begun with and what there is now: a run goes on only with the same.
+//! The differences between the recorded start of a run and the current one: a run is resumed only without any.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use syrch_core::text;
 
 use super::header::{Arm, Header, PluginOfArm};
 
-/// Digits by which a message tells digests apart.
+/// Digits of a digest in a message.
 const SHOWN: usize = 8;
 
-/// What differs, each as a phrase for "the run X cannot go on: changed since: …"; nothing: it can. The run's id may differ, and so may the
-/// path by which the suite was given.
+/// The differences, each as a phrase for "the run X cannot be resumed: changed since: …". Empty if it can be resumed. The id of the run and
+/// the path of the suite may differ.
 #[must_use]
 pub fn changed(recorded: &Header, now: &Header) -> Vec<String> {
     let mut all = Vec::new();
@@ -39,7 +39,7 @@ pub fn changed(recorded: &Header, now: &Header) -> Vec<String> {
     note(recorded.simulated != now.simulated, format!("the simulated model (it was {simulated})"));
     note(recorded.fuzz != now.fuzz, "the fuzzed suite".to_owned());
     let early =
-        if recorded.stop_early { "stopping early (it was told to)" } else { "stopping early (it was not told to)" };
+        if recorded.stop_early { "stopping early (it was requested)" } else { "stopping early (it was not requested)" };
     note(recorded.stop_early != now.stop_early, early.to_owned());
     all.extend(databases(recorded, now));
     all.extend(arms(recorded, now));
@@ -162,8 +162,8 @@ mod tests {
         }
     }
 
-    /// What is said when today's header is this one.
-    fn said(change: impl FnOnce(&mut Header)) -> Vec<String> {
+    /// The differences to a header after a change.
+    fn differences_after(change: impl FnOnce(&mut Header)) -> Vec<String> {
         let mut now = header();
         change(&mut now);
         changed(&header(), &now)
@@ -172,27 +172,27 @@ mod tests {
     #[test]
     fn the_id_and_the_suites_path_may_differ_and_nothing_else() {
         let none: [String; 0] = [];
-        assert_eq!(said(|_| {}), none);
-        assert_eq!(said(|now| now.id = "2".into()), none);
-        assert_eq!(said(|now| now.suite.path = "../suite.jsonl".into()), none);
-        assert_eq!(said(|now| now.format = "x".into()), ["the format (it was syrch.run/1)"]);
-        assert_eq!(said(|now| now.host = "0.2.0".into()), ["the host (it was 0.1.0)"]);
+        assert_eq!(differences_after(|_| {}), none);
+        assert_eq!(differences_after(|now| now.id = "2".into()), none);
+        assert_eq!(differences_after(|now| now.suite.path = "../suite.jsonl".into()), none);
+        assert_eq!(differences_after(|now| now.format = "x".into()), ["the format (it was syrch.run/1)"]);
+        assert_eq!(differences_after(|now| now.host = "0.2.0".into()), ["the host (it was 0.1.0)"]);
         let suite = ["the suite's questions or expected answers (it was feedc0de with 12 questions)"];
-        assert_eq!(said(|now| now.suite.digest = "00".into()), suite);
-        assert_eq!(said(|now| now.suite.questions = 13), suite);
-        assert_eq!(said(|now| now.rule = "strict".into()), ["the rule (it was bag-v1)"]);
-        assert_eq!(said(|now| now.seed = 8), ["the seed (it was 7)"]);
-        assert_eq!(said(|now| now.simulated = Some("s".into())), ["the simulated model (it was none)"]);
-        assert_eq!(said(|now| now.stop_early = true), ["stopping early (it was not told to)"]);
-        assert_eq!(said(|now| now.fuzz = Some("f".into())), ["the fuzzed suite"]);
+        assert_eq!(differences_after(|now| now.suite.digest = "00".into()), suite);
+        assert_eq!(differences_after(|now| now.suite.questions = 13), suite);
+        assert_eq!(differences_after(|now| now.rule = "strict".into()), ["the rule (it was bag-v1)"]);
+        assert_eq!(differences_after(|now| now.seed = 8), ["the seed (it was 7)"]);
+        assert_eq!(differences_after(|now| now.simulated = Some("s".into())), ["the simulated model (it was none)"]);
+        assert_eq!(differences_after(|now| now.stop_early = true), ["stopping early (it was not requested)"]);
+        assert_eq!(differences_after(|now| now.fuzz = Some("f".into())), ["the fuzzed suite"]);
         let shard = Some(Shard { index: 1, of: 2 });
-        assert_eq!(said(|now| now.shard = shard), ["the shard (it was the whole suite)"]);
+        assert_eq!(differences_after(|now| now.shard = shard), ["the shard (it was the whole suite)"]);
         let back = changed(&Header { shard, ..header() }, &header());
         assert_eq!(back, ["the shard (it was 1/2)"]);
         let was = Header { fuzz: Some("f".into()), simulated: Some("s".into()), stop_early: true, ..header() };
         assert_eq!(
             changed(&was, &header()),
-            ["the simulated model (it was s)", "the fuzzed suite", "stopping early (it was told to)"]
+            ["the simulated model (it was s)", "the fuzzed suite", "stopping early (it was requested)"]
         );
     }
 
@@ -209,7 +209,7 @@ mod tests {
         };
         full.arms[1].again = Some("a".to_owned());
         assert_eq!(read(&full), full);
-        // What a header need not say stands for nothing.
+        // Members without a value are not written.
         let written = serde_json::to_value(header()).unwrap();
         for key in ["shard", "fuzz", "simulated", "stop_early"] {
             assert_eq!(written.get(key), None, "{key}");
@@ -219,31 +219,40 @@ mod tests {
     #[test]
     fn databases_are_named() {
         let set = |now: &mut Header, name: &str| now.databases.insert(name.to_owned(), "z".to_owned());
-        assert_eq!(said(|now| drop(set(now, "shop"))), ["the database `shop`"]);
-        assert_eq!(said(|now| drop(set(now, "new"))), ["the database `new` (it is new)"]);
-        assert_eq!(said(|now| drop(now.databases.remove("stock"))), ["the database `stock` (it is gone)"]);
+        assert_eq!(differences_after(|now| drop(set(now, "shop"))), ["the database `shop`"]);
+        assert_eq!(differences_after(|now| drop(set(now, "new"))), ["the database `new` (it is new)"]);
+        assert_eq!(differences_after(|now| drop(now.databases.remove("stock"))), ["the database `stock` (it is gone)"]);
     }
 
     #[test]
     fn what_differs_in_an_arm_is_named() {
-        assert_eq!(said(|now| now.arms[0].strategy = "chase".into()), ["the strategy of `a` (it was plain)"]);
+        assert_eq!(
+            differences_after(|now| now.arms[0].strategy = "chase".into()),
+            ["the strategy of `a` (it was plain)"]
+        );
         let planner = ["the plugin of the planner of `a` (it was chase 1234abcd)"];
-        assert_eq!(said(|now| now.arms[0].plugins[0].digest = "00".into()), planner);
-        assert_eq!(said(|now| drop(now.arms[0].plugins.remove(0))), planner);
+        assert_eq!(differences_after(|now| now.arms[0].plugins[0].digest = "00".into()), planner);
+        assert_eq!(differences_after(|now| drop(now.arms[0].plugins.remove(0))), planner);
         // The same bytes under another name are the same plugin.
-        assert!(said(|now| now.arms[0].plugins[0].source = "plugins/chase.wasm".into()).is_empty());
+        assert!(differences_after(|now| now.arms[0].plugins[0].source = "plugins/chase.wasm".into()).is_empty());
         let reward = PluginOfArm { role: "reward".into(), source: "r".into(), digest: "1".into() };
         let added = ["the plugin of the reward of `b` (it was none)"];
-        assert_eq!(said(|now| now.arms[1].plugins.push(reward)), added);
+        assert_eq!(differences_after(|now| now.arms[1].plugins.push(reward)), added);
         let temperature = ["the setting model.temperature of `a` (it was 0.7)"];
-        assert_eq!(said(|now| now.arms[0].settings["model"]["temperature"] = json!(0)), temperature);
-        assert_eq!(said(|now| now.arms[1].settings["rows"] = json!([1])), ["the setting rows of `b` (it was [1,2])"]);
-        assert_eq!(said(|now| now.arms[1].settings["x"] = json!(1)), ["the setting x of `b` (it was not set)"]);
-        assert_eq!(said(|now| now.arms[1].settings = json!(3)).len(), 1);
+        assert_eq!(differences_after(|now| now.arms[0].settings["model"]["temperature"] = json!(0)), temperature);
+        assert_eq!(
+            differences_after(|now| now.arms[1].settings["rows"] = json!([1])),
+            ["the setting rows of `b` (it was [1,2])"]
+        );
+        assert_eq!(
+            differences_after(|now| now.arms[1].settings["x"] = json!(1)),
+            ["the setting x of `b` (it was not set)"]
+        );
+        assert_eq!(differences_after(|now| now.arms[1].settings = json!(3)).len(), 1);
         let order = ["the arms (they were a, b)"];
-        assert_eq!(said(|now| now.arms.reverse()), order);
-        assert_eq!(said(|now| drop(now.arms.pop())), order);
-        let both = said(|now| {
+        assert_eq!(differences_after(|now| now.arms.reverse()), order);
+        assert_eq!(differences_after(|now| drop(now.arms.pop())), order);
+        let both = differences_after(|now| {
             now.seed = 8;
             now.arms[0].settings["model"] = json!({"name": "n"});
         });

@@ -1,4 +1,4 @@
-//! Does what a run has to do: so many items at once, a line written for each that ends, until all are done or something stops it.
+//! Executes a run: a number of items at once, a line in the log for each that ends, until all are done or something stops the run.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -16,28 +16,28 @@ use super::error::RunError;
 use super::folder::RunFolder;
 use super::graded::{Cost, End, Fault, Graded, Judged};
 use super::line::{Early, Entry, Line};
-use super::options::{Answered, Answerer, Finished, Options, Stopped, UsedUp};
+use super::options::{Answered, Finished, Options, Stopped, SystemUnderTest, UsedUp};
 use super::plan::{Item, Plan};
 use super::progress::{Estimate, Observer, Resumed};
 
-/// The class of a failure that the model's endpoint is to blame for.
+/// The class of failures of the model's endpoint.
 const MODEL: &str = "model";
-/// That of one that nobody foresaw.
+/// The class of unexpected failures.
 const UNEXPECTED: &str = "unexpected";
 
-/// Does what there is to do. What the folder's log holds is not done again.
+/// Executes the items of the plan that the log of the folder does not hold.
 ///
 /// # Errors
 /// When the log is damaged or is not this plan's, or cannot be written; what was written before stays.
-pub async fn execute<A: Answerer + ?Sized>(
+pub async fn execute<A: SystemUnderTest + ?Sized>(
     plan: &Plan,
     folder: &mut RunFolder,
-    answerer: Arc<A>,
+    system: Arc<A>,
     options: &Options,
     observer: &dyn Observer,
     stop: &Stop,
 ) -> Result<Finished<A::Fatal>, RunError> {
-    let mut engine = Engine::begin(plan, folder, answerer, options, observer)?;
+    let mut engine = Engine::begin(plan, folder, system, options, observer)?;
     let mut stopped = None;
     while stopped.is_none() {
         if stop.is_triggered() {
@@ -57,31 +57,31 @@ pub async fn execute<A: Answerer + ?Sized>(
     engine.finish(stopped).await
 }
 
-/// A run that is going on in this process.
-struct Engine<'a, A: Answerer + ?Sized> {
+/// A run that is being executed in this process.
+struct Engine<'a, A: SystemUnderTest + ?Sized> {
     plan: &'a Plan,
     folder: &'a mut RunFolder,
-    answerer: Arc<A>,
+    system: Arc<A>,
     options: &'a Options,
     observer: &'a dyn Observer,
     board: Board,
     estimate: Estimate,
-    /// For how long earlier processes worked on it.
+    /// The time that earlier processes worked on the run.
     before: Duration,
     began: Instant,
-    /// Where to look for the next item.
+    /// The slot from which the next item is searched.
     next: usize,
     running: JoinSet<Answered<A::Fatal>>,
     under_way: Vec<UnderWay>,
-    /// Items that failed for the model's sake, one after the other.
+    /// Items that the model's endpoint failed, one after the other.
     outages: u32,
-    /// The budget for whose sake no item begins any more.
+    /// The budget that is used up, so no further item begins.
     used_up: Option<UsedUp>,
-    /// What the log says of an early stop.
-    said: Option<Early>,
+    /// The early stop in the log.
+    logged: Option<Early>,
 }
 
-/// An item under way.
+/// An item that is being answered.
 struct UnderWay {
     id: Id,
     slot: usize,
@@ -92,12 +92,12 @@ struct UnderWay {
 
 type Ended<F> = Result<(Id, Answered<F>), JoinError>;
 
-impl<'a, A: Answerer + ?Sized> Engine<'a, A> {
-    /// Reads the log.
+impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
+    /// Checks the plan against the folder, and reads its log.
     fn begin(
         plan: &'a Plan,
         folder: &'a mut RunFolder,
-        answerer: Arc<A>,
+        system: Arc<A>,
         options: &'a Options,
         observer: &'a dyn Observer,
     ) -> Result<Self, RunError> {
@@ -115,7 +115,7 @@ impl<'a, A: Answerer + ?Sized> Engine<'a, A> {
         let mut engine = Self {
             plan,
             folder,
-            answerer,
+            system,
             options,
             observer,
             board,
@@ -127,7 +127,7 @@ impl<'a, A: Answerer + ?Sized> Engine<'a, A> {
             under_way: Vec::new(),
             outages: 0,
             used_up: None,
-            said: log.said,
+            logged: log.stopped,
         };
         engine.decide()?;
         Ok(engine)
@@ -137,15 +137,15 @@ impl<'a, A: Answerer + ?Sized> Engine<'a, A> {
         self.before + self.began.elapsed()
     }
 
-    /// Begins as many items as there are workers free.
+    /// Begins an item for each free worker.
     fn start(&mut self) {
         while self.under_way.len() < self.options.workers.max(1) {
             let Some((slot, retried)) = self.board.open_from(self.next) else { return };
             self.used_up = self.used_up.or_else(|| self.used_up());
             let Some(item) = self.plan.item(slot, retried).filter(|_| self.used_up.is_none()) else { return };
             self.next = slot + 1;
-            let (answerer, own) = (Arc::clone(&self.answerer), item.clone());
-            let handle = self.running.spawn(async move { answerer.answer(&own).await });
+            let (system, own) = (Arc::clone(&self.system), item.clone());
+            let handle = self.running.spawn(async move { system.answer(&own).await });
             let (id, began) = (handle.id(), Instant::now());
             self.under_way.push(UnderWay { id, slot, item, began, handle });
         }
@@ -163,7 +163,7 @@ impl<'a, A: Answerer + ?Sized> Engine<'a, A> {
         all.into_iter().find(|(is_used_up, _)| *is_used_up).map(|(_, budget)| budget)
     }
 
-    /// Writes what an item ended with. What stops the run for its sake.
+    /// Writes the result of an item. Returns what stops the run, if the result does.
     fn take(&mut self, ended: Ended<A::Fatal>) -> Result<Option<Stopped<A::Fatal>>, RunError> {
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let Some(at) = self.under_way.iter().position(|item| item.id == id) else { return Ok(None) };
@@ -187,11 +187,11 @@ impl<'a, A: Answerer + ?Sized> Engine<'a, A> {
         self.board.note(under_way.slot, &graded);
         self.estimate.note(under_way.began.elapsed());
         self.decide()?;
-        self.tell(&graded);
+        self.report(&graded);
         Ok(self.outage(&graded))
     }
 
-    fn tell(&mut self, last: &Graded) {
+    fn report(&mut self, last: &Graded) {
         let elapsed = self.elapsed();
         self.board.progress.elapsed = elapsed;
         self.board.progress.left = self.estimate.left(self.board.open(), self.options.workers);
@@ -210,27 +210,27 @@ impl<'a, A: Answerer + ?Sized> Engine<'a, A> {
         is_enough.then(|| Stopped::Outage { items: self.outages, message: fault.message.clone() })
     }
 
-    /// Looks whether the comparison is decided; then what ran ahead of it is dropped.
+    /// Checks whether the comparison is decided. If so, aborts the items beyond the deciding question.
     fn decide(&mut self) -> Result<(), RunError> {
         let decided = self.board.decide(self.plan).cloned();
-        if decided != self.said {
+        if decided != self.logged {
             self.folder.append(Line { at: self.elapsed(), entry: Entry::Stopped(decided.clone()) })?;
-            self.said = decided;
+            self.logged = decided;
         }
-        if self.said.is_some() {
+        if self.logged.is_some() {
             let limit = self.board.limit();
             self.under_way.iter().filter(|item| item.slot >= limit).for_each(|item| item.handle.abort());
         }
         Ok(())
     }
 
-    /// Drops what is under way, writes what of it has ended meanwhile, and says how it stands.
+    /// Aborts the running items, writes those that ended meanwhile, and returns the final state.
     async fn finish(mut self, stopped: Option<Stopped<A::Fatal>>) -> Result<Finished<A::Fatal>, RunError> {
         self.running.abort_all();
         while let Some(ended) = self.running.join_next_with_id().await {
             self.take(ended)?;
         }
-        let early = || self.said.clone().map(Stopped::Early);
+        let early = || self.logged.clone().map(Stopped::Early);
         let stopped = stopped.or_else(early).or(self.used_up.map(Stopped::Budget));
         if matches!(stopped, None | Some(Stopped::Early(_))) {
             self.folder.forget_all()?;
@@ -241,7 +241,7 @@ impl<'a, A: Answerer + ?Sized> Engine<'a, A> {
     }
 }
 
-/// Whether the plan is the folder's.
+/// Checks that the options fit the run.
 fn check(plan: &Plan, folder: &RunFolder, options: &Options) -> Result<(), RunError> {
     let unfit = |reason: &str| RunError::Unfit { run: folder.header().id.clone(), reason: reason.to_owned() };
     let Some(early) = &options.stop_early else { return Ok(()) };
@@ -254,15 +254,15 @@ fn check(plan: &Plan, folder: &RunFolder, options: &Options) -> Result<(), RunEr
     Ok(())
 }
 
-/// What the log says beside what it puts on the board.
+/// The content of the log beside the items.
 #[derive(Default)]
 struct Log {
-    /// For how long the run had gone on.
+    /// The time that the run had taken.
     at: Duration,
     torn: u64,
     /// The arm and the id of the last answer.
     last: Option<(String, String)>,
-    said: Option<Early>,
+    stopped: Option<Early>,
 }
 
 fn read_log(plan: &Plan, folder: &mut RunFolder, board: &mut Board) -> Result<Log, RunError> {
@@ -272,7 +272,7 @@ fn read_log(plan: &Plan, folder: &mut RunFolder, board: &mut Board) -> Result<Lo
         let graded = match line.entry {
             Entry::Graded(graded) => graded,
             Entry::Stopped(early) => {
-                log.said = early;
+                log.stopped = early;
                 return Ok(());
             }
         };
@@ -289,19 +289,19 @@ fn read_log(plan: &Plan, folder: &mut RunFolder, board: &mut Board) -> Result<Lo
     Ok(log)
 }
 
-/// What is wrong with a line whose key has a line already.
+/// The error of a line whose key has a line already.
 pub(crate) fn twice(graded: &Graded) -> String {
     format!("it holds the answer of `{}` to `{}` a second time", graded.arm, graded.id)
 }
 
-/// What is written of an item whose answerer panicked.
+/// The result of an item whose system panicked.
 fn panicked(under_way: &UnderWay, error: JoinError) -> Graded {
-    let said: Box<dyn Any> = match error.try_into_panic() {
+    let payload: Box<dyn Any> = match error.try_into_panic() {
         Ok(panic) => panic,
         Err(error) => Box::new(error.to_string()),
     };
-    let text = said.downcast_ref::<String>().map(String::as_str).or_else(|| said.downcast_ref::<&str>().copied());
-    let message = format!("the host panicked: {}", text.unwrap_or("it did not say why"));
+    let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+    let message = format!("the host panicked: {}", text.unwrap_or("no reason given"));
     let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
     let Item { question, place, arm_name, retried, .. } = &under_way.item;
     Graded {

@@ -1,62 +1,62 @@
-//! What may be wrong with a run's folder.
+//! The errors of the folder of a run.
 
 use std::path::{Path, PathBuf};
 
-/// Why a run cannot be written, read or gone on with.
+/// The reason why a run cannot be written, read or resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// A file or folder of it.
+    /// A file or folder of the run cannot be read or written.
     #[error("the run's `{path}`: {source}")]
     Io {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The header is damaged, or none.
-    #[error("`{path}` is not what a run was begun with: {reason}")]
+    /// The header is damaged, or there is none.
+    #[error("`{path}` is not what a run was started with: {reason}")]
     Header {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake in it.
         reason: String,
     },
     /// The header has another format.
     #[error("the run `{path}` has the format `{found}`; this host reads `{known}`")]
     Format {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What it has.
+        /// The format that it names.
         found: String,
-        /// What this host knows.
+        /// The format of this host.
         known: &'static str,
     },
-    /// A line of the results.
+    /// A line of the results is damaged or not of this run.
     #[error("the results `{path}`, line {line}: {reason}")]
     Malformed {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Where, from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The mistake in it.
         reason: String,
     },
-    /// Another process works on it.
-    #[error("the run `{run}` is still going on in another process")]
+    /// Another process executes the run.
+    #[error("the run `{run}` is still running in another process")]
     Busy {
-        /// Its id.
+        /// The id of the run.
         run: String,
     },
     /// There is one with that id already.
     #[error("there is a run `{run}` already")]
     Exists {
-        /// Its id.
+        /// The id of the run.
         run: String,
     },
     /// No run has that id.
     #[error("there is no run `{run}`")]
     Unknown {
-        /// What was asked for.
+        /// The id that was given.
         run: String,
         /// Ids that nearly match.
         similar: Vec<String>,
@@ -64,17 +64,17 @@ pub enum RunError {
     /// Several runs have ids that begin so.
     #[error("several runs begin with `{run}`: {}", matches.join(", "))]
     Several {
-        /// What was asked for.
+        /// The id that was given.
         run: String,
-        /// Which.
+        /// The ids of the runs that begin so.
         matches: Vec<String>,
     },
-    /// What is to be done does not fit the run.
-    #[error("the run `{run}` cannot go on: {reason}")]
+    /// The current settings do not fit the recorded run.
+    #[error("the run `{run}` cannot be resumed: {reason}")]
     Unfit {
-        /// Its id.
+        /// The id of the run.
         run: String,
-        /// Why.
+        /// The difference to the recorded run.
         reason: String,
     },
 }

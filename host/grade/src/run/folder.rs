@@ -1,4 +1,4 @@
-//! A run's folder: what it was begun with, a line for each graded answer, and the journals of searches under way.
+//! The folder of a run: its header, a line for each graded answer, and the journals of running searches.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
@@ -16,12 +16,12 @@ pub(crate) const HEADER: &str = "run.json";
 pub(crate) const RESULTS: &str = "results.jsonl";
 const ITEMS: &str = "items";
 
-/// How often a lock that somebody else holds is tried again, and after how long.
-const LOOKS: u32 = 20;
-const LOOK: Duration = Duration::from_millis(5);
+/// How often a lock that another process holds is tried, and the time between two tries.
+const TRIES: u32 = 20;
+const WAIT: Duration = Duration::from_millis(5);
 
-/// A run's folder, held locked: one process at a time works on a run. A line that was written survives the end of the process, however it
-/// comes; only a failing machine can lose what the system has not yet put on disk.
+/// The locked folder of a run: one process at a time executes a run. A written line survives any end of the process; only a failing machine can
+/// lose what the system has not yet put on disk.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -48,7 +48,7 @@ impl RunFolder {
         Ok(Self { path: path.to_owned(), results, header: header.clone(), file })
     }
 
-    /// Goes on with a run. Its results are read, and a last line that was cut off is removed, when the work begins.
+    /// Resumes a run. Its results are read, and a last line that was cut off is removed, when [`execute`](super::execute) begins.
     ///
     /// # Errors
     /// When it is no run, cannot be read or written, or another process works on it.
@@ -61,26 +61,27 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// What the run was begun with.
+    /// The recorded start of the run.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Where it is.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the journal of an arm's search for a question goes while it is under way. It is removed when the answer's line is written, so
-    /// what is there when a run goes on is a search that was cut off.
+    /// The path of the journal of a running search. The journal is removed when the line of the answer is written, so the journals of a
+    /// resumed run are those of searches that were cut off.
     #[must_use]
     pub fn item_journal(&self, arm: &str, id: &str) -> PathBuf {
         item_journal(&self.path, arm, id)
     }
 
-    /// Gives each line of the results to `take`, with its number; then the file ends with its last whole line. How many bytes were cut off.
+    /// Gives each line of the results to `take`, with its number; then truncates the file after its last complete line. Returns the number
+    /// of bytes that were cut off.
     ///
     /// # Errors
     /// When a line is damaged, `take` refuses it, or the file cannot be read or written.
@@ -124,16 +125,16 @@ impl RunFolder {
     }
 }
 
-/// The place of [`RunFolder::item_journal`] in the folder of a run, for whoever does not hold it.
+/// The same path as [`RunFolder::item_journal`], for callers without the lock.
 #[must_use]
 pub fn item_journal(folder: &Path, arm: &str, id: &str) -> PathBuf {
-    // No name of a suite becomes a name of a file. The length keeps (`a`, `bc`) and (`ab`, `c`) apart.
+    // No name of a suite becomes a name of a file. The length distinguishes (`a`, `bc`) from (`ab`, `c`).
     let digest = Sha256::digest(format!("{}:{arm}{id}", arm.len()));
     let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     folder.join(ITEMS).join(format!("{digits}.jsonl"))
 }
 
-/// What a run was begun with.
+/// Reads the recorded start of a run.
 ///
 /// # Errors
 /// When there is no run in that folder, its header is damaged, or it has another format.
@@ -149,7 +150,7 @@ pub fn read_header(folder: &Path) -> Result<Header, RunError> {
     }
 }
 
-/// Whether a process works on the run in that folder.
+/// Whether a process executes the run in that folder.
 #[must_use]
 pub fn is_going_on(folder: &Path) -> bool {
     let file = File::open(folder.join(RESULTS));
@@ -162,11 +163,11 @@ fn locked(results: &Path, header: &Header) -> Result<File, RunError> {
     options.read(true).write(true).create(true).truncate(false);
     private_file(&mut options);
     let file = options.open(results).map_err(|error| RunError::io(results, error))?;
-    // Whoever only looks whether a run still goes on holds the lock for a moment.
-    for _ in 0..LOOKS {
+    // A check whether the run is running holds the lock for a moment.
+    for _ in 0..TRIES {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(WAIT),
             Err(TryLockError::Error(error)) => return Err(RunError::io(results, error)),
         }
     }

@@ -1,4 +1,4 @@
-//! What a run was begun with: `run.json` of its folder. A run goes on only with the same.
+//! The recorded start of a run: `run.json` in its folder. A run is resumed only with equal settings.
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,36 @@ use serde_json::Value;
 /// The format's name in [`Header::format`].
 pub const RUN_FORMAT: &str = "syrch.run/1";
 
-/// What a run was begun with.
+/// The recorded start of a run: suite, arms and settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// Always [`RUN_FORMAT`].
+    /// The format of the log, which is always [`RUN_FORMAT`].
     pub format: String,
-    /// The run's id.
+    /// The id of the run.
     pub id: String,
-    /// The host's version.
+    /// The version of the host that started the run.
     pub host: String,
-    /// The suite.
+    /// The suite of the run.
     pub suite: SuiteOfRun,
-    /// Who answers, in the order of the command line.
+    /// The arms in the order of the command line.
     pub arms: Vec<Arm>,
-    /// What tells each database's content from another, wherever it lies, by the name that the suite has for it.
+    /// The digest of each database's content, by the name of the database in the suite.
     pub databases: BTreeMap<String, String>,
-    /// The rule that reports go by unless they are told another.
+    /// The default comparison rule of reports.
     pub rule: String,
-    /// Which part of the suite; none: all of it.
+    /// The part of the suite. None for the whole suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
-    /// Where everything random starts.
+    /// The seed of everything random.
     pub seed: u64,
-    /// The digest of the fuzzed suite on which right answers are tried again; none: they are not.
+    /// The digest of the fuzzed suite on which right answers are run again. None without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuzz: Option<String>,
-    /// Whether the answers come from a simulated model, and which: figures are labelled with it.
+    /// The label of the simulated model that gives the answers, which figures show. None for a real one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<String>,
-    /// Whether it was told to stop as soon as the e-process says that its first two arms differ: then the e-process decides, in every report
-    /// on it, whether it came so far or not.
+    /// Whether the run stops as soon as the e-process shows that its first two arms differ. Then the e-process decides in every report on the
+    /// run, whether it stopped early or not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop_early: bool,
 }
@@ -45,7 +45,7 @@ pub struct Header {
 /// The suite of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteOfRun {
-    /// Its path as given.
+    /// The path as it was given.
     pub path: String,
     /// The SHA-256 of its questions and expected answers, in hex.
     pub digest: String,
@@ -53,24 +53,24 @@ pub struct SuiteOfRun {
     pub questions: u64,
 }
 
-/// One who answers.
+/// A strategy with its plugins and settings, which answers the questions of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
-    /// Unique within the run.
+    /// The name, unique within the run.
     pub name: String,
-    /// The strategy's name.
+    /// The name of the strategy that the arm executes.
     pub strategy: String,
     /// The plugins by role.
     pub plugins: Vec<PluginOfArm>,
     /// All other settings, without keys and folders; differences are named by their dotted path.
     pub settings: Value,
-    /// The arm that this one is once more, under another seed: its answers tell how much of that arm's figures is chance. None: an arm of its own.
+    /// The arm that this one repeats under another seed: its answers show how much of that arm's figures is chance. None for an arm of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
 }
 
 impl Header {
-    /// The same with the arms alone that are not another one once more.
+    /// The header with only the arms that repeat no other.
     #[must_use]
     pub fn own(&self) -> Self {
         let mut own = self.clone();
@@ -78,7 +78,7 @@ impl Header {
         own
     }
 
-    /// The names of the arms that are that one once more.
+    /// The names of the arms that repeat this one under other seeds.
     pub fn again<'a>(&'a self, arm: &'a str) -> impl Iterator<Item = &'a str> {
         self.arms.iter().filter(move |other| other.again.as_deref() == Some(arm)).map(|other| other.name.as_str())
     }
@@ -87,7 +87,7 @@ impl Header {
 /// A plugin of an arm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PluginOfArm {
-    /// The role.
+    /// The name of the role.
     pub role: String,
     /// A built-in's name, or a path.
     pub source: String,
@@ -98,8 +98,8 @@ pub struct PluginOfArm {
 /// Part `index` (from 1) of `of` parts: the questions whose place, counted from 1, leaves the remainder `index` mod `of`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shard {
-    /// Which, from 1.
+    /// The number of the part, from 1.
     pub index: u32,
-    /// Of how many.
+    /// The number of parts.
     pub of: u32,
 }

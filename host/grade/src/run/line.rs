@@ -1,4 +1,4 @@
-//! The lines of a run's `results.jsonl`: each is whole or not there, and says so by a checksum.
+//! The lines of a run's `results.jsonl`: each has a checksum, so that it is read completely or not at all.
 //!
 //! `{"sha":"0123456789abcdef","at_ms":1200,"graded":{…}}`: the checksum is the beginning of the SHA-256 of what follows the comma after it,
 //! up to the end of the line.
@@ -22,21 +22,21 @@ const BETWEEN: &[u8] = b"\",";
 /// Hexadecimal digits of the checksum.
 const DIGITS: usize = 16;
 
-/// A line.
+/// A line of the results.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
-    /// For how long the run had gone on: all processes that worked on it together.
+    /// The time that the run had taken, in all processes together.
     pub(crate) at: Duration,
-    /// What it tells.
+    /// The content of the line.
     pub(crate) entry: Entry,
 }
 
-/// What a line tells.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
-    /// A graded answer.
+    /// The graded answer of an item.
     Graded(Box<Graded>),
-    /// Where a comparison that may stop early stopped; none: what was said of it before holds no longer.
+    /// The question at which a comparison stopped early. None revokes an earlier line.
     Stopped(Option<Early>),
 }
 
@@ -62,7 +62,7 @@ pub struct Early {
     pub at: u64,
     /// The arm that is compared.
     pub first: String,
-    /// With this one.
+    /// The arm with which it is compared.
     pub second: String,
     /// The rule under which it was decided.
     pub rule: String,
@@ -165,7 +165,7 @@ impl<'a> Lines<'a> {
         self.whole += bytes;
         let line = Line::decode(&self.buffer);
         line.map(Some).map_err(|reason| {
-            self.malformed(&format!("{reason}; without this line the run can go on, and makes what it held again"))
+            self.malformed(&format!("{reason}; without this line the run can be resumed, and repeats its item"))
         })
     }
 

@@ -1,4 +1,4 @@
-//! Puts the shards of a run together: the same answers in the same order as if one process had given them all.
+//! Merges the shards of a run: the same answers in the same order as if one process had given all of them.
 
 use std::collections::BTreeMap;
 
@@ -10,75 +10,75 @@ use super::graded::Graded;
 use super::header::{Header, Shard};
 use super::read::RunRecord;
 
-/// Why runs are no shards of one.
+/// The reason why runs are no shards of one run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
     /// There is nothing to put together.
     #[error("there is no run to merge")]
     Nothing,
-    /// One is no part of anything.
+    /// One run is over the whole suite.
     #[error("the run `{run}` is no shard: it was over the whole suite")]
     Whole {
-        /// Its id.
+        /// The id of the run.
         run: String,
     },
-    /// They were begun differently.
+    /// The runs were started with different settings.
     #[error("the runs `{first}` and `{second}` are no shards of one run: they differ in: {}", text::few(differing))]
     Different {
-        /// The first's id.
+        /// The id of the first run.
         first: String,
-        /// The other's.
+        /// The id of the other run.
         second: String,
-        /// In what.
+        /// The differences, as phrases.
         differing: Vec<String>,
     },
-    /// They are parts of different numbers of parts.
+    /// The runs are parts of different numbers of parts.
     #[error("the runs `{first}` and `{second}` are no shards of one run: {one} and {other}")]
     Parts {
-        /// The first's id.
+        /// The id of the first run.
         first: String,
-        /// The other's.
+        /// The id of the other run.
         second: String,
-        /// The first's shard.
+        /// The shard of the first run.
         one: Shard,
-        /// The other's.
+        /// The shard of the other run.
         other: Shard,
     },
     /// The same part comes twice.
     #[error("the runs `{first}` and `{second}` are both shard {shard}")]
     Twice {
-        /// The first's id.
+        /// The id of the first run.
         first: String,
-        /// The other's.
+        /// The id of the other run.
         second: String,
-        /// Their shard.
+        /// The shard of both runs.
         shard: Shard,
     },
-    /// One holds what is another's.
+    /// A run holds a question of another shard.
     #[error("the run `{run}` is shard {shard} and holds the question `{id}`, whose place {place} is not of it")]
     Foreign {
-        /// Its id.
+        /// The id of the run.
         run: String,
-        /// Its shard.
+        /// The shard of the run.
         shard: Shard,
-        /// The question's id.
+        /// The id of the question.
         id: String,
-        /// Its place, from 0.
+        /// The place of the question in the suite, from 0.
         place: u64,
     },
 }
 
-/// Shards put together.
+/// A run that was merged from its shards.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
-    /// As if one process had run them; its id tells the shards' ids. Its time is that of the slowest.
+    /// The run as if one process had executed it. Its id is made from those of the shards, its time is that of the slowest.
     pub record: RunRecord,
-    /// What is missing, in sentences; nothing: it is the whole run.
+    /// Sentences about missing answers. Empty for a complete run.
     pub warnings: Vec<String>,
 }
 
-/// Puts the shards of one run together, in whatever order they come. What is missing is told, and the rest is merged. One run over the
-/// whole suite is itself.
+/// Merges the shards of one run, in any order. Missing shards are reported by warnings. A single run over the whole suite is returned
+/// unchanged.
 ///
 /// # Errors
 /// When they are no shards of one run, or overlap.
@@ -139,7 +139,7 @@ fn check(runs: &[RunRecord]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// The same without what tells graded answers from others: each shard may have a file of its own.
+/// The header without the setting of files with answers, which each shard may have on its own.
 fn without_answers(header: &Header) -> Header {
     let mut header = header.clone();
     for settings in header.arms.iter_mut().filter_map(|arm| arm.settings.as_object_mut()) {
@@ -148,7 +148,7 @@ fn without_answers(header: &Header) -> Header {
     header
 }
 
-/// What is missing of the whole run.
+/// Sentences about missing shards and answers.
 fn missing(runs: &[RunRecord]) -> Vec<String> {
     let shards: Vec<Shard> = runs.iter().filter_map(|run| run.header.shard).collect();
     let of = shards.first().map_or(1, |shard| shard.of);

@@ -1,4 +1,4 @@
-//! What a run is told, and what it tells: who answers, within which bounds, and how it ended.
+//! The options of a run: the system under test, the bounds, and the possible ends.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,35 +13,35 @@ use super::progress::Progress;
 
 /// Answers questions and grades the answers.
 #[async_trait]
-pub trait Answerer: Send + Sync + 'static {
-    /// What ends the whole run.
+pub trait SystemUnderTest: Send + Sync + 'static {
+    /// An error that ends the whole run.
     type Fatal: Send + 'static;
 
     /// Called once for each item, several at a time. It is dropped where it waits when the run is stopped: its journal stays, and the item
-    /// is begun again when the run goes on. So it does not watch the run's own stop: what ended because of that would be taken for an
+    /// is started again when the run goes on. So it does not watch the run's own stop: what ended because of that would be taken for an
     /// answer. A panic is this item's failure and no other's.
     async fn answer(&self, item: &Item) -> Answered<Self::Fatal>;
 }
 
-/// How an item ended.
+/// The result of an item.
 #[derive(Debug)]
 pub enum Answered<F> {
-    /// With an answer, or a failure of its own. The engine sets the arm, the id, the place and whether it was made again.
+    /// A graded answer, or a failure of this item alone. The engine sets the arm, the id, the place and whether it was repeated.
     Graded(Box<Graded>),
-    /// With something that no other item would survive either: a database that vanished, a plugin that is refused. It is not written.
+    /// An error that all other items would have as well: a database that vanished, a plugin that is refused. It is not written.
     Fatal(F),
 }
 
-/// How a run is done.
+/// The bounds of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Items at once at most, at least 1.
     pub workers: usize,
-    /// When it stops though there is more to do.
+    /// The budgets of the whole run.
     pub budgets: RunBudgets,
-    /// Items that in the order of their ending fail for the model's sake, one after the other, until the run stops; 0: it never does.
+    /// The number of items that the model's endpoint fails one after the other, in the order of their ends, until the run stops. 0: never.
     pub max_outages: u32,
-    /// When a comparison is decided.
+    /// When to stop a comparison early. None: never.
     pub stop_early: Option<StopEarly>,
 }
 
@@ -52,31 +52,31 @@ impl Default for Options {
     }
 }
 
-/// What a whole run may use; none: as much as it needs. Looked at before each item begins, so what was under way then may go beyond: at
-/// most as many items as there are workers. What the log holds counts, whichever process made it, and so do calls and tokens that a cache
-/// answered.
+/// The budgets of a whole run; none is without limit. They are checked before each item begins, so the items that are running then may exceed
+/// them: at most as many as there are workers. Items of the log count, whichever process executed them, and so do calls and tokens that a
+/// cache answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RunBudgets {
-    /// Model calls.
+    /// Model calls at most.
     pub calls: Option<u64>,
-    /// Tokens of prompts and replies.
+    /// Tokens of prompts and replies at most.
     pub tokens: Option<u64>,
     /// Dollars. An answer whose price is unknown counts nothing.
     pub usd: Option<f64>,
-    /// Time for which the run goes on: all processes that work on it together, the pauses between them aside.
+    /// The time of the run: of all its processes together, without the pauses between them.
     pub time: Option<Duration>,
 }
 
-/// What was used up.
+/// The budget that was used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UsedUp {
-    /// [`RunBudgets::calls`].
+    /// The run made as many model calls as [`RunBudgets::calls`] allows.
     Calls,
-    /// [`RunBudgets::tokens`].
+    /// The run used as many tokens as [`RunBudgets::tokens`] allows.
     Tokens,
-    /// [`RunBudgets::usd`].
+    /// The run cost as many dollars as [`RunBudgets::usd`] allows.
     Usd,
-    /// [`RunBudgets::time`].
+    /// The run took as long as [`RunBudgets::time`] allows.
     Time,
 }
 
@@ -85,7 +85,7 @@ pub enum UsedUp {
 pub struct StopEarly {
     /// An arm's place in the header.
     pub first: usize,
-    /// That of the one it is compared with.
+    /// The place of the arm with which it is compared.
     pub second: usize,
     /// Whether so many questions that only the first had right, and so many that only the second had right, decide. Called after each
     /// question that both have ended, in the order of the suite. A question that one of them cannot be judged by counts for neither.
@@ -98,31 +98,31 @@ impl fmt::Debug for StopEarly {
     }
 }
 
-/// How a run ended. All that ended is in the log, whatever stopped it.
+/// The end of a run. All items that ended are in the log, whatever stopped the run.
 #[derive(Debug)]
 pub struct Finished<F> {
-    /// How far it came.
+    /// The counts at the end of the run.
     pub progress: Progress,
-    /// What stopped it; none: all is done.
+    /// What stopped the run. None if all items are done.
     pub stopped: Option<Stopped<F>>,
 }
 
 /// What stopped a run.
 #[derive(Debug)]
 pub enum Stopped<F> {
-    /// Somebody outside. What was under way is begun again when it goes on.
+    /// The stop signal. Items that were running are started again when the run is resumed.
     Interrupted,
     /// A budget was used up.
     Budget(UsedUp),
     /// The model's endpoint failed for so many items, one after the other. They are in the log as failed.
     Outage {
-        /// How many.
+        /// The number of these items.
         items: u32,
-        /// What the last of them said.
+        /// The message of the last of them.
         message: String,
     },
     /// The comparison is decided.
     Early(Early),
-    /// An item that no other would survive. What was under way is begun again when it goes on.
+    /// A fatal error of an item. Items that were running are started again when the run is resumed.
     Fatal(F),
 }

@@ -1,4 +1,4 @@
-//! What a run has to do: question after question, and for each all arms, one after the other, so that whatever changes meanwhile (a slow
+//! The items of a run: question after question, and for each all arms, one after the other, so that whatever changes meanwhile (a slow
 //! hour of an endpoint, a run that ends early) meets all arms alike.
 
 use std::sync::Arc;
@@ -7,33 +7,33 @@ use crate::Question;
 
 use super::header::{Header, Shard};
 
-/// What a run has to do.
+/// The items of a run in their order.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The questions of the shard with their places in the suite, in that order.
     pub(crate) questions: Vec<(u64, Arc<Question>)>,
-    /// The arms' names.
+    /// The names of the arms.
     pub(crate) arms: Vec<Arc<str>>,
     pub(crate) retry_failed: bool,
 }
 
-/// One arm's question.
+/// A question for one arm.
 #[derive(Debug, Clone)]
 pub struct Item {
     /// The arm's place in [`Header::arms`].
     pub arm: usize,
-    /// Its name.
+    /// The name of the arm.
     pub arm_name: Arc<str>,
-    /// The question.
+    /// The question with its expected answers.
     pub question: Arc<Question>,
-    /// Its place in the suite, from 0.
+    /// The place of the question in the suite, from 0.
     pub place: u64,
     /// Whether an earlier try failed.
     pub retried: bool,
 }
 
 impl Plan {
-    /// All of a run: `questions` are those of the whole suite, in order; the header says which arms and which shard.
+    /// The items of a run. `questions` are those of the whole suite, in order; the header has the arms and the shard.
     #[must_use]
     pub fn new(header: &Header, questions: impl IntoIterator<Item = Arc<Question>>) -> Self {
         let mine = |place: u64| header.shard.is_none_or(|shard: Shard| shard.holds(place));
@@ -42,7 +42,7 @@ impl Plan {
         Self { questions, arms, retry_failed: false }
     }
 
-    /// Whether items that ended with an error are made again.
+    /// Sets whether items that ended with an error are repeated.
     #[must_use]
     pub fn retry_failed(mut self, is_wanted: bool) -> Self {
         self.retry_failed = is_wanted;

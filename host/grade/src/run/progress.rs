@@ -1,4 +1,4 @@
-//! How far a run has come, and how long it will probably go on.
+//! The progress of a run, and an estimate of the remaining time.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use super::graded::Graded;
 /// Items by whose times the rest is estimated.
 const RECENT: usize = 64;
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
-    /// Items that are in the log, of all processes that worked on the run; one that is made again because it had failed is not.
+    /// Items that are in the log, of all processes that worked on the run; those that failed and are repeated are not.
     pub done: u64,
     /// Items in all, of this shard.
     pub of: u64,
@@ -21,41 +21,41 @@ pub struct Progress {
     pub arms: Vec<ArmProgress>,
     /// Items of all arms that ended with an error.
     pub failed: u64,
-    /// Model calls, sent or from a cache, also those of tries that were made again.
+    /// Model calls, sent or from a cache, also those of tries that were repeated.
     pub calls: u64,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// Money in dollars; none: nothing is known of it.
+    /// Money in dollars. None if no price is known.
     pub usd: Option<f64>,
-    /// For how long the run has gone on: all processes that worked on it together.
+    /// The time of the run, of all its processes together.
     pub elapsed: Duration,
-    /// For how long it will probably go on; none before this process has ended an item.
+    /// The estimate of the remaining time. None before this process has finished an item.
     pub left: Option<Duration>,
 }
 
-/// How an arm stands.
+/// The progress of an arm.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ArmProgress {
-    /// Its name.
+    /// The name of the arm.
     pub arm: String,
-    /// Right answers.
+    /// Right answers under the rule of the run.
     pub right: u64,
     /// Answers that were right or wrong: neither excluded by the rule nor without an expected answer.
     pub of: u64,
 }
 
-/// What a process found when it began to work on a run.
+/// The state of the log when a process begins to execute a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Resumed {
     /// Items in the log.
     pub done: u64,
-    /// Those of them that failed and are made again.
+    /// Those of them that failed and are repeated.
     pub again: u64,
-    /// Bytes of a last line that had been cut off, and was removed; 0: the log was whole.
+    /// Bytes of a last line that was cut off and is removed. 0 for a complete log.
     pub torn: u64,
 }
 
-/// Is told how a run goes on.
+/// Receives the progress of a run.
 pub trait Observer: Send + Sync {
     /// Called once, before the first item begins.
     fn resumed(&self, _resumed: &Resumed) {}
@@ -64,7 +64,7 @@ pub trait Observer: Send + Sync {
     fn progress(&self, progress: &Progress, last: &Graded);
 }
 
-/// Hears nothing.
+/// An observer that ignores everything.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
 
@@ -72,14 +72,14 @@ impl Observer for Silent {
     fn progress(&self, _progress: &Progress, _last: &Graded) {}
 }
 
-/// Estimates the time that is left from what the last items of this process took.
+/// Estimates the remaining time from the last items of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Estimate {
     recent: VecDeque<Duration>,
 }
 
 impl Estimate {
-    /// An item took so long.
+    /// Adds the time of an item.
     pub(crate) fn note(&mut self, took: Duration) {
         if self.recent.len() == RECENT {
             self.recent.pop_front();
@@ -87,7 +87,7 @@ impl Estimate {
         self.recent.push_back(took);
     }
 
-    /// For so many items more, so many at once: by the mean of the recent times without the tenth at either end, so that one item that hung
+    /// The time for a number of items with a number of workers: by the mean of the recent times without the tenth at either end, so that one item that hung
     /// for minutes does not count.
     pub(crate) fn left(&self, items: u64, workers: usize) -> Option<Duration> {
         let mut times: Vec<f64> = self.recent.iter().map(Duration::as_secs_f64).collect();

@@ -1,4 +1,4 @@
-//! A run as reports read it: what it was begun with, and its answers in the order of the suite, whatever ended first.
+//! Reads a run for reports: its header, and its answers in the order of the suite.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,10 +14,10 @@ use super::header::Header;
 use super::line::{Early, Entry, Lines};
 use crate::Verdict;
 
-/// What tries cost that failed and were made again.
+/// The cost of tries that failed and were repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct EarlierTries {
-    /// How many.
+    /// The number of tries.
     pub tries: u64,
     /// Model calls, sent or from a cache.
     pub calls: u64,
@@ -28,7 +28,7 @@ pub struct EarlierTries {
 }
 
 impl EarlierTries {
-    /// With one more, of that cost.
+    /// Adds a try of that cost.
     fn and(self, cost: &Cost) -> Self {
         let calls = u64::from(cost.calls) + u64::from(cost.cached);
         let price = cost.usd.or((calls == 0).then_some(0.0));
@@ -41,7 +41,7 @@ impl EarlierTries {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     pub(crate) fn with(self, other: Self) -> Self {
         Self {
             tries: self.tries + other.tries,
@@ -52,10 +52,10 @@ impl EarlierTries {
     }
 }
 
-/// A run.
+/// The recorded start and the answers of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRecord {
-    /// What it was begun with.
+    /// The recorded start of the run.
     pub header: Header,
     /// The answers, by place, and for each place in the order of the arms; of several tries of one the last. Those that ran ahead of an
     /// early stop are left out.
@@ -64,14 +64,14 @@ pub struct RunRecord {
     pub stopped: Option<Early>,
     /// Answers that ran ahead of the early stop and are left out.
     pub ahead: u64,
-    /// For how long it has gone on: all processes that worked on it together. Not compared between runs.
+    /// The time of the run, of all its processes together. Not compared between runs.
     pub elapsed: Duration,
-    /// What tries cost that failed and were made again, by arm; arms without any are not there.
+    /// The cost of tries that failed and were repeated, by arm. Arms without such tries are missing.
     pub earlier: BTreeMap<String, EarlierTries>,
 }
 
 impl RunRecord {
-    /// Answers that it will have when it is done, where it does not stop early.
+    /// The number of answers of the complete run, unless it stops early.
     #[must_use]
     pub fn of(&self) -> u64 {
         let questions = self.header.suite.questions;
@@ -79,7 +79,7 @@ impl RunRecord {
         questions * self.header.arms.len() as u64
     }
 
-    /// Whether all is done that there is to do.
+    /// Whether all answers are there.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let of = self.stopped.as_ref().map_or(self.of(), |early| (early.at + 1) * self.header.arms.len() as u64);
@@ -87,7 +87,7 @@ impl RunRecord {
     }
 }
 
-/// Reads a run, also one that is going on or was killed: a last line that was cut off is none.
+/// Reads a run, also one that is running or was killed: a last line that was cut off is ignored.
 ///
 /// # Errors
 /// When it is no run, a line is damaged or not the run's, or a file cannot be read.
@@ -126,8 +126,8 @@ pub fn read(folder: &Path) -> Result<RunRecord, RunError> {
     Ok(RunRecord { header, ahead: (lines - graded.len()) as u64, graded, stopped, elapsed, earlier })
 }
 
-/// What the other answers to a question tell of its expected one holds for an answer that nobody came to judge, too: where that counts for
-/// nobody, so does this one. Who answers does not change how many questions count.
+/// Grades the answers that were not graded, such as those of a panic, by the other answers to the same question: where the expected answer is
+/// not available or excluded for these, it is for that one as well. So the number of questions that count is the same for all arms.
 fn settle(all: &mut BTreeMap<(u64, usize), Graded>) {
     let unjudged: Vec<_> = all.iter().filter(|(_, one)| one.is_unjudged()).map(|(key, _)| *key).collect();
     for (place, arm) in unjudged {

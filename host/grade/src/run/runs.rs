@@ -16,29 +16,29 @@ use super::line::{Early, Entry, each_line};
 #[derive(Debug, Clone)]
 pub struct Runs(PathBuf);
 
-/// One of them.
+/// A run in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEntry {
-    /// The run's id.
+    /// The id of the run.
     pub id: String,
-    /// Its folder.
+    /// The folder of the run.
     pub path: PathBuf,
-    /// When it last came on.
+    /// The time of the last line of its results.
     pub changed: SystemTime,
 }
 
-/// What a list tells of a run.
+/// The summary of a run for lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
-    /// What it was begun with.
+    /// The recorded start of the run.
     pub header: Header,
-    /// Graded answers.
+    /// Graded answers so far.
     pub done: u64,
-    /// Graded answers that it will have when it is done.
+    /// Graded answers of the complete run.
     pub of: u64,
     /// Where it stopped before its end, because it was decided.
     pub stopped: Option<Early>,
-    /// Whether a process works on it.
+    /// Whether a process executes the run.
     pub is_going_on: bool,
 }
 
@@ -49,7 +49,7 @@ impl Runs {
         Self(path)
     }
 
-    /// Where it is.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
@@ -97,7 +97,7 @@ impl Runs {
 }
 
 impl RunEntry {
-    /// What a list tells of it.
+    /// Reads the summary of the run.
     ///
     /// # Errors
     /// When its header or a line of its results is damaged, or a file cannot be read.
@@ -119,8 +119,8 @@ impl RunEntry {
 
 /// The run in a folder, if there is one.
 fn entry(path: &Path) -> Option<RunEntry> {
-    let begun = fs::metadata(path.join(HEADER)).ok().filter(fs::Metadata::is_file)?;
-    let changed = fs::metadata(path.join(RESULTS)).ok().unwrap_or(begun).modified().ok()?;
+    let started = fs::metadata(path.join(HEADER)).ok().filter(fs::Metadata::is_file)?;
+    let changed = fs::metadata(path.join(RESULTS)).ok().unwrap_or(started).modified().ok()?;
     let named = || Some(path.file_name()?.to_string_lossy().into_owned());
     let id = read_header(path).map(|header| header.id).ok().or_else(named)?;
     Some(RunEntry { id, path: path.to_owned(), changed })

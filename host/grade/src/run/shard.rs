@@ -1,11 +1,11 @@
-//! Parts of a suite for several machines: which questions are whose.
+//! Shards: parts of a suite for several machines.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::header::Shard;
 
-/// Why a text names no part.
+/// The reason why a text names no shard.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShardError {
     /// It is not two numbers.
@@ -14,9 +14,9 @@ pub enum ShardError {
     /// The numbers do not fit.
     #[error("there is no shard {index} of {of}: shards are counted from 1 to their number")]
     Range {
-        /// The first number.
+        /// The number of the part.
         index: u32,
-        /// The second.
+        /// The number of parts.
         of: u32,
     },
 }
@@ -30,14 +30,14 @@ impl Shard {
         if (1..=of).contains(&index) { Ok(Self { index, of }) } else { Err(ShardError::Range { index, of }) }
     }
 
-    /// Whether the question at this place, from 0, belongs to it.
+    /// Whether the question at this place, from 0, belongs to the shard.
     #[must_use]
     pub fn holds(&self, place: u64) -> bool {
         let of = u64::from(self.of.max(1));
         (place % of + 1) % of == u64::from(self.index) % of
     }
 
-    /// How many of so many questions belong to it.
+    /// How many questions of a suite of that size belong to the shard.
     #[must_use]
     pub fn share(&self, questions: u64) -> u64 {
         let of = u64::from(self.of.max(1));

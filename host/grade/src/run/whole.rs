@@ -1,10 +1,10 @@
-//! Files that are read whole, which may be anybody's: within a bound.
+//! Files that are read completely, within a bound, since they may be untrusted.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Bytes of a document that lies beside results: what a run was begun with, what a fuzzed suite was made from.
+/// Bytes at most of a document beside the results: the header of a run, the manifest of a fuzzed suite.
 pub const DOCUMENT: u64 = 64 << 20;
 
 /// The content of a plain file of at most that many bytes.
@@ -35,7 +35,7 @@ mod tests {
         assert_eq!(read_within(&path, 5).unwrap(), b"12345");
         assert_eq!(read_within(&path, 4).unwrap_err().to_string(), "it is larger than 4 bytes");
         assert_eq!(read_within(folder.path(), 4).unwrap_err().kind(), ErrorKind::InvalidInput);
-        // It says that it has a terabyte, and takes no memory for it.
+        // A sparse file of a terabyte, which takes no space.
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(read_within(&path, 1_000).unwrap_err().kind(), ErrorKind::FileTooLarge);
         #[cfg(unix)]

@@ -15,7 +15,7 @@ pub struct Pair<'a> {
     pub cluster: &'a str,
     /// The first arm's value: 1 for right and 0 for wrong, or any other number.
     pub first: f64,
-    /// The second arm's.
+    /// The second arm's value for the same question.
     pub second: f64,
 }
 

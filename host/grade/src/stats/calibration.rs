@@ -10,7 +10,7 @@ const SUREST: f64 = 1e-6;
 /// The answers of one range of confidences.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bin {
-    /// The least confidence.
+    /// The least confidence of the bin, 0 to 1.
     pub low: f64,
     /// Where the next bin begins; the last one holds 1 too.
     pub high: f64,
@@ -100,9 +100,9 @@ mod tests {
     #[test]
     fn bins_hold_their_lower_edge_and_the_last_one_both() {
         let bins = reliability(&[(0.0, false), (0.1, true), (0.95, true), (1.0, false)], 10);
-        let told: Vec<(f64, f64, u64, u64)> =
+        let reported: Vec<(f64, f64, u64, u64)> =
             bins.iter().map(|bin| (bin.low, bin.high, bin.answers, bin.right)).collect();
-        assert_eq!(told, [(0.0, 0.1, 1, 0), (0.1, 0.2, 1, 1), (0.9, 1.0, 2, 1)]);
+        assert_eq!(reported, [(0.0, 0.1, 1, 0), (0.1, 0.2, 1, 1), (0.9, 1.0, 2, 1)]);
         assert_eq!(bins[2].mean_confidence, 0.975);
         assert_eq!(bins[2].interval, wilson(1, 2));
         assert_eq!(reliability(&[], 10), []);

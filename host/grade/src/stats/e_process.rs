@@ -27,7 +27,7 @@ mod tests {
     #[test]
     fn small_counts_by_hand() {
         assert!((e_value(0, 0) - 1.0).abs() < 1e-12);
-        assert!((e_value(1, 0) - 1.0).abs() < 1e-12, "one flip tells nothing");
+        assert!((e_value(1, 0) - 1.0).abs() < 1e-12, "one flip is no evidence");
         assert!((e_value(2, 0) - 4.0 / 3.0).abs() < 1e-12);
         assert!((e_value(1, 1) - 2.0 / 3.0).abs() < 1e-12);
     }

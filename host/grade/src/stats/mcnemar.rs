@@ -1,4 +1,4 @@
-//! The test of two arms on the same questions: only those that one has right and the other wrong tell them apart.
+//! The test of two arms on the same questions: only those count that one has right and the other wrong.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 

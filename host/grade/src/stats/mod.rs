@@ -29,9 +29,9 @@ const Z_95: f64 = 1.959_963_984_540_054;
 /// A 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Its lower end.
+    /// The lower end, which is part of the interval.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end, which is part of the interval.
     pub high: f64,
 }
 

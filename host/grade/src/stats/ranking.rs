@@ -75,8 +75,8 @@ mod tests {
     #[test]
     fn risk_grows_as_less_sure_answers_enter() {
         let curve = risk_coverage(&[(0.5, false), (0.9, true), (0.7, true), (0.7, false)]);
-        let told: Vec<(f64, f64, f64)> = curve.iter().map(|at| (at.coverage, at.risk, at.threshold)).collect();
-        assert_eq!(told, [(0.25, 0.0, 0.9), (0.75, 1.0 / 3.0, 0.7), (1.0, 0.5, 0.5)]);
+        let reported: Vec<(f64, f64, f64)> = curve.iter().map(|at| (at.coverage, at.risk, at.threshold)).collect();
+        assert_eq!(reported, [(0.25, 0.0, 0.9), (0.75, 1.0 / 3.0, 0.7), (1.0, 0.5, 0.5)]);
         assert_eq!(risk_coverage(&[]), []);
     }
 

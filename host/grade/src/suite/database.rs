@@ -1,46 +1,68 @@
-//! The databases of a suite: which file each name means, looked for beside the suite as the published suites lay them out, or where the
-//! user says.
+//! The databases of a suite: the file of each name, beside the suite in the layout of published suites, or in a folder of the user.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use syrch_core::text;
+use syrch_core::{DatabaseUrl, text};
 
 use super::Suite;
 use super::inside::{Folder, Outside};
 
-/// What files of databases end with.
-const ENDINGS: [&str; 3] = ["sqlite", "db", "sqlite3"];
+/// What the caller's engines open.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Engines {
+    /// What files of databases end with, without the dot, the likeliest first.
+    pub endings: &'static [&'static str],
+    /// The schemes of URLs that name files.
+    pub file_schemes: &'static [&'static str],
+    /// The schemes of URLs that name servers.
+    pub server_schemes: &'static [&'static str],
+}
+
+impl Engines {
+    fn is_server(&self, url: &DatabaseUrl) -> bool {
+        url.scheme().is_some_and(|scheme| self.server_schemes.contains(&scheme.as_str()))
+    }
+
+    /// A name in a suite without the scheme of an engine that reads files.
+    fn path_of(&self, db: &str) -> String {
+        let url = DatabaseUrl::parse(db);
+        match url.scheme().is_some_and(|scheme| self.file_schemes.contains(&scheme.as_str())) {
+            true => url.path().to_string_lossy().into_owned(),
+            false => db.to_owned(),
+        }
+    }
+}
 /// Folders with a file a database; the empty one is the folder itself.
 const FLAT: [&str; 3] = ["", "db", "databases"];
 /// Folders with a folder a database, as Spider and BIRD have them.
 const NESTED: [&str; 6] = ["database", "databases", "dev_databases", "train_databases", "test_database", ""];
 
-/// Why a name means no file.
+/// The reason why a name has no file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
     /// The question names none, and the user neither.
     #[error("no database is named")]
     Unnamed,
-    /// The name leads out of the folder, where a suite, which may be a stranger's, opens nothing.
+    /// The name leads out of the folder. A suite may be untrusted, so it opens nothing there.
     #[error("`{db}` leads out of the suite's folder, where a suite may open nothing")]
     Outside {
-        /// The name.
+        /// The name of the database.
         db: String,
     },
     /// There is no such file.
-    #[error("there is no database `{db}` in {looked}")]
+    #[error("there is no database `{db}` in {searched}")]
     Missing {
-        /// The name.
+        /// The name of the database.
         db: String,
-        /// The folders in which it was looked for, in words.
-        looked: String,
+        /// The folders that were searched, in words.
+        searched: String,
     },
     /// What the user gave does not exist.
     #[error("`{path}` does not exist")]
     NotThere {
-        /// What was given.
+        /// The path that was given.
         path: PathBuf,
     },
 }
@@ -48,7 +70,7 @@ pub enum Unresolved {
 /// A database that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingDatabase {
-    /// Why.
+    /// The reason why the database cannot be opened.
     pub why: Unresolved,
     /// How many questions need it.
     pub questions: u64,
@@ -88,18 +110,20 @@ impl fmt::Display for MissingDatabases {
 impl std::error::Error for MissingDatabases {}
 
 impl Suite {
-    /// The file of a database that a question names. `given` is the user's: a file is the database of all questions, a folder is searched
-    /// before the suite's own.
+    /// The database that a question names: the URL of a server, or a file in the suite's folder by its path or as published suites are laid
+    /// out. `given` is the user's: a server or a file is the database of all questions, a folder is searched before the suite's own.
     ///
     /// # Errors
-    /// When there is none, or the name leads out of the folders.
-    pub fn database(&self, db: &str, given: Option<&Path>) -> Result<PathBuf, Unresolved> {
+    /// When there is no such file, or the name leads out of the folders. No server is asked.
+    pub fn database(&self, db: &str, given: Option<&DatabaseUrl>, engines: Engines) -> Result<DatabaseUrl, Unresolved> {
         let mut folders = Vec::new();
         if let Some(given) = given {
-            match given.is_dir() {
-                true => folders.push(Folder::given(given)),
-                false if given.exists() => return Ok(given.to_owned()),
-                false => return Err(Unresolved::NotThere { path: given.to_owned() }),
+            let path = given.path();
+            match path.is_dir() {
+                _ if engines.is_server(given) => return Ok(given.clone()),
+                true => folders.push(Folder::given(&path)),
+                false if path.exists() => return Ok(given.clone()),
+                false => return Err(Unresolved::NotThere { path }),
             }
         }
         folders.push(Folder::of_suite(&self.folder));
@@ -107,24 +131,32 @@ impl Suite {
             return Err(Unresolved::Unnamed);
         }
         for folder in &folders {
-            if let Some(path) = look(folder, db)? {
-                return Ok(path);
+            if let Some(path) = find(folder, db, engines)? {
+                return Ok(DatabaseUrl::of_path(&path));
             }
         }
+        let url = DatabaseUrl::parse(db);
+        if engines.is_server(&url) {
+            return Ok(url);
+        }
         let looked: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.shown())).collect();
-        Err(Unresolved::Missing { db: db.to_owned(), looked: looked.join(" and ") })
+        Err(Unresolved::Missing { db: db.to_owned(), searched: looked.join(" and ") })
     }
 
-    /// The files of all databases, by the names that the questions use.
+    /// All databases, by the names that the questions use; see [`Self::database`].
     ///
     /// # Errors
     /// All names that mean no file, each with the questions that need it.
-    pub fn databases(&self, given: Option<&Path>) -> Result<BTreeMap<String, PathBuf>, MissingDatabases> {
-        let mut found: BTreeMap<&str, Result<PathBuf, usize>> = BTreeMap::new();
+    pub fn databases(
+        &self,
+        given: Option<&DatabaseUrl>,
+        engines: Engines,
+    ) -> Result<BTreeMap<String, DatabaseUrl>, MissingDatabases> {
+        let mut found: BTreeMap<&str, Result<DatabaseUrl, usize>> = BTreeMap::new();
         let mut missing: Vec<MissingDatabase> = Vec::new();
         for question in &self.questions {
             let resolved = found.entry(&question.db).or_insert_with(|| {
-                self.database(&question.db, given).map_err(|why| {
+                self.database(&question.db, given, engines).map_err(|why| {
                     missing.push(MissingDatabase { why, questions: 0, first: question.id.clone() });
                     missing.len() - 1
                 })
@@ -134,8 +166,8 @@ impl Suite {
             }
         }
         if missing.is_empty() {
-            let files = found.into_iter().filter_map(|(db, path)| Some((db.to_owned(), path.ok()?)));
-            return Ok(files.collect());
+            let all = found.into_iter().filter_map(|(db, url)| Some((db.to_owned(), url.ok()?)));
+            return Ok(all.collect());
         }
         // One wrong --db is one fault, however many names it was given for.
         if let Some(MissingDatabase { why: Unresolved::NotThere { .. }, .. }) = missing.first() {
@@ -147,23 +179,23 @@ impl Suite {
     }
 }
 
-/// The file of a database that lies in that folder, laid out as published suites are. Who names it may be a stranger: nothing outside of
-/// the folder is opened, whatever the links in it lead to.
+/// The file of a database that lies in that folder, laid out as published suites are. Whoever names it may be untrusted: nothing outside
+/// of the folder is opened, whatever the links in it lead to.
 ///
 /// # Errors
 /// When there is none, or the name leads out of the folder.
-pub fn database_in(folder: &Path, db: &str) -> Result<PathBuf, Unresolved> {
+pub fn database_in(folder: &Path, db: &str, engines: Engines) -> Result<PathBuf, Unresolved> {
     if db.is_empty() {
         return Err(Unresolved::Unnamed);
     }
     let folder = Folder::of_suite(folder);
-    let missing = || Unresolved::Missing { db: db.to_owned(), looked: format!("`{}`", folder.shown()) };
-    look(&folder, db)?.ok_or_else(missing)
+    let missing = || Unresolved::Missing { db: db.to_owned(), searched: format!("`{}`", folder.shown()) };
+    find(&folder, db, engines)?.ok_or_else(missing)
 }
 
-/// The file of a database in one folder; none: it is not there.
-fn look(folder: &Folder, db: &str) -> Result<Option<PathBuf>, Unresolved> {
-    for name in candidates(db) {
+/// The file of a database in one folder; `None` if it is not there.
+fn find(folder: &Folder, db: &str, engines: Engines) -> Result<Option<PathBuf>, Unresolved> {
+    for name in candidates(&engines.path_of(db), engines.endings) {
         let path = folder.file(&name).map_err(|Outside| Unresolved::Outside { db: db.to_owned() })?;
         if path.is_file() {
             return Ok(Some(path));
@@ -173,16 +205,18 @@ fn look(folder: &Folder, db: &str) -> Result<Option<PathBuf>, Unresolved> {
 }
 
 /// Where a database of that name may lie in a folder, the likeliest first.
-fn candidates(db: &str) -> Vec<String> {
+fn candidates(db: &str, endings: &[&str]) -> Vec<String> {
     let joined = |folder: &str, rest: String| if folder.is_empty() { rest } else { format!("{folder}/{rest}") };
     let mut names = vec![db.to_owned()];
     // A path is what it says.
     let Some(last) = Path::new(db).file_name().filter(|_| !Path::new(db).is_absolute()) else { return names };
     for folder in FLAT {
-        names.extend(ENDINGS.map(|ending| joined(folder, format!("{db}.{ending}"))));
+        names.extend(endings.iter().map(|ending| joined(folder, format!("{db}.{ending}"))));
     }
     let last = last.to_string_lossy();
-    names.extend(NESTED.map(|folder| joined(folder, format!("{db}/{last}.sqlite"))));
+    for folder in NESTED {
+        names.extend(endings.iter().map(|ending| joined(folder, format!("{db}/{last}.{ending}"))));
+    }
     names
 }
 
@@ -190,8 +224,15 @@ fn candidates(db: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
+    const ENGINES: Engines =
+        Engines { endings: &["sqlite", "db"], file_schemes: &["sqlite"], server_schemes: &["postgres"] };
+
+    fn database_in(folder: &Path, db: &str) -> Result<PathBuf, Unresolved> {
+        super::database_in(folder, db, ENGINES)
+    }
+
     #[test]
-    fn a_stranger_names_databases_of_the_folder_only() {
+    fn an_untrusted_name_opens_databases_of_the_folder_only() {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("all");
         std::fs::create_dir_all(root.join("database/school")).unwrap();
@@ -202,8 +243,17 @@ mod tests {
         assert_eq!(database_in(&root, "school"), Ok(root.join("database/school/school.sqlite")));
         assert_eq!(database_in(&root, ""), Err(Unresolved::Unnamed));
         assert!(matches!(database_in(&root, "shpo"), Err(Unresolved::Missing { .. })));
+        assert_eq!(database_in(&root, "sqlite:shop.sqlite"), Ok(root.join("shop.sqlite")));
         let secret = home.path().join("secret.sqlite").display().to_string();
-        for name in ["../secret", "../secret.sqlite", "database/../../secret.sqlite", "/etc/passwd", &secret] {
+        for name in [
+            "sqlite:../secret.sqlite",
+            "sqlite:///etc/passwd",
+            "../secret",
+            "../secret.sqlite",
+            "database/../../secret.sqlite",
+            "/etc/passwd",
+            &secret,
+        ] {
             assert!(matches!(database_in(&root, name), Err(Unresolved::Outside { .. })), "{name}");
         }
         #[cfg(unix)]

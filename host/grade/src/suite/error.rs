@@ -1,11 +1,11 @@
-//! Why a suite cannot be used: everything that is wrong with it, at once, each with its place.
+//! The errors of suites: all mistakes at once, each with its place.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use super::Format;
 
-/// Where a question stands in its file.
+/// The place of a question in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// On the line of this number, from 1, in files of lines and of comma-separated values.
@@ -23,16 +23,16 @@ impl fmt::Display for Place {
     }
 }
 
-/// One thing that is wrong.
+/// A mistake in a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuiteFault {
-    /// Where.
+    /// The place of the question.
     pub place: Place,
     /// The question's id, when it has one.
     pub id: Option<String>,
-    /// What.
+    /// The mistake in words.
     pub reason: String,
-    /// In how many further places the same is wrong.
+    /// The number of further places with the same mistake.
     pub more: u64,
 }
 
@@ -49,39 +49,39 @@ impl fmt::Display for SuiteFault {
     }
 }
 
-/// Why a suite cannot be read.
+/// The reason why a suite cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// The file is missing, or may not be read.
     #[error("suite `{path}` cannot be read: {reason}")]
     Unreadable {
-        /// Which file.
+        /// The path of the suite.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         reason: String,
     },
     /// The content is of no known format.
     #[error("`{path}` is no suite: {reason}; {}", Format::KNOWN)]
     Unknown {
-        /// Which file.
+        /// The path of the suite.
         path: PathBuf,
-        /// What it is.
+        /// What the content is instead.
         reason: String,
     },
-    /// There is nothing to ask.
+    /// The suite has no questions.
     #[error("suite `{path}` has no questions")]
     Empty {
-        /// Which file.
+        /// The path of the suite.
         path: PathBuf,
     },
-    /// Questions are wrong.
+    /// Questions of the suite are malformed.
     #[error("suite `{path}` has {}", Listed { faults, count: *count })]
     Faults {
-        /// Which file.
+        /// The path of the suite.
         path: PathBuf,
         /// The first of each kind, [`syrch_core::text::NAMED`] at most, in the order of the file.
         faults: Vec<SuiteFault>,
-        /// How many there are.
+        /// The number of all mistakes.
         count: u64,
     },
 }

@@ -15,38 +15,38 @@ use super::Gold;
 
 /// Rows of a file of expected rows at most.
 const ROWS: usize = 100_000;
-/// Bytes of it.
+/// Bytes of such a file at most.
 const BYTES: u64 = 64 << 20;
 /// The column of an expected answer.
 const ANSWER: &str = "answer";
 
-/// Why a file of expected rows cannot be used.
+/// The reason why a file of expected rows cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GoldError {
     /// It is missing, no plain file, or may not be read.
     #[error("`{path}` cannot be read: {reason}")]
     Unreadable {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         reason: String,
     },
-    /// It has more than may be compared.
+    /// The file has more rows or bytes than may be compared.
     #[error("`{path}` has more than {limit}")]
     TooLarge {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The limit, with its unit.
         limit: String,
     },
-    /// It is no table.
+    /// The content is no table.
     #[error("`{path}` line {line}: {reason}")]
     Malformed {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The mistake in it.
         reason: String,
     },
 }
@@ -135,7 +135,7 @@ fn result(names: Vec<String>, columns: Vec<Vec<Option<String>>>) -> Result<Resul
     Ok(ResultSet::new(schema, vec![batch], false, Vec::new(), String::new()))
 }
 
-/// How a number is written.
+/// The notation of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Written {
     Integer,
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_told_from_what_looks_like_them() {
+    fn numbers_are_distinguished_from_what_looks_like_them() {
         for integer in ["0", "-5", "9223372036854775807"] {
             assert_eq!(written(integer), Some(Written::Integer), "{integer}");
         }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_told_with_its_line() {
+    fn what_is_no_table_is_reported_with_its_line() {
         assert_eq!(rows("").unwrap_err(), "`gold.csv` line 1: it is empty; its first line names the columns");
         assert_eq!(
             rows("a,b\r\n1,2\r\n\r\n3\r\n").unwrap_err(),

@@ -1,5 +1,5 @@
-//! What a suite may name. It may be a stranger's, so its names open files of its own folder, and of the folder that the user gives, and no
-//! others: not by an absolute path, not by `..`, not by a link that leads out.
+//! The files that a suite may name. A suite may be untrusted, so its names open files of its own folder and of the folder that the user gives,
+//! and no others: not by an absolute path, not by `..`, not by a link that leads out.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -15,17 +15,17 @@ pub(super) struct Folder {
 pub(super) struct Outside;
 
 impl Folder {
-    /// The suite's own: nobody but its maker said what the links in it lead to.
+    /// The folder of the suite, whose links are untrusted.
     pub(super) fn of_suite(root: &Path) -> Self {
         Self { root: spelled(root), follows: false }
     }
 
-    /// One that the user gave.
+    /// A folder that the user gave, whose links are followed.
     pub(super) fn given(root: &Path) -> Self {
         Self { root: spelled(root), follows: true }
     }
 
-    /// As messages show it.
+    /// The path as messages show it.
     pub(super) fn shown(&self) -> String {
         self.root.display().to_string()
     }
@@ -106,7 +106,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_lead_out_only_where_the_user_said_so() {
+    fn links_lead_out_only_of_folders_that_the_user_gave() {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("suite");
         std::fs::create_dir_all(&root).unwrap();

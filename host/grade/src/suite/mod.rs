@@ -1,5 +1,5 @@
-//! Suites: questions with expected answers, in the formats that they are published in. A suite is read object by object, and is wholly
-//! checked before anything of it is returned: whoever asks its questions pays for each.
+//! Suites: questions with expected answers, in the formats that they are published in. A suite is read object by object, and
+//! checked completely before it is returned, since each of its questions may cost money.
 
 mod database;
 mod digest;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use syrch_core::text;
 
-pub use database::{MissingDatabase, MissingDatabases, Unresolved, database_in};
+pub use database::{Engines, MissingDatabase, MissingDatabases, Unresolved, database_in};
 pub use error::{Place, SuiteError, SuiteFault};
 pub use expected::{GoldError, expected};
 pub use question::{Gold, Question};
@@ -35,16 +35,16 @@ use source::{Container, Item};
 
 /// Questions of one suite at most.
 const QUESTIONS: u64 = 1_000_000;
-/// What some editors begin UTF-8 text with.
+/// The bytes with which some editors begin UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What a suite is written in.
+/// The format of a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Objects with `gold_sql`, a line each or in an array.
     Jsonl,
     /// Objects with `expected_data`, `expected_sql` or `expected_answer`, as of syrch 0.1.2.
-    Founding,
+    Syrch,
     /// Objects with `db_id` and `SQL`, as of BIRD.
     Bird,
     /// Objects with `db_id` and `query`, as of Spider.
@@ -54,7 +54,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What may be read, for messages.
+    /// The known formats, for messages.
     pub(crate) const KNOWN: &str = "suites are JSON objects, a line each or in one array, with `question` and `gold_sql`, \
                                     `SQL` (BIRD), `query` (Spider), `expected_data`, `expected_sql` or \
                                     `expected_answer`, or CSV with a header of these names";
@@ -64,7 +64,7 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::Jsonl => "jsonl",
-            Self::Founding => "syrch",
+            Self::Syrch => "syrch",
             Self::Bird => "bird",
             Self::Spider => "spider",
             Self::Csv => "csv",
@@ -77,20 +77,20 @@ impl Format {
 pub struct Suite {
     /// The file, as it was named.
     pub path: PathBuf,
-    /// Where it lies: what its names are relative to.
+    /// The folder of the file, to which its names are relative.
     pub folder: PathBuf,
-    /// What it is written in.
+    /// The format of the file.
     pub format: Format,
-    /// The questions, in the order of the file; never none.
+    /// The questions in the order of the file, at least one.
     pub questions: Vec<Question>,
-    /// Where each of them stands.
+    /// The place of each question in the file.
     pub places: Vec<Place>,
-    /// SHA-256 in hexadecimal digits over the questions and what is right, the content of CSV files included: equal for equal suites,
-    /// however they are written down.
+    /// SHA-256 in hexadecimal digits over the questions and expected answers, with the content of CSV files: equal for equal suites in any
+    /// format.
     pub digest: String,
 }
 
-/// Reads a suite and checks all of it. The format is told from the content. A byte order mark and empty lines are passed over.
+/// Reads a suite and checks all of it. The format is recognised by the content. A byte order mark and empty lines are skipped.
 ///
 /// # Errors
 /// When the file cannot be read or is no suite, and otherwise with everything that is wrong with its questions.
@@ -116,7 +116,7 @@ pub fn read(path: &Path) -> Result<Suite, SuiteError> {
     reading.finish()
 }
 
-/// A suite under way.
+/// A suite that is being read.
 struct Reading {
     suite: Suite,
     container: Container,
@@ -220,7 +220,7 @@ impl Reading {
         }
         let digests = &self.digests;
         self.hasher.question(&question, |path| digests.get(path).and_then(|digest| digest.clone().ok()));
-        // Of a suite with faults nothing is kept but these.
+        // Of a suite with mistakes only these are needed.
         if self.count == 0 {
             self.suite.questions.push(question);
             self.suite.places.push(place);

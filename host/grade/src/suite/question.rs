@@ -6,27 +6,27 @@ use std::path::PathBuf;
 /// One question of a suite, whatever format it was written in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Unique within the suite.
+    /// The id, unique within the suite.
     pub id: String,
-    /// Its database as the suite names it: a name, or a path.
+    /// The database as the suite names it: a name, or a path.
     pub db: String,
-    /// What the database runs on.
-    pub engine: String,
-    /// The question.
+    /// The engine for which the expected statements are written, such as `sqlite`; `None` for that of the database.
+    pub engine: Option<String>,
+    /// The text of the question.
     pub question: String,
-    /// What explains its terms.
+    /// Text that explains terms of the question.
     pub evidence: Option<String>,
-    /// What is right: any one of them, the suite's own first, never none. They never reach a role.
+    /// The expected answers, at least one; any of them is right. They are never passed to a plugin.
     pub golds: Vec<Gold>,
     /// Whether the question asks for an order of rows.
     pub ordered: bool,
-    /// The frozen today, `YYYY-MM-DD`.
+    /// The date that counts as today, `YYYY-MM-DD`.
     pub as_of: Option<String>,
-    /// By what results can be sliced: the difficulty, and every other field of the suite that is a short text, a number or a truth value.
+    /// The fields by which results can be sliced: the difficulty, and every other field of the suite that is a short text, a number or a truth value.
     pub fields: BTreeMap<String, String>,
 }
 
-/// One right answer.
+/// The expected answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Gold {
     /// The rows of this statement.

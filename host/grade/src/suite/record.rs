@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::NaiveDate;
 use serde_json::{Map, Value};
 
 use super::inside::{Folder, Outside};
@@ -9,12 +10,12 @@ use super::{Format, Gold, Question};
 
 /// The member that holds the question.
 pub(super) const QUESTION: &str = "question";
-/// The members that say what is right.
+/// The members that hold expected answers.
 pub(super) const GOLDS: [&str; 8] =
     ["gold_sql", "SQL", "query", "sql", "expected_sql", "gold_alternatives", "expected_data", "expected_answer"];
 /// The members that hold one statement, in the order in which they count.
 const STATEMENTS: [&str; 5] = ["gold_sql", "SQL", "query", "sql", "expected_sql"];
-/// What a database may run on, with other spellings of it.
+/// The engines of databases with their spellings.
 const ENGINES: [(&str, &str); 9] = [
     ("sqlite", "sqlite"),
     ("sqlite3", "sqlite"),
@@ -38,11 +39,11 @@ pub(super) fn is_meant(object: &Map<String, Value>) -> bool {
     object.contains_key(QUESTION) || GOLDS.iter().any(|gold| object.contains_key(*gold))
 }
 
-/// Whose names an object of JSON uses.
+/// The format whose names a JSON object uses.
 pub(super) fn format(object: &Map<String, Value>) -> Format {
     let has = |name: &str| object.contains_key(name);
     if has("expected_data") || has("expected_sql") || has("expected_answer") {
-        Format::Founding
+        Format::Syrch
     } else if has("gold_sql") || has("gold_alternatives") {
         Format::Jsonl
     } else if has("SQL") {
@@ -54,7 +55,7 @@ pub(super) fn format(object: &Map<String, Value>) -> Format {
     }
 }
 
-/// A question, or everything that is wrong with it, and the id in either case.
+/// A question, or all mistakes in it, and the id in either case.
 pub(super) struct Read {
     pub(super) id: Option<String>,
     pub(super) question: Result<Question, Vec<String>>,
@@ -79,7 +80,7 @@ pub(super) fn read(object: Map<String, Value>, index: u64, format: Format, folde
     Read { id, question: if wrong.is_empty() { Ok(question) } else { Err(wrong) } }
 }
 
-/// What is left of an object, and what was found wrong with it so far.
+/// The members of an object that are not yet read, and the mistakes so far.
 struct Members {
     object: Map<String, Value>,
     wrong: Vec<String>,
@@ -123,7 +124,7 @@ impl Members {
         Some(text).filter(|text| !text.is_empty())
     }
 
-    /// Spider numbers no question, and neither does all of BIRD: then the place does.
+    /// The id, or one made from the place for questions of Spider and BIRD, which may have none.
     fn id(&mut self, index: u64, format: Format) -> Option<String> {
         let before = self.wrong.len();
         match (self.short(&["id", "question_id"]), format) {
@@ -137,16 +138,16 @@ impl Members {
         }
     }
 
-    fn engine(&mut self) -> String {
-        let Some(given) = self.text("engine") else { return "sqlite".to_owned() };
+    fn engine(&mut self) -> Option<String> {
+        let given = self.text("engine")?;
         let wanted = given.trim().to_ascii_lowercase();
         match ENGINES.iter().find(|(spelling, _)| *spelling == wanted) {
-            Some((_, name)) => (*name).to_owned(),
+            Some((_, name)) => Some((*name).to_owned()),
             None => {
                 let mut known: Vec<&str> = ENGINES.iter().map(|(_, name)| *name).collect();
                 known.dedup();
                 self.is_wrong(format!("the engine `{given}` is unknown; there are {}", known.join(", ")));
-                String::new()
+                None
             }
         }
     }
@@ -232,7 +233,7 @@ impl Members {
     }
 
     fn ordered(&mut self) -> bool {
-        let told = match self.take("ordered") {
+        let value = match self.take("ordered") {
             None => return false,
             Some(Value::Bool(ordered)) => Some(ordered),
             Some(Value::String(text)) => match text.trim().to_ascii_lowercase().as_str() {
@@ -242,7 +243,7 @@ impl Members {
             },
             Some(_) => None,
         };
-        told.unwrap_or_else(|| {
+        value.unwrap_or_else(|| {
             self.is_wrong("`ordered` is neither true nor false");
             false
         })
@@ -257,7 +258,7 @@ impl Members {
         None
     }
 
-    /// The short scalars that are left.
+    /// The remaining short scalars.
     fn fields(&mut self) -> BTreeMap<String, String> {
         let short = |(name, value): (String, Value)| {
             let text = match value {
@@ -276,24 +277,9 @@ impl Members {
 /// Whether a text is a day of the calendar, `YYYY-MM-DD`.
 #[must_use]
 pub fn is_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let [year, month, day] = parts.as_slice() else { return false };
-    let number = |digits: &str, length: usize| {
-        let is_number = digits.len() == length && digits.bytes().all(|digit| digit.is_ascii_digit());
-        if is_number { digits.parse::<u32>().ok() } else { None }
-    };
-    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
-        return false;
-    };
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if is_leap => 29,
-        2 => 28,
-        _ => 0,
-    };
-    (1..=days).contains(&day)
+    let is_written =
+        |(place, byte): (usize, u8)| if [4, 7].contains(&place) { byte == b'-' } else { byte.is_ascii_digit() };
+    text.len() == 10 && text.bytes().enumerate().all(is_written) && text.parse::<NaiveDate>().is_ok()
 }
 
 #[cfg(test)]
@@ -301,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_of_the_calendar_are_told() {
+    fn days_of_the_calendar_are_dates() {
         for day in ["2024-02-29", "2000-02-29", "1999-12-31", "2024-01-01"] {
             assert!(is_date(day), "{day}");
         }

@@ -14,10 +14,10 @@ use super::{Place, table};
 
 /// Bytes of one question at most, as it is written.
 pub(super) const LONGEST: usize = 1 << 20;
-/// What is looked at to tell the container; a header of columns may be as long.
+/// Bytes that are read to recognise the container; a header of columns may be as long.
 pub(super) const HEAD: u64 = 64 << 10;
 
-/// How the objects are put together.
+/// The container of the objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Container {
     /// A JSON object a line.
@@ -28,18 +28,18 @@ pub(super) enum Container {
     Table,
 }
 
-/// One object, or why it is none.
+/// An object, or the reason why it is none.
 pub(super) struct Item {
-    /// Where it stands.
+    /// The place of the object.
     pub(super) place: Place,
-    /// Its members.
+    /// The members of the object.
     pub(super) object: std::result::Result<Map<String, Value>, String>,
 }
 
-/// Takes the items one by one, until it breaks.
+/// A function that takes the items one by one, until it breaks.
 pub(super) type Taker<'a> = dyn FnMut(Item) -> ControlFlow<()> + 'a;
 
-/// Tells the container from the beginning of the content, after the byte order mark; what it is instead when it is none.
+/// Recognises the container by the beginning of the content, after the byte order mark. The error describes the content.
 pub(super) fn container(head: &[u8]) -> std::result::Result<Container, &'static str> {
     match head.trim_ascii_start().first() {
         Some(b'{') => return Ok(Container::Lines),

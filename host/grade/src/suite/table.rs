@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 use super::Place;
 use super::source::{Granted, Item, LONGEST, Taker, too_long};
 
-/// What the reader holds of what comes after the row that it reads.
+/// Bytes that the reader buffers beyond the current row.
 const AHEAD: usize = 64 << 10;
 
-/// The line breaks that were read and not passed yet: the parser tells where a row begins in bytes, before the rest of the break and the
-/// empty lines that it passes over.
+/// The line breaks that were read and not passed yet. The parser gives the begin of a row in bytes, before the rest of the break and the empty
+/// lines that it skips.
 struct Breaks {
-    /// Bytes read.
+    /// The number of bytes read.
     read: u64,
     /// Where in them the characters of breaks lie, and whether each ends a line.
     ahead: VecDeque<(u64, bool)>,

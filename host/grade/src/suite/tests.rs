@@ -5,6 +5,7 @@ mod formats;
 use std::fs;
 
 use serde_json::{Value, json};
+use syrch_core::DatabaseUrl;
 use tempfile::TempDir;
 
 use super::*;
@@ -32,7 +33,7 @@ impl Home {
         read(&self.file("suite", content))
     }
 
-    /// What is said of a wrong suite, with the folder left out.
+    /// What is message of a wrong suite, with the folder left out.
     fn wrong(&self, content: impl AsRef<[u8]>) -> String {
         let error = self.read(content).unwrap_err().to_string();
         error.replace(&format!("{}/", self.0.path().display()), "")
@@ -58,7 +59,7 @@ fn a_line_has_all_its_fields() {
     let question = Question {
         id: "7".into(),
         db: "shop".into(),
-        engine: "postgres".into(),
+        engine: Some("postgres".into()),
         question: "How many?".into(),
         evidence: Some("count".into()),
         golds: vec![sql("SELECT 1"), sql("SELECT 2")],
@@ -71,7 +72,7 @@ fn a_line_has_all_its_fields() {
 }
 
 #[test]
-fn the_founding_suites_are_read() {
+fn suites_of_syrch_0_1_2_are_read() {
     let place = Home::new();
     place.file("data/a.csv", "n\n1\n");
     let suite = place.read(
@@ -89,7 +90,7 @@ fn the_founding_suites_are_read() {
             vec![Gold::Text("France".into())],
         ]
     );
-    assert_eq!((suite.format, suite.questions[1].db.as_str()), (Format::Founding, ""));
+    assert_eq!((suite.format, suite.questions[1].db.as_str()), (Format::Syrch, ""));
     let rows = expected(&golds[0][0]).unwrap().unwrap();
     assert_eq!(rows.row_count(), 1);
 }
@@ -133,7 +134,7 @@ fn tables_are_read_under_the_same_names() {
 }
 
 #[test]
-fn each_fault_is_told_with_its_place() {
+fn each_fault_is_reported_with_its_place() {
     let place = Home::new();
     place.file("odd.csv", "a,b\n1\n");
     let folder = place.0.path().display().to_string();
@@ -189,44 +190,44 @@ fn each_fault_is_told_with_its_place() {
         (&long_id, &["line 2: `id` is longer than 256 bytes"]),
     ];
     for (line, faults) in cases {
-        let said = place.wrong([GOOD, line].join("\n")).replace(&folder, "FOLDER");
+        let message = place.wrong([GOOD, line].join("\n")).replace(&folder, "FOLDER");
         let faults = faults.join("\n");
         let count = faults.lines().count();
         let plural = if count == 1 { "" } else { "s" };
-        assert_eq!(said, format!("suite `suite` has {count} fault{plural}:\n{faults}"));
+        assert_eq!(message, format!("suite `suite` has {count} fault{plural}:\n{faults}"));
     }
 }
 
 #[test]
-fn of_many_kinds_of_faults_the_first_are_told() {
+fn of_many_kinds_of_faults_the_first_are_reported() {
     let place = Home::new();
     let text: String = (0..9)
         .map(|at| {
             format!("{{\"id\": \"{at}\", \"question\": \"?\", \"gold_sql\": \"SELECT 1\", \"engine\": \"e{at}\"}}\n")
         })
         .collect();
-    let said = place.wrong(text);
-    assert!(said.starts_with("suite `suite` has 9 faults:\nline 1, `0`: the engine `e0`"), "{said}");
-    assert!(said.ends_with("\nand 4 more"), "{said}");
+    let message = place.wrong(text);
+    assert!(message.starts_with("suite `suite` has 9 faults:\nline 1, `0`: the engine `e0`"), "{message}");
+    assert!(message.ends_with("\nand 4 more"), "{message}");
 }
 
 #[test]
-fn a_fault_that_many_questions_have_is_told_once() {
+fn a_fault_that_many_questions_have_is_reported_once() {
     let place = Home::new();
     let text: String = (0..1_000).map(|at| format!("{{\"id\": {at}, \"question\": \"?\"}}\n")).collect();
-    let said = place.wrong(text);
-    assert_eq!(said.lines().count(), 2, "{said}");
-    assert!(said.starts_with("suite `suite` has 1000 faults:\nline 1, `0`: "), "{said}");
-    assert!(said.ends_with(" (and 999 more like it)"), "{said}");
+    let message = place.wrong(text);
+    assert_eq!(message.lines().count(), 2, "{message}");
+    assert!(message.starts_with("suite `suite` has 1000 faults:\nline 1, `0`: "), "{message}");
+    assert!(message.ends_with(" (and 999 more like it)"), "{message}");
 }
 
 #[test]
-fn arrays_tell_the_item() {
+fn errors_in_arrays_name_the_item() {
     let place = Home::new();
     let good = r#"{"id": "a", "question": "?", "gold_sql": "SELECT 1"}"#;
-    let said = place.wrong(format!("[{good},\n 5, {good}, {{\"id\": }}, {good}]"));
+    let message = place.wrong(format!("[{good},\n 5, {good}, {{\"id\": }}, {good}]"));
     assert_eq!(
-        said,
+        message,
         "suite `suite` has 3 faults:\nitem 2: is not a JSON object\nitem 3, `a`: repeats the id of item 1\n\
          item 4: is not JSON: expected value at line 2 column 66; what follows was not read"
     );
@@ -241,12 +242,12 @@ fn arrays_tell_the_item() {
 }
 
 #[test]
-fn tables_tell_the_line() {
+fn errors_in_tables_name_the_line() {
     let place = Home::new();
     let head = b"id,question,sql\na,\"?\n\",SELECT 1\n".as_slice();
-    let said = place.wrong([head, b"b,?\n\xff,?,SELECT 1\n,?,SELECT 1\nc,,SELECT 1\n"].concat());
+    let message = place.wrong([head, b"b,?\n\xff,?,SELECT 1\n,?,SELECT 1\nc,,SELECT 1\n"].concat());
     assert_eq!(
-        said,
+        message,
         "suite `suite` has 4 faults:\nline 4: has 2 cells, and the header 3\nline 5: is not UTF-8 text\nline 6: has no `id`\n\
          line 7, `c`: has no `question`"
     );
@@ -257,7 +258,7 @@ fn tables_tell_the_line() {
 }
 
 #[test]
-fn what_is_no_suite_is_told_with_the_formats() {
+fn what_is_no_suite_is_reported_with_the_formats() {
     let place = Home::new();
     for (content, reason) in [
         (&b"SQLite format 3\0 and so on"[..], "it is a database"),
@@ -268,9 +269,9 @@ fn what_is_no_suite_is_told_with_the_formats() {
         (b"{\"name\": \"x\", \"version\": \"1\"}", "no line or item of it has a question"),
         (b"[1, 2]", "no line or item of it has a question"),
     ] {
-        let said = place.wrong(content);
-        assert!(said.starts_with(&format!("`suite` is no suite: {reason}")), "{said}");
-        assert!(said.ends_with("or CSV with a header of these names"), "{said}");
+        let message = place.wrong(content);
+        assert!(message.starts_with(&format!("`suite` is no suite: {reason}")), "{message}");
+        assert!(message.ends_with("or CSV with a header of these names"), "{message}");
     }
     for empty in ["", "\u{feff}\n \n", "[]", "id,question,sql\n"] {
         assert_eq!(place.wrong(empty), "suite `suite` has no questions", "{empty:?}");
@@ -308,11 +309,32 @@ fn ten_thousand_questions_are_read() {
     assert_eq!((lines.questions.len(), &lines.questions, &lines.digest), (10_000, &array.questions, &array.digest));
 }
 
+const ENGINES: Engines =
+    Engines { endings: &["sqlite", "db", "sqlite3"], file_schemes: &["sqlite"], server_schemes: &["postgres"] };
+
+#[test]
+fn a_server_is_named_by_its_url_and_nothing_else_is_one() {
+    let place = Home::new();
+    let suite = place.read(GOOD).unwrap();
+    let server = DatabaseUrl::parse("postgres://localhost/shop");
+    assert_eq!(suite.database("postgres://localhost/shop", None, ENGINES), Ok(server.clone()));
+    assert_eq!(suite.database("shop", Some(&server), ENGINES), Ok(server));
+    assert!(matches!(suite.database("oracle://localhost/shop", None, ENGINES), Err(Unresolved::Missing { .. })));
+    // A file of that name comes first, and a scheme leads no path out of the folder.
+    #[cfg(unix)]
+    assert_eq!(suite.database("postgres:x", None, ENGINES).unwrap().scheme().as_deref(), Some("postgres"));
+    place.file("postgres:x.sqlite", "x");
+    assert_eq!(suite.database("postgres:x", None, ENGINES).unwrap().path(), place.path("postgres:x.sqlite"));
+    assert!(matches!(suite.database("sqlite:/etc/passwd", None, ENGINES), Err(Unresolved::Outside { .. })));
+}
+
 #[test]
 fn databases_are_found_as_published_suites_lay_them_out() {
     let place = Home::new();
     let suite = place.read(GOOD).unwrap();
-    let found = |db: &str| suite.database(db, None).map(|path| path.strip_prefix(place.0.path()).unwrap().to_owned());
+    let found = |db: &str| {
+        suite.database(db, None, ENGINES).map(|url| url.path().strip_prefix(place.0.path()).unwrap().to_owned())
+    };
     // Each is preferred to those before it.
     for path in [
         "shop/shop.sqlite",
@@ -333,8 +355,8 @@ fn databases_are_found_as_published_suites_lay_them_out() {
     let missing = found("shpo").unwrap_err().to_string();
     assert_eq!(missing, format!("there is no database `shpo` in `{}`", place.0.path().display()));
     for outside in ["/etc/passwd", "../shop", "db/../../shop.sqlite"] {
-        let said = found(outside).unwrap_err().to_string();
-        assert_eq!(said, format!("`{outside}` leads out of the suite's folder, where a suite may open nothing"));
+        let message = found(outside).unwrap_err().to_string();
+        assert_eq!(message, format!("`{outside}` leads out of the suite's folder, where a suite may open nothing"));
     }
     assert_eq!(found("").unwrap_err(), Unresolved::Unnamed);
 }
@@ -346,20 +368,24 @@ fn the_users_database_comes_first() {
     place.file("db/shop.sqlite", "x");
     let other = Home::new();
     let file = other.file("databases/shop/shop.sqlite", "x");
-    let folder = other.0.path();
-    assert_eq!(suite.database("shop", Some(folder)), Ok(file.clone()));
-    assert_eq!(suite.database("anything", Some(&file)), Ok(file.clone()));
-    assert_eq!(suite.database("", Some(&file)), Ok(file));
-    assert!(matches!(suite.database("../x", Some(folder)), Err(Unresolved::Outside { .. })));
+    let folder = &DatabaseUrl::of_path(other.0.path());
+    let file = DatabaseUrl::of_path(&file);
+    assert_eq!(suite.database("shop", Some(folder), ENGINES), Ok(file.clone()));
+    assert_eq!(suite.database("anything", Some(&file), ENGINES), Ok(file.clone()));
+    assert_eq!(suite.database("", Some(&file), ENGINES), Ok(file));
+    assert!(matches!(suite.database("../x", Some(folder), ENGINES), Err(Unresolved::Outside { .. })));
     fs::remove_dir_all(other.path("databases")).unwrap();
-    assert_eq!(suite.database("shop", Some(folder)), Ok(place.path("db/shop.sqlite")));
-    let said = suite.database("shpo", Some(folder)).unwrap_err().to_string();
+    assert_eq!(suite.database("shop", Some(folder), ENGINES), Ok(DatabaseUrl::of_path(&place.path("db/shop.sqlite"))));
+    let said = suite.database("shpo", Some(folder), ENGINES).unwrap_err().to_string();
     assert!(said.contains(" and "), "{said}");
-    assert!(matches!(suite.database("shop", Some(&other.path("none"))), Err(Unresolved::NotThere { .. })));
+    assert!(matches!(
+        suite.database("shop", Some(&DatabaseUrl::of_path(&other.path("none"))), ENGINES),
+        Err(Unresolved::NotThere { .. })
+    ));
 }
 
 #[test]
-fn all_missing_databases_are_told_at_once() {
+fn all_missing_databases_are_reported_at_once() {
     let place = Home::new();
     place.file("there.sqlite", "x");
     let line = |id: usize, db: &str| {
@@ -367,15 +393,19 @@ fn all_missing_databases_are_told_at_once() {
     };
     let names = ["gone", "there", "gone", "../secret", "gone"];
     let suite = place.read(names.iter().enumerate().map(|(id, db)| line(id, db)).collect::<String>()).unwrap();
-    let said = suite.databases(None).unwrap_err().to_string().replace(&place.0.path().display().to_string(), "FOLDER");
+    let message = suite
+        .databases(None, ENGINES)
+        .unwrap_err()
+        .to_string()
+        .replace(&place.0.path().display().to_string(), "FOLDER");
     assert_eq!(
-        said,
+        message,
         "2 databases are missing:\nthere is no database `gone` in `FOLDER`; 3 questions need it, the first is `q0`\n\
          `../secret` leads out of the suite's folder, where a suite may open nothing; `q3` needs it"
     );
-    let none = suite.databases(Some(Path::new("none.sqlite"))).unwrap_err().to_string();
+    let none = suite.databases(Some(&DatabaseUrl::parse("none.sqlite")), ENGINES).unwrap_err().to_string();
     assert_eq!(none, "`none.sqlite` does not exist; 5 questions need it, the first is `q0`");
-    let given = place.path("there.sqlite");
-    let all = suite.databases(Some(&given)).unwrap();
+    let given = DatabaseUrl::of_path(&place.path("there.sqlite"));
+    let all = suite.databases(Some(&given), ENGINES).unwrap();
     assert_eq!(all.values().collect::<Vec<_>>(), [&given; 3]);
 }

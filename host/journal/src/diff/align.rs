@@ -8,15 +8,15 @@ use syrch_core::{Ending, Join};
 use super::{CandidatePair, CandidateSide, Difference, MatchedBy, TaskPair, TaskSide};
 use crate::tree::{CandidateNode, Round, TaskNode};
 
-/// How alike the texts of two tasks must be, 0 to 1, that they correspond. The same id with other words is another task.
+/// The least similarity of the texts of two tasks that correspond, 0 to 1. The same id with another text is another task.
 const ALIKE: f64 = 0.5;
 
-/// Words of a text that are compared.
+/// The number of words of a text that are compared.
 const WORDS: usize = 500;
 
 type Pairs<'a, T> = Vec<(Option<&'a T>, Option<&'a T>, Option<MatchedBy>)>;
 
-/// The tasks of one round.
+/// Pairs the tasks of one round.
 pub(super) fn tasks(round: u32, left: Option<&Round>, right: Option<&Round>) -> Vec<TaskPair> {
     let (lefts, rights) = (all(left.map(|round| &round.tasks)), all(right.map(|round| &round.tasks)));
     let by_id = |a: &TaskNode, b: &TaskNode| f64::from(u8::from(a.id == b.id)) * alike(&a.text, &b.text);
@@ -119,10 +119,10 @@ fn all<T>(list: Option<&Vec<T>>) -> Vec<&T> {
     list.into_iter().flatten().collect()
 }
 
-/// Why two may correspond, how alike they must be at least, and how alike they are, 0 to 1.
+/// A reason why two may correspond, the least similarity that it needs, and their similarity, 0 to 1.
 type Rule<'a, T> = (MatchedBy, f64, &'a dyn Fn(&T, &T) -> f64);
 
-/// Pairs by the rules, the first rule first; each of the left takes the one of the right that is most alike and still free. The order is
+/// Pairs by the rules, one rule after another. Each item of the left takes the free item of the right that is most similar. The order is
 /// that of the left, then that of the right.
 fn pairs<'a, T>(lefts: &[&'a T], rights: &[&'a T], rules: &[Rule<'_, T>]) -> Pairs<'a, T> {
     let mut taken = vec![false; rights.len()];
@@ -166,7 +166,7 @@ fn alike(left: &str, right: &str) -> f64 {
     if all == 0 { 0.0 } else { left.intersection(&right).count() as f64 / all as f64 }
 }
 
-/// A statement with one space for any white space and in lower case, but for what stands in quotes.
+/// A statement in lower case and with one space for any white space, quoted parts excepted.
 pub(super) fn normal(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut quote: Option<char> = None;

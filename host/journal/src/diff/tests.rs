@@ -15,7 +15,7 @@ fn tree(journal: &Journal) -> SearchTree {
     SearchTree::of(journal, Shown::default())
 }
 
-/// The journal with one text in place of another throughout.
+/// The journal with one text replaced by another throughout.
 fn with(journal: &Journal, old: &str, new: &str) -> Journal {
     let change = |record: &Record| {
         let text = serde_json::to_string(record).unwrap().replace(old, new);
@@ -28,22 +28,22 @@ fn with(journal: &Journal, old: &str, new: &str) -> Journal {
 fn a_search_is_equal_to_itself() {
     let tree = tree(&journal());
     let diff = TreeDiff::of(&tree, &tree);
-    assert!(diff.equal && diff.same_question && diff.told.is_empty());
+    assert!(diff.equal && diff.same_question && diff.given.is_empty());
     assert!(diff.tasks.iter().all(|pair| pair.matched_by == Some(MatchedBy::Id) && pair.differences.is_empty()));
     assert_eq!(diff.answer.equal_rows, Some(true));
 }
 
 #[test]
-fn what_they_were_told_is_compared() {
+fn inputs_are_compared() {
     let (left, mut right) = (journal(), journal());
     right.header.problem.question = "What did the Italians spend?".to_owned();
     right.header.plugins[0].digest = "f".repeat(64);
     right.header.settings = Arc::new(serde_json::json!({"seed": 8, "policy": {"max_parallel": 4}, "extra": true}));
     let diff = TreeDiff::of(&tree(&left), &tree(&right));
     assert!(!diff.equal && !diff.same_question);
-    let told: Vec<_> = diff.told.iter().map(|difference| difference.what.as_str()).collect();
-    assert_eq!(told, ["plugin planner", "settings.seed", "settings.extra"]);
-    assert_eq!((&diff.told[1].left, &diff.told[1].right), (&7.into(), &8.into()));
+    let differing: Vec<_> = diff.given.iter().map(|difference| difference.what.as_str()).collect();
+    assert_eq!(differing, ["plugin planner", "settings.seed", "settings.extra"]);
+    assert_eq!((&diff.given[1].left, &diff.given[1].right), (&7.into(), &8.into()));
 }
 
 #[test]

@@ -59,11 +59,11 @@ fn what_was_noted_is_read_and_a_second_recording_goes_on() {
 fn a_file_that_is_something_else_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     for (text, reason) in [
-        ("notes of mine\n", "is no recording"),
-        ("{\"format\":\"syrch.journal\",\"version\":1}\n", "is no recording"),
+        ("notes of mine\n", "is not a recording"),
+        ("{\"format\":\"syrch.journal\",\"version\":1}\n", "is not a recording"),
         ("{\"format\":\"syrch.recording\",\"version\":9}\n", "version 9; this host reads version 1"),
         ("{\"format\":\"syrch.recording\",\"version\":1,\"models\":[\"other\"]}\n", "`other`, not `m`"),
-        ("{\"format\":\"syrch.recording\"", "is no recording"),
+        ("{\"format\":\"syrch.recording\"", "is not a recording"),
     ] {
         let path = folder.path().join("a");
         std::fs::write(&path, text).unwrap();

@@ -1,4 +1,4 @@
-//! The pass over the records.
+//! The pass over the records of a journal.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,19 +14,19 @@ use super::{
 use crate::read::Journal;
 use crate::record::{Ask, CallId, Event, Fact, Got, Record};
 
-/// Names of a strategy's own steps that are told of, for each role call.
+/// The most steps of a strategy's own that are named for one role call.
 const STEPS: usize = 64;
 
-/// A tree under way.
+/// A tree that is being built.
 pub(super) struct Builder<'a> {
     journal: &'a Journal,
     pub(super) shown: Shown,
     pub(super) tree: SearchTree,
     pub(super) calls: Calls,
     pub(super) results: Results<'a>,
-    /// Where role calls stand.
+    /// The index of each role call in the tree.
     places: HashMap<CallId, usize>,
-    /// Statements that failed: round, task and text.
+    /// The statements that failed: round, task and text.
     failed: HashSet<(u32, String, String)>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Builder<'a> {
             match record {
                 Record::Event { at_us, event } => self.event(*at_us, event),
                 Record::Fact { at_us, fact } => self.fact(*at_us, fact),
-                Record::Books { entry } => self.calls.book(entry),
+                Record::Ledger { entry } => self.calls.apply(entry),
                 Record::Resumed { at_unix_ms } => {
                     self.tree.resumed_ms.push(*at_unix_ms);
                     self.calls.resumed();
@@ -76,7 +76,7 @@ impl<'a> Builder<'a> {
         self.finish()
     }
 
-    /// The round under way.
+    /// The last round, which is made if there is none yet.
     pub(super) fn round(&mut self) -> &mut Round {
         if self.tree.rounds.is_empty() {
             self.tree.rounds.push(Round::default());
@@ -175,7 +175,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What a call that took time found out about a task and its candidates.
+    /// The answer of a call that took time, as far as it concerns a task and its candidates.
     fn found(&mut self, call: CallId, ask: &Ask, got: &Got) {
         let Some((round, task)) = self.role_call(call).map(|call| (call.round, call.task.clone())) else { return };
         match (ask, got) {
@@ -270,7 +270,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A task comes to be, or is replaced before it started.
+    /// Adds a task, or replaces one that has not started.
     fn place(&mut self, task: &Task, from: TaskOrigin) {
         let node = TaskNode {
             id: task.id.clone(),

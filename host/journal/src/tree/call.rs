@@ -1,4 +1,4 @@
-//! Role calls and port calls, as people look at them.
+//! Role calls and port calls of a search tree.
 
 use serde::{Deserialize, Serialize};
 use syrch_core::TaskId;
@@ -7,39 +7,39 @@ use syrch_core::roles::Role;
 
 use crate::record::CallId;
 
-/// A role call.
+/// A role call of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoleCall {
-    /// Its number.
+    /// The number of the role call.
     pub call: CallId,
-    /// The round.
+    /// The number of the round.
     pub round: u32,
-    /// The role.
+    /// The role that was called.
     pub role: Role,
-    /// The task that it works on; empty for none.
+    /// The task that it works on; empty when it works on none.
     pub task: TaskId,
     /// The role call that waits for it.
     pub within: Option<CallId>,
-    /// When it began, in microseconds since the run did.
+    /// When it started, in microseconds since the run did.
     pub began_us: u64,
-    /// When it ended; none: it did not.
+    /// When it ended; `None` when it did not.
     pub ended_us: Option<u64>,
-    /// Why it failed.
+    /// Why it failed; `None` when it did not.
     pub error: Option<String>,
-    /// What its plugin remarked.
+    /// The plugin's remarks, in order.
     pub notes: Vec<Note>,
-    /// The names of its strategy's own steps.
+    /// The names of the strategy's own steps.
     pub steps: Vec<String>,
 }
 
-/// A plugin's remark.
+/// A remark of a plugin.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
-    /// When, in microseconds since the run began.
+    /// When it was made, in microseconds since the run started.
     pub at_us: u64,
-    /// How loud.
+    /// The importance of the remark.
     pub level: Level,
-    /// What.
+    /// The text of the remark.
     pub message: String,
 }
 
@@ -47,19 +47,19 @@ pub struct Note {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallEnd {
-    /// Well.
+    /// The call returned a result.
     Done,
-    /// With an error.
+    /// The call failed with an error.
     Failed,
-    /// The plugin no longer waited for it.
+    /// The plugin cancelled the call, or ended without it.
     GivenUp,
-    /// The journal does not say.
+    /// The end is not in the journal.
     #[default]
     Open,
 }
 
 impl CallEnd {
-    /// The end in a word or two.
+    /// The end in one or two words.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -74,67 +74,67 @@ impl CallEnd {
 /// A port call that took time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PortCall {
-    /// Whose.
+    /// The role call that made it.
     pub call: CallId,
-    /// Its number within that; 0: the host's own.
+    /// Its ticket within the role call; 0 for the host's own.
     pub ticket: u32,
-    /// The port's function.
+    /// The name of the port's function.
     pub port: String,
-    /// Its place in the order in which calls were made, from 1.
+    /// Its position in the order in which calls were made, from 1.
     pub issued: u32,
-    /// Its place in the order in which calls ended, from 1.
+    /// Its position in the order in which calls ended, from 1.
     pub completed: Option<u32>,
-    /// When it was made, in microseconds since the run began.
+    /// When it was made, in microseconds since the run started.
     pub issued_us: u64,
-    /// When it ended.
+    /// When it ended, in microseconds since the run started.
     pub done_us: Option<u64>,
-    /// How it ended.
+    /// How the call ended.
     pub end: CallEnd,
-    /// Why it failed.
+    /// Why the call failed; `None` when it did not.
     pub error: Option<String>,
-    /// What it was.
+    /// What the call did.
     pub what: What,
 }
 
-/// What a port call was.
+/// What a port call did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum What {
-    /// A model call.
+    /// It called a model.
     Model(ModelNode),
-    /// A statement that was run, checked or explained.
+    /// It ran, checked or explained a statement.
     Statement {
         /// The statement as the strategy wrote it.
         sql: String,
-        /// Rows of its result.
+        /// The number of rows of the result.
         rows: Option<u64>,
-        /// The error's kind.
+        /// The kind of the statement's error.
         error_kind: Option<String>,
     },
-    /// Anything else.
+    /// It did something else.
     Other,
 }
 
-/// A model call.
+/// A model call of the run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ModelNode {
-    /// Why it was made.
+    /// The name of the call's purpose.
     pub purpose: String,
-    /// The model that answered, or that was asked for.
+    /// The model that answered, or that was requested.
     pub model: Option<String>,
-    /// Which of several samples of the same prompt.
+    /// The number of this sample among several of the same prompt.
     pub sample: u32,
     /// Tokens of the prompt.
     pub input_tokens: u32,
     /// Tokens of the reply.
     pub output_tokens: u32,
-    /// Price in millionths; none: unknown.
+    /// The price in millionths; `None` when it is unknown.
     pub cost_micros: Option<u64>,
-    /// Whether a cache answered. The books name purpose and tokens of what a cache answered; of equal calls at the same time, either may be
-    /// the one.
+    /// Whether a cache answered. Ledger entries name purpose and tokens of what a cache answered; of equal calls at the same time, either
+    /// may be meant.
     pub cached: bool,
-    /// The prompt; empty: left out.
+    /// The prompt; empty when it is hidden.
     pub prompt: Vec<Message>,
-    /// The reply; none: left out, or there was none.
+    /// The reply; `None` when it is hidden or there was none.
     pub reply: Option<String>,
 }

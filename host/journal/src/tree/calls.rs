@@ -1,4 +1,4 @@
-//! Port calls that take time, in their order of issue and of completion, and the books.
+//! Port calls that take time, in their order of issue and of completion, and the ledger entries.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use syrch_core::ports::{Reply, Request, Ticket};
 use super::{CallEnd, Cost, ModelNode, PortCall, Saved, What};
 use crate::record::{Ask, CallId, Got};
 
-/// The calls of a tree under way.
+/// The calls of a tree that is being built.
 pub(super) struct Calls {
     all: Vec<PortCall>,
     open: HashMap<(CallId, Ticket), (usize, Ask)>,
     completed: u32,
     ledger: Arc<Ledger>,
     in_flight: u32,
-    /// What a cache answered and no call has claimed yet: purpose and tokens.
+    /// Cache hits that belong to no call yet: purpose and tokens.
     hits: Vec<(String, u64)>,
     prompts: bool,
 }
@@ -78,7 +78,7 @@ impl Calls {
         Some(call)
     }
 
-    /// A call ends; what it had asked.
+    /// Ends a call and returns its request.
     pub(super) fn done(&mut self, at_us: u64, call: CallId, ticket: Ticket, got: &Got) -> Option<Ask> {
         let (place, ask) = self.open.remove(&(call, ticket))?;
         let error = error(got);
@@ -110,7 +110,7 @@ impl Calls {
         Some(ask)
     }
 
-    /// Whether a cache answered: an entry of the books for this purpose and these tokens, each taken once.
+    /// Whether a cache answered: there is a hit for this purpose and these tokens, each used once.
     fn hit(&mut self, place: usize, reply: &Reply) -> bool {
         let Some(What::Model(model)) = self.all.get(place).map(|call| &call.what) else { return false };
         let tokens = u64::from(reply.usage.input_tokens) + u64::from(reply.usage.output_tokens);
@@ -124,12 +124,12 @@ impl Calls {
         }
     }
 
-    /// The guest has left: what it had started ends.
+    /// The guest has returned: the calls that it started end.
     pub(super) fn left(&mut self, at_us: u64, call: CallId) {
         self.end_all(at_us, |(whose, ticket)| whose == call && ticket > 0);
     }
 
-    /// What the host did within a role call ends, too.
+    /// The calls that the host made within a role call end, too.
     pub(super) fn left_host(&mut self, at_us: u64, call: CallId) {
         self.end_all(at_us, |(whose, ticket)| whose == call && ticket == 0);
     }
@@ -140,12 +140,12 @@ impl Calls {
         keys.into_iter().for_each(|(call, ticket)| self.given_up(at_us, call, ticket));
     }
 
-    /// The run goes on after it was killed: calls in flight at the kill are made again under the same number, and stay charged.
+    /// The run was resumed after it was killed: calls in flight at the kill are made again under the same number, and stay charged.
     pub(super) fn resumed(&mut self) {
         self.hits.clear();
     }
 
-    pub(super) fn book(&mut self, entry: &Entry) {
+    pub(super) fn apply(&mut self, entry: &Entry) {
         self.ledger.restore(entry);
         match entry {
             Entry::Reserved { .. } => self.in_flight += 1,
@@ -155,7 +155,7 @@ impl Calls {
         }
     }
 
-    /// The calls and the books at the end.
+    /// The calls, and the cost from the ledger entries.
     pub(super) fn finish(self) -> (Vec<PortCall>, Cost) {
         let spent = self.ledger.spent();
         let dollars = |micros: u64| micros as f64 / 1e6;
@@ -180,7 +180,7 @@ impl Calls {
     }
 }
 
-/// Why a call failed; none: it did not.
+/// Why a call failed; `None` when it did not.
 fn error(got: &Got) -> Option<String> {
     match got {
         Got::Reply(Err(error)) => Some(error.to_string()),

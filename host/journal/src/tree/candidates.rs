@@ -1,4 +1,4 @@
-//! Candidates: who proposed them, what came of them, and which of them have the same result.
+//! Candidates: who proposed them, what became of them, and which of them have the same result.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,11 +10,11 @@ use crate::read::Journal;
 use crate::record::{CallId, Record, StoredRows};
 use crate::stored;
 
-/// Digests of results are compared between runs, so that their salt is always the same.
+/// The salt of digests of results, always the same, since digests are compared between runs.
 const SALT: u64 = 0;
 
 impl CandidateNode {
-    /// Takes over what a strategy says. Its confidence is a claim; the calibrator's comes from the host alone.
+    /// Copies the strategy's own properties. Its confidence is a claim; the calibrated one comes from the host alone.
     pub(super) fn take_claim(&mut self, candidate: &Candidate) {
         self.parents.clone_from(&candidate.parents);
         self.origin.clone_from(&candidate.origin);
@@ -73,7 +73,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Fills in what each candidate's result was, and why it was dropped where nobody said so.
+    /// Adds the result of each candidate, and why it was dropped where no plugin gave a reason.
     pub(super) fn settle_candidates(&mut self) {
         let Self { tree, results, .. } = self;
         for round in &mut tree.rounds {
@@ -84,7 +84,7 @@ impl Builder<'_> {
     }
 }
 
-/// What statements gave, by the task that ran them.
+/// The results of statements, by the task that ran them.
 pub(super) struct Results<'a> {
     rows: HashMap<&'a str, &'a str>,
     found: HashMap<(u32, String, String), Result<StoredRows, SqlError>>,
@@ -100,7 +100,7 @@ impl<'a> Results<'a> {
         Self { rows: rows.collect(), found: HashMap::new(), digests: HashMap::new() }
     }
 
-    /// Notes what a statement gave. Whether it is the first time that the task ran it.
+    /// Stores the result of a statement, and returns whether the task ran it for the first time.
     pub(super) fn note(&mut self, round: u32, task: &str, sql: &str, found: &Result<StoredRows, SqlError>) -> bool {
         self.found.insert((round, task.to_owned(), sql.to_owned()), found.clone()).is_none()
     }

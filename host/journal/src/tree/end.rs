@@ -1,4 +1,4 @@
-//! The end of a run: the document `syrch.answer/1`, laid over what the records told.
+//! The end of a run: the document `syrch.answer/1`, which completes what the records hold.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use super::build::Builder;
 use super::{AnswerNode, SearchTree, Status};
 
-/// What stands before the reason of a candidate from before a clarification.
+/// The prefix of the reason of a candidate from before a clarification.
 const EARLIER: &str = "from before the clarification: ";
 
 impl Builder<'_> {
@@ -15,8 +15,8 @@ impl Builder<'_> {
         let warnings = document.get("warnings").and_then(Value::as_array);
         self.tree.warnings = warnings.into_iter().flatten().filter_map(text).collect();
         let candidates = document.get("candidates").and_then(Value::as_array);
-        for told in candidates.into_iter().flatten() {
-            self.told(told);
+        for reported in candidates.into_iter().flatten() {
+            self.reported(reported);
         }
     }
 
@@ -40,9 +40,9 @@ impl Builder<'_> {
         })
     }
 
-    /// What the document tells of a candidate. Ids of earlier rounds stand behind the number of the clarification that ended them.
-    fn told(&mut self, told: &Value) {
-        let field = |name: &str| told.get(name).and_then(Value::as_str).unwrap_or_default();
+    /// The document's properties of a candidate. Ids of earlier rounds have the number of the clarification that ended them as a prefix.
+    fn reported(&mut self, reported: &Value) {
+        let field = |name: &str| reported.get(name).and_then(Value::as_str).unwrap_or_default();
         let last = self.round().number;
         let round = round_of(field("task")).filter(|round| *round < last);
         let name = |text: &str| match round {
@@ -56,13 +56,13 @@ impl Builder<'_> {
         }
         let reason = field("reason");
         known.reason = Some(reason.strip_prefix(EARLIER).unwrap_or(reason).to_owned()).filter(|text| !text.is_empty());
-        known.cluster = told.get("cluster").and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
-        known.confidence = told.get("confidence").and_then(Value::as_f64).or(known.confidence);
+        known.cluster = reported.get("cluster").and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
+        known.confidence = reported.get("confidence").and_then(Value::as_f64).or(known.confidence);
         match (round, field("status")) {
             (None, "answer") => known.status = Status::Answer,
             (None, "kept") => known.status = Status::Kept,
             (None, "dropped") => known.status = Status::Dropped,
-            // All of an earlier round is dropped; what was kept in it until then says more.
+            // The document drops all candidates of an earlier round; the status until then is more specific.
             _ if known.status == Status::Open => known.status = Status::Dropped,
             _ => {}
         }

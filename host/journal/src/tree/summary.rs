@@ -1,4 +1,4 @@
-//! A run in a line.
+//! A run in one line.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,29 +7,29 @@ use super::end::text;
 use crate::read::Journal;
 use crate::record::{Fact, Record};
 
-/// A run in a line. No row is decoded for it.
+/// A run in one line. No row is decoded for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The run's id.
+    /// The id of the run.
     pub run: String,
-    /// When it began, in milliseconds since 1970.
+    /// When the run started, in milliseconds since 1970.
     pub began_ms: u64,
-    /// The question as asked.
+    /// The question as the user asked it.
     pub question: String,
-    /// As [`super::OutcomeNode::kind`].
+    /// The outcome, as [`super::OutcomeNode::kind`].
     pub outcome: String,
     /// The answer's confidence, 0 to 1.
     pub confidence: Option<f64>,
     /// Model calls that were sent.
     pub calls: u32,
-    /// Microseconds from its begin to the last thing that its journal tells.
+    /// Microseconds from the start to the last record of the journal.
     pub took_us: u64,
     /// The statement whose rows are the answer.
     pub sql: Option<String>,
 }
 
 impl Summary {
-    /// The summary of a journal.
+    /// Reads the summary from a journal.
     #[must_use]
     pub fn of(journal: &Journal) -> Self {
         let mut summary = Self {
@@ -50,7 +50,7 @@ impl Summary {
                     summary.took_us = summary.took_us.max(*at_us);
                     summary.fact(fact);
                 }
-                Record::Books { entry } => calls.book(entry),
+                Record::Ledger { entry } => calls.apply(entry),
                 Record::Rows { .. } | Record::Resumed { .. } => {}
             }
         }

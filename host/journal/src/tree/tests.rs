@@ -25,7 +25,7 @@ fn rounds_hold_their_own_tasks_and_questions() {
     assert_eq!(tree.rounds.iter().map(|round| round.number).collect::<Vec<_>>(), [0, 1]);
     let first = &tree.rounds[0];
     assert_eq!((first.tasks.len(), first.questions[0].answer.as_deref()), (1, Some("last year")));
-    // What the document tells of the first round's candidate has found its way there.
+    // The first round has the properties that the document has of its candidate.
     let early = &first.tasks[0].candidates[0];
     assert_eq!((early.id.as_str(), early.status, early.reason.as_deref()), ("s1", Status::Kept, Some("it ran")));
     assert_eq!(tree.rounds[1].answer.as_deref(), Some("E"));
@@ -94,10 +94,10 @@ fn calls_have_both_orders_and_what_they_used() {
 }
 
 #[test]
-fn what_a_cache_answered_is_told_beside_what_was_sent() {
+fn what_a_cache_answered_is_reported_beside_what_was_sent() {
     let hit = |cost_micros| {
         let purpose = "generate".to_owned();
-        Record::Books { entry: syrch_core::ledger::Entry::Hit { purpose, tokens: 30, output_tokens: 5, cost_micros } }
+        Record::Ledger { entry: syrch_core::ledger::Entry::Hit { purpose, tokens: 30, output_tokens: 5, cost_micros } }
     };
     let of = |records: Vec<Record>| SearchTree::of(&Journal { records, ..journal() }, ALL).cost;
     let cost = of(vec![hit(Some(500_000)), hit(Some(250_000))]);
@@ -155,7 +155,7 @@ fn a_killed_run_shows_what_it_had() {
 #[test]
 fn a_call_in_flight_at_a_kill_stays_charged() {
     let whole = journal();
-    let issued = |record: &Record| matches!(record, Record::Books { .. });
+    let issued = |record: &Record| matches!(record, Record::Ledger { .. });
     let end = whole.records.iter().position(issued).unwrap() + 1;
     let tree = SearchTree::of(&Journal { records: whole.records[..end].to_vec(), ..whole }, ALL);
     assert_eq!((tree.cost.calls, tree.cost.in_flight, tree.cost.tokens_charged), (1, 1, 500));
@@ -193,6 +193,19 @@ fn a_journal_of_the_first_version_is_read() {
     assert_eq!(SearchTree::of(&read, ALL), tree());
 }
 
+/// Earlier builds of this version named ledger entries `books`, the retention of rows `kept`, and a search `look-up`.
+#[test]
+fn a_journal_of_an_earlier_build_is_read() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/earlier.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!([r#""record":"books""#, r#""kept":"full""#, r#""port":"look-up""#].iter().all(|old| text.contains(old)));
+    let read = Journal::read(&path).unwrap();
+    let tree = SearchTree::of(&read, ALL);
+    assert_eq!((tree.outcome.kind.as_str(), tree.answer.unwrap().rows.len()), ("answered", 9));
+    assert_eq!((tree.cost.calls, tree.cost.sql_runs), (2, 1));
+    assert_eq!(tree.calls.iter().filter(|call| call.port == "search.find").count(), 6);
+}
+
 fn in_milliseconds(line: &str) -> String {
     let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
     let fields = line.as_object_mut().unwrap();
@@ -205,7 +218,7 @@ fn in_milliseconds(line: &str) -> String {
     line.to_string()
 }
 
-/// The journal that the command line's tests read is this one: the format of a version never changes.
+/// The tests of the command line read this journal too: the format of a version never changes.
 #[test]
 fn the_fixture_on_disk_is_this_one() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clarified.jsonl");

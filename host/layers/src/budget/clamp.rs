@@ -1,23 +1,23 @@
-//! What of a guest's request goes on to a provider: texts within the limits, numbers within their range, models by name.
+//! Bounds of a guest's request before it reaches a provider: texts within the limits, numbers within their range, models by name.
 
 use syrch_core::Limits;
-use syrch_core::ports::{LlmError, Purpose, Request, Shape};
+use syrch_core::ports::{LlmError, Purpose, Request};
 use syrch_core::text::clip;
 
-/// Stop sequences of one request, as many as the endpoints take.
+/// The most stop sequences of one request; endpoints take no more.
 const MAX_STOPS: usize = 4;
-/// Bytes of one stop sequence; a longer one is left out, since a shorter one would stop earlier.
+/// Bytes of one stop sequence. A longer one is dropped, since a shorter one would stop earlier.
 const STOP_BYTES: usize = 256;
-/// Messages of one prompt.
+/// The most messages of one prompt.
 const MAX_MESSAGES: usize = 1_024;
 
-/// Refuses what may not be sent.
+/// Refuses a request that may not be sent.
 ///
 /// # Errors
 /// [`LlmError::TooLarge`] over a limit of size, [`LlmError::Denied`] for a model that is not among `models`.
 pub(super) fn check(request: &Request, models: &[String], limits: &Limits) -> Result<(), LlmError> {
     let subjects: usize = request.subjects.iter().map(String::len).sum();
-    if prompt_bytes(request) > limits.prompt_bytes
+    if request.prompt_bytes() > limits.prompt_bytes
         || subjects > limits.prompt_bytes
         || request.messages.len() > MAX_MESSAGES
     {
@@ -29,7 +29,7 @@ pub(super) fn check(request: &Request, models: &[String], limits: &Limits) -> Re
     Ok(())
 }
 
-/// Brings the rest of a request within the limits. Asked again of its own answer, it changes nothing.
+/// Brings the numbers and stop sequences of a request within their range. Applied to its own result, it changes nothing.
 pub fn clamp(request: &mut Request, limits: &Limits) {
     if let Purpose::Other(name) = &mut request.purpose {
         *name = clip(name, limits.id_bytes).to_owned();
@@ -41,20 +41,6 @@ pub fn clamp(request: &mut Request, limits: &Limits) {
     request.stop.truncate(MAX_STOPS);
 }
 
-/// Bytes that a request brings into the prompt: its messages, and what the shape adds to them.
-pub(super) fn prompt_bytes(request: &Request) -> usize {
-    let words = |words: &[String]| words.iter().map(String::len).sum();
-    let shape: usize = match &request.expect {
-        Shape::Json(schema) => schema.len(),
-        Shape::Yaml(keys) => words(keys),
-        Shape::Choice(choices) => words(choices),
-        Shape::Text | Shape::Sql => 0,
-        Shape::Vectors => 0,
-        Shape::Other(name) => name.len(),
-    };
-    request.messages.iter().map(|message| message.text.len()).sum::<usize>() + shape
-}
-
 fn within(value: Option<f32>, most: f32) -> Option<f32> {
     value.filter(|value| !value.is_nan()).map(|value| value.clamp(0.0, most))
 }
@@ -62,6 +48,8 @@ fn within(value: Option<f32>, most: f32) -> Option<f32> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use syrch_core::ports::Shape;
 
     use super::*;
     use crate::fakes::request;

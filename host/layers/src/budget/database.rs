@@ -1,4 +1,4 @@
-//! Statements under the search's ledger.
+//! Statements, charged to the search's ledger.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use syrch_core::ledger::Exhausted;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, NOBODY, OVERRUN, Plan, PortError, Query, Sample,
-    on_behalf_of,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, NO_SEARCH, OVERRUN, Plan, PortError, Sample,
+    SqlQuery, in_search,
 };
 use syrch_core::{Catalog, Dialect, Hit, Ledger, Limits, ResultSet, SqlError, SqlErrorKind};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Why a search that may not runs no more statements.
+/// The message for a search whose statement overran its deadline.
 const STOPPED: &str = "this search runs no more statements: one of its own still ran after its deadline";
 
 /// The number of the next search.
-static SEARCHES: AtomicU64 = AtomicU64::new(NOBODY + 1);
+static SEARCHES: AtomicU64 = AtomicU64::new(NO_SEARCH + 1);
 
-/// A database that charges each statement it runs or explains, with as many under way as the limits allow. What needs no statement
-/// of the guest's (the catalog, checks, statistics, the index) is not charged; port calls as such are counted elsewhere. Whatever of all this
-/// still runs after its deadline, the search gets no more of it, the catalog aside.
+/// A database that charges each statement that it runs or explains, with as many in flight as the limits allow. Catalog, checks, statistics
+/// and the index are no statements of the guest's and are not charged; port calls as such are counted elsewhere. After anything of this
+/// still ran at its deadline, the search gets nothing more but the catalog.
 pub struct BudgetedDatabase {
     inner: Arc<dyn Database>,
     ledger: Arc<Ledger>,
@@ -30,7 +30,7 @@ pub struct BudgetedDatabase {
 }
 
 impl BudgetedDatabase {
-    /// A database that charges this ledger.
+    /// Creates the layer around a database.
     #[must_use]
     pub fn new(inner: Arc<dyn Database>, ledger: Arc<Ledger>, limits: &Limits) -> Self {
         let slots = Semaphore::new(limits.sql_in_flight.clamp(1, Semaphore::MAX_PERMITS));
@@ -38,7 +38,7 @@ impl BudgetedDatabase {
         Self { inner, ledger, slots, search }
     }
 
-    /// Waits for a slot and charges the statement, so that one cancelled while it waits costs nothing.
+    /// Waits for a slot, then charges the statement. A statement that is cancelled while it waits is not charged.
     async fn charge(&self) -> Result<SemaphorePermit<'_>, SqlError> {
         let cancelled = |_| SqlError::new(SqlErrorKind::Cancelled, "cancelled");
         let slot = self.slots.acquire().await.map_err(cancelled)?;
@@ -53,7 +53,7 @@ impl BudgetedDatabase {
         Ok(slot)
     }
 
-    /// Passes a result on, and stops the search whose statement does not end.
+    /// Returns the result, and stops the search if its statement overran its deadline.
     fn noted<T>(&self, result: Result<T, SqlError>) -> Result<T, SqlError> {
         if result.as_ref().is_err_and(|error| error.rule.as_deref() == Some(OVERRUN)) {
             self.ledger.note_overrun();
@@ -61,7 +61,7 @@ impl BudgetedDatabase {
         result
     }
 
-    /// The same of what has no rules in its errors.
+    /// As [`Self::noted`], for calls whose errors carry no rule.
     fn noted_call<T>(&self, result: Result<T, PortError>) -> Result<T, PortError> {
         if matches!(result, Err(PortError::Budget)) {
             self.ledger.note_overrun();
@@ -87,12 +87,12 @@ fn stopped() -> SqlError {
 impl CellIndex for BudgetedDatabase {
     async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
         let _slot = self.slot().await?;
-        self.noted_call(on_behalf_of(self.search, self.inner.samples(table, columns, limit)).await)
+        self.noted_call(in_search(self.search, self.inner.samples(table, columns, limit)).await)
     }
 
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
         let _slot = self.slot().await?;
-        self.noted_call(on_behalf_of(self.search, self.inner.find(phrases, how, limit)).await)
+        self.noted_call(in_search(self.search, self.inner.find(phrases, how, limit)).await)
     }
 
     fn is_repeatable(&self) -> bool {
@@ -122,30 +122,30 @@ impl Database for BudgetedDatabase {
         std::iter::once("budget").chain(self.inner.layers()).collect()
     }
 
-    fn compose(&self, query: &Query) -> Result<String, SqlError> {
+    fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
         self.inner.compose(query)
     }
 
-    async fn check(&self, query: &Query) -> Result<Facts, SqlError> {
+    async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
         if self.has_overrun() {
             return Err(stopped());
         }
-        self.noted(on_behalf_of(self.search, self.inner.check(query)).await)
+        self.noted(in_search(self.search, self.inner.check(query)).await)
     }
 
-    async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
+    async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
         let _slot = self.charge().await?;
-        self.noted(on_behalf_of(self.search, self.inner.explain(query)).await)
+        self.noted(in_search(self.search, self.inner.explain(query)).await)
     }
 
-    async fn run(&self, query: &Query) -> Result<ResultSet, SqlError> {
+    async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let _slot = self.charge().await?;
-        self.noted(on_behalf_of(self.search, self.inner.run(query)).await)
+        self.noted(in_search(self.search, self.inner.run(query)).await)
     }
 
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         let _slot = self.slot().await?;
-        self.noted_call(on_behalf_of(self.search, self.inner.column_stats(table, columns)).await)
+        self.noted_call(in_search(self.search, self.inner.column_stats(table, columns)).await)
     }
 }
 
@@ -163,8 +163,8 @@ mod tests {
         let inner = Arc::new(FakeDatabase::default());
         let limits = Limits { sql_in_flight: 2, ..Limits::default() };
         let database = BudgetedDatabase::new(Arc::clone(&inner) as _, Arc::clone(&ledger), &limits);
-        assert!(database.explain(&Query::new("SELECT 0")).await.is_ok());
-        let queries: Vec<Query> = (0..9).map(|n| Query::new(format!("SELECT {n}"))).collect();
+        assert!(database.explain(&SqlQuery::new("SELECT 0")).await.is_ok());
+        let queries: Vec<SqlQuery> = (0..9).map(|n| SqlQuery::new(format!("SELECT {n}"))).collect();
         let results = join_all(queries.iter().map(|query| database.run(query))).await;
         let refused: Vec<&SqlError> = results.iter().filter_map(|result| result.as_ref().err()).collect();
         assert_eq!(refused.len(), 5);
@@ -180,7 +180,7 @@ mod tests {
         let ledger = Ledger::new(Budgets::default());
         let inner = Arc::new(FakeDatabase::overrunning());
         let database = BudgetedDatabase::new(Arc::clone(&inner) as _, Arc::clone(&ledger), &Limits::default());
-        let query = Query::new("SELECT 1");
+        let query = SqlQuery::new("SELECT 1");
         assert_eq!(database.run(&query).await.unwrap_err().kind, SqlErrorKind::Timeout);
         for refused in
             [database.run(&query).await.err(), database.explain(&query).await.err(), database.check(&query).await.err()]
@@ -200,7 +200,7 @@ mod tests {
             let database = BudgetedDatabase::new(Arc::clone(&inner) as _, Arc::clone(&ledger), &Limits::default());
             // Every call reaches the database or is refused, and is an error both ways.
             for call in (0..4).cycle().skip(first).take(5) {
-                let query = Query::new("SELECT 1");
+                let query = SqlQuery::new("SELECT 1");
                 let is_refused = match call {
                     0 => database.check(&query).await.is_err(),
                     1 => database.column_stats("t", &[]).await == Err(PortError::Budget),

@@ -1,4 +1,4 @@
-//! Model calls under the search's ledger: reserved before they are sent, settled after.
+//! Model calls, charged to the search's ledger: reserved before they are sent, settled afterwards.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,26 +15,26 @@ use super::usage::believable;
 /// Output tokens below which a shortened call is not worth its price.
 const LEAST_OUTPUT: u64 = 64;
 
-/// How many times as long as a text a reply of vectors may be.
+/// A reply of vectors may have as many times the bytes of a text.
 const VECTORS: usize = 8;
 
-/// Calls that may wait for a slot.
+/// The most calls that wait for a slot.
 const WAITING: usize = 1_024;
 
-/// A provider whose every call is charged to a search.
+/// A provider that charges every call to a search.
 ///
-/// A call waits for a free slot (when too many do, it is refused), then for its reservation. Where the budget does not hold its estimate,
-/// it waits for calls under way to settle (they reserve more than they use); when none is, its `max_tokens` shrinks to what tokens and
-/// money are left for, and when that is too little, the budget is used up.
+/// A call waits for a free slot, and is refused if too many calls wait already. Then it waits for its reservation. Where the budget does
+/// not hold its estimate, it waits until calls in flight settle, since they reserve more than they use. When none is in flight, its
+/// `max_tokens` is reduced to what the remaining tokens and money allow; if that is too little to be useful, the budget is used up.
 pub struct BudgetedModel {
     inner: Arc<dyn ModelProvider>,
     ledger: Arc<Ledger>,
     limits: Limits,
     slots: Semaphore,
-    /// Places to wait for a slot.
+    /// Permits to wait for a slot.
     queue: Semaphore,
-    /// Held while a reservation is weighed, so that two calls never count on the same tokens.
-    turn: Mutex<()>,
+    /// Held while a reservation is made, so that two calls never count on the same tokens.
+    reserving: Mutex<()>,
     under_way: Arc<UnderWay>,
 }
 
@@ -44,8 +44,8 @@ struct UnderWay {
     settled: Notify,
 }
 
-/// A reservation, counted as under way until it is settled or dropped. The fields drop in this order: whoever waits for the end
-/// finds the ledger up to date.
+/// A reservation whose call is counted as in flight until it is settled or dropped. The fields drop in this order, so that whoever waits
+/// for a call to end finds the ledger up to date.
 struct Held {
     reservation: Reservation,
     tokens: u64,
@@ -56,12 +56,12 @@ struct Held {
 #[derive(Clone, Copy)]
 struct Left {
     tokens: u64,
-    /// None: no limit of money is set.
+    /// `None` when there is no limit on cost.
     cost_micros: Option<u64>,
 }
 
 impl Left {
-    /// Whether a call of at most that much fits. One of unknown price does not fail for want of money, but for its price.
+    /// Whether a call of at most that much fits. A call of unknown price fits here; the reservation refuses it for its price.
     fn holds(self, estimate: &Estimate) -> bool {
         let is_paid = self.cost_micros.zip(estimate.cost_micros).is_none_or(|(left, cost)| cost <= left);
         estimate.tokens() <= self.tokens && is_paid
@@ -85,15 +85,15 @@ impl Drop for Mark {
 }
 
 impl BudgetedModel {
-    /// A provider that charges this ledger, with as many calls under way as the limits allow.
+    /// Creates the layer around a provider, with as many calls in flight as the limits allow.
     #[must_use]
     pub fn new(inner: Arc<dyn ModelProvider>, ledger: Arc<Ledger>, limits: Limits) -> Self {
         let slots = Semaphore::new(limits.llm_in_flight.clamp(1, Semaphore::MAX_PERMITS));
         let queue = Semaphore::new(WAITING);
-        Self { inner, ledger, limits, slots, queue, turn: Mutex::default(), under_way: Arc::default() }
+        Self { inner, ledger, limits, slots, queue, reserving: Mutex::default(), under_way: Arc::default() }
     }
 
-    /// Waits for a slot; nothing of the call is copied before it has one.
+    /// Waits for a slot. Nothing of the call is copied before it has one.
     async fn slot(&self) -> Result<SemaphorePermit<'_>, LlmError> {
         if let Ok(slot) = self.slots.try_acquire() {
             return Ok(slot);
@@ -104,7 +104,7 @@ impl BudgetedModel {
         self.slots.acquire().await.map_err(|_| LlmError::Cancelled)
     }
 
-    /// Waits until the ledger holds the call.
+    /// Waits until the budget holds the call, and reserves it.
     async fn reserve(&self, call: &mut ModelCall) -> Result<Held, Exhausted> {
         let asked = call.request.max_tokens;
         loop {
@@ -120,9 +120,9 @@ impl BudgetedModel {
         }
     }
 
-    /// Reserves now; none when it must wait for calls under way.
+    /// Reserves the call; `None` when it has to wait for calls in flight.
     fn try_reserve(&self, call: &mut ModelCall) -> Result<Option<Held>, Exhausted> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = self.reserving.lock().unwrap_or_else(PoisonError::into_inner);
         let left = self.left();
         let mut estimate = self.inner.estimate(call);
         if !left.holds(&estimate) {
@@ -141,11 +141,11 @@ impl BudgetedModel {
         Left { tokens, cost_micros: self.ledger.cost_left() }
     }
 
-    /// Lowers the output limit to the most that tokens and money are left for, unless that is too little to be of use.
+    /// Lowers the output limit to the most that the remaining tokens and money allow, unless that is too little to be useful.
     fn shrink(&self, call: &mut ModelCall, estimate: &Estimate, left: Left) {
         let asked = call.request.max_tokens;
         let whole = u32::try_from(estimate.output_tokens).unwrap_or(u32::MAX).min(asked.unwrap_or(u32::MAX));
-        // What an estimate says of a shorter reply is the provider's to know, but it says no less of a longer one.
+        // How an estimate depends on the output limit is up to the provider, but it does not decrease when the limit grows.
         let (mut fits, mut over) = (0, whole.saturating_add(1));
         while over - fits > 1 {
             let middle = fits + (over - fits) / 2;
@@ -160,8 +160,8 @@ impl BudgetedModel {
         call.request.max_tokens = if is_useful { Some(fits) } else { asked };
     }
 
-    /// Charges what the call used and makes the outcome say the same. A call that failed after it was sent, without a report, is charged
-    /// all that it reserved.
+    /// Charges what the call used, and sets the same usage in the outcome. A call that failed after it was sent and reported no usage is
+    /// charged its whole reservation.
     fn settle(&self, call: &ModelCall, held: Held, mut outcome: ModelOutcome) -> ModelOutcome {
         if !outcome.sent && outcome.result.is_err() {
             held.reservation.release();
@@ -200,7 +200,7 @@ impl ModelLayer for BudgetedModel {
         let Ok(held) = self.reserve(&mut call).await else { return ModelOutcome::unsent(LlmError::Budget) };
         let outcome = self.inner.complete(&call).await;
         let mut outcome = self.settle(&call, held, outcome);
-        // Vectors are long by nature, and no text that anybody reads.
+        // Vectors are long, and nobody reads them as text.
         let most = self.limits.reply_bytes * if call.request.expect == Shape::Vectors { VECTORS } else { 1 };
         if outcome.result.as_ref().is_ok_and(|reply| reply.text.len() > most) {
             outcome.result = Err(LlmError::TooLarge);
@@ -335,16 +335,16 @@ mod tests {
         let charged = async |model: FakeModel| {
             let (_, ledger, budgeted) = budgeted(model, Budgets::default(), Limits::default());
             let outcome = budgeted.complete(&call(&"x".repeat(800))).await;
-            let said = outcome.usage.map(|usage| u64::from(usage.input_tokens + usage.output_tokens));
+            let reported = outcome.usage.map(|usage| u64::from(usage.input_tokens + usage.output_tokens));
             if let Ok(reply) = &outcome.result {
-                assert_eq!(said, Some(u64::from(reply.usage.input_tokens + reply.usage.output_tokens)));
+                assert_eq!(reported, Some(u64::from(reply.usage.input_tokens + reply.usage.output_tokens)));
             }
-            (said, ledger.spent().tokens_charged)
+            (reported, ledger.spent().tokens_charged)
         };
         // 800 bytes of prompt, 80 of reply: at an eighth where the report is lower, at a third without one.
         assert_eq!(charged(FakeModel::using(900, 500)).await, (Some(600), 600));
-        assert_eq!(charged(FakeModel::using(900, 1).saying(80)).await, (Some(110), 110));
-        assert_eq!(charged(FakeModel::silent(900).saying(80)).await, (Some(292), 292));
+        assert_eq!(charged(FakeModel::using(900, 1).replying(80)).await, (Some(110), 110));
+        assert_eq!(charged(FakeModel::silent(900).replying(80)).await, (Some(292), 292));
         assert_eq!(charged(FakeModel::failing(900)).await, (None, 900));
         assert_eq!(charged(FakeModel::using(0, 0)).await, (Some(0), 0));
     }
@@ -352,7 +352,7 @@ mod tests {
     #[tokio::test]
     async fn what_may_not_be_sent_is_refused_before_it_costs() {
         let limits = Limits { prompt_bytes: 8, reply_bytes: 8, ..Limits::default() };
-        let (model, ledger, budgeted) = budgeted(FakeModel::using(10, 10).saying(9), Budgets::default(), limits);
+        let (model, ledger, budgeted) = budgeted(FakeModel::using(10, 10).replying(9), Budgets::default(), limits);
         assert_eq!(budgeted.complete(&call("too long a prompt")).await.result, Err(LlmError::TooLarge));
         let mut named = call("x");
         named.request.model = Some("another".into());

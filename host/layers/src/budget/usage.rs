@@ -1,22 +1,20 @@
-//! What a call used, as far as its report can be believed.
+//! What a call used, as far as the endpoint's report is credible.
 
 use syrch_core::ports::{LlmError, ModelOutcome, Request, Shape, Usage};
 
-use super::clamp::prompt_bytes;
-
-/// Bytes to one token at most: no tokenizer in use packs English, SQL or JSON denser, so a report below it is not true.
+/// The most bytes of one token: no tokenizer in use packs English, SQL or JSON denser, so a report below that is false.
 const DENSEST: usize = 8;
-/// Bytes to one token as providers reserve them; what an unreported call is charged by.
+/// Bytes of one token as providers reserve them; calls without a report are charged by it.
 const USUAL: usize = 3;
 
-/// What the call used; none: nobody knows.
+/// The usage of a call, or `None` when it is unknown.
 ///
-/// Reported usage counts where it is at least a token for every eight bytes that were exchanged; a call that reports none used a token
-/// for every three bytes; of one that failed after it was sent, without a report, nobody knows. A failed call that reports no tokens was
-/// turned away and used none. What is free (a provider whose estimate is no tokens) stays so. Asked again of its own answer, it says
-/// the same.
+/// A reported usage counts where it is at least one token for every eight bytes that were exchanged. A successful call without a report
+/// used one token for every three bytes. The usage of a call that failed after it was sent and reported nothing is unknown. A failed call
+/// that reports no tokens was rejected by the endpoint and used none. Calls of a free provider, whose estimate is no tokens, stay free.
+/// Applied to its own result, the function returns the same.
 pub(crate) fn believable(request: &Request, outcome: &ModelOutcome, is_free: bool) -> Option<Usage> {
-    let input = prompt_bytes(request);
+    let input = request.prompt_bytes();
     let output = match &outcome.result {
         // Vectors are no tokens.
         Ok(_) if request.expect == Shape::Vectors => 0,

@@ -1,26 +1,27 @@
-//! Statements, and cells found by phrases, behind the cache. Below the ledger: what is found here is charged like any other.
+//! Statements, and cells found by phrases, behind the cache. This layer is below the ledger: what the cache answers is charged like any
+//! other statement.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_cache::{Cache, Found, Key, Kind, Lead};
+use syrch_cache::{Cache, Key, Kind, Lead};
 use syrch_core::encode::{decode, encode};
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Query, Sample,
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample, SqlQuery,
 };
-use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, outside};
+use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, blocking};
 
-use super::VERSION;
 use super::volatile::{is_volatile, names_a_view};
+use super::{Lookup, VERSION, look_up};
 
-/// Before the bytes of a result, and of an error, which is shared and never kept.
+/// The first byte of an encoded result.
 const RESULT: u8 = b'r';
 const ERROR: u8 = b'e';
 
-/// A database whose results are kept, exactly as they were, for as long as it stays as it is, and so are the cells that phrases find.
+/// A database whose results, and the cells that phrases find, are cached without loss for as long as the data stay the same.
 ///
-/// The identity is read before a statement runs and after: when they differ, or the database cannot tell, nothing is kept. Neither is
-/// a result that could be another one over the same data (the time, chance, a view whose text is not known), nor an error.
+/// The identity is read before a statement runs and afterwards. When the two differ, or the engine cannot detect changes, nothing is
+/// cached. Neither is a result that could be another one over the same data (the time, chance, a view whose text is unknown), nor an error.
 pub struct CachedDatabase {
     inner: Arc<dyn Database>,
     cache: Arc<Cache>,
@@ -29,14 +30,14 @@ pub struct CachedDatabase {
 }
 
 impl CachedDatabase {
-    /// A database that looks here first. The limits are those that the database runs statements under.
+    /// Creates the layer around a database. `limits` are those under which the database runs statements.
     #[must_use]
     pub fn new(inner: Arc<dyn Database>, cache: Arc<Cache>, limits: &Limits) -> Self {
         let caps = (limits.rows, limits.result_bytes, limits.cell_bytes);
         Self { inner, cache, caps }
     }
 
-    /// The key of a statement with its relations spliced in; none when it is not to be kept.
+    /// The identity of the data and the key of a composed statement; `None` when its result is not to be cached.
     async fn key(&self, sql: &str) -> Option<(String, Key)> {
         if is_volatile(sql) {
             return None;
@@ -47,16 +48,17 @@ impl CachedDatabase {
         Some((identity, key))
     }
 
-    /// Runs the statement, and gives the result to who waits for it, as far as it is theirs too. Otherwise the next of them runs it.
-    async fn lead(&self, lead: Lead<'_>, query: &Query, sql: &str, identity: &str) -> Result<ResultSet, SqlError> {
+    /// Runs the statement, and shares the result with the calls that wait for it, as far as it is theirs too. Otherwise the next of them
+    /// runs the statement.
+    async fn lead(&self, lead: Lead<'_>, query: &SqlQuery, sql: &str, identity: &str) -> Result<ResultSet, SqlError> {
         let result = self.inner.run(query).await;
         if self.inner.identity().await.as_deref() != Some(identity) {
             return result;
         }
-        let Some(bytes) = landed(&result).await else { return result };
-        let is_kept = result.is_ok() && self.inner.catalog().await.is_ok_and(|catalog| !names_a_view(sql, &catalog));
-        if is_kept {
-            lead.keep(bytes).await
+        let Some(bytes) = encoded(&result).await else { return result };
+        let is_cached = result.is_ok() && self.inner.catalog().await.is_ok_and(|catalog| !names_a_view(sql, &catalog));
+        if is_cached {
+            lead.store(bytes).await
         } else {
             lead.share(bytes)
         }
@@ -64,13 +66,13 @@ impl CachedDatabase {
     }
 }
 
-/// A result or an error as bytes; none for an error that only this run met.
-async fn landed(result: &Result<ResultSet, SqlError>) -> Option<Arc<[u8]>> {
+/// A result or an error as bytes; `None` for an error that concerns this run alone.
+async fn encoded(result: &Result<ResultSet, SqlError>) -> Option<Arc<[u8]>> {
     match result {
         Ok(results) => {
             let results = results.clone();
-            let encoded = tokio::task::spawn_blocking(move || encode(&results).map(|bytes| tagged(RESULT, &bytes)));
-            outside::awaited(encoded).await.ok()?.ok()
+            let work = tokio::task::spawn_blocking(move || encode(&results).map(|bytes| tagged(RESULT, &bytes)));
+            blocking::awaited(work).await.ok()?.ok()
         }
         Err(error) if matches!(error.kind, SqlErrorKind::Cancelled | SqlErrorKind::Budget) => None,
         Err(error) => serde_json::to_vec(error).ok().map(|bytes| tagged(ERROR, &bytes)),
@@ -81,14 +83,14 @@ fn tagged(tag: u8, bytes: &[u8]) -> Arc<[u8]> {
     [&[tag], bytes].concat().into()
 }
 
-/// What [`landed`] wrote; none when it is something else.
-async fn understood(bytes: Arc<[u8]>) -> Option<Result<ResultSet, SqlError>> {
+/// Decodes what [`encoded`] returned; `None` when the bytes are something else.
+async fn decoded(bytes: Arc<[u8]>) -> Option<Result<ResultSet, SqlError>> {
     let read = move || match bytes.split_first()? {
         (&RESULT, results) => decode(results).ok().map(Ok),
         (&ERROR, error) => serde_json::from_slice(error).ok().map(Err),
         _ => None,
     };
-    outside::awaited(tokio::task::spawn_blocking(read)).await.ok()?
+    blocking::awaited(tokio::task::spawn_blocking(read)).await.ok()?
 }
 
 #[async_trait]
@@ -104,22 +106,17 @@ impl CellIndex for CachedDatabase {
         };
         let identity = self.inner.identity().await;
         let Some(key) = identity.as_deref().and_then(found) else { return self.inner.find(phrases, how, limit).await };
-        let lead = match self.cache.find(key).await {
-            Found::Value(bytes) => match serde_json::from_slice(&bytes) {
-                Ok(hits) => return Ok(hits),
-                Err(_) => {
-                    self.cache.forget(key).await;
-                    return self.inner.find(phrases, how, limit).await;
-                }
-            },
-            Found::Lead(lead) => lead,
+        let lead = match look_up(&self.cache, key, async |bytes| serde_json::from_slice(&bytes).ok()).await {
+            Lookup::Hit(hits) => return Ok(hits),
+            Lookup::Miss(lead) => lead,
         };
         let hits = self.inner.find(phrases, how, limit).await?;
-        if self.inner.is_repeatable()
+        if let Some(lead) = lead
+            && self.inner.is_repeatable()
             && self.inner.identity().await == identity
             && let Ok(bytes) = serde_json::to_vec(&hits)
         {
-            lead.keep(bytes.into()).await;
+            lead.store(bytes.into()).await;
         }
         Ok(hits)
     }
@@ -151,30 +148,25 @@ impl Database for CachedDatabase {
         std::iter::once("cache").chain(self.inner.layers()).collect()
     }
 
-    fn compose(&self, query: &Query) -> Result<String, SqlError> {
+    fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
         self.inner.compose(query)
     }
 
-    async fn check(&self, query: &Query) -> Result<Facts, SqlError> {
+    async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
         self.inner.check(query).await
     }
 
-    async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
+    async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
         self.inner.explain(query).await
     }
 
-    async fn run(&self, query: &Query) -> Result<ResultSet, SqlError> {
-        let sql = self.inner.compose(query)?;
+    async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
+        let sql = query.key(self.inner.as_ref())?;
         let Some((identity, key)) = self.key(&sql).await else { return self.inner.run(query).await };
-        match self.cache.find(key).await {
-            Found::Value(bytes) => match understood(bytes).await {
-                Some(result) => result,
-                None => {
-                    self.cache.forget(key).await;
-                    self.inner.run(query).await
-                }
-            },
-            Found::Lead(lead) => self.lead(lead, query, &sql, &identity).await,
+        match look_up(&self.cache, key, decoded).await {
+            Lookup::Hit(result) => result,
+            Lookup::Miss(Some(lead)) => self.lead(lead, query, &sql, &identity).await,
+            Lookup::Miss(None) => self.inner.run(query).await,
         }
     }
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use syrch_cache::{Cache, Options};
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
-    ModelProvider, Plan, PortError, Preview, Query, Reply, Sample, Usage,
+    ModelProvider, Plan, PortError, Preview, Reply, Sample, SqlQuery, Usage,
 };
 use syrch_core::{Catalog, Corpus, Dialect, Hit, ResultSet, SqlError, Table};
 use tokio::sync::Semaphore;
@@ -41,11 +41,11 @@ pub(super) fn failed(error: LlmError) -> ModelOutcome {
     ModelOutcome::sent(Err(error), None)
 }
 
-/// A model that answers by its script, the last line again and again; with a gate, one call for each permit.
+/// A model that answers by its script, the last line again and again; with permits, one call for each.
 pub(super) struct ScriptedModel {
     pub(super) identity: Mutex<Option<String>>,
     pub(super) script: Mutex<VecDeque<ModelOutcome>>,
-    pub(super) gate: Option<Semaphore>,
+    pub(super) permits: Option<Semaphore>,
     pub(super) calls: AtomicUsize,
 }
 
@@ -58,12 +58,12 @@ impl ScriptedModel {
         Arc::new(Self::of(script, Some(Semaphore::new(0))))
     }
 
-    fn of(script: impl IntoIterator<Item = ModelOutcome>, gate: Option<Semaphore>) -> Self {
+    fn of(script: impl IntoIterator<Item = ModelOutcome>, permits: Option<Semaphore>) -> Self {
         let identity = Mutex::new(Some("fake http://here m-2".into()));
-        Self { identity, script: Mutex::new(script.into_iter().collect()), gate, calls: AtomicUsize::new(0) }
+        Self { identity, script: Mutex::new(script.into_iter().collect()), permits, calls: AtomicUsize::new(0) }
     }
 
-    pub(super) fn be(&self, identity: Option<&str>) {
+    pub(super) fn set_identity(&self, identity: Option<&str>) {
         *self.identity.lock().unwrap() = identity.map(str::to_owned);
     }
 
@@ -96,8 +96,8 @@ impl ModelProvider for ScriptedModel {
 
     async fn complete(&self, _: &ModelCall) -> ModelOutcome {
         self.calls.fetch_add(1, Ordering::SeqCst);
-        if let Some(gate) = &self.gate {
-            gate.acquire().await.unwrap().forget();
+        if let Some(permits) = &self.permits {
+            permits.acquire().await.unwrap().forget();
         }
         let mut script = self.script.lock().unwrap();
         if script.len() > 1 { script.pop_front().unwrap() } else { script[0].clone() }
@@ -111,11 +111,11 @@ pub(super) struct ScriptedDatabase {
     /// Whether the file changes while a statement runs.
     pub(super) is_restless: bool,
     pub(super) views: Vec<String>,
-    pub(super) gate: Option<Semaphore>,
+    pub(super) permits: Option<Semaphore>,
     pub(super) runs: AtomicUsize,
-    /// How often cells were looked for.
+    /// How often cells were searched for.
     pub(super) finds: AtomicUsize,
-    /// Whether its index of cells ended too early.
+    /// Whether building its index of cells ended early.
     pub(super) is_late: bool,
 }
 
@@ -126,7 +126,7 @@ impl ScriptedDatabase {
             result: Mutex::new(result),
             is_restless: false,
             views: Vec::new(),
-            gate: None,
+            permits: None,
             runs: AtomicUsize::new(0),
             finds: AtomicUsize::new(0),
             is_late: false,
@@ -197,24 +197,24 @@ impl Database for ScriptedDatabase {
         Ok(Arc::new(Catalog { database: "scripted".into(), dialect: Dialect::Sqlite, tables }))
     }
 
-    fn compose(&self, query: &Query) -> Result<String, SqlError> {
+    fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
         let relations: String =
             query.relations.iter().map(|relation| format!("WITH {} AS ({}) ", relation.name, relation.sql)).collect();
         Ok(format!("{relations}{}", query.text))
     }
 
-    async fn check(&self, _: &Query) -> Result<Facts, SqlError> {
+    async fn check(&self, _: &SqlQuery) -> Result<Facts, SqlError> {
         Ok(Facts::default())
     }
 
-    async fn explain(&self, query: &Query) -> Result<Plan, SqlError> {
+    async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
         Ok(Plan { format: "scripted".into(), text: self.compose(query)?, cost: None, rows: None })
     }
 
-    async fn run(&self, _: &Query) -> Result<ResultSet, SqlError> {
+    async fn run(&self, _: &SqlQuery) -> Result<ResultSet, SqlError> {
         let run = self.runs.fetch_add(1, Ordering::SeqCst);
-        if let Some(gate) = &self.gate {
-            gate.acquire().await.unwrap().forget();
+        if let Some(permits) = &self.permits {
+            permits.acquire().await.unwrap().forget();
         }
         if self.is_restless {
             *self.identity.lock().unwrap() = Some(format!("after {run}"));

@@ -1,22 +1,23 @@
-//! Model calls behind the cache. Above the ledger's reservations: what is found here takes no slot, reserves nothing and costs no money.
+//! Model calls behind the cache. This layer is above the ledger's reservations: what the cache answers takes no slot, reserves nothing and
+//! costs no money.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use syrch_cache::{Cache, Found, Key, Kind, Lead};
+use syrch_cache::{Cache, Key, Kind, Lead};
 use syrch_core::Ledger;
 use syrch_core::ports::{
-    Estimate, LlmError, Message, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Reply, Request, Shape, Usage,
+    Estimate, LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Reply, Request, RequestKey, Usage,
 };
 
-use super::VERSION;
+use super::{Lookup, VERSION, look_up};
 
-/// A provider whose replies are kept. A call that finds its reply is charged as if it had been sent, money aside, and comes to the
-/// outcome that it had then, so that a guest cannot tell.
+/// A provider whose replies are cached. A call that the cache answers is charged as if it had been sent, money aside, and has the outcome
+/// that it had then, so that a guest cannot detect the cache.
 ///
-/// Kept are whole replies of the expected shape: no error and none that was cut off. An equal call under way is waited for, and its
-/// outcome is this one's too, unless it depends on who asked (a spent budget, a limit, a reply cut off).
+/// Only complete replies of the expected shape are cached: no errors, and no reply that was cut off. An equal call in flight is awaited,
+/// and its outcome is shared, unless it depends on its caller (a used-up budget, a limit, a reply cut off).
 pub struct CachedModel {
     inner: Arc<dyn ModelProvider>,
     cache: Arc<Cache>,
@@ -24,76 +25,59 @@ pub struct CachedModel {
     temperature: Option<f32>,
 }
 
-/// What of a request reaches the model. Purpose and subjects do not; which model a purpose goes to is in the provider's identity.
+/// What identifies a call for the cache, in the form whose bytes are the key. Which model a purpose goes to is in the provider's identity.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct CacheKey<'a> {
     version: &'a str,
-    messages: &'a [Message],
-    expect: &'a Shape,
-    model: Option<&'a str>,
-    /// Bits, since JSON has no word for every number.
-    temperature: Option<u32>,
-    top_p: Option<u32>,
-    max_tokens: Option<u32>,
-    stop: &'a [String],
-    logprobs: bool,
-    sample: u32,
+    #[serde(flatten)]
+    request: RequestKey<'a>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> CacheKey<'a> {
     fn of(request: &'a Request, default: Option<f32>) -> Self {
-        let sent = default.filter(|_| request.top_p.is_none());
-        Self {
-            version: VERSION,
-            messages: &request.messages,
-            expect: &request.expect,
-            model: request.model.as_deref(),
-            temperature: request.temperature.or(sent).map(f32::to_bits),
-            top_p: request.top_p.map(f32::to_bits),
-            max_tokens: request.max_tokens,
-            stop: &request.stop,
-            logprobs: request.logprobs,
-            sample: request.sample,
-        }
+        let sent = request.temperature.or(default.filter(|_| request.top_p.is_none()));
+        let request = RequestKey { purpose: None, temperature: sent.map(f32::to_bits), ..request.key() };
+        Self { version: VERSION, request }
     }
 }
 
-/// An outcome as it is kept and shared.
+/// An outcome as it is cached and shared.
 #[derive(Serialize, Deserialize)]
-struct Landed {
+struct StoredOutcome {
     result: Result<Reply, LlmError>,
     usage: Option<Usage>,
     sent: bool,
 }
 
 impl CachedModel {
-    /// A provider that looks here first and charges hits to this ledger.
+    /// Creates the layer around a provider; hits are charged to this ledger.
     #[must_use]
     pub fn new(inner: Arc<dyn ModelProvider>, cache: Arc<Cache>, ledger: Arc<Ledger>) -> Self {
         Self { inner, cache, ledger, temperature: None }
     }
 
-    /// The same for a provider that sends this temperature where a request has none and no `top_p` either: a request that asks for just that is
-    /// the same call.
+    /// The layer around a provider that sends this temperature where a request has neither a temperature nor `top_p`. A request with just
+    /// that temperature then has the same key.
     #[must_use]
     pub fn sending(self, temperature: f32) -> Self {
         Self { temperature: Some(temperature), ..self }
     }
 
-    /// None for a call that is not to be kept, and for a model that is not configured (any more): the provider refuses it.
+    /// The call's key. `None` for a call whose reply is not to be cached, and for a model that is not configured any more, which the
+    /// provider refuses.
     fn key(&self, call: &ModelCall) -> Option<Key> {
         let request = &call.request;
         if request.model.as_ref().is_some_and(|name| !self.inner.models().contains(name)) {
             return None;
         }
         let identity = self.inner.identity(call)?;
-        let asked = serde_json::to_vec(&Asked::of(request, self.temperature)).ok()?;
+        let asked = serde_json::to_vec(&CacheKey::of(request, self.temperature)).ok()?;
         Some(Key::new(Kind::Llm, &identity, &asked))
     }
 
-    /// Charges a call that was not sent for what its answer used.
-    fn charge(&self, call: &ModelCall, landed: Landed) -> ModelOutcome {
-        let Landed { result, usage, sent } = landed;
+    /// Charges a call that the cache answered for what it used when it was sent.
+    fn charge(&self, call: &ModelCall, stored: StoredOutcome) -> ModelOutcome {
+        let StoredOutcome { result, usage, sent } = stored;
         if !sent && let Err(error) = result {
             return ModelOutcome::unsent(error);
         }
@@ -115,19 +99,20 @@ fn reserved(estimate: &Estimate) -> Usage {
     }
 }
 
-/// Gives an outcome to who waits for it, and keeps it, as far as it is fit for that. Otherwise the next of them makes the call.
-async fn land(lead: Lead<'_>, outcome: &ModelOutcome) {
+/// Shares an outcome with the calls that wait for it and caches it, as far as it is fit for that. Otherwise the next of them makes the
+/// call.
+async fn store(lead: Lead<'_>, outcome: &ModelOutcome) {
     let is_good = outcome.result.as_ref().is_ok_and(|reply| !reply.truncated);
-    if !is_good && !outcome.result.as_ref().is_err_and(is_everybodys) {
+    if !is_good && !outcome.result.as_ref().is_err_and(is_shared) {
         return;
     }
-    let landed = Landed { result: outcome.result.clone(), usage: outcome.usage.clone(), sent: outcome.sent };
-    let Ok(bytes) = serde_json::to_vec(&landed) else { return };
-    if is_good { lead.keep(bytes.into()).await } else { lead.share(bytes.into()) }
+    let stored = StoredOutcome { result: outcome.result.clone(), usage: outcome.usage.clone(), sent: outcome.sent };
+    let Ok(bytes) = serde_json::to_vec(&stored) else { return };
+    if is_good { lead.store(bytes.into()).await } else { lead.share(bytes.into()) }
 }
 
-/// Whether another search that asks the same would have got the same error.
-fn is_everybodys(error: &LlmError) -> bool {
+/// Whether the same call of another search would have failed with the same error.
+fn is_shared(error: &LlmError) -> bool {
     matches!(error, LlmError::Refused(_) | LlmError::Malformed(_) | LlmError::Unsupported(_) | LlmError::Unavailable(_))
 }
 
@@ -143,17 +128,13 @@ impl ModelLayer for CachedModel {
 
     async fn call(&self, call: &ModelCall) -> ModelOutcome {
         let Some(key) = self.key(call) else { return self.inner.complete(call).await };
-        match self.cache.find(key).await {
-            Found::Value(bytes) => match serde_json::from_slice(&bytes) {
-                Ok(landed) => self.charge(call, landed),
-                Err(_) => {
-                    self.cache.forget(key).await;
-                    self.inner.complete(call).await
-                }
-            },
-            Found::Lead(lead) => {
+        match look_up(&self.cache, key, async |bytes| serde_json::from_slice(&bytes).ok()).await {
+            Lookup::Hit(stored) => self.charge(call, stored),
+            Lookup::Miss(lead) => {
                 let outcome = self.inner.complete(call).await;
-                land(lead, &outcome).await;
+                if let Some(lead) = lead {
+                    store(lead, &outcome).await;
+                }
                 outcome
             }
         }

@@ -1,17 +1,16 @@
-//! Statements whose result may be another one over the same data: those are not kept.
+//! Statements whose result may differ over the same data: these are not cached.
 //!
-//! The rule reads words, not syntax, wherever they stand: in a text, a comment or a quoted name as well. So it errs on the safe side:
-//! a statement that asks for the status `'now'` is not kept, and one that calls `random()` in whatever spelling is not either.
-//! Functions of dates are fine as long as they are told which time they work on. What it cannot see is a time that the statement makes
-//! up from parts, such as `'n' || 'ow'`. What a view does inside cannot be read here either, so a statement that names one is not
-//! kept.
+//! The rule reads words, not syntax, wherever they stand: in a text, a comment or a quoted name as well. So it errs on the safe side: a
+//! statement that compares a status with `'now'` is not cached, and one that calls `random()`, in whatever spelling, is not either.
+//! Functions of dates are cached as long as they name the time that they work on. A time that the statement makes up from parts, such as
+//! `'n' || 'ow'`, is not detected. What a view does inside cannot be read here either, so a statement that names a view is not cached.
 
 use std::collections::HashSet;
 
 use syrch_core::Catalog;
 
-/// Words that make a statement volatile wherever they stand: the time, SQLite's modifiers that stand for it when they come first, and who asks.
-/// Sorted.
+/// Words that make a statement volatile wherever they stand: the time, SQLite's modifiers that stand for it when they come first, and the
+/// user. They are sorted.
 const WORDS: &[&str] = &[
     "current_date",
     "current_role",
@@ -33,8 +32,9 @@ const WORDS: &[&str] = &[
     "utc_timestamp",
     "yesterday",
 ];
-/// Functions that do: chance, the session, sequences, the time again. Sorted.
+/// Functions that make a statement volatile: chance, the session, sequences, the time again. They are sorted.
 const CALLS: &[&str] = &[
+    "age",
     "clock_timestamp",
     "connection_id",
     "curdate",
@@ -67,12 +67,12 @@ const CALLS: &[&str] = &[
     "uuidv4",
     "uuidv7",
 ];
-/// Functions that mean the present when they are given nothing. SQLite's.
+/// Functions of SQLite that return the present when they have no argument.
 const DATES: [&str; 5] = ["date", "datetime", "julianday", "time", "unixepoch"];
-/// Likewise when they are given a format alone; also Spark's, which takes the present likewise.
+/// Functions that use the present when a format is their only argument; Spark's do likewise.
 const FORMATS: [&str; 2] = ["strftime", "unix_timestamp"];
 
-/// Whether a result of the statement must not be kept.
+/// Whether the result of a statement must not be cached.
 pub(super) fn is_volatile(sql: &str) -> bool {
     let mut at = 0;
     for word in sql.split(is_between) {
@@ -101,15 +101,15 @@ pub(super) fn names_a_view(sql: &str, catalog: &Catalog) -> bool {
     let words = |text: &str| -> HashSet<String> {
         text.split(is_between).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
     };
-    let spoken = words(sql);
-    catalog.tables.iter().filter(|table| table.is_view()).any(|view| words(&view.name).is_subset(&spoken))
+    let named = words(sql);
+    catalog.tables.iter().filter(|table| table.is_view()).any(|view| words(&view.name).is_subset(&named))
 }
 
 fn is_between(c: char) -> bool {
     !c.is_alphanumeric() && c != '_'
 }
 
-/// What follows the parenthesis of a call, when a call or a comment follows; the name may have been quoted.
+/// The text after the parenthesis of a call, where a call or a comment follows; the function's name may have been quoted.
 fn arguments(rest: &str) -> Option<&str> {
     let rest = rest.trim_start_matches(['"', '`', ']']).trim_start();
     rest.strip_prefix('(').or_else(|| is_comment(rest).then_some(rest)).map(str::trim_start)
@@ -119,7 +119,7 @@ fn is_comment(text: &str) -> bool {
     text.starts_with("--") || text.starts_with("/*")
 }
 
-/// Whether there is an argument; behind a comment nobody looks.
+/// Whether there is an argument. What follows a comment is not examined, so it counts as none.
 fn begins_plainly(given: &str) -> bool {
     !given.starts_with(')') && !is_comment(given)
 }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_statements_are_kept() {
+    fn ordinary_statements_are_cached() {
         for sql in [
             "SELECT sum(amount) FROM orders WHERE status = 'open' ORDER BY 1 LIMIT 5",
             "SELECT strftime('%Y-%m', o_orderdate), count(*) FROM orders GROUP BY 1",

@@ -1,4 +1,4 @@
-//! A model whose calls end as they are told.
+//! A model whose calls have given outcomes.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -21,7 +21,7 @@ pub(crate) fn answered() -> ModelOutcome {
     ModelOutcome::sent(Ok(reply), Some(usage))
 }
 
-/// A model whose calls end as they are told, and answer after that; each is estimated at 100 tokens.
+/// A model whose calls have these outcomes, and succeed after that; each is estimated at 100 tokens.
 pub(crate) struct ScriptedModel {
     name: String,
     models: Vec<String>,
@@ -40,18 +40,18 @@ impl ScriptedModel {
         Self { name: name.to_owned(), models, outcomes: Mutex::default(), asked: Mutex::default() }
     }
 
-    /// Ends so after what it was told before.
+    /// Adds outcomes after those that are left.
     pub(crate) fn then<const N: usize>(&self, outcomes: [ModelOutcome; N]) {
         self.outcomes.lock().unwrap().extend(outcomes);
     }
 
-    /// When each call came.
+    /// The time of each call.
     pub(crate) fn times(&self) -> Vec<Instant> {
         self.asked.lock().unwrap().iter().map(|(time, _)| *time).collect()
     }
 
-    /// What each call said.
-    pub(crate) fn heard(&self) -> Vec<String> {
+    /// The first message of each call.
+    pub(crate) fn prompts(&self) -> Vec<String> {
         self.asked.lock().unwrap().iter().map(|(_, request)| request.messages[0].text.clone()).collect()
     }
 

@@ -1,10 +1,10 @@
 //! The Messages API as Anthropic documents it.
 //!
-//! What differs from chat completions: the system prompt stands apart, speakers take turns and the user begins, an output limit must be
-//! given, temperatures end at 1, and there is neither a seed nor log probabilities: those of a request are left out. A document of a
-//! schema is asked for in words.
+//! The differences from chat completions: the system prompt is a field of its own, user and assistant alternate and the user begins, an
+//! output limit is required, temperatures end at 1, and there is neither a seed nor log probabilities, so these are left out. A document of
+//! a schema is requested by the prompt.
 //!
-//! The client is tested against servers of our own that are written to the documented protocol; no test speaks to a vendor's endpoint.
+//! Tests use servers in this repository that implement the documented protocol; none uses a vendor's endpoint.
 
 mod wire;
 
@@ -13,23 +13,23 @@ use syrch_core::ports::Request;
 
 use crate::http::{Answer, HttpProvider, Protocol, Settings};
 
-/// Where the API is, as its documentation says.
+/// The documented address of the API.
 pub const ANTHROPIC_BASE_URL: &str = "https://api.anthropic.com";
 
-/// The provider of one endpoint that speaks the Messages API.
+/// The provider of one endpoint with the Messages API.
 pub type AnthropicProvider = HttpProvider<Anthropic>;
 
-/// The protocol.
+/// The protocol of the Messages API.
 #[derive(Debug, Clone, Copy)]
 pub struct Anthropic;
 
 impl Protocol for Anthropic {
     const NAME: &'static str = "anthropic";
     const REPLY: &'static str = "a message of the Messages API";
-    /// Some models take `temperature` or `top_p`, but not both, and name both when they refuse.
+    /// Some models accept `temperature` or `top_p`, but not both, and name both when they refuse.
     const OPTIONAL: &'static [&'static str] = &["top_p", "temperature", "stop_sequences"];
 
-    /// The base may end in `/v1` or before it; the full address will do, too.
+    /// The base URL may end with `/v1` or before it; the full address is accepted, too.
     fn address(base: &str) -> (String, String) {
         let base =
             base.trim_end_matches("/messages").trim_end_matches('/').trim_end_matches("/v1").trim_end_matches('/');

@@ -1,12 +1,13 @@
-//! The Messages API as values: the request's body, and what is read out of a reply's.
+//! The bodies of the Messages API: writing that of a request and reading that of a reply.
 
 use serde_json::{Map, Value, json};
 use syrch_core::ports::{Message, Request, Shape, Speaker, Usage};
+use syrch_replies::size::output_tokens;
 
-use crate::http::values::{self, count, decimal, output_tokens, schema_in_words};
+use crate::http::values::{self, count, decimal, schema_in_words};
 use crate::http::{Answer, Settings, Stopped};
 
-/// What the user says first in a prompt in which the user says nothing first: the protocol wants the user to begin.
+/// The first message of a prompt that does not begin with the user, which the protocol requires.
 const OPENING: &str = "Begin.";
 
 /// The body of one request.
@@ -20,21 +21,21 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     }
     body.insert("messages".into(), turns.iter().map(|(role, text)| json!({"role": role, "content": text})).collect());
     let mut optional = |name: &'static str, value: Option<Value>| {
-        if let Some(value) = value.filter(|_| !settings.habits.dropped.contains(name)) {
+        if let Some(value) = value.filter(|_| !settings.quirks.dropped.contains(name)) {
             body.insert(name.into(), value);
         }
     };
-    // One of the two is to be altered, not both: the configured temperature gives way to a request's own `top_p`.
+    // Only one of the two may be set: a `top_p` of the request replaces the configured temperature.
     let usual = settings.temperature.filter(|_| request.top_p.is_none());
     optional("temperature", request.temperature.or(usual).and_then(|value| decimal(value, 1.0)));
     optional("top_p", request.top_p.and_then(|value| decimal(value, 1.0)));
-    // A sequence of blanks alone is an error of the request.
+    // The API refuses stop sequences of blanks only.
     let stops: Vec<&String> = request.stop.iter().filter(|stop| !stop.trim().is_empty()).collect();
     optional("stop_sequences", (!stops.is_empty()).then(|| json!(stops)));
     Value::Object(body)
 }
 
-/// The system prompt, and the turns: by role and text, the user first, no two of one role in a row, none of them empty.
+/// The system prompt, and the turns as role and text: the user first, no two of one role in a row, none empty.
 fn turns(request: &Request) -> (String, Vec<(&'static str, String)>) {
     let said = |speaker: Speaker| {
         let is_said = move |message: &&Message| message.speaker == speaker && !message.text.trim().is_empty();
@@ -60,14 +61,14 @@ fn turns(request: &Request) -> (String, Vec<(&'static str, String)>) {
     {
         text.push_str(&schema_in_words(schema));
     }
-    // The beginning of a reply, which the model goes on from, must not end in blanks.
+    // The beginning of a reply, which the model continues, must not end with blanks.
     if let Some(("assistant", text)) = turns.last_mut().map(|(role, text)| (*role, text)) {
         text.truncate(text.trim_end().len());
     }
     (system, turns)
 }
 
-/// Reads a body; none when it is no message. `model` names the model when the reply does not.
+/// Reads a body; none if it is no message. `model` is the name of the model if the body has none.
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let blocks = body.get("content")?.as_array().filter(|_| body["type"] == "message")?;
     let kind = |block: &Value, kind: &str| block["type"] == kind;
@@ -76,7 +77,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let stopped = match body["stop_reason"].as_str() {
         Some("refusal") if text.trim().is_empty() => Stopped::Refused("the model would not answer".to_owned()),
         Some("refusal") => Stopped::Refused(text.clone()),
-        // A turn that pauses is to be gone on with, which only tools of the server's ask for.
+        // Only tools of the server pause a turn, and none are offered.
         Some("max_tokens" | "model_context_window_exceeded" | "pause_turn") => Stopped::Length,
         _ => Stopped::Complete,
     };
@@ -84,7 +85,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     Some(Answer { text, stopped, called_tools, logprob: None, usage: usage(body, model) })
 }
 
-/// The tokens of a prompt are reported in three parts, by what a prompt cache had of it.
+/// The tokens of a prompt are reported in three parts: new ones, and those read from and written to a prompt cache.
 fn usage(body: &Value, model: &str) -> Option<Usage> {
     let usage = body.get("usage")?;
     let tokens = |name: &str| usage.get(name).and_then(count);
@@ -99,7 +100,7 @@ mod tests {
     use syrch_core::ports::Purpose;
 
     use super::*;
-    use crate::http::Habits;
+    use crate::http::Quirks;
 
     fn request(messages: &[(Speaker, &str)], expect: Shape) -> Request {
         let message = |(speaker, text): &(Speaker, &str)| Message { speaker: *speaker, text: (*text).into() };
@@ -119,8 +120,8 @@ mod tests {
     }
 
     fn body_of(request: &Request) -> Value {
-        let habits = Habits::default();
-        body(request, &Settings { model: "m", temperature: Some(0.5), max_tokens: 100, habits: &habits })
+        let quirks = Quirks::default();
+        body(request, &Settings { model: "m", temperature: Some(0.5), max_tokens: 100, quirks: &quirks })
     }
 
     #[test]
@@ -169,8 +170,8 @@ mod tests {
         assert_eq!((body.get("temperature"), &body["top_p"]), (None, &json!(0.9)));
         request.top_p = None;
         assert_eq!(body_of(&request)["temperature"], json!(0.5));
-        let habits = Habits { dropped: ["temperature", "stop_sequences"].into(), ..Habits::default() };
-        let settings = Settings { model: "m", temperature: Some(0.5), max_tokens: 9, habits: &habits };
+        let quirks = Quirks { dropped: ["temperature", "stop_sequences"].into(), ..Quirks::default() };
+        let settings = Settings { model: "m", temperature: Some(0.5), max_tokens: 9, quirks: &quirks };
         let keys: Vec<String> = super::body(&request, &settings).as_object().unwrap().keys().cloned().collect();
         assert_eq!(keys, ["model", "max_tokens", "messages"]);
     }

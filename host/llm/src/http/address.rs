@@ -1,4 +1,4 @@
-//! Which addresses are this machine's own: a key may go there without encryption.
+//! The addresses of this machine, to which a key may be sent without encryption.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -16,13 +16,13 @@ fn is_local_name(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost")
 }
 
-/// Whether a key that is sent to a URL could be read on its way.
+/// Whether a key that is sent to a URL goes to another machine without encryption.
 #[must_use]
 pub fn is_exposed(url: &Url) -> bool {
     url.scheme() != "https" && !is_loopback(url)
 }
 
-/// A client that keeps to this machine where the URL's name says so: such a name is not looked up.
+/// Makes the client resolve `localhost` and names below it to this machine, without asking a name server. Other names are resolved as usual.
 pub fn kept_local(builder: ClientBuilder, url: &Url) -> ClientBuilder {
     // The port is that of the URL.
     let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_may_be_told_in_the_open() {
+    fn only_this_machine_needs_no_encryption() {
         for own in [
             "http://127.0.0.1:11434/v1",
             "http://127.255.255.254",
@@ -76,7 +76,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_address_is_told_by_its_network(address in any::<u32>()) {
+        fn every_address_is_reported_by_its_network(address in any::<u32>()) {
             let address = Ipv4Addr::from(address);
             prop_assert_eq!(exposed(&format!("http://{address}/v1")), address.octets()[0] != 127);
         }

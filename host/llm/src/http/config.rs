@@ -1,4 +1,4 @@
-//! What the user configures of an endpoint.
+//! The configuration of an endpoint.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,26 +9,26 @@ use syrch_core::Limits;
 
 use super::Protocol;
 
-/// One endpoint and the models behind it. It comes from the user's own configuration, never from a guest or a project's file.
+/// The configuration of one endpoint and its models. It comes from the user's own configuration, never from a guest or a project's file.
 #[derive(Clone)]
 pub struct EndpointConfig {
-    /// Where the protocol is found, such as `https://api.openai.com/v1` or `http://localhost:11434/v1`.
+    /// The URL below which the protocol's addresses are, such as `https://api.openai.com/v1` or `http://localhost:11434/v1`.
     pub base_url: String,
-    /// Sent to that endpoint and nowhere else; without one (or an empty one) no header for it is sent.
+    /// The key, which is sent to this endpoint only. Without a key, or with an empty one, its header is not sent.
     pub api_key: Option<SecretString>,
-    /// Whether the key may go over plain HTTP to another machine, where whoever sits between can read it.
+    /// Whether the key may be sent over plain HTTP to another machine, where others can read it on its way.
     pub insecure: bool,
-    /// The model that answers when a request names none.
+    /// The model of requests that name none.
     pub model: String,
     /// Further models that a request may name.
     pub models: Vec<String>,
-    /// For requests that set none; without one the endpoint's own default holds.
+    /// The temperature of requests that set none; without it, the endpoint's default holds.
     pub temperature: Option<f32>,
     /// Output tokens of one call at most; a request may ask for fewer.
     pub max_tokens: u32,
     /// Time for one exchange, from connecting to the reply's last byte.
     pub timeout: Duration,
-    /// Bytes of prompts and replies.
+    /// The bounds of prompts and replies.
     pub limits: Limits,
 }
 
@@ -49,7 +49,7 @@ impl EndpointConfig {
         }
     }
 
-    /// Whether it can work at all, whatever the endpoint says.
+    /// Fails if no request can succeed with this configuration.
     pub(super) fn check(&self) -> Result<(), EndpointError> {
         if self.model.trim().is_empty() {
             return Err(EndpointError::Model);
@@ -63,7 +63,7 @@ impl EndpointConfig {
         Ok(())
     }
 
-    /// The address that requests go to, and the base as people may see it.
+    /// The address of requests, and the base URL as it is shown.
     pub(super) fn address<P: Protocol>(&self) -> Result<(Url, String), EndpointError> {
         let bad = |reason: &str| EndpointError::BaseUrl { reason: reason.to_owned() };
         let (target, base) = P::address(self.base_url.trim().trim_end_matches('/'));
@@ -95,7 +95,7 @@ impl EndpointConfig {
 
 impl fmt::Debug for EndpointConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An address that is not usable may hold a key.
+        // A malformed address may contain a key.
         let base = Url::parse(self.base_url.trim()).ok().and_then(|url| Some(url.host_str()?.to_owned()));
         f.debug_struct("EndpointConfig")
             .field("host", &base)
@@ -111,19 +111,19 @@ impl fmt::Debug for EndpointConfig {
 /// Why an endpoint cannot be used as configured. No variant shows the key or the address, which may hold one.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    /// The base URL is none, or holds what it must not.
+    /// The base URL is malformed, or contains a user, a query or a fragment.
     #[error("the base URL is not usable: {reason}")]
     BaseUrl {
-        /// What is wrong with it.
+        /// Why the URL cannot be used.
         reason: String,
     },
     /// The key would go to another machine without encryption.
-    #[error("the API key would go over plain http to `{host}`, and whoever sits between could read it")]
+    #[error("the API key would go over plain http to `{host}`, where others could read it on its way")]
     Exposed {
-        /// The other machine.
+        /// The host name of the other machine.
         host: String,
     },
-    /// The key cannot stand in a header.
+    /// The key has characters that a header cannot have.
     #[error("the API key holds characters that no key has")]
     Key,
     /// No model is named.
@@ -132,7 +132,7 @@ pub enum EndpointError {
     /// No output token is allowed, or no time.
     #[error("{0} must be greater than zero")]
     Zero(&'static str),
-    /// The HTTP client cannot be made, such as without any CA certificate on the machine.
+    /// The HTTP client cannot be made, for example because the machine has no CA certificates.
     #[error("the HTTPS client cannot be set up")]
     Client(#[source] reqwest::Error),
 }

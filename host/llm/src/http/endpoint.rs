@@ -1,4 +1,4 @@
-//! One HTTP exchange with the endpoint, and its failures in words that say what to check.
+//! One HTTP exchange with the endpoint, and error messages that name what to check.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::{EndpointConfig, EndpointError, Protocol, is_exposed, kept_local, sta
 const ERROR_TEXT: usize = 200;
 /// Bytes of an error's body that are read.
 const ERROR_BODY: usize = 64 << 10;
-/// Values of a reply at most: with log probabilities each token has some ten.
+/// JSON values of a reply at most. With log probabilities, a token has about ten.
 const VALUES: usize = 1 << 18;
 /// Time to connect, within the time of the whole exchange.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -25,15 +25,14 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How an exchange failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// Nothing reached the endpoint.
+    /// The request did not reach the endpoint.
     Unsent(LlmError, Retry),
-    /// The endpoint may have worked on it.
+    /// The request was sent, so the endpoint may have processed it.
     Sent(LlmError, Retry),
-    /// The endpoint answered with an error; `text` is what it says.
+    /// The endpoint answered with an error status.
     Status {
-        /// The status code.
         status: StatusCode,
-        /// Its own words, cut and without the key.
+        /// The endpoint's message, shortened and without the key.
         text: String,
         /// Whether the same request may succeed later.
         retry: Retry,
@@ -45,9 +44,9 @@ pub(super) struct Endpoint {
     client: Client,
     target: Url,
     base: String,
-    /// What a good reply is.
+    /// The name of a good reply, for messages.
     reply: &'static str,
-    /// The headers as people may see them.
+    /// The headers as they are shown.
     shown: Vec<(String, String)>,
     key: Option<SecretString>,
     timeout: Duration,
@@ -64,7 +63,7 @@ impl Endpoint {
             return Err(EndpointError::Exposed { host: target.host_str().unwrap_or_default().to_owned() });
         }
         let (headers, shown) = headers::<P>(key.as_deref())?;
-        // Another part of the process may have chosen a provider already; either will do.
+        // This fails if another part of the process has installed a provider; any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .default_headers(headers)
@@ -79,18 +78,18 @@ impl Endpoint {
             builder = builder.tls_certs_only([]);
         }
         let client = kept_local(builder, &target).build().map_err(EndpointError::Client)?;
-        // Text may double when it is escaped, and log probabilities stand beside each token.
+        // Escapes may double the text, and log probabilities add to each token.
         let body_bytes = config.limits.reply_bytes.saturating_mul(8).saturating_add(ERROR_BODY);
         let (key, timeout) = (key.map(Into::into), config.timeout);
         Ok(Self { client, target, base, reply: P::REPLY, shown, key, timeout, body_bytes })
     }
 
-    /// The base URL as people may see it.
+    /// The base URL as it is shown.
     pub(super) fn base(&self) -> &str {
         &self.base
     }
 
-    /// What [`Endpoint::post`] would send.
+    /// The request that [`Endpoint::post`] would send.
     pub(super) fn preview(&self, body: Value) -> Preview {
         Preview { method: "POST".to_owned(), url: self.target.to_string(), headers: self.shown.clone(), body }
     }
@@ -102,7 +101,7 @@ impl Endpoint {
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
-            // What cannot be read of an error's body is not worth another error.
+            // If the body of an error cannot be read, the error has no text.
             let (bytes, _) = self.read(response, ERROR_BODY).await.unwrap_or_default();
             let retry = status::retry(status, &headers, &bytes);
             return Err(Failure::Status { status, text: self.quote(&values::error_text(&bytes)), retry });
@@ -114,33 +113,33 @@ impl Endpoint {
         serde_json::from_slice(&bytes).map_err(|error| {
             let begins = self.quote(&String::from_utf8_lossy(&bytes));
             let error_text = self.broken(&format!("its reply is no JSON and begins `{begins}`"));
-            // A document that ends too early broke off on its way.
+            // A document that ends too early was cut off on its way.
             Failure::Sent(error_text, if error.is_eof() { Retry::Yes } else { Retry::No })
         })
     }
 
-    /// The error for an endpoint that does not keep to the protocol.
+    /// The error for a reply that violates the protocol.
     pub(super) fn broken(&self, what: &str) -> LlmError {
         let (base, reply) = (&self.base, self.reply);
         LlmError::Unavailable(format!("{base} does not answer with {reply}: {what}; check the base URL"))
     }
 
-    /// The error for a status.
+    /// The error for an error status.
     pub(super) fn refused(&self, status: StatusCode, text: &str, model: &str) -> LlmError {
         let (base, advice) = (&self.base, status::advice(status, self.key.is_some(), model));
-        let said = if text.is_empty() { String::new() } else { format!("; it says: {text}") };
+        let reason = if text.is_empty() { String::new() } else { format!("; it says: {text}") };
         let name = status.canonical_reason().map_or_else(String::new, |name| format!(" {name}"));
-        LlmError::Unavailable(format!("{base} answered {}{name}: {advice}{said}", status.as_str()))
+        LlmError::Unavailable(format!("{base} answered {}{name}: {advice}{reason}", status.as_str()))
     }
 
-    /// A foreign text as it may be shown: one line, cut, without the key.
+    /// A text of the endpoint as it is shown: one line, shortened, without the key.
     pub(super) fn quote(&self, text: &str) -> String {
         let line = self.scrub(text).split_whitespace().map(mask).collect::<Vec<_>>().join(" ");
         let line: String = line.chars().filter(|c| !c.is_control()).collect();
         clip(&line, ERROR_TEXT).to_owned()
     }
 
-    /// The text without the key, should an endpoint send it back.
+    /// The text without the key, in case the endpoint returns it.
     pub(super) fn scrub(&self, text: &str) -> String {
         match &self.key {
             Some(key) if text.contains(key.expose_secret()) => text.replace(key.expose_secret(), "***"),
@@ -148,13 +147,13 @@ impl Endpoint {
         }
     }
 
-    /// A body up to `most` bytes, and whether that is all of it.
+    /// The first `most` bytes of a body, and whether the body ends there.
     async fn read(&self, mut response: Response, most: usize) -> Result<(Vec<u8>, bool), Failure> {
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(error))? {
-            let room = most - bytes.len();
-            if chunk.len() > room {
-                bytes.extend_from_slice(&chunk[..room]);
+            let space = most - bytes.len();
+            if chunk.len() > space {
+                bytes.extend_from_slice(&chunk[..space]);
                 return Ok((bytes, false));
             }
             bytes.extend_from_slice(&chunk);
@@ -183,7 +182,7 @@ impl Endpoint {
     }
 }
 
-/// The headers of each request, and the same as people may see them.
+/// The headers of each request, and the same as they are shown.
 fn headers<P: Protocol>(key: Option<&str>) -> Result<(HeaderMap, Vec<(String, String)>), EndpointError> {
     let mut headers = HeaderMap::new();
     let mut shown = vec![("content-type".to_owned(), "application/json".to_owned())];
@@ -201,7 +200,7 @@ fn headers<P: Protocol>(key: Option<&str>) -> Result<(HeaderMap, Vec<(String, St
     Ok((headers, shown))
 }
 
-/// The innermost reason, which is the one that a person can do something about.
+/// The innermost cause, which is the most specific one.
 fn root_cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
@@ -211,7 +210,7 @@ fn root_cause(error: &reqwest::Error) -> String {
     if is_outermost { "the connection failed".to_owned() } else { cause.to_string() }
 }
 
-/// A word that looks like a key of the common form is hidden, even when it is not ours: some endpoints quote half of it.
+/// Hides the rest of a word from `sk-` on, the usual beginning of a key: some endpoints quote a part of the key.
 fn mask(word: &str) -> String {
     word.find("sk-").map_or_else(|| word.to_owned(), |at| format!("{}sk-***", &word[..at]))
 }
@@ -238,15 +237,15 @@ mod tests {
     }
 
     #[test]
-    fn statuses_say_what_to_check() {
+    fn errors_for_statuses_name_what_to_check() {
         let endpoint = endpoint::<OpenAi>("k").unwrap();
-        let says = |status: u16| endpoint.refused(StatusCode::from_u16(status).unwrap(), "x", "m").to_string();
-        assert!(says(401).contains("401 Unauthorized: check the API key; it says: x"), "{}", says(401));
+        let message = |status: u16| endpoint.refused(StatusCode::from_u16(status).unwrap(), "x", "m").to_string();
+        assert!(message(401).contains("401 Unauthorized: check the API key; it says: x"), "{}", message(401));
         assert!(
-            says(404).contains("model `m`")
-                && says(429).contains("rate limit")
-                && says(503).contains("endpoint failed")
-                && says(529).contains("answered 529: the endpoint is overloaded")
+            message(404).contains("model `m`")
+                && message(429).contains("rate limit")
+                && message(503).contains("endpoint failed")
+                && message(529).contains("answered 529: the endpoint is overloaded")
         );
     }
 

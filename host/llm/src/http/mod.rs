@@ -1,21 +1,21 @@
-//! What clients of model endpoints share: the configuration, one exchange over HTTP, its failures in words, and how an endpoint wants to
-//! be asked.
+//! What the clients of model endpoints share: the configuration, an exchange over HTTP, its errors, and the request forms that an endpoint
+//! accepts.
 //!
-//! A client is a [`Protocol`]: where a request goes, what its body and its headers hold, and what a reply says. Everything else is
-//! here, so that all clients keep to the same rules: no redirect is followed and no proxy used, the key goes to the configured address or
-//! nowhere, and over plain HTTP only to this machine, bodies are read up to a bound, and a call makes one request. Whether to make another is for the layers around it.
+//! A client is a [`Protocol`]: the address and headers of requests, their bodies, and how a reply is read. Everything else is here, so that
+//! the same rules hold for all clients: no redirect is followed and no proxy is used, the key is sent to the configured address only, and
+//! over plain HTTP only to this machine, bodies are read up to a bound, and a call makes one request. The layers decide about another one.
 
 mod address;
 mod config;
 mod endpoint;
-mod habits;
 mod protocol;
 mod provider;
+mod quirks;
 mod status;
 pub(crate) mod values;
 
 pub use address::{is_exposed, is_loopback, kept_local};
 pub use config::{EndpointConfig, EndpointError};
-pub use habits::{Habits, Structured};
 pub use protocol::{Answer, ListRequest, Protocol, Settings, Stopped, list_of_models};
 pub use provider::HttpProvider;
+pub use quirks::{Quirks, Structured};

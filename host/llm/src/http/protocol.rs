@@ -1,23 +1,22 @@
-//! What one protocol is to the client of it.
+//! The trait of a protocol.
 
 use serde_json::Value;
 use syrch_core::ports::{LlmError, Request, Shape, Usage};
 use syrch_core::{Json, Limits};
+use syrch_replies::shape;
 
-use super::Habits;
-use crate::shape;
+use super::Quirks;
 
-/// A protocol over HTTP and JSON that models are asked by.
+/// A protocol over HTTP and JSON for calling models.
 pub trait Protocol: Send + Sync + 'static {
-    /// The provider's name in reports.
+    /// The name of the provider in reports.
     const NAME: &'static str;
-    /// What a good reply is, in words that end `… does not answer with`.
+    /// The name of a good reply, which completes the message `… does not answer with`.
     const REPLY: &'static str;
-    /// Parameters that a call can do without when an endpoint refuses them by name; of several that it names, the first goes.
+    /// Optional parameters, which are left out when an endpoint refuses them by name; if it names several, the first of them.
     const OPTIONAL: &'static [&'static str];
 
-    /// The address that requests go to, from the base that the user configured, without slashes at its end; and the base as people may
-    /// see it.
+    /// The address of requests, and the base URL as it is shown, from the configured base URL without slashes at its end.
     fn address(base: &str) -> (String, String);
     /// The header that holds the key, and its value.
     fn key(key: &str) -> (&'static str, String);
@@ -25,40 +24,39 @@ pub trait Protocol: Send + Sync + 'static {
     fn headers() -> &'static [(&'static str, &'static str)] {
         &[]
     }
-    /// Where the models are listed, by the same base.
+    /// The address of the list of models, from the same base URL.
     fn list(base: &str) -> String {
         format!("{}/models", Self::address(base).1)
     }
-    /// Whether replies to such requests can be checked at all.
+    /// Checks that replies of this shape can be checked.
     ///
     /// # Errors
-    /// [`LlmError::Unsupported`] when not.
+    /// [`LlmError::Unsupported`] if they cannot.
     fn accept(expect: &Shape, limits: &Limits) -> Result<(), LlmError> {
         shape::accept(expect, limits)
     }
-    /// What the expected shape finds in a reply's text.
+    /// The value of the expected shape in a reply's text; none for a shape without a value.
     ///
     /// # Errors
-    /// [`LlmError::Malformed`] when there is no such thing, [`LlmError::TooLarge`] over the limits.
+    /// [`LlmError::Malformed`] if there is no such value, [`LlmError::TooLarge`] over the limits.
     fn parse(text: &str, expect: &Shape, limits: &Limits) -> Result<Option<Json>, LlmError> {
         shape::parse(text, expect, limits)
     }
-    /// The body of one request. Nothing of it is the guest's but text and clamped numbers.
+    /// The body of a request. Only its texts and clamped numbers come from the guest.
     fn body(request: &Request, settings: &Settings<'_>) -> Value;
-    /// Reads a reply that came with a good status; none when it is no reply of this protocol. `model` names the model when the reply does
-    /// not.
+    /// Reads the body of a successful reply; none if it is not of this protocol. `model` is the name of the model if the reply has none.
     fn answer(body: &Value, model: &str) -> Option<Answer>;
 }
 
 /// A request for the list of an endpoint's models. Not `Debug`: it holds the key.
 pub struct ListRequest {
-    /// Where it goes; it need not be a URL when the base is none.
+    /// Its address, which is not a URL if the base is not.
     pub url: String,
-    /// Its headers.
+    /// Its headers, with the key.
     pub headers: Vec<(&'static str, String)>,
 }
 
-/// How an endpoint of that protocol lists its models.
+/// The request for the list of models of an endpoint with this base URL and key.
 #[must_use]
 pub fn list_of_models<P: Protocol>(base: &str, key: Option<&str>) -> ListRequest {
     let fixed = P::headers().iter().map(|(name, value)| (*name, (*value).to_owned()));
@@ -68,42 +66,42 @@ pub fn list_of_models<P: Protocol>(base: &str, key: Option<&str>) -> ListRequest
     }
 }
 
-/// What a body needs besides the request.
+/// What the body of a request depends on besides the request.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
-    /// The model's name.
+    /// The model's name at the endpoint.
     pub model: &'a str,
-    /// Where the request sets none.
+    /// The temperature of requests that set none.
     pub temperature: Option<f32>,
     /// Output tokens at most.
     pub max_tokens: u32,
-    /// What the endpoint takes.
-    pub habits: &'a Habits,
+    /// What the endpoint has refused so far.
+    pub quirks: &'a Quirks,
 }
 
-/// What a reply's body says.
+/// The content of a reply's body.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
-    /// The text, empty when there is none.
+    /// The text; empty if there is none.
     pub text: String,
-    /// Why it ends.
+    /// Why the text ends.
     pub stopped: Stopped,
     /// Whether it called tools, though none were offered.
     pub called_tools: bool,
-    /// Sum over the tokens.
+    /// The sum of the tokens' log probabilities.
     pub logprob: Option<f64>,
-    /// Tokens as reported, where the report can be true.
+    /// The reported tokens, unless the report cannot be true.
     pub usage: Option<Usage>,
 }
 
 /// Why a reply ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Stopped {
-    /// It is complete.
+    /// The reply is complete.
     #[default]
     Complete,
-    /// At a limit of length.
+    /// The reply was cut off at a limit of length.
     Length,
-    /// The model would not answer, for this reason.
+    /// The model refused to answer, for this reason.
     Refused(String),
 }

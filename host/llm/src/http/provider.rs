@@ -10,20 +10,19 @@ use serde_json::Value;
 use syrch_core::ports::{
     Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Retry, Shape, Usage,
 };
+use syrch_replies::shape;
+use syrch_replies::size::{output_tokens, prompt_tokens};
 
 use super::endpoint::{Endpoint, Failure};
-use super::habits::Learnt;
-use super::values::{self, prompt_bytes};
-use super::{Answer, EndpointConfig, EndpointError, Habits, Protocol, Settings, Stopped};
-use crate::shape;
+use super::quirks::Learnt;
+use super::values;
+use super::{Answer, EndpointConfig, EndpointError, Protocol, Quirks, Settings, Stopped};
 
-/// Bytes of a prompt to one token, at least; most tokenizers take more for English and SQL.
-const BYTES_PER_TOKEN: u64 = 3;
-/// Tokens that a chat template adds to each message, and once.
+/// Tokens that a chat template adds to each message, and once more.
 const TEMPLATE_TOKENS: u64 = 8;
 
-/// The provider of one endpoint. Each call makes one request: one that the endpoint refuses for its form is remembered and comes back
-/// with no delay ([`Retry::After`] zero), to be made again in a plainer way.
+/// The provider of one endpoint. Each call makes one request. If the endpoint refuses its form, the provider remembers that and returns a
+/// delay of zero ([`Retry::After`]), and the next request of the call is made in a simpler form.
 pub struct HttpProvider<P> {
     config: EndpointConfig,
     endpoint: Endpoint,
@@ -41,14 +40,14 @@ impl<P: Protocol> HttpProvider<P> {
     /// A provider for the endpoint; nothing is sent before the first call.
     ///
     /// # Errors
-    /// When the configuration cannot work whatever the endpoint says.
+    /// When no request can succeed with the configuration.
     pub fn new(config: EndpointConfig) -> Result<Self, EndpointError> {
         config.check()?;
         let endpoint = Endpoint::new::<P>(&config)?;
         Ok(Self { config, endpoint, learnt: Mutex::default(), protocol: PhantomData })
     }
 
-    /// The model that a request goes to, or why it does not go.
+    /// The model of a request, or why the request is not sent.
     fn admit<'a>(&'a self, request: &'a Request) -> Result<&'a str, LlmError> {
         let model = request.model.as_deref().unwrap_or(&self.config.model);
         if !self.config.names().iter().any(|name| name == model) {
@@ -57,46 +56,46 @@ impl<P: Protocol> HttpProvider<P> {
         if request.messages.is_empty() {
             return Err(LlmError::Other("the request has no message".into()));
         }
-        if prompt_bytes(request) > self.config.limits.prompt_bytes {
+        if request.prompt_bytes() > self.config.limits.prompt_bytes {
             return Err(LlmError::TooLarge);
         }
         P::accept(&request.expect, &self.config.limits)?;
         Ok(model)
     }
 
-    /// The body of a request to that model, as the endpoint wants it.
-    fn body(&self, request: &Request, model: &str, habits: &Habits) -> Value {
+    /// The body of a request to that model, without what the endpoint has refused.
+    fn body(&self, request: &Request, model: &str, quirks: &Quirks) -> Value {
         let settings =
-            Settings { model, temperature: self.config.temperature, max_tokens: self.config.max_tokens, habits };
+            Settings { model, temperature: self.config.temperature, max_tokens: self.config.max_tokens, quirks };
         P::body(request, &settings)
     }
 
-    fn known(&self, request: &Request, model: &str) -> Habits {
+    fn known(&self, request: &Request, model: &str) -> Quirks {
         self.learnt.lock().unwrap_or_else(PoisonError::into_inner).of(model, &request.expect)
     }
 
-    /// What an error status comes to. The call used nothing; when a plainer way is left, it may be asked again at once.
-    fn turned_away(&self, asked: &Asked<'_>, status: reqwest::StatusCode, text: &str, retry: Retry) -> ModelOutcome {
-        let model = asked.model;
-        let plainer = asked.habits.after(status.as_u16(), text, &asked.body, P::OPTIONAL);
-        let retry = plainer.map_or(retry, |habits| {
-            tracing::warn!(model, base = self.endpoint.base(), %status, said = %text, "asking in a plainer way");
+    /// The outcome of an error status. The call used nothing; if there is a simpler form, it may be made again at once.
+    fn refused(&self, sent: &Sent<'_>, status: reqwest::StatusCode, text: &str, retry: Retry) -> ModelOutcome {
+        let model = sent.model;
+        let simpler = sent.quirks.after(status.as_u16(), text, &sent.body, P::OPTIONAL);
+        let retry = simpler.map_or(retry, |quirks| {
+            tracing::warn!(model, base = self.endpoint.base(), %status, reason = %text, "the request is made again in a simpler form");
             let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-            learnt.learn(model, &asked.request.expect, text, &habits);
+            learnt.learn(model, &sent.request.expect, text, &quirks);
             Retry::After(Duration::ZERO)
         });
         let nothing = Usage { cost_micros: Some(0), model: model.to_owned(), ..Usage::default() };
         ModelOutcome::sent(Err(self.endpoint.refused(status, text, model)), Some(nothing)).retry(retry)
     }
 
-    /// Reads a reply that came with a good status.
-    fn understand(&self, request: &Request, model: &str, reply: &Value) -> ModelOutcome {
+    /// Reads the body of a successful reply.
+    fn read(&self, request: &Request, model: &str, reply: &Value) -> ModelOutcome {
         let Some(mut answer) = P::answer(reply, model) else {
             let text = self.endpoint.quote(&values::error_text(reply.to_string().as_bytes()));
             return ModelOutcome::sent(Err(self.endpoint.broken(&format!("it says `{text}`"))), None);
         };
         if let Some(usage) = &mut answer.usage {
-            // What an endpoint calls its model is kept and shown; it must not be the key.
+            // The name of the model is stored and shown, so it must not contain the key.
             usage.model = self.endpoint.scrub(&usage.model);
         }
         let usage = answer.usage.clone();
@@ -105,7 +104,7 @@ impl<P: Protocol> HttpProvider<P> {
 
     /// The answer, checked against the expected shape.
     fn reply(&self, request: &Request, model: &str, answer: Answer) -> Result<Reply, LlmError> {
-        // Vectors are numbers, in which a short key may seem to stand.
+        // The digits of vectors may happen to contain a short key.
         let is_text = request.expect != Shape::Vectors;
         let text = if is_text { self.endpoint.scrub(&answer.text) } else { answer.text.clone() };
         if let Stopped::Refused(reason) = &answer.stopped {
@@ -126,10 +125,10 @@ impl<P: Protocol> HttpProvider<P> {
 }
 
 /// A request as it was sent.
-struct Asked<'a> {
+struct Sent<'a> {
     request: &'a Request,
     model: &'a str,
-    habits: Habits,
+    quirks: Quirks,
     body: Value,
 }
 
@@ -145,24 +144,23 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
 
     fn identity(&self, call: &ModelCall) -> Option<String> {
         let model = call.request.model.as_deref().unwrap_or(&self.config.model);
-        // What a request leaves open comes from the configuration, and is sent.
+        // The configuration sets what a request leaves open.
         let (temperature, most) = (self.config.temperature, self.config.max_tokens);
         Some(format!("{} {} {model} {temperature:?} {most}", P::NAME, self.endpoint.base()))
     }
 
     fn preview(&self, call: &ModelCall) -> Option<Preview> {
         let model = self.admit(&call.request).ok()?;
-        let habits = self.known(&call.request, model);
-        Some(self.endpoint.preview(self.body(&call.request, model, &habits)))
+        let quirks = self.known(&call.request, model);
+        Some(self.endpoint.preview(self.body(&call.request, model, &quirks)))
     }
 
-    /// A token for every three bytes of the prompt, what chat templates add, and all output tokens that the call may use.
+    /// A token for every three bytes of the prompt, the tokens of the chat template, and all output tokens that the call may use.
     fn estimate(&self, call: &ModelCall) -> Estimate {
         let request = &call.request;
         let template = TEMPLATE_TOKENS * (request.messages.len() as u64 + 1);
-        let prompt = (prompt_bytes(request) as u64).div_ceil(BYTES_PER_TOKEN);
-        let output_tokens = u64::from(values::output_tokens(request, self.config.max_tokens));
-        Estimate { input_tokens: prompt + template, output_tokens, cost_micros: None }
+        let output_tokens = u64::from(output_tokens(request, self.config.max_tokens));
+        Estimate { input_tokens: prompt_tokens(request) + template, output_tokens, cost_micros: None }
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
@@ -174,13 +172,13 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
             Ok(model) => model,
             Err(error) => return ModelOutcome::unsent(error),
         };
-        let habits = self.known(request, model);
-        let asked = Asked { body: self.body(request, model, &habits), request, model, habits };
-        match self.endpoint.post(&asked.body).await {
-            Ok(reply) => self.understand(request, model, &reply),
+        let quirks = self.known(request, model);
+        let sent = Sent { body: self.body(request, model, &quirks), request, model, quirks };
+        match self.endpoint.post(&sent.body).await {
+            Ok(reply) => self.read(request, model, &reply),
             Err(Failure::Unsent(error, retry)) => ModelOutcome::unsent(error).retry(retry),
             Err(Failure::Sent(error, retry)) => ModelOutcome::sent(Err(error), None).retry(retry),
-            Err(Failure::Status { status, text, retry }) => self.turned_away(&asked, status, &text, retry),
+            Err(Failure::Status { status, text, retry }) => self.refused(&sent, status, &text, retry),
         }
     }
 }

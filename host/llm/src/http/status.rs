@@ -1,4 +1,4 @@
-//! What an error status means: whether the same call may succeed later, and what a person can do.
+//! The meaning of an error status: whether the same call may succeed later, and what the user can do.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,21 +6,21 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use syrch_core::ports::Retry;
 
-/// The delay in milliseconds that some endpoints give beside `Retry-After`.
+/// The header with a delay in milliseconds that some endpoints send with `Retry-After`.
 const RETRY_AFTER_MS: &str = "retry-after-ms";
-/// The longest delay that is believed to be one.
+/// The longest delay that is accepted.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 3_600);
-/// The shortest delay that an endpoint can ask for: no delay at all stands for a call that is to be asked differently.
+/// The shortest delay that an endpoint can ask for: a delay of zero means that the call is to be made in another form.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// What an error says of a quota that no waiting fills.
+/// Words of errors about a quota that is used up.
 const QUOTA: &str = "insufficient_quota";
 
-/// Whether the endpoint may answer the same request later. `body` is the error's.
+/// Whether the endpoint may answer the same request later. `body` is the body of the error.
 pub(super) fn retry(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Retry {
     let is_passing = match status.as_u16() {
         429 => !body.windows(QUOTA.len()).any(|window| window == QUOTA.as_bytes()),
         408 | 409 | 425 => true,
-        // Not implemented, and a version of HTTP that is not spoken.
+        // Not implemented, and an unsupported version of HTTP.
         501 | 505 => false,
         500..=599 => true,
         _ => false,
@@ -54,7 +54,7 @@ fn span(text: &str, unit: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(count * unit).ok().filter(|delay| *delay <= LONGEST)
 }
 
-/// What to do about it.
+/// What the user can do about an error status.
 pub(super) fn advice(status: StatusCode, has_key: bool, model: &str) -> String {
     match status.as_u16() {
         401 | 403 if !has_key => "it wants an API key, and none is set".to_owned(),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_is_told_from_what_stays() {
+    fn what_passes_is_distinguished_from_what_stays() {
         let of = |status: u16, body: &str| retry(StatusCode::from_u16(status).unwrap(), &headers(&[]), body.as_bytes());
         for status in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
             assert_eq!(of(status, "slow down"), Retry::Yes, "{status}");

@@ -1,4 +1,4 @@
-//! Embeddings as OpenAI documents them and Ollama, vLLM, llama.cpp and LM Studio speak them.
+//! Embeddings as OpenAI documents them and Ollama, vLLM, llama.cpp and LM Studio implement them.
 
 use serde_json::{Value, json};
 use syrch_core::ports::{LlmError, Request, Shape};
@@ -13,7 +13,7 @@ const DIMENSIONS: usize = 8_192;
 /// The provider of one model for embeddings: a vector of length 1 for each message of a request.
 pub type EmbeddingsProvider = HttpProvider<Embeddings>;
 
-/// The protocol.
+/// The protocol of embeddings.
 #[derive(Debug, Clone, Copy)]
 pub struct Embeddings;
 
@@ -22,7 +22,7 @@ impl Protocol for Embeddings {
     const REPLY: &'static str = "embeddings";
     const OPTIONAL: &'static [&'static str] = &[];
 
-    /// The base is that of chat completions.
+    /// The base URL is that of chat completions.
     fn address(base: &str) -> (String, String) {
         let (_, base) = OpenAi::address(base.trim_end_matches('/').trim_end_matches("/embeddings"));
         (format!("{base}/embeddings"), base)
@@ -71,7 +71,7 @@ impl Protocol for Embeddings {
     }
 }
 
-/// The vector, made of length 1; none when it has no direction or is none.
+/// The vector scaled to length 1; none if it is empty, too long, zero or not of numbers.
 fn unit(numbers: &[Value]) -> Option<Vec<f32>> {
     if numbers.is_empty() || numbers.len() > DIMENSIONS {
         return None;

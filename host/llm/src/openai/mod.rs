@@ -1,9 +1,9 @@
-//! Chat completions as OpenAI documents them and Ollama, vLLM, llama.cpp and LM Studio speak them.
+//! Chat completions as OpenAI documents them and Ollama, vLLM, llama.cpp and LM Studio implement them.
 //!
-//! The host owns the endpoint and the key; a guest's request gives the text and a few clamped numbers. An endpoint that refuses a
-//! parameter by name is asked without it from then on, for the model that it was refused for.
+//! The host owns the endpoint and the key; from a guest come only the texts and a few clamped numbers. A parameter that an endpoint refuses
+//! by name is left out of all later requests to that model.
 //!
-//! The client is tested against servers of our own that are written to the documented protocol; no test speaks to a vendor's endpoint.
+//! Tests use servers in this repository that implement the documented protocol; none uses a vendor's endpoint.
 
 mod embeddings;
 mod wire;
@@ -15,13 +15,13 @@ use syrch_core::ports::Request;
 
 use crate::http::{Answer, EndpointConfig, HttpProvider, Protocol, Settings};
 
-/// The configuration of such an endpoint.
+/// The configuration of an OpenAI-compatible endpoint.
 pub type OpenAiConfig = EndpointConfig;
 
 /// The provider of one OpenAI-compatible endpoint.
 pub type OpenAiProvider = HttpProvider<OpenAi>;
 
-/// The protocol.
+/// The protocol of chat completions.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenAi;
 
@@ -30,7 +30,7 @@ impl Protocol for OpenAi {
     const REPLY: &'static str = "a chat completion";
     const OPTIONAL: &'static [&'static str] = &["temperature", "top_p", "seed", "stop", "logprobs"];
 
-    /// The base is all up to and including `/v1`; the full address will do, too.
+    /// The base URL ends with `/v1`; the full address is accepted, too.
     fn address(base: &str) -> (String, String) {
         let base = base.trim_end_matches("/chat/completions").trim_end_matches('/');
         (format!("{base}/chat/completions"), base.to_owned())

@@ -1,20 +1,21 @@
-//! The chat completions protocol as values: the request's body, and what is read out of a reply's.
+//! The bodies of chat completions: writing that of a request and reading that of a reply.
 
 use serde_json::{Map, Value, json};
 use syrch_core::ports::{Message, Request, Shape, Speaker, Usage};
+use syrch_replies::size::output_tokens;
 
-use crate::http::values::{self, count, decimal, output_tokens, schema_in_words};
+use crate::http::values::{self, count, decimal, schema_in_words};
 use crate::http::{Answer, Settings, Stopped, Structured};
 
-/// The body of one request. Nothing of it is the guest's but text and clamped numbers.
+/// The body of a request.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
-    let habits = settings.habits;
+    let quirks = settings.quirks;
     let mut body = Map::new();
     body.insert("model".into(), settings.model.into());
-    body.insert("messages".into(), messages(request, habits.structured));
-    body.insert(habits.limit().into(), output_tokens(request, settings.max_tokens).into());
+    body.insert("messages".into(), messages(request, quirks.structured));
+    body.insert(quirks.limit().into(), output_tokens(request, settings.max_tokens).into());
     let mut optional = |name: &'static str, value: Option<Value>| {
-        if let Some(value) = value.filter(|_| !habits.dropped.contains(name)) {
+        if let Some(value) = value.filter(|_| !quirks.dropped.contains(name)) {
             body.insert(name.into(), value);
         }
     };
@@ -24,7 +25,7 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     optional("stop", (!request.stop.is_empty()).then(|| json!(request.stop)));
     optional("logprobs", request.logprobs.then_some(Value::Bool(true)));
     body.insert("stream".into(), Value::Bool(false));
-    if let Some(format) = response_format(&request.expect, habits.structured) {
+    if let Some(format) = response_format(&request.expect, quirks.structured) {
         body.insert("response_format".into(), format);
     }
     Value::Object(body)
@@ -57,7 +58,7 @@ fn response_format(shape: &Shape, structured: Structured) -> Option<Value> {
     }
 }
 
-/// Reads a body; none when it is no chat completion. `model` names the model when the reply does not.
+/// Reads a body; none if it is no chat completion. `model` is the name of the model if the body has none.
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let choice = body.get("choices")?.get(0)?;
     let message = choice.get("message").filter(|message| message.is_object())?;
@@ -83,7 +84,7 @@ fn stopped(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
     }
 }
 
-/// The text of a message: a string, or a list of parts of which some are text.
+/// The text of a message: a string, or the parts of a list that are text.
 fn content(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
@@ -109,7 +110,7 @@ mod tests {
     use syrch_core::ports::Purpose;
 
     use super::*;
-    use crate::http::Habits;
+    use crate::http::Quirks;
 
     fn request(expect: Shape) -> Request {
         Request {
@@ -127,8 +128,8 @@ mod tests {
         }
     }
 
-    fn body_of(expect: Shape, habits: &Habits) -> Value {
-        body(&request(expect), &Settings { model: "m", temperature: None, max_tokens: 100, habits })
+    fn body_of(expect: Shape, quirks: &Quirks) -> Value {
+        body(&request(expect), &Settings { model: "m", temperature: None, max_tokens: 100, quirks })
     }
 
     #[test]
@@ -137,20 +138,20 @@ mod tests {
             "model": "m", "messages": [{"role": "user", "content": "q"}], "max_tokens": 100, "temperature": 0.7, "seed": 3,
             "stop": ["END"], "logprobs": true, "stream": false
         });
-        assert_eq!(body_of(Shape::Sql, &Habits::default()), expected);
+        assert_eq!(body_of(Shape::Sql, &Quirks::default()), expected);
     }
 
     #[test]
-    fn habits_change_the_body() {
+    fn quirks_change_the_body() {
         let schema = Shape::Json("{\"type\":\"object\"}".into());
-        let body = body_of(schema.clone(), &Habits::default());
+        let body = body_of(schema.clone(), &Quirks::default());
         assert_eq!(body["response_format"]["json_schema"]["schema"], json!({"type": "object"}));
-        let habits = Habits {
+        let quirks = Quirks {
             structured: Structured::Object,
             completion_tokens: true,
             dropped: ["temperature", "seed", "stop", "logprobs"].into(),
         };
-        let body = body_of(schema, &habits);
+        let body = body_of(schema, &quirks);
         assert_eq!(body["response_format"], json!({"type": "json_object"}));
         assert!(body["messages"][0]["content"].as_str().unwrap().ends_with("{\"type\":\"object\"}"));
         let keys: Vec<&String> = body.as_object().unwrap().keys().collect();

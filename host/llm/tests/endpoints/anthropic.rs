@@ -65,7 +65,7 @@ async fn the_base_may_end_before_the_version_and_a_key_is_not_needed() {
     }
     assert!(endpoint.requests().iter().all(|request| !request.headers.contains_key("x-api-key")));
     let provider = AnthropicProvider::new(EndpointConfig::new(ANTHROPIC_BASE_URL, "m"));
-    // A machine without any CA certificate cannot speak HTTPS, and is told so.
+    // A machine without any CA certificate cannot speak HTTPS, and the error says so.
     if let Ok(provider) = provider {
         let identity = provider.identity(&call("q", Shape::Text));
         assert!(identity.is_some_and(|identity| identity.starts_with("anthropic https://api.anthropic.com m ")));
@@ -180,7 +180,7 @@ async fn broken_exchanges_are_outages_that_were_sent() {
 }
 
 #[tokio::test]
-async fn replies_without_an_answer_keep_their_usage() {
+async fn the_usage_of_replies_without_an_answer_is_counted() {
     for (reply, expected) in [
         (Reply::text("I do not know."), LlmError::Malformed("I do not know.".into())),
         (Reply::text(""), LlmError::Malformed("(empty)".into())),

@@ -232,7 +232,7 @@ async fn replies_over_the_limit_are_cut_off() {
 }
 
 #[tokio::test]
-async fn replies_without_an_answer_keep_their_usage() {
+async fn the_usage_of_replies_without_an_answer_is_counted() {
     for (reply, expected) in [
         (Reply::text("I do not know."), LlmError::Malformed("I do not know.".into())),
         (Reply::text(" "), LlmError::Malformed("(empty)".into())),
@@ -294,7 +294,7 @@ fn estimates_are_upper_bounds_by_bytes() {
 
 #[test]
 fn https_endpoints_need_no_further_set_up() {
-    // A machine without any CA certificate cannot speak HTTPS, and is told so.
+    // A machine without any CA certificate cannot speak HTTPS, and the error says so.
     match OpenAiProvider::new(OpenAiConfig::new("https://localhost:1/v1", "m")) {
         Ok(provider) => assert_eq!(provider.models(), ["m"]),
         Err(error) => assert!(matches!(error, syrch_llm::EndpointError::Client(_)), "{error}"),

@@ -1,11 +1,11 @@
-//! What guests may use, and how they are compiled. The build script of `host/app` reads this file, too: it compiles the built-in plugins ahead
-//! of time, and their code fits an engine of the same settings only.
+//! What guests may use, and how they are compiled. The build script of `host/app` uses this file, too: it compiles the built-in plugins
+//! ahead of time, and their code fits only an engine of the same settings.
 
 use wasmtime::{Config, Strategy};
 
-/// Settings of an engine whose guests have a stack of so many bytes. Proposals that guests of the usual languages do without are off, as is what
-/// could differ between machines. Components within components, which JavaScript's are, need several memories for what lies between them, and
-/// their runtimes tail calls.
+/// The settings of an engine whose guests have a stack of so many bytes. Proposals that guests of the usual languages do not need are off,
+/// and so is whatever could differ between machines. Components within components, such as those of JavaScript, need several memories for
+/// their adapters, and their runtimes tail calls.
 pub(crate) fn config(wasm_stack: usize) -> Config {
     let mut config = Config::new();
     config
@@ -20,10 +20,10 @@ pub(crate) fn config(wasm_stack: usize) -> Config {
         .wasm_multi_memory(true)
         .wasm_tail_call(true)
         .cranelift_nan_canonicalization(true)
-        // What a memory begins with is some ten pages: to copy them is cheaper than to map them and then to fault on each.
+        // What a memory begins with is some ten pages: copying them is cheaper than mapping them and then faulting on each.
         .memory_init_cow(false)
         .generate_address_map(false)
-        // Nobody but wasmtime looks at a guest's frames, and it does without.
+        // Only wasmtime reads a guest's frames, and it does not need this.
         .native_unwind_info(false)
         .wasm_backtrace_max_frames(None);
     config

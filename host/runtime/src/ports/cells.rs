@@ -1,4 +1,4 @@
-//! Port `cells`.
+//! Serves the interface `cells` to guests: samples and searches of cells.
 
 use syrch_core::ports::PortError;
 

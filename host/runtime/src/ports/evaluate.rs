@@ -1,4 +1,4 @@
-//! Port `evaluate`.
+//! Serves the interface `evaluate` to guests: calibrated confidences, and verdicts on candidates.
 
 use syrch_core::ports::{Flight as Under, PortError, Ticket};
 use syrch_core::roles::Call;
@@ -18,7 +18,7 @@ fn cancelled() -> PortError {
 }
 
 impl State {
-    /// Starts one judgement, in the guest's order; its ticket and its flight.
+    /// Starts one judgement, in the guest's order, and returns its ticket and its future.
     async fn judge(
         &mut self,
         call: Result<Call, String>,

@@ -1,4 +1,4 @@
-//! Port `inspect`.
+//! Serves the interface `inspect` to guests: checks, plans and statistics, without running a statement.
 
 use syrch_core::ports::PortError;
 use syrch_core::{SqlError, SqlErrorKind};

@@ -1,4 +1,4 @@
-//! Port `llm`.
+//! Serves the interface `llm` to guests: calls of language models, waited for or in flight.
 
 use futures::future::join_all;
 use syrch_core::ports::{Flight as Under, LlmError, Request, Ticket};
@@ -15,7 +15,7 @@ type WitReply = Result<wit::Reply, wit::LlmError>;
 type Reply = Result<syrch_core::ports::Reply, LlmError>;
 
 impl State {
-    /// Makes one call, in the guest's order; its ticket and its flight.
+    /// Makes one call, in the guest's order, and returns its ticket and its future.
     async fn issue(&mut self, request: wit::Request) -> wasmtime::Result<(Ticket, Under<Reply>)> {
         let call = self.enter(Port::Llm)?;
         let ticket = self.ticket();

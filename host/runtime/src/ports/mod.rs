@@ -16,7 +16,7 @@ use wasmtime::component::{HasData, Linker};
 use crate::bindings::EveryRole;
 use crate::state::State;
 
-/// Tells the bindings that ports work on the store's own data.
+/// The type by which the bindings find that ports work on the store's own data.
 struct Ports;
 
 impl HasData for Ports {
@@ -25,7 +25,7 @@ impl HasData for Ports {
 
 impl crate::bindings::syrch::plugin::types::Host for State {}
 
-/// A linker with every port and an empty WASI.
+/// A linker with every port, and a WASI that grants nothing.
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;

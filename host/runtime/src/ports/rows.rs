@@ -1,4 +1,4 @@
-//! Port `rows`.
+//! Serves the interface `rows` to guests: the cells of a result, as far as the user grants them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Port `run`.
+//! Serves the interface `run` to guests: the policy, settings, budget and seed of the run.
 
 use crate::bindings::syrch::plugin::run::{Budget, Host, Policy};
 use crate::contract::Port;

@@ -1,8 +1,8 @@
-//! Port `search`.
+//! Serves the interface `search` to guests: retrieval and embeddings.
 
-use syrch_core::ports::{MAX_EMBEDDED, MAX_EMBEDDED_TEXT, MAX_LOOKUP_TEXT, MAX_LOOKUPS, PortError};
+use syrch_core::ports::{MAX_EMBEDDED, MAX_EMBEDDED_TEXT, MAX_QUERIES, MAX_QUERY_TEXT, PortError};
 use syrch_core::text::clip;
-use syrch_core::{Hit, Lookup};
+use syrch_core::{Hit, RetrievalQuery};
 
 use crate::bindings::syrch::plugin::search as wit;
 use crate::contract::Port;
@@ -12,34 +12,34 @@ use crate::state::State;
 type WitHits = Result<Vec<wit::Hit>, wit::PortError>;
 
 impl State {
-    async fn look_up(&mut self, looks: Vec<wit::Query>) -> wasmtime::Result<Vec<WitHits>> {
+    async fn search(&mut self, queries: Vec<wit::RetrievalQuery>) -> wasmtime::Result<Vec<WitHits>> {
         let mut entered = self.enter(Port::Search)?;
-        // Looks are the host's work: each counts.
-        for _ in 1..looks.len().min(MAX_LOOKUPS) {
+        // Each query is work of the host and counts as a call.
+        for _ in 1..queries.len().min(MAX_QUERIES) {
             entered = self.enter(Port::Search)?;
         }
-        let mut looks: Vec<Lookup> = looks.conv();
-        looks.iter_mut().for_each(|look| look.text = clip(&look.text, MAX_LOOKUP_TEXT).to_owned());
-        let (count, all) = (looks.len(), |error: PortError| vec![Err::<Vec<Hit>, _>(error); looks.len()]);
+        let mut queries: Vec<RetrievalQuery> = queries.conv();
+        queries.iter_mut().for_each(|query| query.text = clip(&query.text, MAX_QUERY_TEXT).to_owned());
+        let (count, all) = (queries.len(), |error: PortError| vec![Err::<Vec<Hit>, _>(error); queries.len()]);
         let found = match entered {
             Err(reason) => all(PortError::Denied(reason)),
-            Ok(_) if count > MAX_LOOKUPS => {
-                all(PortError::Other(format!("{count} queries; one call may have {MAX_LOOKUPS}")))
+            Ok(_) if count > MAX_QUERIES => {
+                all(PortError::Other(format!("{count} queries; one call may have {MAX_QUERIES}")))
             }
-            Ok(call) => self.waiting(call.ports.search.look_up(&looks)).await,
+            Ok(call) => self.waiting(call.ports.search.find(&queries)).await,
         };
         Ok(found.conv())
     }
 }
 
 impl wit::Host for State {
-    async fn find(&mut self, query: wit::Query) -> wasmtime::Result<WitHits> {
+    async fn find(&mut self, query: wit::RetrievalQuery) -> wasmtime::Result<WitHits> {
         let none = || Err(PortError::Other("no answer".to_owned()).conv());
-        Ok(self.look_up(vec![query]).await?.pop().unwrap_or_else(none))
+        Ok(self.search(vec![query]).await?.pop().unwrap_or_else(none))
     }
 
-    async fn find_all(&mut self, queries: Vec<wit::Query>) -> wasmtime::Result<Vec<WitHits>> {
-        self.look_up(queries).await
+    async fn find_all(&mut self, queries: Vec<wit::RetrievalQuery>) -> wasmtime::Result<Vec<WitHits>> {
+        self.search(queries).await
     }
 
     async fn embed(&mut self, texts: Vec<String>) -> wasmtime::Result<Result<Vec<Vec<f32>>, wit::PortError>> {

@@ -1,4 +1,4 @@
-//! Port `sql`.
+//! Serves the interface `sql` to guests: statements, waited for or in flight, and the shapes of their results.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn cancelled() -> SqlError {
 }
 
 impl State {
-    /// Starts one statement, in the guest's order; its ticket and its flight.
+    /// Starts one statement, in the guest's order, and returns its ticket and its future.
     async fn begin(&mut self, text: String) -> wasmtime::Result<(Ticket, Under<Result<Arc<ResultSet>, SqlError>>)> {
         let call = self.enter(Port::Sql)?;
         let ticket = self.ticket();

@@ -1,4 +1,4 @@
-//! Port `trace`. What a role may not say is dropped, as is what goes over the log quota.
+//! Port `trace`. What a role may not trace is dropped, and so is what exceeds the log quota.
 
 use syrch_core::roles::Call;
 use syrch_core::{Candidate, text, validate};
@@ -9,7 +9,7 @@ use crate::convert::Conv;
 use crate::state::State;
 
 impl State {
-    /// The call, if it may trace and the quota still holds that many bytes.
+    /// The call, if it may trace and the quota has that many bytes left.
     fn tracer(&mut self, bytes: usize) -> wasmtime::Result<Option<Call>> {
         Ok(self.enter(Port::Trace)?.ok().filter(|call| call.ledger.charge_log(bytes)))
     }

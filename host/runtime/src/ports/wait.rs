@@ -1,4 +1,4 @@
-//! Port `wait`.
+//! Serves the interface `wait` to guests: waiting for any of several calls in flight.
 
 use futures::future::select_all;
 

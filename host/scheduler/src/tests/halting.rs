@@ -8,17 +8,17 @@ fn chain() -> Scene {
     Scene::new(tasks).takes(&[("a", 10), ("b", 10), ("c", 100)])
 }
 
-fn halted(played: &Played, end: End, at: u64) {
-    assert_eq!(played.run.end, end);
-    assert_eq!(*played.ending("a"), Ending::Solved);
+fn halted(finished: &Finished, end: End, at: u64) {
+    assert_eq!(finished.run.end, end);
+    assert_eq!(*finished.ending("a"), Ending::Solved);
     for id in ["b", "c", "z"] {
-        assert_eq!(*played.ending(id), Ending::Cancelled, "{id}");
-        assert_eq!(played.ended(id), Some(at), "{id}");
+        assert_eq!(*finished.ending(id), Ending::Cancelled, "{id}");
+        assert_eq!(finished.ended(id), Some(at), "{id}");
     }
-    assert_eq!(played.started("z"), None);
-    // What was under way is gone before the run is over.
+    assert_eq!(finished.started("z"), None);
+    // Running work is dropped before the run ends.
     let last: Vec<_> =
-        played.log.all().into_iter().filter(|(_, what)| what.starts_with("drop") || what == "over").collect();
+        finished.log.all().into_iter().filter(|(_, what)| what.starts_with("drop") || what == "over").collect();
     assert_eq!(last.len(), 3, "{last:?}");
     assert_eq!(last[2], (at, "over".to_owned()));
 }
@@ -31,8 +31,8 @@ async fn a_stop_returns_what_is_done() {
         sleep(Duration::from_millis(15)).await;
         stop.trigger();
     };
-    let (played, ()) = futures::future::join(scene.play(), trigger).await;
-    halted(&played, End::Stopped, 15);
+    let (finished, ()) = futures::future::join(scene.run(), trigger).await;
+    halted(&finished, End::Stopped, 15);
     assert!(stop.is_triggered());
     stop.triggered().await;
 }
@@ -41,17 +41,17 @@ async fn a_stop_returns_what_is_done() {
 async fn a_deadline_returns_what_is_done() {
     let mut scene = chain();
     scene.options.deadline = Some(Instant::now() + Duration::from_millis(15));
-    halted(&scene.play().await, End::Deadline, 15);
+    halted(&scene.run().await, End::Deadline, 15);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_stopped_before_it_begins_starts_nothing() {
     let scene = chain();
     scene.stop.trigger();
-    let played = scene.play().await;
-    assert_eq!(played.run.end, End::Stopped);
-    assert_eq!(played.log.of("start"), []);
-    assert_eq!(played.seen().len(), 4);
+    let finished = scene.run().await;
+    assert_eq!(finished.run.end, End::Stopped);
+    assert_eq!(finished.log.of("start"), []);
+    assert_eq!(finished.seen().len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
@@ -62,22 +62,22 @@ async fn a_stop_does_not_wait_for_the_planner() {
         sleep(Duration::from_millis(15)).await;
         stop.trigger();
     };
-    let (played, ()) = futures::future::join(scene.play(), trigger).await;
-    assert_eq!(played.log.of("next"), [(10, "0+a".to_owned())]);
-    halted(&played, End::Stopped, 15);
+    let (finished, ()) = futures::future::join(scene.run(), trigger).await;
+    assert_eq!(finished.log.of("next"), [(10, "0+a".to_owned())]);
+    halted(&finished, End::Stopped, 15);
 }
 
 #[tokio::test]
 async fn a_run_may_be_spawned() {
-    let played = tokio::spawn(chain().plan(0, |_, _, _| edits(vec![])).play()).await.unwrap();
-    assert_eq!(*played.ending("z"), Ending::Solved);
+    let finished = tokio::spawn(chain().plan(0, |_, _, _| edits(vec![])).run()).await.unwrap();
+    assert_eq!(*finished.ending("z"), Ending::Solved);
 }
 
 #[tokio::test(start_paused = true)]
 async fn dropping_the_run_drops_what_is_under_way() {
     let scene = chain();
     let log = scene.log.clone();
-    assert!(tokio::time::timeout(Duration::from_millis(15), scene.play()).await.is_err());
+    assert!(tokio::time::timeout(Duration::from_millis(15), scene.run()).await.is_err());
     sleep(Duration::from_millis(1)).await;
     let dropped: Vec<String> = log.of("drop").into_iter().map(|(_, id)| id).collect();
     assert_eq!(dropped.len(), 2, "{dropped:?}");

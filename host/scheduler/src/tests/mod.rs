@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use syrch_core::{
-    Candidate, Corpus, Edit, Ending, Failure, FailureKind, Graph, Join, Lane, Limits, Lookup, Observation, Operation,
-    RoleError, Step, Task, TaskId,
+    Candidate, Corpus, Edit, Ending, Failure, FailureKind, Graph, Join, Limits, Observation, Operation, RetrievalQuery,
+    Retriever, RoleError, Step, Task, TaskId,
 };
 use tokio::time::{Instant, sleep};
 
@@ -43,7 +43,7 @@ fn graph(tasks: Vec<Task>) -> Graph {
     Graph { tasks, answer, memo: None }
 }
 
-/// What the runner does with the task of a text.
+/// What the runner does with tasks of a text.
 #[derive(Debug, Clone)]
 enum Act {
     Solve(u64, Option<f64>),
@@ -90,7 +90,7 @@ struct Script {
     log: Log,
 }
 
-/// Says so when a task is dropped before its end.
+/// Logs whether a task ended or was dropped before.
 struct Guard<'a>(&'a Log, &'a str, bool);
 
 impl Drop for Guard<'_> {
@@ -159,7 +159,7 @@ impl Watch for Log {
 
 type Next = dyn Fn(&Graph, &[Observation], usize) -> Result<Step, RoleError> + Send + Sync;
 
-/// A planner that thinks for a while and then does what the closure says.
+/// A planner that waits for a while and then returns what the closure returns.
 struct Thinker {
     log: Log,
     think: u64,
@@ -217,28 +217,28 @@ impl Scene {
         self
     }
 
-    async fn try_play(self) -> Result<Played, GraphError> {
+    async fn try_run(self) -> Result<Finished, GraphError> {
         let log = self.log.clone();
         let runner = Arc::new(Script { acts: self.acts, log: log.clone() });
         let planner = self.planner.map(|(think, next)| Thinker { log: log.clone(), think, next });
         let planner = planner.as_ref().map(|planner| planner as &dyn Replanner);
         let run = execute(self.graph, runner, planner, &log, &AsItComes, &self.options, &self.stop).await?;
         log.note("over");
-        Ok(Played { run, log })
+        Ok(Finished { run, log })
     }
 
-    async fn play(self) -> Played {
-        self.try_play().await.unwrap()
+    async fn run(self) -> Finished {
+        self.try_run().await.unwrap()
     }
 }
 
 /// A run that is over.
-struct Played {
+struct Finished {
     run: Run<String>,
     log: Log,
 }
 
-impl Played {
+impl Finished {
     fn ending(&self, id: &str) -> &Ending {
         &self.run.ended[id].observation.ending
     }

@@ -55,12 +55,12 @@ fn an_equal_of_the_answer_is_not_needed() {
 #[test]
 fn any_difference_keeps_tasks_apart() {
     let twin = || equal("b", "count", &["r"]);
-    let look = |text: &str| {
+    let retrieve = |text: &str| {
         let text = text.to_owned();
-        Operation::Retrieve(Lookup { corpus: Corpus::Tables, lane: Lane::Lexical, text, limit: 1 })
+        Operation::Retrieve(RetrievalQuery { corpus: Corpus::Tables, retriever: Retriever::Lexical, text, limit: 1 })
     };
     let different = [
-        Task { operation: look("orders"), ..twin() },
+        Task { operation: retrieve("orders"), ..twin() },
         Task { text: "sum".into(), ..twin() },
         Task { operation: Operation::Choose, ..twin() },
         Task { depends_on: vec![], ..twin() },
@@ -75,12 +75,12 @@ fn any_difference_keeps_tasks_apart() {
         optimise(graph(tasks)).merged.len()
     };
     assert_eq!(merged(twin()), 1);
-    let looks = |text: &str| {
-        let first = Task { operation: look("orders"), ..equal("a", "count", &["r"]) };
-        let tasks = vec![task("r", &[]), first, Task { operation: look(text), ..twin() }, task("z", &["a", "b"])];
+    let merges = |text: &str| {
+        let first = Task { operation: retrieve("orders"), ..equal("a", "count", &["r"]) };
+        let tasks = vec![task("r", &[]), first, Task { operation: retrieve(text), ..twin() }, task("z", &["a", "b"])];
         optimise(graph(tasks)).merged.len()
     };
-    assert_eq!((looks("orders"), looks("people")), (1, 0));
+    assert_eq!((merges("orders"), merges("people")), (1, 0));
     for task in different {
         assert_eq!(merged(task.clone()), 0, "{task:?}");
     }
@@ -136,7 +136,7 @@ fn merged_families_close_no_ring() {
 #[tokio::test(start_paused = true)]
 async fn a_run_tells_what_was_left_out() {
     let tasks = vec![equal("a", "count", &[]), equal("b", "count", &[]), task("side", &["a"]), task("z", &["a", "b"])];
-    let played = Scene::new(tasks).play().await;
-    assert_eq!((played.run.dropped, played.run.merged), (vec!["side".to_owned()], vec![pair("b", "a")]));
-    assert_eq!(played.log.of("enter").len(), 2);
+    let finished = Scene::new(tasks).run().await;
+    assert_eq!((finished.run.dropped, finished.run.merged), (vec!["side".to_owned()], vec![pair("b", "a")]));
+    assert_eq!(finished.log.of("enter").len(), 2);
 }

@@ -15,7 +15,7 @@ struct Draft {
     join: u8,
     tolerant: bool,
     chooses: bool,
-    /// Tasks of one text are equal when the rest is; a text tells how long it takes, how sure it is, and whether it fails.
+    /// Tasks of one text are equal when the rest is; the text determines the time, the confidence and the failure of a task.
     text: u8,
     priority: i8,
 }
@@ -70,7 +70,7 @@ fn acts(lengths: &[u64], failing: usize) -> BTreeMap<String, Act> {
     lengths.iter().enumerate().map(act).collect()
 }
 
-fn play(graph: Graph, acts: BTreeMap<String, Act>, max_parallel: usize, planner: Option<Box<Next>>) -> Played {
+fn run(graph: Graph, acts: BTreeMap<String, Act>, max_parallel: usize, planner: Option<Box<Next>>) -> Finished {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     play_on(&runtime, graph, acts, max_parallel, planner)
 }
@@ -81,12 +81,12 @@ fn play_on(
     acts: BTreeMap<String, Act>,
     max_parallel: usize,
     planner: Option<Box<Next>>,
-) -> Played {
+) -> Finished {
     runtime.block_on(async {
         let mut scene = Scene::new(vec![]).parallel(max_parallel);
         scene.options.limits.depth = 64;
         (scene.graph, scene.acts, scene.planner) = (graph, acts, planner.map(|next| (3, next)));
-        scene.play().await
+        scene.run().await
     })
 }
 
@@ -98,16 +98,16 @@ fn wanted(task: &Task) -> usize {
     }
 }
 
-/// Each task ends once, starts at most once and not before its dependencies allow, and no more than the limit are under way.
-fn holds(played: &Played, max_parallel: usize) -> Result<(), TestCaseError> {
-    let run = &played.run;
+/// Each task ends once, starts at most once and not before its dependencies allow, and no more than the limit run at once.
+fn holds(finished: &Finished, max_parallel: usize) -> Result<(), TestCaseError> {
+    let run = &finished.run;
     let ids: BTreeSet<&TaskId> = run.graph.tasks.iter().map(|task| &task.id).collect();
     prop_assert_eq!(run.seen.len(), ids.len());
-    prop_assert_eq!(&played.seen().into_iter().collect::<BTreeSet<_>>(), &ids);
+    prop_assert_eq!(&finished.seen().into_iter().collect::<BTreeSet<_>>(), &ids);
     prop_assert_eq!(&run.ended.keys().collect::<BTreeSet<_>>(), &ids);
 
     let (mut started, mut ended, mut under_way) = (BTreeSet::new(), BTreeSet::new(), 0_usize);
-    for (_, entry) in played.log.all() {
+    for (_, entry) in finished.log.all() {
         let (what, id) = entry.split_once(' ').unwrap_or((&entry, ""));
         match what {
             "start" => {
@@ -129,7 +129,7 @@ fn holds(played: &Played, max_parallel: usize) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Whether a task ends well, told from the graph alone.
+/// Whether a task succeeds, computed from the graph alone.
 fn succeeds(graph: &Graph, acts: &BTreeMap<String, Act>, id: &str, known: &mut BTreeMap<TaskId, bool>) -> bool {
     if let Some(known) = known.get(id) {
         return *known;
@@ -145,7 +145,7 @@ fn succeeds(graph: &Graph, acts: &BTreeMap<String, Act>, id: &str, known: &mut B
     starts && well
 }
 
-/// A task's result, confidence and end, where nothing fails and every task waits for all: told from the graph alone.
+/// A task's result, confidence and end, where nothing fails and every task waits for all: computed from the graph alone.
 fn result(
     graph: &Graph,
     acts: &BTreeMap<String, Act>,
@@ -191,11 +191,11 @@ proptest! {
         max_parallel in 1_usize..7,
     ) {
         let acts = acts(&lengths, failing);
-        let played = play(graph.clone(), acts.clone(), max_parallel, None);
-        holds(&played, max_parallel)?;
-        prop_assert_eq!(played.run.end, crate::End::Complete);
+        let finished = run(graph.clone(), acts.clone(), max_parallel, None);
+        holds(&finished, max_parallel)?;
+        prop_assert_eq!(finished.run.end, crate::End::Complete);
         let expected = succeeds(&graph, &acts, &graph.answer, &mut BTreeMap::new());
-        prop_assert_eq!(played.ending(&played.run.graph.answer).is_success(), expected);
+        prop_assert_eq!(finished.ending(&finished.run.graph.answer).is_success(), expected);
     }
 
     #[test]
@@ -206,10 +206,10 @@ proptest! {
         graph.tasks.iter_mut().for_each(|task| task.join = Join::AllOf);
         let acts = acts(&lengths, 12);
         let (output, _, end) = result(&graph, &acts, &graph.answer, &mut BTreeMap::new());
-        let played = play(graph, acts, 64, None);
-        let answer = &played.run.graph.answer;
-        prop_assert_eq!(played.run.ended[answer].output.as_ref(), Some(&output));
-        prop_assert_eq!(played.ended(answer), Some(end));
+        let finished = run(graph, acts, 64, None);
+        let answer = &finished.run.graph.answer;
+        prop_assert_eq!(finished.run.ended[answer].output.as_ref(), Some(&output));
+        prop_assert_eq!(finished.ended(answer), Some(end));
     }
 
     #[test]
@@ -222,10 +222,10 @@ proptest! {
     ) {
         let steps = Mutex::new(steps.into_iter());
         let next = move |_: &Graph, _: &[Observation], _| edits(steps.lock().unwrap().next().unwrap_or_default());
-        let played = play(graph, acts(&lengths, failing), max_parallel, Some(Box::new(next)));
-        holds(&played, max_parallel)?;
+        let finished = run(graph, acts(&lengths, failing), max_parallel, Some(Box::new(next)));
+        holds(&finished, max_parallel)?;
         let limits = Limits { depth: 64, ..Limits::default() };
-        prop_assert_eq!(check(&played.run.graph, &limits), Ok(()));
+        prop_assert_eq!(check(&finished.run.graph, &limits), Ok(()));
     }
 
     #[test]
@@ -239,10 +239,10 @@ proptest! {
             tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build().unwrap()
         });
         let acts = acts(&lengths, failing);
-        let played = play_on(&RUNTIME, graph.clone(), acts.clone(), max_parallel, None);
-        holds(&played, max_parallel)?;
+        let finished = play_on(&RUNTIME, graph.clone(), acts.clone(), max_parallel, None);
+        holds(&finished, max_parallel)?;
         let expected = succeeds(&graph, &acts, &graph.answer, &mut BTreeMap::new());
-        prop_assert_eq!(played.ending(&played.run.graph.answer).is_success(), expected);
+        prop_assert_eq!(finished.ending(&finished.run.graph.answer).is_success(), expected);
     }
 
     #[test]

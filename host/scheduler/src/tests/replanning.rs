@@ -1,4 +1,4 @@
-//! What the planner may change while a run is under way, and what it may not.
+//! What the planner may change during a run, and what it may not.
 
 use super::*;
 use crate::End;
@@ -10,48 +10,48 @@ fn has(seen: &[Observation], id: &str) -> bool {
 #[tokio::test(start_paused = true)]
 async fn what_comes_in_while_the_planner_thinks_is_handed_over_together() {
     let tasks = vec![task("a", &[]), task("b", &[]), task("c", &[]), task("z", &["a", "b", "c"])];
-    let played = Scene::new(tasks)
+    let finished = Scene::new(tasks)
         .takes(&[("a", 10), ("b", 12), ("c", 14), ("z", 100)])
         .plan(5, |_, _, _| edits(vec![]))
-        .play()
+        .run()
         .await;
     let heard = [(10, "0+a"), (15, "1+b,c"), (114, "3+z")].map(|(at, what)| (at, what.to_owned()));
-    assert_eq!(played.log.of("next"), heard);
+    assert_eq!(finished.log.of("next"), heard);
     // The others went on meanwhile.
-    assert_eq!(played.started("z"), Some(14));
-    assert_eq!(played.run.end, End::Complete);
+    assert_eq!(finished.started("z"), Some(14));
+    assert_eq!(finished.run.end, End::Complete);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_task_is_replaced_before_its_dependents_are_given_up() {
     let tasks = vec![task("a", &[]), task("b", &["a"]), task("z", &["b"])];
-    let played = Scene::new(tasks)
+    let finished = Scene::new(tasks)
         .act("a", Act::Fail(10))
         .plan(5, |_, seen, fresh| match seen[fresh].ending {
             Ending::Failed(_) => edits(vec![Edit::Add(task("a2", &[])), Edit::Update(task("b", &["a2"]))]),
             _ => edits(vec![]),
         })
-        .play()
+        .run()
         .await;
-    assert_eq!(*played.ending("b"), Ending::Solved);
-    assert_eq!(*played.ending("z"), Ending::Solved);
-    assert_eq!(played.started("a2"), Some(15));
-    assert_eq!(played.log.of("edit"), [(15, "2".to_owned())]);
+    assert_eq!(*finished.ending("b"), Ending::Solved);
+    assert_eq!(*finished.ending("z"), Ending::Solved);
+    assert_eq!(finished.started("a2"), Some(15));
+    assert_eq!(finished.log.of("edit"), [(15, "2".to_owned())]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn dependents_are_skipped_once_the_planner_lets_them_go() {
     let tasks = vec![task("a", &[]), task("b", &["a"]), task("z", &["b"])];
-    let played = Scene::new(tasks).act("a", Act::Fail(10)).plan(5, |_, _, _| edits(vec![])).play().await;
-    assert_eq!((played.ended("b"), played.ended("z")), (Some(15), Some(15)));
+    let finished = Scene::new(tasks).act("a", Act::Fail(10)).plan(5, |_, _, _| edits(vec![])).run().await;
+    assert_eq!((finished.ended("b"), finished.ended("z")), (Some(15), Some(15)));
     let heard = [(10, "0+a"), (15, "1+b,z")].map(|(at, what)| (at, what.to_owned()));
-    assert_eq!(played.log.of("next"), heard);
+    assert_eq!(finished.log.of("next"), heard);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_is_extended_after_its_answer() {
     let tasks = vec![task("a", &[]), task("z", &["a"])];
-    let played = Scene::new(tasks)
+    let finished = Scene::new(tasks)
         .plan(0, |_, seen, _| {
             if has(seen, "z") && !has(seen, "y") {
                 edits(vec![Edit::Add(task("y", &["z", "a"])), Edit::Answer("y".into())])
@@ -59,36 +59,36 @@ async fn a_run_is_extended_after_its_answer() {
                 edits(vec![])
             }
         })
-        .play()
+        .run()
         .await;
-    assert_eq!(played.run.graph.answer, "y");
-    assert_eq!(played.parents("y"), "z,a");
-    assert_eq!(*played.ending("y"), Ending::Solved);
+    assert_eq!(finished.run.graph.answer, "y");
+    assert_eq!(finished.parents("y"), "z,a");
+    assert_eq!(*finished.ending("y"), Ending::Solved);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_task_under_way_is_cancelled_and_the_join_goes_on() {
     let tasks = vec![task("a", &[]), task("b", &[]), Task { tolerant: true, ..task("z", &["a", "b"]) }];
-    let played = Scene::new(tasks)
+    let finished = Scene::new(tasks)
         .takes(&[("a", 10), ("b", 1000)])
         .plan(1, |_, seen, _| edits(if has(seen, "b") { vec![] } else { vec![Edit::Cancel("b".into())] }))
-        .play()
+        .run()
         .await;
-    assert_eq!(played.log.when("drop", "b"), Some(11));
-    assert_eq!(played.started("z"), Some(11));
-    assert_eq!(played.parents("z"), "a,b");
-    // The planner hears of it once more, and a cancellation of what has ended is no mistake.
-    assert!(played.run.refused.is_empty());
+    assert_eq!(finished.log.when("drop", "b"), Some(11));
+    assert_eq!(finished.started("z"), Some(11));
+    assert_eq!(finished.parents("z"), "a,b");
+    // The planner gets its observation, and a cancellation of what has ended is no mistake.
+    assert!(finished.run.refused.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn finish_ends_the_run() {
     let tasks = vec![task("a", &[]), task("b", &[]), task("z", &["a", "b"])];
-    let played =
-        Scene::new(tasks).takes(&[("a", 10), ("b", 1000)]).plan(1, |_, _, _| edits(vec![Edit::Finish])).play().await;
-    assert_eq!(played.run.end, End::Finished);
-    assert_eq!([played.ending("b"), played.ending("z")], [&Ending::Cancelled, &Ending::Cancelled]);
-    assert_eq!(played.ended("z"), Some(11));
+    let finished =
+        Scene::new(tasks).takes(&[("a", 10), ("b", 1000)]).plan(1, |_, _, _| edits(vec![Edit::Finish])).run().await;
+    assert_eq!(finished.run.end, End::Finished);
+    assert_eq!([finished.ending("b"), finished.ending("z")], [&Ending::Cancelled, &Ending::Cancelled]);
+    assert_eq!(finished.ended("z"), Some(11));
 }
 
 #[tokio::test(start_paused = true)]
@@ -110,30 +110,30 @@ async fn an_unsound_step_is_refused_as_a_whole() {
     for (edit, reason) in bad {
         let tasks = vec![task("a", &[]), task("b", &[]), task("y", &["a", "b"]), task("z", &["y"])];
         let wrong = edit.clone();
-        let played = Scene::new(tasks.clone())
+        let finished = Scene::new(tasks.clone())
             .takes(&[("b", 50)])
             .plan(1, move |_, seen, _| match seen.len() {
                 1 => Ok(Step { edits: vec![add(), wrong.clone(), Edit::Finish], memo: Some("1".into()) }),
                 _ => edits(vec![]),
             })
-            .play()
+            .run()
             .await;
-        assert_eq!(played.run.refused, [reason], "{edit:?}");
-        assert_eq!(played.log.of("refuse"), [(2, reason.to_owned())]);
-        assert_eq!(played.run.graph, graph(tasks), "{edit:?}");
-        assert_eq!(*played.ending("z"), Ending::Solved);
-        assert_eq!(played.log.of("edit"), []);
+        assert_eq!(finished.run.refused, [reason], "{edit:?}");
+        assert_eq!(finished.log.of("refuse"), [(2, reason.to_owned())]);
+        assert_eq!(finished.run.graph, graph(tasks), "{edit:?}");
+        assert_eq!(*finished.ending("z"), Ending::Solved);
+        assert_eq!(finished.log.of("edit"), []);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_nobody_waits_for_is_not_started() {
     let tasks = vec![task("a", &[]), task("z", &["a"])];
-    let played = Scene::new(tasks)
+    let finished = Scene::new(tasks)
         .plan(0, |_, seen, _| edits(if seen.len() == 1 { vec![Edit::Add(task("idle", &[]))] } else { vec![] }))
-        .play()
+        .run()
         .await;
-    assert_eq!((played.started("idle"), played.ending("idle")), (None, &Ending::Cancelled));
+    assert_eq!((finished.started("idle"), finished.ending("idle")), (None, &Ending::Cancelled));
 }
 
 #[tokio::test(start_paused = true)]
@@ -144,20 +144,20 @@ async fn at_most_so_many_steps_change_the_graph() {
             edits(vec![Edit::Add(task(&next, &[last])), Edit::Answer(next)])
         });
         scene.options.max_rounds = rounds;
-        let played = scene.play().await;
-        assert_eq!(played.run.graph.tasks.len(), 1 + rounds as usize);
-        assert_eq!(played.log.of("next").len(), rounds as usize);
-        assert_eq!(*played.ending(&played.run.graph.answer), Ending::Solved);
+        let finished = scene.run().await;
+        assert_eq!(finished.run.graph.tasks.len(), 1 + rounds as usize);
+        assert_eq!(finished.log.of("next").len(), rounds as usize);
+        assert_eq!(*finished.ending(&finished.run.graph.answer), Ending::Solved);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_planner_that_fails_is_not_asked_again() {
     let tasks = vec![task("a", &[]), task("b", &["a"]), task("z", &["b"])];
-    let played = Scene::new(tasks).plan(0, |_, _, _| Err(RoleError::Cancelled)).play().await;
-    assert_eq!(played.run.replan_errors, [RoleError::Cancelled]);
-    assert_eq!(played.log.of("next").len(), 1);
-    assert_eq!(*played.ending("z"), Ending::Solved);
+    let finished = Scene::new(tasks).plan(0, |_, _, _| Err(RoleError::Cancelled)).run().await;
+    assert_eq!(finished.run.replan_errors, [RoleError::Cancelled]);
+    assert_eq!(finished.log.of("next").len(), 1);
+    assert_eq!(*finished.ending("z"), Ending::Solved);
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,5 +169,5 @@ async fn the_memo_travels_and_costs_no_round() {
         Ok(Step { edits: vec![], memo: Some("x".repeat(before + 1)) })
     });
     scene.options.max_rounds = 1;
-    assert_eq!(scene.play().await.run.graph.memo.as_deref(), Some("xxx"));
+    assert_eq!(scene.run().await.run.graph.memo.as_deref(), Some("xxx"));
 }

@@ -6,8 +6,8 @@ fn split(subtasks: Vec<Task>) -> Act {
     Act::Split(1, subtasks)
 }
 
-fn failure<'a>(played: &'a Played, id: &str) -> &'a str {
-    match played.ending(id) {
+fn failure<'a>(finished: &'a Finished, id: &str) -> &'a str {
+    match finished.ending(id) {
         Ending::Failed(failure) => &failure.message,
         other => panic!("{id} is {other:?}"),
     }
@@ -18,33 +18,33 @@ async fn subtasks_take_the_place_of_their_task() {
     // Listed before what they depend on, and named like tasks of the graph.
     let parts = vec![task("b", &["a"]), task("a", &[]), task("end", &["b", "a"])];
     let tasks = vec![task("a", &[]), task("big", &["a"]), task("z", &["big"])];
-    let played = Scene::new(tasks).act("big", split(parts)).act("end", Act::Solve(7, Some(0.9))).play().await;
-    assert_eq!(played.log.of("expand"), [(2, "big>big.b,big.a,big.end".to_owned())]);
-    assert_eq!(["big.b", "big.a", "big.end"].map(|id| played.parents(id)), ["big.a", "a", "big.b,big.a"]);
-    assert_eq!(played.run.graph.task("big.a").unwrap().parent.as_deref(), Some("big"));
-    let big = &played.run.ended["big"];
+    let finished = Scene::new(tasks).act("big", split(parts)).act("end", Act::Solve(7, Some(0.9))).run().await;
+    assert_eq!(finished.log.of("expand"), [(2, "big>big.b,big.a,big.end".to_owned())]);
+    assert_eq!(["big.b", "big.a", "big.end"].map(|id| finished.parents(id)), ["big.a", "a", "big.b,big.a"]);
+    assert_eq!(finished.run.graph.task("big.a").unwrap().parent.as_deref(), Some("big"));
+    let big = &finished.run.ended["big"];
     assert_eq!(big.observation.best().unwrap(), "big.end.c");
     assert_eq!(big.observation.subtasks.len(), 3);
-    assert_eq!(big.output, played.run.ended["big.end"].output);
-    assert_eq!((played.ended("big"), played.started("z")), (Some(11), Some(11)));
+    assert_eq!(big.output, finished.run.ended["big.end"].output);
+    assert_eq!((finished.ended("big"), finished.started("z")), (Some(11), Some(11)));
     // It started once and ended once.
-    assert_eq!(played.log.of("start").iter().filter(|(_, id)| id == "big").count(), 1);
-    assert_eq!(played.run.seen.iter().filter(|seen| seen.task == "big").count(), 1);
+    assert_eq!(finished.log.of("start").iter().filter(|(_, id)| id == "big").count(), 1);
+    assert_eq!(finished.run.seen.iter().filter(|seen| seen.task == "big").count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn subtasks_nest_until_a_limit_and_then_their_task_fails() {
     let again = Act::Split(1, vec![task("x", &[])]);
-    let played = Scene::new(vec![task("x", &[])]).act("x", again).play().await;
+    let finished = Scene::new(vec![task("x", &[])]).act("x", again).run().await;
     let depth = Limits::default().depth;
-    assert_eq!(played.run.graph.tasks.len(), depth);
+    assert_eq!(finished.run.graph.tasks.len(), depth);
     let deepest = vec!["x"; depth].join(".");
     assert!(
-        failure(&played, &deepest).contains("has 17 tasks, over the limit of 16"),
+        failure(&finished, &deepest).contains("has 17 tasks, over the limit of 16"),
         "{}",
-        failure(&played, &deepest)
+        failure(&finished, &deepest)
     );
-    assert!(played.skipped("x").starts_with("`x.x` was skipped, since `x.x."), "{}", played.skipped("x"));
+    assert!(finished.skipped("x").starts_with("`x.x` was skipped, since `x.x."), "{}", finished.skipped("x"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -67,21 +67,21 @@ async fn unsound_subtasks_fail_their_task_alone() {
     ];
     for (subtasks, reason) in bad {
         let tasks = vec![task("a", &[]), task("big", &["a"]), Task { tolerant: true, ..task("z", &["big"]) }];
-        let played = Scene::new(tasks.clone()).act("big", split(subtasks)).play().await;
-        assert!(failure(&played, "big").starts_with("its subtasks are refused: "), "{}", failure(&played, "big"));
-        assert!(failure(&played, "big").contains(reason), "{}", failure(&played, "big"));
-        assert_eq!(played.run.graph, graph(tasks));
-        assert_eq!(*played.ending("z"), Ending::Solved);
+        let finished = Scene::new(tasks.clone()).act("big", split(subtasks)).run().await;
+        assert!(failure(&finished, "big").starts_with("its subtasks are refused: "), "{}", failure(&finished, "big"));
+        assert!(failure(&finished, "big").contains(reason), "{}", failure(&finished, "big"));
+        assert_eq!(finished.run.graph, graph(tasks));
+        assert_eq!(*finished.ending("z"), Ending::Solved);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_taken_name_is_numbered() {
     let tasks = vec![task("big.p", &[]), task("big", &["big.p"])];
-    let played = Scene::new(tasks).act("big", split(vec![task("p", &[]), task("p-2", &["p"])])).play().await;
-    assert_eq!(played.log.of("expand")[0].1, "big>big.p-2,big.p-2-2");
-    assert_eq!(played.parents("big.p-2-2"), "big.p-2");
-    assert_eq!(*played.ending("big"), Ending::Solved);
+    let finished = Scene::new(tasks).act("big", split(vec![task("p", &[]), task("p-2", &["p"])])).run().await;
+    assert_eq!(finished.log.of("expand")[0].1, "big>big.p-2,big.p-2-2");
+    assert_eq!(finished.parents("big.p-2-2"), "big.p-2");
+    assert_eq!(*finished.ending("big"), Ending::Solved);
 }
 
 #[tokio::test(start_paused = true)]
@@ -92,15 +92,15 @@ async fn subtasks_start_under_the_join_that_their_task_started_under() {
             .act("b", Act::Fail(5))
             .act("big", split(vec![task("p", &[])]))
     };
-    let any = scene(big(Join::AnyOf, false)).play().await;
+    let any = scene(big(Join::AnyOf, false)).run().await;
     assert_eq!((any.parents("big.p").as_str(), any.ending("big")), ("a", &Ending::Solved));
-    let tolerant = scene(big(Join::AllOf, true)).play().await;
+    let tolerant = scene(big(Join::AllOf, true)).run().await;
     assert_eq!((tolerant.parents("big.p").as_str(), tolerant.ending("big")), ("a,b", &Ending::Solved));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_last_subtask_is_the_task_s_end() {
     let parts = vec![task("p", &[]), task("q", &["p"])];
-    let played = Scene::new(vec![task("big", &[])]).act("big", split(parts)).act("q", Act::Fail(1)).play().await;
-    assert_eq!(played.skipped("big"), "`big.q` failed: no such table");
+    let finished = Scene::new(vec![task("big", &[])]).act("big", split(parts)).act("q", Act::Fail(1)).run().await;
+    assert_eq!(finished.skipped("big"), "`big.q` failed: no such table");
 }

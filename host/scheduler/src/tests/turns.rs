@@ -1,4 +1,4 @@
-//! A run that is played again takes what it took before, in that order, however long things take this time.
+//! A replayed run makes the same decisions in the same order, however long tasks take this time.
 
 use std::collections::VecDeque;
 
@@ -9,13 +9,13 @@ use super::properties::graphs;
 use super::*;
 use crate::Order;
 
-/// Notes the turns of a run.
+/// Records the decisions of a run.
 #[derive(Default)]
 struct Recorder(Mutex<Vec<Turn>>);
 
 #[async_trait]
 impl Order for Recorder {
-    fn is_playing(&self) -> bool {
+    fn is_replaying(&self) -> bool {
         false
     }
 
@@ -30,12 +30,11 @@ impl Order for Recorder {
     async fn closing(&self, _: Option<&TaskId>) {}
 }
 
-/// Says what was taken, until it knows no more.
-struct Player(Mutex<VecDeque<Turn>>);
+struct Replayed(Mutex<VecDeque<Turn>>);
 
 #[async_trait]
-impl Order for Player {
-    fn is_playing(&self) -> bool {
+impl Order for Replayed {
+    fn is_replaying(&self) -> bool {
         !self.0.lock().unwrap().is_empty()
     }
 
@@ -50,19 +49,19 @@ impl Order for Player {
     async fn closing(&self, _: Option<&TaskId>) {}
 }
 
-/// What must be the same: what was seen in which order, and what each task got and gave.
+/// What must be the same: the observations in their order, and the output of each task.
 #[derive(Debug, PartialEq)]
-struct Story {
+struct Trace {
     seen: Vec<(TaskId, Ending)>,
     outputs: BTreeMap<TaskId, Option<String>>,
     graph: Graph,
 }
 
-fn play(graph: Graph, times: &[u64], parallel: usize, order: &dyn Order) -> Story {
+fn run(graph: Graph, times: &[u64], parallel: usize, order: &dyn Order) -> Trace {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {
         let log = Log::new();
-        // A text tells how sure a task is and whether it fails; how long it takes, the run does.
+        // The text determines the confidence of a task and whether it fails; the run determines how long it takes.
         let acts = (0_u8..12).map(|text| {
             let after = times[usize::from(text) % times.len()];
             let act = if text == 7 { Act::Fail(after) } else { Act::Solve(after, Some(f64::from(text) / 12.0)) };
@@ -74,21 +73,21 @@ fn play(graph: Graph, times: &[u64], parallel: usize, order: &dyn Order) -> Stor
         let run = execute(graph, runner, Some(&planner), &log, order, &options, &Stop::new()).await.unwrap();
         let seen = run.seen.into_iter().map(|seen| (seen.task, seen.ending)).collect();
         let outputs = run.ended.into_iter().map(|(task, ended)| (task, ended.output)).collect();
-        Story { seen, outputs, graph: run.graph }
+        Trace { seen, outputs, graph: run.graph }
     })
 }
 
 proptest! {
     #[test]
-    fn a_played_run_is_the_run(
+    fn a_replayed_run_is_the_same(
         graph in graphs(),
         times in prop::collection::vec(0_u64..40, 1..8),
         other in prop::collection::vec(0_u64..40, 1..8),
         parallel in 1_usize..6,
     ) {
         let recorder = Recorder::default();
-        let first = play(graph.clone(), &times, parallel, &recorder);
-        let player = Player(Mutex::new(recorder.0.into_inner().unwrap().into()));
-        prop_assert_eq!(play(graph, &other, parallel, &player), first);
+        let first = run(graph.clone(), &times, parallel, &recorder);
+        let player = Replayed(Mutex::new(recorder.0.into_inner().unwrap().into()));
+        prop_assert_eq!(run(graph, &other, parallel, &player), first);
     }
 }

@@ -1,4 +1,4 @@
-//! The fake host with facts: what a statement speaks of is read from its text, and the sizes of model calls made at once are noted.
+//! The fake host with facts: the facts of a statement are read from its text, and the sizes of concurrent model calls are recorded.
 
 use std::cell::RefCell;
 
@@ -126,12 +126,12 @@ impl Cells for ShopHost {
 }
 
 impl Search for ShopHost {
-    fn look_up(&self, query: &Query) -> Result<Vec<Hit>, PortError> {
-        self.fake.look_up(query)
+    fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
+        self.fake.retrieve(query)
     }
 
-    fn look_up_all(&self, queries: &[Query]) -> Vec<Result<Vec<Hit>, PortError>> {
-        self.fake.look_up_all(queries)
+    fn retrieve_all(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
+        self.fake.retrieve_all(queries)
     }
 
     fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {

@@ -9,7 +9,7 @@ use syrch_plugin::prelude::*;
 use syrch_plugin::serde_json::{Value as JsonValue, json};
 
 use self::host::ShopHost;
-use crate::{Beam, BeamSolver};
+use crate::{BeamSolver, Settings};
 
 /// Tables a to f; b refers to a, c and d share a column.
 fn catalog() -> Catalog {
@@ -34,11 +34,11 @@ fn task(text: &str) -> Task {
     Task::new("A", text)
 }
 
-fn solve_with(host: &ShopHost, beam: Beam, text: &str, parents: &[Parent]) -> Result<Outcome, Failure> {
+fn solve_with(host: &ShopHost, beam: Settings, text: &str, parents: &[Parent]) -> Result<Outcome, Failure> {
     BeamSolver::new(beam).solve(host, &Problem::new("Which things?"), &catalog(), &task(text), parents)
 }
 
-fn solve(host: &ShopHost, beam: Beam) -> Outcome {
+fn solve(host: &ShopHost, beam: Settings) -> Outcome {
     solve_with(host, beam, "Which things?", &[]).unwrap()
 }
 
@@ -54,7 +54,7 @@ fn finds(host: &mut ShopHost, tables: &[(&str, f64)]) {
         payload: None,
         score: *score,
     };
-    host.fake.search.script(&Corpus::Tables, &Lane::Lexical, tables.iter().map(hit).collect());
+    host.fake.search.script(&Corpus::Tables, &Retriever::Lexical, tables.iter().map(hit).collect());
 }
 
 fn all_found(host: &mut ShopHost) {
@@ -105,7 +105,7 @@ fn the_first_tables_are_drafted_at_once_each_with_its_own_prompt() {
     let mut host = ShopHost::default();
     all_found(&mut host);
     drafts(&mut host, &[("a", 7), ("b", 7), ("c", 7)]);
-    let outcome = solve(&host, Beam::default());
+    let outcome = solve(&host, Settings::default());
 
     assert_eq!(host.fake.search.queries()[0].text, "Which things?");
     assert_eq!((rounds(&host), host.judged.borrow().clone()), (vec![3], vec![3]));
@@ -136,13 +136,13 @@ fn the_first_tables_are_drafted_at_once_each_with_its_own_prompt() {
     assert_eq!(host.fake.database.log(), [on("a", 7), on("b", 7), on("c", 7)]);
 }
 
-// Founding bug 9: two tables with a viable statement each were ambiguous even when the results were equal, and 0.9 became 0.41.
+// syrch 0.1.2, bug 9: two tables with a viable statement each were ambiguous even when the results were equal, and 0.9 became 0.41.
 #[test]
 fn equal_results_are_agreement_and_no_doubt() {
     let mut host = ShopHost::default();
     all_found(&mut host);
     drafts(&mut host, &[("a", 7), ("b", 7), ("c", 9)]);
-    let outcome = solve(&host, Beam::default());
+    let outcome = solve(&host, Settings::default());
     assert_eq!(ids(&outcome), ["A.1", "A.3"]);
     assert_eq!(outcome.ask, None);
     let signals = &outcome.candidates[0].signals;
@@ -157,7 +157,7 @@ fn different_results_that_fit_equally_well_are_a_tie_and_asked_about() {
     let mut host = ShopHost::default();
     finds(&mut host, &[("a", 0.9), ("b", 0.8)]);
     drafts(&mut host, &[("a", 7), ("b", 9)]);
-    let outcome = solve(&host, Beam::default());
+    let outcome = solve(&host, Settings::default());
     assert_eq!(ids(&outcome), ["A.1", "A.2"]);
     let question = outcome.ask.unwrap();
     assert!(question.text.contains("\"Which things?\" can be read in 2 ways"));
@@ -176,7 +176,7 @@ fn what_fits_the_question_better_wins_over_what_was_found_earlier() {
     let mut host = ShopHost::default();
     finds(&mut host, &[("a", 0.9), ("d", 0.8)]);
     drafts(&mut host, &[("a", 7), ("d", 9)]);
-    let outcome = solve_with(&host, Beam::default(), "Which things of 2024?", &[]).unwrap();
+    let outcome = solve_with(&host, Settings::default(), "Which things of 2024?", &[]).unwrap();
     assert_eq!((ids(&outcome), outcome.ask.clone()), (vec!["A.2", "A.1"], None));
     assert_eq!(outcome.candidates[1].score, Some(0.8));
     assert!(host.fake.trace.discarded("A.1").unwrap().contains("fits worse than that of A.2: structure 1.00"));
@@ -184,7 +184,7 @@ fn what_fits_the_question_better_wins_over_what_was_found_earlier() {
     assert_eq!(host.fake.search.queries()[0].text, "Which things of 2024?\nWhich things?");
 }
 
-// Founding bug 13: feedback was overwritten. Founding bug 17: a statement that does not parse ended the task.
+// syrch 0.1.2, bug 13: feedback was overwritten. Bug 17: a statement that does not parse ended the task.
 #[test]
 fn a_path_is_repaired_with_all_of_its_own_feedback_and_no_other() {
     let mut host = ShopHost::default();
@@ -196,7 +196,7 @@ fn a_path_is_repaired_with_all_of_its_own_feedback_and_no_other() {
     host.fake.database.fail_check("SELECT ' FROM b", sql_error(SqlErrorKind::Syntax, "unterminated string"));
     host.fake.database.fail_check("SELECT x FROM b", sql_error(SqlErrorKind::UnknownColumn, "no column `x`"));
     host.fake.database.answer(&on("b", 7), number_rows(7));
-    let outcome = solve(&host, Beam::default());
+    let outcome = solve(&host, Settings::default());
 
     assert_eq!(rounds(&host), [2, 1, 1]);
     let last = host.fake.model.prompt(3);
@@ -226,7 +226,7 @@ fn a_statement_on_another_table_is_out_of_scope_and_does_not_run() {
     says(&mut host, &Purpose::Generate, &on("a", 7), Some(0.9));
     says(&mut host, &Purpose::Repair, "SELECT 7 FROM a JOIN b", Some(0.9));
     host.fake.database.answer(&on("a", 7), number_rows(7)).answer("SELECT 7 FROM a JOIN b", number_rows(7));
-    let outcome = solve(&host, Beam::default());
+    let outcome = solve(&host, Settings::default());
     assert_eq!(ids(&outcome), ["A.2"]);
     assert_eq!(outcome.candidates[0].signals.schema_errors, 1);
     assert_eq!(host.fake.trace.discarded("A.1").unwrap(), "it is not built on the table b");
@@ -243,7 +243,7 @@ fn what_was_out_of_scope_stands_when_nothing_else_came() {
     }
     host.fake.database.answer(&on("a", 7), number_rows(7));
     host.fake.policy.max_attempts = 1;
-    let outcome = solve(&host, Beam::default());
+    let outcome = solve(&host, Settings::default());
     // Both paths have the same text, which runs once.
     assert_eq!((ids(&outcome), host.fake.database.log()), (vec!["A.1"], vec![on("a", 7)]));
     assert_eq!(events(&host, "last-resort"), [json!({ "candidates": ["A.1"] })]);
@@ -256,14 +256,14 @@ fn a_statement_over_finished_tasks_alone_is_in_scope() {
     let mut host = ShopHost::default();
     finds(&mut host, &[("b", 0.9)]);
     drafts(&mut host, &[("task_b", 7)]);
-    assert_eq!(ids(&solve(&host, Beam::default())), ["A.1"]);
+    assert_eq!(ids(&solve(&host, Settings::default())), ["A.1"]);
 }
 
 #[test]
 fn without_a_hit_names_decide() {
     let mut host = ShopHost::default();
     drafts(&mut host, &[("c", 7), ("a", 7), ("b", 7)]);
-    let outcome = solve_with(&host, Beam::default(), "the c", &[]).unwrap();
+    let outcome = solve_with(&host, Settings::default(), "the c", &[]).unwrap();
     assert_eq!((ids(&outcome), outcome.candidates[0].signals.samples), (vec!["A.1"], 3));
     let tables = &events(&host, "tables")[0];
     assert_eq!((&tables["by"], &tables["tables"][0]), (&json!("names"), &json!({ "table": "c", "score": 1.0 })));
@@ -275,7 +275,7 @@ fn the_catalog_decides_which_hits_are_tables() {
     let mut host = ShopHost::default();
     finds(&mut host, &[("elsewhere", 1.0), ("B", 0.9), ("b", 0.8)]);
     drafts(&mut host, &[("b", 7)]);
-    solve(&host, Beam::default());
+    solve(&host, Settings::default());
     assert_eq!(events(&host, "tables")[0]["tables"], json!([{ "table": "b", "score": 0.9 }]));
 }
 
@@ -287,7 +287,7 @@ fn what_the_reward_rejects_is_repaired() {
     says(&mut host, &Purpose::Repair, &on("a", 9), Some(0.9));
     host.fake.database.answer(&on("a", 9), number_rows(9));
     host.fake.evaluate.judge(&on("a", 7), rejected(0.1, "wrong year")).judge(&on("a", 9), accepted(0.6, "fine"));
-    let outcome = solve(&host, Beam::default());
+    let outcome = solve(&host, Settings::default());
     assert_eq!(ids(&outcome), ["A.2"]);
     assert_eq!(outcome.candidates[0].signals.reward, Some(0.6));
     // The reward is how well it ran.

@@ -3,8 +3,8 @@
 use super::*;
 
 /// The prompt of the only comparison of two results.
-fn compared(host: &FakeHost, habits: Habits) -> String {
-    solved(host, habits);
+fn compared(host: &FakeHost, settings: Settings) -> String {
+    solved(host, settings);
     let shown = places(host, &Purpose::Select);
     assert_eq!(shown.len(), 1);
     host.model.prompt(shown[0])
@@ -47,7 +47,7 @@ fn only_granted_rows_and_only_so_many_are_shown() {
         let mut host = FakeHost::default();
         two(&mut host);
         host.database.granted_rows = granted;
-        compared(&host, Habits { compared_rows, ..direct(2) })
+        compared(&host, Settings { compared_rows, ..direct(2) })
     };
     assert!(!shown(None, 5).contains("Only"));
     assert!(shown(None, 5).contains("4 rows, 1 column: n"));
@@ -62,7 +62,7 @@ fn only_granted_rows_and_only_so_many_are_shown() {
 }
 
 #[test]
-fn first_rows_that_are_the_same_are_told_as_that() {
+fn first_rows_that_are_the_same_are_reported_as_that() {
     let mut host = draws(&["SELECT one", "SELECT two"]);
     host.database.answer("SELECT one", numbers(&[1, 2])).answer("SELECT two", numbers(&[1, 3]));
     host.database.granted_rows = Some(1);
@@ -93,9 +93,9 @@ fn only_the_tables_that_are_read_are_shown() {
             Rows::read(&self.0, results, offset, limit)
         }
     }
-    let (habits, problem, catalog) = (Habits::default(), Problem::new("q"), catalog());
+    let (settings, problem, catalog) = (Settings::default(), Problem::new("q"), catalog());
     let task = Task { expected: Some("one number".into()), ..Task::new("A", "a part of q") };
-    let matter = crate::compare::Matter { habits: &habits, problem: &problem, catalog: &catalog, task: &task };
+    let matter = crate::compare::Matter { settings: &settings, problem: &problem, catalog: &catalog, task: &task };
     let (one, two) = (numbers(&[1]).handle(), numbers(&[2]).handle());
     let shown = |sql, results| crate::compare::Shown { sql, results };
     let request = matter.request(&Reads(host), shown("SELECT 1", &one), shown("SELECT 2", &two));
@@ -130,8 +130,8 @@ fn the_text_of_a_task_is_one_bounded_line() {
     let task = Task::new("A", format!("the sums\nStatement A:\n{}", "x".repeat(60_000)));
     let rows = numbers(&[1]);
     let results = rows.handle();
-    let (habits, problem) = (Habits::default(), Problem::new("How much was sold?"));
-    let matter = crate::compare::Matter { habits: &habits, problem: &problem, catalog: &catalog, task: &task };
+    let (settings, problem) = (Settings::default(), Problem::new("How much was sold?"));
+    let matter = crate::compare::Matter { settings: &settings, problem: &problem, catalog: &catalog, task: &task };
     let shown = |sql| crate::compare::Shown { sql, results: &results };
     let request = matter.request(&FakeHost::default(), shown("SELECT one"), shown("SELECT two"));
     let prompt = &request.messages.last().unwrap().text;

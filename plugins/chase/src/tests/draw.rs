@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn each_generator_draws_in_its_own_way() {
     let host = draws(&["SELECT 1"; 5]);
-    let candidates = solved(&host, Habits::default());
+    let candidates = solved(&host, Settings::default());
     assert_eq!(ids(&candidates), ["A.1"]);
     let requests = host.model.requests();
     assert_eq!(requests.iter().map(|request| request.sample).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
@@ -15,8 +15,8 @@ fn each_generator_draws_in_its_own_way() {
         assert_eq!((&request.purpose, &request.expect), (&Purpose::Generate, &Shape::Sql));
         assert_eq!(request.temperature, Some(1.0));
     }
-    let manners = ["its plan in three steps", "its plan in three steps", "Divide and conquer", "Divide and conquer"];
-    for (place, manner) in manners.iter().enumerate() {
+    let settings = ["its plan in three steps", "its plan in three steps", "Divide and conquer", "Divide and conquer"];
+    for (place, manner) in settings.iter().enumerate() {
         assert_parts(&host.model.prompt(place), &[manner, "Table orders", "How much was sold?", "```sql fence"]);
     }
     assert_parts(&host.model.prompt(4), &["make up 3 questions that these tables can answer"]);
@@ -37,8 +37,8 @@ fn the_plan_of_the_task_is_for_its_generator_alone() {
     let host = draws(&["SELECT 1"; 3]);
     let context = plan_context(&["Find the relevant tables: orders".to_owned()]);
     let task = Task { context, ..Task::new("A", "How much was sold?") };
-    let habits = Habits { query_plan: 1, divide_and_conquer: 1, ..Habits::default() };
-    solve_task(&host, habits, &task).unwrap();
+    let settings = Settings { query_plan: 1, divide_and_conquer: 1, ..Settings::default() };
+    solve_task(&host, settings, &task).unwrap();
     assert_parts(&host.model.prompt(0), &["Work along the plan", "1. Find the relevant tables: orders"]);
     for place in 1..3 {
         assert!(!host.model.prompt(place).contains("Find the relevant tables"));
@@ -56,8 +56,8 @@ fn what_else_the_context_carries_stays() {
         Relation { name: "task_b".into(), candidate: Candidate::default(), results: numbers(&[16]).handle() };
     let output = Output::Relation(Box::new(relation));
     let parent = Parent { task: Task::new("B", "the orders"), output, memo: None };
-    let habits = Habits { parent_rows: 0, ..direct(1) };
-    Chase::new(habits).solve(&host, &Problem::new("q"), &catalog(), &task, &[parent]).unwrap();
+    let settings = Settings { parent_rows: 0, ..direct(1) };
+    Chase::new(settings).solve(&host, &Problem::new("q"), &catalog(), &task, &[parent]).unwrap();
     assert_parts(&host.model.prompt(0), &["task_b.\"order id\" matches id", "in FROM as task_b (n), 1 row"]);
     assert!(!host.model.prompt(0).contains("Its first rows"));
 }
@@ -77,13 +77,13 @@ fn stored_examples_stand_in_the_direct_prompt() {
         score: 1.0,
     };
     let mut host = draws(&["SELECT 1"; 2]);
-    host.search.script(&Corpus::Examples, &Lane::Lexical, vec![hit(1), Hit { payload: None, ..hit(2) }, hit(3)]);
-    solved(&host, Habits { examples: 2, ..direct(1) });
+    host.search.script(&Corpus::Examples, &Retriever::Lexical, vec![hit(1), Hit { payload: None, ..hit(2) }, hit(3)]);
+    solved(&host, Settings { examples: 2, ..direct(1) });
     assert_eq!(host.search.queries()[0].text, "How much was sold?");
     assert_parts(&host.model.prompt(0), &["Question: Question 1?\nSQL: SELECT '1'"]);
     assert!(!host.model.prompt(0).contains("Question 3?") && !host.model.prompt(0).contains("make up"));
 
-    solved(&host, Habits { examples: 0, ..direct(1) });
+    solved(&host, Settings { examples: 0, ..direct(1) });
     assert!(!host.model.prompt(1).contains("Question 1?") && !host.model.prompt(1).contains("make up"));
     assert_eq!(host.search.queries().len(), 1);
 }
@@ -91,7 +91,10 @@ fn stored_examples_stand_in_the_direct_prompt() {
 #[test]
 fn a_generator_can_be_turned_off_but_not_all_of_them() {
     let host = draws(&["SELECT 1"; 3]);
-    solved(&host, Habits { query_plan: 0, direct: 0, divide_and_conquer: 3, temperature: 0.5, ..Habits::default() });
+    solved(
+        &host,
+        Settings { query_plan: 0, direct: 0, divide_and_conquer: 3, temperature: 0.5, ..Settings::default() },
+    );
     let requests = host.model.requests();
     assert_eq!((requests.len(), requests[2].temperature), (3, Some(0.5)));
     assert!((0..3).all(|place| host.model.prompt(place).contains("Divide and conquer")));
@@ -106,8 +109,8 @@ fn a_generator_can_be_turned_off_but_not_all_of_them() {
 fn each_failed_candidate_is_repaired_with_its_error() {
     let mut host = draws(&["BAD 1", "SELECT 2", "BAD 3"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2", "BAD 4"]);
-    let candidates = solved(&host, Habits { query_plan: 1, divide_and_conquer: 1, ..Habits::default() });
-    // The repairs come after all draws, side by side.
+    let candidates = solved(&host, Settings { query_plan: 1, divide_and_conquer: 1, ..Settings::default() });
+    // The repairs come after all draws, concurrently.
     let purposes: Vec<Purpose> = host.model.requests().into_iter().map(|request| request.purpose).collect();
     assert_eq!(purposes[3..], [Purpose::Repair, Purpose::Repair]);
     let requests = host.model.requests();
@@ -131,7 +134,7 @@ fn repairs_are_bounded_by_the_setting_and_the_policy() {
         let mut host = draws(&["BAD 1"]);
         host.policy.max_attempts = attempts;
         says(&mut host, &Purpose::Repair, &["BAD 2"; 9]);
-        let outcome = solve(&host, Habits { repairs, ..direct(1) }).unwrap();
+        let outcome = solve(&host, Settings { repairs, ..direct(1) }).unwrap();
         assert!(outcome.candidates.is_empty());
         assert_eq!(asked(&host, &Purpose::Repair), asked_for);
         let wrong = if asked_for == 0 { "c1" } else { "c2" };
@@ -143,10 +146,10 @@ fn repairs_are_bounded_by_the_setting_and_the_policy() {
 /// The one-shot baseline of the design document (EP-17): one statement along the plan, executed, and nothing else.
 #[test]
 fn one_statement_along_the_plan_is_a_setting() {
-    let habits = Habits { query_plan: 1, divide_and_conquer: 0, direct: 0, repairs: 0, ..Habits::default() };
+    let settings = Settings { query_plan: 1, divide_and_conquer: 0, direct: 0, repairs: 0, ..Settings::default() };
     for (statement, candidates) in [("SELECT 1", 1), ("BAD 1", 0)] {
         let host = draws(&[statement]);
-        assert_eq!(solve(&host, habits.clone()).unwrap().candidates.len(), candidates);
+        assert_eq!(solve(&host, settings.clone()).unwrap().candidates.len(), candidates);
         assert_eq!((host.model.requests().len(), host.database.log().len()), (1, 1));
     }
 }
@@ -156,7 +159,7 @@ fn a_statement_without_rows_is_repaired_on_request() {
     let with = |second: &str| {
         let mut host = draws(&["SELECT none"]);
         says(&mut host, &Purpose::Repair, &[second]);
-        let candidates = solved(&host, Habits { repair_empty: true, ..direct(1) });
+        let candidates = solved(&host, Settings { repair_empty: true, ..direct(1) });
         assert_parts(&host.model.prompt(1), &["SELECT none", "the result has no rows"]);
         (ids(&candidates)[0].to_owned(), host)
     };
@@ -170,7 +173,7 @@ fn a_statement_without_rows_is_repaired_on_request() {
     let mut host = draws(&["SELECT none"]);
     host.database.answer("SELECT  none", numbers(&[]));
     says(&mut host, &Purpose::Repair, &["SELECT  none"]);
-    assert_eq!(ids(&solved(&host, Habits { repair_empty: true, ..direct(1) })), ["A.1"]);
+    assert_eq!(ids(&solved(&host, Settings { repair_empty: true, ..direct(1) })), ["A.1"]);
     assert_eq!(host.trace.discarded("A.2").unwrap(), "it has no rows either, as A.1");
 
     let host = draws(&["SELECT none"]);
@@ -197,7 +200,7 @@ fn a_provider_that_only_writes_statements_will_do() {
     // Of five draws it has two, and no word on which is better.
     let mut host = draws(&["SELECT 1", "SELECT 2", "BAD 1"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2"]);
-    let candidates = solved(&host, Habits::default());
+    let candidates = solved(&host, Settings::default());
     assert_eq!(ids(&candidates), ["A.2", "A.1"]);
     assert_eq!(candidates[0].raw_confidence, Some(2.0 / 3.0));
     let notes = host.trace.notes();
@@ -208,7 +211,7 @@ fn a_provider_that_only_writes_statements_will_do() {
 #[test]
 fn a_model_that_abstains_gives_no_candidate_and_no_failure() {
     let host = FakeHost::default();
-    let outcome = solve(&host, Habits::default()).unwrap();
+    let outcome = solve(&host, Settings::default()).unwrap();
     assert!(outcome.candidates.is_empty());
     assert!(outcome.memo.unwrap().contains("cannot do this"));
     assert_eq!(host.model.requests().len(), 5);
@@ -260,7 +263,7 @@ fn the_largest_result_is_a_setting() {
     let overflow = |overflow_rows| {
         let mut host = draws(&["SELECT 9"]);
         host.database.answer("SELECT 9", numbers(&[1]).counted(21));
-        solved(&host, Habits { overflow_rows, ..direct(1) })[0].signals.overflow
+        solved(&host, Settings { overflow_rows, ..direct(1) })[0].signals.overflow
     };
     assert_eq!((overflow(20), overflow(21)), (true, false));
 }

@@ -10,7 +10,7 @@ use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
 use syrch_plugin::prelude::*;
 use syrch_plugin::serde_json::{Value as JsonValue, json};
 
-use crate::{Chase, Habits};
+use crate::{Chase, Settings};
 
 fn catalog() -> Catalog {
     let table = |name: &str| Table {
@@ -21,16 +21,16 @@ fn catalog() -> Catalog {
     Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table("orders"), table("customers")] }
 }
 
-fn solve_task(host: &FakeHost, habits: Habits, task: &Task) -> Result<Outcome, Failure> {
-    Chase::new(habits).solve(host, &Problem::new("How much was sold?"), &catalog(), task, &[])
+fn solve_task(host: &FakeHost, settings: Settings, task: &Task) -> Result<Outcome, Failure> {
+    Chase::new(settings).solve(host, &Problem::new("How much was sold?"), &catalog(), task, &[])
 }
 
-fn solve(host: &FakeHost, habits: Habits) -> Result<Outcome, Failure> {
-    solve_task(host, habits, &Task::new("A", "How much was sold?"))
+fn solve(host: &FakeHost, settings: Settings) -> Result<Outcome, Failure> {
+    solve_task(host, settings, &Task::new("A", "How much was sold?"))
 }
 
-fn solved(host: &FakeHost, habits: Habits) -> Vec<Candidate> {
-    solve(host, habits).unwrap().candidates
+fn solved(host: &FakeHost, settings: Settings) -> Vec<Candidate> {
+    solve(host, settings).unwrap().candidates
 }
 
 fn ids(candidates: &[Candidate]) -> Vec<&str> {
@@ -38,8 +38,8 @@ fn ids(candidates: &[Candidate]) -> Vec<&str> {
 }
 
 /// Only direct draws, so many of them.
-fn direct(direct: u32) -> Habits {
-    Habits { query_plan: 0, divide_and_conquer: 0, direct, ..Habits::default() }
+fn direct(direct: u32) -> Settings {
+    Settings { query_plan: 0, divide_and_conquer: 0, direct, ..Settings::default() }
 }
 
 fn says(host: &mut FakeHost, purpose: &Purpose, statements: &[&str]) {

@@ -1,6 +1,6 @@
 //! The planner: three steps, or a task without a plan.
 
-use syrch_plugin::brief::{Brief, Room};
+use syrch_plugin::brief::{Brief, PromptSize};
 use syrch_plugin::replies::plan_of;
 
 use super::*;
@@ -17,13 +17,13 @@ fn three() -> JsonValue {
     ] })
 }
 
-fn plan(host: &FakeHost, habits: Habits) -> Result<Graph, Failure> {
+fn plan(host: &FakeHost, settings: Settings) -> Result<Graph, Failure> {
     let problem = Problem { evidence: Some("sold means ordered".into()), ..Problem::new("How much was sold?") };
-    Chase::new(habits).plan(host, &problem, &catalog())
+    Chase::new(settings).plan(host, &problem, &catalog())
 }
 
 fn without_plan(host: &FakeHost) {
-    let graph = plan(host, Habits::default()).unwrap();
+    let graph = plan(host, Settings::default()).unwrap();
     assert_eq!((graph.tasks.len(), graph.tasks[0].text.as_str()), (1, "How much was sold?"));
     assert_eq!((graph.answer.as_str(), &graph.tasks[0].context), ("A", &None));
     let notes = host.trace.notes();
@@ -35,7 +35,7 @@ fn without_plan(host: &FakeHost) {
 fn one_call_gives_one_task_that_carries_the_three_steps() {
     let mut host = FakeHost::default();
     host.model.reply_plan(&three());
-    let graph = plan(&host, Habits::default()).unwrap();
+    let graph = plan(&host, Settings::default()).unwrap();
     assert_eq!((graph.tasks.len(), graph.answer.as_str()), (1, "A"));
     let steps = [
         "Find the relevant tables: orders joined to their customers (orders, customers)",
@@ -58,8 +58,8 @@ fn one_call_gives_one_task_that_carries_the_three_steps() {
 fn any_solver_that_shows_a_tasks_plan_shows_this_one() {
     let mut host = FakeHost::default();
     host.model.reply_plan(&three());
-    let graph = plan(&host, Habits::default()).unwrap();
-    let (catalog, room) = (catalog(), Room { catalog_bytes: 4000, parent_rows: 0 });
+    let graph = plan(&host, Settings::default()).unwrap();
+    let (catalog, room) = (catalog(), PromptSize { catalog_bytes: 4000, parent_rows: 0 });
     let brief = Brief::new(&host, room, &Problem::new("How much was sold?"), &catalog, &graph.tasks[0], &[]);
     assert_parts(&brief.setting(), &["1. Find the relevant tables: orders joined", "3. Select the columns: the sum"]);
 }
@@ -70,7 +70,7 @@ fn steps_out_of_order_are_put_in_order() {
     let mut steps = three();
     steps["steps"].as_array_mut().unwrap().reverse();
     host.model.reply_plan(&steps);
-    let graph = plan(&host, Habits::default()).unwrap();
+    let graph = plan(&host, Settings::default()).unwrap();
     assert!(plan_of(&graph.tasks[0])[0].starts_with("Find the relevant tables"));
 }
 
@@ -105,7 +105,7 @@ fn a_model_that_cannot_be_reached_or_paid_is_a_failure() {
     {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Plan, Err(error));
-        assert_eq!(plan(&host, Habits::default()).unwrap_err().kind, kind);
+        assert_eq!(plan(&host, Settings::default()).unwrap_err().kind, kind);
     }
 }
 
@@ -114,7 +114,7 @@ fn the_catalogs_room_is_a_setting() {
     let mut host = FakeHost::default();
     host.model.reply_plan(&three());
     let many = Catalog { tables: (0..40).flat_map(|_| catalog().tables).collect(), ..catalog() };
-    let planner = Chase::new(Habits { catalog_bytes: 500, ..Habits::default() });
+    let planner = Chase::new(Settings { catalog_bytes: 500, ..Settings::default() });
     planner.plan(&host, &Problem::new("q"), &many).unwrap();
     assert_parts(&host.model.prompt(0), &["more not shown"]);
 }

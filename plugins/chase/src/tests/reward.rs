@@ -7,15 +7,15 @@ fn rival(id: &str, n: i64) -> Rival {
     Rival { candidate, results: numbers(&[n]).handle() }
 }
 
-fn judge(host: &FakeHost, habits: Habits, rivals: &[Rival]) -> Vec<Verdict> {
-    Chase::new(habits).judge(host, &Problem::new("q"), &catalog(), &Task::new("A", "q"), rivals).unwrap()
+fn judge(host: &FakeHost, settings: Settings, rivals: &[Rival]) -> Vec<Verdict> {
+    Chase::new(settings).judge(host, &Problem::new("q"), &catalog(), &Task::new("A", "q"), rivals).unwrap()
 }
 
 /// The model prefers whoever has the greater number.
-fn judged(habits: &Habits, rivals: &[Rival]) -> (FakeHost, Vec<Verdict>) {
+fn judged(settings: &Settings, rivals: &[Rival]) -> (FakeHost, Vec<Verdict>) {
     let mut probe = FakeHost::default();
     database(&mut probe);
-    judge(&probe, habits.clone(), rivals);
+    judge(&probe, settings.clone(), rivals);
     let number = |text: &str, word: &str| {
         let after = text.split(&format!("Statement {word}:\nSELECT ")).nth(1).unwrap().to_owned();
         after.chars().next().unwrap()
@@ -26,14 +26,14 @@ fn judged(habits: &Habits, rivals: &[Rival]) -> (FakeHost, Vec<Verdict>) {
     for prompt in &prompts {
         prefers(&mut host, &[if number(prompt, "A") > number(prompt, "B") { "A" } else { "B" }]);
     }
-    let verdicts = judge(&host, habits.clone(), rivals);
+    let verdicts = judge(&host, settings.clone(), rivals);
     (host, verdicts)
 }
 
 #[test]
 fn each_rival_has_the_verdict_of_its_result() {
     let rivals = [rival("x", 1), rival("y", 3), rival("z", 1), rival("w", 2)];
-    let (host, verdicts) = judged(&Habits::default(), &rivals);
+    let (host, verdicts) = judged(&Settings::default(), &rivals);
     // Equal results are not compared: three pairs of three results.
     assert_eq!(host.model.requests().len(), 3);
     assert!(host.model.requests().iter().all(|request| request.purpose == Purpose::Select));
@@ -46,7 +46,7 @@ fn each_rival_has_the_verdict_of_its_result() {
 #[test]
 fn the_budget_of_comparisons_leaves_some_without_a_verdict() {
     let rivals = [rival("x", 1), rival("y", 2), rival("z", 3)];
-    let (host, verdicts) = judged(&Habits { comparisons: 1, ..Habits::default() }, &rivals);
+    let (host, verdicts) = judged(&Settings { comparisons: 1, ..Settings::default() }, &rivals);
     assert_eq!(host.model.requests().len(), 1);
     assert_eq!(verdicts[1], accepted(1.0, "its result won 1 of 1 comparison"));
     assert_eq!(verdicts[2], Verdict::Unavailable("no comparison came to a word on it".into()));
@@ -57,13 +57,13 @@ fn a_judge_that_cannot_judge_says_so() {
     let unavailable = |verdicts: &[Verdict]| verdicts.iter().all(|verdict| matches!(verdict, Verdict::Unavailable(_)));
     // A model that has no word on it.
     let host = FakeHost::default();
-    assert!(unavailable(&judge(&host, Habits::default(), &[rival("x", 1), rival("y", 2)])));
+    assert!(unavailable(&judge(&host, Settings::default(), &[rival("x", 1), rival("y", 2)])));
     assert_eq!(host.model.requests().len(), 1);
     // One rival, or several that agree: nothing to compare, and nothing asked.
     let host = FakeHost::default();
-    let verdicts = judge(&host, Habits::default(), &[rival("x", 1), rival("y", 1)]);
+    let verdicts = judge(&host, Settings::default(), &[rival("x", 1), rival("y", 1)]);
     assert_eq!(verdicts[0], Verdict::Unavailable("there is no other result to compare it with".into()));
-    assert!(unavailable(&verdicts) && unavailable(&judge(&host, Habits::default(), &[rival("x", 1)])));
-    assert!(judge(&host, Habits::default(), &[]).is_empty());
+    assert!(unavailable(&verdicts) && unavailable(&judge(&host, Settings::default(), &[rival("x", 1)])));
+    assert!(judge(&host, Settings::default(), &[]).is_empty());
     assert!(host.model.requests().is_empty());
 }

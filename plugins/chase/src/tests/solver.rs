@@ -1,4 +1,4 @@
-//! The choice among results: agreement, points, and what people are told.
+//! The choice among results: agreement, points, and the log.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn a_draw_without_rivals_claims_no_agreement() {
     database(&mut host);
     assert_eq!(solved(&host, direct(3))[0].raw_confidence, Some(0.4));
     let host = draws(&["SELECT 1"]);
-    assert_eq!(solved(&host, Habits { unstated: 0.3, ..direct(3) })[0].raw_confidence, Some(0.3));
+    assert_eq!(solved(&host, Settings { unstated: 0.3, ..direct(3) })[0].raw_confidence, Some(0.3));
 }
 
 /// Which place of the prompt a statement has.
@@ -49,16 +49,16 @@ fn word(host: &FakeHost, place: usize, sql: &str) -> &'static str {
 }
 
 /// Runs once to see how the pairs are shown, then with a model that prefers these.
-fn with_winners(statements: &[&str], winners: &[&str], habits: &Habits) -> (FakeHost, Vec<Candidate>) {
+fn with_winners(statements: &[&str], winners: &[&str], settings: &Settings) -> (FakeHost, Vec<Candidate>) {
     let mut host = draws(statements);
     prefers(&mut host, &vec!["A"; winners.len()]);
-    solved(&host, habits.clone());
+    solved(&host, settings.clone());
     let shown = places(&host, &Purpose::Select);
     assert_eq!(shown.len(), winners.len());
     let words: Vec<&str> = shown.into_iter().zip(winners).map(|(place, sql)| word(&host, place, sql)).collect();
     let mut host = draws(statements);
     prefers(&mut host, &words);
-    let candidates = solved(&host, habits.clone());
+    let candidates = solved(&host, settings.clone());
     (host, candidates)
 }
 
@@ -79,18 +79,18 @@ fn comparisons_decide_where_agreement_does_not() {
     assert!(extra.contains(&("comparisons-won".into(), 2.0)) && extra.contains(&("comparisons-lost".into(), 0.0)));
     assert_eq!(host.trace.kept("A.2").unwrap(), "2 of 5 candidates agree, 2 of 2 comparisons won");
     assert_eq!(host.trace.discarded("A.5").unwrap(), "0 points against 4 of A.2, 0 of 2 comparisons won");
-    let told = events(&host, "comparison");
-    assert_eq!(told.len(), 3);
+    let reported = events(&host, "comparison");
+    assert_eq!(reported.len(), 3);
     assert_eq!(
-        (told[0].0.as_deref(), &told[0].1["won"], &told[0].1["why"]),
+        (reported[0].0.as_deref(), &reported[0].1["won"], &reported[0].1["why"]),
         (Some("A.1"), &json!("A.2"), &json!(null))
     );
 }
 
 #[test]
 fn one_that_wins_a_comparison_may_beat_more_that_agree() {
-    let habits = Habits { comparisons: 1, ..direct(3) };
-    let (_, candidates) = with_winners(&["SELECT 1", "SELECT 1", "SELECT 2"], &["SELECT 2"], &habits);
+    let settings = Settings { comparisons: 1, ..direct(3) };
+    let (_, candidates) = with_winners(&["SELECT 1", "SELECT 1", "SELECT 2"], &["SELECT 2"], &settings);
     // Two points against one.
     assert_eq!(ids(&candidates), ["A.3", "A.1"]);
     assert_eq!(candidates[0].raw_confidence, Some(f64::midpoint(1.0 / 3.0, 1.0)));
@@ -101,7 +101,7 @@ fn comparisons_are_bounded_by_the_setting_the_budget_and_the_lead() {
     let asked_for = |comparisons, clear_lead, left| {
         let mut host = draws(&["SELECT 1", "SELECT 1", "SELECT 2", "SELECT 3", "SELECT 4"]);
         host.budget.llm_calls = left;
-        let candidates = solved(&host, Habits { comparisons, clear_lead, ..direct(5) });
+        let candidates = solved(&host, Settings { comparisons, clear_lead, ..direct(5) });
         assert_eq!(ids(&candidates)[0], "A.1");
         asked(&host, &Purpose::Select)
     };

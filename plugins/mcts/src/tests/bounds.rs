@@ -1,15 +1,15 @@
-//! Each setting's effect.
+//! Tests the effect of each setting.
 
 use super::*;
 
-fn calls(bounds: Bounds, draws: &[&str], repairs: &[&str]) -> usize {
-    attempted(100, bounds, draws, repairs)
+fn calls(settings: Settings, draws: &[&str], repairs: &[&str]) -> usize {
+    attempted(100, settings, draws, repairs)
 }
 
-fn attempted(max_attempts: u32, bounds: Bounds, draws: &[&str], repairs: &[&str]) -> usize {
+fn attempted(max_attempts: u32, settings: Settings, draws: &[&str], repairs: &[&str]) -> usize {
     let mut host = host(draws, repairs);
     host.policy.max_attempts = max_attempts;
-    solve(&host, bounds);
+    solve(&host, settings);
     host.model.requests().len()
 }
 
@@ -51,7 +51,7 @@ fn exploration_draws_to_what_was_seldom_visited() {
     let looked_at = |exploration: f64| {
         let repairs = ["SELECT 5", "SELECT 6", "SELECT 7"];
         let host = host(&["SELECT 1", "SELECT 1 AS n", "SELECT 2"], &repairs);
-        solve(&host, Bounds { exploration, ..whole(6, 3, 2) });
+        solve(&host, Settings { exploration, ..whole(6, 3, 2) });
         let mut parents: Vec<String> = edges(&host).into_iter().skip(3).map(|(parent, ..)| parent).collect();
         parents.sort();
         parents
@@ -63,7 +63,7 @@ fn exploration_draws_to_what_was_seldom_visited() {
 #[test]
 fn the_search_stops_when_enough_agree() {
     let draws = ["SELECT 1", "SELECT 2", "SELECT 1 AS n", "SELECT 1 AS m", "SELECT 3", "SELECT 4"];
-    let agree = |agree| Bounds { agree, ..whole(6, 6, 1) };
+    let agree = |agree| Settings { agree, ..whole(6, 6, 1) };
     assert_eq!(calls(agree(2), &draws, &[]), 3);
     assert_eq!(calls(agree(3), &draws, &[]), 4);
     // Never four, but two cannot become four any more in the last draw.
@@ -77,21 +77,21 @@ fn the_search_stops_when_enough_agree() {
 fn results_without_rows_count_as_set() {
     let best = |empty: f64| {
         let host = host(&["EMPTY 1", "EMPTY 2", "EMPTY 3", "SELECT 1", "SELECT 1 AS n"], &[]);
-        let outcome = solve(&host, Bounds { empty, ..whole(5, 5, 1) });
+        let outcome = solve(&host, Settings { empty, ..whole(5, 5, 1) });
         (outcome.candidates[0].id.clone(), outcome.candidates.len())
     };
     assert_eq!(best(0.5), ("A.4".to_owned(), 2));
     assert_eq!(best(1.0), ("A.1".to_owned(), 2));
     // Nothing with rows came: an empty result is better than none.
     let host = host(&["EMPTY 1"], &[]);
-    assert_eq!(ids(&solve(&host, Bounds { empty: 0.0, ..whole(1, 1, 1) })), ["A.1"]);
+    assert_eq!(ids(&solve(&host, Settings { empty: 0.0, ..whole(1, 1, 1) })), ["A.1"]);
 }
 
 #[test]
 fn the_temperature_is_sent_or_left_to_the_model() {
     for (temperature, sent) in [(0.2, Some(0.2_f32)), (0.0, None)] {
         let host = host(&["BAD"], &["SELECT 1"]);
-        solve(&host, Bounds { temperature, ..whole(2, 1, 2) });
+        solve(&host, Settings { temperature, ..whole(2, 1, 2) });
         assert!(host.model.requests().iter().all(|request| request.temperature == sent), "{temperature}");
     }
 }
@@ -100,7 +100,7 @@ fn the_temperature_is_sent_or_left_to_the_model() {
 fn agreement_outweighs_the_claim_by_its_weight() {
     let confidence = |claim_weight: f64, unstated: f64| {
         let host = host(&["SELECT 1", "SELECT 1 AS n", "SELECT 2"], &[]);
-        let outcome = solve(&host, Bounds { claim_weight, unstated, ..whole(3, 3, 1) });
+        let outcome = solve(&host, Settings { claim_weight, unstated, ..whole(3, 3, 1) });
         (outcome.candidates[0].raw_confidence.unwrap() * 1e6).round() / 1e6
     };
     // (2 − 1 + 2 × 0.7) / (3 − 1 + 2)
@@ -124,7 +124,7 @@ fn others_and_rows_are_shown_as_set_and_granted() {
     let prompt = |others: u32, shown_rows: u32, granted: Option<u32>| {
         let mut host = host(&["SELECT 41", "SELECT 42", "SELECT 43"], &["SELECT 44"]);
         host.database.granted_rows = granted;
-        solve(&host, Bounds { others, shown_rows, ..whole(4, 3, 2) });
+        solve(&host, Settings { others, shown_rows, ..whole(4, 3, 2) });
         let prompt = host.model.prompt(3);
         (prompt.matches("statements agree").count(), prompt.matches("Its first rows").count())
     };
@@ -142,8 +142,8 @@ fn the_settings_of_prompts_and_results_are_heeded() {
     let parent = Parent { task: Task::new("B", "keys"), output: Output::Relation(Box::new(relation)), memo: None };
     let mut host = host(&["SELECT 1"], &[]);
     host.database.answer("SELECT 1", number_rows(1).counted(8));
-    let bounds = Bounds { overflow_rows: 7, shown_rows: 1, ..whole(1, 1, 1) };
-    let outcome = try_solve(&host, bounds, &[parent]).unwrap();
+    let settings = Settings { overflow_rows: 7, shown_rows: 1, ..whole(1, 1, 1) };
+    let outcome = try_solve(&host, settings, &[parent]).unwrap();
     assert!(outcome.candidates[0].signals.overflow);
     let prompt = host.model.prompt(0);
     assert!(prompt.contains("task_b") && prompt.contains("41") && !prompt.contains("42"));
@@ -153,7 +153,7 @@ fn the_settings_of_prompts_and_results_are_heeded() {
         for _ in 0..4 {
             host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
         }
-        let kind = try_solve(&host, Bounds { catalog_bytes, ..whole(4, 1, 1) }, &[]).unwrap_err().kind;
+        let kind = try_solve(&host, Settings { catalog_bytes, ..whole(4, 1, 1) }, &[]).unwrap_err().kind;
         (host.model.requests().len(), kind)
     };
     // 2,100 bytes can be halved twice.

@@ -36,7 +36,7 @@ fn a_model_that_abstains_gives_no_candidate_and_no_failure() {
         for _ in 0..3 {
             host.model.script(&Purpose::Generate, Err(error.clone()));
         }
-        let outcome = solve(&host, Bounds::default());
+        let outcome = solve(&host, Settings::default());
         assert!(outcome.candidates.is_empty() && outcome.memo.is_some());
         assert_eq!(host.model.requests().len(), 3);
     }
@@ -92,14 +92,14 @@ fn a_statement_that_the_model_stands_by_is_no_new_evidence() {
     // The node is settled, and so is the tree.
     assert_eq!((ids(&outcome), host.model.requests().len()), (vec!["A.1"], 2));
     assert_eq!(outcome.candidates[0].signals.samples, 1);
-    assert!(host.trace.notes()[0].contains("the model stands by the statement of A.1"));
+    assert!(host.trace.notes()[0].contains("the model repeats the statement of A.1"));
 }
 
 #[test]
 fn what_the_reward_rejects_has_failed_and_is_repaired() {
     let mut host = host(&["SELECT 1", "SELECT 1", "SELECT 2"], &["SELECT 3"]);
     host.evaluate.judge("SELECT 1", rejected(0.1, "wrong year")).judge("SELECT 2", accepted(0.8, "fine"));
-    let outcome = solve(&host, Bounds { exploration: 100.0, ..whole(4, 3, 2) });
+    let outcome = solve(&host, Settings { exploration: 100.0, ..whole(4, 3, 2) });
     assert_eq!(outcome.candidates[0].id, "A.3");
     assert_eq!(outcome.candidates[0].signals.reward, Some(0.8));
     for id in ["A.1", "A.2"] {

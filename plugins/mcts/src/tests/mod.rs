@@ -7,7 +7,7 @@ use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
 use syrch_plugin::prelude::*;
 use syrch_plugin::serde_json::{Value as JsonValue, json};
 
-use crate::{Bounds, Mcts};
+use crate::{Mcts, Settings};
 
 /// A parent, or nothing; a candidate; and its origin.
 type Edge = (String, String, String);
@@ -20,18 +20,18 @@ fn catalog() -> Catalog {
     Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] }
 }
 
-fn try_solve(host: &FakeHost, bounds: Bounds, parents: &[Parent]) -> Result<Outcome, Failure> {
+fn try_solve(host: &FakeHost, settings: Settings, parents: &[Parent]) -> Result<Outcome, Failure> {
     let task = Task::new("A", "How much?");
-    Mcts::new(bounds).solve(host, &Problem::new("How much?"), &catalog(), &task, parents)
+    Mcts::new(settings).solve(host, &Problem::new("How much?"), &catalog(), &task, parents)
 }
 
-fn solve(host: &FakeHost, bounds: Bounds) -> Outcome {
-    try_solve(host, bounds, &[]).unwrap()
+fn solve(host: &FakeHost, settings: Settings) -> Outcome {
+    try_solve(host, settings, &[]).unwrap()
 }
 
-/// Bounds that never stop early.
-fn whole(rollouts: u32, width: u32, depth: u32) -> Bounds {
-    Bounds { rollouts, width, depth, agree: 0, ..Bounds::default() }
+/// Settings that never stop early.
+fn whole(rollouts: u32, width: u32, depth: u32) -> Settings {
+    Settings { rollouts, width, depth, agree: 0, ..Settings::default() }
 }
 
 fn says(host: &mut FakeHost, purpose: &Purpose, sql: &str) {
@@ -95,7 +95,7 @@ fn samples(host: &FakeHost) -> Vec<u32> {
 #[test]
 fn the_first_draws_are_made_at_once_and_suffice_when_they_agree() {
     let host = host(&["SELECT 7", "SELECT 7 AS n", "SELECT 7"], &[]);
-    let outcome = solve(&host, Bounds::default());
+    let outcome = solve(&host, Settings::default());
 
     let requests = host.model.requests();
     assert_eq!((requests.len(), samples(&host)), (3, vec![0, 1, 2]));
@@ -121,7 +121,7 @@ fn what_failed_is_repaired_and_what_ran_is_revised() {
     let mut host = host(&["BAD", "SELECT 1"], &["SELECT 2", "WORSE", "SELECT 2 AS n"]);
     // Greedy: of 1 and BAD it looks at 1 first; the values of 1 and 2 are equal then, and the exploration decides.
     host.seed = 7;
-    let outcome = solve(&host, Bounds { exploration: 0.0, ..whole(5, 2, 2) });
+    let outcome = solve(&host, Settings { exploration: 0.0, ..whole(5, 2, 2) });
     let edges = edges(&host);
     assert_eq!(edges[0], (String::new(), "A.1".into(), "generate".into()));
     assert_eq!(edges[2], ("A.2".into(), "A.3".into(), "revise".into()));
@@ -157,10 +157,10 @@ fn what_failed_is_repaired_and_what_ran_is_revised() {
 #[test]
 fn a_repair_carries_the_failures_on_its_way_and_of_its_siblings() {
     let host = host(&["BAD"], &["BAD A", "BAD B", "SELECT 3"]);
-    let bounds = Bounds { exploration: 0.0, ..whole(4, 2, 3) };
+    let settings = Settings { exploration: 0.0, ..whole(4, 2, 3) };
     // One draw, so that the way down has no choice: the root is filled by its only child.
-    let bounds = Bounds { width: 1, ..bounds };
-    let outcome = solve(&host, bounds);
+    let settings = Settings { width: 1, ..settings };
+    let outcome = solve(&host, settings);
     let prompt = host.model.prompt(2);
     assert!(prompt.contains("Attempt 1:\nBAD\n") && prompt.contains("Attempt 2:\nBAD A\n"), "{prompt}");
     assert!(outcome.candidates.is_empty());
@@ -211,7 +211,7 @@ fn a_seed_gives_one_tree_and_another_seed_may_give_another() {
 }
 
 #[test]
-fn the_way_down_is_told() {
+fn the_way_down_is_reported() {
     let (_, events) = seeded(3);
     let (id, name, data) = events.iter().find(|(_, name, _)| name == "select").unwrap();
     assert_eq!((name.as_str(), &data["steps"][0]["tied"]), ("select", &json!(3)));

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use serde_json::Value as JsonValue;
+use syrch_core as core;
 use syrch_core::ports::CellIndex;
-use syrch_core::{self as core, Lookup};
 use syrch_plugin::fakes::FakeHost;
 use syrch_plugin::handles::PendingReply;
 use syrch_plugin::prelude::*;
@@ -25,18 +25,18 @@ pub(crate) struct LinkerWorld<'a> {
 }
 
 impl Search for LinkerWorld<'_> {
-    fn look_up(&self, query: &Query) -> Result<Vec<Hit>, PortError> {
+    fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
         let key = format!("{query:?}");
         if let Some(hits) = self.seen.borrow().get(&key) {
             return Ok(hits.clone());
         }
-        let found = self.runtime.block_on(self.index.find(&look(query), None)).map(hits).map_err(error)?;
+        let found = self.runtime.block_on(self.index.find(&of_core(query), None)).map(hits).map_err(error)?;
         self.seen.borrow_mut().insert(key, found.clone());
         Ok(found)
     }
 
-    fn look_up_all(&self, queries: &[Query]) -> Vec<Result<Vec<Hit>, PortError>> {
-        queries.iter().map(|query| self.look_up(query)).collect()
+    fn retrieve_all(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
+        queries.iter().map(|query| self.retrieve(query)).collect()
     }
 
     fn embed(&self, _: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
@@ -127,7 +127,7 @@ impl Trace for LinkerWorld<'_> {
     }
 }
 
-fn look(query: &Query) -> Lookup {
+fn of_core(query: &RetrievalQuery) -> core::RetrievalQuery {
     let corpus = match &query.corpus {
         Corpus::Tables => core::Corpus::Tables,
         Corpus::Columns => core::Corpus::Columns,
@@ -136,14 +136,14 @@ fn look(query: &Query) -> Lookup {
         Corpus::Examples => core::Corpus::Examples,
         Corpus::Other(name) => core::Corpus::Other(name.clone()),
     };
-    let lane = match &query.lane {
-        Lane::Lexical => core::Lane::Lexical,
-        Lane::PathFuzzy => core::Lane::PathFuzzy,
-        Lane::SegmentFuzzy => core::Lane::SegmentFuzzy,
-        Lane::Vector => core::Lane::Vector,
-        Lane::Other(name) => core::Lane::Other(name.clone()),
+    let retriever = match &query.retriever {
+        Retriever::Lexical => core::Retriever::Lexical,
+        Retriever::PathFuzzy => core::Retriever::PathFuzzy,
+        Retriever::SegmentFuzzy => core::Retriever::SegmentFuzzy,
+        Retriever::Vector => core::Retriever::Vector,
+        Retriever::Other(name) => core::Retriever::Other(name.clone()),
     };
-    Lookup { corpus, lane, text: query.text.clone(), limit: query.limit }
+    core::RetrievalQuery { corpus, retriever, text: query.text.clone(), limit: query.limit }
 }
 
 fn hits(hits: Vec<core::Hit>) -> Vec<Hit> {

@@ -1,4 +1,4 @@
-//! What is kept of the tables and columns that questions need, out of a catalog of 500 tables.
+//! How many of the tables and columns that questions need are selected from a catalog of 500 tables.
 //!
 //! A gold's tables and columns are those of its statement's facts, resolved against the whole catalog. The linker is given the
 //! question's own text, and nothing of the gold.
@@ -20,8 +20,8 @@ use std::path::Path;
 
 use narrow::Narrow;
 use serde_json::Value;
-use syrch_core::ports::{Database, Query as Statement};
-use syrch_plugin::brief::{Brief, Room};
+use syrch_core::ports::{Database, SqlQuery as Statement};
+use syrch_plugin::brief::{Brief, PromptSize};
 use syrch_plugin::fakes::FakeHost;
 use syrch_plugin::prelude::*;
 use syrch_search::{Index, Sources};
@@ -67,12 +67,12 @@ fn questions(root: &Path, set: &str, runtime: &Runtime, database: &SqliteDatabas
 
 /// The catalog that the other roles get.
 fn narrowed(catalog: &Catalog, linked: &Linked) -> Catalog {
-    let kept = |relevant: &Relevant| {
+    let reduced = |relevant: &Relevant| {
         let mut table = catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
         table.columns.retain(|column| relevant.columns.is_empty() || relevant.columns.contains(&column.name));
         table
     };
-    let tables = linked.tables.iter().map(kept).collect();
+    let tables = linked.tables.iter().map(reduced).collect();
     Catalog { database: catalog.database.clone(), dialect: Dialect::Sqlite, tables }
 }
 
@@ -113,9 +113,9 @@ fn measure(name: &str, asked: &[Asked], catalog: &Catalog, mut world: LinkerWorl
 
 /// Characters of the prompt for a statement, as the solvers write it: instructions, catalog, question and hints.
 fn prompt_of(catalog: &Catalog, problem: &Problem) -> usize {
-    let room = Room { catalog_bytes: 48_000, parent_rows: 3 };
+    let size = PromptSize { catalog_bytes: 48_000, parent_rows: 3 };
     let task = Task::new("A", problem.question.as_str());
-    let request = Brief::new(&FakeHost::default(), room, problem, catalog, &task, &[]).request(&[], 0);
+    let request = Brief::new(&FakeHost::default(), size, problem, catalog, &task, &[]).request(&[], 0);
     request.messages.iter().map(|message| message.text.chars().count()).sum()
 }
 
@@ -129,7 +129,7 @@ fn paths(catalog: &Catalog) -> BTreeSet<String> {
 
 #[test]
 #[ignore = "a measurement: `make figures` makes it"]
-fn a_catalog_of_500_tables_keeps_what_questions_need() {
+fn what_questions_need_is_selected_from_500_tables() {
     let Some(root) = syrch_kit::data_root() else { return };
     let world = World::new(&root);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -47,10 +47,10 @@ fn a_rejected_step_gets_alternatives_that_know_why() {
         [json!({ "from": 0, "into": [1, 2, 3], "subtask": "2", "class": "wrong_filter" })]
     );
     assert_has(&stage.host.trace.discarded("A.2").unwrap(), &["wrong_filter"]);
-    let told = memo(&outcome);
-    assert_eq!(told["branches_explored"], 4);
-    assert_eq!(told["errors"], json!({ "wrong_filter": 2, "wrong_table": 1 }));
-    let two = told["branches"].as_array().unwrap().iter().find(|branch| branch["id"] == 2).unwrap();
+    let reported = memo(&outcome);
+    assert_eq!(reported["branches_explored"], 4);
+    assert_eq!(reported["errors"], json!({ "wrong_filter": 2, "wrong_table": 1 }));
+    let two = reported["branches"].as_array().unwrap().iter().find(|branch| branch["id"] == 2).unwrap();
     assert_eq!((&two["parent"], &two["depth"], &two["active"]), (&json!(0), &json!(1), &json!(true)));
     assert_eq!(two["failure_point"]["class"], "wrong_filter");
     let signals = &outcome.candidates[0].signals;
@@ -63,7 +63,7 @@ fn an_engine_error_of_meaning_branches_with_its_hint() {
     let mut stage = Stage::new(&[]);
     stage.host.database.fail_check(WRONG, sql_error(SqlErrorKind::AmbiguousName, "`name` could be either"));
     stage.generates(WRONG).runs(BOTH, 2).repairs(BOTH).judges(&[YES]);
-    stage.tuning.alternatives = 1;
+    stage.settings.alternatives = 1;
     assert_eq!(stage.answer().unwrap(), BOTH);
     assert_eq!(stage.purposes(), [Generate, Repair, Judge]);
     assert_has(&stage.prompts(&Repair)[0], &["`name` could be either", "qualify every column"]);
@@ -74,8 +74,8 @@ fn an_engine_error_of_meaning_branches_with_its_hint() {
 fn alternatives_have_a_number_and_a_temperature() {
     for number in [0, 2] {
         let mut stage = rejected(&[(IN, 5), (OTHER, 6)]);
-        stage.tuning.alternatives = number;
-        stage.tuning.alternative_temperature = 1.1;
+        stage.settings.alternatives = number;
+        stage.settings.alternative_temperature = 1.1;
         stage.judges(&[YES, &no("FILTERS", "too wide")]).generates(BOTH).judges(&[YES, YES]);
         stage.solve();
         let repairs: Vec<Request> =
@@ -88,7 +88,7 @@ fn alternatives_have_a_number_and_a_temperature() {
 /// Two alternatives that are both accepted, with different rows.
 fn forked() -> Stage {
     let mut stage = rejected(&[(IN, 5), (OTHER, 6)]);
-    stage.tuning.alternatives = 2;
+    stage.settings.alternatives = 2;
     stage.judges(&[YES, YES]);
     stage
 }
@@ -98,13 +98,13 @@ fn accepted_alternatives_are_branches_and_the_best_by_cumulative_reward_wins() {
     let mut stage = forked();
     // The first branch's last step is rejected for good, the second's is not.
     let worse = "SELECT name FROM employees WHERE department = 'Engineering'";
-    stage.tuning.max_branch_depth = 1;
+    stage.settings.max_branch_depth = 1;
     stage.runs(worse, 5).generates(worse).generates(BOTH).judges(&[&no("COLUMNS", "all are asked for"), YES, YES]);
     let outcome = stage.solve();
     assert_eq!(outcome.candidates[0].sql, BOTH);
-    let told = memo(&outcome);
+    let reported = memo(&outcome);
     let rewards: Vec<&JsonValue> =
-        told["branches"].as_array().unwrap().iter().map(|branch| &branch["cumulative_reward"]).collect();
+        reported["branches"].as_array().unwrap().iter().map(|branch| &branch["cumulative_reward"]).collect();
     assert_eq!(rewards, [&json!(1.0), &json!(2.0), &json!(3.0)]);
     assert_has(&stage.host.trace.discarded("A.3").unwrap(), &["cumulative reward 2.00; A.6 comes first with 3.00"]);
     // The whole is judged once, for the best branch alone.
@@ -114,7 +114,7 @@ fn accepted_alternatives_are_branches_and_the_best_by_cumulative_reward_wins() {
 #[test]
 fn the_beam_is_cut_to_its_width() {
     let mut stage = forked();
-    stage.tuning.beam_width = 1;
+    stage.settings.beam_width = 1;
     stage.generates(BOTH).judges(&[YES, YES]);
     assert_eq!(stage.answer().unwrap(), BOTH);
     assert_has(&stage.host.trace.discarded("A.4").unwrap(), &["its branch was cut: cumulative reward 2.00"]);
@@ -129,7 +129,7 @@ fn the_beam_is_cut_to_its_width() {
 #[test]
 fn alternatives_with_equal_rows_are_one_branch() {
     let mut stage = rejected(&[(IN, 5), (THIRD, 5)]);
-    stage.tuning.alternatives = 2;
+    stage.settings.alternatives = 2;
     stage.judges(&[YES, YES]).generates(BOTH).judges(&[YES, YES]);
     assert_eq!(stage.answer().unwrap(), BOTH);
     assert_eq!(stage.host.trace.discarded("A.4").unwrap(), "the same rows as A.3");
@@ -150,8 +150,8 @@ fn branches_that_meet_again_are_one() {
 fn rejected_alternatives_branch_again_as_deep_as_allowed() {
     for (depth, repairs) in [(0, 0), (1, 1), (2, 2), (3, 3)] {
         let mut stage = Stage::new(&[]);
-        stage.tuning.alternatives = 1;
-        stage.tuning.max_branch_depth = depth;
+        stage.settings.alternatives = 1;
+        stage.settings.max_branch_depth = depth;
         stage.runs(WRONG, 4).generates(WRONG).judges(&[no("FILTERS", "off").as_str(); 9]);
         for number in 0..9 {
             let sql = format!("SELECT {number}");
@@ -160,8 +160,8 @@ fn rejected_alternatives_branch_again_as_deep_as_allowed() {
         let outcome = stage.solve();
         assert!(outcome.candidates.is_empty());
         assert_eq!(stage.prompts(&Repair).len(), repairs, "depth {depth}");
-        let told = memo(&outcome);
-        let branches = told["branches"].as_array().unwrap();
+        let reported = memo(&outcome);
+        let branches = reported["branches"].as_array().unwrap();
         let deepest = branches.iter().map(|branch| branch["depth"].as_u64().unwrap()).max();
         assert_eq!(deepest, Some(u64::from(depth)));
         if depth == 3 {
@@ -174,7 +174,7 @@ fn rejected_alternatives_branch_again_as_deep_as_allowed() {
 #[test]
 fn a_level_of_alternatives_is_ordered_and_cut() {
     let mut stage = Stage::new(&[]);
-    stage.tuning = Tuning { alternatives: 2, max_branch_depth: 2, beam_width: 1, ..Tuning::default() };
+    stage.settings = Settings { alternatives: 2, max_branch_depth: 2, beam_width: 1, ..Settings::default() };
     stage.host.database.fail_check(THIRD, sql_error(SqlErrorKind::FunctionRefused, "`x` is not listed"));
     stage.runs(WRONG, 4).runs(OTHER, 6).runs(BOTH, 2).generates(WRONG).repairs(THIRD).repairs(OTHER);
     stage.repairs(BOTH).repairs(IN).runs(IN, 5).judges(&[&no("FILTERS", "off"), &no("FILTERS", "too wide"), YES]);
@@ -186,7 +186,7 @@ fn a_level_of_alternatives_is_ordered_and_cut() {
 
     for (width, repairs) in [(1, 4), (2, 6)] {
         let mut stage = Stage::new(&[]);
-        stage.tuning = Tuning { alternatives: 2, max_branch_depth: 2, beam_width: width, ..Tuning::default() };
+        stage.settings = Settings { alternatives: 2, max_branch_depth: 2, beam_width: width, ..Settings::default() };
         stage.runs(WRONG, 4).generates(WRONG).judges(&[no("FILTERS", "off").as_str(); 9]);
         for number in 0..9 {
             let sql = format!("SELECT {number}");
@@ -200,7 +200,7 @@ fn a_level_of_alternatives_is_ordered_and_cut() {
 #[test]
 fn the_statement_that_stays_the_same_is_not_run_again() {
     let mut stage = Stage::new(&[]);
-    stage.tuning.alternatives = 2;
+    stage.settings.alternatives = 2;
     stage.runs(WRONG, 4).runs(BOTH, 2).generates(WRONG).repairs(WRONG).repairs(BOTH);
     stage.judges(&[&no("FILTERS", "off"), YES]);
     assert_eq!(stage.answer().unwrap(), BOTH);
@@ -211,8 +211,8 @@ fn the_statement_that_stays_the_same_is_not_run_again() {
 fn what_is_below_the_threshold_gets_alternatives_and_is_better_than_nothing() {
     let solved = |threshold: f64| {
         let mut stage = Stage::new(&[]);
-        stage.tuning =
-            Tuning { acceptance_threshold: threshold, alternatives: 1, max_branch_depth: 1, ..Tuning::default() };
+        stage.settings =
+            Settings { acceptance_threshold: threshold, alternatives: 1, max_branch_depth: 1, ..Settings::default() };
         stage.runs(ALL, 3).runs(IN, 4).generates(ALL).repairs(IN);
         stage.verdicts = RefCell::new(vec![accepted(0.8, "nearly"), accepted(0.6, "less so")]);
         let outcome = stage.solve();
@@ -236,7 +236,7 @@ fn a_small_budget_makes_fewer_branches_and_says_so() {
             let sql = format!("SELECT {number}");
             stage.runs(&sql, number + 1).repairs(&sql);
         }
-        stage.tuning.max_branch_depth = 1;
+        stage.settings.max_branch_depth = 1;
         stage.solve();
         (stage.prompts(&Repair).len(), stage.host.trace.notes().join("\n"))
     };

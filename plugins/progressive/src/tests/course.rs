@@ -50,23 +50,29 @@ fn the_memo_has_the_documents_output() {
     let salary = Literal { table: None, column: Some("salary".into()), text: "50000".into() };
     names.literals = vec![salary, Literal { table: None, column: None, text: "x".into() }];
     stage.tables.insert(BOTH.to_owned(), names);
-    let told = memo(&stage.solve());
-    assert_eq!((&told["sql"], &told["reward"], &told["iterations"]), (&json!(BOTH), &json!(1.0), &json!(3)));
-    assert_eq!(told["plan"].as_array().unwrap().len(), 3);
-    assert_eq!(told["judgement"], "it is right");
-    let last = &told["subtasks"][2];
+    let reported = memo(&stage.solve());
+    assert_eq!(
+        (&reported["sql"], &reported["reward"], &reported["iterations"]),
+        (&json!(BOTH), &json!(1.0), &json!(3))
+    );
+    assert_eq!(reported["plan"].as_array().unwrap().len(), 3);
+    assert_eq!(reported["judgement"], "it is right");
+    let last = &reported["subtasks"][2];
     assert_eq!((&last["status"], &last["confidence"], &last["reward"]), (&json!("done"), &json!(0.9), &json!(1.0)));
-    let context = &told["context"];
+    let context = &reported["context"];
     assert_eq!(context["tables"], json!(["employees", "departments"]));
     assert_eq!((&context["filters"], &context["columns"]), (&json!(["salary: 50000"]), &json!(["employees.salary"])));
     assert_eq!(context["joins"], json!(["employees(department) = departments(name)"]));
     assert_eq!(context["metadata"], json!({ "syntax_errors": 0, "semantic_errors": 0 }));
     assert_eq!(context["done"][1], json!({ "operation": "keep Engineering", "rows": 5 }));
-    assert_eq!(told["branches"].as_array().unwrap().len(), 1);
-    assert_eq!((&told["branches"][0]["cumulative_reward"], &told["branches_explored"]), (&json!(3.0), &json!(1)));
-    assert_eq!(told["result"], json!({ "rows": 2, "columns": ["name"] }));
-    assert_eq!(told["branches"][0]["done"], json!(["1", "2", "3"]));
-    assert_eq!(told["branches"][0]["tables"], json!(["employees", "departments"]));
+    assert_eq!(reported["branches"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&reported["branches"][0]["cumulative_reward"], &reported["branches_explored"]),
+        (&json!(3.0), &json!(1))
+    );
+    assert_eq!(reported["result"], json!({ "rows": 2, "columns": ["name"] }));
+    assert_eq!(reported["branches"][0]["done"], json!(["1", "2", "3"]));
+    assert_eq!(reported["branches"][0]["tables"], json!(["employees", "departments"]));
 }
 
 #[test]
@@ -74,7 +80,7 @@ fn the_context_may_be_the_latest_step_alone() {
     let prompt_of = |context: Accumulation| {
         let mut stage = Stage::example();
         stage.tables.insert(IN.to_owned(), facts(IN, &["employees"]));
-        stage.tuning.context = context;
+        stage.settings.context = context;
         stage.solve();
         stage.prompts(&Generate).remove(2)
     };
@@ -95,7 +101,7 @@ fn updated(confidences: &JsonValue) -> Result<Reply, LlmError> {
 #[test]
 fn confidences_are_recalculated_after_each_execution_and_change_the_order() {
     let mut stage = Stage::example();
-    stage.tuning.recalculate_every = 1;
+    stage.settings.recalculate_every = 1;
     let swapped = json!({ "2": 0.3, "3": 0.99, "1": 0.1, "9": 1 });
     stage.host.model.script(&Calibrate, updated(&swapped)).script(&Calibrate, updated(&json!({ "2": 1.4 })));
     let outcome = stage.solve();
@@ -106,37 +112,37 @@ fn confidences_are_recalculated_after_each_execution_and_change_the_order() {
     assert_lacks(&asked[1], &["3. [0.99]"]);
     let request = &stage.host.model.requests()[2];
     assert_eq!((request.max_tokens, request.temperature), (Some(1024), Some(0.0)));
-    let told = memo(&outcome);
-    let confidences: Vec<f64> = (0..3).map(|at| told["subtasks"][at]["confidence"].as_f64().unwrap()).collect();
+    let reported = memo(&outcome);
+    let confidences: Vec<f64> = (0..3).map(|at| reported["subtasks"][at]["confidence"].as_f64().unwrap()).collect();
     assert_eq!(confidences, [0.95, 1.0, 0.99]);
     assert_eq!(stage.events("recalculated")[0]["confidences"], json!({ "2": [0.92, 0.3], "3": [0.9, 0.99] }));
 }
 
 #[test]
-fn a_failed_recalculation_changes_nothing_and_is_told() {
+fn a_failed_recalculation_changes_nothing_and_is_reported() {
     let mut stage = Stage::example();
-    stage.tuning.recalculate_every = 1;
+    stage.settings.recalculate_every = 1;
     stage.host.model.script(&Calibrate, Err(LlmError::Malformed("hm".into()))).script(&Calibrate, updated(&json!({})));
     assert_eq!(stage.answer().unwrap(), BOTH);
     let notes = stage.host.trace.notes().join("\n");
     assert_has(&notes, &["stay as they are: the model's reply has another shape", "names no remaining sub-task"]);
     // What the provider cannot do is not asked twice.
     let mut stage = Stage::example();
-    stage.tuning.recalculate_every = 1;
+    stage.settings.recalculate_every = 1;
     assert_eq!(stage.answer().unwrap(), BOTH);
     assert_eq!(stage.prompts(&Calibrate).len(), 1);
     assert_has(&stage.host.trace.notes().join("\n"), &["and will not be recalculated"]);
 }
 
 #[test]
-fn recalculation_has_an_interval_a_room_and_a_model() {
+fn recalculation_has_an_interval_a_limit_and_a_model() {
     let mut stage = Stage::example();
-    stage.tuning = Tuning {
+    stage.settings = Settings {
         recalculate_every: 2,
         recalculation_max_tokens: 77,
         confidence_temperature: 0.4,
         model_subtasks: "thinker".into(),
-        ..Tuning::default()
+        ..Settings::default()
     };
     stage.host.model.script(&Calibrate, updated(&json!({ "3": 0.9 })));
     stage.solve();
@@ -153,7 +159,7 @@ fn recalculation_has_an_interval_a_room_and_a_model() {
 fn a_sub_task_below_the_threshold_waits_for_a_recalculation() {
     for (threshold, recalculations) in [(0.85, 0), (0.91, 1), (0.95, 2)] {
         let mut stage = Stage::example();
-        stage.tuning = Tuning { recalculate_every: 9, high_confidence_threshold: threshold, ..Tuning::default() };
+        stage.settings = Settings { recalculate_every: 9, high_confidence_threshold: threshold, ..Settings::default() };
         for _ in 0..2 {
             stage.host.model.script(&Calibrate, updated(&json!({ "3": 0.9 })));
         }
@@ -173,9 +179,9 @@ fn without_sub_tasks_the_question_is_the_one_step() {
 }
 
 #[test]
-fn rounds_are_bounded_and_the_rest_is_told() {
+fn rounds_are_bounded_and_the_rest_is_reported() {
     let mut stage = Stage::example();
-    stage.tuning.max_iterations = 2;
+    stage.settings.max_iterations = 2;
     let outcome = stage.solve();
     assert_eq!(outcome.candidates[0].sql, IN);
     assert_eq!(memo(&outcome)["subtasks"][2]["status"], "waiting");
@@ -190,19 +196,19 @@ fn an_unaccepted_part_is_as_sure_as_its_share_of_the_sub_tasks() {
     let solved = |whole: &str| {
         let mut stage =
             Stage::new(&[subtask(1, "read employees", 0.95, &[]), subtask(2, "keep Engineering", 0.9, &[1])]);
-        stage.tuning.max_iterations = 1;
-        stage.tuning.alternatives = 0;
+        stage.settings.max_iterations = 1;
+        stage.settings.alternatives = 0;
         stage.runs(ALL, 10).generates(ALL).judges(&[YES, whole]);
         let outcome = stage.solve();
         (outcome.candidates[0].clone(), memo(&outcome), stage)
     };
-    let (candidate, told, stage) = solved("I cannot say");
+    let (candidate, reported, stage) = solved("I cannot say");
     assert_eq!((candidate.sql.as_str(), candidate.raw_confidence), (ALL, Some(0.4)));
     assert_has(candidate.rationale.as_deref().unwrap(), &["1 of 2 sub-tasks are done", "scaled by that share"]);
-    assert_eq!(told["reason"], "not judged as a whole, with 1 of 2 sub-tasks done");
+    assert_eq!(reported["reason"], "not judged as a whole, with 1 of 2 sub-tasks done");
     assert_has(&stage.host.trace.kept("A.1").unwrap(), &["with 1 of 2 sub-tasks done"]);
-    let (candidate, told, _) = solved(YES);
-    assert_eq!((candidate.raw_confidence, &told["reason"]), (Some(0.8), &json!("accepted as a whole")));
+    let (candidate, reported, _) = solved(YES);
+    assert_eq!((candidate.raw_confidence, &reported["reason"]), (Some(0.8), &json!("accepted as a whole")));
     assert_lacks(candidate.rationale.as_deref().unwrap(), &["scaled"]);
 }
 
@@ -210,8 +216,13 @@ fn an_unaccepted_part_is_as_sure_as_its_share_of_the_sub_tasks() {
 #[test]
 fn a_statement_for_the_whole_is_no_part() {
     let mut stage = Stage::new(&[subtask(1, "read employees", 0.95, &[]), subtask(2, "keep Engineering", 0.9, &[1])]);
-    stage.tuning =
-        Tuning { alternatives: 1, max_branch_depth: 1, max_iterations: 1, recalculate_every: 0, ..Tuning::default() };
+    stage.settings = Settings {
+        alternatives: 1,
+        max_branch_depth: 1,
+        max_iterations: 1,
+        recalculate_every: 0,
+        ..Settings::default()
+    };
     stage.runs(ALL, 10).runs(IN, 5).runs(BOTH, 2);
     stage.generates(ALL).repairs(IN).repairs(BOTH);
     stage.judges(&[&no("FILTERS", "off"), &no("FILTERS", "off"), "I cannot say"]);
@@ -222,7 +233,7 @@ fn a_statement_for_the_whole_is_no_part() {
 #[test]
 fn steps_may_go_unjudged_and_count_a_half() {
     let mut stage = Stage::example();
-    stage.tuning.judge_steps = false;
+    stage.settings.judge_steps = false;
     let outcome = stage.solve();
     assert_eq!(stage.purposes(), [Generate, Generate, Generate, Judge]);
     assert_eq!(
@@ -239,10 +250,10 @@ fn what_cannot_be_judged_is_neither_a_yes_nor_a_no() {
     stage.generates(ALL).generates(IN).generates(BOTH).judges(&["Yes, but wrong table"; 4]);
     let outcome = stage.solve();
     assert_eq!((outcome.candidates[0].sql.as_str(), outcome.candidates[0].score), (BOTH, None));
-    let told = memo(&outcome);
-    assert_eq!((&told["reward"], &told["reason"]), (&JsonValue::Null, &json!("not judged as a whole")));
-    assert_eq!(told["branches"][0]["cumulative_reward"], 1.5);
-    assert_eq!(told["branches_explored"], 1);
+    let reported = memo(&outcome);
+    assert_eq!((&reported["reward"], &reported["reason"]), (&JsonValue::Null, &json!("not judged as a whole")));
+    assert_eq!(reported["branches"][0]["cumulative_reward"], 1.5);
+    assert_eq!(reported["branches_explored"], 1);
     assert_has(
         &stage.host.trace.notes().join("\n"),
         &["A.1 is not judged: the judge gave no verdict", "the whole is not judged"],
@@ -250,7 +261,7 @@ fn what_cannot_be_judged_is_neither_a_yes_nor_a_no() {
 }
 
 #[test]
-fn statements_have_a_model_and_a_room_and_dependencies_rows() {
+fn statements_have_a_model_and_a_limit_and_dependencies_rows() {
     let parent = || Parent {
         task: Task::new("P", "the parents"),
         output: Output::Relation(Box::new(Relation {
@@ -262,9 +273,9 @@ fn statements_have_a_model_and_a_room_and_dependencies_rows() {
     };
     let asked = |parent_rows: u32| {
         let mut stage = Stage::example();
-        stage.tuning.sql_max_tokens = 88;
-        stage.tuning.model_sql = "coder".into();
-        stage.tuning.parent_rows = parent_rows;
+        stage.settings.sql_max_tokens = 88;
+        stage.settings.model_sql = "coder".into();
+        stage.settings.parent_rows = parent_rows;
         stage.solve_with(&[parent()]).unwrap();
         (stage.host.model.requests().remove(0), stage.host.model.prompt(0))
     };
@@ -279,7 +290,7 @@ fn statements_have_a_model_and_a_room_and_dependencies_rows() {
 fn syntax_is_repaired_so_often_and_other_errors_are_not() {
     let solved = |retries: u32, attempts: u32| {
         let mut stage = Stage::new(&[]);
-        stage.tuning = Tuning { max_syntax_retries: retries, alternatives: 0, ..Tuning::default() };
+        stage.settings = Settings { max_syntax_retries: retries, alternatives: 0, ..Settings::default() };
         stage.host.policy.max_attempts = attempts;
         stage.host.database.fail_check("SELEC", sql_error(SqlErrorKind::Syntax, "no such table in sight"));
         stage.runs(BOTH, 2).generates("SELEC").repairs("SELEC 1").repairs(BOTH).judges(&[YES]);
@@ -293,8 +304,8 @@ fn syntax_is_repaired_so_often_and_other_errors_are_not() {
     assert_eq!(solved(2, 1).0, None);
 
     let mut stage = Stage::new(&[]);
-    stage.tuning.alternatives = 0;
-    stage.tuning.dependents = Dependents::Skip;
+    stage.settings.alternatives = 0;
+    stage.settings.dependents = Dependents::Skip;
     stage.host.database.fail_check(ALL, sql_error(SqlErrorKind::UnknownTable, "syntax error near"));
     stage.generates(ALL);
     assert_eq!((stage.answer(), stage.purposes()), (None, vec![Generate]));

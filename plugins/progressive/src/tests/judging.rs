@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::class::ErrorClass;
-use crate::judge::step_extra;
+use crate::reward::step_extra;
 
-fn judge_with(host: &FakeHost, tuning: Tuning, candidate: Candidate, count: usize) -> Verdict {
+fn judge_with(host: &FakeHost, settings: Settings, candidate: Candidate, count: usize) -> Verdict {
     let rival = Rival { candidate, results: rows(count).handle() };
     let task = Task::new("A", QUESTION);
-    let reward = Progressive::new(tuning);
+    let reward = Progressive::new(settings);
     let verdicts = reward.judge(host, &Problem::new(QUESTION), &catalog(), &task, &[rival]).unwrap();
     verdicts.into_iter().next().unwrap()
 }
@@ -18,7 +18,7 @@ fn judge(replies: &[&str]) -> (Verdict, FakeHost) {
         host.model.reply_text(&Purpose::Judge, text);
     }
     let candidate = Candidate { sql: ALL.into(), ..Candidate::default() };
-    (judge_with(&host, Tuning::default(), candidate, 5), host)
+    (judge_with(&host, Settings::default(), candidate, 5), host)
 }
 
 #[test]
@@ -61,14 +61,14 @@ fn what_is_no_verdict_is_unavailable() {
     for error in [LlmError::Budget, LlmError::Unavailable("down".into()), LlmError::Refused("no".into())] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Judge, Err(error));
-        let verdict = judge_with(&host, Tuning::default(), Candidate::default(), 1);
+        let verdict = judge_with(&host, Settings::default(), Candidate::default(), 1);
         assert!(matches!(verdict, Verdict::Unavailable(_)), "{verdict:?}");
     }
     let mut cut = reply("TABLES: YES\nCORRECT: YES", None);
     cut.truncated = true;
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Judge, Ok(cut));
-    assert!(matches!(judge_with(&host, Tuning::default(), Candidate::default(), 1), Verdict::Unavailable(_)));
+    assert!(matches!(judge_with(&host, Settings::default(), Candidate::default(), 1), Verdict::Unavailable(_)));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_provider_without_text_is_asked_by_the_canonical_schema() {
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Judge, Err(LlmError::Unsupported("text".into())));
     host.model.script(&Purpose::Judge, Ok(reply("", Some(&document))));
-    let verdict = judge_with(&host, Tuning::default(), Candidate::default(), 1);
+    let verdict = judge_with(&host, Settings::default(), Candidate::default(), 1);
     let Verdict::Rejected(opinion) = verdict else { panic!("{verdict:?}") };
     assert_eq!(opinion.score, 0.0);
     assert!(opinion.reason.starts_with("wrong_filter: the WHERE clause is off"));
@@ -92,7 +92,7 @@ fn a_step_is_judged_against_its_own_operation() {
     let mut host = FakeHost::default();
     host.model.reply_text(&Purpose::Judge, YES);
     let extra = vec![step_extra("keep Engineering", &["read employees".to_owned()])];
-    judge_with(&host, Tuning::default(), Candidate { sql: IN.into(), extra, ..Candidate::default() }, 1);
+    judge_with(&host, Settings::default(), Candidate { sql: IN.into(), extra, ..Candidate::default() }, 1);
     let parts = ["What later steps add is not missing yet", "Done before: read employees.", "step: keep Engineering"];
     assert_has(&host.model.prompt(0), &parts);
 }
@@ -106,7 +106,7 @@ fn foreign_text_is_one_bounded_line() {
         let names: Vec<String> = (0..columns).map(|n| format!("column_{n}_")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let rival = Rival { candidate, results: FakeRows::new(&names, Vec::new()).handle() };
-        let reward = Progressive::new(Tuning::default());
+        let reward = Progressive::new(Settings::default());
         reward.judge(&host, &Problem::new(QUESTION), &catalog(), &Task::new("A", task), &[rival]).unwrap();
         host.model.prompt(0)
     };
@@ -128,29 +128,29 @@ fn foreign_text_is_one_bounded_line() {
 
 #[test]
 fn settings_and_grants_bound_what_is_shown() {
-    let shown = |tuning: Tuning, granted: Option<u32>| {
+    let shown = |settings: Settings, granted: Option<u32>| {
         let mut host = FakeHost::default();
         host.database.granted_rows = granted;
         host.model.reply_text(&Purpose::Judge, YES);
-        judge_with(&host, tuning, Candidate::default(), 5);
+        judge_with(&host, settings, Candidate::default(), 5);
         (host.model.prompt(0), host.model.requests().remove(0))
     };
-    let tuning = Tuning {
+    let settings = Settings {
         judged_rows: 1,
         judgment_temperature: 0.5,
         judgment_max_tokens: 99,
         model_judge: "strict".into(),
-        ..Tuning::default()
+        ..Settings::default()
     };
-    let (prompt, request) = shown(tuning, Some(3));
+    let (prompt, request) = shown(settings, Some(3));
     assert!(prompt.contains("person 5-0") && !prompt.contains("person 5-1"));
     assert_eq!(
         (request.temperature, request.max_tokens, request.model.as_deref()),
         (Some(0.5), Some(99), Some("strict"))
     );
-    let (prompt, _) = shown(Tuning::default(), None);
+    let (prompt, _) = shown(Settings::default(), None);
     assert!(!prompt.contains("person") && prompt.contains("The rows may not be shown"), "{prompt}");
-    let (prompt, _) = shown(Tuning { judged_rows: 0, ..Tuning::default() }, Some(3));
+    let (prompt, _) = shown(Settings { judged_rows: 0, ..Settings::default() }, Some(3));
     assert!(!prompt.contains("person") && prompt.contains("5 rows"), "{prompt}");
 }
 
@@ -163,7 +163,7 @@ fn rivals_are_judged_side_by_side_in_order() {
         results: rows(1).handle(),
     };
     let task = Task::new("A", "a part of it");
-    let reward = Progressive::new(Tuning::default());
+    let reward = Progressive::new(Settings::default());
     let problem = Problem::new(QUESTION);
     let verdicts = reward.judge(&host, &problem, &catalog(), &task, &[rival(ALL), rival(IN)]).unwrap();
     assert!(matches!(verdicts.as_slice(), [Verdict::Accepted(_), Verdict::Rejected(_)]), "{verdicts:?}");

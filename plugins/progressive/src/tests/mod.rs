@@ -14,7 +14,7 @@ use serde_json::{Value as JsonValue, json};
 use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, facts, reply, sql_error};
 use syrch_plugin::prelude::*;
 
-use crate::{Progressive, Tuning};
+use crate::{Progressive, Settings};
 
 const QUESTION: &str = "Show employees with salary > 50000 in Engineering";
 const ALL: &str = "SELECT * FROM employees";
@@ -63,7 +63,7 @@ fn example() -> Vec<JsonValue> {
 /// A host that judges by the plugin's own reward.
 struct Stage {
     host: FakeHost,
-    tuning: Tuning,
+    settings: Settings,
     task: Task,
     rows: BTreeMap<String, FakeRows>,
     tables: BTreeMap<String, Facts>,
@@ -80,7 +80,7 @@ impl Stage {
         let context = json!({ "plan": plan, "subtasks": subtasks }).to_string();
         Self {
             host: FakeHost::default(),
-            tuning: Tuning { recalculate_every: 0, ..Tuning::default() },
+            settings: Settings { recalculate_every: 0, ..Settings::default() },
             task: Task { context: Some(context), ..Task::new("A", QUESTION) },
             rows: BTreeMap::new(),
             tables: BTreeMap::new(),
@@ -128,14 +128,14 @@ impl Stage {
 
     fn solve_with(&self, parents: &[Parent]) -> Result<Outcome, Failure> {
         let problem = Problem::new(QUESTION);
-        Progressive::new(self.tuning.clone()).solve(self, &problem, &catalog(), &self.task, parents)
+        Progressive::new(self.settings.clone()).solve(self, &problem, &catalog(), &self.task, parents)
     }
 
     fn solve(&self) -> Outcome {
         self.solve_with(&[]).unwrap()
     }
 
-    /// The answer's statement.
+    /// The statement of the first candidate.
     fn answer(&self) -> Option<String> {
         self.solve().candidates.first().map(|candidate| candidate.sql.clone())
     }
@@ -160,11 +160,11 @@ impl Stage {
 
     /// The candidates as (id, parents, origin).
     fn proposed(&self) -> Vec<(String, String, String)> {
-        let told = |line: Traced| match line {
+        let reported = |line: Traced| match line {
             Traced::Proposed(candidate) => Some((candidate.id, candidate.parents.join(" "), candidate.origin)),
             _ => None,
         };
-        self.host.trace.lines().into_iter().filter_map(told).collect()
+        self.host.trace.lines().into_iter().filter_map(reported).collect()
     }
 }
 
@@ -197,7 +197,7 @@ impl Evaluate for Stage {
         let rival =
             |candidate: &Candidate| Rival { candidate: candidate.clone(), results: self.rows[&candidate.sql].handle() };
         let rivals: Vec<Rival> = candidates.iter().map(rival).collect();
-        let reward = Progressive::new(self.tuning.clone());
+        let reward = Progressive::new(self.settings.clone());
         Ok(reward.judge(self, &Problem::new(QUESTION), &catalog(), &self.task, &rivals).unwrap())
     }
 
@@ -285,11 +285,11 @@ impl Cells for Stage {
 }
 
 impl Search for Stage {
-    fn look_up(&self, query: &Query) -> Result<Vec<Hit>, PortError> {
-        self.host.look_up(query)
+    fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
+        self.host.retrieve(query)
     }
-    fn look_up_all(&self, queries: &[Query]) -> Vec<Result<Vec<Hit>, PortError>> {
-        self.host.look_up_all(queries)
+    fn retrieve_all(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
+        self.host.retrieve_all(queries)
     }
     fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         self.host.embed(texts)

@@ -19,18 +19,18 @@ fn steps() -> JsonValue {
                       step("perform_operations", "two filters")] })
 }
 
-fn planned(tuning: Tuning, replies: &[JsonValue]) -> (Graph, FakeHost) {
+fn planned(settings: Settings, replies: &[JsonValue]) -> (Graph, FakeHost) {
     let mut host = FakeHost::default();
     for plan in replies {
         host.model.reply_plan(plan);
     }
-    let graph = Progressive::new(tuning).plan(&host, &Problem::new(QUESTION), &catalog()).unwrap();
+    let graph = Progressive::new(settings).plan(&host, &Problem::new(QUESTION), &catalog()).unwrap();
     (graph, host)
 }
 
 #[test]
 fn two_calls_make_one_task_with_sub_tasks_and_three_steps() {
-    let (graph, host) = planned(Tuning::default(), &[subtasks(), steps()]);
+    let (graph, host) = planned(Settings::default(), &[subtasks(), steps()]);
     let [task] = graph.tasks.as_slice() else { panic!("not one task") };
     assert_eq!((task.text.as_str(), graph.answer.as_str()), (QUESTION, "A"));
     assert_eq!(
@@ -59,7 +59,7 @@ fn two_calls_make_one_task_with_sub_tasks_and_three_steps() {
 
 #[test]
 fn settings_reach_their_calls() {
-    let tuning = Tuning {
+    let settings = Settings {
         max_subtasks: 1,
         subtask_max_tokens: 70,
         plan_max_tokens: 80,
@@ -67,44 +67,44 @@ fn settings_reach_their_calls() {
         model_subtasks: "thinker".into(),
         model_plan: " planner ".into(),
         catalog_bytes: 500,
-        ..Tuning::default()
+        ..Settings::default()
     };
-    let (graph, host) = planned(tuning, &[subtasks(), steps()]);
+    let (graph, host) = planned(settings, &[subtasks(), steps()]);
     assert_eq!(of_task(&graph.tasks[0], 16).0.len(), 1);
-    assert!(host.trace.notes().contains(&"only the first 1 sub-tasks are looked at".to_owned()));
+    assert!(host.trace.notes().contains(&"only the first 1 sub-tasks are used".to_owned()));
     let requests = host.model.requests();
-    let told =
+    let reported =
         |place: usize| (requests[place].model.as_deref(), requests[place].max_tokens, requests[place].temperature);
-    assert_eq!(told(0), (Some("thinker"), Some(70), Some(0.3)));
-    assert_eq!(told(1), (Some("planner"), Some(80), Some(0.0)));
+    assert_eq!(reported(0), (Some("thinker"), Some(70), Some(0.3)));
+    assert_eq!(reported(1), (Some("planner"), Some(80), Some(0.0)));
 
-    let (graph, host) = planned(Tuning { plan: false, ..Tuning::default() }, &[subtasks()]);
+    let (graph, host) = planned(Settings { plan: false, ..Settings::default() }, &[subtasks()]);
     assert_eq!((host.model.requests().len(), plan_of(&graph.tasks[0]).len()), (1, 0));
 }
 
 #[test]
-fn the_catalog_has_as_much_room_as_it_is_given() {
+fn the_catalog_has_as_many_bytes_as_it_is_given() {
     let wide = |bytes: u32| {
         let mut long = catalog();
         long.tables[0].comment = Some("c".repeat(150));
         long.tables[0].columns.iter_mut().for_each(|column| column.comment = Some("d".repeat(150)));
         let host = FakeHost::default();
-        let tuning = Tuning { catalog_bytes: bytes, ..Tuning::default() };
-        drop(Progressive::new(tuning).plan(&host, &Problem::new(QUESTION), &long));
+        let settings = Settings { catalog_bytes: bytes, ..Settings::default() };
+        drop(Progressive::new(settings).plan(&host, &Problem::new(QUESTION), &long));
         host.model.prompt(0)
     };
     assert!(wide(48_000).contains("ddd") && !wide(500).contains("ddd"));
 }
 
 #[test]
-fn replies_that_cannot_be_used_leave_one_task_and_are_told() {
+fn replies_that_cannot_be_used_leave_one_task_and_are_reported() {
     for nothing in [json!({ "subtasks": [] }), json!({ "subtasks": [{}] }), json!({ "subtasks": "many" })] {
-        let (graph, host) = planned(Tuning::default(), &[nothing, json!({ "steps": [] })]);
+        let (graph, host) = planned(Settings::default(), &[nothing, json!({ "steps": [] })]);
         assert_eq!((graph.tasks.len(), graph.tasks[0].context.as_ref()), (1, None));
         assert_has(&host.trace.notes().join("\n"), &["the question stays one step", "no step `find_tables`"]);
     }
     // A provider without a model.
-    let (graph, host) = planned(Tuning::default(), &[]);
+    let (graph, host) = planned(Settings::default(), &[]);
     assert_eq!((graph.tasks.len(), graph.tasks[0].context.as_ref()), (1, None));
     assert_has(&host.trace.notes().join("\n"), &["no sub-tasks: the model provider cannot do this", "no plan: "]);
 }
@@ -113,7 +113,7 @@ fn replies_that_cannot_be_used_leave_one_task_and_are_told() {
 fn a_plan_in_more_than_three_steps_is_three() {
     let mut long = steps();
     long["steps"].as_array_mut().unwrap().push(json!({ "step_type": "perform_operations", "description": "an order" }));
-    let (graph, _) = planned(Tuning::default(), &[subtasks(), long]);
+    let (graph, _) = planned(Settings::default(), &[subtasks(), long]);
     assert_eq!(plan_of(&graph.tasks[0]).len(), 3);
     assert_eq!(plan_of(&graph.tasks[0])[1], "Perform the operations: two filters (employees) an order");
 }
@@ -127,7 +127,8 @@ fn an_outage_and_a_spent_budget_are_failures() {
     ] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Plan, Err(error));
-        let failed = Progressive::new(Tuning::default()).plan(&host, &Problem::new(QUESTION), &catalog()).unwrap_err();
+        let failed =
+            Progressive::new(Settings::default()).plan(&host, &Problem::new(QUESTION), &catalog()).unwrap_err();
         assert_eq!(failed.kind, kind);
     }
 }

@@ -16,7 +16,7 @@ fn broken(dependents: Dependents) -> Stage {
         subtask(4, "names alone", 0.6, &[2]),
     ];
     let mut stage = Stage::new(&list);
-    stage.tuning = Tuning { dependents, alternatives: 0, recalculate_every: 0, ..Tuning::default() };
+    stage.settings = Settings { dependents, alternatives: 0, recalculate_every: 0, ..Settings::default() };
     stage.host.database.fail_check("SELECT nothing", sql_error(SqlErrorKind::UnknownTable, "no table `nothing`"));
     stage.generates("SELECT nothing").runs(ALL, 10).runs(IN, 5).runs(BOTH, 2).runs(FINAL, 1);
     stage.judges(&[YES; 9]);
@@ -24,8 +24,8 @@ fn broken(dependents: Dependents) -> Stage {
 }
 
 fn statuses(outcome: &Outcome) -> Vec<String> {
-    let told = memo(outcome);
-    told["subtasks"].as_array().unwrap().iter().map(|one| one["status"].as_str().unwrap().to_owned()).collect()
+    let reported = memo(outcome);
+    reported["subtasks"].as_array().unwrap().iter().map(|one| one["status"].as_str().unwrap().to_owned()).collect()
 }
 
 // EP-D4: in the reference a failed task satisfied its dependents.
@@ -85,7 +85,7 @@ fn circles_in_a_context_do_not_stand_still() {
 #[test]
 fn a_whole_that_is_rejected_is_mended_like_a_step() {
     let mut stage = Stage::example();
-    stage.tuning.alternatives = 1;
+    stage.settings.alternatives = 1;
     stage.host.model = syrch_plugin::fakes::FakeModel::default();
     stage.generates(ALL).generates(IN).generates(BOTH).runs(FINAL, 1).repairs(FINAL);
     stage.judges(&[YES, YES, YES, &no("COLUMNS", "names are asked for"), YES]);
@@ -105,8 +105,8 @@ fn a_whole_that_is_rejected_is_mended_like_a_step() {
 #[test]
 fn nothing_accepted_is_no_statement_and_never_an_empty_one() {
     let mut stage = Stage::example();
-    stage.tuning.alternatives = 1;
-    stage.tuning.max_branch_depth = 1;
+    stage.settings.alternatives = 1;
+    stage.settings.max_branch_depth = 1;
     stage.host.model = syrch_plugin::fakes::FakeModel::default();
     stage
         .generates(ALL)
@@ -119,9 +119,9 @@ fn nothing_accepted_is_no_statement_and_never_an_empty_one() {
     stage.judges(&[no("TABLES", "another one").as_str(); 9]);
     let outcome = stage.solve();
     assert!(outcome.candidates.is_empty());
-    let told = memo(&outcome);
-    assert_eq!(told["sql"], JsonValue::Null);
-    assert_has(told["reason"].as_str().unwrap(), &["no statement did", "another one"]);
+    let reported = memo(&outcome);
+    assert_eq!(reported["sql"], JsonValue::Null);
+    assert_has(reported["reason"].as_str().unwrap(), &["no statement did", "another one"]);
     assert_has(stage.host.trace.notes().last().unwrap(), &["no statement did"]);
     assert!(!stage.host.database.log().contains(&String::new()));
     assert_eq!(stage.purposes().iter().filter(|purpose| **purpose == Repair).count(), 4);
@@ -144,7 +144,7 @@ fn a_reply_without_a_statement_is_a_failed_attempt() {
 fn a_model_that_writes_nothing_that_runs_is_left_alone() {
     let calls = |most: u32| {
         let mut stage = Stage::example();
-        stage.tuning.most_in_vain = most;
+        stage.settings.most_in_vain = most;
         stage.host.model = syrch_plugin::fakes::FakeModel::default();
         for purpose in [Generate, Repair] {
             for _ in 0..200 {
@@ -161,7 +161,7 @@ fn a_model_that_writes_nothing_that_runs_is_left_alone() {
 }
 
 #[test]
-fn outages_keep_what_there_is() {
+fn after_outages_the_best_so_far_is_the_answer() {
     let mut stage = Stage::example();
     stage.host.model = syrch_plugin::fakes::FakeModel::default();
     stage.generates(ALL).judges(&[YES, YES]);
@@ -192,7 +192,7 @@ fn a_spent_budget_leaves_a_call_for_the_judgement_of_the_whole() {
     let solved = |calls: u32| {
         let mut stage = Stage::example();
         stage.calls = Some(calls);
-        stage.tuning.recalculate_every = 1;
+        stage.settings.recalculate_every = 1;
         let sql = stage.answer().unwrap();
         (sql, stage.purposes(), stage.host.trace.notes().join("\n"))
     };
@@ -226,7 +226,7 @@ fn a_prompt_that_is_too_long_is_shortened() {
 fn a_model_that_mends_nothing_may_still_go_on() {
     // The provider knows no repairs: the second step fails, and the third is written all the same.
     let mut stage = Stage::new(&example());
-    stage.tuning.alternatives = 2;
+    stage.settings.alternatives = 2;
     stage.runs(ALL, 10).runs(IN, 5).runs(FINAL, 1);
     stage.generates(ALL).generates(IN).generates(FINAL).judges(&[YES, &no("FILTERS", "off"), YES, YES]);
     let outcome = stage.solve();

@@ -1,6 +1,7 @@
 //! What ends the work: settings, the policy, budgets, outages, and providers that cannot.
 
 use super::*;
+use syrch_plugin::settings::Settings as _;
 
 #[test]
 fn the_setting_and_the_policy_bound_the_executions() {
@@ -10,14 +11,16 @@ fn the_setting_and_the_policy_bound_the_executions() {
         says(&mut host, &Purpose::Generate, &["BAD 1"]);
         says(&mut host, &Purpose::Repair, &["BAD 1"; 9]);
         database(&mut host);
-        let why = lost(&host, Habits { max_debug_attempts: wanted, ..Habits::default() });
+        let why = lost(&host, Settings { max_debug_attempts: wanted, ..Settings::default() });
         assert_eq!(why, format!("Failed to execute SQL after {executions} attempts. Last error: no such column: c1"));
-        assert_eq!(host.database.log().len(), executions);
-        let is_told = host.trace.notes()[0].contains("the policy allows 3 executions, not 5");
-        assert_eq!(is_told, wanted > allowed);
+        let proposed = host.trace.lines().iter().filter(|line| matches!(line, Traced::Proposed(_))).count();
+        // Equal texts run once.
+        assert_eq!((proposed, host.database.log().len()), (executions, 1));
+        let is_reported = host.trace.notes()[0].contains("the policy allows 3 executions, not 5");
+        assert_eq!(is_reported, wanted > allowed);
     }
     // PF-D2: no attempt at all succeeded without a result.
-    assert!(Habits::read(r#"{"max_debug_attempts": 0}"#).unwrap_err().contains("from 1 to 20"));
+    assert!(Settings::read(r#"{"max_debug_attempts": 0}"#).unwrap_err().contains("from 1 to 20"));
 }
 
 #[test]
@@ -27,7 +30,7 @@ fn a_provider_without_yaml_is_asked_without() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2"]);
     database(&mut host);
-    assert_eq!(ids(&solved(&host, Habits::default())), ["A.2"]);
+    assert_eq!(ids(&solved(&host, Settings::default())), ["A.2"]);
     let shapes: Vec<Shape> = host.model.requests().into_iter().map(|request| request.expect).collect();
     assert_eq!(shapes, [Shape::Yaml(vec!["sql".into()]), Shape::Sql, Shape::Sql]);
     assert!(!host.model.prompt(1).contains("yaml"));
@@ -38,10 +41,10 @@ fn a_provider_without_yaml_is_asked_without() {
 fn a_model_that_abstains_gives_no_candidate_and_no_failure() {
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::Refused("not mine".into())));
-    assert_eq!(lost(&host, Habits::default()), "the model provider gave no answer: not mine");
+    assert_eq!(lost(&host, Settings::default()), "the model provider gave no answer: not mine");
 
     let host = FakeHost::default();
-    assert!(lost(&host, Habits::default()).contains("cannot do this"));
+    assert!(lost(&host, Settings::default()).contains("cannot do this"));
     assert_eq!(host.model.requests().len(), 2);
 }
 
@@ -54,13 +57,13 @@ fn an_outage_or_a_spent_budget_is_a_failure() {
     ] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Generate, Err(error));
-        assert_eq!(solve(&host, Habits::default()).unwrap_err().kind, kind);
+        assert_eq!(solve(&host, Settings::default()).unwrap_err().kind, kind);
         assert_eq!(host.model.requests().len(), 1);
     }
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     host.database.fail_run("SELECT 1", sql_error(SqlErrorKind::Unavailable, "the file is locked"));
-    let failure = solve(&host, Habits::default()).unwrap_err();
+    let failure = solve(&host, Settings::default()).unwrap_err();
     assert_eq!((failure.kind, failure.retryable), (FailureKind::Database, true));
 }
 
@@ -71,7 +74,7 @@ fn a_prompt_that_is_too_long_is_shortened() {
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     database(&mut host);
     let many = Catalog { tables: (0..9).flat_map(|_| catalog().tables).collect(), ..catalog() };
-    let solver = Text2Sql::new(Habits { schema_bytes: 1000, ..Habits::default() });
+    let solver = Text2Sql::new(Settings { schema_bytes: 1000, ..Settings::default() });
     let problem = Problem::new("q");
     let outcome = solver.solve(&host, &problem, &many, &Task::new("A", "q"), &[]).unwrap();
     assert_eq!(ids(&outcome.candidates), ["A.1"]);
@@ -82,7 +85,7 @@ fn a_prompt_that_is_too_long_is_shortened() {
     for _ in 0..20 {
         host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
     }
-    assert_eq!(solve(&host, Habits::default()).unwrap_err().kind, FailureKind::Model);
+    assert_eq!(solve(&host, Settings::default()).unwrap_err().kind, FailureKind::Model);
     assert!(host.model.requests().len() < 12);
 }
 
@@ -92,8 +95,8 @@ fn the_claims_of_a_single_try_and_the_largest_result_are_settings() {
     says(&mut host, &Purpose::Generate, &["SELECT none", "SELECT 1"]);
     database(&mut host);
     host.database.answer("SELECT 1", numbers(&[1]).counted(21));
-    let habits = Habits { unstated: 0.2, unstated_with_rows: 0.6, overflow_rows: 20, ..Habits::default() };
-    assert_eq!(solved(&host, habits.clone())[0].raw_confidence, Some(0.2));
-    let candidate = solved(&host, habits).remove(0);
+    let settings = Settings { unstated: 0.2, unstated_with_rows: 0.6, overflow_rows: 20, ..Settings::default() };
+    assert_eq!(solved(&host, settings.clone())[0].raw_confidence, Some(0.2));
+    let candidate = solved(&host, settings).remove(0);
     assert_eq!((candidate.raw_confidence, candidate.signals.overflow), (Some(0.6), true));
 }

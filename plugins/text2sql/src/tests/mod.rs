@@ -9,7 +9,7 @@ use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
 use syrch_plugin::prelude::*;
 use syrch_plugin::serde_json::json;
 
-use crate::{Habits, Text2Sql};
+use crate::{Settings, Text2Sql};
 
 fn catalog() -> Catalog {
     let column = |(name, kind): (&str, &str)| Column {
@@ -31,19 +31,19 @@ fn catalog() -> Catalog {
     Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
 }
 
-fn solve(host: &FakeHost, habits: Habits) -> Result<Outcome, Failure> {
+fn solve(host: &FakeHost, settings: Settings) -> Result<Outcome, Failure> {
     let problem = Problem::new("How much was sold?");
     let task = Task::new("A", "How much was sold?");
-    Text2Sql::new(habits).solve(host, &problem, &catalog(), &task, &[])
+    Text2Sql::new(settings).solve(host, &problem, &catalog(), &task, &[])
 }
 
-fn solved(host: &FakeHost, habits: Habits) -> Vec<Candidate> {
-    solve(host, habits).unwrap().candidates
+fn solved(host: &FakeHost, settings: Settings) -> Vec<Candidate> {
+    solve(host, settings).unwrap().candidates
 }
 
 /// The reason in the memo of an outcome without candidates.
-fn lost(host: &FakeHost, habits: Habits) -> String {
-    let outcome = solve(host, habits).unwrap();
+fn lost(host: &FakeHost, settings: Settings) -> String {
+    let outcome = solve(host, settings).unwrap();
     assert!(outcome.candidates.is_empty());
     let memo: syrch_plugin::serde_json::Value = syrch_plugin::serde_json::from_str(&outcome.memo.unwrap()).unwrap();
     let reason = memo["reason"].as_str().unwrap().to_owned();

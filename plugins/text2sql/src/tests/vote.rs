@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn votes(votes: u32) -> Habits {
-    Habits { votes, ..Habits::default() }
+fn votes(votes: u32) -> Settings {
+    Settings { votes, ..Settings::default() }
 }
 
 #[test]
@@ -22,8 +22,8 @@ fn the_most_common_result_wins_and_a_failed_try_is_dropped() {
     assert_eq!(host.trace.kept("A.2").unwrap(), "3 of 5 tries agree");
     assert_eq!(host.trace.discarded("A.1").unwrap(), "1 for it, where 3 are for A.2");
     assert_eq!(host.trace.discarded("A.4").unwrap(), "it has the same result as A.2");
-    let told = "A: 1 try was dropped: Failed to execute SQL after 3 attempts. Last error: no such column: c4";
-    assert_eq!(host.trace.notes(), [told]);
+    let reported = "A: 1 try was dropped: Failed to execute SQL after 3 attempts. Last error: no such column: c4";
+    assert_eq!(host.trace.notes(), [reported]);
     let repairs = [Purpose::Repair, Purpose::Repair, Purpose::Repair];
     assert_eq!(purposes(&host)[5..], repairs);
     assert_eq!(samples(&host), [0, 1, 2, 3, 4, 2, 4, 4]);
@@ -71,7 +71,7 @@ fn self_healing_shows_all_earlier_failures() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["BAD 2", "SELECT 3"]);
     database(&mut host);
-    let candidates = solved(&host, Habits { self_healing: true, ..Habits::default() });
+    let candidates = solved(&host, Settings { self_healing: true, ..Settings::default() });
     assert_eq!(ids(&candidates), ["A.3"]);
     let last = host.model.prompt(2);
     for part in ["BAD 1", "no such column: c1", "BAD 2", "no such column: c2"] {

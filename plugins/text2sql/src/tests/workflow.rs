@@ -7,7 +7,7 @@ fn a_statement_is_generated_from_the_schema_and_executed() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["SELECT 1 ;\n"]);
     database(&mut host);
-    let candidates = solved(&host, Habits::default());
+    let candidates = solved(&host, Settings::default());
 
     assert_eq!(ids(&candidates), ["A.1"]);
     assert_eq!((candidates[0].sql.as_str(), candidates[0].origin.as_str()), ("SELECT 1", "generate"));
@@ -41,7 +41,7 @@ fn a_failed_statement_is_repaired_with_its_error() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["BAD 2", "SELECT 3"]);
     database(&mut host);
-    let candidates = solved(&host, Habits::default());
+    let candidates = solved(&host, Settings::default());
 
     assert_eq!(ids(&candidates), ["A.3"]);
     assert_eq!(
@@ -67,7 +67,7 @@ fn three_attempts_are_three_executions_and_two_repairs() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["BAD 2", "BAD 3", "SELECT 4"]);
     database(&mut host);
-    let why = lost(&host, Habits::default());
+    let why = lost(&host, Settings::default());
     assert_eq!(why, "Failed to execute SQL after 3 attempts. Last error: no such column: c3");
     assert_eq!(host.database.log(), ["BAD 1", "BAD 2", "BAD 3"]);
     assert_eq!(purposes(&host), [Purpose::Generate, Purpose::Repair, Purpose::Repair]);
@@ -82,7 +82,7 @@ fn a_write_is_an_error_like_any_other() {
     host.database
         .fail_check("DROP TABLE orders", sql_error(SqlErrorKind::WriteRefused, "this would change something"))
         .answer("-- all\nSELECT 1", numbers(&[1]));
-    assert_eq!(ids(&solved(&host, Habits::default())), ["A.2"]);
+    assert_eq!(ids(&solved(&host, Settings::default())), ["A.2"]);
     assert_eq!(host.database.log(), ["-- all\nSELECT 1"]);
     assert!(host.model.prompt(1).contains("this would change something"));
 }
@@ -95,12 +95,16 @@ fn a_reply_of_another_shape_is_asked_for_once_more() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &[" ; ", "SELECT 2"]);
     database(&mut host);
-    let candidates = solved(&host, Habits::default());
+    let candidates = solved(&host, Settings::default());
     assert_eq!(ids(&candidates), ["A.2"]);
     // It costs calls, and no execution.
     assert_eq!((candidates[0].signals.attempts, candidates[0].signals.syntax_errors), (2, 2));
     assert_eq!(samples(&host), [0, 1, 1, 2]);
-    assert!(host.trace.notes()[0].contains("it is asked again; it began: I'd rather"), "{:?}", host.trace.notes());
+    assert!(
+        host.trace.notes()[0].contains("it is asked again; the reply held no statement; it began: I'd rather"),
+        "{:?}",
+        host.trace.notes()
+    );
 }
 
 #[test]
@@ -109,18 +113,21 @@ fn a_second_reply_of_another_shape_is_an_honest_failure() {
     for _ in 0..3 {
         host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into())));
     }
-    let why = lost(&host, Habits::default());
-    assert_eq!(why, "the model's reply was not the YAML block that was asked for, twice in a row; it began: no");
+    let why = lost(&host, Settings::default());
+    assert_eq!(
+        why,
+        "the model's reply was not the YAML block that was asked for, twice in a row; the reply held no statement; it began: no"
+    );
     assert_eq!(host.model.requests().len(), 2);
 }
 
 // PF-D5: an empty but wrong result counted as success without a word.
 #[test]
-fn an_empty_result_counts_in_the_signals_and_is_told() {
+fn an_empty_result_counts_in_the_signals_and_is_reported() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["SELECT none"]);
     database(&mut host);
-    let candidates = solved(&host, Habits::default());
+    let candidates = solved(&host, Settings::default());
     assert!(candidates[0].signals.empty_result);
     assert_eq!(candidates[0].raw_confidence, Some(0.7));
     assert_eq!(host.trace.kept("A.1").unwrap(), "it executed at attempt 1 of 3; the result has no rows");
@@ -136,7 +143,7 @@ fn finished_dependencies_and_the_task_stand_in_the_prompt() {
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     database(&mut host);
     let task = Task::new("A", "what they bought");
-    let solver = Text2Sql::new(Habits::default());
+    let solver = Text2Sql::new(Settings::default());
     solver.solve(&host, &Problem::new("Who?"), &catalog(), &task, &[parent]).unwrap();
     let prompt = host.model.prompt(0);
     for part in

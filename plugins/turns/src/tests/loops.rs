@@ -1,7 +1,7 @@
 //! The closed loop: each turn follows from what the one before found.
 
 use super::*;
-use crate::state::{BranchState, Standing};
+use crate::planner::state::{BranchState, Standing};
 
 fn script() -> Vec<Observation> {
     vec![
@@ -38,7 +38,7 @@ fn whole() -> Scene {
         turn(&[merge("main", "b2", "t3")]),
         turn(&[terminate("goal-satisfied")]),
     ];
-    let mut scene = Scene::new(Manners::default(), &turns, script());
+    let mut scene = Scene::new(Settings::default(), &turns, script());
     scene.run();
     scene
 }
@@ -102,7 +102,12 @@ fn each_turn_is_decided_from_what_the_one_before_found() {
 #[test]
 fn decisions_become_tasks_with_what_they_build_on() {
     let scene = whole();
-    let query = Query { corpus: Corpus::Columns, lane: Lane::Lexical, text: "french customers".into(), limit: 10 };
+    let query = RetrievalQuery {
+        corpus: Corpus::Columns,
+        retriever: Retriever::Lexical,
+        text: "french customers".into(),
+        limit: 10,
+    };
     assert_eq!(scene.task("s1").operation, Operation::Retrieve(query));
     // The statement depends on the search that it builds on, the sibling on the same, the merge on both and on the search.
     assert_eq!(scene.task("t1").depends_on, ["s1"]);
@@ -144,7 +149,7 @@ fn a_merge_that_fails_leaves_both_results() {
         turn(&[merge("main", "b2", "t3")]),
         turn(&[terminate("no-additional-evidence")]),
     ];
-    let mut scene = Scene::new(Manners::default(), &turns, script);
+    let mut scene = Scene::new(Settings::default(), &turns, script);
     scene.run();
     // The later one of the two: it was to be added to the first.
     assert_eq!((scene.tasks(), scene.graph.answer.as_str()), (vec!["t1", "t2", "t3"], "t2"));
@@ -166,11 +171,11 @@ fn a_merge_takes_evidence_once_and_within_the_limit() {
         turn(&[merge("main", "b2", "t1")]),
         turn(&[terminate("no-additional-evidence")]),
     ];
-    let mut scene = Scene::new(Manners { retained: 2, ..Manners::default() }, &turns, script);
+    let mut scene = Scene::new(Settings { retained: 2, ..Settings::default() }, &turns, script);
     scene.run();
     let state = scene.state();
-    let kept: Vec<&str> = state.branch("main").unwrap().evidence.iter().map(|piece| piece.path.as_str()).collect();
-    assert_eq!(kept, ["customers.country", "orders.id"]);
+    let retained: Vec<&str> = state.branch("main").unwrap().evidence.iter().map(|piece| piece.path.as_str()).collect();
+    assert_eq!(retained, ["customers.country", "orders.id"]);
     assert!(state.let_go > 0 && scene.host.model.prompt(3).contains("of evidence let go"));
     assert_eq!(scene.task("t1").depends_on, ["s1", "s2"]);
     assert_eq!(scene.stopped(), "no-additional-evidence");
@@ -186,7 +191,7 @@ fn a_pruned_branch_gives_no_answer() {
         turn(&[pruned]),
         turn(&[terminate("goal-satisfied")]),
     ];
-    let mut scene = Scene::new(Manners::default(), &turns, script());
+    let mut scene = Scene::new(Settings::default(), &turns, script());
     scene.run();
     // The surer result is the pruned one's.
     assert_eq!((scene.tasks(), scene.graph.answer.as_str()), (vec!["t2", "t3"], "t3"));
@@ -205,8 +210,8 @@ fn tasks_under_way_are_called_off_when_one_result_is_enough() {
     first["priority"] = 0.9.into();
     let turns =
         [turn(&[first, select, go_on("main", "t1", "count")]), turn(&[prune("main"), terminate("goal-satisfied")])];
-    let manners = || Manners { together: false, ..Manners::default() };
-    let mut scene = Scene::new(manners(), &turns, script());
+    let settings = || Settings { together: false, ..Settings::default() };
+    let mut scene = Scene::new(settings(), &turns, script());
     scene.plan();
     assert_eq!(scene.task("turn-1").depends_on, ["t2", "t1"]);
     assert_eq!((scene.task("t2").priority, scene.task("t1").priority), (0.9, 0.5));
@@ -216,16 +221,16 @@ fn tasks_under_way_are_called_off_when_one_result_is_enough() {
     assert_eq!(scene.state().node("t1").unwrap().standing, Standing::Cancelled);
 
     // Otherwise a turn waits for all of its tasks, and the model is asked once.
-    let mut scene = Scene::new(Manners::default(), &turns, script());
+    let mut scene = Scene::new(Settings::default(), &turns, script());
     scene.plan();
     assert!(scene.advance(&["t2"]) && scene.steps.is_empty() && scene.calls() == 1);
     assert!(scene.advance(&["t1"]) && scene.calls() == 2);
 }
 
 #[test]
-fn a_refused_stream_is_told_once_and_then_rules_decide() {
+fn a_refused_stream_is_reported_once_and_then_rules_decide() {
     let wrong = turn(&[go_on("b7", "t1", "count")]);
-    let mut scene = Scene::new(Manners::default(), &[wrong.clone(), turn(&[go_on("main", "t1", "count")])], script());
+    let mut scene = Scene::new(Settings::default(), &[wrong.clone(), turn(&[go_on("main", "t1", "count")])], script());
     scene.plan();
     assert_eq!((scene.tasks(), scene.calls(), scene.state().by_model), (vec!["t1"], 2, true));
     let prompt = scene.host.model.prompt(1);
@@ -236,7 +241,7 @@ fn a_refused_stream_is_told_once_and_then_rules_decide() {
     );
     assert!(prompt.contains("\"b7\""), "{prompt}");
 
-    let mut scene = Scene::new(Manners::default(), &[wrong.clone(), wrong], script());
+    let mut scene = Scene::new(Settings::default(), &[wrong.clone(), wrong], script());
     scene.plan();
     assert_eq!((scene.tasks(), scene.calls(), scene.state().by_model), (vec!["s1"], 2, false));
     assert!(
@@ -251,7 +256,7 @@ fn a_refused_stream_is_told_once_and_then_rules_decide() {
 fn the_last_turn_tries_the_question_and_the_limit_ends_it() {
     let turns = [turn(&[search("main", "s1", "french")]), turn(&[search("main", "s2", "orders")])];
     let script = || [script(), vec![found("s2", vec![]), solved("t1", "SELECT 1", 1, 0.2)]].concat();
-    let mut scene = Scene::new(Manners { steps: 2, ..Manners::default() }, &turns, script());
+    let mut scene = Scene::new(Settings { steps: 2, ..Settings::default() }, &turns, script());
     scene.run();
     assert_eq!((scene.tasks(), scene.calls()), (vec!["s1", "s2", "t1"], 2));
     assert_eq!(scene.task("t1").text, QUESTION);
@@ -261,7 +266,7 @@ fn the_last_turn_tries_the_question_and_the_limit_ends_it() {
 
     // The user's rounds bound the turns too; without any there is nothing to look at, and no model is asked.
     for (rounds, tasks, calls) in [(1, vec!["s1", "s2", "t1"], 2), (0, vec!["t1"], 0)] {
-        let mut scene = Scene::new(Manners::default(), &turns, script());
+        let mut scene = Scene::new(Settings::default(), &turns, script());
         scene.host.policy.max_rounds = rounds;
         scene.plan();
         (0..rounds).for_each(|_| assert!(scene.advance(&[])));
@@ -274,23 +279,23 @@ fn the_last_turn_tries_the_question_and_the_limit_ends_it() {
 #[test]
 fn settings_bound_what_a_turn_may_do() {
     let two = turn(&[search("main", "s1", "french"), search("main", "s2", "orders")]);
-    let refusal = |manners: Manners, turns: &[JsonValue]| {
-        let mut scene = Scene::new(manners, turns, [script(), vec![found("s2", vec![])]].concat());
+    let refusal = |settings: Settings, turns: &[JsonValue]| {
+        let mut scene = Scene::new(settings, turns, [script(), vec![found("s2", vec![])]].concat());
         scene.plan();
         scene.advance(&[]);
         scene.host.trace.notes().into_iter().find(|note| note.contains("cannot be used"))
     };
-    assert_eq!(refusal(Manners::default(), std::slice::from_ref(&two)), None);
-    let said = refusal(Manners { actions_per_turn: 1, ..Manners::default() }, &[two]);
+    assert_eq!(refusal(Settings::default(), std::slice::from_ref(&two)), None);
+    let said = refusal(Settings { actions_per_turn: 1, ..Settings::default() }, &[two]);
     assert_eq!(said.unwrap(), "the model's decisions cannot be used: 2 decisions in one turn, over the limit of 1");
 
     let forks = [turn(&[go_on("main", "t1", "x")]), turn(&[fork("main", "b2", "t2", "child")])];
-    assert_eq!(refusal(Manners::default(), &forks), None);
-    let said = refusal(Manners { branches: 1, ..Manners::default() }, &forks);
+    assert_eq!(refusal(Settings::default(), &forks), None);
+    let said = refusal(Settings { branches: 1, ..Settings::default() }, &forks);
     assert!(said.unwrap().ends_with("there are as many branches as may be (1): merge or prune one first"));
 
     let mut scene = Scene::new(
-        Manners { hits: 3, catalog_bytes: 500, ..Manners::default() },
+        Settings { hits: 3, catalog_bytes: 500, ..Settings::default() },
         &[turn(&[search("main", "s1", "x")])],
         script(),
     );
@@ -305,7 +310,7 @@ fn settings_bound_what_a_turn_may_do() {
     for (bytes, shown) in [(500, false), (5000, true)] {
         let mut host = FakeHost::default();
         host.model.reply_plan(&turn(&[search("main", "s1", "x")]));
-        Turns::new(Manners { catalog_bytes: bytes, ..Manners::default() })
+        Turns::new(Settings { catalog_bytes: bytes, ..Settings::default() })
             .plan(&host, &Problem::new(QUESTION), &catalog)
             .unwrap();
         assert_eq!(host.model.prompt(0).contains("Table wide"), shown);

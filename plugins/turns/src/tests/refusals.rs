@@ -1,10 +1,10 @@
 //! Streams that are refused: the ten faults of references, and what is no decision at all.
 
 use super::*;
-use crate::decision::read;
-use crate::refusal::{Fault, Refusal};
-use crate::replay::{Bounds, Replayed, replay};
-use crate::state::{BranchState, EdgeKind};
+use crate::planner::decision::read;
+use crate::planner::refusal::{Fault, Refusal};
+use crate::planner::replay::{Bounds, Replayed, replay};
+use crate::planner::state::{BranchState, EdgeKind};
 use syrch_plugin::fakes::reply;
 
 const BOUNDS: Bounds = Bounds { actions: 6, branches: 3, retained: 5 };
@@ -12,7 +12,7 @@ const BOUNDS: Bounds = Bounds { actions: 6, branches: 3, retained: 5 };
 /// `main` has the ended tasks s1 and t1; `b2` waits in the frontier with t2.
 fn state() -> State {
     let mut scene = Scene::new(
-        Manners { together: false, ..Manners::default() },
+        Settings { together: false, ..Settings::default() },
         &[
             turn(&[search("main", "s1", "french")]),
             turn(&[go_on("main", "t1", "count them")]),
@@ -90,7 +90,7 @@ fn what_is_new_must_not_be_there() {
     assert_eq!(fault(changed(new_fork(), "edge", "to-t2")), Fault::DuplicateEdge);
     assert_eq!(fault(changed(go_on("main", "t9", "x"), "edge", "to-t2")), Fault::DuplicateEdge);
     assert_eq!(fault(changed(new_fork(), "frontier", "f-b3")), Fault::DuplicateFrontier);
-    // Also with an id of the host's graph, and where case and punctuation do not tell two apart.
+    // Also with an id of the host's graph, and where case and punctuation do not distinguish ids.
     for id in ["t1", "T1", "turn_9"] {
         assert_eq!(fault(go_on("main", id, "x")), Fault::DuplicateNode, "{id}");
     }
@@ -243,10 +243,17 @@ fn a_refusal_goes_back_as_one_bounded_line() {
 
     let catalog = catalog();
     let (problem, graph) = (Problem::new(QUESTION), Graph { tasks: Vec::new(), answer: String::new(), memo: None });
-    let view =
-        crate::View { problem: &problem, catalog: &catalog, graph: &graph, seen: &[], taken: &[], new: &[], limit: 3 };
+    let view = crate::planner::View {
+        problem: &problem,
+        catalog: &catalog,
+        graph: &graph,
+        seen: &[],
+        taken: &[],
+        new: &[],
+        limit: 3,
+    };
     let wrong = ("{}".to_owned(), format!("why\nYour decisions are good: {}", "y".repeat(5000)));
-    let request = crate::ask::request(&view, &state(), &Manners::default(), Some(&wrong));
+    let request = crate::prompts::request(&view, &state(), &Settings::default(), Some(&wrong));
     let prompt = &request.messages.last().unwrap().text;
     assert!(prompt.contains("cannot be used: why Your decisions are good: yyy"), "{prompt}");
     assert!(!prompt.contains(&"y".repeat(600)));

@@ -3,15 +3,15 @@
 use super::*;
 
 fn by_rule(script: Vec<Observation>) -> Scene {
-    let mut scene = Scene::with(FakeHost::default(), Manners { model: false, ..Manners::default() }, script);
+    let mut scene = Scene::with(FakeHost::default(), Settings { model: false, ..Settings::default() }, script);
     scene.run();
     assert_eq!(scene.calls(), 0);
     scene
 }
 
-fn query(scene: &Scene, id: &str) -> (Corpus, Lane, String) {
+fn query(scene: &Scene, id: &str) -> (Corpus, Retriever, String) {
     match &scene.task(id).operation {
-        Operation::Retrieve(query) => (query.corpus.clone(), query.lane.clone(), query.text.clone()),
+        Operation::Retrieve(query) => (query.corpus.clone(), query.retriever.clone(), query.text.clone()),
         other => panic!("{id} is {other:?}"),
     }
 }
@@ -29,9 +29,9 @@ fn words_then_what_they_lead_to_then_the_question() {
         solved("t1", "SELECT 1", 1, 0.6),
     ]);
     assert_eq!(scene.tasks(), ["s1", "s2", "s3", "t1"]);
-    assert_eq!(query(&scene, "s1"), (Corpus::Columns, Lane::Lexical, "orders french customers place".into()));
+    assert_eq!(query(&scene, "s1"), (Corpus::Columns, Retriever::Lexical, "orders french customers place".into()));
     // One for each piece of evidence, of the words that were not used yet.
-    assert_eq!(query(&scene, "s2"), (Corpus::Notes, Lane::SegmentFuzzy, "country residence".into()));
+    assert_eq!(query(&scene, "s2"), (Corpus::Notes, Retriever::SegmentFuzzy, "country residence".into()));
     assert_eq!(query(&scene, "s3").2, "placed");
     assert_eq!(
         (scene.task("s2").depends_on.clone(), scene.task("s3").depends_on.clone()),
@@ -50,7 +50,7 @@ fn an_error_names_what_to_look_for_next() {
     let first = vec![found("s1", vec![hit(Corpus::Columns, "orders.french", "")]), missed, second];
     let scene = by_rule([first.clone(), vec![Observation { task: "s2".into(), ..again.clone() }]].concat());
     assert_eq!(scene.tasks(), ["s1", "t1", "s2", "t2"]);
-    assert_eq!(query(&scene, "s2"), (Corpus::Columns, Lane::PathFuzzy, "nation native".into()));
+    assert_eq!(query(&scene, "s2"), (Corpus::Columns, Retriever::PathFuzzy, "nation native".into()));
     assert_eq!(scene.task("t2").depends_on, ["s2", "s1"]);
     assert_eq!(scene.stopped(), "goal-satisfied");
 
@@ -61,11 +61,11 @@ fn an_error_names_what_to_look_for_next() {
 }
 
 #[test]
-fn an_empty_result_is_tried_once_more_and_kept() {
+fn an_empty_result_is_tried_once_more_and_accepted() {
     let long = "Which premium customers in northern regions bought seasonal garden furniture cheaply?";
     let mut scene = Scene::with(
         FakeHost::default(),
-        Manners { model: false, ..Manners::default() },
+        Settings { model: false, ..Settings::default() },
         vec![
             found("s1", vec![]),
             solved("t1", "SELECT 1", 0, 0.3),
@@ -96,7 +96,7 @@ fn each_end_has_its_reason() {
     assert_eq!(by_rule(lost()).stopped(), "no-further-queries");
 
     let run = |rounds: u32, script: Vec<Observation>| {
-        let mut scene = Scene::with(FakeHost::default(), Manners { model: false, ..Manners::default() }, script);
+        let mut scene = Scene::with(FakeHost::default(), Settings { model: false, ..Settings::default() }, script);
         scene.host.policy.max_rounds = rounds;
         scene.run();
         scene
@@ -114,7 +114,7 @@ fn each_end_has_its_reason() {
 
 #[test]
 fn retrieval_that_is_refused_is_no_obstacle() {
-    let denied = ended("s1", Ending::Failed(failure(FailureKind::Unsupported, "no such lane")));
+    let denied = ended("s1", Ending::Failed(failure(FailureKind::Unsupported, "no such retriever")));
     let scene = by_rule(vec![denied, solved("t1", "SELECT 1", 1, 0.6)]);
     assert_eq!((scene.tasks(), scene.stopped()), (vec!["s1", "t1"], "goal-satisfied"));
 }
@@ -125,7 +125,7 @@ fn a_model_that_cannot_do_it_leaves_it_to_the_rules() {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Plan, Err(error));
         let mut scene =
-            Scene::with(host, Manners::default(), vec![found("s1", vec![]), solved("t1", "SELECT 1", 1, 0.6)]);
+            Scene::with(host, Settings::default(), vec![found("s1", vec![]), solved("t1", "SELECT 1", 1, 0.6)]);
         scene.run();
         assert_eq!((scene.tasks(), scene.calls(), scene.stopped()), (vec!["s1", "t1"], 1, "goal-satisfied"));
     }
@@ -133,17 +133,17 @@ fn a_model_that_cannot_do_it_leaves_it_to_the_rules() {
     for _ in 0..2 {
         host.model.script(&Purpose::Plan, Err(LlmError::Malformed("Sure!".into())));
     }
-    let mut scene = Scene::with(host, Manners::default(), vec![]);
+    let mut scene = Scene::with(host, Settings::default(), vec![]);
     scene.plan();
     assert_eq!((scene.tasks(), scene.calls()), (vec!["s1"], 2));
 }
 
 #[test]
-fn an_outage_is_told_at_first_and_survived_later() {
+fn an_outage_is_reported_at_first_and_survived_later() {
     let outage = || LlmError::Unavailable("connection refused".into());
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Plan, Err(outage()));
-    let failure = Turns::new(Manners::default()).plan(&host, &Problem::new(QUESTION), &catalog()).unwrap_err();
+    let failure = Turns::new(Settings::default()).plan(&host, &Problem::new(QUESTION), &catalog()).unwrap_err();
     assert_eq!((failure.kind, failure.retryable), (FailureKind::Model, true));
 
     let mut host = FakeHost::default();
@@ -151,7 +151,7 @@ fn an_outage_is_told_at_first_and_survived_later() {
     host.model.reply_plan(&turn(&[fork("main", "b2", "t1", "child"), fork("main", "b3", "t2", "child")]));
     host.model.script(&Purpose::Plan, Err(outage()));
     let script = vec![failed("t1", "no `such` luck"), solved("t2", "SELECT 1", 1, 0.6)];
-    let mut scene = Scene::with(host, Manners::default(), script);
+    let mut scene = Scene::with(host, Settings::default(), script);
     scene.run();
     assert_eq!((scene.tasks(), scene.calls(), scene.stopped()), (vec!["t1", "t2"], 2, "goal-satisfied"));
     assert!(scene.host.trace.notes().iter().any(|note| note.contains("connection refused")));

@@ -1,11 +1,11 @@
-//! Drawing several statements for one task, with a stop as early as a strategy's rule allows, and grouping them by what they return.
+//! Several statements for one task, with a stop as early as the strategy allows, and their groups of equal results.
 //!
-//! A [`Drawing`] starts model calls side by side, takes each reply's statement through the database as it comes, and keeps what came in a
-//! [`Pool`], by the numbers of the draws and not by their arrival. A [`Sampler`] is the strategy: it writes the prompts and says how many
-//! more draws it takes at the least. Since never more are under way than that, as many are made as one after the other would be.
+//! A [`Drawing`] starts model calls concurrently, tests each statement as its reply arrives, and stores the draws in a [`Pool`] by their
+//! numbers, not by their arrival. A [`Sampler`] is the strategy: it writes the prompts and returns how many more draws it needs at least.
+//! Since never more than that are in flight, no more draws are made than one after the other would take.
 //!
-//! Draws whose results have the same fingerprint agree (self-consistency, Wang et al. 2022): [`Pool::clusters`]. A [`Voter`] also says
-//! which group it would take, and [`elect`] is the whole way from a task to its candidates.
+//! Draws whose results have the same fingerprint agree (self-consistency, Wang et al. 2022): [`Pool::clusters`]. A [`Voter`] also orders
+//! these groups, and [`elect`] is the whole course from a task to its candidates.
 
 mod drawing;
 mod pool;
@@ -13,43 +13,44 @@ mod pool;
 mod tests;
 mod vote;
 
+pub use crate::attempt::Ran;
 pub use drawing::Drawing;
-pub use pool::{Came, Cluster, Draw, Pool, Ran};
+pub use pool::{Cluster, Draw, Pool, groups};
 pub use vote::{Standing, Voter, elect};
 
 use crate::brief::{Brief, Tried};
 use crate::prelude::*;
+use crate::text::count32;
 
-/// A strategy's part in a drawing.
+/// What a strategy decides about a drawing.
 pub trait Sampler {
-    /// The request of that draw. `pool` has what ended by now; draws before this one may still be under way.
+    /// The request of a draw. `pool` has the draws that ended; earlier draws than this one may still be in flight.
     fn request(&mut self, number: u32, pool: &Pool) -> Request;
-    /// Whether all draws under way have to end before others start, since prompts follow from what came before: then a prompt never
-    /// depends on which reply was the quickest.
+    /// Whether all draws in flight have to end before others start. If prompts contain earlier results, this keeps them independent of
+    /// which reply was the quickest.
     fn in_rounds(&self) -> bool {
         false
     }
-    /// Called once for each draw when it has ended, before [`Sampler::missing`] is asked again: the place to look closer at it.
+    /// Called once for each draw after it ended, before the next call of [`Sampler::missing`].
     fn seen(&mut self, draw: &Draw) {
         let _ = draw;
     }
-    /// How many more draws it takes at the least until it can be over, whatever they bring; 0: it is over. Draws under way count among
-    /// them.
+    /// The least number of further draws, those in flight included, after which the vote may be decided whatever they give; 0 if it is
+    /// decided.
     fn missing(&self, pool: &Pool) -> u32;
-    /// Called when a prompt was too large; false when it cannot be made shorter.
+    /// Makes the prompts shorter, after one was too large; false if they cannot be.
     fn shorten(&mut self) -> bool;
 }
 
-/// The request of a draw: a repair of what failed lately, with nothing but that, or a fresh one at that temperature.
+/// The request of a draw: a repair of the statements in `tried`, or, if there are none, a fresh one at that temperature.
 ///
-/// Among draws that repair, `sample` is the number of the draw, from 0, less the statements that the request repairs: so a repair of
-/// draw n is the n-th sample again, and two draws never share both.
+/// Among draws that repair, `sample` is the number of the draw, from 0, less the number of statements that the request repairs: a repair
+/// of draw n is the n-th sample again, and two draws never share both.
 #[must_use]
-pub fn request(brief: &Brief<'_>, lately: &[Tried], number: u32, temperature: Option<f64>) -> Request {
-    let mut request = brief.request(lately, number.saturating_sub(1));
+pub fn request(brief: &Brief<'_>, tried: &[Tried], number: u32, temperature: Option<f64>) -> Request {
+    let mut request = brief.request(tried, number.saturating_sub(1));
     if request.purpose == Purpose::Repair {
-        let repaired = u32::try_from(request.subjects.len()).unwrap_or(u32::MAX);
-        request.sample = request.sample.saturating_sub(repaired);
+        request.sample = request.sample.saturating_sub(count32(request.subjects.len()));
     } else {
         request.temperature = temperature.map(|temperature| temperature as f32);
     }
@@ -59,10 +60,10 @@ pub fn request(brief: &Brief<'_>, lately: &[Tried], number: u32, temperature: Op
 /// Why a drawing stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stopped {
-    /// The sampler has enough, or as many draws were made as may be.
+    /// The sampler has enough, or all draws were made.
     Done,
-    /// The model abstains, which is not a failure.
+    /// The model abstains, for this reason. This is not a failure.
     Abstained(String),
-    /// No call or no statement can do any more.
+    /// No call or no statement can succeed any more.
     Failed(Failure),
 }

@@ -1,87 +1,59 @@
 //! Draws that have ended, and which of them agree.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
-use crate::attempt::candidate_id;
+use crate::attempt::{Ended, Ran, add_errors, candidate_id};
 use crate::brief::Tried;
 use crate::prelude::*;
-use crate::text::line;
+use crate::text::{count32, line};
 
-/// A statement that ran.
-#[derive(Debug)]
-pub struct Ran {
-    /// What the statement speaks of.
-    pub facts: Facts,
-    /// The rows.
-    pub results: ResultSet,
-    /// Their shape.
-    pub profile: Profile,
-    /// What a good answer would not look like, a sentence each.
-    pub doubts: Vec<String>,
-    /// Equal for equal multisets of rows, whatever the columns' names.
-    pub fingerprint: String,
-}
-
-/// What came of a draw.
-#[derive(Debug, Clone)]
-pub enum Came {
-    /// It ran. Draws of the same text share what they found.
-    Ran(Rc<Ran>),
-    /// It did not do; the text tells a model why.
-    Failed(String),
-}
-
-/// One draw.
+/// One drawn statement and how it ended.
 #[derive(Debug, Clone)]
 pub struct Draw {
-    /// From 1, in the order of the requests.
+    /// The number of the draw, from 1, in the order of the requests.
     pub number: u32,
-    /// The draw that it was to repair, when it was.
+    /// The draw that this one repairs; none for a fresh one.
     pub repairs: Option<u32>,
-    /// The statement; empty when the reply held none.
+    /// The statement; empty if the reply had none.
     pub sql: String,
-    /// What the model claimed, 0 to 1, when it did.
+    /// The confidence that the model stated, 0 to 1.
     pub confidence: Option<f64>,
-    /// What happened.
-    pub came: Came,
-    /// This draw's own counts.
+    /// How the statement ended.
+    pub ended: Ended,
+    /// The draw's own counts.
     pub(super) signals: Signals,
 }
 
 impl Draw {
-    /// What it found, when it ran.
+    /// The result, if the statement ran.
     #[must_use]
     pub fn ran(&self) -> Option<&Ran> {
-        match &self.came {
-            Came::Ran(ran) => Some(ran),
-            Came::Failed(_) => None,
-        }
+        self.ended.ran()
     }
 }
 
-/// Draws that gave the same result.
+/// A group of draws with equal results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
-    /// Of the result.
+    /// The fingerprint of the result.
     pub fingerprint: String,
     /// The numbers of the draws, ascending; there is at least one.
     pub members: Vec<u32>,
 }
 
 impl Cluster {
-    /// The number of the earliest member, which stands for all.
+    /// The number of the earliest member, which represents the group.
     #[must_use]
     pub fn first(&self) -> u32 {
         self.members.first().copied().unwrap_or_default()
     }
 }
 
-/// All draws so far, by their numbers.
+/// The draws that ended, by their numbers.
 #[derive(Debug, Default)]
 pub struct Pool {
     draws: Vec<Draw>,
-    // By fingerprint, with the reason.
+    // The reasons by the fingerprints of the results.
     rejected: BTreeMap<String, String>,
 }
 
@@ -92,19 +64,19 @@ impl Pool {
         &self.draws
     }
 
-    /// The draw of that number, once it has ended.
+    /// The draw of that number; none before it ended.
     #[must_use]
     pub fn draw(&self, number: u32) -> Option<&Draw> {
         self.draws.iter().find(|draw| draw.number == number)
     }
 
-    /// How many ran, with rows or without.
+    /// How many draws ran, with or without rows.
     #[must_use]
     pub fn ran(&self) -> u32 {
-        counted(self.draws.iter().filter(|draw| draw.ran().is_some()).count())
+        count32(self.draws.iter().filter(|draw| draw.ran().is_some()).count())
     }
 
-    /// Takes a result out of the vote, with all draws that give it now or later.
+    /// Excludes a result from the vote, for all draws that have it now or later.
     pub fn reject(&mut self, fingerprint: &str, reason: &str) {
         self.rejected.insert(fingerprint.to_owned(), reason.to_owned());
     }
@@ -113,20 +85,18 @@ impl Pool {
     /// Results without rows are left out unless `empty` says that they count.
     #[must_use]
     pub fn clusters(&self, empty: bool) -> Vec<Cluster> {
-        let mut clusters: Vec<Cluster> = Vec::new();
-        for draw in &self.draws {
-            let Some(ran) = draw.ran().filter(|ran| empty || ran.profile.rows > 0) else { continue };
-            if self.rejected.contains_key(&ran.fingerprint) {
-                continue;
-            }
-            match clusters.iter_mut().find(|cluster| cluster.fingerprint == ran.fingerprint) {
-                Some(cluster) => cluster.members.push(draw.number),
-                None => clusters.push(Cluster { fingerprint: ran.fingerprint.clone(), members: vec![draw.number] }),
-            }
-        }
-        // Stable: the clusters stand in the order of their earliest members.
-        clusters.sort_by_key(|cluster| std::cmp::Reverse(cluster.members.len()));
-        clusters
+        let voting = |draw: &&Draw| {
+            draw.ran()
+                .is_some_and(|ran| (empty || ran.profile.rows > 0) && !self.rejected.contains_key(&ran.fingerprint))
+        };
+        let draws: Vec<&Draw> = self.draws.iter().filter(voting).collect();
+        let fingerprints: Vec<&str> =
+            draws.iter().filter_map(|draw| draw.ran()).map(|ran| ran.fingerprint.as_str()).collect();
+        let cluster = |places: Vec<usize>| Cluster {
+            fingerprint: fingerprints[places[0]].to_owned(),
+            members: places.into_iter().map(|place| draws[place].number).collect(),
+        };
+        groups(&fingerprints).into_iter().map(cluster).collect()
     }
 
     /// What was wrong with each draw that cannot win, in order: it failed, was rejected, or, unless `empty`, has no rows.
@@ -150,16 +120,16 @@ impl Pool {
         tried
     }
 
-    /// How many statements there are from the first one to this repair of it.
+    /// The number of statements from the first one of a chain to this repair of it.
     fn chain(&self, draw: &Draw) -> u32 {
-        // A repair is later than what it repairs, so that this ends.
+        // A repair is later than what it repairs, so that the recursion ends.
         draw.repairs.and_then(|number| self.draw(number)).map_or(1, |repaired| 1 + self.chain(repaired))
     }
 
     pub(super) fn wrong(&self, draw: &Draw, empty: bool) -> Option<String> {
-        match &draw.came {
-            Came::Failed(wrong) => Some(wrong.clone()),
-            Came::Ran(ran) => match self.rejected.get(&ran.fingerprint) {
+        match &draw.ended {
+            Ended::Failed(wrong) => Some(wrong.clone()),
+            Ended::Ran(ran) => match self.rejected.get(&ran.fingerprint) {
                 Some(reason) => Some(format!("rejected: {}", line(reason, 400))),
                 None if ran.profile.rows == 0 && !empty => Some(ran.doubts.join("; ")),
                 None => None,
@@ -167,15 +137,13 @@ impl Pool {
         }
     }
 
-    /// The candidate that a draw became. Its signals count errors over the draws up to and including it, out of `most`; agreement and
-    /// confidence are the strategy's to fill in. A repair's parent is the draw that it repairs.
+    /// The candidate of a draw. Its signals count the errors of the draws up to and including this one, out of `most`; the strategy adds
+    /// agreement and confidence. The parent of a repair is the draw that it repairs.
     #[must_use]
     pub fn candidate(&self, task: &Task, draw: &Draw, most: u32) -> Candidate {
         let mut signals = Signals { attempts: draw.number, max_attempts: most, ..draw.signals.clone() };
         for earlier in self.draws.iter().filter(|earlier| earlier.number < draw.number) {
-            signals.syntax_errors += earlier.signals.syntax_errors;
-            signals.schema_errors += earlier.signals.schema_errors;
-            signals.execution_errors += earlier.signals.execution_errors;
+            add_errors(&mut signals, &earlier.signals);
         }
         let parent = draw.repairs.map(|number| candidate_id(&task.id, number));
         Candidate {
@@ -195,6 +163,17 @@ impl Pool {
     }
 }
 
-fn counted(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+/// The places of equal keys, ascending in each group: the largest group first, and of equally large ones that with the earliest member.
+#[must_use]
+pub fn groups<K: PartialEq>(keys: &[K]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (place, key) in keys.iter().enumerate() {
+        match groups.iter_mut().find(|group| keys[group[0]] == *key) {
+            Some(group) => group.push(place),
+            None => groups.push(vec![place]),
+        }
+    }
+    // The sort is stable, so that equally large groups stay in the order of their earliest members.
+    groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+    groups
 }

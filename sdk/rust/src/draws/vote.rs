@@ -1,39 +1,37 @@
-//! From groups of equal results to an outcome: the reward may take results out, and people are told what became of every draw. How far the
-//! candidates are trusted is the host's to say, from the strategy's own confidence.
+//! From groups of equal results to an outcome: the reward may reject results, and the log states what became of every draw. The host
+//! calibrates the confidence that the strategy states.
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
-
 use super::pool::{Cluster, Draw, Pool};
 use super::{Drawing, Sampler, Stopped};
-use crate::attempt::candidate_id;
+use crate::attempt::{accept, candidate_id, carry_on, judged, nothing};
 use crate::prelude::*;
-use crate::text::line;
+use crate::text::count32;
 
-/// A group of equal results and how it stands.
+/// A group of equal results with its place in the vote.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
     /// The group; its earliest member becomes the candidate.
     pub cluster: Cluster,
     /// The strategy's own confidence in it, 0 to 1.
     pub confidence: f64,
-    /// What speaks for it, in words: `3 of 5 results`.
-    pub told: String,
+    /// The reason in words: `3 of 5 results`.
+    pub reason: String,
 }
 
-/// A sampler that can say which result it would take.
+/// A sampler that orders the results.
 pub trait Voter: Sampler {
-    /// The groups that may win, best first. None when nothing that was drawn can stand.
+    /// The groups that may win, best first; none if no draw is acceptable.
     fn standings(&self, pool: &Pool) -> Vec<Standing>;
 }
 
-/// Draws, votes, asks the reward about the results, goes on drawing where it rejected one, and returns one candidate for each result
-/// that is left, best first. The reward sees each result once. With nothing to return, an outage or a spent budget is a failure, and
-/// anything else an honest empty outcome.
+/// Draws, votes, has the reward judge the results, draws again if it rejected one, and returns one candidate for each remaining result,
+/// best first. The reward judges each result once. Without a candidate, an unavailable model or database and a used-up budget are
+/// failures, and everything else is an empty outcome.
 ///
 /// # Errors
-/// What kept the model or the database from giving even one statement.
+/// What prevented the model or the database from giving even one acceptable statement.
 pub fn elect<H: Wait + Llm + Inspect + Sql + Evaluate + Trace>(
     host: &H,
     task: &Task,
@@ -48,23 +46,20 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Evaluate + Trace>(
         let standings = voter.standings(&drawing.pool);
         let poll = Poll { host, task, most, pool: &drawing.pool };
         if standings.is_empty() {
-            poll.tell(&standings);
+            poll.log(&standings);
             return poll.nothing(stopped, drawing.started());
         }
         let candidates: Vec<Candidate> = standings.iter().filter_map(|standing| poll.candidate(standing)).collect();
         verdicts.ask(host, task, &standings, &candidates);
         let rejections = verdicts.rejections(&standings);
         if rejections.is_empty() {
-            let short = match &stopped {
-                Stopped::Done => None,
-                // A model without more to say is nothing to warn of.
-                Stopped::Abstained(why) => Some((Level::Info, why)),
-                Stopped::Failed(failure) => Some((Level::Warn, &failure.message)),
-            };
-            if let Some((level, why)) = short {
-                host.note(level, &format!("{}: going on with what there is: {why}", task.id));
+            match &stopped {
+                Stopped::Done => {}
+                // That a model has no more statements is nothing to warn of.
+                Stopped::Abstained(why) => carry_on(host, task, Level::Info, why),
+                Stopped::Failed(failure) => carry_on(host, task, Level::Warn, &failure.message),
             }
-            poll.tell(&standings);
+            poll.log(&standings);
             return Ok(poll.outcome(candidates, &standings, &verdicts));
         }
         for (fingerprint, reason) in rejections {
@@ -76,12 +71,12 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Evaluate + Trace>(
     }
 }
 
-// What the reward said, by the results' fingerprints.
+// The reward's verdicts by the fingerprints of the results.
 #[derive(Default)]
 struct Verdicts(BTreeMap<String, Verdict>);
 
 impl Verdicts {
-    /// Asks about the results that it does not know yet, all at once. Without a reward they stand as they are.
+    /// Has the results judged that were not judged yet, together. Without a reward they stay as they are.
     fn ask(&mut self, host: &(impl Evaluate + Trace), task: &Task, standings: &[Standing], candidates: &[Candidate]) {
         let all = standings.iter().map(|standing| &standing.cluster.fingerprint).zip(candidates);
         let (fresh, asked): (Vec<&String>, Vec<Candidate>) = all
@@ -91,18 +86,13 @@ impl Verdicts {
         if asked.is_empty() {
             return;
         }
-        match host.reward(&asked) {
-            Ok(verdicts) => self.0.extend(fresh.into_iter().cloned().zip(verdicts)),
-            Err(error) => {
-                host.note(Level::Info, &format!("{}: no result was judged: {}", task.id, port_failure(&error).message))
-            }
-        }
+        self.0.extend(fresh.into_iter().cloned().zip(judged(host, task, &asked)));
     }
 
     fn rejections(&self, standings: &[Standing]) -> Vec<(String, String)> {
         let rejection = |standing: &Standing| match self.0.get(&standing.cluster.fingerprint)? {
             Verdict::Rejected(opinion) => Some((standing.cluster.fingerprint.clone(), opinion.reason.clone())),
-            // A judge that cannot judge is neither a yes nor a no.
+            // A judge that cannot judge counts as neither acceptance nor rejection.
             Verdict::Accepted(_) | Verdict::Unavailable(_) => None,
         };
         standings.iter().filter_map(rejection).collect()
@@ -121,28 +111,27 @@ impl<H: Trace> Poll<'_, H> {
         let draw = self.pool.draw(standing.cluster.first())?;
         let mut candidate = self.pool.candidate(self.task, draw, self.most);
         candidate.raw_confidence = Some(standing.confidence);
-        candidate.rationale = Some(standing.told.clone());
+        candidate.rationale = Some(standing.reason.clone());
         candidate.signals.samples = self.pool.ran();
-        candidate.signals.agreeing = u32::try_from(standing.cluster.members.len()).unwrap_or(u32::MAX);
+        candidate.signals.agreeing = count32(standing.cluster.members.len());
         Some(candidate)
     }
 
     fn outcome(&self, mut candidates: Vec<Candidate>, standings: &[Standing], verdicts: &Verdicts) -> Outcome {
         for (candidate, standing) in candidates.iter_mut().zip(standings) {
             if let Some(Verdict::Accepted(opinion)) = verdicts.0.get(&standing.cluster.fingerprint) {
-                candidate.score = Some(opinion.score);
-                candidate.signals.reward = Some(opinion.score);
+                accept(candidate, opinion);
             }
         }
         Outcome { candidates, ..Outcome::default() }
     }
 
-    /// Says of each statement that ran why it was kept or dropped; what was wrong with the others was said when they came.
-    fn tell(&self, standings: &[Standing]) {
+    /// Logs why each statement that ran was chosen or not; what was wrong with the others was logged when they failed.
+    fn log(&self, standings: &[Standing]) {
         for draw in self.pool.draws().iter().filter(|draw| draw.ran().is_some()) {
             let id = candidate_id(&self.task.id, draw.number);
             match standings.iter().position(|standing| standing.cluster.members.contains(&draw.number)) {
-                Some(0) if standings[0].cluster.first() == draw.number => self.host.keep(&id, &standings[0].told),
+                Some(0) if standings[0].cluster.first() == draw.number => self.host.keep(&id, &standings[0].reason),
                 Some(place) => self.host.discard(&id, &self.beaten(draw, &standings[place], &standings[0])),
                 None => self.host.discard(&id, &self.out(draw)),
             }
@@ -152,7 +141,7 @@ impl<H: Trace> Poll<'_, H> {
     fn beaten(&self, draw: &Draw, own: &Standing, best: &Standing) -> String {
         let id = |standing: &Standing| candidate_id(&self.task.id, standing.cluster.first());
         if own.cluster.first() == draw.number {
-            format!("{}, where {} has {}", own.told, id(best), best.told)
+            format!("{}, where {} has {}", own.reason, id(best), best.reason)
         } else {
             format!("the same result as {}", id(own))
         }
@@ -172,8 +161,6 @@ impl<H: Trace> Poll<'_, H> {
                 format!("no statement did after {started} of {} attempts: {last}", self.most)
             }
         };
-        // The host tells the user the last warning when a task comes to nothing; the clarifier reads the memo.
-        self.host.note(Level::Warn, &why);
-        Ok(Outcome { memo: Some(json!({ "reason": line(&why, 600) }).to_string()), ..Outcome::default() })
+        Ok(nothing(self.host, &why))
     }
 }

@@ -1,4 +1,4 @@
-//! A host for unit tests: scripted models, databases and judges, and a record of all that was asked and told.
+//! A host for unit tests: scripted models, databases and judges, and a record of all requests and log entries.
 //!
 //! ```
 //! use syrch_plugin::fakes::FakeHost;
@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as JsonValue;
 
 use crate::bindings::llm::{LlmError, Reply, Request};
-use crate::bindings::types::{Candidate, Hit, PortError, Query, Signals, SqlError, Verdict};
+use crate::bindings::types::{Candidate, Hit, PortError, RetrievalQuery, Signals, SqlError, Verdict};
 use crate::bindings::{inspect, trace as trace_port};
 use crate::handles::{
     Judging, JudgingHandle, PendingReply, ReplyHandle, ResultHandle, ResultSet, RunningStatement, StatementHandle,
@@ -43,21 +43,21 @@ use crate::ports::{
 pub struct FakeHost {
     /// What the user asked for.
     pub policy: Policy,
-    /// What is left to spend.
+    /// The budget that `remaining` returns.
     pub budget: Budget,
-    /// Further settings.
+    /// Further settings of the user's, by name.
     pub settings: BTreeMap<String, JsonValue>,
-    /// The seed.
+    /// The number that `seed` returns.
     pub seed: u64,
-    /// Models.
+    /// The replies of the language models.
     pub model: FakeModel,
-    /// The database.
+    /// The facts, results and cells of the database.
     pub database: FakeDatabase,
-    /// The other roles.
+    /// The verdicts of the reward and the probabilities of the calibrator.
     pub evaluate: FakeEvaluate,
-    /// Retrieval.
+    /// The hits that retrieval finds.
     pub search: FakeSearch,
-    /// What was told.
+    /// The entries that the plugin logged.
     pub trace: FakeTrace,
 }
 
@@ -188,11 +188,11 @@ impl Evaluate for FakeHost {
 }
 
 impl Search for FakeHost {
-    fn look_up(&self, query: &Query) -> Result<Vec<Hit>, PortError> {
+    fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
         self.search.found(query)
     }
 
-    fn look_up_all(&self, queries: &[Query]) -> Vec<Result<Vec<Hit>, PortError>> {
+    fn retrieve_all(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
         queries.iter().map(|query| self.search.found(query)).collect()
     }
 

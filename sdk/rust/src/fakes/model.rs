@@ -1,4 +1,4 @@
-//! A model that says what the test wrote down.
+//! A model with the replies of a test's script.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -10,7 +10,7 @@ use crate::bindings::llm::{LlmError, Purpose, Reply, Request, Usage};
 /// Replies by purpose, each used once and in order; a purpose without a reply left is `unsupported`, as of a provider without a model.
 #[derive(Debug, Default)]
 pub struct FakeModel {
-    /// What `models` answers.
+    /// The names that `models` returns.
     pub names: Vec<String>,
     script: RefCell<BTreeMap<String, VecDeque<Result<Reply, LlmError>>>>,
     asked: RefCell<Vec<Request>>,

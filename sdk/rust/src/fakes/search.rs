@@ -1,40 +1,40 @@
-//! Retrieval that finds what the test wrote down.
+//! Retrieval with the hits of a test's script.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::bindings::types::{Corpus, Hit, Lane, PortError, Query};
+use crate::bindings::types::{Corpus, Hit, PortError, RetrievalQuery, Retriever};
 
 /// Without a script it finds nothing, and there is no model for embeddings.
 #[derive(Debug, Default)]
 pub struct FakeSearch {
-    /// The vector of a text; none: there is no model for embeddings.
+    /// The vectors by text; none without a model for embeddings.
     pub vectors: Option<BTreeMap<String, Vec<f32>>>,
     hits: BTreeMap<String, Vec<Hit>>,
-    asked: RefCell<Vec<Query>>,
+    asked: RefCell<Vec<RetrievalQuery>>,
 }
 
 impl FakeSearch {
-    /// What a look into that corpus by that lane finds, whatever the text.
-    pub fn script(&mut self, corpus: &Corpus, lane: &Lane, hits: Vec<Hit>) -> &mut Self {
-        self.hits.insert(key(corpus, lane), hits);
+    /// The hits of queries to that corpus by that retriever, whatever the text.
+    pub fn script(&mut self, corpus: &Corpus, retriever: &Retriever, hits: Vec<Hit>) -> &mut Self {
+        self.hits.insert(key(corpus, retriever), hits);
         self
     }
 
     /// The queries so far.
     #[must_use]
-    pub fn queries(&self) -> Vec<Query> {
+    pub fn queries(&self) -> Vec<RetrievalQuery> {
         self.asked.borrow().clone()
     }
 
-    pub(super) fn found(&self, query: &Query) -> Result<Vec<Hit>, PortError> {
+    pub(super) fn found(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
         self.asked.borrow_mut().push(query.clone());
-        match (&query.corpus, &query.lane, &self.vectors) {
+        match (&query.corpus, &query.retriever, &self.vectors) {
             (Corpus::Cells, ..) => return Err(PortError::Denied("the port `cells` has them".to_owned())),
-            (_, Lane::Vector, None) => return Err(PortError::Unsupported),
+            (_, Retriever::Vector, None) => return Err(PortError::Unsupported),
             _ => {}
         }
-        let mut hits = self.hits.get(&key(&query.corpus, &query.lane)).cloned().unwrap_or_default();
+        let mut hits = self.hits.get(&key(&query.corpus, &query.retriever)).cloned().unwrap_or_default();
         hits.truncate(query.limit as usize);
         Ok(hits)
     }
@@ -46,6 +46,6 @@ impl FakeSearch {
     }
 }
 
-fn key(corpus: &Corpus, lane: &Lane) -> String {
-    format!("{corpus:?} by {lane:?}")
+fn key(corpus: &Corpus, retriever: &Retriever) -> String {
+    format!("{corpus:?} by {retriever:?}")
 }

@@ -7,22 +7,22 @@ use serde_json::Value;
 use crate::bindings::trace::Level;
 use crate::bindings::types::Candidate;
 
-/// One thing that was told.
+/// An entry of the log.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Traced {
-    /// A line.
+    /// A note with its level and text.
     Note(Level, String),
-    /// A candidate exists.
+    /// A candidate was reported to the host.
     Proposed(Candidate),
-    /// It was kept, and why.
+    /// A candidate was chosen, and why.
     Kept(String, String),
-    /// It was dropped, and why.
+    /// A candidate was not chosen, and why.
     Discarded(String, String),
     /// A step of the strategy's own.
     Event(Option<String>, String, Value),
 }
 
-/// All that was told, in order.
+/// All entries, in order.
 #[derive(Debug, Default)]
 pub struct FakeTrace(RefCell<Vec<Traced>>);
 
@@ -43,7 +43,7 @@ impl FakeTrace {
         self.0.borrow().iter().filter_map(note).collect()
     }
 
-    /// Why a candidate was dropped, when it was.
+    /// Why a candidate was not chosen; none without such an entry.
     #[must_use]
     pub fn discarded(&self, id: &str) -> Option<String> {
         self.0.borrow().iter().find_map(|line| match line {
@@ -52,7 +52,7 @@ impl FakeTrace {
         })
     }
 
-    /// Why a candidate was kept, when it was.
+    /// Why a candidate was chosen; none without such an entry.
     #[must_use]
     pub fn kept(&self, id: &str) -> Option<String> {
         self.0.borrow().iter().find_map(|line| match line {

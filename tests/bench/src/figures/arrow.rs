@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use rusqlite::Connection;
 use syrch_core::Limits;
-use syrch_core::ports::{Database, Query};
+use syrch_core::ports::{Database, SqlQuery};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
 use crate::child::succeeded;
@@ -80,7 +80,7 @@ fn seconds(world: &World, path: &Path) -> Outcome<f64> {
     let mut times = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
         let begin = Instant::now();
-        let results = world.runtime.block_on(database.run(&Query::new(QUERY)))?;
+        let results = world.runtime.block_on(database.run(&SqlQuery::new(QUERY)))?;
         times.push(begin.elapsed().as_secs_f64());
         if results.row_count() != u64::from(world.rows) || results.schema().fields().len() != 10 {
             return Err(format!("{} of {} rows came", results.row_count(), world.rows).into());

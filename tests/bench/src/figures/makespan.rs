@@ -65,7 +65,7 @@ const DIAMOND: &[Step] = &[
     ("end", 1, &["left", "middle", "right"]),
 ];
 
-/// The four graphs.
+/// Runs each of the four graphs, and compares its duration with its critical path.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let graphs = [("zigzag", ZIGZAG), ("straggler", STRAGGLER), ("two chains", TWO_CHAINS), ("diamond", DIAMOND)];
     let mut figures = Vec::new();

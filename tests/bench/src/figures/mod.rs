@@ -17,13 +17,13 @@ use crate::Outcome;
 use crate::figure::Figure;
 use crate::world::World;
 
-/// One promise.
+/// The figures that show whether one promise holds.
 pub(crate) struct Group {
     /// Its name for `--only`.
     pub(crate) name: &'static str,
     /// What it is about.
     pub(crate) what: &'static str,
-    /// Measures it.
+    /// The function that measures the figures.
     pub(crate) measure: fn(&World) -> Outcome<Vec<Figure>>,
 }
 

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use syrch::{Host, PluginSource, Settings, Shared, Silent, Stop};
+use syrch::settings::PluginSource;
+use syrch::{Host, Settings, Shared, Silent, Stop};
 use syrch_core::Problem;
 use syrch_core::roles::Role;
 use syrch_kit::zoo;

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use syrch::{AnswerDocument, CandidateStatus, CompileSettings, Host, Settings, Silent, Stop, strategies};
+use syrch::plugins::CompileSettings;
+use syrch::report::{AnswerDocument, CandidateStatus};
+use syrch::{Host, Settings, Silent, Stop, strategies};
 use syrch_core::Problem;
 use syrch_core::roles::Role;
-use syrch_kit::recorded::{GATES, Gate, Question, questions, shares_fitted_elsewhere};
+use syrch_kit::recorded::{Question, SAMPLERS, Sampler, questions, shares_fitted_elsewhere};
 use tokio::task::JoinSet;
 
 use crate::Outcome;
@@ -47,7 +49,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let data = syrch_kit::data_root().ok_or("there are no test data")?.join("spider");
     let all = questions(&data);
     let mut figures = Vec::new();
-    for gate in &GATES {
+    for gate in &SAMPLERS {
         let (mut found, mut expected) = (Sum::default(), Sum::default());
         for seed in 0..u64::from(world.orders) {
             world.runtime.block_on(searched(world, &data, gate.name, seed, &all, &mut found))?;
@@ -128,7 +130,7 @@ fn is_right(question: &Question, document: &AnswerDocument) -> bool {
     answer.and_then(|answer| question.is_right(&answer.sql)).unwrap_or(false)
 }
 
-fn compared(gate: &Gate, orders: u32, found: (f64, f64), expected: (f64, f64)) -> [Figure; 2] {
+fn compared(gate: &Sampler, orders: u32, found: (f64, f64), expected: (f64, f64)) -> [Figure; 2] {
     let name = gate.name;
     let right = format!("{:.1} % where the files give {:.1} %; orders: {orders}", found.0, expected.0);
     let calls = format!("{:.2} where the files give {:.2}", found.1, expected.1);

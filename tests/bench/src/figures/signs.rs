@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use syrch_kit::recorded::{Came, GATES, Question, questions};
+use syrch_kit::recorded::{Execution, Question, SAMPLERS, questions};
 
 use self::evidence::Database;
 use self::fit::{Drawn, Numbers, Pool};
@@ -144,11 +144,11 @@ fn asked(orders: u32) -> Outcome<Vec<Vec<Asked>>> {
 }
 
 fn one(database: &mut Database, question: &Question, orders: u32) -> Outcome<Asked> {
-    let gate = GATES.iter().find(|gate| gate.name == RIVAL).ok_or("the rival is unknown")?;
+    let gate = SAMPLERS.iter().find(|gate| gate.name == RIVAL).ok_or("the rival is unknown")?;
     let mut answers: Vec<Vote> = Vec::new();
     for answer in &question.answers {
-        let is_same = |earlier: &Came| matches!(answer.came, Came::Rows(_)) && *earlier == answer.came;
-        let result = question.answers.iter().position(|earlier| is_same(&earlier.came));
+        let is_same = |earlier: &Execution| matches!(answer.outcome, Execution::Rows(_)) && *earlier == answer.outcome;
+        let result = question.answers.iter().position(|earlier| is_same(&earlier.outcome));
         let signs = match result {
             Some(_) => {
                 database.signs(&question.question, &answer.sql).map_err(|error| format!("{}: {error}", answer.sql))?

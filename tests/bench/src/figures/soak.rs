@@ -16,7 +16,7 @@ use crate::world::{World, cached, journalled, one_task, runtime, search, setting
 use crate::{Outcome, text};
 
 /// Searches under way at once.
-const LANES: u32 = 4;
+const WORKERS: u32 = 4;
 /// The memory is looked at after each tenth.
 const LOOKS: u32 = 10;
 
@@ -39,10 +39,10 @@ pub(crate) struct Soak {
 
 /// What the process tells.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct Reported {
     /// Bytes of memory after each tenth of the searches.
     resident: Vec<u64>,
-    /// All searches together.
+    /// The duration of all searches together.
     seconds: f64,
 }
 
@@ -54,19 +54,23 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     command.arg("--database").arg(&world.shop).arg("--folder").arg(world.place("soak")?).stdin(Stdio::null());
     let output = command.output()?;
     succeeded(&output)?;
-    let told: Told = serde_json::from_str(&text(&output.stdout))?;
-    let (Some(first), Some(last)) = (told.resident.first(), told.resident.last()) else {
+    let reported: Reported = serde_json::from_str(&text(&output.stdout))?;
+    let (Some(first), Some(last)) = (reported.resident.first(), reported.resident.last()) else {
         return Err("this system does not tell how much memory a process has".into());
     };
     let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let (first, last) = (mebibytes(*first), mebibytes(*last));
     let tenth = world.searches / LOOKS;
     let what = format!("memory after {} searches, against {tenth}", tenth * LOOKS);
-    let asked = format!("journals and cache on, {LANES} at once, {} requests", endpoint.count());
+    let asked = format!("journals and cache on, {WORKERS} at once, {} requests", endpoint.count());
     Ok(vec![
         Figure::new(what, last / first, "×").at_most(1.1).note(format!("{last:.1} MiB, {first:.1} MiB")),
-        Figure::new("searches of one task against the mock endpoint", f64::from(tenth * LOOKS) / told.seconds, "/s")
-            .note(asked),
+        Figure::new(
+            "searches of one task against the mock endpoint",
+            f64::from(tenth * LOOKS) / reported.seconds,
+            "/s",
+        )
+        .note(asked),
     ])
 }
 
@@ -75,12 +79,12 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
 /// # Errors
 /// When a search fails.
 pub(crate) fn run(soak: &Soak) -> Outcome<()> {
-    let told = runtime()?.block_on(all(soak))?;
-    serde_json::to_writer(std::io::stdout(), &told)?;
+    let reported = runtime()?.block_on(all(soak))?;
+    serde_json::to_writer(std::io::stdout(), &reported)?;
     Ok(())
 }
 
-async fn all(soak: &Soak) -> Outcome<Told> {
+async fn all(soak: &Soak) -> Outcome<Reported> {
     let settings = settings(&soak.database, &soak.url, &soak.folder);
     let settings = cached(journalled(settings, &soak.folder.join("runs")), &soak.folder);
     let host = Arc::new(Host::open(settings, &Silent).await?);
@@ -88,19 +92,19 @@ async fn all(soak: &Soak) -> Outcome<Told> {
     let each = soak.searches / LOOKS;
     let mut seen = Vec::new();
     for look in 0..LOOKS {
-        let lanes = (0..LANES).map(|lane| {
-            let (host, numbers) = (Arc::clone(&host), (look * each..(look + 1) * each).skip(lane as usize));
+        let workers = (0..WORKERS).map(|worker| {
+            let (host, numbers) = (Arc::clone(&host), (look * each..(look + 1) * each).skip(worker as usize));
             tokio::spawn(async move {
-                for number in numbers.step_by(LANES as usize) {
+                for number in numbers.step_by(WORKERS as usize) {
                     search(&host, &format!("How many customers are there in each country, number {number}?")).await?;
                 }
                 Outcome::Ok(())
             })
         });
-        for lane in futures::future::join_all(lanes).await {
-            lane??;
+        for worker in futures::future::join_all(workers).await {
+            worker??;
         }
         seen.extend(resident());
     }
-    Ok(Told { resident: seen, seconds: begin.elapsed().as_secs_f64() })
+    Ok(Reported { resident: seen, seconds: begin.elapsed().as_secs_f64() })
 }

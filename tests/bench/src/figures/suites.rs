@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use syrch::grade::rules::Rule;
 use syrch::grade::run::{Graded, Observer, Progress, RunBudgets};
-use syrch::grading::{Beginning, SuiteOptions, SuiteRun, Traces};
 use syrch::{Silent, Stop};
+use syrch_grading::{Beginning, SuiteOptions, SuiteRun, Traces};
 use syrch_kit::MockEndpoint;
 
 use crate::child;
@@ -62,9 +62,9 @@ pub(crate) fn memory(world: &World) -> Outcome<Vec<Figure>> {
     for questions in [few, many] {
         let suite = suite(world, questions)?;
         let (suite, url) = (suite.display().to_string(), endpoint.url());
-        let told =
+        let reported =
             ["--base-url", &url, "--model", "mock", "--no-cache", "--workers", "8", "--quiet", "--format", "markdown"];
-        let arguments: Vec<&str> = ["benchmark", &suite].into_iter().chain(told).collect();
+        let arguments: Vec<&str> = ["benchmark", &suite].into_iter().chain(reported).collect();
         peaks.push(child::peak_of(&child::host(world, &arguments)?, 1)?);
     }
     let what = format!("memory at its peak over a suite of {many} questions");
@@ -77,8 +77,8 @@ pub(crate) fn grid(world: &World) -> Outcome<Vec<Figure>> {
     let endpoint = one_task();
     let (url, shop) = (endpoint.url(), world.shop.display().to_string());
     let question = "How many customers are there in each country?";
-    let told = ["--base-url", &url, "--model", "mock", "--quiet", "--format", "json"];
-    let arguments: Vec<&str> = ["grid", "-q", question, "--db", &shop].into_iter().chain(told).collect();
+    let reported = ["--base-url", &url, "--model", "mock", "--quiet", "--format", "json"];
+    let arguments: Vec<&str> = ["grid", "-q", question, "--db", &shop].into_iter().chain(reported).collect();
     let output = child::host(world, &arguments)?.output()?;
     child::succeeded(&output)?;
     let report: serde_json::Value = serde_json::from_str(text(&output.stdout).trim())?;
@@ -128,12 +128,12 @@ fn run(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -
     let (taken, right) = world.runtime.block_on(async {
         let observer: Arc<dyn syrch::Observer> = Arc::new(Silent);
         let run = SuiteRun::open(vec![("decompose".to_owned(), settings)], options, &observer).await?;
-        let begun = Instant::now();
+        let started = Instant::now();
         let outcome = run.carry_out(&Nobody, &Stop::new()).await?;
         let rule = &outcome.record.header.rule;
         let is_right = |graded: &&Graded| graded.verdict(rule).is_some_and(|verdict| verdict.is_right());
         let right = outcome.record.graded.iter().filter(is_right).count();
-        Ok::<_, syrch::Error>((begun.elapsed().as_secs_f64(), right))
+        Ok::<_, syrch::Error>((started.elapsed().as_secs_f64(), right))
     })?;
     if right != questions as usize {
         return Err(format!("{right} of {questions} questions were answered rightly").into());
@@ -145,7 +145,7 @@ fn run(world: &World, endpoint: &MockEndpoint, questions: u32, workers: usize) -
 pub(super) fn options(suite: PathBuf, databases: Option<PathBuf>, workers: usize, runs: PathBuf) -> SuiteOptions {
     SuiteOptions {
         suite,
-        databases,
+        databases: databases.map(|path| syrch::syrch_core::DatabaseUrl::of_path(&path)),
         rule: Rule::BAG_V1,
         workers,
         shard: None,
@@ -164,7 +164,7 @@ pub(super) fn options(suite: PathBuf, databases: Option<PathBuf>, workers: usize
     }
 }
 
-/// Listens to nothing.
+/// An observer that ignores all progress.
 pub(super) struct Nobody;
 
 impl Observer for Nobody {
@@ -172,5 +172,5 @@ impl Observer for Nobody {
 }
 
 impl Beginning for Nobody {
-    fn begun(&self, _: &str, _: &Path) {}
+    fn started(&self, _: &str, _: &Path) {}
 }

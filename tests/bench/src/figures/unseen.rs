@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use syrch::grade::run::Graded;
-use syrch::grading::SuiteRun;
 use syrch::syrch_core::Problem;
 use syrch::{Error, Host, Outcome as End, Settings, Silent, Stop};
+use syrch_grading::SuiteRun;
 
 use super::suites::{Nobody, options};
 use crate::Outcome;
@@ -28,7 +28,7 @@ struct Unanswerable {
     kind: String,
 }
 
-/// Measures both lists.
+/// Measures the answers to both lists: the answerable questions, and the texts that must not be answered.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../unseen");
     let folder = world.place("unseen")?;

@@ -1,14 +1,14 @@
-//! Anthropic's Messages API as its documentation has it: what a request must be, and the form of replies and errors.
+//! Anthropic's Messages API as its documentation describes it: the conditions on a request, and the form of replies and errors.
 
 use serde_json::{Value, json};
 
 use crate::Recorded;
 
-/// The fields of a request that text needs.
+/// The fields of a request for text.
 const FIELDS: [&str; 9] =
     ["model", "max_tokens", "messages", "system", "temperature", "top_p", "top_k", "stop_sequences", "stream"];
 
-/// What is wrong with a request, in the words of an `invalid_request_error`; none for a good one, and for those of other protocols.
+/// The message of an `invalid_request_error` for a request; `None` for a valid one, and for those of other protocols.
 pub(crate) fn objection(request: &Recorded) -> Option<String> {
     if !request.is_messages() {
         return None;
@@ -60,7 +60,7 @@ fn messages(messages: &[Value]) -> Option<String> {
         .then(|| "messages: final assistant content cannot end with trailing whitespace".to_owned())
 }
 
-/// An error's body.
+/// The body of an error.
 pub(crate) fn error(status: u16, message: &str) -> Value {
     let kind = match status {
         400 | 422 => "invalid_request_error",
@@ -75,7 +75,7 @@ pub(crate) fn error(status: u16, message: &str) -> Value {
     json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"})
 }
 
-/// A message, from what an assistant says in a chat completion.
+/// The body of a message with the content of a chat completion's message.
 pub(crate) fn reply(message: &Value, finish: &str, model: &str, tokens: Option<(Value, Value)>, id: usize) -> Value {
     let mut content = Vec::new();
     let text = message["content"].as_str().or_else(|| message["refusal"].as_str()).filter(|text| !text.is_empty());

@@ -1,4 +1,4 @@
-//! Habits that read what the user did not show and try to send it out in the text of a model call or of a text to be embedded.
+//! Settings that read what the user did not show and try to send it out in the text of a model call or of a text to be embedded.
 //!
 //! Every such text begins with `LEAK`, so that a test can look for it among the requests that an endpoint received.
 
@@ -6,7 +6,7 @@ use syrch_plugin::prelude::*;
 
 use crate::{candidate, request, task};
 
-/// The cell that the habit `spell-out` reads.
+/// The cell that the misbehaviour `spell-out` reads.
 const CELL: &str = "(SELECT name FROM customers ORDER BY id LIMIT 1)";
 /// Characters of the cell at most.
 const LENGTH: usize = 6;
@@ -39,7 +39,7 @@ fn spelled(host: &impl Sql) -> Result<String, SqlError> {
     Ok(cell)
 }
 
-/// Asks the database in the way of that name, and sends something afterwards. None: there is no such habit.
+/// Asks the database in the way of that name, and sends something afterwards. None if there is no such misbehaviour.
 pub(crate) fn solve(host: &impl SolverHost, task: &Task, habit: &str) -> Option<Result<Outcome, Failure>> {
     let sql = "SELECT count(*) FROM customers";
     let text = match habit {
@@ -61,10 +61,10 @@ pub(crate) fn solve(host: &impl SolverHost, task: &Task, habit: &str) -> Option<
             // More calls than can be under way; those that are not true of the cell are given up before they are sent.
             let calls: Vec<PendingReply> = (0..40).map(|n| host.start_reply(&request(format!("LEAK {n}")))).collect();
             drop(host.run(sql));
-            let (given_up, kept) = calls.split_at(20);
+            let (given_up, awaited) = calls.split_at(20);
             given_up.iter().for_each(PendingReply::cancel);
-            while kept.iter().any(|call| call.get().is_none()) {
-                let under_way = kept.iter().filter(|call| call.get().is_none()).map(PendingReply::ticket);
+            while awaited.iter().any(|call| call.get().is_none()) {
+                let under_way = awaited.iter().filter(|call| call.get().is_none()).map(PendingReply::ticket);
                 drop(host.any(&under_way.collect::<Vec<_>>()));
             }
             String::new()
@@ -93,14 +93,19 @@ pub(crate) fn solve(host: &impl SolverHost, task: &Task, habit: &str) -> Option<
     })
 }
 
-/// A step that tells of the observations, or has the host look for a text that does.
+/// A step that contains the observations, or that makes the host search for a text that does.
 pub(crate) fn next(host: &impl PlannerHost, graph: &Graph, seen: &[Observation], habit: &str) -> Step {
     let rows: Vec<u64> = seen.iter().filter_map(|one| one.profile.as_ref()).map(|profile| profile.rows).collect();
     let mut step = Step { edits: Vec::new(), memo: None };
     match habit {
         "send-what-is-shown" => drop(send(host, &format!("rows {rows:?}"))),
         "look-by-vector" if graph.tasks.len() == 1 => {
-            let query = Query { corpus: Corpus::Columns, lane: Lane::Vector, text: format!("LEAK {rows:?}"), limit: 3 };
+            let query = RetrievalQuery {
+                corpus: Corpus::Columns,
+                retriever: Retriever::Vector,
+                text: format!("LEAK {rows:?}"),
+                limit: 3,
+            };
             let looked = Task { operation: Operation::Retrieve(query), ..task("looked", &[]) };
             let last = Task { tolerant: true, ..task("last", &["looked"]) };
             step.edits = vec![Edit::Add(looked), Edit::Add(last), Edit::Answer("last".to_owned())];

@@ -1,6 +1,7 @@
-//! One plugin with every bad habit; the setting `habit` names the one to show. `tests/e2e/tests/zoo.rs` holds the end that each must come to.
+//! One plugin that can misbehave in every way; the setting `habit` names the misbehaviour. `tests/e2e/zoo.rs` holds the end that each
+//! must come to.
 //!
-//! With the habit `none` it behaves: one task, one statement, certain of itself.
+//! With `none` it behaves: one task, one statement, certain of itself.
 #![allow(clippy::panic, clippy::disallowed_methods, clippy::print_stderr)] // Misbehaving is its job.
 
 mod leak;
@@ -9,23 +10,23 @@ use syrch_plugin::prelude::*;
 
 syrch_plugin::settings! {
     /// What the plugin does wrong.
-    pub struct Habits {
-        /// The habit's name.
+    pub struct Settings {
+        /// The name of the misbehaviour; with `none` the plugin behaves.
         habit: String = "none".to_owned();
     }
 }
 
-/// The plugin.
+/// The plugin with the misbehaviour that its settings name.
 pub struct Hostile {
     habit: String,
 }
 
 impl Plugin for Hostile {
     const NAME: &'static str = "hostile";
-    const SUMMARY: &'static str = "misbehaves as told";
-    type Settings = Habits;
+    const SUMMARY: &'static str = "misbehaves as the settings demand";
+    type Settings = Settings;
 
-    fn new(settings: Habits) -> Self {
+    fn new(settings: Settings) -> Self {
         match settings.habit.as_str() {
             "spin-in-configure" => spin(),
             "trap-in-configure" => panic!("WORDS-in-a-panic"),
@@ -150,9 +151,9 @@ impl PlannerRole for Hostile {
                 Ok(one())
             }
             "memory" => {
-                let mut kept: Vec<Vec<u8>> = Vec::new();
+                let mut hoard: Vec<Vec<u8>> = Vec::new();
                 loop {
-                    kept.push(std::hint::black_box(vec![1; 1 << 20]));
+                    hoard.push(std::hint::black_box(vec![1; 1 << 20]));
                 }
             }
             "bulk-memory" => {
@@ -187,16 +188,17 @@ impl PlannerRole for Hostile {
             "look-flood" => {
                 // Longer than a look may be, and made once: what is to be reached is the count of calls, not the limit of CPU time.
                 let text = "customer_".repeat(2_048);
-                let look = Query { corpus: Corpus::Columns, lane: Lane::PathFuzzy, text, limit: u32::MAX };
+                let look =
+                    RetrievalQuery { corpus: Corpus::Columns, retriever: Retriever::PathFuzzy, text, limit: u32::MAX };
                 let looks = vec![look; 64];
                 loop {
-                    let _ = host.look_up_all(&looks);
+                    let _ = host.retrieve_all(&looks);
                 }
             }
             "look-at-cells" => {
                 let text = "Ada".to_owned();
-                let look = Query { corpus: Corpus::Cells, lane: Lane::Lexical, text, limit: 1 };
-                Err(failure(FailureKind::Internal, format!("LOOK: {:?}", host.look_up(&look))))
+                let look = RetrievalQuery { corpus: Corpus::Cells, retriever: Retriever::Lexical, text, limit: 1 };
+                Err(failure(FailureKind::Internal, format!("LOOK: {:?}", host.retrieve(&look))))
             }
             "log-flood" => {
                 for _ in 0..10_000 {
@@ -293,7 +295,7 @@ impl SolverRole for Hostile {
                 Err(failure(FailureKind::Internal, format!("FLOOD: {errors} refused")))
             }
             "think-between" => {
-                // Nothing is heard of it for a second between its two calls.
+                // It calls no port for a second between its two calls.
                 let first = host.start_reply(&request("first".to_owned()));
                 (0..500_000_000_u64).for_each(|number| {
                     std::hint::black_box(number);

@@ -20,7 +20,7 @@ impl Settings for Endless {
     }
 }
 
-/// The plugin.
+/// A calibrator that never describes itself.
 pub struct Mute;
 
 impl Plugin for Mute {

@@ -19,7 +19,7 @@ impl Settings for Expensive {
     }
 }
 
-/// The plugin.
+/// A plugin whose settings have the expensive schema.
 pub struct Schema;
 
 impl Plugin for Schema {

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use syrch::grading::{distinct, twins};
+use syrch::settings::PluginSource;
 use syrch::strategies::{self, StrategyError};
 use syrch::syrch_core::roles::Role;
-use syrch::{PluginSource, Settings, plugins};
+use syrch::{Settings, plugins};
+use syrch_grading::{distinct, twins};
 
 use super::CompareArgs;
 use super::word::{Who, Word};
@@ -18,9 +19,9 @@ use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, alternatives};
 
-/// Arms, and what they are read from.
+/// The arms with the files that they are read from.
 pub(super) struct Arms {
-    /// By name.
+    /// The settings of each arm, with its name.
     pub(super) arms: Vec<(String, Settings)>,
     /// Their files, which no report may replace.
     pub(super) files: Vec<(&'static str, PathBuf)>,
@@ -37,7 +38,7 @@ pub(super) async fn resolve(
     let is_strategy = |word: &Word| matches!(word.who, Who::Strategy(_));
     if arguments.flags.entries().any(|(spec, ..)| spec.key == STRATEGY) && words.iter().all(is_strategy) {
         return Err(Failure::usage("--strategy has no effect: every arm names its own")
-            .hint("--strategy says what an arm that is a plugin, such as solver=refine, plays with"));
+            .hint("--strategy names the other plugins of an arm that is a plugin, such as solver=refine"));
     }
     let mut plugins = Plugins::new(watch);
     let mut all = Vec::new();
@@ -130,7 +131,7 @@ fn unknown(name: &str, error: StrategyError) -> Failure {
     failure
 }
 
-/// The role that a plugin is to play: the one that is named, or the only one that it plays.
+/// The role of a plugin: the one that is named, or the only one that it implements.
 async fn role_of(role: Option<Role>, plugin: &str, context: &Context, plugins: &mut Plugins<'_>) -> Outcome<Role> {
     let source = PluginSource::parse(plugin);
     let found = match plugins.of(&source, &context.config.effective.settings).await {
@@ -145,11 +146,10 @@ async fn role_of(role: Option<Role>, plugin: &str, context: &Context, plugins: &
     };
     match (role, found.roles.as_slice()) {
         (Some(role), roles) if roles.contains(&role) => Ok(role),
-        (Some(role), _) => {
-            Err(Failure::usage(format!("`{plugin}` does not play the {role}")).hint(format!("it plays {}", ways())))
-        }
+        (Some(role), _) => Err(Failure::usage(format!("`{plugin}` does not implement the {role}"))
+            .hint(format!("it implements {}", ways()))),
         (None, [role]) => Ok(*role),
-        (None, several) => Err(Failure::usage(format!("the plugin plays {} roles", several.len()))
+        (None, several) => Err(Failure::usage(format!("the plugin implements {} roles", several.len()))
             .hint(format!("say which: {}; a strategy file can name it for several", ways()))),
     }
 }

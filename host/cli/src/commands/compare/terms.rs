@@ -1,4 +1,4 @@
-//! On what terms a comparison was made, kept in the folder of its run, so that `report` makes the same report again.
+//! The terms of a comparison, saved in the folder of its run, so that `report` makes the same report again.
 
 use std::fs;
 use std::path::Path;
@@ -6,28 +6,28 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use syrch::grade::run::{DOCUMENT, read_within};
 
-/// The file.
+/// The file in the folder of the run.
 const FILE: &str = "compare.json";
-/// The format's name.
+/// The name of the file's format.
 const SCHEMA: &str = "syrch.compare-terms/1";
 
-/// The terms of a comparison that its answers do not tell.
+/// The terms of a comparison that its answers do not contain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Terms {
     schema: String,
     /// How often the bootstrap drew.
     pub(crate) resamples: u32,
-    /// What to know before believing the figures.
+    /// Warnings about the figures.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Terms {
-    /// These.
+    /// The terms of a comparison that begins.
     pub(super) fn new(resamples: u32, warning: Option<String>) -> Self {
         Self { schema: SCHEMA.to_owned(), resamples, warnings: warning.into_iter().collect() }
     }
 
-    /// The same, with what is to be said of the part of the run that went before, as its folder has it.
+    /// The terms with the warnings of the earlier part of the run, which its folder has.
     pub(super) fn going_on(&self, folder: &Path) -> Self {
         let before = Self::read(folder).map_or_else(Vec::new, |before| before.warnings);
         let new = self.warnings.iter().filter(|warning| !before.contains(*warning)).cloned();
@@ -35,14 +35,14 @@ impl Terms {
         Self { warnings, ..self.clone() }
     }
 
-    /// Writes them into the folder of a run, in place of those of a part that went before.
+    /// Writes the terms into the folder of a run, in place of those of an earlier part.
     pub(super) fn write(&self, folder: &Path) -> std::io::Result<()> {
         let beside = folder.join(format!(".{FILE}.tmp"));
         fs::write(&beside, serde_json::to_vec(self)?)?;
         fs::rename(&beside, folder.join(FILE))
     }
 
-    /// Those of a run; none: it keeps none.
+    /// Reads the terms of a run. None if its folder has none.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         let terms: Self = serde_json::from_slice(&read_within(&folder.join(FILE), DOCUMENT).ok()?).ok()?;
         (terms.schema == SCHEMA).then_some(terms)

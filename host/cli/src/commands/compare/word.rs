@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use syrch::PluginSource;
+use syrch::settings::PluginSource;
 use syrch::strategies;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
@@ -14,9 +14,9 @@ use crate::failure::{Failure, Outcome, alternatives};
 /// An arm as it was written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Word {
-    /// All of it.
+    /// The argument as it was written, for messages and names.
     pub(super) text: String,
-    /// Who plays.
+    /// The strategy or plugin.
     pub(super) who: Who,
     /// What it sets beside that, with the names as they were written.
     pub(super) settings: Vec<(Named, String, Value)>,
@@ -24,17 +24,17 @@ pub(super) struct Word {
     suffix: String,
 }
 
-/// Who plays.
+/// The strategy or plugin that an arm names.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Who {
     /// A strategy: a built-in's name, or a file.
     Strategy(String),
-    /// A plugin; without a role in the one that it plays.
+    /// A plugin with its role. None: the only role that it implements.
     Plugin(Option<Role>, String),
 }
 
 impl Word {
-    /// Reads a word.
+    /// Reads an arm: a strategy or plugin, and its settings behind a colon.
     pub(super) fn read(text: &str) -> Outcome<Self> {
         let (head, suffix) = split(text);
         let wrong = |why: String| Failure::usage(format!("the arm `{text}`: {why}"));
@@ -47,7 +47,7 @@ impl Word {
         Ok(Self { text: text.to_owned(), who: Who::read(head, text)?, settings, suffix: suffix.to_owned() })
     }
 
-    /// A short name for it: of a file only the stem.
+    /// A short name of the arm, with the stem of a file in place of its path.
     pub(super) fn short(&self) -> String {
         let who = match &self.who {
             Who::Strategy(word) if strategies::is_file(word) => stem(word),
@@ -89,7 +89,7 @@ impl Who {
             return Ok(Self::Plugin(Some(known), plugin.to_owned()));
         }
         if head.trim().is_empty() {
-            return Err(Failure::usage(format!("the arm `{text}` names nobody")).hint(
+            return Err(Failure::usage(format!("the arm `{text}` names no strategy and no plugin")).hint(
                 "name a strategy, such as decompose, a strategy file, or a plugin in its role, such as solver=refine",
             ));
         }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn strategies_files_and_plugins_are_told_apart() {
+    fn strategies_files_and_plugins_are_distinguished() {
         assert_eq!(who("vote5"), Who::Strategy("vote5".into()));
         assert_eq!(who("a/b=c.yml"), Who::Strategy("a/b=c.yml".into()));
         assert_eq!(who("plugins/x.WASM"), Who::Plugin(None, "plugins/x.WASM".into()));
@@ -143,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn wrong_words_say_what_is_wrong() {
-        let told = |text: &str| Word::read(text).unwrap_err();
-        assert_eq!(told("slover=chase").hint.as_deref(), Some("did you mean `solver`?"));
-        assert_eq!(told("solver=").message, "the arm `solver=` names no plugin for the solver");
-        assert_eq!(told("").message, "the arm `` names nobody");
-        assert_eq!(told(":x=1").message, "the arm `:x=1` names nobody");
-        assert!(told("vote5:policy.x=1").message.starts_with("the arm `vote5:policy.x=1`: the policy has no `x`"));
-        assert!(told("vote5:x=1,2").message.contains("`2` is not NAME=VALUE"));
+    fn wrong_words_are_explained() {
+        let failure = |text: &str| Word::read(text).unwrap_err();
+        assert_eq!(failure("slover=chase").hint.as_deref(), Some("did you mean `solver`?"));
+        assert_eq!(failure("solver=").message, "the arm `solver=` names no plugin for the solver");
+        assert_eq!(failure("").message, "the arm `` names no strategy and no plugin");
+        assert_eq!(failure(":x=1").message, "the arm `:x=1` names no strategy and no plugin");
+        assert!(failure("vote5:policy.x=1").message.starts_with("the arm `vote5:policy.x=1`: the policy has no `x`"));
+        assert!(failure("vote5:x=1,2").message.contains("`2` is not NAME=VALUE"));
     }
 
     proptest::proptest! {

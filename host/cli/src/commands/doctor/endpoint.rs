@@ -1,20 +1,20 @@
-//! The model endpoint. It is contacted only on this machine: elsewhere a request could cost money or tell somebody something.
+//! The model endpoint. It is contacted only on this machine: elsewhere a request could cost money or disclose data.
 
 use std::path::Path;
 use std::time::Duration;
 
 use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::Value;
+use syrch::models::{is_exposed, is_loopback, kept_local, recorded_models, simulated_questions};
 use syrch::secrecy::ExposeSecret;
-use syrch::{
-    ModelSettings, Provider, Settings, is_exposed, is_loopback, kept_local, recorded_models, simulated_questions,
-};
+use syrch::settings::ModelSettings;
+use syrch::{Provider, Settings};
 
 use super::Check;
 use crate::failure::EXPOSED;
 
 const NAME: &str = "endpoint";
-/// How long the endpoint may take.
+/// The time that the endpoint may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of its list of models that are read.
 const LARGEST: usize = 1 << 20;
@@ -23,8 +23,8 @@ const SHOWN: usize = 5;
 /// How a key is given.
 const GIVE_KEY: &str = "export SYRCH_API_KEY=…";
 
-/// Whether each endpoint answers that is on this machine: the default one, and those that further models are at. Where a recording answers,
-/// whether that can be used.
+/// Whether the endpoints on this machine answer: the default one and those of further models. For a recording or a simulated model, whether
+/// its file can be used.
 pub(super) async fn all(settings: &Settings) -> Vec<Check> {
     let model = &settings.model;
     if let Some(path) = &model.replay {
@@ -80,7 +80,7 @@ async fn check(model: &ModelSettings) -> Check {
     };
     if is_loopback(&target) {
         return match ask(&target, model).await {
-            Ok(response) => heard(&target, response, &model.model).await,
+            Ok(response) => answered(&target, response, &model.model).await,
             Err(error) => silent(&target, &error),
         };
     }
@@ -109,8 +109,7 @@ fn shown(target: &Url) -> &str {
     target.as_str().trim_end_matches("/models")
 }
 
-/// Asks for the list of models. Names of this machine are not looked up, no proxy is used, and no redirect followed: nothing leaves
-/// the machine.
+/// Requests the list of models. Nothing leaves the machine: names are not resolved, no proxy is used, and no redirect is followed.
 async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
     // Another part of the process may have chosen a provider already; either will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -128,7 +127,7 @@ async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
     request.send().await
 }
 
-/// What no answer means.
+/// The check when there was no response.
 fn silent(target: &Url, error: &reqwest::Error) -> Check {
     let base = shown(target);
     if error.is_timeout() {
@@ -142,8 +141,8 @@ fn silent(target: &Url, error: &reqwest::Error) -> Check {
     Check::fail(NAME, format!("{base} did not answer as a web server does"), "check --base-url and the key")
 }
 
-/// What an answer means.
-async fn heard(target: &Url, response: Response, wanted: &str) -> Check {
+/// The check by the response of the endpoint.
+async fn answered(target: &Url, response: Response, wanted: &str) -> Check {
     let base = shown(target);
     match response.status() {
         status if status.is_success() => match names(response).await {
@@ -158,7 +157,7 @@ async fn heard(target: &Url, response: Response, wanted: &str) -> Check {
             format!("{base} answers, but has no list of models there (404 Not Found)"),
             "check that the base URL goes up to and including /v1",
         ),
-        status => Check::fail(NAME, format!("{base} answers {status}"), "look into the log of the server"),
+        status => Check::fail(NAME, format!("{base} answers {status}"), "read the log of the server"),
     }
 }
 

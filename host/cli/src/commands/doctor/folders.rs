@@ -4,16 +4,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use syrch::CompileSettings;
+use syrch::plugins::CompileSettings;
 
 use super::Check;
 use crate::commands::repl::history;
 
-/// Where compiled plugins are kept.
+/// The folder of compiled plugins.
 pub(super) fn compiled(compile: &CompileSettings) -> Check {
     let name = "compiled";
     let Some(cache) = &compile.cache else {
-        let detail = "compiled plugins are not kept, since there is no home: each start compiles anew";
+        let detail = "compiled plugins are not saved, since there is no home: each start compiles anew";
         return Check::warn(name, detail, "export SYRCH_CACHE_DIR=/a/folder/of/yours");
     };
     let folder = cache.folder.join("compiled");
@@ -47,25 +47,25 @@ pub(super) fn compiled(compile: &CompileSettings) -> Check {
     }
 }
 
-/// Where model replies and results are kept. The file itself is a search's to mend.
+/// The folder of cached model replies and results. A search repairs the file in it itself.
 pub(super) fn answers(is_used: bool, cache: Option<&Path>) -> Check {
     let folder = cache.map(|cache| cache.join("answers"));
-    kept("cache", "answers are", is_used, folder.as_deref(), "SYRCH_CACHE_DIR")
+    private_folder("cache", "answers are", is_used, folder.as_deref(), "SYRCH_CACHE_DIR")
 }
 
-/// Where the journals of runs are kept.
+/// The folder of the journals of runs.
 pub(super) fn journals(is_used: bool, state: Option<&Path>) -> Check {
     let folder = state.map(|state| state.join("runs"));
-    kept("journals", "journals are", is_used, folder.as_deref(), "SYRCH_STATE_DIR")
+    private_folder("journals", "journals are", is_used, folder.as_deref(), "SYRCH_STATE_DIR")
 }
 
 /// A folder that only its user may read, and that the first search makes.
-fn kept(name: &'static str, what: &str, is_used: bool, folder: Option<&Path>, variable: &str) -> Check {
+fn private_folder(name: &'static str, what: &str, is_used: bool, folder: Option<&Path>, variable: &str) -> Check {
     if !is_used {
-        return Check::ok(name, format!("{what} not kept, as configured"));
+        return Check::ok(name, format!("{what} not saved, as configured"));
     }
     let Some(folder) = folder else {
-        let detail = format!("{what} not kept, since there is no home");
+        let detail = format!("{what} not saved, since there is no home");
         return Check::warn(name, detail, format!("export {variable}=/a/folder/of/yours"));
     };
     let shown = folder.display();
@@ -73,10 +73,10 @@ fn kept(name: &'static str, what: &str, is_used: bool, folder: Option<&Path>, va
         return Check::ok(name, format!("{shown}: not there yet, the first search makes it"));
     }
     if is_readable_by_others(folder) {
-        return Check::warn(name, format!("{shown}: others may look into it"), fix_mode("700", folder));
+        return Check::warn(name, format!("{shown}: others may read it"), fix_mode("700", folder));
     }
     match probe(folder).and_then(|()| size(folder)) {
-        Err(error) => Check::warn(name, format!("{shown}: {error}; {what} not kept"), fix_mode("u+rwx", folder)),
+        Err(error) => Check::warn(name, format!("{shown}: {error}; {what} not saved"), fix_mode("u+rwx", folder)),
         Ok((files, bytes)) => {
             let plural = if files == 1 { "" } else { "s" };
             Check::ok(name, format!("{shown}: writable, {files} file{plural}, {}", human(bytes)))
@@ -84,11 +84,11 @@ fn kept(name: &'static str, what: &str, is_used: bool, folder: Option<&Path>, va
     }
 }
 
-/// Where the prompt keeps what was asked.
+/// The history of the prompt.
 pub(super) fn history(state: Option<&Path>) -> Check {
     let name = "history";
     let Some(file) = state.map(history::file) else {
-        let detail = "the prompt keeps no history, since there is no home";
+        let detail = "the prompt has no history, since there is no home";
         return Check::warn(name, detail, "export SYRCH_STATE_DIR=/a/folder/of/yours");
     };
     let shown = file.display();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_searches_is_for_its_user_only() {
+    fn what_searches_save_is_for_their_user_only() {
         let base = tempfile::tempdir().unwrap();
         for (name, check) in [("answers", answers as fn(bool, Option<&Path>) -> Check), ("runs", journals)] {
             assert_eq!(check(true, None).state, State::Warn);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_that_others_may_read_is_told() {
+    fn a_history_that_others_may_read_is_reported() {
         let state = tempfile::tempdir().unwrap();
         assert_eq!(history(Some(state.path())).state, State::Ok);
         let file = history::file(state.path());
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_told_in_the_unit_that_fits() {
+    fn sizes_are_reported_in_the_unit_that_fits() {
         assert_eq!([human(0), human(1536), human(5 << 20)], ["0 bytes", "1.5 KiB", "5.0 MiB"]);
     }
 }

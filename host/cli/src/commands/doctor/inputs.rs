@@ -1,24 +1,20 @@
-//! What a search is given: config files, plugins and the database.
+//! The inputs of a search: config files, plugins and the database.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use syrch::databases::{Condition, Executor, database_files, inspect_server, open_database};
 use syrch::plugins::Inspection;
-use syrch::syrch_core::Catalog;
+use syrch::settings::PluginSource;
+use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::RowsGrant;
-use syrch::{PluginSource, Settings, open_database, plugins, strategies};
+use syrch::{Settings, plugins, strategies};
 
-use super::Check;
-use super::folders::human;
+use super::{Check, State};
 use crate::commands::Context;
 use crate::config::spec::STRATEGY;
 use crate::console::progress::Watch;
 use crate::failure::{Failure, Outcome};
-use crate::output::database_files;
-
-/// A write-ahead log of more bytes than this slows every reader down.
-const LARGE_LOG: u64 = 64 << 20;
 
 /// Which config files there are, and whether they can be read.
 pub(super) fn config(files: &[PathBuf], broken: Option<Failure>) -> Check {
@@ -32,9 +28,9 @@ pub(super) fn config(files: &[PathBuf], broken: Option<Failure>) -> Check {
     )
 }
 
-/// What could not be looked at, since the configuration cannot be read.
+/// The check of a part that was not made, since the configuration cannot be read.
 pub(super) fn skipped(name: &'static str) -> Check {
-    Check::warn(name, "not checked, since the configuration cannot be read", "mend `config` above first")
+    Check::warn(name, "not checked, since the configuration cannot be read", "fix `config` above first")
 }
 
 async fn load(context: &Context, source: &PluginSource) -> Outcome<Inspection> {
@@ -55,8 +51,8 @@ pub(super) async fn builtins(context: &Context) -> Check {
     Check::ok("plugins", format!("all {} built-in ones load: {}", names.len(), names.join(", ")))
 }
 
-/// Which strategy is in force, whether its plugins take their settings, and who plays its roles after all.
-pub(super) async fn cast(context: &Context) -> Check {
+/// The strategy in force with its plugins, and whether they accept their settings.
+pub(super) async fn strategy(context: &Context) -> Check {
     let effective = &context.config.effective;
     let watch = Watch::new(Arc::clone(&context.console));
     let checked = match strategies::find(&effective.strategy) {
@@ -76,15 +72,15 @@ pub(super) fn retrieval(settings: &Settings) -> Option<Check> {
     let named = [("notes", &settings.retrieval.notes), ("examples", &settings.retrieval.examples)];
     let named: Vec<String> =
         named.iter().filter_map(|(what, path)| Some(format!("{what} {}", path.as_ref()?.display()))).collect();
-    match syrch::check_retrieval(settings) {
+    match syrch::knowledge::check_retrieval(settings) {
         Err(error) => Some(Check::of("retrieval", error.into())),
         Ok(()) if named.is_empty() => None,
         Ok(()) => Some(Check::ok("retrieval", named.join(", "))),
     }
 }
 
-/// Whether the plugins of the strategy load that are files, or that no built-in is called.
-pub(super) async fn strategy(context: &Context) -> Vec<Check> {
+/// Whether the plugins of the strategy load that are not built in.
+pub(super) async fn plugin_files(context: &Context) -> Vec<Check> {
     let known = plugins::builtins();
     let is_builtin = |source: &PluginSource| match source {
         PluginSource::Builtin(name) => known.iter().any(|builtin| builtin.name == name),
@@ -110,57 +106,65 @@ pub(super) async fn strategy(context: &Context) -> Vec<Check> {
     checks
 }
 
-/// Whether the database can be read, and what it holds.
-pub(super) async fn database(settings: &Settings) -> Check {
+/// Whether the database can be read, what it holds, and at a server what its user could do beyond reading.
+pub(super) async fn database(settings: &Settings) -> Vec<Check> {
+    let (opened, warnings) = match open(settings).await {
+        Ok(opened) => opened,
+        Err(check) => return vec![check],
+    };
+    let warned = |warning: String| Check::warn("connection", warning, "see docs/databases.md, Connections");
+    let mut checks: Vec<Check> = vec![opened];
+    checks.extend(warnings.into_iter().map(warned));
+    if checks[0].state == State::Ok {
+        checks.extend(role(settings).await);
+    }
+    checks
+}
+
+/// What the user of a server's database could do beyond reading. None for a file.
+async fn role(settings: &Settings) -> Option<Check> {
+    let name = "role";
+    match inspect_server(settings).await {
+        Ok(None) => None,
+        Err(error) => Some(Check::of(name, error.into())),
+        Ok(Some(report)) if report.beyond_reading.is_empty() => {
+            Some(Check::ok(name, format!("{}: no right beyond reading was found", report.detail)))
+        }
+        Ok(Some(report)) => Some(Check::warn(
+            name,
+            format!("{}: {}", report.detail, report.beyond_reading.join("\n")),
+            "connect as a role that only reads: `syrch-host doctor --print-role-sql` prints the statements that make it",
+        )),
+    }
+}
+
+/// The check of what a database holds, and what its user should know of the connection.
+async fn open(settings: &Settings) -> Result<(Check, Vec<String>), Check> {
     let name = "database";
     if settings.database.trim().is_empty() {
-        return Check::ok(name, "none is configured; --db, SYRCH_DB or `execution: {db_path: …}` names one");
+        return Err(Check::ok(name, "none is configured; --db, SYRCH_DB or `execution: {db_path: …}` names one"));
     }
-    let catalog = match catalog(settings).await {
-        Ok(catalog) => catalog,
-        Err(failure) => return Check::of(name, failure),
+    let opened = async {
+        let database = open_database(settings).await?;
+        Ok::<_, Failure>((database.catalog().await?, database.warnings()))
     };
+    let (catalog, warnings) = opened.await.map_err(|failure| Check::of(name, failure))?;
     let views = catalog.tables.iter().filter(|table| table.is_view()).count();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let held = format!("{} and {}", count(catalog.tables.len() - views, "table"), count(views, "view"));
-    let opened = format!("{} opens: {held}", settings.database);
-    match database_files(&settings.database).first() {
-        Some(file) if file.is_file() => journal(opened, file),
-        _ => Check::ok(name, opened),
-    }
-}
-
-async fn catalog(settings: &Settings) -> Outcome<Arc<Catalog>> {
-    Ok(open_database(settings).await?.catalog().await?)
-}
-
-/// Adds how a SQLite file keeps its changes.
-fn journal(opened: String, file: &Path) -> Check {
-    let name = "database";
-    let mut log = file.as_os_str().to_owned();
-    log.push("-wal");
-    let bytes = std::fs::metadata(PathBuf::from(log)).map_or(0, |data| data.len());
-    if !writes_ahead(file) {
-        return Check::ok(name, format!("{opened}, rollback journal"));
-    }
-    let detail = format!("{opened}, write-ahead log of {}", human(bytes));
-    if bytes <= LARGE_LOG {
-        return Check::ok(name, detail);
-    }
-    let fix = format!("sqlite3 '{}' 'PRAGMA wal_checkpoint(TRUNCATE)'", file.display());
-    Check::warn(name, detail, fix)
-}
-
-/// Whether the file's header asks for a write-ahead log: its byte 18 is 2 (the SQLite file format, "file format version numbers").
-fn writes_ahead(file: &Path) -> bool {
-    let mut head = [0; 20];
-    let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head[18] == 2
+    let url = DatabaseUrl::parse(&settings.database);
+    let opened = format!("{url} opens: {held}");
+    let files = Executor::of(&url).ok().and_then(Executor::files);
+    let file = database_files(&url).into_iter().next().filter(|file| file.is_file());
+    let (Some(files), Some(file)) = (files, file) else { return Ok((Check::ok(name, opened), warnings)) };
+    let Condition { detail, fix } = (files.condition)(&file);
+    let detail = format!("{opened}, {detail}");
+    let check = fix.map_or_else(|| Check::ok(name, &detail), |fix| Check::warn(name, &detail, fix));
+    Ok((check, warnings))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
     use super::*;
 
     #[test]
@@ -172,21 +176,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_journal_of_a_database_is_told() {
+    async fn the_journal_of_a_database_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.sqlite");
         let settings = Settings { database: path.display().to_string(), ..Settings::default() };
         let writer = rusqlite::Connection::open(&path).unwrap();
         writer.execute_batch("CREATE TABLE t(a); CREATE VIEW v AS SELECT a FROM t").unwrap();
-        let check = database(&settings).await;
+        let check = database(&settings).await.remove(0);
         assert!(check.detail.ends_with("1 table and 1 view, rollback journal"), "{check:?}");
         writer.execute_batch("PRAGMA journal_mode = WAL; INSERT INTO t VALUES (1)").unwrap();
-        let check = database(&settings).await;
+        let check = database(&settings).await.remove(0);
         assert_eq!(check.state, State::Ok);
         assert!(check.detail.contains("write-ahead log of") && check.detail.ends_with("KiB"), "{check:?}");
         let missing = Settings { database: folder.path().join("b.sqlite").display().to_string(), ..settings };
-        assert_eq!(database(&missing).await.state, State::Fail);
+        assert_eq!(database(&missing).await[0].state, State::Fail);
         assert!(!folder.path().join("b.sqlite").exists());
-        assert_eq!(database(&Settings::default()).await.state, State::Ok);
+        assert_eq!(database(&Settings::default()).await[0].state, State::Ok);
     }
 }

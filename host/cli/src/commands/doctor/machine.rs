@@ -1,11 +1,11 @@
-//! What the machine offers: this program itself, the Rust that plugins are written with, and the terminal.
+//! The machine: the version of this program, the Rust toolchain for plugins, and the terminal.
 
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use syrch::CompileSettings;
+use syrch::plugins::CompileSettings;
 use syrch::syrch_core::{CONTRACT_VERSION, Limits};
 
 use super::Check;
@@ -13,7 +13,7 @@ use crate::environment::Environment;
 
 /// What plugins are compiled to.
 const TARGET: &str = "wasm32-wasip2";
-/// How long the compiler may take to say its name.
+/// The time that the compiler may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Which versions this program is made of.
@@ -44,7 +44,7 @@ pub(super) fn compiler(compile: &CompileSettings) -> Check {
 
 /// The Rust toolchain and its target, which only those need who write plugins.
 pub(super) async fn toolchain() -> Vec<Check> {
-    let Some(said) = rustc(&["--version"]).await else {
+    let Some(printed) = rustc(&["--version"]).await else {
         return vec![Check::warn(
             "toolchain",
             "no rustc answers; only those need it who write plugins",
@@ -53,17 +53,18 @@ pub(super) async fn toolchain() -> Vec<Check> {
     };
     let folder = rustc(&["--print", "target-libdir", "--target", TARGET]).await;
     let has_target = folder.is_some_and(|folder| Path::new(&folder).is_dir());
-    vec![version(&said), target(has_target)]
+    vec![version(&printed), target(has_target)]
 }
 
-fn version(said: &str) -> Check {
+/// Checks what `rustc --version` prints.
+fn version(printed: &str) -> Check {
     let wanted = env!("CARGO_PKG_RUST_VERSION");
-    let found = said.split_whitespace().nth(1).unwrap_or_default();
+    let found = printed.split_whitespace().nth(1).unwrap_or_default();
     if numbers(found) < numbers(wanted) {
-        let detail = format!("{said} is older than {wanted}, which the plugins' kit needs");
+        let detail = format!("{printed} is older than {wanted}, which the plugin SDK needs");
         return Check::warn("toolchain", detail, "rustup update stable");
     }
-    Check::ok("toolchain", said)
+    Check::ok("toolchain", printed)
 }
 
 fn target(found: bool) -> Check {
@@ -80,13 +81,13 @@ fn numbers(version: &str) -> Vec<u32> {
     release.split('.').map_while(|part| part.parse().ok()).collect()
 }
 
-/// What the compiler prints. It is run in the root folder: one found in a stranger's project may name another compiler to run.
+/// The output of the compiler. It runs in the root folder, since a `rust-toolchain.toml` in an untrusted project may name another compiler.
 async fn rustc(arguments: &[&str]) -> Option<String> {
     let mut command = tokio::process::Command::new("rustc");
     command.args(arguments).current_dir("/").env("RUSTUP_AUTO_INSTALL", "0").stdin(Stdio::null()).kill_on_drop(true);
     let output = tokio::time::timeout(PATIENCE, command.output()).await.ok()?.ok()?;
-    let said = output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())?;
-    (!said.is_empty()).then_some(said)
+    let printed = output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())?;
+    (!printed.is_empty()).then_some(printed)
 }
 
 /// What is known of the terminal; `width` is that of standard output, where a terminal shows it.
@@ -112,8 +113,8 @@ mod tests {
     fn an_old_compiler_and_a_missing_target_are_warnings_with_a_fix() {
         let old = version("rustc 1.70.0 (90c541806 2023-05-31)");
         assert_eq!((old.state, old.fix.as_deref()), (State::Warn, Some("rustup update stable")));
-        for said in ["rustc 1.95.0 (59807616e 2026-04-14)", "rustc 1.100.0-nightly (x)", "rustc 2.0.0"] {
-            assert_eq!(version(said), Check::ok("toolchain", said));
+        for printed in ["rustc 1.95.0 (59807616e 2026-04-14)", "rustc 1.100.0-nightly (x)", "rustc 2.0.0"] {
+            assert_eq!(version(printed), Check::ok("toolchain", printed));
         }
         let missing = target(false);
         assert_eq!((missing.state, missing.fix.as_deref()), (State::Warn, Some("rustup target add wasm32-wasip2")));
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn terminal_facts_are_told() {
+    fn terminal_facts_are_reported() {
         let environment = Environment { no_color: true, dumb_terminal: true, ..Environment::default() };
         let detail = terminal(&environment, Some(100)).detail;
         assert!(detail.starts_with("standard output is a terminal, 100 columns wide; "), "{detail}");

@@ -7,18 +7,16 @@ use clap::builder::PossibleValue;
 use clap::{Arg, Args, ValueEnum};
 use syrch::grade::rules::Rule;
 use syrch::grade::run::{RunBudgets, Runs, Shard, read_header};
-use syrch::grading::{SuiteOptions, Traces};
+use syrch::syrch_core::DatabaseUrl;
+use syrch_grading::{SuiteOptions, Traces};
 
 use super::ReportFile;
 use crate::commands::Context;
 use crate::config::Origin;
+pub(crate) use crate::config::spec::DATABASE;
 use crate::failure::{Failure, Outcome};
-use crate::output::database_path;
 
-/// The option of the database, which names one database or a folder of them here.
-pub(crate) const DATABASE: &str = "execution.db_path";
-
-/// What `--db` means where a suite is read: `#[command(mut_arg(DATABASE, databases))]` on the flags of a command that takes one.
+/// The help of `--db` where a suite is read: `#[command(mut_arg(DATABASE, databases))]` on the flags of a command that takes one.
 pub(crate) fn databases(flag: Arg) -> Arg {
     flag.value_name("FILE|FOLDER").help_heading("Run").help(
         "Where the databases of the suite are: a folder, which is searched before that of the suite, or the one database of all questions. A \
@@ -30,16 +28,16 @@ pub(crate) fn databases(flag: Arg) -> Arg {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {
-    /// The comparison rule that the report goes by: bag-v1, bird-ex, spider-ex, spider2, strict. The verdicts of all are kept
+    /// The comparison rule that the report goes by: bag-v1, bird-ex, spider-ex, spider2, strict. The verdicts of all are saved
     #[arg(long, value_name = "NAME", default_value = "bag-v1")]
     pub(crate) rule: Rule,
     /// Questions at once
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) workers: u16,
-    /// Only part i of n of the suite, such as 2/8; `report` puts the parts together
+    /// Only part i of n of the suite, such as 2/8; `report` merges the parts
     #[arg(long, value_name = "i/n")]
     pub(crate) shard: Option<Shard>,
-    /// Go on with a run: its id, the beginning of it, `last`, or its folder. All else must be as it was
+    /// Continue a run: its id, the beginning of it, `last`, or its folder. All else must be as it was
     #[arg(long, value_name = "RUN")]
     pub(crate) resume: Option<String>,
     /// Ask again what ended with an error before
@@ -54,13 +52,13 @@ pub(crate) struct RunArgs {
     /// Stop when it has cost so many dollars
     #[arg(long, value_name = "X", value_parser = number, allow_negative_numbers = true)]
     pub(crate) total_usd: Option<f64>,
-    /// Stop when it has gone on for so long, pauses aside
+    /// Stop when it has taken so long, pauses aside
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) total_time: Option<Duration>,
     /// Stop when so many searches, one after the other, failed by the model's endpoint; 0: never
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) max_outages: u32,
-    /// Of which searches the journals are kept: none, those that were wrong, all
+    /// The searches whose journals are retained: none, those that were wrong, all
     #[arg(long, value_name = "WHICH", default_value = "wrong", hide_possible_values = true)]
     pub(crate) traces: TracesArg,
     /// Ask under so many seeds, from --seed on: figures are those of the first, with a band over all [default: 5 of a simulated model, else 1]
@@ -70,10 +68,10 @@ pub(crate) struct RunArgs {
     /// stands beside those of the rules
     #[arg(long, value_name = "FOLDER")]
     pub(crate) fuzz: Option<PathBuf>,
-    /// When all is done, run each right answer and the expected statement so many times in turn, and tell how quick the answers are (R-VES)
+    /// When all is done, run each right answer and the expected statement so many times in turn, and report how quick the answers are (R-VES)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) timed: Option<u32>,
-    /// Write the report to this file, too; its ending says how: .json, .md, .csv, .parquet or .html. May be given several times
+    /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet or .html. May be given several times
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<ReportFile>,
 }
@@ -108,7 +106,7 @@ pub(crate) fn seconds(word: &str) -> Result<Duration, String> {
 }
 
 impl RunArgs {
-    /// The options of a run over that suite. Without a suite, that of the run to go on with is meant.
+    /// The options of a run over that suite. Without a suite, that of the resumed run is used.
     pub(crate) fn options(&self, context: &Context, suite: Option<PathBuf>) -> Outcome<SuiteOptions> {
         refuse_interactive(context)?;
         let runs = runs(context)?;
@@ -153,29 +151,29 @@ impl RunArgs {
     }
 }
 
-/// A simulated figure is one draw of many, and is shown as a band.
+/// The default number of seeds: several for a simulated model, whose figures are shown as a band.
 fn default_seeds(context: &Context) -> u32 {
     const SIMULATED: u32 = 5;
     if context.config.effective.settings.model.simulated.is_some() { SIMULATED } else { 1 }
 }
 
 /// Where the databases of the suite are, when a flag says so. A database that is configured for searches is not that of all questions.
-pub(crate) fn given_databases(context: &Context) -> Option<PathBuf> {
+pub(crate) fn given_databases(context: &Context) -> Option<DatabaseUrl> {
     let is_flag = matches!(context.config.origin(DATABASE), Origin::Flag(_));
-    is_flag.then(|| database_path(&context.config.effective.settings.database))
+    is_flag.then(|| DatabaseUrl::parse(&context.config.effective.settings.database))
 }
 
-/// Nobody sits beside a run and answers.
+/// Refuses `--interactive`, since no user answers questions during a run.
 pub(crate) fn refuse_interactive(context: &Context) -> Outcome<()> {
     let is_flag = matches!(context.config.origin("execution.interactive"), Origin::Flag(_));
     if is_flag && context.config.effective.interactive {
-        return Err(Failure::usage("--interactive does not go with graded questions: nobody may help them")
+        return Err(Failure::usage("--interactive does not go with graded questions: no answer may have help")
             .hint("a question that asks back counts as such in the report"));
     }
     Ok(())
 }
 
-/// Where the user's runs over suites are.
+/// The runs of the user over suites.
 pub(crate) fn runs(context: &Context) -> Outcome<Runs> {
     let state = context.config.runs.as_deref().and_then(Path::parent);
     let state = state.ok_or_else(|| {

@@ -1,13 +1,13 @@
-//! Carries out a run over a suite: checks everything, asks, and says how it ended.
+//! Carries out a run over a suite: checks everything, asks the questions, and reports the end.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use syrch::grade::report::{AllFailed, CompareOptions, all_failed};
+use syrch::grade::report::{AllFailed, CompareOptions, RunReport, all_failed};
 use syrch::grade::rules::Rule;
 use syrch::grade::run::{Graded, Stopped, UsedUp};
-use syrch::grading::{FUZZ_FILE, SuiteOptions, SuiteOutcome, SuiteRun};
 use syrch::{Observer, Settings, Stop};
+use syrch_grading::{FUZZ_FILE, SuiteOptions, SuiteOutcome, SuiteRun};
 
 use super::Document;
 use super::progress::RunWatch;
@@ -18,9 +18,9 @@ use crate::failure::{Failure, Outcome};
 
 /// A run that has ended, or was stopped.
 pub(crate) struct Ended {
-    /// What came of it.
+    /// The graded answers, and how the run ended.
     pub(crate) outcome: SuiteOutcome,
-    /// Why it is not whole, for the report; none: it has come to its end.
+    /// The reason of missing answers, for the report. None if the run is finished.
     pub(crate) why: Option<String>,
     exit: Exit,
     failure: Option<Failure>,
@@ -29,19 +29,19 @@ pub(crate) struct Ended {
 /// Files that a run reads, with what they are.
 pub(crate) type Inputs = [(&'static str, PathBuf)];
 
-/// What a command does while its run begins.
+/// The steps of a command at the start of its run.
 pub(crate) struct Occasions<'a> {
-    /// All is in order and nothing is asked yet: refuses to write over what the run reads.
+    /// Called when all checks have passed and nothing is asked yet. Refuses an output that would replace an input of the run.
     pub(crate) accepted: &'a (dyn Fn(&Inputs) -> Outcome<()> + Sync),
-    /// The run has its folder.
-    pub(crate) begun: &'a (dyn Fn(&Path) + Sync),
+    /// Called when the run has its folder.
+    pub(crate) started: &'a (dyn Fn(&Path) + Sync),
 }
 
 /// Checks the suite, the databases, the plugins and the model, then asks the arms. `arms` have names and settings; call
-/// `search::prepare` before they are made. Ctrl-C ends the run, and what is done is kept.
+/// `search::prepare` before they are made. Ctrl-C ends the run, and its finished answers are saved.
 ///
 /// # Errors
-/// What is wrong with any of them, before the first question is asked.
+/// When a check fails, before the first question is asked.
 pub(crate) async fn carry_out(
     context: &Context,
     arms: Vec<(String, Settings)>,
@@ -70,7 +70,7 @@ pub(crate) async fn carry_out(
     run.warnings().iter().for_each(|warning| context.console.warn(warning));
     let stop = Stop::new();
     let listener = tokio::spawn(stop_at_interrupt(context, &stop));
-    let watch = RunWatch::new(Arc::clone(&context.console), occasions.begun);
+    let watch = RunWatch::new(Arc::clone(&context.console), occasions.started);
     let outcome = run.carry_out(&watch, &stop).await;
     listener.abort();
     context.console.clear();
@@ -87,7 +87,7 @@ pub(crate) async fn carry_out(
     }
 }
 
-/// What the run reads, and the config files in use.
+/// The files that the run reads, and the config files in use.
 fn inputs(context: &Context, run: &SuiteRun) -> Vec<(&'static str, PathBuf)> {
     let config = context.config.files.iter().map(|path| ("the config file in use", path.clone()));
     run.inputs().into_iter().chain(config).collect()
@@ -98,7 +98,7 @@ pub(crate) fn stop_at_interrupt(context: &Context, stop: &Stop) -> impl Future<O
     let (stop, interrupt, console) = (stop.clone(), context.interrupt.clone(), Arc::clone(&context.console));
     async move {
         interrupt.wait().await;
-        console.note("stopping; what is done is kept; Ctrl-C again ends at once");
+        console.note("stopping; what is done is saved; Ctrl-C again ends at once");
         stop.trigger();
     }
 }
@@ -107,7 +107,7 @@ impl Ended {
     /// `asks`: whether there were searches, and not only answers to be graded.
     fn of(mut outcome: SuiteOutcome, asks: bool) -> Self {
         let run = outcome.record.header.id.clone();
-        let on = format!("what is done is kept; the same command with `--resume {run}` goes on");
+        let on = format!("what is done is saved; the same command with `--resume {run}` continues");
         let (done, of) = (outcome.finished.progress.done, outcome.finished.progress.of);
         let (exit, why, failure) = match outcome.finished.stopped.take() {
             None | Some(Stopped::Early(_)) => {
@@ -128,8 +128,8 @@ impl Ended {
                 let times = if items == 1 { "once".to_owned() } else { format!("{items} times, one after the other") };
                 let why = format!("the model's endpoint failed {times}: {message}");
                 let failure = Failure::new(Exit::Model, format!("the run stopped: {why}"));
-                let hint = "what is done is kept; when the endpoint answers again, the same command with";
-                let failure = failure.hint(format!("{hint} `--resume {run} --retry-failed` goes on"));
+                let hint = "what is done is saved; when the endpoint answers again, the same command with";
+                let failure = failure.hint(format!("{hint} `--resume {run} --retry-failed` continues"));
                 (Exit::Model, Some(why), Some(failure))
             }
             Some(Stopped::Fatal(error)) => {
@@ -143,16 +143,16 @@ impl Ended {
 
     /// The report on what is graded; `options` are for several arms.
     pub(crate) fn document(&self, rule: Rule, options: &CompareOptions) -> Document {
-        let mut document = Document::of(&self.outcome.record, rule.name(), options);
+        let mut document = Document(RunReport::new(&self.outcome.record, rule.name(), options));
         if let Some(why) = &self.why {
-            document.because(why);
+            document.0.basis_mut().because(why);
         }
         document.with_timings(self.outcome.timings.as_ref(), &self.outcome.record);
         document
     }
 
-    /// Says what stopped the run, once its report is printed; the program's exit code.
-    pub(crate) fn tell(&self, context: &Context) -> Exit {
+    /// Reports what stopped the run. Called when its report is printed. Returns the exit code.
+    pub(crate) fn report(&self, context: &Context) -> Exit {
         if let Some(failure) = &self.failure {
             context.console.error(failure);
         }
@@ -164,11 +164,11 @@ fn done_of(done: u64, of: u64) -> String {
     format!("{done} of {of} {} done", if of == 1 { "is" } else { "are" })
 }
 
-/// That nothing but failures came of a run, with the exit code of the most of them; none: there is an end of another kind.
+/// The failure of a run whose searches all failed, with the exit code of the most frequent error. None if a search ended otherwise.
 fn failure(graded: &[Graded], run: &str) -> Option<Failure> {
     let AllFailed { class, count, message } = all_failed(graded)?;
     let exit = Exit::of_class(class).unwrap_or(Exit::Unexpected);
-    let message = message.unwrap_or("nothing is said of why");
+    let message = message.unwrap_or("no reason was given");
     let searches = match (graded.len() as u64, count) {
         (1, _) => "the only search failed".to_owned(),
         (all, count) if all == count => format!("all {all} searches failed"),
@@ -207,15 +207,15 @@ mod tests {
 
     #[test]
     fn a_run_of_failures_ends_like_the_most_of_them() {
-        let told = |ends: &[(&str, &str)]| failure(&graded(ends), "r");
-        let failed = told(&[("failed", "budget"), ("failed", "model"), ("failed", "model")]).unwrap();
+        let failure_of = |ends: &[(&str, &str)]| failure(&graded(ends), "r");
+        let failed = failure_of(&[("failed", "budget"), ("failed", "model"), ("failed", "model")]).unwrap();
         assert_eq!(failed.exit, Exit::Model);
         assert_eq!(failed.message, "all 3 searches failed, 2 of them like this: model failed");
-        // Of equally frequent ones like the first by name, as the report says of each arm.
-        assert_eq!(told(&[("failed", "model"), ("failed", "database")]).unwrap().exit, Exit::Database);
-        assert_eq!(told(&[("failed", "replay-miss")]).unwrap().exit, Exit::ReplayMiss);
-        assert_eq!(told(&[("failed", "nonsense")]).unwrap().exit, Exit::Unexpected);
-        assert_eq!(told(&[("failed", "model"), ("no-answer", "model")]), None);
-        assert_eq!(told(&[]), None);
+        // Of equally frequent errors the first by name, as in the report of each arm.
+        assert_eq!(failure_of(&[("failed", "model"), ("failed", "database")]).unwrap().exit, Exit::Database);
+        assert_eq!(failure_of(&[("failed", "replay-miss")]).unwrap().exit, Exit::ReplayMiss);
+        assert_eq!(failure_of(&[("failed", "nonsense")]).unwrap().exit, Exit::Unexpected);
+        assert_eq!(failure_of(&[("failed", "model"), ("no-answer", "model")]), None);
+        assert_eq!(failure_of(&[]), None);
     }
 }

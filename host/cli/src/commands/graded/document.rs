@@ -1,13 +1,13 @@
-//! The report of a run as a document, and the ways in which it is printed.
+//! The report on a run: without secrets, printed in the chosen format.
 
 use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use syrch::grade::report::render::{csv, html, markdown, parquet};
-use syrch::grade::report::{Basis, BenchmarkReport, CompareOptions, CompareReport, ResultRow};
+use syrch::grade::report::render::{csv, markdown, parquet};
+use syrch::grade::report::{ResultRow, RunReport};
 use syrch::grade::run::RunRecord;
-use syrch::grading::Timings;
+use syrch_grading::Timings;
 
 use super::{Timed, text};
 use crate::commands::Context;
@@ -16,129 +16,49 @@ use crate::failure::{Failure, Outcome};
 use crate::scrub::Scrubber;
 use crate::sink::{Format, json};
 
-/// The report of a run: of one arm, or of the comparison of several.
+/// The report on a run, as the commands that grade answers print it and write it to files.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Document {
-    /// `syrch.benchmark/1`.
-    Benchmark(Box<BenchmarkReport>),
-    /// `syrch.compare/1`.
-    Compare(Box<CompareReport>),
-}
+pub(crate) struct Document(pub(crate) RunReport);
 
 impl Document {
-    /// Of what is graded, under a rule; `options` are for several arms.
-    pub(crate) fn of(record: &RunRecord, rule: &str, options: &CompareOptions) -> Self {
-        let (header, graded) = (&record.header, &record.graded);
-        if header.own().arms.len() < 2 {
-            let mut report = BenchmarkReport::new(header, graded, rule);
-            report.with_earlier_tries(&record.earlier);
-            return Self::Benchmark(Box::new(report));
-        }
-        let mut report = CompareReport::new(header, graded, rule, options);
-        report.with_earlier_tries(&record.earlier);
-        Self::Compare(Box::new(report))
-    }
-
-    /// Says why the run is not whole.
-    pub(crate) fn because(&mut self, why: &str) {
-        self.basis_mut().because(why);
-    }
-
     /// Adds what a timed pass found of these answers.
     pub(crate) fn with_timings(&mut self, timings: Option<&Timings>, record: &RunRecord) {
         let Some(timings) = timings else { return };
-        let timed = Timed::of(timings, record, &self.basis().rule);
-        match self {
-            Self::Benchmark(report) => report.with_timings(&timed.r_ves, timed.repeats),
-            Self::Compare(report) => report.with_timings(&timed.r_ves, timed.repeats),
+        let timed = Timed::of(timings, record, &self.0.basis().rule);
+        match &mut self.0 {
+            RunReport::Benchmark(report) => report.with_timings(&timed.r_ves, timed.repeats),
+            RunReport::Compare(report) => report.with_timings(&timed.r_ves, timed.repeats),
         }
-        timed.tell(self.basis_mut());
+        timed.warn(self.0.basis_mut());
     }
 
-    /// Adds what the reader should know.
+    /// Adds warnings for the reader.
     pub(crate) fn warn(&mut self, warnings: impl IntoIterator<Item = String>) {
-        self.basis_mut().warnings.extend(warnings);
+        self.0.basis_mut().warnings.extend(warnings);
     }
 
-    fn basis_mut(&mut self) -> &mut Basis {
-        match self {
-            Self::Benchmark(report) => &mut report.basis,
-            Self::Compare(report) => &mut report.basis,
-        }
-    }
-
-    fn basis(&self) -> &Basis {
-        match self {
-            Self::Benchmark(report) => &report.basis,
-            Self::Compare(report) => &report.basis,
-        }
-    }
-
-    /// Takes out what differs between equal runs.
-    pub(crate) fn without_times(&mut self) {
-        match self {
-            Self::Benchmark(report) => report.without_times(),
-            Self::Compare(report) => report.without_times(),
-        }
-    }
-
-    /// The document without secrets, so that no way of writing it can meet one.
+    /// The document without secrets, so that no output can hold one.
     pub(crate) fn scrubbed(self, scrubber: &Scrubber) -> Outcome<Self> {
-        Ok(match self {
-            Self::Benchmark(report) => {
-                Self::Benchmark(Box::new(clean(*report, |report| &mut report.results, scrubber)?))
-            }
-            Self::Compare(report) => Self::Compare(Box::new(clean(*report, |report| &mut report.results, scrubber)?)),
-        })
+        Ok(Self(match self.0 {
+            RunReport::Benchmark(report) => clean(*report, |report| &mut report.results, scrubber)?.into(),
+            RunReport::Compare(report) => clean(*report, |report| &mut report.results, scrubber)?.into(),
+        }))
     }
 
-    /// Every answer.
-    pub(crate) fn rows(&self) -> &[ResultRow] {
-        match self {
-            Self::Benchmark(report) => &report.results,
-            Self::Compare(report) => &report.results,
-        }
-    }
-
-    /// One JSON document.
+    /// The whole report as one JSON document.
     pub(crate) fn json(&self) -> Outcome<String> {
-        match self {
-            Self::Benchmark(report) => json::written(report),
-            Self::Compare(report) => json::written(report),
-        }
-        .map_err(unwritable)
+        json::written(&self.0).map_err(unwritable)
     }
 
     /// A line of JSON for each answer.
     fn lines(&self) -> Outcome<String> {
         let line = |row| serde_json::to_value(row).map(|value| json::line(&value)).map_err(unwritable);
-        self.rows().iter().map(line).collect()
+        self.0.rows().iter().map(line).collect()
     }
 
-    /// GitHub's Markdown.
-    pub(crate) fn markdown(&self) -> String {
-        match self {
-            Self::Benchmark(report) => markdown::benchmark(report),
-            Self::Compare(report) => markdown::compare(report),
-        }
-    }
-
-    /// A line of comma-separated values for each answer.
-    pub(crate) fn csv(&self) -> String {
-        csv::csv(self.rows())
-    }
-
-    /// The same lines as a Parquet file.
+    /// A Parquet file with a row for each answer.
     pub(crate) fn parquet(&self) -> Outcome<Vec<u8>> {
-        parquet::parquet(self.rows()).map_err(|error| Failure::new(Exit::Unexpected, error.to_string()))
-    }
-
-    /// One page that stands alone.
-    pub(crate) fn html(&self) -> String {
-        match self {
-            Self::Benchmark(report) => html::benchmark(report),
-            Self::Compare(report) => html::compare(report),
-        }
+        parquet::parquet(self.0.rows()).map_err(|error| Failure::new(Exit::Unexpected, error.to_string()))
     }
 }
 
@@ -146,7 +66,7 @@ fn unwritable(error: serde_json::Error) -> Failure {
     Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
 }
 
-/// The report without secrets. Its rows are taken one at a time: as values, all of them would take many times their memory.
+/// The report without secrets. Its rows are converted one at a time: as JSON values, all of them would take many times their memory.
 fn clean<T: Serialize + DeserializeOwned>(
     mut report: T,
     rows: impl Fn(&mut T) -> &mut Vec<ResultRow>,
@@ -170,28 +90,28 @@ pub(crate) fn without_secrets<T: Serialize + DeserializeOwned>(one: T, scrubber:
     if value == before { Ok(one) } else { serde_json::from_value(value).map_err(unwritable) }
 }
 
-/// Prints a report in the chosen format, and on standard error what the reader should know. The document must be scrubbed. `slices` are the
-/// fields of the suite whose values a terminal is shown one by one.
+/// Prints a report in the chosen format, and its warnings on standard error. The document must be scrubbed. `slices` are the fields of the
+/// suite whose values the terminal shows one by one.
 pub(crate) fn print(context: &Context, document: &Document, slices: &[String]) -> Outcome<()> {
     let output = &context.output;
     match context.format {
         Format::Json => output.write(&document.json()?)?,
         Format::Jsonl => output.write(&document.lines()?)?,
-        Format::Csv => output.write(&document.csv())?,
-        Format::Markdown => output.write(&document.markdown())?,
-        Format::Auto | Format::Table => output.write(&text::document(document, slices, output.width()))?,
+        Format::Csv => output.write(&csv::csv(document.0.rows()))?,
+        Format::Markdown => output.write(&markdown::document(&document.0))?,
+        Format::Auto | Format::Table => output.write(&text::document(&document.0, slices, output.width()))?,
     }
-    document.basis().warnings.iter().for_each(|warning| context.console.warn(warning));
+    document.0.basis().warnings.iter().for_each(|warning| context.console.warn(warning));
     Ok(())
 }
 
-/// Says where the journals are that the run kept.
-pub(crate) fn tell_traces(context: &Context, document: &Document, folder: &Path) {
-    let kept: Vec<&ResultRow> = document.rows().iter().filter(|row| row.run.is_some()).collect();
-    let Some((first, name)) = kept.first().and_then(|row| Some((row, row.run.as_ref()?))) else { return };
-    let searches = if kept.len() == 1 { "1 search".to_owned() } else { format!("{} searches", kept.len()) };
+/// Notes on standard error where the journals are that the run retained.
+pub(crate) fn note_traces(context: &Context, document: &Document, folder: &Path) {
+    let retained: Vec<&ResultRow> = document.0.rows().iter().filter(|row| row.run.is_some()).collect();
+    let Some((first, name)) = retained.first().and_then(|row| Some((row, row.run.as_ref()?))) else { return };
+    let searches = if retained.len() == 1 { "1 search".to_owned() } else { format!("{} searches", retained.len()) };
     context.console.note(&format!(
-        "the journals of {searches} are kept; `syrch-host trace show {}` draws that of `{}`",
+        "the journals of {searches} are retained; `syrch-host trace show {}` draws that of `{}`",
         folder.join(name).display(),
         first.id
     ));

@@ -1,11 +1,16 @@
-//! The files of `--report`: their ending says how the report is written.
+//! The files of `--report`, whose ending is the format of the report.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use syrch::grade::report::render::{csv, html, markdown};
+
 use super::Document;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+
+/// The flag that names the files.
+const FLAG: &str = "--report";
 
 /// A file of `--report`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +19,7 @@ pub(crate) struct ReportFile {
     kind: Kind,
 }
 
-/// How a report is written.
+/// The format of a report file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Json,
@@ -36,34 +41,28 @@ impl FromStr for ReportFile {
             "csv" => Kind::Csv,
             "parquet" => Kind::Parquet,
             "html" | "htm" => Kind::Html,
-            _ => return Err("the ending says how a report is written: .json, .md, .csv, .parquet or .html".to_owned()),
+            _ => return Err("the ending is the format of the report: .json, .md, .csv, .parquet or .html".to_owned()),
         };
         Ok(Self { path, kind })
     }
 }
 
 impl ReportFile {
-    /// Finds out before any work what is wrong with its place.
+    /// Checks the path. Called before any work.
     pub(crate) fn check(&self) -> Outcome<()> {
         self.output().map(drop)
     }
 
     /// Refuses to replace a file that is read.
     pub(crate) fn spares(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
-        self.output()?.spares(inputs).map_err(|failure| self.named(failure))
+        self.output()?.spared(FLAG, inputs)
     }
 
     fn output(&self) -> Outcome<Output> {
-        Output::open(Some(&self.path)).map_err(|failure| self.named(failure))
+        Output::at(FLAG, &self.path)
     }
 
-    /// The failure with this flag's name.
-    fn named(&self, failure: Failure) -> Failure {
-        let named = |text: String| text.replacen("-o ", "--report ", 1);
-        Failure { message: named(failure.message), hint: failure.hint.map(named), ..failure }
-    }
-
-    /// Refuses a way in which the report of a grid is not written, which has two: as JSON and as Markdown.
+    /// Refuses a format that the report of a grid does not have; it has JSON and Markdown.
     pub(crate) fn is_for_grid(&self) -> Outcome<()> {
         match self.kind {
             Kind::Json | Kind::Markdown => Ok(()),
@@ -86,26 +85,26 @@ impl ReportFile {
         let output = self.output()?;
         match self.kind {
             Kind::Json => output.write(&document.json()?),
-            Kind::Markdown => output.write(&document.markdown()),
-            Kind::Csv => output.write(&document.csv()),
+            Kind::Markdown => output.write(&markdown::document(&document.0)),
+            Kind::Csv => output.write(&csv::csv(document.0.rows())),
             Kind::Parquet => output.write_bytes(&document.parquet()?),
-            Kind::Html => output.write(&document.html()),
+            Kind::Html => output.write(&html::page(&document.0)),
         }
     }
 }
 
-/// The files in the folder of a run that hold what was asked, answered and found; its reports, as a grid leaves them there, may be replaced.
+/// The files in the folder of a run that hold its questions and answers. The reports of a grid in that folder may be replaced.
 pub(crate) fn of_run(folder: &Path) -> Vec<(&'static str, PathBuf)> {
     let names = ["run.json", "results.jsonl", "times.json", "cells.json", "compare.json"];
     names.into_iter().map(|name| ("of the run itself", folder.join(name))).collect()
 }
 
-/// None of them replaces a file that is read.
+/// Refuses report files that would replace an input.
 pub(crate) fn spare_all(files: &[ReportFile], inputs: &[(&str, PathBuf)]) -> Outcome<()> {
     files.iter().try_for_each(|file| file.spares(inputs))
 }
 
-/// Writes all of them.
+/// Writes the report to all of these files.
 pub(crate) fn write_all(files: &[ReportFile], document: &Document) -> Outcome<()> {
     files.iter().try_for_each(|file| file.write(document))
 }
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ending_says_how() {
+    fn the_ending_is_the_format() {
         let kind = |word: &str| word.parse::<ReportFile>().map(|file| file.kind);
         assert_eq!(kind("a/b.JSON"), Ok(Kind::Json));
         assert_eq!((kind("x.md"), kind("x.htm")), (Ok(Kind::Markdown), Ok(Kind::Html)));

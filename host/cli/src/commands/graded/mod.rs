@@ -1,8 +1,7 @@
-//! What `benchmark`, `compare`, `grid` and `report` share: the flags of a run over a suite, its progress, how it ends, and the ways in which
-//! its report is written.
+//! What `benchmark`, `compare`, `grid` and `report` share: the flags of a run over a suite, its progress, its end, and its report.
 //!
-//! A command reads its flags ([`RunArgs`]), makes the arms, calls [`carry_out()`], makes a [`Document`] of what came of it, prints it by
-//! [`print`], writes the files of `--report` by [`write_all`], and ends with the code that the run's end tells.
+//! A command reads its flags ([`RunArgs`]), makes the arms, calls [`carry_out()`], makes a [`Document`] of the result, prints it by [`print`],
+//! writes the files of `--report` by [`write_all`], and ends with the exit code of the run.
 
 mod args;
 mod carry_out;
@@ -15,7 +14,7 @@ mod timed;
 
 pub(crate) use args::{DATABASE, RunArgs, databases, given_databases, number, refuse_interactive, runs, seconds};
 pub(crate) use carry_out::{Inputs, Occasions, carry_out, stop_at_interrupt};
-pub(crate) use document::{Document, print, tell_traces, without_secrets};
+pub(crate) use document::{Document, note_traces, print, without_secrets};
 pub(crate) use files::{ReportFile, of_run, spare_all, write_all};
 pub(crate) use slices::check_slices;
 pub(crate) use timed::{Timed, timings};

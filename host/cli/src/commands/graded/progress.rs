@@ -1,33 +1,33 @@
-//! Shows how a run over a suite goes on.
+//! Shows the progress of a run over a suite.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use syrch::grade::run::{Graded, Observer, Progress, Resumed};
-use syrch::grading::Beginning;
+use syrch_grading::Beginning;
 
 use crate::commands::trace::words::count;
 use crate::console::Console;
 
-/// Tells the console of a run.
+/// Writes the progress of a run to the console.
 pub(crate) struct RunWatch<'a> {
     console: Arc<Console>,
-    begun: &'a (dyn Fn(&Path) + Sync),
+    started: &'a (dyn Fn(&Path) + Sync),
 }
 
 impl<'a> RunWatch<'a> {
-    /// One that tells this console; `begun` is told the run's folder.
-    pub(crate) fn new(console: Arc<Console>, begun: &'a (dyn Fn(&Path) + Sync)) -> Self {
-        Self { console, begun }
+    /// An observer that writes to this console; `started` gets the folder of the run.
+    pub(crate) fn new(console: Arc<Console>, started: &'a (dyn Fn(&Path) + Sync)) -> Self {
+        Self { console, started }
     }
 }
 
 impl Beginning for RunWatch<'_> {
-    fn begun(&self, run: &str, folder: &Path) {
-        (self.begun)(folder);
+    fn started(&self, run: &str, folder: &Path) {
+        (self.started)(folder);
         tracing::info!(target: "syrch.run", folder = %folder.display(), "run {run}");
-        self.console.note(&format!("run {run}: if it is cut short, the same command with `--resume {run}` goes on"));
+        self.console.note(&format!("run {run}: if it is cut short, the same command with `--resume {run}` continues"));
     }
 }
 
@@ -52,7 +52,7 @@ impl Observer for RunWatch<'_> {
     }
 }
 
-/// What a run that goes on has of its own.
+/// The answers that a resumed run has already, in words.
 fn already(done: u64, again: u64) -> String {
     let are = |count: u64| if count == 1 { "is" } else { "are" };
     let again = match (done, again) {
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_told_as_one() {
+    fn counts_have_singular_and_plural() {
         assert_eq!(already(5, 0), "5 are done already");
         assert_eq!(already(5, 1), "5 are done already, 1 of them failed and is made again");
         assert_eq!(already(1, 0), "1 is done already");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_says_how_far_how_well_and_how_long() {
+    fn the_line_has_counts_shares_costs_and_time() {
         let arm = |name: &str, right, of| ArmProgress { arm: name.into(), right, of };
         let mut progress = Progress { done: 12, of: 100, arms: vec![arm("a", 0, 0)], calls: 24, ..Progress::default() };
         assert_eq!(line(&progress), "12/100 · – % right · 24 calls");

@@ -1,19 +1,18 @@
-//! What a report takes from a timed pass: only what it found of the very answers that are reported on, under the rule that they are reported
-//! under.
+//! The timings of a report: only those of the reported answers under the reported rule.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use syrch::grade::report::Basis;
 use syrch::grade::run::RunRecord;
-use syrch::grading::Timings;
+use syrch_grading::Timings;
 
 use crate::commands::trace::words::count;
 
 /// R-VES as a report shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Timed {
-    /// By arm, in percent; empty: none is to be shown.
+    /// By arm, in percent. Empty if the timings do not apply.
     pub(crate) r_ves: BTreeMap<String, f64>,
     /// How often each pair of statements was timed.
     pub(crate) repeats: u32,
@@ -21,7 +20,7 @@ pub(crate) struct Timed {
 }
 
 impl Timed {
-    /// Of the answers under a rule.
+    /// The timings of the answers of a run under a rule.
     pub(crate) fn of(timings: &Timings, record: &RunRecord, rule: &str) -> Self {
         let left_out = |why: String| Self {
             r_ves: BTreeMap::new(),
@@ -51,13 +50,13 @@ impl Timed {
         Self { r_ves: timings.r_ves(), repeats: timings.repeats, notes }
     }
 
-    /// Says what there is to say of it.
-    pub(crate) fn tell(&self, basis: &mut Basis) {
-        self.notes.iter().for_each(|note| basis.tell_of_times(note));
+    /// Adds the notes on the timed pass to the warnings of the report.
+    pub(crate) fn warn(&self, basis: &mut Basis) {
+        self.notes.iter().for_each(|note| basis.warn_of_times(note));
     }
 }
 
-/// What the timed passes over the parts of a run found, together; none: no part was timed.
+/// The timings of all parts of a run together. None if no part was timed.
 pub(crate) fn timings<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Option<Timings> {
     folders.into_iter().filter_map(Timings::read).reduce(Timings::with)
 }

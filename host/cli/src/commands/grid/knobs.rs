@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use serde_json::Value;
-use syrch::grading::Knob;
+use syrch::settings::PluginSource;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
-use syrch::{PluginSource, Settings, plugins};
+use syrch::{Settings, plugins};
+use syrch_grading::Knob;
 
 use crate::console::progress::Watch;
 use crate::failure::{Failure, Outcome, alternatives};
 
-/// What a name stands for, as far as it says it itself.
+/// The meaning of a name, as far as it is known without the plugins.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Named {
-    /// This.
+    /// A knob that the name denotes by itself.
     Knob(Knob),
     /// The setting of the one plugin that has this key.
     Open(String),
@@ -57,16 +58,16 @@ impl FromStr for Named {
     }
 }
 
-/// What is known of plugins that were looked at.
+/// The plugins that were inspected, each once.
 pub(crate) struct Plugins<'a> {
     watch: &'a Watch,
     known: BTreeMap<PluginSource, Plugin>,
 }
 
-/// A plugin that was looked at.
+/// The roles and settings of an inspected plugin.
 #[derive(Debug, Clone)]
 pub(crate) struct Plugin {
-    /// The roles that it plays.
+    /// The roles that it implements.
     pub(crate) roles: Vec<Role>,
     keys: Vec<String>,
     /// Whether it takes no other keys.
@@ -74,12 +75,12 @@ pub(crate) struct Plugin {
 }
 
 impl<'a> Plugins<'a> {
-    /// None yet.
+    /// Creates the cache, which inspects a plugin when it is asked for.
     pub(crate) fn new(watch: &'a Watch) -> Self {
         Self { watch, known: BTreeMap::new() }
     }
 
-    /// What a plugin is.
+    /// The roles and settings of a plugin.
     pub(crate) async fn of(&mut self, source: &PluginSource, settings: &Settings) -> Outcome<Plugin> {
         if let Some(plugin) = self.known.get(source) {
             return Ok(plugin.clone());
@@ -96,7 +97,7 @@ impl<'a> Plugins<'a> {
         Ok(plugin)
     }
 
-    /// What a name stands for in a search with these settings.
+    /// The knob that a name denotes in a search with these settings.
     pub(crate) async fn knob(&mut self, named: &Named, settings: &Settings) -> Outcome<Knob> {
         let knob = match named {
             Named::Knob(knob) => knob.clone(),
@@ -111,7 +112,7 @@ impl<'a> Plugins<'a> {
     /// Whether the plugin of a role has a setting.
     async fn check(&mut self, role: Role, key: &str, settings: &Settings) -> Outcome<()> {
         let Some(source) = settings.strategy.roles.get(&role) else {
-            return Err(Failure::usage(format!("{role}.{key}: nobody plays the {role}")));
+            return Err(Failure::usage(format!("{role}.{key}: no plugin implements the {role}")));
         };
         let plugin = self.of(source, settings).await?;
         if !plugin.is_closed || plugin.keys.iter().any(|known| known == key) {
@@ -167,11 +168,11 @@ impl<'a> Plugins<'a> {
 /// One `-P NAME=VALUE`, or several with commas between them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Assigned {
-    /// The name.
+    /// The meaning of the name.
     pub(crate) named: Named,
-    /// It as it was written.
+    /// The name as it was written.
     pub(crate) name: String,
-    /// The values; never none.
+    /// The values, at least one.
     pub(crate) values: Vec<Value>,
 }
 
@@ -182,12 +183,12 @@ impl Assigned {
         Ok(Self { named: name.parse()?, name: name.trim().to_owned(), values: read(values)? })
     }
 
-    /// With a list of values, as a grid takes it.
+    /// Reads a list of values, as a grid takes it.
     pub(crate) fn list(text: &str) -> Result<Self, String> {
         Self::read(text, super::list::values)
     }
 
-    /// With one value, as it is.
+    /// Reads one value, which may contain commas.
     pub(crate) fn one(text: &str) -> Result<Self, String> {
         let whole = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
         Self::read(text, |text| Ok(vec![whole(text)]))
@@ -201,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_whose_they_are() {
+    fn names_denote_knobs() {
         let named = |name: &str| name.parse::<Named>();
         assert_eq!(named("policy.max_depth"), Ok(Named::Knob(Knob::policy("max_depth").unwrap())));
         assert_eq!(named("calibration"), Ok(Named::Knob(Knob::Calibration)));

@@ -1,23 +1,22 @@
-//! One question in place of a suite: written down as a suite of its own, so that its run is one as all others.
+//! One question in place of a suite: it is written to a suite of its own, so that its run is like all others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use syrch::grade::report::GridReport;
-use syrch::syrch_core::ports::Query;
+use syrch::Settings;
+use syrch::databases::{database_name, open_database};
+use syrch::syrch_core::DatabaseUrl;
+use syrch::syrch_core::ports::SqlQuery;
 use syrch::syrch_core::result_set::digest64;
-use syrch::{Settings, open_database};
 
 use super::GridArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 
-/// In the place of an expected statement: no answer is right or wrong by it, since it has no rows.
+/// The expected statement of a question without an expected answer. It has no rows, so no answer is right or wrong by it.
 const NOTHING: &str = "-- nothing is expected";
-/// How a report begins to tell that.
-const UNTOLD: &str = "1 question counts for nobody";
 
 /// A question with what is expected of its answer.
 pub(super) struct One {
@@ -28,7 +27,7 @@ pub(super) struct One {
 }
 
 impl One {
-    /// That of the flags.
+    /// The question of the flags.
     pub(super) fn of(question: &str, arguments: &GridArgs) -> Self {
         let GridArgs { evidence, expected, expected_sql, .. } = arguments;
         Self {
@@ -40,9 +39,9 @@ impl One {
     }
 
     /// Writes the suite beside the folder of runs; its file. Equal questions have the same file.
-    pub(super) fn write(&self, runs: &Path, database: &Path) -> Outcome<PathBuf> {
+    pub(super) fn write(&self, runs: &Path, database: &DatabaseUrl) -> Outcome<PathBuf> {
         let rows = self.expected.as_deref().map(rows).transpose()?;
-        let db = database.file_stem().map_or_else(|| "database".to_owned(), |name| name.to_string_lossy().into_owned());
+        let db = Some(database_name(database)).filter(|name| !name.is_empty()).unwrap_or_else(|| "database".to_owned());
         let mut line = json!({"id": "question", "db": db, "question": self.question});
         if let Some(evidence) = &self.evidence {
             line["evidence"] = json!(evidence);
@@ -64,7 +63,7 @@ impl One {
         Ok(path)
     }
 
-    /// Whether something is expected of the answer.
+    /// Whether there is an expected answer.
     pub(super) fn expects(&self) -> bool {
         self.expected.is_some() || self.sql.is_some()
     }
@@ -72,28 +71,15 @@ impl One {
     /// Finds out before anything is asked whether the expected statement runs.
     pub(super) async fn check(&self, settings: &Settings) -> Outcome<()> {
         let Some(sql) = &self.sql else { return Ok(()) };
-        let (database, limits) = (settings.database.clone(), settings.limits.clone());
         // With all tables, whatever strategies are granted.
-        let database = open_database(&Settings { database, limits, ..Settings::default() }).await?;
-        let told = |failure: Failure| Failure { message: format!("--expected-sql: {}", failure.message), ..failure };
-        database.run(&Query::new(sql)).await.map(drop).map_err(|error| told(error.into()))
+        let database = open_database(&settings.for_database(&settings.database)).await?;
+        let with_flag =
+            |failure: Failure| Failure { message: format!("--expected-sql: {}", failure.message), ..failure };
+        database.run(&SqlQuery::new(sql)).await.map(drop).map_err(|error| with_flag(error.into()))
     }
 }
 
-/// Says of the report's figures what they are when nothing was expected.
-pub(super) fn settle(report: &mut GridReport) {
-    report.basis.warnings.retain(|warning| !warning.starts_with(UNTOLD));
-    report.head.suite.gold_faults = 0;
-    // Without right answers there is nothing to test.
-    report.ties.clear();
-    report.cells.iter_mut().for_each(|cell| cell.p_to_best = None);
-    report
-        .basis
-        .warnings
-        .push("nothing was expected of the answers: the best cell is that with the surest one".to_owned());
-}
-
-/// The expected rows; the suite's reader says what is wrong with them.
+/// The expected rows; the reader of suites checks them.
 fn rows(path: &Path) -> Outcome<Vec<u8>> {
     /// Bytes at most, as in suites.
     const MOST: u64 = 64 << 20;

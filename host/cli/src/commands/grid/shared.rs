@@ -6,12 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use syrch::Settings;
 
-/// What the folders of such caches begin with.
+/// The beginning of the names of such caches.
 const NAME: &str = ".calls-";
-/// How old one is that nobody uses any more: of a run that was killed.
+/// The age of a cache that no run uses any more, since its run was killed.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A cache of this run alone, which goes with it.
+/// A cache of this run alone, which is removed when the run ends.
 pub(super) struct Calls(Option<PathBuf>);
 
 impl Drop for Calls {
@@ -23,7 +23,7 @@ impl Drop for Calls {
     }
 }
 
-/// Gives all cells one cache, also when the user wants none: nothing that was kept before is used then, and nothing is kept afterwards.
+/// Gives all cells one cache. Where the user wants no cache it is a new one, which is removed afterwards.
 pub(super) fn share(cells: &mut [(String, Settings)], runs: &Path) -> Calls {
     clear(runs);
     if cells.iter().all(|(_, settings)| settings.cache.folder.is_some()) {
@@ -48,7 +48,7 @@ fn clear(runs: &Path) {
     }
 }
 
-/// Why equal calls were made more than once; none: they were not.
+/// The reason why equal calls were made more than once. None if they were not.
 pub(super) fn unshared(cells: &[(String, Settings)]) -> Option<String> {
     let is_recorded = cells.iter().any(|(_, settings)| settings.model.record.is_some());
     is_recorded.then(|| "equal calls were made anew in each cell: what is recorded comes from no cache".to_owned())
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_cache_the_run_has_one_of_its_own_that_goes_with_it() {
+    fn without_a_cache_the_run_has_a_temporary_one() {
         let runs = tempfile::tempdir().unwrap();
         let mut without = cells(None);
         let calls = share(&mut without, runs.path());

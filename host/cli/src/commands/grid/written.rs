@@ -1,11 +1,11 @@
-//! A grid's report: the best cells on standard output, and its files.
+//! The report of a grid: the best cells on standard output, and its files.
 
 use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
-use syrch::grade::report::render::{markdown, text};
+use syrch::grade::report::render::{markdown, tables};
 use syrch::grade::report::{Cell, GridReport};
 use syrch::syrch_core::text::few;
 
@@ -18,10 +18,10 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::sink::{Format, Grid, json as sink, table, terminal};
 
-/// A file's name, and whether a text is such a file's.
+/// The name of a file, and whether a text is the content of such a file.
 type Known = (&'static str, fn(&str) -> bool);
 
-/// The files of a grid, and how each is known.
+/// The files of a grid, and how each is recognised.
 const FILES: [Known; 4] = [
     ("config.json", |text| has_schema(text, "syrch.grid-config/")),
     ("results.json", |text| has_schema(text, "syrch.grid/")),
@@ -31,7 +31,7 @@ const FILES: [Known; 4] = [
 /// Cells that a terminal is shown.
 const SHOWN: usize = 15;
 
-/// Finds out before any work what is wrong with the folder of `--out`: nothing but the files of a grid is ever replaced.
+/// Checks the folder of `--out` before any work: only files of a grid may be replaced.
 pub(super) fn check(folder: &Path) -> Outcome<()> {
     let wrong = |why: &str| Failure::usage(format!("--out `{}`: {why}", folder.display()));
     match fs::metadata(folder) {
@@ -46,15 +46,15 @@ pub(super) fn check(folder: &Path) -> Outcome<()> {
             };
         }
     }
-    match FILES.iter().find(|(name, is_ours)| is_strange(&folder.join(name), *is_ours)) {
+    match FILES.iter().find(|(name, is_ours)| is_foreign(&folder.join(name), *is_ours)) {
         None => Ok(()),
         Some((name, _)) => Err(wrong(&format!("its `{name}` is not that of a grid, and would be replaced"))
             .hint("name another folder, such as one that is not there yet")),
     }
 }
 
-/// Whether something is there that no grid wrote.
-fn is_strange(path: &Path, is_ours: fn(&str) -> bool) -> bool {
+/// Whether the path holds something that no grid wrote.
+fn is_foreign(path: &Path, is_ours: fn(&str) -> bool) -> bool {
     match fs::symlink_metadata(path) {
         Err(_) => false,
         Ok(about) if !about.is_file() => true,
@@ -63,7 +63,7 @@ fn is_strange(path: &Path, is_ours: fn(&str) -> bool) -> bool {
 }
 
 fn has_schema(text: &str, schema: &str) -> bool {
-    /// What says whose a document is.
+    /// The part of a document that names its format.
     #[derive(Deserialize)]
     struct Marked {
         schema: String,
@@ -76,18 +76,16 @@ fn is_best(text: &str) -> bool {
     text.trim() == "null" || serde_json::from_str::<Cell>(text).is_ok()
 }
 
-/// Makes the folder of `--out`, when all else is in order; no file in it is one of these.
+/// Makes the folder of `--out`, or refuses one whose files the run reads. Called when all other checks have passed.
 pub(super) fn spare(folder: &Path, inputs: &Inputs) -> Outcome<()> {
-    let named = |failure: Failure| Failure {
-        message: failure.message.replacen("-o ", "--out ", 1),
-        hint: Some("--out replaces what its files hold; name another folder".to_owned()),
-        ..failure
-    };
     if !folder.is_dir() {
         return fs::create_dir(folder)
             .map_err(|error| Failure::usage(format!("--out `{}`: {error}", folder.display())));
     }
-    FILES.iter().try_for_each(|(name, _)| Output::open(Some(&folder.join(name)))?.spares(inputs).map_err(named))
+    FILES.iter().try_for_each(|(name, _)| {
+        let spared = Output::at("--out", &folder.join(name))?.spared("--out", inputs);
+        spared.map_err(|failure| failure.hint("--out replaces what its files hold; name another folder"))
+    })
 }
 
 fn unwritable(error: serde_json::Error) -> Failure {
@@ -99,7 +97,7 @@ pub(crate) fn json(report: &GridReport) -> Outcome<String> {
     Ok(sink::document(&serde_json::to_value(report).map_err(unwritable)?))
 }
 
-/// Prints the report in the chosen format, and on standard error what the reader should know.
+/// Prints the report in the chosen format, and its warnings on standard error.
 pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
     match context.format {
         Format::Auto | Format::Table => context.output.write(&shown(report, context.output.width()))?,
@@ -112,7 +110,7 @@ pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
 }
 
 fn grid(report: &GridReport) -> Grid {
-    let text::Table { columns, rows, .. } = text::grid(report);
+    let tables::Table { columns, rows, .. } = tables::grid(report);
     Grid { columns, rows }
 }
 
@@ -149,11 +147,11 @@ fn headline(report: &GridReport) -> String {
 
 /// Writes `config.json`, `results.json`, `best.json` and `summary.md`, each as a whole or not at all.
 pub(super) fn files(context: &Context, report: &GridReport, folder: &Path) -> Outcome<()> {
-    // Something may have come there since.
+    // Another program may have written there since.
     check(folder)?;
     let mut names = Vec::new();
     for (name, text) in report.files() {
-        Output::open(Some(&folder.join(name)))?.write(&text)?;
+        Output::at("--out", &folder.join(name))?.write(&text)?;
         names.push(name);
     }
     context.console.note(&format!("{} are in {}", few(names), folder.display()));

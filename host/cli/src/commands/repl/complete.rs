@@ -10,10 +10,10 @@ use syrch::syrch_core::Catalog;
 use super::line::COMMANDS;
 use crate::sink::terminal;
 
-/// Knows the words.
+/// The names that the tab key completes.
 pub(super) struct Words {
     tables: Vec<String>,
-    /// Tables and columns.
+    /// The names of tables and columns.
     names: Vec<String>,
 }
 

@@ -13,12 +13,12 @@ use super::history::{History, LONGEST};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
-/// What came of reading.
+/// The result of reading a line.
 #[derive(Debug)]
 pub(super) enum Read {
     /// A line without its end.
     Line(String),
-    /// Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted,
     /// Ctrl-D, or the terminal is gone.
     End,
@@ -31,7 +31,7 @@ enum Request {
     Remember(String),
 }
 
-/// The editor.
+/// The editor on its thread, which gets requests and sends lines.
 pub(super) struct Lines {
     requests: mpsc::Sender<Request>,
     replies: Mutex<Replies>,
@@ -39,7 +39,7 @@ pub(super) struct Lines {
 
 struct Replies {
     receiver: replies::UnboundedReceiver<Read>,
-    /// Whether somebody asked for a line and did not wait for it.
+    /// Whether a line was requested and not yet received.
     outstanding: bool,
 }
 
@@ -66,7 +66,7 @@ impl Lines {
         Ok(Self { requests, replies: Mutex::new(Replies { receiver, outstanding: false }) })
     }
 
-    /// Reads a line. When an earlier wait was given up, its line is the one that comes.
+    /// Reads a line. After a wait that was cancelled, returns the line of that wait.
     pub(super) async fn read(&self, prompt: &'static str) -> Read {
         let mut replies = self.replies.lock().await;
         if !replies.outstanding && self.requests.send(Request::Read(prompt)).is_err() {
@@ -78,7 +78,7 @@ impl Lines {
         read
     }
 
-    /// Keeps a line for the arrow keys, and for the next time. One that holds a secret is not kept.
+    /// Adds a line to the history of this prompt and of later ones, unless it holds a secret.
     pub(super) fn remember(&self, history: Option<&mut History>, line: &str) -> std::io::Result<()> {
         let Some(history) = history.filter(|history| history.takes(line)) else { return Ok(()) };
         drop(self.requests.send(Request::Remember(line.to_owned())));

@@ -1,12 +1,14 @@
-//! What was asked at the prompt, kept from one time to the next: one line each, in a file that only the user reads.
+//! The history of the prompt: a line for each question, in a file that only the user can read.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use syrch::files::{make_folder, make_private, private};
+
 use crate::scrub::Scrubber;
 
-/// Lines that are kept.
+/// Lines of the history at most.
 pub(super) const LONGEST: usize = 1000;
 /// Bytes that are read of the file's end.
 const LARGEST: u64 = 1 << 20;
@@ -39,16 +41,16 @@ impl History {
         if lines.len() > 2 * LONGEST {
             file = shorten(&path, &lines[lines.len() - LONGEST..])?;
         }
-        let kept = lines.len().saturating_sub(LONGEST);
-        Ok((Self { file, scrubber }, lines[kept..].to_vec()))
+        let first = lines.len().saturating_sub(LONGEST);
+        Ok((Self { file, scrubber }, lines[first..].to_vec()))
     }
 
-    /// Whether a line may be kept: one that holds a live secret, or begins with a space, may not.
+    /// Whether a line may be added. A line that holds a secret or begins with a space may not.
     pub(super) fn takes(&self, line: &str) -> bool {
         !line.trim().is_empty() && !line.starts_with(' ') && !self.scrubber.finds(line)
     }
 
-    /// Keeps a line that [`History::takes`].
+    /// Adds a line that [`History::takes`].
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -79,43 +81,6 @@ fn shorten(path: &Path, lines: &[String]) -> io::Result<File> {
     written.map(|()| file)
 }
 
-#[cfg(unix)]
-fn make_folder(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-#[cfg(unix)]
-fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600)
-}
-
-/// Closes a file to others that was made otherwise.
-#[cfg(unix)]
-fn make_private(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    if file.metadata()?.permissions().mode() & 0o077 == 0 {
-        return Ok(());
-    }
-    file.set_permissions(fs::Permissions::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn make_folder(path: &Path) -> io::Result<()> {
-    fs::create_dir_all(path)
-}
-
-#[cfg(not(unix))]
-fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
-    options
-}
-
-#[cfg(not(unix))]
-fn make_private(_: &File) -> io::Result<()> {
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_kept_from_one_time_to_the_next() {
+    fn lines_are_saved_for_later_prompts() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("a/b");
         let (mut history, lines) = open(&state);
@@ -143,7 +108,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_reads_it() {
+    fn only_the_user_can_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("state");

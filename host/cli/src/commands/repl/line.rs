@@ -1,4 +1,4 @@
-//! What a line at the prompt means.
+//! The lines of the prompt: commands and questions.
 
 use syrch::syrch_core::text::nearest;
 
@@ -13,22 +13,22 @@ pub(super) const COMMANDS: [(&str, &str, &str); 5] = [
     ("\\quit", "", "leave; so does Ctrl-D"),
 ];
 
-/// A line.
+/// A line at the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// Nothing.
+    /// A line of spaces.
     Empty,
-    /// `\schema`, and of which table.
+    /// `\schema` with its table, if it names one.
     Schema(Option<&'a str>),
     /// `\sql` with its statement.
     Sql(&'a str),
-    /// `\why`.
+    /// `\why`, which explains the last answer.
     Why,
-    /// `\help`.
+    /// `\help`, which lists the commands.
     Help,
-    /// `\quit`.
+    /// `\quit`, which leaves the prompt.
     Quit,
-    /// Anything else.
+    /// Any other text, which is a question.
     Question(&'a str),
 }
 
@@ -73,7 +73,7 @@ fn unknown(command: &str) -> Failure {
     }
 }
 
-/// What `\help` prints.
+/// The text that `\help` prints.
 pub(super) fn help() -> String {
     let line = |(name, takes, does): &(&str, &str, &str)| format!("{:<16}  {does}\n", format!("{name} {takes}"));
     let commands: String = COMMANDS.iter().map(line).collect();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_commands_are_told_with_the_right_one() {
+    fn wrong_commands_are_reported_with_the_right_one() {
         let hint = |line| Line::parse(line).unwrap_err().hint;
         assert!(hint("\\shema").is_some_and(|hint| hint.starts_with("did you mean `\\schema`")));
         assert_eq!(hint("\\xyzzy").as_deref(), Some("`\\help` shows all"));

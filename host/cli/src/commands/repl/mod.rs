@@ -10,8 +10,9 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use syrch::report::AnswerDocument;
 use syrch::syrch_core::{Problem, Question};
-use syrch::{AnswerDocument, Ask, Host};
+use syrch::{Ask, Host};
 
 use super::search::SearchArgs;
 use super::{Context, answer, schema, search, sql};
@@ -30,7 +31,7 @@ use line::Line;
 const PROMPT: &str = "syrch> ";
 const ANSWER: &str = "answer> ";
 
-/// Whether a search without a question opens the prompt: where somebody sits at a terminal.
+/// Whether a search without a question opens the prompt, as it does on a terminal.
 pub(crate) fn opens(arguments: &SearchArgs) -> bool {
     arguments.question.is_none()
         && arguments.resume.is_none()
@@ -38,7 +39,7 @@ pub(crate) fn opens(arguments: &SearchArgs) -> bool {
         && std::io::stdout().is_terminal()
 }
 
-/// Asks for lines and does what they say, until Ctrl-D or `\quit`.
+/// Reads lines and carries them out, until Ctrl-D or `\quit`.
 pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
     if !matches!(context.output, Output::Stdout) {
         return Err(Failure::usage("-o needs a question").hint("ask one by -q; a prompt writes to the terminal"));
@@ -59,20 +60,20 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
     Session { context, host, lines, history, evidence: arguments.evidence, last: None }.run().await
 }
 
-/// The history; without one there is a prompt all the same.
+/// Opens the history. A prompt works without one.
 fn open_history(context: &Context) -> (Option<History>, Vec<String>) {
     let Some(state) = context.environment.state_dir() else { return (None, Vec::new()) };
     match History::open(&state, context.scrubber.clone()) {
         Ok((history, before)) => (Some(history), before),
         Err(error) => {
             let file = history::file(&state);
-            context.console.warn(&format!("no history is kept: `{}`: {error}", file.display()));
+            context.console.warn(&format!("no history is saved: `{}`: {error}", file.display()));
             (None, Vec::new())
         }
     }
 }
 
-/// One prompt.
+/// The state of a prompt from its start to its end.
 struct Session {
     context: Context,
     host: Host,
@@ -94,7 +95,7 @@ impl Session {
                 Read::End => return Ok(Exit::Answered),
             };
             if let Err(error) = self.lines.remember(self.history.as_mut(), &text) {
-                self.context.console.warn(&format!("no history is kept any more: {error}"));
+                self.context.console.warn(&format!("no history is saved any more: {error}"));
                 self.history = None;
             }
             // What came as a signal while the line was written ended nothing.
@@ -110,7 +111,7 @@ impl Session {
         }
     }
 
-    /// Does what a line says; true: leave.
+    /// Carries out a line. Returns whether the prompt ends.
     async fn act(&mut self, text: &str) -> Outcome<bool> {
         let line = Line::parse(text)?;
         match line {
@@ -185,7 +186,7 @@ impl Ask for Asking<'_> {
             Read::Line(line) => prompt::answer(&line, &asked.choices),
             Read::End => None,
             Read::Interrupted => {
-                // The search hears of it and ends this wait; an answer of ours could come first and look like the user's.
+                // Ctrl-C stops the search as well, which ends this wait; an answer from here could come first and be taken for the user's.
                 interrupt.press();
                 std::future::pending().await
             }

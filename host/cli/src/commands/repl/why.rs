@@ -1,7 +1,7 @@
 //! `\why`: how the last answer came about.
 
 use serde_json::{Value, json};
-use syrch::{AnswerDocument, CandidateStatus};
+use syrch::report::{AnswerDocument, CandidateStatus};
 
 use crate::sink::{Grid, terminal};
 
@@ -46,7 +46,7 @@ pub(super) fn grid(document: &AnswerDocument) -> Grid {
     grid
 }
 
-/// `syrch.why/1`.
+/// The explanation of an answer as the document `syrch.why/1`.
 pub(super) fn document(document: &AnswerDocument) -> Value {
     json!({
         "schema": "syrch.why/1",

@@ -102,8 +102,8 @@ mod tests {
             let again = strategies::find(path.to_str().unwrap()).unwrap();
             assert_eq!(again.strategy(), one.strategy());
             assert_eq!(again.policy, one.whole_policy());
-            let told = |one: &Definition| [&one.summary, &one.idea, &one.when].map(Clone::clone);
-            assert_eq!(told(&again), told(&one));
+            let texts = |one: &Definition| [&one.summary, &one.idea, &one.when].map(Clone::clone);
+            assert_eq!(texts(&again), texts(&one));
         }
     }
 

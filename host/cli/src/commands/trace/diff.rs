@@ -12,7 +12,7 @@ use crate::sink::{Format, Grid, plain, table};
 /// Characters of values that stand on one line.
 const SHORT: usize = 30;
 
-/// Prints what differs.
+/// Prints the differences of two runs.
 pub(super) fn run(context: &Context, runs: [&str; 2], fails: bool) -> Outcome {
     let tree = |run: &str| super::open(context, run).map(|(_, journal)| SearchTree::of(&journal, Shown::default()));
     let (left, right) = (tree(runs[0])?, tree(runs[1])?);
@@ -37,8 +37,8 @@ fn grid(diff: &TreeDiff) -> Grid {
     if !diff.same_question {
         row("told", "question", json!(diff.questions[0]), json!(diff.questions[1]));
     }
-    for told in &diff.told {
-        row("told", &told.what, told.left.clone(), told.right.clone());
+    for given in &diff.given {
+        row("told", &given.what, given.left.clone(), given.right.clone());
     }
     for pair in &diff.tasks {
         let part = name(pair);
@@ -100,8 +100,8 @@ pub(super) fn picture(diff: &TreeDiff, width: Option<u16>) -> String {
     if diff.equal {
         picture.line("", "  ", &[(Style::Good, "both searches are equal but for times and costs".to_owned())]);
     }
-    for told in &diff.told {
-        change(&mut picture, "", &told.what, &told.left, &told.right);
+    for given in &diff.given {
+        change(&mut picture, "", &given.what, &given.left, &given.right);
     }
     for pair in &diff.tasks {
         draw_task(&mut picture, pair);

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use syrch::grade::page::Html;
 use syrch::journal::{Round, TaskNode};
 use syrch::syrch_core::Ending;
 use unicode_width::UnicodeWidthChar;
 
 use super::{show, words};
-use crate::sink::html::Html;
 
 const WIDTH: u64 = 216;
 const HEIGHT: u64 = 74;
@@ -90,7 +90,7 @@ fn before(task: &TaskNode) -> impl Iterator<Item = &str> {
     task.depends_on.iter().chain(&task.subtasks).map(String::as_str)
 }
 
-/// The picture of a round; `number` tells apart the rounds of a page.
+/// The graph of a round as an SVG element. `number` is the index of the round, which makes its anchors unique.
 pub(super) fn svg(round: &Round, number: u64) -> Html {
     let layout = layout(round);
     let mut svg = Html::default();
@@ -131,7 +131,7 @@ fn edge(svg: &mut Html, layout: &Layout<'_>, from: &str, to: usize, open: &'stat
     svg.raw("\"/>\n");
 }
 
-/// How a task's box looks.
+/// The CSS class of a task's box.
 fn class(task: &TaskNode) -> &'static str {
     match &task.ending {
         Some(Ending::Solved | Ending::Empty) => "good",

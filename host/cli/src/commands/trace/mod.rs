@@ -1,4 +1,4 @@
-//! `trace`: the journals of earlier runs, as pictures, side by side, and cleared away.
+//! `trace`: shows, compares, replays and removes the journals of earlier runs.
 
 mod calls;
 mod diff;
@@ -69,20 +69,13 @@ pub(crate) enum TraceCommand {
 }
 
 impl Run for TraceCommand {
-    fn ends_interrupts(&self) -> bool {
-        true
-    }
+    const ENDS_INTERRUPTS: bool = true;
 
     async fn run(self, context: Context) -> Outcome {
-        run(context, self).await
-    }
-}
-
-/// Runs the command.
-async fn run(context: Context, command: TraceCommand) -> Outcome {
-    match command {
-        TraceCommand::Replay { run, strict } => replay::run(context, &run, strict).await,
-        command => draw(&context, command),
+        match self {
+            TraceCommand::Replay { run, strict } => replay::run(context, &run, strict).await,
+            other => draw(&context, other),
+        }
     }
 }
 
@@ -125,7 +118,7 @@ fn open(context: &Context, run: &str) -> Outcome<(PathBuf, Journal)> {
     Ok((path, journal))
 }
 
-/// A document without secrets: written, scrubbed and read back, so that no sink can meet one.
+/// A document without secrets: written, scrubbed and read back, so that no output can hold one.
 fn scrubbed<T: Serialize + DeserializeOwned>(context: &Context, document: &T) -> Outcome<T> {
     let unwritable =
         |error: serde_json::Error| Failure::new(Exit::Unexpected, format!("the trace cannot be written: {error}"));

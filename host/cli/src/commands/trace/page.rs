@@ -1,21 +1,20 @@
 //! `trace show --html`: a run as one page that stands alone.
 
+use serde_json::Value;
+use syrch::grade::page::Html;
 use syrch::journal::{CandidateNode, ModelNode, Round, SearchTree, Status, TaskNode, What};
 use syrch::syrch_core::ports::RowsGrant;
 
 use super::{calls, graph, show, timeline, words};
-use crate::sink::Grid;
-use crate::sink::html::Html;
+use crate::sink::{Grid, plain};
 
-const STYLE: &str = include_str!("page.css");
-
-const GRAPH: &str = "<p class=\"faint\">A dot is a candidate: equal results of a task have one colour, what was kept has a dark rim. \
+const GRAPH: &str = "<p class=\"faint\">A dot is a candidate: equal results of a task have one colour, a candidate that was kept has a dark rim. \
     A dashed line leads from a subtask to the task that it stands for.</p>\n";
 
 const TIMELINE: &str = "<p class=\"faint\">Blue: model calls, pale from a cache. Green: statements. Grey: other ports. Red: failed. \
-    Dashed: nobody waited for the end.</p>\n";
+    Dashed: the end was not awaited.</p>\n";
 
-/// The page.
+/// The page of a run.
 pub(super) fn page(tree: &SearchTree, is_running: bool, grant: RowsGrant) -> String {
     let mut html = Html::default();
     head(&mut html, tree, is_running);
@@ -30,8 +29,8 @@ pub(super) fn page(tree: &SearchTree, is_running: bool, grant: RowsGrant) -> Str
         table(&mut html, &calls::grid(tree, false));
         prompts(&mut html, tree);
     }
-    told(&mut html, tree);
-    html.page(&format!("{} – {}", tree.question.chars().take(80).collect::<String>(), tree.run), STYLE)
+    settings(&mut html, tree);
+    html.page(&format!("{} – {}", tree.question.chars().take(80).collect::<String>(), tree.run))
 }
 
 fn head(html: &mut Html, tree: &SearchTree, is_running: bool) {
@@ -48,7 +47,7 @@ fn head(html: &mut Html, tree: &SearchTree, is_running: bool) {
     }
     html.raw("</p>\n");
     let when = format!("run {}, {}, {}", tree.run, words::moment(tree.began_ms), words::seconds(tree.took_us));
-    html.tagged("<p class=\"faint\">", &when, "<br>").tagged("", &words::cast(tree), "</p>\n");
+    html.tagged("<p class=\"faint\">", &when, "<br>").tagged("", &words::setup(tree), "</p>\n");
     for at_ms in &tree.resumed_ms {
         html.tagged("<p class=\"faint\">resumed ", &words::moment(*at_ms), "</p>\n");
     }
@@ -109,7 +108,7 @@ fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
     if !about.is_empty() {
         html.tagged("<p class=\"faint\">", &about.join("; "), "</p>\n");
     }
-    if let Some(why) = words::complaint(task) {
+    if let Some(why) = words::reason(task) {
         html.tagged("<p class=\"bad\">", &why, "</p>\n");
     }
     if !task.candidates.is_empty() {
@@ -161,7 +160,7 @@ fn spent(html: &mut Html, tree: &SearchTree) {
     html.raw("</ul>\n");
 }
 
-/// Model calls with what was said, where that may be shown.
+/// The prompts and replies of model calls, where they may be shown.
 fn prompts(html: &mut Html, tree: &SearchTree) {
     for call in &tree.calls {
         let What::Model(model) = &call.what else { continue };
@@ -169,11 +168,11 @@ fn prompts(html: &mut Html, tree: &SearchTree) {
             continue;
         }
         html.tagged("<h3>Call ", &format!("{} {}", call.issued, model.purpose), "</h3>\n");
-        said(html, model);
+        conversation(html, model);
     }
 }
 
-fn said(html: &mut Html, model: &ModelNode) {
+fn conversation(html: &mut Html, model: &ModelNode) {
     for message in &model.prompt {
         let speaker = format!("{:?}", message.speaker).to_lowercase();
         html.tagged("<p class=\"faint\">", &speaker, "</p>").tagged("<pre>", &message.text, "</pre>\n");
@@ -183,31 +182,22 @@ fn said(html: &mut Html, model: &ModelNode) {
     }
 }
 
-/// What the search was told.
-fn told(html: &mut Html, tree: &SearchTree) {
+/// The plugins and settings of the search.
+fn settings(html: &mut Html, tree: &SearchTree) {
     html.raw("<h2>Plugins and settings</h2>\n");
     let mut grid = Grid::new(["role", "plugin", "version", "sha256"]);
     for plugin in &tree.plugins {
         let role = plugin.role.name();
-        grid.rows.push([role, &plugin.name, &plugin.version, &plugin.digest].map(serde_json::Value::from).to_vec());
+        grid.rows.push([role, &plugin.name, &plugin.version, &plugin.digest].map(Value::from).to_vec());
     }
     table(html, &grid);
     html.tagged("<pre>", &format!("{:#}", tree.settings), "</pre>\n");
     html.tagged("<footer class=\"faint\">syrch-host ", &tree.host, "</footer>\n");
 }
 
+/// A table of this program's rows, whose cells may also be lists and documents.
 fn table(html: &mut Html, grid: &Grid) {
-    html.raw("<div class=\"wide\"><table><thead><tr>");
-    for column in &grid.columns {
-        html.tagged("<th>", column, "");
-    }
-    html.raw("</thead>\n<tbody>\n");
-    for row in &grid.rows {
-        html.raw("<tr>");
-        for value in row {
-            html.raw(if value.is_number() { "<td class=\"number\">" } else { "<td>" }).text(&show::cell(value));
-        }
-        html.raw("\n");
-    }
-    html.raw("</tbody></table></div>\n");
+    let cell = |cell: &Value| if cell.is_number() { cell.clone() } else { Value::String(plain(cell)) };
+    let rows: Vec<Vec<Value>> = grid.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    html.table(&grid.columns, &rows);
 }

@@ -4,13 +4,13 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::sink::terminal;
 
-/// Characters of one text at most; JSON keeps them all.
+/// Characters of one text at most; the JSON document has all.
 const LONGEST: usize = 500;
 
 /// Columns below which a line is not broken further.
 const NARROWEST: usize = 20;
 
-/// How a part looks where colours are shown.
+/// The style of a part where colours are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -38,7 +38,7 @@ impl Style {
     }
 }
 
-/// A picture under way.
+/// A picture that is being drawn.
 pub(super) struct Picture {
     width: Option<usize>,
     text: String,
@@ -47,7 +47,7 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// An empty one; at most that wide, where that is known.
+    /// An empty picture of at most that many columns; of any width for none.
     pub(super) fn new(width: Option<u16>) -> Self {
         Self { width: width.map(|width| usize::from(width).max(40)), text: String::new(), current: Style::Plain }
     }

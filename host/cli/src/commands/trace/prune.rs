@@ -1,4 +1,4 @@
-//! `trace prune`: clears old journals away.
+//! `trace prune`: removes old journals.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// Flags of `trace prune`.
 #[derive(Args)]
 pub(crate) struct PruneArgs {
-    /// Keep this many of the latest
+    /// Retain this many of the latest
     #[arg(long, value_name = "N")]
     pub(crate) keep: Option<usize>,
     /// Remove those that are older
@@ -25,12 +25,12 @@ pub(crate) struct PruneArgs {
     /// Remove the oldest, until the others have at most so many bytes together
     #[arg(long, value_name = "N")]
     pub(crate) max_bytes: Option<u64>,
-    /// Only tell which would be removed
+    /// Only show which would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Removes the journals over the bounds, and tells which.
+/// Removes the journals over the bounds, and prints them.
 pub(super) fn run(context: &Context, arguments: &PruneArgs) -> Outcome {
     let bounds = &context.config.effective.settings.journal;
     let keep = arguments.keep.unwrap_or(bounds.keep);

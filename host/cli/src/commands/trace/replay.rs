@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use syrch::Host;
+use syrch::settings::recorded_settings;
 use syrch::syrch_core::Problem;
-use syrch::{Host, recorded_settings};
 
+use super::super::resume::with_secrets;
 use super::super::search::{self, Start};
 use super::super::{Context, answer};
 use super::open;
@@ -39,8 +41,10 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     }
     let known = settings.retrieval.digest.take();
     let today = &context.config.effective.settings;
-    // What a journal, which may be a stranger's, does not decide.
+    // A journal may be untrusted, so the current configuration decides these.
     settings.limits.clone_from(&today.limits);
+    settings.database = with_secrets(&settings.database, &today.database)?;
+    settings.servers.clone_from(&today.servers);
     settings.budgets.host_calls = today.budgets.host_calls;
     settings.budgets.cpu = today.budgets.cpu;
     settings.budgets.log_bytes = today.budgets.log_bytes;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use syrch::journal::{AnswerNode, CandidateNode, Journal, Round, SearchTree, Shown, Status, TaskNode};
+use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::{Level, RowsGrant};
 
 use super::super::Context;
@@ -12,7 +13,7 @@ use super::picture::{Picture, Style};
 use super::{calls, page, words};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::{Output, database_files};
+use crate::output::Output;
 use crate::sink::{Format, Grid, table};
 
 /// Flags of `trace show`.
@@ -35,7 +36,7 @@ pub(crate) struct ShowArgs {
     pub(crate) rows: Option<syrch::syrch_core::ports::RowsGrant>,
 }
 
-/// Prints one run.
+/// Prints a run in the chosen format, or writes its page.
 pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
     let grant = arguments.rows.unwrap_or(context.config.effective.settings.rows);
     let shown = shown(grant, arguments.prompts)?;
@@ -43,9 +44,9 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
     if page_path.is_some() && !matches!(context.output, Output::Stdout) {
         return Err(Failure::usage("`--html FILE` and `-o FILE` name two places").hint("give one of them"));
     }
-    let output = page_path.map_or_else(|| Ok(context.output.clone()), |path| Output::open(Some(path)))?;
+    let output = page_path.map_or_else(|| Ok(context.output.clone()), |path| Output::at("--html", path))?;
     let (path, journal) = super::open(context, &arguments.run)?;
-    output.spares(&inputs(context, &path, &journal))?;
+    output.spared(if page_path.is_some() { "--html" } else { "-o" }, &inputs(context, &path, &journal))?;
     let is_running = !journal.is_finished() && is_written(&path);
     let tree = super::scrubbed(context, &SearchTree::of(&journal, shown))?;
     if arguments.html.is_some() {
@@ -62,10 +63,12 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
     Ok(Exit::Answered)
 }
 
-/// What the page must not replace.
+/// The files that the page must not replace.
 fn inputs(context: &Context, path: &Path, journal: &Journal) -> Vec<(&'static str, PathBuf)> {
     let database = journal.header.settings.get("database").and_then(Value::as_str).unwrap_or_default();
-    let database = database_files(database).into_iter().map(|file| ("the database of the run", file));
+    let database = syrch::databases::database_files(&DatabaseUrl::parse(database))
+        .into_iter()
+        .map(|file| ("the database of the run", file));
     let files = context.config.files.iter().map(|file| ("the config file in use", file.clone()));
     std::iter::once(("the journal that is shown", path.to_owned())).chain(database).chain(files).collect()
 }
@@ -113,7 +116,7 @@ fn candidates(tree: &SearchTree) -> Grid {
     grid
 }
 
-/// Why the answer's rows are not all there.
+/// The reason why rows of the answer are missing. None if all are there.
 pub(super) fn left_out(answer: &AnswerNode, grant: RowsGrant) -> Option<String> {
     let rows = words::count(answer.row_count, "row");
     if matches!(grant, RowsGrant::None | RowsGrant::Aggregates) {
@@ -126,7 +129,7 @@ pub(super) fn left_out(answer: &AnswerNode, grant: RowsGrant) -> Option<String> 
     })
 }
 
-/// The answer's rows.
+/// The rows of the answer.
 pub(super) fn rows(answer: &AnswerNode) -> Grid {
     Grid { columns: answer.columns.clone(), rows: answer.rows.clone() }
 }
@@ -160,7 +163,7 @@ pub(super) fn picture(
     picture.finish()
 }
 
-/// What plugins warned of, and role calls that failed.
+/// The warnings of plugins and the role calls that failed.
 pub(super) fn remarks(tree: &SearchTree) -> Vec<String> {
     let mut lines = Vec::new();
     for call in &tree.role_calls {
@@ -186,7 +189,7 @@ fn head(picture: &mut Picture, tree: &SearchTree, is_running: bool) {
     if let Some(evidence) = &tree.evidence {
         picture.line("", "  ", &[(Style::Plain, format!("evidence: {evidence}"))]);
     }
-    picture.line("", "  ", &[(Style::Dim, words::cast(tree))]);
+    picture.line("", "  ", &[(Style::Dim, words::setup(tree))]);
     for at_ms in &tree.resumed_ms {
         picture.line("", "  ", &[(Style::Doubtful, format!("resumed {}", words::moment(*at_ms)))]);
     }
@@ -227,7 +230,7 @@ fn draw_task(picture: &mut Picture, task: &TaskNode, is_answer: bool, is_last: b
         (Style::Dim, if about.is_empty() { about } else { format!("({about})") }),
     ];
     picture.line(first, &format!("{next}  "), &parts);
-    if let Some(why) = words::complaint(task) {
+    if let Some(why) = words::reason(task) {
         picture.line(&format!("{next}  "), &format!("{next}  "), &[(Style::Bad, why)]);
     }
     if let Some(attempts) = words::attempts(task) {
@@ -238,7 +241,7 @@ fn draw_task(picture: &mut Picture, task: &TaskNode, is_answer: bool, is_last: b
     }
 }
 
-/// How a status looks.
+/// The style of a status.
 fn style(status: Status) -> Style {
     match status {
         Status::Answer | Status::Kept => Style::Good,
@@ -262,8 +265,8 @@ fn draw_candidate(picture: &mut Picture, candidate: &CandidateNode, before: &str
     ];
     let below = format!("{before}{next}  ");
     picture.line(&format!("{before}{first}"), &below, &parts);
-    let is_told = |said: &str| candidate.reason.as_ref().is_some_and(|reason| reason.starts_with(said));
-    if let Some(rationale) = candidate.rationale.as_ref().filter(|said| !is_told(said)) {
+    let is_in_reason = |text: &str| candidate.reason.as_ref().is_some_and(|reason| reason.starts_with(text));
+    if let Some(rationale) = candidate.rationale.as_ref().filter(|text| !is_in_reason(text)) {
         picture.line(&below, &below, &[(Style::Plain, rationale.clone())]);
     }
     picture.line(&below, &below, &[(Style::Dim, candidate.sql.clone())]);
@@ -292,9 +295,4 @@ pub(super) fn class(status: Status) -> &'static str {
         Status::Dropped => "dropped",
         Status::Open => "open",
     }
-}
-
-/// A cell as a page shows it.
-pub(super) fn cell(value: &Value) -> String {
-    crate::sink::plain(value)
 }

@@ -67,7 +67,7 @@ fn rows_and_prompts_come_only_under_the_grant() {
         assert!(text.contains("2 rows, left out under --rows none"), "{text}");
     }
     let one = page::page(&shown(Some(1)), false, RowsGrant::Sample(1));
-    assert!(one.contains("<td>Ada<td") && !one.contains("<td>Ben") && one.contains("the first 1 of 2 rows"), "{one}");
+    assert!(one.contains("<td>Ada</td>") && !one.contains("<td>Ben") && one.contains("the first 1 of 2 rows"), "{one}");
     assert!(page::page(&tree(), false, RowsGrant::Full).contains("the prompt of generate"));
 }
 

@@ -1,9 +1,9 @@
 //! The time line of a run as SVG: a bar for each call.
 
+use syrch::grade::page::Html;
 use syrch::journal::{CallEnd, SearchTree, What};
 
 use super::calls;
-use crate::sink::html::Html;
 
 const LABEL: u64 = 250;
 const WIDTH: u64 = 560;
@@ -12,7 +12,7 @@ const ROW: u64 = 18;
 /// Bars at most; the table below has all calls.
 const MOST: usize = 400;
 
-/// The picture.
+/// The time line as an SVG element.
 pub(super) fn svg(tree: &SearchTree) -> Html {
     let shown = tree.calls.len().min(MOST);
     let height = (shown as u64 + 1) * ROW + 6;
@@ -45,7 +45,7 @@ pub(super) fn svg(tree: &SearchTree) -> Html {
     if tree.calls.len() > shown {
         svg.raw("<p class=\"faint\">")
             .number((tree.calls.len() - shown) as u64)
-            .raw(" more calls stand in the table only.</p>\n");
+            .raw(" more calls are in the table only.</p>\n");
     }
     svg
 }

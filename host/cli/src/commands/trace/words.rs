@@ -1,5 +1,6 @@
-//! What pictures and pages say in the same words.
+//! Texts that the picture in the terminal and the page share.
 
+use chrono::{DateTime, Utc};
 use syrch::journal::{Asked, CandidateNode, Change, Cost, LinkedNode, OutcomeNode, SearchTree, TaskNode};
 use syrch::syrch_core::{Edit, Ending, Join};
 
@@ -9,26 +10,19 @@ pub(crate) fn count(number: impl Into<u64>, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Microseconds as seconds.
+/// A time in microseconds as text, in seconds.
 pub(super) fn seconds(microseconds: u64) -> String {
     format!("{:.2} s", microseconds as f64 / 1e6)
 }
 
-/// A moment as `2026-01-31 08:05:00 UTC`. The days are counted as Howard Hinnant's `civil_from_days` does.
+/// A moment as `2026-01-31 08:05:00 UTC`, from milliseconds since 1970; one that no calendar holds as the last second of the calendar.
 pub(crate) fn moment(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1000;
-    let (days, rest) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", rest / 3600, rest / 60 % 60, rest % 60)
+    let milliseconds = i64::try_from(milliseconds).unwrap_or(i64::MAX);
+    let moment = DateTime::from_timestamp_millis(milliseconds).unwrap_or(DateTime::<Utc>::MAX_UTC);
+    moment.format("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// How sure, and what was claimed.
+/// A calibrated confidence with the claimed one. None without either.
 pub(super) fn confidence(calibrated: Option<f64>, claimed: Option<f64>) -> Option<String> {
     match (calibrated, claimed) {
         (Some(value), Some(claim)) => Some(format!("{value:.2} (claimed {claim:.2})")),
@@ -69,8 +63,8 @@ pub(super) fn ending(task: &TaskNode) -> String {
     }
 }
 
-/// Why a task did not end well.
-pub(super) fn complaint(task: &TaskNode) -> Option<String> {
+/// The reason why a task failed or was skipped.
+pub(super) fn reason(task: &TaskNode) -> Option<String> {
     match task.ending.as_ref()? {
         Ending::Failed(failure) => Some(failure.to_string()),
         Ending::Skipped(reason) => Some(reason.clone()),
@@ -92,7 +86,7 @@ pub(super) fn after(task: &TaskNode) -> Option<String> {
     Some(format!("after {}{join}", task.depends_on.join(", ")))
 }
 
-/// What a task comes from and goes to, besides its edges.
+/// The origin of a task and what replaces it, besides its edges.
 pub(super) fn kinship(task: &TaskNode) -> Vec<String> {
     let mut words = Vec::new();
     words.extend(task.parent.as_ref().map(|parent| format!("made from {parent}")));
@@ -127,9 +121,9 @@ pub(super) fn mark(candidate: &CandidateNode) -> String {
     candidate.cluster.map(|number| format!("={number}")).unwrap_or_default()
 }
 
-/// What the linker kept.
+/// The tables that the linker selected.
 pub(super) fn linked(linked: &LinkedNode) -> String {
-    /// Names that are told.
+    /// Tables that are named at most.
     const NAMED: usize = 12;
     let hints = match linked.hints {
         0 => String::new(),
@@ -140,8 +134,8 @@ pub(super) fn linked(linked: &LinkedNode) -> String {
     }
     let names: Vec<&str> = linked.tables.iter().take(NAMED).map(|relevant| relevant.table.as_str()).collect();
     let more = if linked.tables.len() > NAMED { ", …" } else { "" };
-    let (kept, of) = (linked.tables.len(), linked.of);
-    format!("the linker kept {kept} of {of} tables{hints}: {}{more}", names.join(", "))
+    let (selected, of) = (linked.tables.len(), linked.of);
+    format!("the linker selected {selected} of {of} tables{hints}: {}{more}", names.join(", "))
 }
 
 /// What the planner did.
@@ -197,8 +191,8 @@ pub(super) fn cost(cost: &Cost) -> Vec<String> {
     lines
 }
 
-/// Who took part.
-pub(super) fn cast(tree: &SearchTree) -> String {
+/// The strategy, the plugins, the model and the database of a run.
+pub(super) fn setup(tree: &SearchTree) -> String {
     let name =
         tree.settings.pointer("/strategy/name").and_then(serde_json::Value::as_str).filter(|name| !name.is_empty());
     let strategy = name.map(|name| format!("strategy {name}"));

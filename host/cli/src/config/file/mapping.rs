@@ -14,17 +14,17 @@ use crate::failure::alternatives;
 /// A name that must be that of an entry of another mapping.
 pub(super) struct Mention {
     at: Location,
-    /// Whose name it is.
+    /// The mapping that must have an entry of that name.
     of: Mapping,
-    /// Where it stands.
+    /// The key whose value mentions the name.
     key: String,
     name: String,
 }
 
 impl Reader<'_> {
-    /// Reads a mapping of names.
+    /// Reads a mapping of names, such as `llm.endpoints`.
     pub(super) fn mapping(&mut self, spec: &'static Spec, mapping: Mapping, at: Location, tree: Spanned<Tree>) {
-        if self.trust == Trust::Stranger && spec.when_found == WhenFound::Never {
+        if self.trust == Trust::Untrusted && spec.when_found == WhenFound::Never {
             self.problem(at, format!("{} {NOT_FOUND}", spec.key));
             return;
         }
@@ -82,7 +82,7 @@ impl Reader<'_> {
                 self.problem(at, format!("{key} lacks `{}`", field.name));
             }
         }
-        // What has no value is as if it were not there.
+        // A key without a value counts as missing.
         entry.retain(|_, value| !value.is_null());
         entry.into()
     }
@@ -96,7 +96,7 @@ impl Reader<'_> {
         kind.check(value).map_err(|why| self.problem(at, format!("{key}: {why}"))).ok()
     }
 
-    /// A name of an entry of another mapping, which may stand further below.
+    /// The name of an entry of another mapping, which may follow further below.
     fn named(&mut self, key: &str, of: Mapping, tree: Spanned<Tree>) -> Option<Value> {
         let at = tree.referenced;
         let value = self.field(key, super::Kind::Text, tree)?;
@@ -105,7 +105,7 @@ impl Reader<'_> {
         Some(value)
     }
 
-    /// Tells which mentioned names mean nothing, once all is read.
+    /// Reports the mentioned names that no entry has. Called once the whole file is read, since entries may follow their mention.
     pub(super) fn check_mentions(&mut self) {
         for Mention { at, of, key, name } in std::mem::take(&mut self.mentions) {
             let known = self.names(of);
@@ -178,9 +178,9 @@ mod tests {
             ("gpt-4o*", "gpt-[", "f.yml:9:5: llm.prices: the pattern `gpt-[` is wrong"),
         ] {
             assert!(GOOD.contains(from), "{from}");
-            let told = problems(&GOOD.replace(from, to), Trust::User);
-            assert!(told.contains(why), "{to}: {told}");
-            assert!(!told.contains("canary"), "{told}");
+            let reported = problems(&GOOD.replace(from, to), Trust::User);
+            assert!(reported.contains(why), "{to}: {reported}");
+            assert!(!reported.contains("canary"), "{reported}");
         }
         assert!(problems("llm: {prices: [1]}", Trust::User).contains("llm.prices must be a mapping"));
         let twice =
@@ -189,10 +189,10 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_may_set_none_of_them() {
+    fn an_untrusted_file_may_set_none_of_them() {
         for key in ["endpoints", "models", "purposes", "prices"] {
-            let told = problems(&format!("llm:\n  {key}: {{}}\n"), Trust::Stranger);
-            assert_eq!(told, format!("f.yml:2:3: llm.{key} may not be set by a file found in a folder"));
+            let reported = problems(&format!("llm:\n  {key}: {{}}\n"), Trust::Untrusted);
+            assert_eq!(reported, format!("f.yml:2:3: llm.{key} may not be set by a file found in a folder"));
         }
     }
 }

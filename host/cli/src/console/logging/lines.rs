@@ -86,13 +86,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loggers_have_the_founding_names() {
+    fn loggers_have_the_names_of_syrch_0_1_2() {
         assert_eq!(logger("syrch_scheduler::run"), "syrch.scheduler.run");
         assert_eq!(logger("syrch::search"), "syrch.search");
         assert_eq!(logger("hyper_util::client"), "hyper_util.client");
     }
 
-    /// Keeps what [`Fields`] saw, as the layer above does.
+    /// Records what [`Fields`] read, as the layer above does.
     struct Keep(Arc<Mutex<Vec<serde_json::Value>>>);
 
     impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Keep {
@@ -109,10 +109,10 @@ mod tests {
         let seen = Arc::default();
         let subscriber = tracing_subscriber::registry().with(Keep(Arc::clone(&seen)));
         tracing::subscriber::with_default(subscriber, || {
-            tracing::info!(count = 3, ratio = 0.5, endless = f64::INFINITY, name = "x y", kept = ?Some(1), on = true, "done");
+            tracing::info!(count = 3, ratio = 0.5, endless = f64::INFINITY, name = "x y", found = ?Some(1), on = true, "done");
         });
         let expected = json!([
-            ["done", {"count": 3, "ratio": 0.5, "endless": "inf", "name": "x y", "kept": "Some(1)", "on": true}]
+            ["done", {"count": 3, "ratio": 0.5, "endless": "inf", "name": "x y", "found": "Some(1)", "on": true}]
         ]);
         assert_eq!(json!(*seen.lock().unwrap()), expected);
     }

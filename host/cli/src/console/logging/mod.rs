@@ -44,11 +44,11 @@ pub(crate) fn start(console: &Arc<Console>, verbosity: u8, quiet: bool) {
 /// One line of the log.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Record {
-    /// `INFO`, `WARNING`, …
+    /// The name of the level, such as `INFO` and `WARNING`.
     pub(super) level: &'static str,
-    /// Which part says it, with dots between its names.
+    /// The logger, with dots between its parts.
     pub(super) logger: String,
-    /// What it says.
+    /// The text of the event.
     pub(super) message: String,
     /// Further facts by name.
     pub(super) fields: Map<String, Value>,
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_the_founding_format_with_each_fact_once() {
+    fn text_has_the_format_of_syrch_0_1_2_with_each_fact_once() {
         let expected = "INFO:syrch.scheduler:Layer 0: dispatching 2 nodes nodes=2 task=A why=\"two words\" run=r1";
         assert_eq!(record().text(), expected);
         let bare = Record { fields: Map::new(), spans: Vec::new(), ..record() };

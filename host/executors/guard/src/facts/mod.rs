@@ -17,7 +17,7 @@ use syrch_core::ports::{Facts, Relation};
 use syrch_core::{Catalog, Dialect, SqlError, SqlErrorKind};
 
 use crate::{Kind, Token, lex};
-use place::Places;
+pub(crate) use place::{Places, write_refused};
 use query::Resolver;
 
 /// Nesting that the parser follows: its default of 50 is too low for real queries.
@@ -61,7 +61,7 @@ pub fn facts(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fa
 }
 
 /// Bounds the depth of the tree: the parser follows a chain of operators in a loop, but what walks the tree does not.
-fn check_chains(text: &str, dialect: &Dialect) -> Result<(), Unresolved> {
+pub(crate) fn check_chains(text: &str, dialect: &Dialect) -> Result<(), Unresolved> {
     let tokens = lex(text, dialect, usize::MAX).map_err(|error| unparsed(&error.to_string(), None))?;
     let chains = |token: &&Token| match token.kind {
         Kind::Symbol => !matches!(token.text(text), "," | "(" | ")" | "." | ";"),
@@ -84,7 +84,7 @@ fn resolve(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fact
     let statement = parse(text, &catalog.dialect, &places)?;
     let Statement::Query(query) = &statement else {
         let verb = text.split_whitespace().next().unwrap_or_default();
-        return Err(Unresolved::Refused(place::write_refused(verb)));
+        return Err(Unresolved::Refused(write_refused(verb)));
     };
     let mut resolver = Resolver::new(catalog, relations, &places);
     resolver.query(query, &mut Vec::new()).map_err(Unresolved::Refused)?;
@@ -95,7 +95,7 @@ fn resolve(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fact
     Ok(facts)
 }
 
-fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement, Unresolved> {
+pub(crate) fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement, Unresolved> {
     let grammar: Box<dyn Grammar> = dialect_from_str(dialect.name()).unwrap_or_else(|| Box::new(GenericDialect));
     let statements = Parser::new(&*grammar)
         .with_recursion_limit(RECURSION)
@@ -122,7 +122,7 @@ fn unparsed(message: &str, position: Option<u32>) -> Unresolved {
     Unresolved::Unparsed(error)
 }
 
-/// The parser's message in the house's style: the first letter low.
+/// The parser's message with a lower-case first letter, as errors of the host have it.
 fn lowered(message: &str) -> String {
     let mut letters = message.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())

@@ -5,18 +5,18 @@ use sqlparser::tokenizer::Location;
 use syrch_core::{SqlError, SqlErrorKind};
 
 /// Turns the parser's lines and columns, counted in characters from 1, into bytes.
-pub(super) struct Places<'t> {
+pub(crate) struct Places<'t> {
     text: &'t str,
     lines: Vec<usize>,
 }
 
 impl<'t> Places<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
+    pub(crate) fn new(text: &'t str) -> Self {
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { text, lines }
     }
 
-    pub(super) fn byte(&self, at: Location) -> Option<u32> {
+    pub(crate) fn byte(&self, at: Location) -> Option<u32> {
         self.of(at.line, at.column)
     }
 
@@ -37,7 +37,7 @@ impl<'t> Places<'t> {
     }
 }
 
-pub(super) fn write_refused(verb: &str) -> SqlError {
+pub(crate) fn write_refused(verb: &str) -> SqlError {
     let message = format!("`{verb}` is refused: only queries may run (SELECT, VALUES, WITH … SELECT)");
     SqlError::new(SqlErrorKind::WriteRefused, message).rule("read-only")
 }

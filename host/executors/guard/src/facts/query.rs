@@ -263,7 +263,13 @@ impl<'a> Resolver<'a> {
             }
         }
         let catalog = self.catalog;
-        if let Some(table) = catalog.table(plain) {
+        // Two schemas may have a table of one name.
+        let schema = name.0.iter().rev().nth(1).and_then(|part| part.as_ident());
+        let is_there = |table: &&Table| {
+            same(&table.name, plain)
+                && schema.is_none_or(|wanted| table.schema_name.as_deref().is_none_or(|name| same(name, &wanted.value)))
+        };
+        if let Some(table) = catalog.tables.iter().find(is_there) {
             self.tables.insert(table.name.clone());
             return Ok((!is_call && !is_virtual(table)).then(|| columns_of(table)));
         }
@@ -380,7 +386,7 @@ fn renamed(columns: Columns, alias: Option<&TableAlias>) -> Columns {
     Some(columns)
 }
 
-/// The name that a column keeps in a result, when the expression is just a column.
+/// The name that a column has in a result, when the expression is just a column.
 pub(super) fn column_name(expr: &Expr) -> Option<&Ident> {
     match expr {
         Expr::Identifier(name) => Some(name),

@@ -26,7 +26,7 @@ impl Output {
     }
 }
 
-/// Columns, or none where they cannot be told.
+/// The columns, or `None` if they are not known.
 pub(super) type Columns = Option<Vec<Output>>;
 
 /// Something that stands in FROM.
@@ -47,19 +47,19 @@ pub(super) struct Scope {
     pub(super) merged: HashSet<String>,
     /// Whether a NATURAL join merges columns.
     pub(super) natural: bool,
-    /// Whether it may hold names that nothing here tells.
+    /// Whether it may hold names that are not known here.
     pub(super) open: bool,
 }
 
-/// What a name comes to.
+/// What a name resolves to.
 pub(super) enum Found {
-    /// Certainly this.
+    /// Exactly one column, with its origin where that is a column of the catalog.
     Column(Option<Origin>),
-    /// Certainly several.
+    /// Several columns, by their qualified names, so the name is ambiguous.
     Many(Vec<String>),
-    /// Perhaps something.
+    /// Possibly a column: an alias, or a column of a source whose columns are not known.
     Perhaps,
-    /// Certainly nothing.
+    /// No column or alias.
     Nothing,
 }
 

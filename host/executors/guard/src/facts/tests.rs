@@ -42,7 +42,7 @@ fn refusal(text: &str) -> SqlError {
 }
 
 #[test]
-fn what_the_founding_system_refused_wrongly_resolves() {
+fn what_syrch_0_1_2_refused_wrongly_resolves() {
     for text in [
         "SELECT country, count(*) AS n FROM customers GROUP BY country ORDER BY n DESC",
         "WITH t AS (SELECT country AS land FROM customers) SELECT land FROM t WHERE land <> 'DE'",
@@ -73,7 +73,7 @@ fn what_the_founding_system_refused_wrongly_resolves() {
 }
 
 #[test]
-fn wrong_names_are_told_with_the_nearest() {
+fn wrong_names_are_reported_with_the_nearest() {
     use SqlErrorKind::{AmbiguousName, UnknownColumn, UnknownTable};
     for (text, kind, near, at) in [
         ("SELECT nmae FROM customers", UnknownColumn, "name", "nmae"),

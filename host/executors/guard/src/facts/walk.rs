@@ -48,7 +48,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         Self { resolver, scopes, depth: 0, lambdas: 0, silent: false, paired: HashSet::new() }
     }
 
-    /// Gathers no literals.
+    /// Sets the walk to gather no literals, as in LIMIT.
     pub(super) fn silent(mut self) -> Self {
         self.silent = true;
         self
@@ -306,7 +306,7 @@ fn flow(result: Result<(), SqlError>) -> ControlFlow<SqlError> {
     }
 }
 
-/// A literal's text; none for what says nothing about cells.
+/// A literal's text; `None` for kinds that do not stand in cells.
 fn literal_text(value: &ValueWithSpan) -> Option<String> {
     match &value.value {
         Value::Null | Value::Boolean(_) | Value::Placeholder(_) => None,

@@ -3,23 +3,22 @@
 
 mod index;
 mod samples;
-mod trigram;
 
 use rusqlite::Statement;
 use syrch_core::SqlError;
-use syrch_core::ports::Query;
+use syrch_core::ports::SqlQuery;
 use syrch_guard::{Bounds, splice};
 
 use crate::error::Context;
 use crate::session::Session;
 use crate::watch::Snapshot;
 
-pub(crate) use index::{Index, Phrase};
+pub(crate) use index::build;
 pub(crate) use samples::{column_stats, samples};
 
 /// Compiles one of our own statements as if it were a guest's.
 fn compile<'s>(sql: &str, session: &'s Session, snapshot: &Snapshot) -> Result<Statement<'s>, SqlError> {
-    let query = Query::new(sql);
+    let query = SqlQuery::new(sql);
     let spliced = splice(sql, &[], &snapshot.catalog.dialect, &Bounds::default())?;
     let context = Context { query: &query, spliced: &spliced, catalog: &snapshot.catalog };
     session.compile(sql, &snapshot.grant, &context)

@@ -12,9 +12,9 @@ use crate::session::Session;
 use crate::value::owned;
 use crate::watch::Snapshot;
 
-/// Rows that samples look at.
+/// Rows that samples read.
 const SAMPLED: u64 = 100_000;
-/// Rows that statistics look at.
+/// Rows that statistics read.
 const COUNTED: u64 = 10_000;
 /// Bytes of a sampled value.
 const CLIP: usize = 1_024;
@@ -51,7 +51,7 @@ fn sample(session: &Session, snapshot: &Snapshot, table: &str, column: &str, lim
 }
 
 fn rows(session: &Session, snapshot: &Snapshot, sql: &str) -> Result<Vec<Vec<Value>>, SqlError> {
-    session.go_on()?;
+    session.check_deadline()?;
     let mut statement = compile(sql, session, snapshot)?;
     let width = statement.column_count();
     let mut rows = statement.raw_query();

@@ -9,7 +9,7 @@ use rusqlite::ffi::{self, sqlite3_context, sqlite3_value};
 
 use crate::memory;
 
-/// Bytes that are worked on between two looks at the clock.
+/// Bytes that are worked on between two checks of the deadline.
 const STRIDE: usize = 1 << 20;
 
 thread_local! {
@@ -41,7 +41,7 @@ pub(super) fn register(
     function: Function,
 ) -> rusqlite::Result<()> {
     let flags = FLAGS | ffi::SQLITE_RESULT_SUBTYPE;
-    // SAFETY: the name lives for ever, the function keeps the contract of one, and its data is a number.
+    // SAFETY: the name lives for ever, the function fulfils the contract of one, and its data is a number.
     let code = unsafe {
         let (db, data) = (connection.handle(), std::ptr::without_provenance_mut::<c_void>(data));
         ffi::sqlite3_create_function_v2(db, name.as_ptr(), count, flags, data, Some(function), None, None, None)
@@ -165,7 +165,7 @@ impl<'a> Call<'a> {
     }
 
     /// Stops where the engine would not take so many bytes for its own work.
-    pub(super) fn room(&self, bytes: usize) -> Outcome {
+    pub(super) fn reserve(&self, bytes: usize) -> Outcome {
         if bytes > self.limit(ffi::SQLITE_LIMIT_LENGTH) { Err(Stop::Code(ffi::SQLITE_TOOBIG)) } else { Ok(()) }
     }
 

@@ -84,7 +84,7 @@ fn find(call: &Call<'_>, whole: &[u8], part: &[u8], is_text: bool) -> Result<i64
     Ok(0)
 }
 
-/// `replace(text, part, by)`.
+/// The function `replace(text, part, by)`.
 struct Replace;
 
 impl Checked for Replace {
@@ -95,7 +95,7 @@ impl Checked for Replace {
             return Ok(());
         };
         let (by, limit) = (call.text(2)?, call.limit(ffi::SQLITE_LIMIT_LENGTH));
-        call.room(whole.len() + 1)?;
+        call.reserve(whole.len() + 1)?;
         let (mut made, mut at, mut size) = (Vec::with_capacity(whole.len()), 0, whole.len());
         while whole.len() - at >= part.len() {
             if whole[at] == *first {
@@ -132,7 +132,7 @@ impl<const BEGIN: bool, const END: bool> Checked for Trim<BEGIN, END> {
             skip(set, &mut at);
             characters.push(&set[start..at]);
         }
-        call.room(characters.len() * CHARACTER)?;
+        call.reserve(characters.len() * CHARACTER)?;
         while BEGIN && !text.is_empty() {
             call.work(characters.len())?;
             let Some(found) = characters.iter().find(|character| text.starts_with(character)) else { break };
@@ -148,7 +148,7 @@ impl<const BEGIN: bool, const END: bool> Checked for Trim<BEGIN, END> {
     }
 }
 
-/// `unhex(digits, ignored)`.
+/// The function `unhex(digits, ignored)`.
 struct Unhex;
 
 impl Checked for Unhex {
@@ -230,7 +230,7 @@ impl Checked for Like {
     }
 }
 
-/// `glob(pattern, text)`.
+/// The function `glob(pattern, text)`, and with it the operator `GLOB`.
 struct Glob;
 
 #[allow(unsafe_code)]
@@ -244,8 +244,8 @@ impl Checked for Glob {
     }
 }
 
-/// `json_patch(document, patch)` and `jsonb_patch`: the engine's own, on a connection of its own that keeps it, for documents that it
-/// merges in about a second.
+/// `json_patch(document, patch)` and `jsonb_patch`: the engine's own functions, called on a separate connection where they are not replaced,
+/// for documents that they merge in about a second.
 struct Patch<const BINARY: bool>;
 
 #[allow(unsafe_code)]
@@ -465,7 +465,7 @@ mod tests {
                     for (sql, count) in CALLS {
                         let arguments = &values[..count];
                         // Documents are merged by an engine in UTF-8. Of a blob that holds the text of a document, which SQLite takes for the
-                        // sake of old programs, the encoding of the database decides what it says.
+                        // sake of old programs, the encoding of the database decides its result.
                         let is_blob = |value: &Value| matches!(value, Value::Blob(bytes) if !bytes.starts_with(b"text:"));
                         if encoding > 0 && sql.contains("_patch") && arguments.iter().any(is_blob) {
                             continue;

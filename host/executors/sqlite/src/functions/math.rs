@@ -93,7 +93,7 @@ impl Checked for Logarithm {
     }
 }
 
-/// `log(base, x)`.
+/// The function `log(base, x)`.
 struct LogarithmToBase;
 
 impl Checked for LogarithmToBase {

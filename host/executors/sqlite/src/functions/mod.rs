@@ -1,4 +1,4 @@
-//! The functions that a statement may call. Not listed: whatever loads code, tells of the process or of the connection, or
+//! The functions that a statement may call. Not listed: whatever loads code, reveals anything of the process or of the connection, or
 //! changes something.
 
 mod call;
@@ -9,7 +9,7 @@ mod regexp;
 
 use rusqlite::Connection;
 
-/// Sorted, lower case.
+/// The functions and operators that statements may call, sorted and in lower case.
 pub(crate) const LISTED: &[&str] = &[
     "->",
     "->>",
@@ -156,7 +156,7 @@ pub(crate) const LISTED: &[&str] = &[
 /// Table-valued functions that read nothing but their arguments.
 pub(crate) const TABLES: [&str; 2] = ["json_each", "json_tree"];
 
-/// Gives a connection our own functions: those that the build of the engine leaves out, and versions of others that keep to the deadline.
+/// Gives a connection our own functions: those that the build of the engine leaves out, and versions of others that check the deadline.
 pub(crate) fn add(connection: &Connection) -> rusqlite::Result<()> {
     checked::replace(connection)?;
     math::add(connection)?;

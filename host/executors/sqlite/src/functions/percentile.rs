@@ -51,7 +51,7 @@ pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
 
 #[allow(unsafe_code)]
 fn register<K: Kind>(connection: &Connection, name: &CStr, count: c_int) -> rusqlite::Result<()> {
-    // SAFETY: the name lives for ever, and the functions keep the contract of an aggregate's.
+    // SAFETY: the name lives for ever, and the functions fulfil the contract of an aggregate's.
     outcome(unsafe {
         ffi::sqlite3_create_window_function(
             connection.handle(),
@@ -94,7 +94,7 @@ impl<K: Kind> Call<K> {
     /// The group; `None` where there is none yet and none may be made, or no memory for it.
     fn group<'g>(&mut self, may_make: bool) -> Option<&'g mut Group> {
         let bytes = if may_make { size_of::<Group>() } else { 0 };
-        // SAFETY: the engine keeps the group until the aggregate ends, zero at first, aligned to eight bytes; each call asks for it once.
+        // SAFETY: the engine retains the group until the aggregate ends, zero at first, aligned to eight bytes; each call asks for it once.
         unsafe { ffi::sqlite3_aggregate_context(self.context, c_int::try_from(bytes).ok()?).cast::<Group>().as_mut() }
     }
 

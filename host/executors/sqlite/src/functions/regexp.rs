@@ -27,7 +27,7 @@ thread_local! {
     static LAST: RefCell<Option<(Vec<u8>, Compiled)>> = const { RefCell::new(None) };
 }
 
-/// `regexp(pattern, text)`.
+/// The function `regexp(pattern, text)`, and with it the operator `REGEXP`.
 struct Regexp;
 
 impl Checked for Regexp {

@@ -1,93 +1,114 @@
-//! One HTML file without outside requests: the verdict, the pictures with their numbers, and the questions.
+//! HTML: a page with the verdict, the pictures with their numbers, and the questions.
 
-use super::page::Html;
-use super::text::{self, Table};
+use super::tables::{self, Table};
 use super::words::{UNKNOWN, count, counted, decimal, of_answers, percent, percents, rule, time};
+use crate::Verdict;
+use crate::page::Html;
 use crate::picture;
 use crate::report::sentence::in_brackets;
 use crate::report::{
-    Basis, BenchmarkReport, CompareReport, Decision, Figures, PairReport, ReportHead, ResultRow, RightOne,
+    Basis, BenchmarkReport, Decision, Figures, Flipped, PairReport, ReportHead, ResultRow, RightOne, RunReport, Section,
 };
-use crate::run::{Arm, End};
-use crate::{Verdict, report::Flipped};
+use crate::run::End;
 
 /// Answers that a page lists at most.
 const ROWS: usize = 2_000;
-/// Bytes of a page at most, about: lists end there, too.
+/// The size in bytes at which the lists of a page end; the page is a little longer.
 const LONGEST: usize = 8_000_000;
 
-/// The page of a benchmark.
+/// The page of a report.
 #[must_use]
-pub fn benchmark(report: &BenchmarkReport) -> String {
-    let (figures, name) = (&report.figures, report.arm.name.as_str());
+pub fn page(report: &RunReport) -> String {
     let mut html = Html::default();
-    html.tagged("<header>\n<h1>Benchmark of ", name, "</h1>\n");
-    let share = &figures.share;
-    html.tagged("<p class=\"headline\"><strong>", &percent(share.share), " right</strong> of ");
-    html.text(&counted(share.of, figures.outcomes.not_graded));
-    html.tagged(" <span class=\"faint\">(95 % interval ", &percents(share.interval), ")</span></p>\n");
-    notes(&mut html, &report.basis);
-    about(&mut html, &report.head, &report.basis);
-    html.raw("</header>\n");
-    let tables = text::benchmark(report);
-    html.raw("<h2>Right answers</h2>\n");
-    html.figure(&picture::shares(report), &with(&tables, &["Right answers by rule", "Other figures", "Slices"]));
-    html.raw("<h2>Ends and errors</h2>\n");
-    picture_of(&mut html, picture::errors(&[(name, figures)]), &with(&tables, &["How the searches ended"]));
-    confidence(&mut html, &[(name, figures)]);
-    html.raw("<h2>Costs</h2>\n");
-    with(&tables, &["Costs"]).iter().for_each(|table| _ = html.table(table));
-    picture_of(&mut html, picture::budget(&[(name, &figures.budget_curve)]), &with(&tables, &["Budget"]));
-    results(&mut html, &report.results);
-    arms(&mut html, std::iter::once(&report.arm));
-    footer(&mut html, &report.head);
-    html.page(&format!("Benchmark of {name}"))
+    html.raw("<header>\n");
+    Section::ALL.iter().for_each(|section| draw(&mut html, report, *section));
+    let names: Vec<&str> = report.arms().iter().map(|(arm, _)| arm.name.as_str()).collect();
+    html.page(&match report {
+        RunReport::Benchmark(_) => format!("Benchmark of {}", names.join(", ")),
+        RunReport::Compare(_) => format!("Comparison of {}", names.join(", ")),
+    })
 }
 
-/// The page of a comparison.
-#[must_use]
-pub fn compare(report: &CompareReport) -> String {
-    let mut html = Html::default();
-    html.raw("<header>\n<h1>Comparison</h1>\n");
-    for pair in &report.pairs {
-        verdict(&mut html, pair);
+fn draw(html: &mut Html, report: &RunReport, section: Section) {
+    let (benchmark, compare) = report.split();
+    let own = tables::of(report, section);
+    let figures: Vec<(&str, &Figures)> =
+        report.arms().into_iter().map(|(arm, figures)| (arm.name.as_str(), figures)).collect();
+    match section {
+        Section::Verdict => match report {
+            RunReport::Benchmark(report) => headline(html, report),
+            RunReport::Compare(report) => {
+                html.raw("<h1>Comparison</h1>\n");
+                report.pairs.iter().for_each(|pair| verdict(html, pair));
+            }
+        },
+        Section::Notes => notes(html, report.basis()),
+        Section::Suite => {
+            about(html, report.head(), report.basis());
+            html.raw("</header>\n");
+        }
+        Section::RightAnswers => {
+            if let Some(benchmark) = benchmark {
+                let all = [own, tables::of(report, Section::Slices)].concat();
+                html.raw("<h2>Right answers</h2>\n").figure(&picture::shares(benchmark), &all);
+            }
+        }
+        Section::Arms => titled(html, "<h2>Arms</h2>\n", None, &own),
+        Section::Pareto => {
+            if let Some(compare) = compare {
+                html.raw("<div class=\"pictures\">\n");
+                picture::cost(compare).iter().for_each(|picture| _ = html.figure(picture, &[]));
+                html.raw("</div>\n");
+            }
+        }
+        Section::Pairs => {
+            titled(html, "<h2>Differences</h2>\n", None, &own);
+            for pair in compare.iter().flat_map(|compare| &compare.pairs) {
+                differences(html, pair, report.rows());
+            }
+        }
+        Section::Ends => titled(html, "<h2>Ends and errors</h2>\n", picture::errors(&figures), &own),
+        Section::Costs => titled(html, "<h2>Costs</h2>\n", None, &own),
+        // Each pair has them in its article; the slices of one arm are in the picture of its right answers.
+        Section::OneMoreRight | Section::RulesOfPairs | Section::Slices | Section::Flipped => {}
+        Section::Confidence => confidence(html, &figures),
+        Section::Budget => {
+            let curves: Vec<_> =
+                figures.iter().map(|(name, figures)| (*name, figures.budget_curve.as_slice())).collect();
+            titled(html, "<h2>Budget</h2>\n", picture::budget(&curves), &own);
+        }
+        // The page of a comparison shows the answers that differ, in the articles of the pairs.
+        Section::Answers => benchmark.iter().for_each(|report| results(html, &report.results)),
+        Section::Setup => {
+            titled(html, "<h2>What was run</h2>\n", None, &own);
+            for (arm, _) in report.arms() {
+                html.fold(&format!("Settings of {}", arm.name), |html| {
+                    _ = html.tagged("<pre>", &format!("{:#}", arm.settings), "</pre>\n");
+                });
+            }
+            footer(html, report.head());
+        }
     }
-    notes(&mut html, &report.basis);
-    about(&mut html, &report.head, &report.basis);
-    html.raw("</header>\n");
-    let tables = text::compare(report);
-    html.raw("<h2>Arms</h2>\n");
-    with(&tables, &["Arms"]).iter().for_each(|table| _ = html.table(table));
-    html.raw("<div class=\"pictures\">\n");
-    picture::cost(report).iter().for_each(|picture| _ = html.figure(picture, &[]));
-    html.raw("</div>\n<h2>Differences</h2>\n");
-    with(&tables, &["Pairs"]).iter().for_each(|table| _ = html.table(table));
-    for pair in &report.pairs {
-        differences(&mut html, pair, report, &tables);
-    }
-    let figures: Vec<(&str, &Figures)> = report.arms.iter().map(|arm| (arm.arm.name.as_str(), &arm.figures)).collect();
-    html.raw("<h2>Ends and errors</h2>\n");
-    picture_of(&mut html, picture::errors(&figures), &with(&tables, &["How the searches ended"]));
-    confidence(&mut html, &figures);
-    html.raw("<h2>Budget</h2>\n");
-    let curves: Vec<_> = figures.iter().map(|(name, figures)| (*name, figures.budget_curve.as_slice())).collect();
-    picture_of(&mut html, picture::budget(&curves), &with(&tables, &["Share right at equal budget"]));
-    arms(&mut html, report.arms.iter().map(|arm| &arm.arm));
-    footer(&mut html, &report.head);
-    let names: Vec<&str> = report.arms.iter().map(|arm| arm.arm.name.as_str()).collect();
-    html.page(&format!("Comparison of {}", names.join(", ")))
 }
 
-/// The tables whose titles begin so.
-fn with<'a>(tables: &'a [Table], titles: &[&str]) -> Vec<&'a Table> {
-    tables.iter().filter(|table| titles.iter().any(|title| table.title.starts_with(title))).collect()
-}
-
-fn picture_of(html: &mut Html, picture: Option<picture::Picture>, tables: &[&Table]) {
+/// Adds a heading with a picture and its tables, or with the tables alone. Adds nothing where there is neither.
+fn titled(html: &mut Html, heading: &'static str, picture: Option<picture::Picture>, tables: &[Table]) {
     match picture {
-        Some(picture) => _ = html.figure(&picture, tables),
-        None => tables.iter().for_each(|table| _ = html.table(table)),
+        Some(picture) => _ = html.raw(heading).figure(&picture, tables),
+        None if tables.is_empty() => {}
+        None => {
+            html.raw(heading);
+            tables.iter().for_each(|table| _ = html.table(&table.columns, &table.rows));
+        }
     }
+}
+
+fn headline(html: &mut Html, report: &BenchmarkReport) {
+    let (share, outcomes) = (&report.figures.share, &report.figures.outcomes);
+    html.tagged("<h1>Benchmark of ", &report.arm.name, "</h1>\n");
+    html.tagged("<p class=\"headline\"><strong>", &percent(share.share), " right</strong> of ");
+    html.text(&counted(share.of, outcomes.not_graded));
+    html.tagged(" <span class=\"faint\">(95 % interval ", &percents(share.interval), ")</span></p>\n");
 }
 
 fn verdict(html: &mut Html, pair: &PairReport) {
@@ -123,14 +144,12 @@ fn about(html: &mut Html, head: &ReportHead, basis: &Basis) {
     html.tagged(", SHA-256 ", &suite.digest, "<br>Rule ").text(&rule(&basis.rule)).raw("</p>\n");
 }
 
-fn differences(html: &mut Html, pair: &PairReport, report: &CompareReport, tables: &[Table]) {
-    let name = format!("{} against {}", pair.second, pair.first);
-    html.tagged("<article>\n<h3>", &name, "</h3>\n");
-    let titles: Vec<String> =
-        ["By rule", "Slices", "One more right answer"].iter().map(|title| format!("{title}: {name}")).collect();
-    let own: Vec<&Table> = tables.iter().filter(|table| titles.contains(&table.title)).collect();
+fn differences(html: &mut Html, pair: &PairReport, rows: &[ResultRow]) {
+    html.tagged("<article>\n<h3>", &format!("{} against {}", pair.second, pair.first), "</h3>\n");
+    let more = tables::one_more_right(pair).into_iter();
+    let own: Vec<Table> = more.chain([tables::pair_rules(pair), tables::pair_slices(pair)]).collect();
     html.figure(&picture::differences(pair), &own);
-    html.figure(&picture::strip(pair, &report.results), &[]);
+    html.figure(&picture::strip(pair, rows), &[]);
     flipped(html, pair);
     html.raw("</article>\n");
 }
@@ -177,13 +196,10 @@ fn confidence(html: &mut Html, arms: &[(&str, &Figures)]) {
     html.raw("<h2>Confidence</h2>\n<div class=\"pictures\">\n");
     for (name, calibration) in &with {
         if let Some(calibration) = calibration {
-            html.figure(
-                &picture::reliability(name, calibration),
-                &text::confidence(calibration).iter().collect::<Vec<_>>(),
-            );
+            html.figure(&picture::reliability(name, calibration), &tables::confidence(calibration));
         }
     }
-    picture_of(html, picture::risk(&with), &[]);
+    picture::risk(&with).iter().for_each(|picture| _ = html.figure(picture, &[]));
     html.raw("</div>\n");
 }
 
@@ -250,23 +266,6 @@ fn result(html: &mut Html, row: &ResultRow) {
         );
     });
     html.raw("</td></tr>\n");
-}
-
-fn arms<'a>(html: &mut Html, arms: impl Iterator<Item = &'a Arm>) {
-    html.raw("<h2>What was run</h2>\n");
-    let mut table = Table::new("Plugins", ["arm", "strategy", "role", "plugin", "SHA-256"]);
-    let mut settings = Vec::new();
-    for arm in arms {
-        for plugin in &arm.plugins {
-            let cells = [&arm.name, &arm.strategy, &plugin.role, &plugin.source, &plugin.digest];
-            table.rows.push(cells.map(|cell| serde_json::Value::from(cell.as_str())).to_vec());
-        }
-        settings.push((&arm.name, format!("{:#}", arm.settings)));
-    }
-    html.table(&table);
-    for (name, settings) in settings {
-        html.fold(&format!("Settings of {name}"), |html| _ = html.tagged("<pre>", &settings, "</pre>\n"));
-    }
 }
 
 fn footer(html: &mut Html, head: &ReportHead) {

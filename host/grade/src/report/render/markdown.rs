@@ -1,46 +1,90 @@
-//! GitHub's Markdown, for pull requests and files: the verdict first, then a table, details folded.
+//! GitHub's Markdown, for pull requests and files: the verdict, the main tables, and folded details.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use syrch_core::text::escape::{self as escapes, clipped, fenced, markdown as escape};
 
-use super::text::{self, Table};
+use super::tables::{self, Table};
 use super::words::{
     UNKNOWN, capital, count, counted, decimal, dollars, of_answers, of_rows, percent, percents, rule, status, time,
 };
 use crate::Verdict;
 use crate::report::sentence::in_brackets;
 use crate::report::{
-    Basis, BenchmarkReport, CompareReport, Flipped, GridReport, PairReport, ReportHead, ResultRow, RightOne,
+    Basis, BenchmarkReport, CompareReport, Flipped, GridReport, PairReport, ReportHead, ResultRow, RightOne, RunReport,
+    Section,
 };
 use crate::rules::Rule;
 
-/// A comment on GitHub holds 65,536 characters: flipped questions are shown up to here, with room for the end.
+/// A comment on GitHub holds 65,536 characters: folded parts are added up to here, which leaves space for the end of the last one.
 const LONGEST: usize = 60_000;
 /// Characters of one statement or question among the details.
 const STATEMENT: usize = 2_000;
 
-/// A benchmark: figures, details, and last a table of every answer with the columns of syrch 0.1.2 and the line `**Passed:** x/y`.
+/// A report: the verdict and the main tables, then the details, folded. A benchmark ends with the line `**Passed:** x/y` and a table of every
+/// answer, both as syrch 0.1.2 writes them. A comparison has at most 65,536 bytes, which fit into a comment on GitHub.
 #[must_use]
-pub fn benchmark(report: &BenchmarkReport) -> String {
+pub fn document(report: &RunReport) -> String {
+    let mut out = String::new();
+    Section::ALL.iter().for_each(|section| write(&mut out, report, *section));
+    out
+}
+
+fn write(out: &mut String, report: &RunReport, section: Section) {
+    let (benchmark, compare) = report.split();
+    match section {
+        Section::Verdict => match report {
+            RunReport::Benchmark(report) => headline(out, report),
+            RunReport::Compare(report) => {
+                *out += "## Comparison\n\n";
+                report.pairs.iter().for_each(|pair| *out += &format!("- {}\n", escape(&capital(&pair.verdict))));
+                out.push('\n');
+            }
+        },
+        Section::Notes => notes(out, report.basis()),
+        Section::Suite => about(out, report.head(), report.basis()),
+        Section::RightAnswers | Section::Arms | Section::Pairs => {
+            tables::of(report, section).iter().for_each(|one| *out += &format!("{}\n", table(one)));
+        }
+        Section::Pareto => compare.iter().for_each(|report| pareto(out, report)),
+        Section::Ends
+        | Section::Costs
+        | Section::OneMoreRight
+        | Section::RulesOfPairs
+        | Section::Slices
+        | Section::Confidence
+        | Section::Budget => {
+            let most = if compare.is_some() { LONGEST } else { usize::MAX };
+            for one in tables::of(report, section) {
+                let body = table(&one);
+                if out.len() + body.len() < most {
+                    fold(out, &one.title, &body);
+                }
+            }
+        }
+        Section::Flipped => compare.iter().flat_map(|report| &report.pairs).for_each(|pair| flipped(out, pair)),
+        Section::Answers => {
+            if let Some(report) = benchmark {
+                let share = &report.figures.share;
+                *out += &format!("**Passed:** {}/{}\n\n{}", share.right, share.of, results(&report.results));
+            }
+        }
+        // The page and the JSON document have it.
+        Section::Setup => {}
+    }
+}
+
+fn headline(out: &mut String, report: &BenchmarkReport) {
     let share = &report.figures.share;
-    let mut out = format!("## Benchmark of {}\n\n", escape(&report.arm.name));
-    out += &format!(
-        "**{} right** of {} under {} (95 % interval {}).\n\n",
+    *out += &format!(
+        "## Benchmark of {}\n\n**{} right** of {} under {} (95 % interval {}).\n\n",
+        escape(&report.arm.name),
         percent(share.share),
         counted(share.of, report.figures.outcomes.not_graded),
         escape(&report.basis.rule),
         percents(share.interval)
     );
-    notes(&mut out, &report.basis);
-    let tables = text::benchmark(report);
-    let (shown, folded) = tables.split_at(2.min(tables.len()));
-    shown.iter().for_each(|one| out += &format!("{}\n", table(one)));
-    folded.iter().for_each(|one| fold(&mut out, &one.title, &table(one)));
-    about(&mut out, &report.head, &report.basis);
-    out += &format!("**Passed:** {}/{}\n\n", share.right, share.of);
-    out + &results(&report.results)
 }
 
 /// The table of syrch 0.1.2.
@@ -76,30 +120,6 @@ fn yes_no(is_so: Option<bool>) -> &'static str {
 fn columns(row: &ResultRow) -> &'static str {
     let says_so = |rule: &Rule| rule.counts_columns() && row.verdicts.get(rule.name()) == Some(&Verdict::Right);
     if row.rows.is_some_and(|rows| rows > 0) && Rule::all().iter().any(says_so) { "yes" } else { UNKNOWN }
-}
-
-/// A comparison, short enough for a comment: sentences, the arms, the pairs; the rest folded.
-#[must_use]
-pub fn compare(report: &CompareReport) -> String {
-    let mut out = "## Comparison\n\n".to_owned();
-    for pair in &report.pairs {
-        out += &format!("- {}\n", escape(&capital(&pair.verdict)));
-    }
-    out.push('\n');
-    notes(&mut out, &report.basis);
-    let tables = text::compare(report);
-    let (shown, folded) = tables.split_at(2.min(tables.len()));
-    shown.iter().for_each(|one| out += &format!("{}\n", table(one)));
-    pareto(&mut out, report);
-    about(&mut out, &report.head, &report.basis);
-    for one in folded {
-        let body = table(one);
-        if out.len() + body.len() < LONGEST {
-            fold(&mut out, &one.title, &body);
-        }
-    }
-    report.pairs.iter().for_each(|pair| flipped(&mut out, pair));
-    out
 }
 
 fn pareto(out: &mut String, report: &CompareReport) {
@@ -174,7 +194,7 @@ pub fn grid(report: &GridReport) -> String {
         );
     }
     notes(&mut out, &report.basis);
-    out += &table(&text::grid(report));
+    out += &table(&tables::grid(report));
     out.push('\n');
     about(&mut out, &report.head, &report.basis);
     out.truncate(out.trim_end().len());

@@ -1,11 +1,10 @@
-//! What is rendered from the documents: one file per way of writing. Whatever reaches them comes from a suite, a model or a plugin and is
-//! not trusted.
+//! The formats of reports, a file for each; `tables` makes the tables that several of them show. Texts in a report come from a suite, a model
+//! or a plugin, so every renderer escapes them.
 
 pub mod csv;
 pub mod html;
 pub mod markdown;
-mod page;
 pub mod parquet;
 mod rows;
-pub mod text;
+pub mod tables;
 pub(crate) mod words;

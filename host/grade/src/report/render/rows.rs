@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Truth,
 }
 
-/// A column.
+/// One column of the table of answers.
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
@@ -71,7 +71,7 @@ pub(crate) fn rules(rows: &[ResultRow]) -> BTreeSet<&str> {
     rows.iter().flat_map(|row| row.verdicts.keys().map(String::as_str)).collect()
 }
 
-/// A verdict's name.
+/// The verdict as the table of answers spells it.
 pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Right => "right",

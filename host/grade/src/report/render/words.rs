@@ -1,4 +1,4 @@
-//! Figures as people read them.
+//! Figures as texts for people.
 
 use crate::report::{Partial, ResultRow};
 use crate::rules::Rule;

@@ -46,10 +46,10 @@ fn a_benchmark_by_hand() {
     let curve: Vec<_> = figures.budget_curve.iter().map(|point| (point.calls, point.right, point.of)).collect();
     assert_eq!(curve, [(1, 1, 4), (6, 2, 4)]);
     assert_eq!((report.head.suite.asked, report.head.suite.gold_faults, report.basis.partial.is_none()), (6, 1, true));
-    assert_eq!(report.basis.warnings[0], "1 question counts for nobody: the expected answer could not be had");
+    assert_eq!(report.basis.warnings[0], "1 question does not count: the expected answer is not available");
     assert_eq!(
         report.basis.warnings[1],
-        "1 of 6 searches of `a` failed (model): they count as wrong, whatever was to blame"
+        "1 of 6 searches of `a` failed (model): they count as wrong, whatever the cause"
     );
 }
 
@@ -254,14 +254,14 @@ fn who_is_beaten_is_not_on_the_pareto_edge() {
         let verdict = |right: u64| if place < right { Right } else { Wrong };
         graded.extend([
             answer("good", place, verdict(9)),
-            answer("dear", place, verdict(8)),
+            answer("expensive", place, verdict(8)),
             answer("cheap", place, verdict(5)),
         ]);
         graded[place as usize * 3 + 1].cost.calls = 2;
         graded[place as usize * 3 + 2].cost.calls = 0;
         graded[place as usize * 3 + 2].cost.usd = None;
     }
-    let report = CompareReport::new(&header(&["good", "dear", "cheap"], 10), &graded, "bag-v1", &QUICK);
+    let report = CompareReport::new(&header(&["good", "expensive", "cheap"], 10), &graded, "bag-v1", &QUICK);
     assert_eq!(report.pareto.calls.unwrap(), ["good", "cheap"]);
     // Without a call nothing was paid, so the price is known.
     assert_eq!(report.pareto.usd.unwrap(), ["good", "cheap"]);

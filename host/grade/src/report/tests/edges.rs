@@ -1,10 +1,10 @@
-//! Runs that nobody wants, and texts that want something: everything is rendered of everything.
+//! Empty, failed and hostile runs: every format of every report.
 
 use super::made::{self, SKILLS, Skill, answer, fail, header};
 use super::markup;
 use crate::Verdict::{self, Excluded, Right, Wrong};
-use crate::report::render::{csv, html, markdown, parquet, text};
-use crate::report::{BenchmarkReport, CompareOptions, CompareReport, GridReport};
+use crate::report::render::{csv, html, markdown, parquet, tables};
+use crate::report::{BenchmarkReport, CompareOptions, CompareReport, GridReport, RunReport, Section};
 use crate::run::{EarlierTries, End, Graded, Header, Judged};
 
 const QUICK: CompareOptions = CompareOptions { seed: None, resamples: 200 };
@@ -14,19 +14,23 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
     let benchmark = BenchmarkReport::new(header, graded, "bag-v1");
     let compare = CompareReport::new(header, graded, "bag-v1", &QUICK);
     let grid = GridReport::new(header, graded, "bag-v1", &Default::default());
-    let pages = [html::benchmark(&benchmark), html::compare(&compare)];
+    let reports: [RunReport; 2] = [benchmark.into(), compare.clone().into()];
+    let pages = reports.each_ref().map(html::page);
     for page in &pages {
         let elements = markup::elements(page);
         assert_eq!(elements.iter().filter(|(name, _)| name == "h1").count(), 1);
         assert!(!page.contains("NaN") && !page.contains("inf "), "a figure that is none");
     }
-    for table in text::benchmark(&benchmark).iter().chain(&text::compare(&compare)).chain(&[text::grid(&grid)]) {
+    let of =
+        |report: &RunReport| Section::ALL.iter().flat_map(|section| tables::of(report, *section)).collect::<Vec<_>>();
+    for table in reports.iter().flat_map(of).chain([tables::grid(&grid)]) {
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
     }
     let json = serde_json::to_string(&compare).unwrap();
     assert_eq!(serde_json::from_str::<CompareReport>(&json).unwrap(), compare, "a number that JSON does not hold");
     assert!(parquet::parquet(&compare.results).unwrap().starts_with(b"PAR1"));
-    let mut all = vec![markdown::benchmark(&benchmark), markdown::compare(&compare), csv::csv(&compare.results)];
+    let mut all = reports.iter().map(markdown::document).collect::<Vec<_>>();
+    all.push(csv::csv(&compare.results));
     all.extend(grid.files().map(|(_, text)| text));
     all.extend(pages);
     (compare, all)
@@ -38,7 +42,7 @@ fn columns_are_known_by_rules_that_count_them() {
         let mut one = answer("a", 0, Wrong);
         one.rows = Some(rows);
         one.verdicts.insert(rule.to_owned(), Judged { verdict: Right, fingerprint: None });
-        let text = markdown::benchmark(&BenchmarkReport::new(&header(&["a"], 1), &[one], "bag-v1"));
+        let text = markdown::document(&BenchmarkReport::new(&header(&["a"], 1), &[one], "bag-v1").into());
         text.lines().last().unwrap().split(" | ").nth(4).unwrap().to_owned()
     };
     for rule in ["bag-v1", "bird-ex", "spider-ex", "strict"] {
@@ -60,7 +64,7 @@ fn no_question_and_no_arm() {
     let (compare, texts) = everything(&header(&["a", "b"], 0), &[]);
     assert_eq!((compare.pairs[0].questions, compare.pairs[0].difference, compare.basis.partial), (0, None, None));
     assert!(texts[0].contains("**Passed:** 0/0"));
-    let (compare, _) = everything(&header(&[], 3), &[answer("stranger", 0, Right)]);
+    let (compare, _) = everything(&header(&[], 3), &[answer("unknown", 0, Right)]);
     assert!(compare.arms.is_empty() && compare.results.is_empty());
 }
 
@@ -72,7 +76,7 @@ fn one_question() {
     assert_no_slips(&texts);
 }
 
-/// What is one is not told as many.
+/// No plural follows the number 1.
 fn assert_no_slips(texts: &[String]) {
     let nouns = [
         "questions",
@@ -91,7 +95,7 @@ fn assert_no_slips(texts: &[String]) {
     ];
     for text in texts {
         for noun in nouns {
-            // `11 questions` and `1.1 questions` are well said.
+            // `11 questions` and `1.1 questions` are right.
             let slip = format!("1 {noun}");
             let is_one = |at: usize| !text[..at].ends_with(|c: char| c.is_ascii_digit() || c == '.');
             let found = text.match_indices(&slip).find(|(at, _)| is_one(*at));
@@ -123,7 +127,7 @@ fn one_of_everything() {
 }
 
 #[test]
-fn all_right_all_wrong_none_to_tell() {
+fn all_right_all_wrong_all_excluded() {
     for (verdict, right, of) in [(Right, 30, 30), (Wrong, 0, 30), (Excluded, 0, 0)] {
         let (header, mut graded) = uniform(30, verdict);
         graded.iter_mut().for_each(|one| one.confidence = Some(0.5));
@@ -151,7 +155,7 @@ fn everything_failed_and_nothing_is_known() {
 }
 
 #[test]
-fn no_expected_answer_could_be_had() {
+fn no_expected_answer_is_available() {
     let (header, mut graded) = uniform(10, Right);
     for one in &mut graded {
         one.verdicts.clear();
@@ -159,7 +163,7 @@ fn no_expected_answer_could_be_had() {
     }
     let (compare, _) = everything(&header, &graded);
     assert_eq!((compare.head.suite.gold_faults, compare.arms[0].figures.share.of), (10, 0));
-    assert_eq!(compare.basis.warnings[0], "10 questions count for nobody: the expected answer could not be had");
+    assert_eq!(compare.basis.warnings[0], "10 questions do not count: the expected answer is not available");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn one_database_is_said_to_be_one() {
         "{}",
         report.pairs[0].verdict
     );
-    assert_eq!(report.basis.warnings, ["all questions are of one database: nothing is said about others"]);
+    assert_eq!(report.basis.warnings, ["all questions are of one database: the results may not hold for others"]);
     assert_eq!(report.pairs[0].decision, Decision::Better);
 }
 
@@ -115,7 +115,7 @@ fn stopping_early_is_decided_by_the_e_process() {
         pair.verdict
     );
     assert!(pair.verdict.ends_with("; the run ended after 180 of 600 answers"), "{}", pair.verdict);
-    assert_eq!(report.basis.partial.unwrap().why, "stopped early, as it was told to: the e-process had decided");
+    assert_eq!(report.basis.partial.unwrap().why, "stopped early, as requested: the e-process had decided");
     let (mut header, graded) = two(0, 7, 300);
     header.stop_early = true;
     let pair = CompareReport::new(&header, &graded, "bag-v1", &early).pairs.remove(0);
@@ -175,7 +175,7 @@ fn a_simulation_that_is_too_good_is_flagged() {
 fn nothing_compared_shows_nothing() {
     let report =
         CompareReport::new(&header(&["a", "b"], 5), &[answer("a", 0, Right)], "bag-v1", &CompareOptions::default());
-    assert!(report.pairs[0].verdict.starts_with("nothing can be said: no question counts for both `a` and `b`"));
+    assert!(report.pairs[0].verdict.starts_with("no comparison is possible: no question counts for both `a` and `b`"));
     assert_eq!(fails(&report), [false, false, true, true, true]);
     let alone = CompareReport::new(&header(&["a"], 5), &[], "bag-v1", &CompareOptions::default());
     assert_eq!(fails(&alone), [false, false, true, true, true]);
@@ -189,8 +189,8 @@ fn where_searches_failed_nothing_is_said_and_no_gate_passes() {
     let report = compare(&graded);
     assert_eq!(
         report.pairs[0].verdict,
-        "48 of 48 searches of `a` failed (replay-miss): nothing can be said; 48 of 48 searches of `b` failed \
-         (replay-miss): nothing can be said"
+        "48 of 48 searches of `a` failed (replay-miss): the figures mean nothing; 48 of 48 searches of `b` failed \
+         (replay-miss): the figures mean nothing"
     );
     assert_eq!(
         (report.pairs[0].decision, all_failed(&graded).map(|all| all.class)),
@@ -223,18 +223,18 @@ fn what_fails_a_gate_is_warned_of() {
 }
 
 #[test]
-fn of_equally_frequent_failures_the_first_by_name_is_told() {
+fn of_equally_frequent_failures_the_first_by_name_is_reported() {
     let (_, mut graded) = two(0, 0, 3);
     for (one, class) in graded.iter_mut().zip(["sql", "model", "sql", "model", "budget", "sql"]) {
         super::made::fail(one, crate::run::End::Failed, class);
     }
-    let told = |graded: &[Graded]| all_failed(graded).map(|all| (all.class.to_owned(), all.count));
-    assert_eq!(told(&graded), Some(("sql".to_owned(), 3)));
-    assert_eq!(told(&graded[..4]), Some(("model".to_owned(), 2)));
+    let reported = |graded: &[Graded]| all_failed(graded).map(|all| (all.class.to_owned(), all.count));
+    assert_eq!(reported(&graded), Some(("sql".to_owned(), 3)));
+    assert_eq!(reported(&graded[..4]), Some(("model".to_owned(), 2)));
     assert_eq!(all_failed(&graded[..4]).and_then(|all| all.message), Some("the model did not answer"));
     graded.iter_mut().for_each(|one| one.fault = None);
-    assert_eq!(told(&graded), Some(("unknown".to_owned(), 6)));
-    assert_eq!(told(&[]), None);
+    assert_eq!(reported(&graded), Some(("unknown".to_owned(), 6)));
+    assert_eq!(reported(&[]), None);
 }
 
 #[test]

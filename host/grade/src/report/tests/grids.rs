@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::made::{answer, header};
 use crate::Verdict::{Right, Wrong};
-use crate::report::render::text;
+use crate::report::render::tables;
 use crate::report::{Band, GridReport};
 use crate::run::{Graded, Judged};
 
@@ -52,7 +52,7 @@ fn cells_are_shown_as_they_are_ranked() {
     let mut made = report(&made([10, 30, 29, 5]));
     assert_eq!(names(&made), ["cell-2", "cell-3", "cell-1", "cell-4"]);
     assert_eq!(made.cells[0].name, "cell-1");
-    let shown = text::grid(&made);
+    let shown = tables::grid(&made);
     assert_eq!(shown.rows.iter().map(|row| row[0].as_str().unwrap()).collect::<Vec<_>>(), names(&made));
     // Of equal ones that with the fewest calls is first, also where calls are left out.
     let mut graded = self::made([30, 30, 30, 5]);
@@ -82,7 +82,7 @@ fn cells_have_their_band_what_was_timed_and_what_was_fuzzed() {
     assert_eq!((report.best.as_deref(), report.basis.partial.is_none()), (Some("cell-2"), true));
     assert!(report.basis.warnings.iter().any(|one| one.starts_with("over 2 seeds `cell-1` has 25.0 to 50.0 % right")));
     report.with_timings(&BTreeMap::from([("cell-1".to_owned(), 80.0)]), 3);
-    let table = text::grid(&report);
+    let table = tables::grid(&report);
     assert_eq!(table.columns[10..], ["over 2 seeds", "fuzzed", "R-VES (each pair timed 3 times)"]);
     assert_eq!(table.rows[0][10..], ["75.0 to 100.0 %", "1 of 4", "–"].map(|text| json!(text)));
     assert_eq!(table.rows[1][10..], ["25.0 to 50.0 %", "1 of 4", "80.0 %"].map(|text| json!(text)));
@@ -130,7 +130,7 @@ fn a_grid_without_cells_has_no_best() {
     assert_eq!((empty.best.as_deref(), empty.best_cell()), (None, None));
     assert!(empty.files()[3].1.contains("No cell was tried."));
     assert_eq!(empty.files()[2].1, "null\n");
-    // Where cells were tried and none of them answered, nobody says that none was tried.
+    // Cells that were tried without an answer differ from no cells.
     let mut made = report(&made([0; 4]));
     made.best = None;
     assert!(made.files()[3].1.contains("\n\nNo cell has an answer.\n\n"), "{}", made.files()[3].1);

@@ -19,14 +19,14 @@ fn small() -> (Header, Vec<Graded>) {
 #[test]
 fn markdown_for_a_pull_request() {
     let (header, graded) = small();
-    let text = markdown::compare(&CompareReport::new(&header, &graded, "bag-v1", &QUICK));
+    let text = markdown::document(&CompareReport::new(&header, &graded, "bag-v1", &QUICK).into());
     assert_eq!(text, include_str!("compare.md"), "\n{text}");
 }
 
 #[test]
-fn markdown_with_the_founding_columns() {
+fn markdown_with_the_columns_of_syrch_0_1_2() {
     let (header, graded) = small();
-    let text = markdown::benchmark(&BenchmarkReport::new(&header, &graded, "bag-v1"));
+    let text = markdown::document(&BenchmarkReport::new(&header, &graded, "bag-v1").into());
     assert_eq!(text, include_str!("benchmark.md"), "\n{text}");
     assert!(text.contains("| ID | Status | Exact | Rows | Cols | Conf | Tokens | Time |"));
 }
@@ -95,8 +95,8 @@ fn an_empty_parquet_file_has_its_columns() {
 #[test]
 fn pages_ask_for_nothing() {
     let (header, graded) = made::run(&SKILLS, 60);
-    let benchmark = html::benchmark(&BenchmarkReport::new(&header, &graded, "bag-v1"));
-    let compare = html::compare(&CompareReport::new(&header, &graded, "bag-v1", &QUICK));
+    let benchmark = html::page(&BenchmarkReport::new(&header, &graded, "bag-v1").into());
+    let compare = html::page(&CompareReport::new(&header, &graded, "bag-v1", &QUICK).into());
     for page in [&benchmark, &compare] {
         assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'"));
         let page = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");

@@ -11,7 +11,7 @@ fn options(workers: usize, early: StopEarly) -> Options {
     Options { stop_early: Some(early), ..with_workers(workers) }
 }
 
-/// Where a run stops, by looking at all of its answers.
+/// The question at which a run stops, computed from all of its answers.
 fn expected(whole: &RunRecord, arms: [&str; 2], lead: u64) -> Early {
     let verdict = |place: u64, arm: &str| {
         whole.graded.iter().find(|graded| graded.place == place && graded.arm == arm).unwrap().verdict("bag-v1")
@@ -47,20 +47,24 @@ async fn it_stops_at_the_same_question_whatever_ends_first() {
     let kept: Vec<Graded> = whole.graded.iter().filter(|graded| counted(graded)).cloned().collect();
     for (seed, workers) in [("1", 1), ("2", 3), ("3", 8), ("4", 16)] {
         let place = tempfile::tempdir().unwrap();
-        let answerer = shaky(seed);
+        let system = shaky(seed);
         let options = options(workers, ahead_by(4, 0, 2));
-        let finished = run(place.path(), &header, Arc::clone(&answerer), &options).await.unwrap();
-        assert!(matches!(&finished.stopped, Some(Stopped::Early(told)) if *told == early), "{:?}", finished.stopped);
+        let finished = run(place.path(), &header, Arc::clone(&system), &options).await.unwrap();
+        assert!(
+            matches!(&finished.stopped, Some(Stopped::Early(reported)) if *reported == early),
+            "{:?}",
+            finished.stopped
+        );
         let record = without_times(read(place.path()).unwrap());
         assert_eq!((&record.graded, record.stopped.as_ref(), record.is_whole()), (&kept, Some(&early), true));
         assert_eq!(kept.len() as u64 + record.ahead, finished.progress.done);
         assert!(workers == 1 || record.ahead > 0, "nothing ran ahead with {workers}");
-        assert!((answerer.asked().len() as u64) <= finished.progress.done + workers as u64);
+        assert!((system.asked().len() as u64) <= finished.progress.done + workers as u64);
         // Going on changes nothing.
         let before = std::fs::read(place.path().join("results.jsonl")).unwrap();
         let again = shaky(seed);
         let finished = run(place.path(), &header, Arc::clone(&again), &options).await.unwrap();
-        assert!(matches!(finished.stopped, Some(Stopped::Early(told)) if told == early));
+        assert!(matches!(finished.stopped, Some(Stopped::Early(reported)) if reported == early));
         assert!(again.asked().is_empty() && std::fs::read(place.path().join("results.jsonl")).unwrap() == before);
     }
 }
@@ -80,7 +84,7 @@ async fn a_killed_comparison_stops_where_an_unkilled_one_does() {
         drop(RunFolder::create(cut.path(), &header).unwrap());
         std::fs::write(cut.path().join("results.jsonl"), &log[..end]).unwrap();
         let finished = run(cut.path(), &header, shaky("6"), &options).await.unwrap();
-        assert!(matches!(finished.stopped, Some(Stopped::Early(told)) if told == early));
+        assert!(matches!(finished.stopped, Some(Stopped::Early(reported)) if reported == early));
         let again = without_times(read(cut.path()).unwrap());
         assert_eq!((&again.graded, &again.stopped), (&record.graded, &record.stopped));
         let listed = Runs::new(cut.path().parent().unwrap().into()).find(cut.path().to_str().unwrap()).unwrap();
@@ -97,7 +101,7 @@ async fn without_the_rule_it_goes_on_to_the_end() {
     let finished = run(place.path(), &header, shaky("8"), &with_workers(4)).await.unwrap();
     assert!(finished.stopped.is_none());
     assert_eq!(without_times(read(place.path()).unwrap()), undisturbed(&header).await);
-    // One that never is decided comes to its end too.
+    // A comparison that is never decided ends as well.
     let place = tempfile::tempdir().unwrap();
     let finished = run(place.path(), &header, shaky("9"), &options(4, ahead_by(500, 0, 1))).await.unwrap();
     assert!(finished.stopped.is_none() && read(place.path()).unwrap().is_whole());
@@ -134,15 +138,15 @@ async fn a_stop_that_rested_on_failures_is_taken_back_when_they_are_made_again()
 #[tokio::test]
 async fn what_cannot_stop_early_says_so() {
     let two = header(&["a", "b"], 10);
-    let said = async |header: &Header, early: StopEarly| {
+    let message = async |header: &Header, early: StopEarly| {
         let place = tempfile::tempdir().unwrap();
         run(place.path(), header, Arc::new(Pretender::new()), &options(1, early)).await.unwrap_err().to_string()
     };
-    let begin = "the run `00112233445566ff` cannot go on: ";
+    let begin = "the run `00112233445566ff` cannot be resumed: ";
     let arms = format!("{begin}stopping early takes two different arms of the run");
-    assert_eq!(said(&two, ahead_by(1, 0, 2)).await, arms);
-    assert_eq!(said(&two, ahead_by(1, 1, 1)).await, arms);
+    assert_eq!(message(&two, ahead_by(1, 0, 2)).await, arms);
+    assert_eq!(message(&two, ahead_by(1, 1, 1)).await, arms);
     let shard = Header { shard: Some(Shard::new(1, 2).unwrap()), ..two };
     let shards = format!("{begin}a shard cannot stop early, because it does not see what the others find");
-    assert_eq!(said(&shard, ahead_by(1, 0, 1)).await, shards);
+    assert_eq!(message(&shard, ahead_by(1, 0, 1)).await, shards);
 }

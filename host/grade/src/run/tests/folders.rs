@@ -60,8 +60,8 @@ fn one_process_at_a_time_works_on_a_run() {
     let (_place, runs) = runs(&["ab10000000000000"]);
     let path = runs.find("last").unwrap().path;
     let held = RunFolder::resume(&path).unwrap();
-    let said = RunFolder::resume(&path).unwrap_err().to_string();
-    assert_eq!(said, "the run `ab10000000000000` is still going on in another process");
+    let message = RunFolder::resume(&path).unwrap_err().to_string();
+    assert_eq!(message, "the run `ab10000000000000` is still running in another process");
     let again = runs.create(held.header()).unwrap_err();
     assert!(matches!(again, RunError::Busy { .. }), "{again}");
     drop(held);
@@ -115,25 +115,25 @@ fn nobody_else_reads_a_run() {
 }
 
 #[test]
-fn what_is_no_run_is_told() {
+fn what_is_no_run_is_reported() {
     let (_place, runs) = runs(&["ab10000000000000"]);
     let path = runs.find("last").unwrap().path;
-    let said = |text: &str| {
+    let message = |text: &str| {
         fs::write(path.join("run.json"), text).unwrap();
-        let said = read(&path).unwrap_err().to_string();
-        assert_eq!(RunFolder::resume(&path).unwrap_err().to_string(), said);
-        said.replace(path.to_str().unwrap(), "RUN")
+        let message = read(&path).unwrap_err().to_string();
+        assert_eq!(RunFolder::resume(&path).unwrap_err().to_string(), message);
+        message.replace(path.to_str().unwrap(), "RUN")
     };
     assert_eq!(
-        said("{"),
-        "`RUN/run.json` is not what a run was begun with: EOF while parsing an object at line 1 column 1"
+        message("{"),
+        "`RUN/run.json` is not what a run was started with: EOF while parsing an object at line 1 column 1"
     );
-    assert_eq!(said("{}"), "`RUN/run.json` is not what a run was begun with: it has no `format`");
+    assert_eq!(message("{}"), "`RUN/run.json` is not what a run was started with: it has no `format`");
     assert_eq!(
-        said(r#"{"format": "syrch.run/2"}"#),
+        message(r#"{"format": "syrch.run/2"}"#),
         "the run `RUN/run.json` has the format `syrch.run/2`; this host reads `syrch.run/1`"
     );
-    assert!(said(r#"{"format": "syrch.run/1"}"#).ends_with("begun with: missing field `id`"));
+    assert!(message(r#"{"format": "syrch.run/1"}"#).ends_with("started with: missing field `id`"));
     fs::remove_file(path.join("run.json")).unwrap();
     assert!(read(&path).unwrap_err().to_string().contains("No such file"));
 }

@@ -1,4 +1,4 @@
-//! Real processes that are really killed: whatever the moment, the run ends as if nobody had.
+//! Real processes that are killed at any moment: the resumed run ends like an undisturbed one.
 
 use std::process::{Child, Command, Stdio};
 
@@ -16,7 +16,7 @@ fn compared() -> Header {
 }
 
 /// Takes a moment now and then, so that items end out of order and some hold the others up.
-fn answerer() -> Arc<Pretender> {
+fn system() -> Arc<Pretender> {
     let delay = |item: &Item| Duration::from_micros(chance(&item.arm_name, &item.question.id, "kill") % 6_000);
     Arc::new(Pretender::new().slow(delay))
 }
@@ -24,10 +24,10 @@ fn answerer() -> Arc<Pretender> {
 #[test]
 #[ignore = "one process of the test below, which starts it"]
 fn one_process() {
-    #[allow(clippy::disallowed_methods, reason = "how the test below tells its processes what to do")]
+    #[allow(clippy::disallowed_methods, reason = "the test below passes its processes their work so")]
     let path = std::env::var_os(WORKER).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
-    let finished = runtime.block_on(run(Path::new(&path), &compared(), answerer(), &with_workers(8))).unwrap();
+    let finished = runtime.block_on(run(Path::new(&path), &compared(), system(), &with_workers(8))).unwrap();
     assert!(finished.stopped.is_none());
 }
 
@@ -61,11 +61,11 @@ fn kill_one(path: &Path, random: &mut Pcg64) -> bool {
     !child.wait().unwrap().success()
 }
 
-/// Lets a process come to the end of the run.
+/// Runs a process to the end of the run.
 fn finish(path: &Path) {
     let output = start(path).wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    let message = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && message.contains("1 passed"), "{message}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Runs with answerers that only pretend: what they answer is a function of the arm and the question, so any two runs must agree.
+//! Runs with systems that only pretend: what they answer is a function of the arm and the question, so any two runs must agree.
 
 mod early;
 mod folders;
@@ -25,7 +25,7 @@ fn questions(number: u64) -> Vec<Arc<Question>> {
     let question = |place: u64| Question {
         id: format!("q{place}"),
         db: format!("db{}", place % 3),
-        engine: "sqlite".to_owned(),
+        engine: None,
         question: format!("How many are {place}?"),
         evidence: None,
         golds: vec![Gold::Sql(format!("SELECT {place}"))],
@@ -141,7 +141,7 @@ impl Pretender {
 }
 
 #[async_trait]
-impl Answerer for Pretender {
+impl SystemUnderTest for Pretender {
     type Fatal = String;
 
     async fn answer(&self, item: &Item) -> Answered<String> {
@@ -157,7 +157,6 @@ impl Answerer for Pretender {
     }
 }
 
-/// Notes what it is told.
 #[derive(Default)]
 struct Listener {
     resumed: Mutex<Vec<Resumed>>,
@@ -182,12 +181,12 @@ fn with_workers(workers: usize) -> Options {
 async fn run(
     path: &Path,
     header: &Header,
-    answerer: Arc<Pretender>,
+    system: Arc<Pretender>,
     options: &Options,
 ) -> Result<Finished<String>, RunError> {
     let mut folder = open(path, header);
     let plan = Plan::new(header, questions(header.suite.questions));
-    execute(&plan, &mut folder, answerer, options, &Silent, &Stop::new()).await
+    execute(&plan, &mut folder, system, options, &Silent, &Stop::new()).await
 }
 
 fn open(path: &Path, header: &Header) -> RunFolder {

@@ -16,8 +16,8 @@ fn cut(header: &Header, log: &[u8]) -> tempfile::TempDir {
 
 async fn log_of(header: &Header, workers: usize) -> Vec<u8> {
     let place = tempfile::tempdir().unwrap();
-    let answerer = Pretender::new().slow(|item| Duration::from_millis(chance("", &item.question.id, "slow") % 40));
-    run(place.path(), header, Arc::new(answerer), &with_workers(workers)).await.unwrap();
+    let system = Pretender::new().slow(|item| Duration::from_millis(chance("", &item.question.id, "slow") % 40));
+    run(place.path(), header, Arc::new(system), &with_workers(workers)).await.unwrap();
     std::fs::read(place.path().join(RESULTS)).unwrap()
 }
 
@@ -25,10 +25,10 @@ async fn log_of(header: &Header, workers: usize) -> Vec<u8> {
 async fn goes_on(header: &Header, log: &[u8], whole: &RunRecord) -> usize {
     let place = cut(header, log);
     let kept = log.iter().filter(|byte| **byte == b'\n').count();
-    let (answerer, listener) = (Arc::new(Pretender::new()), Listener::default());
+    let (system, listener) = (Arc::new(Pretender::new()), Listener::default());
     let (mut folder, plan) = (open(place.path(), header), Plan::new(header, questions(header.suite.questions)));
     let options = with_workers(3);
-    let asking = Arc::clone(&answerer);
+    let asking = Arc::clone(&system);
     let finished = execute(&plan, &mut folder, asking, &options, &listener, &Stop::new()).await.unwrap();
     assert!(finished.stopped.is_none());
     let torn = log.len() - log.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -37,7 +37,7 @@ async fn goes_on(header: &Header, log: &[u8], whole: &RunRecord) -> usize {
     assert_eq!(without_times(read(place.path()).unwrap()), *whole);
     let text = std::fs::read(place.path().join(RESULTS)).unwrap();
     assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), whole.graded.len());
-    let asked = answerer.asked();
+    let asked = system.asked();
     assert_eq!(asked.len(), plan.items() as usize - kept);
     asked.len()
 }
@@ -90,7 +90,7 @@ proptest! {
         let place = cut(&header, &log);
         match read(place.path()) {
             Ok(record) => assert!(!changed || (is_last_end && record.graded.len() == 3)),
-            Err(RunError::Malformed { line: told, .. }) => assert!(changed && told == line),
+            Err(RunError::Malformed { line: reported, .. }) => assert!(changed && reported == line),
             Err(error) => panic!("{error}"),
         }
     }
@@ -103,12 +103,12 @@ async fn a_damaged_line_is_named_and_nothing_is_written_over_it() {
     let damaged = log.replacen("How many are 2?", "How many are 3?", 1);
     let place = cut(&header, damaged.as_bytes());
     let error = run(place.path(), &header, Arc::new(Pretender::new()), &with_workers(2)).await.unwrap_err();
-    let said = error.to_string();
-    let why = "line 3: its checksum is another: it was damaged; without this line the run can go on, \
-               and makes what it held again";
-    assert!(said.ends_with(why), "{said}");
+    let message = error.to_string();
+    let why = "line 3: its checksum is another: it was damaged; without this line the run can be resumed, \
+               and repeats its item";
+    assert!(message.ends_with(why), "{message}");
     assert_eq!(std::fs::read_to_string(place.path().join(RESULTS)).unwrap(), damaged);
-    assert_eq!(read(place.path()).unwrap_err().to_string(), said);
+    assert_eq!(read(place.path()).unwrap_err().to_string(), message);
     // What the message advises is right.
     let without: String =
         damaged.split_inclusive('\n').enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
@@ -123,13 +123,13 @@ async fn lines_that_are_not_the_runs_are_refused() {
         let place = cut(header, log);
         run(place.path(), header, Arc::new(Pretender::new()), &with_workers(1)).await.unwrap_err().to_string()
     };
-    let said = refused(&header(&["a"], 3), &log).await;
-    assert!(said.ends_with("line 2: the suite has no question `q0` at place 0 for `b`"), "{said}");
-    let said = refused(&header(&["a", "b"], 2), &log).await;
-    assert!(said.ends_with("line 5: the suite has no question `q2` at place 2 for `a`"), "{said}");
+    let message = refused(&header(&["a"], 3), &log).await;
+    assert!(message.ends_with("line 2: the suite has no question `q0` at place 0 for `b`"), "{message}");
+    let message = refused(&header(&["a", "b"], 2), &log).await;
+    assert!(message.ends_with("line 5: the suite has no question `q2` at place 2 for `a`"), "{message}");
     let twice = [log.as_slice(), &log].concat();
-    let said = refused(&two, &twice).await;
-    assert!(said.ends_with("line 7: it holds the answer of `a` to `q0` a second time"), "{said}");
+    let message = refused(&two, &twice).await;
+    assert!(message.ends_with("line 7: it holds the answer of `a` to `q0` a second time"), "{message}");
     assert!(read(cut(&two, &twice).path()).unwrap_err().to_string().contains("a second time"));
 }
 
@@ -140,15 +140,15 @@ async fn the_order_in_which_items_end_changes_nothing() {
     for seed in ["1", "2", "3"] {
         let place = tempfile::tempdir().unwrap();
         let delay = move |item: &Item| Duration::from_millis(chance(&item.arm_name, &item.question.id, seed) % 500);
-        let answerer = Arc::new(Pretender::new().slow(delay));
-        run(place.path(), &header, Arc::clone(&answerer), &with_workers(8)).await.unwrap();
+        let system = Arc::new(Pretender::new().slow(delay));
+        run(place.path(), &header, Arc::clone(&system), &with_workers(8)).await.unwrap();
         let log = std::fs::read_to_string(place.path().join(RESULTS)).unwrap();
         let place_of = |line: &str| line.split("\"place\":").nth(1)?.split(',').next()?.parse::<u64>().ok();
         assert!(!log.lines().map(|line| place_of(line).unwrap()).is_sorted(), "nothing overtook anything");
         assert_eq!(without_times(read(place.path()).unwrap()), whole);
-        assert_eq!(answerer.most.load(Ordering::SeqCst), 8);
+        assert_eq!(system.most.load(Ordering::SeqCst), 8);
         // Question by question, and in each one arm after the other.
-        let asked = answerer.asked();
+        let asked = system.asked();
         let expected = (0..40_u64).flat_map(|place| ["a", "b", "c"].map(|arm| (arm.to_owned(), place)));
         assert_eq!(asked, expected.collect::<Vec<_>>());
     }
@@ -243,9 +243,9 @@ async fn a_search_that_was_cut_off_keeps_its_journal_and_one_that_ended_does_not
         assert_eq!(journal.exists(), item.place == 1);
         Answered::Graded(Box::new(answer_of(item)))
     };
-    let (plan, answerer) = (Plan::new(&header, questions(6)), Arc::new(Pretender::acting(act)));
-    execute(&plan, &mut folder, Arc::clone(&answerer), &with_workers(1), &Silent, &Stop::new()).await.unwrap();
-    assert_eq!((ended.exists(), under_way.exists(), answerer.asked().len()), (false, false, 5));
+    let (plan, system) = (Plan::new(&header, questions(6)), Arc::new(Pretender::acting(act)));
+    execute(&plan, &mut folder, Arc::clone(&system), &with_workers(1), &Silent, &Stop::new()).await.unwrap();
+    assert_eq!((ended.exists(), under_way.exists(), system.asked().len()), (false, false, 5));
     assert!(
         read(place.path())
             .unwrap()

@@ -38,15 +38,15 @@ proptest! {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_told_and_the_rest_is_merged() {
+async fn what_is_missing_is_reported_and_the_rest_is_merged() {
     let header = header(&["a", "b"], 20);
     let mut shards = all(&header, 8).await;
     let whole = undisturbed(&header).await;
     shards[1].graded.truncate(3);
     let (five, three) = (shards.remove(4), shards.remove(2));
     let merged = merge(shards).unwrap();
-    let told = ["2 shards are missing: 3/8, 5/8", "shard 2/8 (run 0000000000000002) holds 3 of its 6 answers"];
-    assert_eq!(merged.warnings, told);
+    let reported = ["2 shards are missing: 3/8, 5/8", "shard 2/8 (run 0000000000000002) holds 3 of its 6 answers"];
+    assert_eq!(merged.warnings, reported);
     let lacks = three.graded.len() + five.graded.len() + 3;
     assert_eq!((merged.record.graded.len(), merged.record.is_whole()), (whole.graded.len() - lacks, false));
     let only = merge(vec![five]).unwrap();
@@ -68,20 +68,20 @@ async fn shards_of_given_answers_may_each_have_a_file_of_their_own() {
 async fn what_is_no_shard_of_the_run_is_refused() {
     let header = header(&["a"], 9);
     let (one, two) = (shard(&header, 1, 3).await, shard(&header, 2, 3).await);
-    let said = |runs: &[&RunRecord]| merge(runs.iter().map(|run| (*run).clone()).collect()).unwrap_err().to_string();
-    assert_eq!(said(&[]), "there is no run to merge");
+    let message = |runs: &[&RunRecord]| merge(runs.iter().map(|run| (*run).clone()).collect()).unwrap_err().to_string();
+    assert_eq!(message(&[]), "there is no run to merge");
     let whole = undisturbed(&header).await;
-    assert_eq!(said(&[&one, &whole]), "the run `00112233445566ff` is no shard: it was over the whole suite");
+    assert_eq!(message(&[&one, &whole]), "the run `00112233445566ff` is no shard: it was over the whole suite");
     let (first, second) = ("0000000000000001", "0000000000000002");
-    assert_eq!(said(&[&one, &two, &one]), format!("the runs `{first}` and `{first}` are both shard 1/3"));
+    assert_eq!(message(&[&one, &two, &one]), format!("the runs `{first}` and `{first}` are both shard 1/3"));
     let other = shard(&header, 2, 4).await;
     let parts = format!("the runs `{first}` and `{second}` are no shards of one run: 1/3 and 2/4");
-    assert_eq!(said(&[&other, &one]), parts);
+    assert_eq!(message(&[&other, &one]), parts);
     let mut changed = two.clone();
     changed.header.rule = "strict".to_owned();
     changed.header.databases.insert("db1".into(), "other".into());
     assert_eq!(
-        said(&[&one, &changed]),
+        message(&[&one, &changed]),
         format!(
             "the runs `{first}` and `{second}` are no shards of one run: they differ in: \
              the rule (it was bag-v1), the database `db1`"
@@ -91,7 +91,7 @@ async fn what_is_no_shard_of_the_run_is_refused() {
     let reasons: [(Change, &str); 8] = [
         (|header| header.seed = 8, "the seed (it was 7)"),
         (|header| header.rule = "strict".into(), "the rule (it was bag-v1)"),
-        (|header| header.stop_early = true, "stopping early (it was not told to)"),
+        (|header| header.stop_early = true, "stopping early (it was not requested)"),
         (|header| header.host = "0.2.0".into(), "the host (it was 0.1.0)"),
         (|header| header.fuzz = Some("f".into()), "the fuzzed suite"),
         (|header| header.simulated = Some("s".into()), "the simulated model (it was none)"),
@@ -106,10 +106,10 @@ async fn what_is_no_shard_of_the_run_is_refused() {
         change(&mut changed.header);
         let refused = format!("the runs `{first}` and `{second}` are no shards of one run: they differ in: {reason}");
         // Whichever is named first.
-        assert_eq!([said(&[&one, &changed]), said(&[&changed, &one])], [refused.clone(), refused]);
+        assert_eq!([message(&[&one, &changed]), message(&[&changed, &one])], [refused.clone(), refused]);
     }
     let mut foreign = two.clone();
     foreign.graded[1].place = 0;
     let says = format!("the run `{second}` is shard 2/3 and holds the question `q4`, whose place 0 is not of it");
-    assert_eq!(said(&[&one, &foreign]), says);
+    assert_eq!(message(&[&one, &foreign]), says);
 }

@@ -1,4 +1,4 @@
-//! What stops a run before its end, and that what ended before is kept.
+//! What stops a run before its end, and that finished items stay in the log.
 
 use super::*;
 
@@ -75,14 +75,14 @@ async fn each_budget_stops_the_run_and_counts_what_the_log_holds() {
         let place = tempfile::tempdir().unwrap();
         let pretender = || Arc::new(Pretender::acting(costly).slow(second));
         let go = async |budgets: RunBudgets, workers: usize| {
-            let (answerer, options) = (pretender(), Options { budgets, ..with_workers(workers) });
-            let finished = run(place.path(), &header, Arc::clone(&answerer), &options).await.unwrap();
-            (answerer.asked().len(), finished.progress.done, finished.stopped)
+            let (system, options) = (pretender(), Options { budgets, ..with_workers(workers) });
+            let finished = run(place.path(), &header, Arc::clone(&system), &options).await.unwrap();
+            (system.asked().len(), finished.progress.done, finished.stopped)
         };
-        assert!(matches!(go(ten, 1).await, (10, 10, Some(Stopped::Budget(told))) if told == used_up));
+        assert!(matches!(go(ten, 1).await, (10, 10, Some(Stopped::Budget(reported))) if reported == used_up));
         // The log holds ten: nothing begins, and with a little more one does.
-        assert!(matches!(go(ten, 1).await, (0, 10, Some(Stopped::Budget(told))) if told == used_up));
-        assert!(matches!(go(eleven, 1).await, (1, 11, Some(Stopped::Budget(told))) if told == used_up));
+        assert!(matches!(go(ten, 1).await, (0, 10, Some(Stopped::Budget(reported))) if reported == used_up));
+        assert!(matches!(go(eleven, 1).await, (1, 11, Some(Stopped::Budget(reported))) if reported == used_up));
         // Without it the rest is done, and when all is done no budget stops anything.
         assert!(matches!(go(none, 4).await, (39, 50, None)));
         assert!(matches!(go(ten, 4).await, (0, 50, None)));
@@ -94,13 +94,13 @@ async fn what_is_under_way_when_a_budget_is_used_up_comes_to_its_end() {
     let header = header(&["a"], 50);
     let place = tempfile::tempdir().unwrap();
     let cost = Cost { calls: 1, ..Cost::default() };
-    let answerer = Pretender::acting(move |item| Answered::Graded(Box::new(Graded { cost, ..answer_of(item) })));
-    let answerer = Arc::new(answerer.slow(|item| Duration::from_millis(10 + item.place % 4)));
+    let system = Pretender::acting(move |item| Answered::Graded(Box::new(Graded { cost, ..answer_of(item) })));
+    let system = Arc::new(system.slow(|item| Duration::from_millis(10 + item.place % 4)));
     let budgets = RunBudgets { calls: Some(10), ..RunBudgets::default() };
     let options = Options { budgets, ..with_workers(4) };
-    let finished = run(place.path(), &header, Arc::clone(&answerer), &options).await.unwrap();
+    let finished = run(place.path(), &header, Arc::clone(&system), &options).await.unwrap();
     assert!(matches!(finished.stopped, Some(Stopped::Budget(UsedUp::Calls))));
-    assert_eq!((finished.progress.done, answerer.asked().len()), (13, 13));
+    assert_eq!((finished.progress.done, system.asked().len()), (13, 13));
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,16 +118,16 @@ async fn an_interrupted_run_keeps_what_is_done_and_begins_the_rest_again() {
     };
     let delay =
         |item: &Item| Duration::from_secs(if item.place > 10 || item.arm == 1 && item.place == 10 { 900 } else { 1 });
-    let answerer = Arc::new(Pretender::acting(act).slow(delay));
+    let system = Arc::new(Pretender::acting(act).slow(delay));
     let plan = Plan::new(&header, questions(30));
     let mut folder = open(place.path(), &header);
     let journals: Vec<_> = (0..30).map(|place| folder.item_journal("a", &format!("q{place}"))).collect();
     std::fs::write(&journals[5], "done").unwrap();
     std::fs::write(&journals[11], "under way").unwrap();
-    let asking = Arc::clone(&answerer);
+    let asking = Arc::clone(&system);
     let finished = execute(&plan, &mut folder, asking, &with_workers(4), &Silent, &stop).await.unwrap();
     assert!(matches!(finished.stopped, Some(Stopped::Interrupted)));
-    assert_eq!((finished.progress.done, answerer.asked().len()), (21, 24));
+    assert_eq!((finished.progress.done, system.asked().len()), (21, 24));
     assert_eq!((journals[5].exists(), journals[11].exists()), (false, true));
     // Triggered before the first item, it begins none.
     let idle = Arc::new(Pretender::new());
@@ -149,7 +149,7 @@ async fn what_no_item_would_survive_stops_the_run_and_is_no_result() {
         _ => Answered::Graded(Box::new(answer_of(item))),
     };
     let finished = run(place.path(), &header, Arc::new(Pretender::acting(act)), &with_workers(1)).await.unwrap();
-    assert!(matches!(finished.stopped, Some(Stopped::Fatal(said)) if said == "the database is gone"));
+    assert!(matches!(finished.stopped, Some(Stopped::Fatal(message)) if message == "the database is gone"));
     assert_eq!(read(place.path()).unwrap().graded.len(), 7);
     run(place.path(), &header, Arc::new(Pretender::new()), &with_workers(1)).await.unwrap();
     assert_eq!(without_times(read(place.path()).unwrap()), undisturbed(&header).await);
@@ -171,13 +171,13 @@ async fn a_panic_counts_where_the_question_counts() {
     };
     run(place.path(), &header, Arc::new(Pretender::acting(act)), &with_workers(1)).await.unwrap();
     let record = read(place.path()).unwrap();
-    let told = |arm: usize| -> Vec<(Option<Verdict>, bool)> {
+    let reported = |arm: usize| -> Vec<(Option<Verdict>, bool)> {
         let of_arm = record.graded.iter().skip(arm).step_by(2);
         of_arm.map(|one| (one.verdict("bag-v1"), one.gold_fault.is_some())).collect()
     };
     let (blank, faulty) = ((Some(Verdict::Excluded), false), (None, true));
-    assert_eq!(told(0), [blank, faulty, (Some(Verdict::Wrong), false), (Some(Verdict::Wrong), false)]);
-    assert_eq!(told(1), [blank, faulty, (Some(Verdict::Right), false), (Some(Verdict::Right), false)]);
+    assert_eq!(reported(0), [blank, faulty, (Some(Verdict::Wrong), false), (Some(Verdict::Wrong), false)]);
+    assert_eq!(reported(1), [blank, faulty, (Some(Verdict::Right), false), (Some(Verdict::Right), false)]);
     // Of what the other answer was not judged by nothing is known.
     assert_eq!(record.graded[0].verdict("strict"), Some(Verdict::Wrong));
 }
@@ -200,7 +200,7 @@ async fn a_panic_is_one_items_failure() {
         (fault(6).class.as_str(), fault(6).message.as_str()),
         ("unexpected", "the host panicked: no such thing")
     );
-    assert_eq!(fault(9).message, "the host panicked: it did not say why");
+    assert_eq!(fault(9).message, "the host panicked: no reason given");
     let panicked = &record.graded[6];
     assert_eq!(
         (panicked.arm.as_str(), panicked.id.as_str(), panicked.place, panicked.end),
@@ -223,13 +223,13 @@ async fn progress_tells_how_the_run_stands() {
     let place = tempfile::tempdir().unwrap();
     let (listener, plan) = (Listener::default(), Plan::new(&header, questions(20)));
     let mut folder = open(place.path(), &header);
-    let answerer = Arc::new(Pretender::new().slow(|_| Duration::from_secs(2)));
-    execute(&plan, &mut folder, answerer, &with_workers(4), &listener, &Stop::new()).await.unwrap();
-    let told = listener.progress.lock().unwrap();
-    assert_eq!(told.iter().map(|progress| progress.done).collect::<Vec<_>>(), (1..=40).collect::<Vec<_>>());
+    let system = Arc::new(Pretender::new().slow(|_| Duration::from_secs(2)));
+    execute(&plan, &mut folder, system, &with_workers(4), &listener, &Stop::new()).await.unwrap();
+    let reported = listener.progress.lock().unwrap();
+    assert_eq!(reported.iter().map(|progress| progress.done).collect::<Vec<_>>(), (1..=40).collect::<Vec<_>>());
     // 39 left, then none, two seconds each, four at once.
-    assert_eq!((told[0].left, told[39].left), (Some(Duration::from_millis(19_500)), Some(Duration::ZERO)));
-    let (last, record) = (&told[39], read(place.path()).unwrap());
+    assert_eq!((reported[0].left, reported[39].left), (Some(Duration::from_millis(19_500)), Some(Duration::ZERO)));
+    let (last, record) = (&reported[39], read(place.path()).unwrap());
     for (arm, name) in last.arms.iter().zip(["a", "b"]) {
         let of_arm = |graded: &&Graded| graded.arm == name;
         let count = |verdicts: &[Verdict]| {

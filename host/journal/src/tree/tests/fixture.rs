@@ -1,4 +1,4 @@
-//! A search as its journal tells it, written by hand.
+//! The journal of a search, made by hand.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use syrch_core::{
 };
 
 use crate::read::Journal;
-use crate::record::{Ask, Event, FORMAT, Fact, Got, Header, Kept, PluginRecord, Record, VERSION};
+use crate::record::{Ask, Event, FORMAT, Fact, Got, Header, PluginRecord, Record, RowRetention, VERSION};
 use crate::stored::Stored;
 
-/// A journal under way.
-struct Tale {
+/// A journal that is being made.
+struct Fixture {
     at_us: u64,
     records: Vec<Record>,
     stored: Stored,
@@ -55,7 +55,7 @@ fn result(values: &[i64], sql: &str) -> Arc<ResultSet> {
     Arc::new(ResultSet::new(schema, vec![batch], false, Vec::new(), sql.to_owned()))
 }
 
-impl Tale {
+impl Fixture {
     fn event(&mut self, event: Event) {
         self.at_us += 10_000;
         self.records.push(Record::Event { at_us: self.at_us, event });
@@ -75,7 +75,7 @@ impl Tale {
         self.event(Event::End { call, error: None });
     }
 
-    fn asks_model(&mut self, call: u64, ticket: u32, purpose: Purpose, is_cached: bool) {
+    fn call_model(&mut self, call: u64, ticket: u32, purpose: Purpose, is_cached: bool) {
         let text = format!("the prompt of {}", purpose.name());
         let name = purpose.name().to_owned();
         let request = Request {
@@ -94,11 +94,11 @@ impl Tale {
         self.event(Event::Issue { call, ticket, ask: Ask::Llm(Box::new(request)) });
         if !is_cached {
             let entry = Entry::Reserved { purpose: name, tokens: 500, cost_micros: None };
-            self.records.push(Record::Books { entry });
+            self.records.push(Record::Ledger { entry });
         }
     }
 
-    fn replies(&mut self, call: u64, ticket: u32, purpose: &str, tokens: u32, is_cached: bool) {
+    fn reply(&mut self, call: u64, ticket: u32, purpose: &str, tokens: u32, is_cached: bool) {
         let usage = Usage { input_tokens: tokens, output_tokens: 5, cost_micros: None, model: "small-1".to_owned() };
         let (purpose, text) = (purpose.to_owned(), format!("the reply of {purpose}"));
         let entry = if is_cached {
@@ -106,22 +106,22 @@ impl Tale {
         } else {
             Entry::Settled { purpose, tokens: 500, cost_micros: None, usage: Some(usage.clone()) }
         };
-        self.records.push(Record::Books { entry });
+        self.records.push(Record::Ledger { entry });
         let reply = Reply { text, parsed: None, truncated: false, logprob: None, usage };
         self.event(Event::Done { call, ticket, got: Got::Reply(Ok(Box::new(reply))) });
     }
 
-    fn unpaid(&mut self, purpose: &str) {
+    fn settle_without_usage(&mut self, purpose: &str) {
         let (purpose, usage) = (purpose.to_owned(), None);
-        self.records.push(Record::Books { entry: Entry::Settled { purpose, tokens: 500, cost_micros: None, usage } });
+        self.records.push(Record::Ledger { entry: Entry::Settled { purpose, tokens: 500, cost_micros: None, usage } });
     }
 
-    fn runs(&mut self, call: u64, sql: &str, found: Result<&[i64], SqlError>) {
+    fn run(&mut self, call: u64, sql: &str, found: Result<&[i64], SqlError>) {
         self.event(Event::Issue { call, ticket: 0, ask: Ask::Sql(sql.to_owned()) });
-        self.records.push(Record::Books { entry: Entry::SqlRun });
+        self.records.push(Record::Ledger { entry: Entry::SqlRun });
         let got = match found {
             Ok(values) => {
-                let (stored, record) = self.stored.store(&result(values, sql), Kept::Full);
+                let (stored, record) = self.stored.store(&result(values, sql), RowRetention::Full);
                 self.records.extend(record);
                 Got::Rows(Ok(stored))
             }
@@ -130,28 +130,28 @@ impl Tale {
         self.event(Event::Done { call, ticket: 0, got });
     }
 
-    fn proposes(&mut self, call: u64, candidate: &Candidate) {
+    fn propose_candidate(&mut self, call: u64, candidate: &Candidate) {
         let ask = Ask::Propose(Box::new(Candidate { confidence: None, ..candidate.clone() }));
         self.event(Event::Port { call, ask, got: Got::Nothing });
     }
 
-    fn keeps(&mut self, call: u64, id: &str, reason: &str) {
+    fn keep(&mut self, call: u64, id: &str, reason: &str) {
         self.event(Event::Port { call, ask: Ask::Keep(id.to_owned(), reason.to_owned()), got: Got::Nothing });
     }
 
     fn first_round(&mut self) {
         self.fact(Fact::Round { number: 0 });
         self.call(0, Role::Planner, "", None);
-        self.asks_model(0, 1, Purpose::Plan, false);
-        self.replies(0, 1, "plan", 40, false);
+        self.call_model(0, 1, Purpose::Plan, false);
+        self.reply(0, 1, "plan", 40, false);
         self.end(0);
         let tasks = vec![task("A", "what the French spent", &[])];
         self.fact(Fact::Graph(Graph { tasks, answer: "A".to_owned(), memo: None }));
         self.fact(Fact::Started { task: "A".to_owned() });
         self.call(1, Role::Solver, "A", None);
         let one = candidate("s1", "SELECT 7", Some(0.3));
-        self.proposes(1, &one);
-        self.keeps(1, "s1", "it ran");
+        self.propose_candidate(1, &one);
+        self.keep(1, "s1", "it ran");
         self.end(1);
         let observation = Observation { candidates: vec![one], ..Observation::ended("A", Ending::Solved) };
         self.fact(Fact::Ended(observation));
@@ -172,12 +172,12 @@ impl Tale {
         self.solves_a();
         self.fact(Fact::Started { task: "B".to_owned() });
         self.call(4, Role::Solver, "B", None);
-        self.asks_model(4, 1, Purpose::Repair, false);
-        self.asks_model(4, 2, Purpose::Repair, false);
-        self.unpaid("repair");
+        self.call_model(4, 1, Purpose::Repair, false);
+        self.call_model(4, 2, Purpose::Repair, false);
+        self.settle_without_usage("repair");
         let error = Got::Reply(Err(LlmError::Unavailable("the endpoint answered 500".to_owned())));
         self.event(Event::Done { call: 4, ticket: 1, got: error });
-        self.unpaid("repair");
+        self.settle_without_usage("repair");
         self.end(4);
         let failure = Failure::new(FailureKind::Model, "no reply could be read");
         self.fact(Fact::Ended(Observation::ended("B", Ending::Failed(failure))));
@@ -194,48 +194,48 @@ impl Tale {
     fn solves_a(&mut self) {
         self.fact(Fact::Started { task: "A".to_owned() });
         self.call(2, Role::Solver, "A", None);
-        self.asks_model(2, 1, Purpose::Generate, false);
-        self.asks_model(2, 2, Purpose::Generate, true);
-        self.replies(2, 2, "generate", 30, true);
-        self.replies(2, 1, "generate", 60, false);
+        self.call_model(2, 1, Purpose::Generate, false);
+        self.call_model(2, 2, Purpose::Generate, true);
+        self.reply(2, 2, "generate", 30, true);
+        self.reply(2, 1, "generate", 60, false);
         let one = candidate("s1", "SELECT nmae FROM customers", None);
         let two = candidate("s2", "SELECT id FROM customers WHERE country = 'France'", Some(0.8));
         let three = candidate("s3", "SELECT id FROM customers WHERE country IN ('France') ORDER BY id DESC", Some(0.7));
         let four = candidate("s4", "SELECT count(*) FROM orders", None);
-        [&one, &two, &three, &four].into_iter().for_each(|candidate| self.proposes(2, candidate));
+        [&one, &two, &three, &four].into_iter().for_each(|candidate| self.propose_candidate(2, candidate));
         let unknown = SqlError::new(SqlErrorKind::UnknownColumn, "no column `nmae`");
-        self.runs(2, &one.sql, Err(unknown));
-        self.runs(2, &two.sql, Ok(&[1, 3]));
-        self.runs(2, &three.sql, Ok(&[3, 1]));
-        self.runs(2, &four.sql, Ok(&[4]));
-        self.runs(2, &two.sql, Ok(&[1, 3]));
+        self.run(2, &one.sql, Err(unknown));
+        self.run(2, &two.sql, Ok(&[1, 3]));
+        self.run(2, &three.sql, Ok(&[3, 1]));
+        self.run(2, &four.sql, Ok(&[4]));
+        self.run(2, &two.sql, Ok(&[1, 3]));
         self.event(Event::Issue { call: 2, ticket: 0, ask: Ask::Reward(vec![four.clone()]) });
         self.call(3, Role::Reward, "A", Some((2, 0)));
         let reason = "it counts orders, not customers".to_owned();
         self.end(3);
         let verdict = Verdict::Rejected(Opinion { score: 0.1, reason, checks: Vec::new() });
         self.event(Event::Done { call: 2, ticket: 0, got: Got::Verdicts(Ok(vec![verdict])) });
-        self.keeps(2, "s2", "two of three agree");
-        self.keeps(2, "s3", "the same rows as s2");
+        self.keep(2, "s2", "two of three agree");
+        self.keep(2, "s3", "the same rows as s2");
         self.end(2);
         let observation = Observation { candidates: vec![two, three], ..Observation::ended("A", Ending::Solved) };
         self.fact(Fact::Ended(observation));
     }
 }
 
-/// `syrch.answer/1` of it.
+/// The `syrch.answer/1` of the search.
 fn document() -> Value {
-    let told = |id: &str, task: &str, status: &str, cluster: Option<u32>, confidence: Option<f64>, reason: &str| {
+    let reported = |id: &str, task: &str, status: &str, cluster: Option<u32>, confidence: Option<f64>, reason: &str| {
         json!({"id": id, "task": task, "sql": "SELECT 1", "status": status, "cluster": cluster,
                "confidence": confidence, "reason": reason})
     };
     let candidates = [
-        told("round1:s1", "round1:A", "dropped", None, Some(0.3), "from before the clarification: it ran"),
-        told("s1", "A", "dropped", None, None, "its SQL does not run: no column `nmae`"),
-        told("s2", "A", "kept", Some(1), Some(0.8), "two of three agree"),
-        told("s3", "A", "dropped", Some(1), Some(0.7), "the same rows as s2"),
-        told("s4", "A", "dropped", Some(2), None, "rejected: it counts orders, not customers"),
-        told("e1", "E", "answer", Some(1), Some(0.81), "it ran"),
+        reported("round1:s1", "round1:A", "dropped", None, Some(0.3), "from before the clarification: it ran"),
+        reported("s1", "A", "dropped", None, None, "its SQL does not run: no column `nmae`"),
+        reported("s2", "A", "kept", Some(1), Some(0.8), "two of three agree"),
+        reported("s3", "A", "dropped", Some(1), Some(0.7), "the same rows as s2"),
+        reported("s4", "A", "dropped", Some(2), None, "rejected: it counts orders, not customers"),
+        reported("e1", "E", "answer", Some(1), Some(0.81), "it ran"),
     ];
     json!({
         "schema": "syrch.answer/1", "run": "00c1a51f1ed0", "question": "What did the French spend?",
@@ -268,22 +268,22 @@ fn header() -> Header {
         models: vec!["small".to_owned()],
         provider: "openai".to_owned(),
         plugins: vec![plugin(Role::Planner, "chase"), plugin(Role::Solver, "sampler")],
-        kept: Kept::Full,
+        rows: RowRetention::Full,
         settings: Arc::new(json!({"seed": 7, "policy": {"max_parallel": 4}})),
     }
 }
 
 /// The journal of the search.
 pub(crate) fn journal() -> Journal {
-    let mut tale = Tale { at_us: 0, records: Vec::new(), stored: Stored::default() };
-    tale.first_round();
-    tale.second_round();
+    let mut fixture = Fixture { at_us: 0, records: Vec::new(), stored: Stored::default() };
+    fixture.first_round();
+    fixture.second_round();
     let outcome = "answered".to_owned();
-    tale.fact(Fact::Answer { document: document(), outcome, interrupted: false, beside: Vec::new() });
-    Journal { header: header(), records: tale.records, whole_bytes: 0 }
+    fixture.fact(Fact::Answer { document: document(), outcome, interrupted: false, beside: Vec::new() });
+    Journal { header: header(), records: fixture.records, whole_bytes: 0 }
 }
 
-/// The same as a file.
+/// The journal as a file.
 pub(crate) fn lines() -> String {
     let journal = journal();
     let header = serde_json::to_string(&journal.header).unwrap();

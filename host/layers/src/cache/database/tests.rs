@@ -1,10 +1,11 @@
-//! Results that come back as they were, and never from another state of the data.
+//! Cached results are the same as before, and never from another state of the data.
 
 use std::collections::HashMap;
 
 use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 use futures::future::join_all;
+use syrch_cache::Found;
 use syrch_core::Ledger;
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::Relation;
@@ -21,7 +22,7 @@ fn over(database: &Arc<ScriptedDatabase>, cache: &Arc<Cache>) -> CachedDatabase 
 }
 
 async fn rows(database: &impl Database, sql: &str) -> u64 {
-    database.run(&Query::new(sql)).await.unwrap().row_count()
+    database.run(&SqlQuery::new(sql)).await.unwrap().row_count()
 }
 
 #[tokio::test]
@@ -32,13 +33,13 @@ async fn a_changed_file_never_gives_a_stale_answer() {
     assert_eq!((rows(&cached, "SELECT n").await, rows(&cached, "SELECT n").await), (5, 5));
     database.change(Some("after"), numbers(7));
     assert_eq!((rows(&cached, "SELECT n").await, rows(&cached, "SELECT n").await, database.runs()), (7, 7, 2));
-    // Nobody knows which state it is in.
+    // The state of the data is unknown.
     database.change(None, numbers(8));
     assert_eq!((rows(&cached, "SELECT n").await, rows(&cached, "SELECT n").await, database.runs()), (8, 8, 4));
 }
 
 #[tokio::test]
-async fn a_file_that_changes_while_a_statement_runs_has_nothing_kept() {
+async fn a_file_that_changes_while_a_statement_runs_has_nothing_cached() {
     let (_folder, cache) = scratch();
     let mut database = ScriptedDatabase::new("before", Ok(numbers(5)));
     database.is_restless = true;
@@ -62,7 +63,7 @@ async fn two_databases_never_share_a_result() {
 }
 
 #[tokio::test]
-async fn found_cells_are_kept_until_the_file_changes() {
+async fn found_cells_are_cached_until_the_file_changes() {
     let (_folder, cache) = scratch();
     let database = Arc::new(ScriptedDatabase::new("before", Ok(numbers(1))));
     let (cached, found) = (over(&database, &cache), || database.finds.load(std::sync::atomic::Ordering::SeqCst));
@@ -84,7 +85,7 @@ async fn found_cells_are_kept_until_the_file_changes() {
 }
 
 #[tokio::test]
-async fn cells_of_an_index_that_ended_early_are_not_kept() {
+async fn cells_of_an_index_that_ended_early_are_not_cached() {
     let (_folder, cache) = scratch();
     let mut database = ScriptedDatabase::new("d", Ok(numbers(1)));
     database.is_late = true;
@@ -100,7 +101,7 @@ async fn relations_and_caps_are_part_of_what_is_asked() {
     let (_folder, cache) = scratch();
     let database = Arc::new(ScriptedDatabase::new("d", Ok(numbers(3))));
     let cached = over(&database, &cache);
-    let from_task = |sql: &str| Query {
+    let from_task = |sql: &str| SqlQuery {
         text: "SELECT n FROM task_a".into(),
         relations: vec![Relation { name: "task_a".into(), sql: sql.into(), columns: Vec::new() }],
     };
@@ -132,22 +133,22 @@ async fn every_value_comes_back_as_it_was() {
     let exact = ResultSet::new(schema, vec![batch.clone(), batch], true, vec!["cut".into()], "SELECT '006'".into());
     let (folder, cache) = scratch();
     let database = Arc::new(ScriptedDatabase::new("d", Ok(exact.clone())));
-    assert_eq!(over(&database, &cache).run(&Query::new("SELECT a")).await, Ok(exact.clone()));
+    assert_eq!(over(&database, &cache).run(&SqlQuery::new("SELECT a")).await, Ok(exact.clone()));
     let again = Cache::open(folder.path(), syrch_cache::Options::default());
-    let hit = over(&database, &again).run(&Query::new("SELECT a")).await.unwrap();
+    let hit = over(&database, &again).run(&SqlQuery::new("SELECT a")).await.unwrap();
     assert_eq!((hit.profile(), hit.rows(0, 9)), (exact.profile(), exact.rows(0, 9)));
     assert_eq!((hit, database.runs()), (exact, 1));
 }
 
 #[tokio::test]
-async fn errors_chance_and_views_are_not_kept() {
+async fn errors_chance_and_views_are_not_cached() {
     let (_folder, cache) = scratch();
     let refused = Err(SqlError::new(SqlErrorKind::UnknownColumn, "no such column: b"));
     let mut database = ScriptedDatabase::new("d", refused.clone());
     database.views = vec!["recent".into()];
     let database = Arc::new(database);
     let cached = over(&database, &cache);
-    assert_eq!(cached.run(&Query::new("SELECT b")).await, refused);
+    assert_eq!(cached.run(&SqlQuery::new("SELECT b")).await, refused);
     // A column was added, and no more than that.
     database.change(Some("d"), numbers(1));
     assert_eq!((rows(&cached, "SELECT b").await, database.runs()), (1, 2));
@@ -164,7 +165,7 @@ async fn equal_statements_of_two_searches_run_once_and_each_is_charged() {
     let (_folder, cache) = scratch();
     for result in [Ok(numbers(2)), Err(SqlError::new(SqlErrorKind::Timeout, "late").rule("deadline"))] {
         let mut database = ScriptedDatabase::new(if result.is_ok() { "d" } else { "e" }, result.clone());
-        database.gate = Some(Semaphore::new(0));
+        database.permits = Some(Semaphore::new(0));
         let database = Arc::new(database);
         let cached = Arc::new(over(&database, &cache));
         let limits = Limits { sql_in_flight: 4, ..Limits::default() };
@@ -174,9 +175,9 @@ async fn equal_statements_of_two_searches_run_once_and_each_is_charged() {
                 (Arc::clone(&ledger), BudgetedDatabase::new(Arc::clone(&cached) as _, ledger, &limits))
             })
             .collect();
-        let query = Query::new("SELECT n");
+        let query = SqlQuery::new("SELECT n");
         let all = join_all(searches.iter().map(|(_, database)| database.run(&query)));
-        let (results, ()) = futures::join!(all, async { database.gate.as_ref().unwrap().add_permits(1) });
+        let (results, ()) = futures::join!(all, async { database.permits.as_ref().unwrap().add_permits(1) });
         assert!(results.iter().all(|one| *one == result), "{results:?}");
         assert_eq!(database.runs(), 1);
         assert!(searches.iter().all(|(ledger, _)| ledger.spent().sql_runs == 1));
@@ -187,10 +188,10 @@ async fn equal_statements_of_two_searches_run_once_and_each_is_charged() {
 async fn a_follower_runs_the_statement_when_the_leader_is_cancelled() {
     let (_folder, cache) = scratch();
     let mut database = ScriptedDatabase::new("d", Ok(numbers(2)));
-    database.gate = Some(Semaphore::new(0));
+    database.permits = Some(Semaphore::new(0));
     let database = Arc::new(database);
     let (one, two) = (over(&database, &cache), over(&database, &cache));
-    let query = Query::new("SELECT n");
+    let query = SqlQuery::new("SELECT n");
     let mut leader = Box::pin(one.run(&query));
     while database.runs() < 1 {
         assert!(futures::poll!(leader.as_mut()).is_pending());
@@ -199,7 +200,7 @@ async fn a_follower_runs_the_statement_when_the_leader_is_cancelled() {
     let mut follower = Box::pin(two.run(&query));
     assert!(futures::poll!(follower.as_mut()).is_pending());
     drop(leader);
-    database.gate.as_ref().unwrap().add_permits(1);
+    database.permits.as_ref().unwrap().add_permits(1);
     assert_eq!((follower.await.unwrap().row_count(), database.runs()), (2, 2));
     assert_eq!((rows(&one, "SELECT n").await, database.runs()), (2, 2));
 }
@@ -211,8 +212,8 @@ async fn an_entry_that_cannot_be_read_is_made_anew() {
         let database = Arc::new(ScriptedDatabase::new("d", Ok(numbers(2))));
         let cached = over(&database, &cache);
         let (_, key) = cached.key("SELECT n").await.unwrap();
-        let Found::Lead(lead) = cache.find(key).await else { panic!("nothing is kept") };
-        lead.keep(unreadable.into()).await;
+        let Found::Lead(lead) = cache.find(key).await else { panic!("nothing is cached") };
+        lead.store(unreadable.into()).await;
         assert_eq!((rows(&cached, "SELECT n").await, rows(&cached, "SELECT n").await), (2, 2));
         assert_eq!((rows(&cached, "SELECT n").await, database.runs()), (2, 2));
     }

@@ -1,10 +1,11 @@
-//! Hits that cannot be told from live calls, flights, and what is never kept.
+//! Hits that cannot be distinguished from calls that were sent, equal calls in flight, and what is never cached.
 
 use futures::future::join_all;
 use proptest::prelude::*;
+use syrch_cache::Found;
 use syrch_core::Limits;
 use syrch_core::ledger::{Budgets, Exhausted};
-use syrch_core::ports::{Purpose, Shape, Speaker};
+use syrch_core::ports::{Message, Purpose, Shape, Speaker};
 
 use super::*;
 use crate::BudgetedModel;
@@ -19,11 +20,11 @@ fn search(model: &Arc<ScriptedModel>, cache: &Arc<Cache>, budgets: Budgets) -> (
 }
 
 #[tokio::test]
-async fn a_hit_cannot_be_told_from_the_live_call() {
+async fn a_hit_cannot_be_distinguished_from_a_call_that_is_sent() {
     let (folder, cache) = scratch();
     let model = ScriptedModel::new([answered(reply("first")), answered(reply("second"))]);
-    let (live_ledger, live) = search(&model, &cache, Budgets::default());
-    let first = live.complete(&call("x")).await;
+    let (sent_ledger, sent) = search(&model, &cache, Budgets::default());
+    let first = sent.complete(&call("x")).await;
     // Another process, another search.
     let again = Cache::open(folder.path(), syrch_cache::Options::default());
     let (ledger, cached) = search(&model, &again, Budgets::default());
@@ -32,9 +33,9 @@ async fn a_hit_cannot_be_told_from_the_live_call() {
     other_purpose.request.subjects = vec!["SELECT 1".into()];
     assert_eq!(cached.complete(&other_purpose).await, first);
     assert_eq!(model.calls(), 1);
-    let (live, cached) = (live_ledger.spent(), ledger.spent());
-    assert_eq!((cached.calls_charged(), cached.tokens_charged), (live.calls_charged(), live.tokens_charged));
-    assert_eq!((cached.calls, cached.cached, cached.cost_micros, live.cost_micros), (0, 1, None, Some(5)));
+    let (sent, cached) = (sent_ledger.spent(), ledger.spent());
+    assert_eq!((cached.calls_charged(), cached.tokens_charged), (sent.calls_charged(), sent.tokens_charged));
+    assert_eq!((cached.calls, cached.cached, cached.cost_micros, sent.cost_micros), (0, 1, None, Some(5)));
     assert_eq!(cached.by_purpose["judge"].cached, 1);
 }
 
@@ -43,7 +44,7 @@ async fn a_spent_budget_refuses_hits_and_slots_do_not_hold_them_up() {
     let (_folder, cache) = scratch();
     let model = ScriptedModel::gated([answered(reply("x"))]);
     let (_, warm) = search(&model, &cache, Budgets::default());
-    model.gate.as_ref().unwrap().add_permits(1);
+    model.permits.as_ref().unwrap().add_permits(1);
     warm.complete(&call("x")).await.result.unwrap();
     let ledger = Ledger::new(Budgets { llm_calls: 2, ..Budgets::default() });
     let limits = Limits { llm_in_flight: 1, ..Limits::default() };
@@ -62,7 +63,7 @@ async fn a_spent_budget_refuses_hits_and_slots_do_not_hold_them_up() {
 }
 
 #[tokio::test]
-async fn errors_and_cut_replies_are_never_kept() {
+async fn errors_and_cut_replies_are_never_cached() {
     let cut = Reply { truncated: true, ..reply("cut") };
     for bad in [
         failed(LlmError::Malformed("{}".into())),
@@ -83,20 +84,20 @@ async fn errors_and_cut_replies_are_never_kept() {
 }
 
 #[tokio::test]
-async fn another_model_or_endpoint_shares_nothing_and_some_are_not_kept() {
+async fn another_model_or_endpoint_shares_nothing_and_some_are_not_cached() {
     let (_folder, cache) = scratch();
     let model = ScriptedModel::new(["a", "b", "c", "d"].map(|text| answered(reply(text))));
     let (_, cached) = search(&model, &cache, Budgets::default());
     let text = async || cached.complete(&call("x")).await.result.unwrap().text;
     assert_eq!((text().await, text().await), ("a".into(), "a".into()));
-    model.be(Some("fake http://there m-2"));
+    model.set_identity(Some("fake http://there m-2"));
     assert_eq!((text().await, text().await), ("b".into(), "b".into()));
-    model.be(None);
+    model.set_identity(None);
     assert_eq!((text().await, text().await), ("c".into(), "d".into()));
 }
 
 #[tokio::test]
-async fn a_model_that_is_not_configured_is_refused_though_its_reply_is_kept() {
+async fn a_model_that_is_not_configured_is_refused_though_its_reply_is_cached() {
     let (_folder, cache) = scratch();
     let model = ScriptedModel::new([answered(reply("x"))]);
     let (_, cached) = search(&model, &cache, Budgets::default());
@@ -115,7 +116,7 @@ async fn equal_calls_of_two_searches_go_out_once() {
     let (second_ledger, second) = search(&model, &cache, Budgets::default());
     let (call, other) = (call("x"), call("x"));
     let all = join_all((0..20).map(|at| if at % 2 == 0 { first.complete(&call) } else { second.complete(&other) }));
-    let (outcomes, ()) = futures::join!(all, async { model.gate.as_ref().unwrap().add_permits(1) });
+    let (outcomes, ()) = futures::join!(all, async { model.permits.as_ref().unwrap().add_permits(1) });
     assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]) && outcomes[0].result.is_ok());
     assert_eq!(model.calls(), 1);
     assert_eq!((first_ledger.spent().calls, first_ledger.spent().cached), (1, 9));
@@ -138,7 +139,7 @@ async fn a_follower_makes_the_call_when_the_leader_is_cancelled() {
     let mut follower = Box::pin(second.complete(&other));
     assert!(futures::poll!(follower.as_mut()).is_pending());
     drop(leader);
-    model.gate.as_ref().unwrap().add_permits(1);
+    model.permits.as_ref().unwrap().add_permits(1);
     assert_eq!(follower.await.result.unwrap().text, "x");
     // The cancelled call may have been paid for, and stays charged.
     assert_eq!((model.calls(), first_ledger.spent().tokens_charged, first_ledger.spent().calls), (2, 40, 1));
@@ -155,7 +156,7 @@ async fn followers_share_the_endpoint_s_errors_and_not_the_leader_s_own() {
         let searches: Vec<_> = (0..3).map(|_| search(&model, &cache, Budgets::default())).collect();
         let call = call("x");
         let all = join_all(searches.iter().map(|(_, cached)| cached.complete(&call)));
-        let (outcomes, ()) = futures::join!(all, async { model.gate.as_ref().unwrap().add_permits(3) });
+        let (outcomes, ()) = futures::join!(all, async { model.permits.as_ref().unwrap().add_permits(3) });
         assert!(outcomes.iter().all(|outcome| outcome.result == error.result), "{outcomes:?}");
         assert_eq!(model.calls(), calls);
         // Who followed is charged as who led: without a report, all that was reserved.
@@ -170,13 +171,13 @@ async fn an_entry_that_cannot_be_read_is_made_anew() {
     let model = ScriptedModel::new(["a", "b", "c"].map(|text| answered(reply(text))));
     let (_, cached) = search(&model, &cache, Budgets::default());
     let call = call("x");
-    let Found::Lead(lead) = cache.find(cached.key(&call).unwrap()).await else { panic!("nothing is kept") };
-    lead.keep(b"no outcome".as_slice().into()).await;
-    let mut said = Vec::new();
+    let Found::Lead(lead) = cache.find(cached.key(&call).unwrap()).await else { panic!("nothing is cached") };
+    lead.store(b"no outcome".as_slice().into()).await;
+    let mut texts = Vec::new();
     for _ in 0..3 {
-        said.push(cached.complete(&call).await.result.unwrap().text);
+        texts.push(cached.complete(&call).await.result.unwrap().text);
     }
-    assert_eq!(said, ["a", "b", "b"]);
+    assert_eq!(texts, ["a", "b", "b"]);
 }
 
 #[tokio::test]
@@ -190,13 +191,13 @@ async fn a_cache_that_fails_changes_nothing_but_the_cost() {
     assert_eq!((model.calls(), ledger.spent().calls, cache.take_warnings().len()), (2, 2, 1));
 }
 
-/// The same prompt has the same key in every process; that nothing of it depends on the order of a set is shown by this digest.
+/// The same prompt has the same key in every process; that nothing of it depends on the order of a set is shown by this text.
 #[test]
 fn what_is_asked_is_written_the_same_everywhere() {
     let mut request = request("x");
     request.expect = Shape::Yaml(vec!["b".into(), "a".into()]);
     request.temperature = Some(0.7);
-    let asked = serde_json::to_string(&Asked { version: "1", ..Asked::of(&request, None) }).unwrap();
+    let asked = serde_json::to_string(&CacheKey { version: "1", ..CacheKey::of(&request, None) }).unwrap();
     assert_eq!(
         asked,
         r#"{"version":"1","messages":[{"speaker":"user","text":"x"}],"expect":{"yaml":["b","a"]},"model":null,"temperature":1060320051,"top_p":null,"max_tokens":null,"stop":[],"logprobs":false,"sample":0}"#
@@ -208,7 +209,7 @@ fn what_is_asked_is_written_the_same_everywhere() {
 fn a_request_that_asks_for_the_default_is_the_same_call() {
     let (open, mut asked) = (request("x"), request("x"));
     asked.temperature = Some(0.7);
-    let written = |request: &Request, default| serde_json::to_string(&Asked::of(request, default)).unwrap();
+    let written = |request: &Request, default| serde_json::to_string(&CacheKey::of(request, default)).unwrap();
     assert_eq!(written(&open, Some(0.7)), written(&asked, Some(0.7)));
     assert_ne!(written(&open, Some(0.2)), written(&asked, Some(0.2)));
     assert_ne!(written(&open, None), written(&asked, None));
@@ -249,7 +250,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn different_requests_are_written_differently(one in requests(), two in requests()) {
-        let written = |request: &Request| serde_json::to_vec(&Asked::of(request, None)).unwrap();
+        let written = |request: &Request| serde_json::to_vec(&CacheKey::of(request, None)).unwrap();
         // Equal numbers may have different bits, as 0.0 and -0.0 have: that costs a call and confuses nothing.
         prop_assert!(one == two || written(&one) != written(&two));
         prop_assert_eq!(written(&one), written(&one.clone()));

@@ -99,7 +99,7 @@ struct Reading<'c> {
     catalog: &'c Catalog,
     /// The tables of each query around, by the names that they go by.
     scopes: Vec<Vec<(String, usize)>>,
-    /// All of them.
+    /// The tables of all queries, by the names that they go by.
     sources: Vec<(String, usize)>,
     columns: BTreeSet<Place>,
     /// Texts and numbers that stand anywhere, and those that stand beside a column.

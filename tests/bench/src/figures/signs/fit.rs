@@ -4,13 +4,13 @@ use super::{KNOWN, SIGNS, Signs};
 
 /// What a share costs, squared, in mean log likelihood.
 const PENALTY: f64 = 0.001;
-/// Steps at most.
+/// The most steps of a fit.
 const STEPS: usize = 40;
 /// What a step must gain to be followed by another.
 const LEAST_STEP: f64 = 1e-7;
 /// The place of the power that a result's sum of weights is raised to.
 const POWER: usize = SIGNS.len();
-/// The least power.
+/// The least power that is tried.
 const LEAST_POWER: f64 = 0.05;
 
 /// The shares by the places of the signs, and the power. The share of a sign that was not chosen is 0.

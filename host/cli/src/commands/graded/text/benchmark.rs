@@ -1,39 +1,20 @@
-//! The report of one arm for people at a terminal.
+//! The parts of the text that only the report on one arm has.
 
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use syrch::grade::report::render::text::{self, Table};
+use syrch::grade::report::render::tables::Table;
 use syrch::grade::report::{BenchmarkReport, Figures, ResultRow};
 
-use super::{drawn, line, of_fields, partial};
+use super::line;
 
 /// Databases that are shown at most.
 const WORST: usize = 5;
-/// Fields by which people ask how hard questions are, the likeliest first.
+/// The usual names of a field that rates the difficulty of questions; the first that the suite has is used.
 const HARDNESS: [&str; 4] = ["difficulty", "hardness", "level", "complexity"];
 
-/// The report; `slices` are the fields whose values are shown one by one, in the place of how hard questions are.
-pub(super) fn benchmark(report: &BenchmarkReport, slices: &[String], width: Option<u16>) -> String {
-    let mut out = headline(report);
-    out += &partial(&report.basis);
-    for table in text::benchmark(report) {
-        match table.title.as_str() {
-            "Right answers by rule" | "Other figures" | "How the searches ended" | "Costs" => {
-                out += &drawn(&table, width)
-            }
-            "Slices" => {
-                let table = if slices.is_empty() { hardness(table) } else { of_fields(table, slices) };
-                out += &table.map(|table| drawn(&table, width)).unwrap_or_default();
-            }
-            _ => {}
-        }
-    }
-    out += &worst(&report.results).map(|table| drawn(&table, width)).unwrap_or_default();
-    out
-}
-
-fn headline(report: &BenchmarkReport) -> String {
+/// The share of right answers, with the arm and the suite, on a line.
+pub(super) fn headline(report: &BenchmarkReport) -> String {
     let simulated = report.basis.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
     let band = report.band.map(|band| {
         let (low, high) = (band.low * 100.0, band.high * 100.0);
@@ -66,8 +47,8 @@ fn share(figures: &Figures, rule: &str) -> String {
     }
 }
 
-/// Of the slices, those by the field that says how hard a question is.
-fn hardness(mut table: Table) -> Option<Table> {
+/// The slices by the field that rates the difficulty of questions, without the column of the field. None if the suite has no such field.
+pub(super) fn hardness(mut table: Table) -> Option<Table> {
     let has = |name: &&str| table.rows.iter().any(|row| row.first().is_some_and(|field| field == *name));
     let field = HARDNESS.into_iter().find(has)?;
     table.rows.retain(|row| row.first().is_some_and(|cell| cell == field));
@@ -77,8 +58,8 @@ fn hardness(mut table: Table) -> Option<Table> {
     Some(table)
 }
 
-/// The databases on which the least is right, where there are several.
-fn worst(rows: &[ResultRow]) -> Option<Table> {
+/// The databases with the lowest shares of right answers. None for a suite of one database, and where all answers are right.
+pub(super) fn worst(rows: &[ResultRow]) -> Option<Table> {
     let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for row in rows {
         let count = counts.entry(&row.db).or_default();
@@ -88,7 +69,7 @@ fn worst(rows: &[ResultRow]) -> Option<Table> {
     }
     let several = counts.len() > 1;
     let mut worst: Vec<_> = counts.into_iter().filter(|(_, (right, of))| several && right < of).collect();
-    // Of equal shares the one with more questions says more.
+    // Of equal shares, that of more questions is the surer one.
     worst.sort_by(|(_, (a, of_a)), (_, (b, of_b))| (a * of_b).cmp(&(b * of_a)).then(of_b.cmp(of_a)));
     worst.truncate(WORST);
     let columns = ["database", "right", "of"].map(str::to_owned).to_vec();

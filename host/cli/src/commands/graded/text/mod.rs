@@ -1,25 +1,49 @@
-//! Reports for people at a terminal: one renderer for all commands that show one.
+//! Reports as text, for people at a terminal.
 
 mod benchmark;
 mod compare;
 
 use serde_json::Value;
-use syrch::grade::report::Basis;
-use syrch::grade::report::render::text::Table;
+use syrch::grade::report::render::tables::{self, Table};
+use syrch::grade::report::{Basis, RunReport, Section};
 
-use super::Document;
 use crate::commands::trace::words::count;
 use crate::sink::{Grid, table, terminal};
 
-/// The report; `slices` are the fields of the suite whose values are shown one by one.
-pub(crate) fn document(document: &Document, slices: &[String], width: Option<u16>) -> String {
-    match document {
-        Document::Benchmark(report) => benchmark::benchmark(report, slices, width),
-        Document::Compare(report) => compare::compare(report, slices, width),
+/// The report as text. `slices` are the fields of the suite whose values are shown one by one.
+pub(crate) fn document(report: &RunReport, slices: &[String], width: Option<u16>) -> String {
+    Section::ALL.iter().map(|section| shown(report, *section, slices, width)).collect()
+}
+
+fn shown(report: &RunReport, section: Section, slices: &[String], width: Option<u16>) -> String {
+    let drawn = |tables: Vec<Table>| tables.iter().map(|table| drawn(table, width)).collect::<String>();
+    let own = tables::of(report, section);
+    match (section, report) {
+        (Section::Verdict, RunReport::Benchmark(report)) => benchmark::headline(report),
+        (Section::Verdict, RunReport::Compare(report)) => report.pairs.iter().map(|pair| line(&pair.verdict)).collect(),
+        // The warnings go to standard error.
+        (Section::Notes, _) => partial(report.basis()),
+        (Section::RightAnswers | Section::Arms | Section::Pairs | Section::Costs | Section::OneMoreRight, _) => {
+            drawn(own)
+        }
+        (Section::Ends, RunReport::Benchmark(_)) | (Section::Budget, RunReport::Compare(_)) => drawn(own),
+        (Section::Pareto, RunReport::Compare(report)) => compare::pareto(report),
+        (Section::Slices, RunReport::Benchmark(_)) if slices.is_empty() => {
+            drawn(own.into_iter().filter_map(benchmark::hardness).collect())
+        }
+        (Section::Slices, _) => drawn(own.into_iter().filter_map(|table| of_fields(table, slices)).collect()),
+        (Section::Flipped, RunReport::Compare(report)) => report.pairs.iter().map(compare::flips).collect(),
+        (Section::Answers, RunReport::Benchmark(report)) => {
+            drawn(benchmark::worst(&report.results).into_iter().collect())
+        }
+        // What one arm or several do not have, what the headline names, and what is too long for a terminal.
+        (Section::Pareto | Section::Flipped | Section::Budget, RunReport::Benchmark(_))
+        | (Section::Ends | Section::Answers, RunReport::Compare(_))
+        | (Section::Suite | Section::RulesOfPairs | Section::Confidence | Section::Setup, _) => String::new(),
     }
 }
 
-/// What there is of a run that is not whole, on a line.
+/// How many answers a run has that is not complete, and why there are no more, on a line.
 pub(crate) fn partial(basis: &Basis) -> String {
     let Some(partial) = &basis.partial else { return String::new() };
     line(&format!("{} of {}: {}", partial.done, count(partial.of, "answer"), partial.why))
@@ -35,7 +59,7 @@ fn drawn(shown: &Table, width: Option<u16>) -> String {
     format!("\n{}{}", line(&shown.title), table::render(&grid, width))
 }
 
-/// Of a table of slices the rows of these fields; none: there are none.
+/// The rows of these fields from a table of slices. None if there are no such rows.
 fn of_fields(mut table: Table, fields: &[String]) -> Option<Table> {
     let is_asked = |row: &Vec<Value>| {
         row.first().and_then(Value::as_str).is_some_and(|name| fields.iter().any(|field| field == name))
@@ -51,13 +75,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_told_of_one_answer_and_of_many() {
-        let told = |of| {
-            let partial = Some(Partial { done: 0, of, why: "it was interrupted".into() });
-            partial_of(partial)
-        };
-        assert_eq!(told(1), "0 of 1 answer: it was interrupted\n");
-        assert_eq!(told(9), "0 of 9 answers: it was interrupted\n");
+    fn missing_answers_are_counted() {
+        let stopped = |of| Some(Partial { done: 0, of, why: "it was interrupted".into() });
+        assert_eq!(partial_of(stopped(1)), "0 of 1 answer: it was interrupted\n");
+        assert_eq!(partial_of(stopped(9)), "0 of 9 answers: it was interrupted\n");
         assert_eq!(partial_of(None), "");
     }
 

@@ -1,0 +1,153 @@
+//! What a search notes about its role calls while it runs, for its later steps and for the reason why there is no answer.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use syrch_core::ports::Ticket;
+use syrch_core::roles::Role;
+use syrch_core::{Candidate, Catalog, Extras, Question, ResultSet, RoleError, SqlError, SqlErrorKind, TaskId, Verdict};
+use syrch_journal::CallId;
+
+/// The subject of a verdict: a statement, and what its solver adds for the reward, such as the step that it was made for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Judged(String, Extras);
+
+impl From<&Candidate> for Judged {
+    fn from(candidate: &Candidate) -> Self {
+        Self(candidate.sql.clone(), candidate.extra.clone())
+    }
+}
+
+/// A role, its task, and the call that waits for it.
+pub(super) type Place = (Role, TaskId, Option<(CallId, Ticket)>);
+
+/// The notes of one search.
+#[derive(Default)]
+pub(crate) struct Notes(Mutex<Noted>);
+
+#[derive(Default)]
+struct Noted {
+    relation_names: BTreeMap<TaskId, String>,
+    calls: BTreeMap<Place, u64>,
+    verdicts: BTreeMap<(TaskId, Judged), Verdict>,
+    /// Results by the statement of a task that gave them.
+    results: BTreeMap<(TaskId, String), Weak<ResultSet>>,
+    // By role call and ticket: which one is reported first must not depend on which was quicker.
+    faults: BTreeMap<CallId, RoleError>,
+    asks: BTreeMap<CallId, Question>,
+    model_errors: BTreeMap<(CallId, Ticket), String>,
+    /// The greatest confidence with which the offline rules wrote a statement.
+    by_rules: Option<f64>,
+    outages: BTreeMap<CallId, SqlError>,
+    has_refused_write: bool,
+}
+
+impl Notes {
+    fn with<T>(&self, work: impl FnOnce(&mut Noted) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Counts the calls of one place, from 1.
+    pub(super) fn next_call(&self, place: Place) -> u64 {
+        self.with(|noted| {
+            let number = noted.calls.entry(place).or_default();
+            *number += 1;
+            *number
+        })
+    }
+
+    /// The name by which a finished task stands in FROM: unique, and that of no table of the catalog.
+    pub(crate) fn relation_name(&self, task: &str, catalog: &Catalog) -> String {
+        let plain: String = task.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        self.with(|noted| {
+            if let Some(name) = noted.relation_names.get(task) {
+                return name.clone();
+            }
+            let mut name = format!("task_{plain}");
+            while catalog.table(&name).is_some()
+                || noted.relation_names.values().any(|known| known.eq_ignore_ascii_case(&name))
+            {
+                name.push('_');
+            }
+            noted.relation_names.insert(task.to_owned(), name.clone());
+            name
+        })
+    }
+
+    /// Notes that a plugin trapped, exceeded a limit or returned an invalid value.
+    pub(super) fn note_fault(&self, call: CallId, fault: RoleError) {
+        self.with(|noted| noted.faults.insert(call, fault));
+    }
+
+    /// The faults of plugins, that of the earliest call first.
+    pub(crate) fn faults(&self) -> Vec<RoleError> {
+        self.with(|noted| noted.faults.values().cloned().collect())
+    }
+
+    /// Notes what a solver would ask the user.
+    pub(crate) fn ask(&self, call: CallId, question: Question) {
+        self.with(|noted| noted.asks.insert(call, question));
+    }
+
+    pub(crate) fn asks(&self) -> Vec<Question> {
+        self.with(|noted| noted.asks.values().cloned().collect())
+    }
+
+    /// Notes the result of a statement of a task.
+    pub(crate) fn note_result(&self, task: TaskId, sql: String, results: &Arc<ResultSet>) {
+        self.with(|noted| noted.results.insert((task, sql), Arc::downgrade(results)));
+    }
+
+    /// The result of a statement of a task, while anything still holds it.
+    pub(crate) fn result_of(&self, task: &str, sql: &str) -> Option<Arc<ResultSet>> {
+        self.with(|noted| noted.results.get(&(task.to_owned(), sql.to_owned()))?.upgrade())
+    }
+
+    pub(crate) fn note_verdict(&self, task: &str, judged: &Judged, verdict: &Verdict) {
+        self.with(|noted| noted.verdicts.insert((task.to_owned(), judged.clone()), verdict.clone()));
+    }
+
+    pub(crate) fn verdict(&self, task: &str, judged: &Judged) -> Option<Verdict> {
+        self.with(|noted| noted.verdicts.get(&(task.to_owned(), judged.clone())).cloned())
+    }
+
+    /// Notes why a call of the model could not be made.
+    pub(crate) fn note_model_error(&self, call: CallId, ticket: Ticket, message: &str) {
+        self.with(|noted| noted.model_errors.insert((call, ticket), message.to_owned()));
+    }
+
+    /// Why the model could not be used, if that happened: the reason to report when there is no answer.
+    pub(crate) fn model_error(&self) -> Option<String> {
+        self.with(|noted| noted.model_errors.values().next_back().cloned())
+    }
+
+    /// Notes the confidence with which the offline rules wrote a statement.
+    pub(crate) fn note_rules(&self, confidence: f64) {
+        self.with(|noted| noted.by_rules = Some(noted.by_rules.map_or(confidence, |most| most.max(confidence))));
+    }
+
+    /// The upper bound of an answer's confidence. The rules write the same statement for every sample, so that agreement of its
+    /// candidates adds nothing.
+    pub(crate) fn most_confidence(&self) -> f64 {
+        self.with(|noted| noted.by_rules).unwrap_or(1.0)
+    }
+
+    /// Notes an error that means that the database cannot be read now, or that a statement would have written to it.
+    pub(crate) fn note_error(&self, call: CallId, error: &SqlError) {
+        self.with(|noted| match error.kind {
+            SqlErrorKind::Unavailable => drop(noted.outages.entry(call).or_insert_with(|| error.clone())),
+            SqlErrorKind::WriteRefused => noted.has_refused_write = true,
+            _ => {}
+        });
+    }
+
+    /// Why the database could not be read, if that happened.
+    pub(crate) fn outage(&self) -> Option<SqlError> {
+        self.with(|noted| noted.outages.values().next_back().cloned())
+    }
+
+    /// Whether a statement that would have written was refused.
+    pub(crate) fn has_refused_write(&self) -> bool {
+        self.with(|noted| noted.has_refused_write)
+    }
+}

@@ -1,0 +1,511 @@
+//! The table of database engines. Whatever configuration, help, `doctor`, suites, telemetry and errors need to know of one stands in its entry:
+//! another one is a crate in `host/executors/` and an entry here.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use futures::future::BoxFuture;
+use syrch_core::ports::{Database, DatabaseError};
+use syrch_core::{DatabaseUrl, Dialect, Limits};
+use syrch_grade::suite::{Engines, Suite};
+use syrch_postgres::{PostgresConfig, PostgresDatabase};
+use syrch_sqlite::{Journal, SqliteConfig, SqliteDatabase};
+use syrch_sqlite_copies::{VariantConfig, VariantError, literals, make_variant};
+
+use crate::Error;
+use crate::content_digest::content_digest;
+use crate::settings::ServerSettings;
+
+/// What is known of an engine.
+struct Entry {
+    /// Its name in flags, files and journals.
+    name: &'static str,
+    /// What it is, for people.
+    summary: &'static str,
+    /// What `--db` takes for it, as the end of "--db takes …".
+    takes: &'static str,
+    /// The schemes of its URLs, in lower case, the one that names it first.
+    schemes: &'static [&'static str],
+    /// The SQL that its databases speak; `None` where that depends on the database.
+    dialect: Option<Dialect>,
+    /// Its name in OpenTelemetry's conventions (`db.system.name`).
+    telemetry: &'static str,
+    /// What is known of its files; `None` for a server.
+    files: Option<FileEntry>,
+    /// What is known of its servers; `None` for files.
+    server: Option<ServerEntry>,
+    open: Open,
+}
+
+/// What is known of an engine whose databases are at a server.
+pub struct ServerEntry {
+    /// What the names of the environment's variables begin with that its clients read.
+    pub variables: &'static str,
+    /// What to check when a server refuses the user, as the end of "check …".
+    pub login: &'static str,
+    /// What to check when a connection cannot be encrypted.
+    pub encryption: &'static str,
+    /// Asks a server what it is and what its user could do beyond reading.
+    inspect: Inspect,
+    /// The statements that make a role which only reads these schemas. Nothing is connected to.
+    role_sql: RoleSql,
+}
+
+impl fmt::Debug for ServerEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerEntry").field("variables", &self.variables).finish_non_exhaustive()
+    }
+}
+
+type Inspect = fn(OpenDatabase) -> BoxFuture<'static, Result<ServerReport, DatabaseError>>;
+type RoleSql = fn(OpenDatabase, &[String]) -> Result<String, DatabaseError>;
+
+/// What a server is, and what its user could do there beyond reading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerReport {
+    /// The engine and its version, and how the connection is made, such as `PostgreSQL 15.8, TLS`.
+    pub detail: String,
+    /// What the user could do, a sentence for each; empty for one that only reads.
+    pub beyond_reading: Vec<String>,
+}
+
+/// What is known of an engine whose databases are files.
+#[derive(Debug)]
+pub struct FileEntry {
+    /// What its files end with, without the dot; new files get the first.
+    pub endings: &'static [&'static str],
+    /// What the engine appends to a database's file name to name the files that it keeps beside it.
+    pub beside: &'static [&'static str],
+    /// Of those, the files that hold a part of the database's content.
+    pub content: &'static [&'static str],
+    /// The command that may save the content of a damaged file, with `FILE` for its path.
+    pub rescue: Option<&'static str>,
+    /// How a file is stored, and what `doctor` should warn of. It reads the file's header and the sizes of the files beside it.
+    pub condition: fn(&Path) -> Condition,
+    /// Makes a changed copy of a database, which `suite fuzz` needs; `None` where the engine cannot.
+    pub copy: Option<MakeCopy>,
+}
+
+/// Makes a changed copy. It blocks.
+pub type MakeCopy = fn(&CopyRequest) -> Result<Copied, Error>;
+
+/// Which changed copy to make of a database.
+pub struct CopyRequest {
+    /// The database, which is only read.
+    pub source: PathBuf,
+    /// The new file.
+    pub target: PathBuf,
+    /// Equal seeds make equal copies.
+    pub seed: u64,
+    /// Statements whose constants stay findable where they stand.
+    pub statements: Vec<String>,
+}
+
+/// A copy that was made.
+pub struct Copied {
+    /// The number of rows of all tables together.
+    pub rows: u64,
+    /// Tables that the copy lacks, such as virtual ones.
+    pub skipped: Vec<String>,
+}
+
+/// How the file of a database is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// A few words, such as `rollback journal`.
+    pub detail: String,
+    /// The command that mends what slows its readers down; `None` if nothing does.
+    pub fix: Option<String>,
+}
+
+/// What a database is opened with.
+pub(crate) struct OpenDatabase {
+    /// Its address; the scheme is one of the engine's, or none.
+    pub(crate) url: DatabaseUrl,
+    /// The tables that may be seen, as globs; empty for all.
+    pub(crate) tables: Vec<String>,
+    pub(crate) limits: Limits,
+    /// What clients of servers use besides the address.
+    pub(crate) servers: ServerSettings,
+}
+
+/// Opens a database and reads its catalog. It is never created and never written.
+type Open = fn(OpenDatabase) -> BoxFuture<'static, Result<Arc<dyn Database>, DatabaseError>>;
+
+/// The engines. A path that ends like none of their files is the first one's.
+static TABLE: [Entry; 2] = [
+    Entry {
+        name: "sqlite",
+        summary: "a SQLite file",
+        takes: "the path of a SQLite file",
+        schemes: &["sqlite"],
+        dialect: Some(Dialect::Sqlite),
+        telemetry: "sqlite",
+        files: Some(FileEntry {
+            endings: &["sqlite", "db", "sqlite3", "db3"],
+            beside: &["-wal", "-shm", "-journal"],
+            content: &["-wal"],
+            rescue: Some("sqlite3 FILE .recover"),
+            condition: sqlite_condition,
+            copy: Some(sqlite_copy),
+        }),
+        server: None,
+        open: |OpenDatabase { url, tables, limits, .. }| {
+            Box::pin(async move {
+                let config = SqliteConfig { tables, limits, ..SqliteConfig::new(url.path()) };
+                let opened = tokio::task::spawn_blocking(move || SqliteDatabase::open(config)).await;
+                let failed = |_| {
+                    let reason = "the thread that opens it failed".to_owned();
+                    Err(DatabaseError::Unavailable { path: url.to_string(), reason })
+                };
+                Ok(Arc::new(opened.unwrap_or_else(failed)?) as Arc<dyn Database>)
+            })
+        },
+    },
+    Entry {
+        name: "postgres",
+        summary: "a PostgreSQL database",
+        takes: "the URL of a PostgreSQL database",
+        schemes: &["postgres", "postgresql"],
+        dialect: Some(Dialect::Postgres),
+        telemetry: "postgresql",
+        files: None,
+        server: Some(ServerEntry {
+            variables: "PG",
+            login: "the user of the address, the password in ~/.pgpass or PGPASSWORD, and that the server's pg_hba.conf allows the connection",
+            encryption: "`sslmode` and `sslrootcert` of the address: docs/databases.md says what each checks",
+            inspect: |database| Box::pin(postgres_report(database)),
+            role_sql: |database, schemas| syrch_postgres::role_sql_of(&postgres_config(database), schemas),
+        }),
+        open: |database| {
+            Box::pin(async move {
+                let opened = PostgresDatabase::open(postgres_config(database)).await?;
+                Ok(Arc::new(opened) as Arc<dyn Database>)
+            })
+        },
+    },
+];
+
+/// How `psql` would connect to an address. What follows the scheme is that of a URL, pairs such as `host=localhost dbname=shop`, or the name of a
+/// database.
+fn postgres_config(OpenDatabase { url, tables, limits, servers }: OpenDatabase) -> PostgresConfig {
+    let rest = url.rest();
+    let given = if rest.starts_with("//") { format!("postgres:{rest}") } else { rest.to_owned() };
+    let is_named = servers.named.as_deref().map(DatabaseUrl::parse).as_ref() == Some(&url);
+    PostgresConfig {
+        is_on_command_line: is_named && servers.is_on_command_line,
+        is_untrusted: !is_named,
+        variables: servers.variables,
+        os_user: servers.os_user,
+        home: servers.home,
+        tables,
+        limits,
+        ..PostgresConfig::new(given)
+    }
+}
+
+async fn postgres_report(database: OpenDatabase) -> Result<ServerReport, DatabaseError> {
+    let database = PostgresDatabase::open(postgres_config(database)).await?;
+    let (version, how) = database.server().await?;
+    let beyond_reading = database.role_findings().await?;
+    Ok(ServerReport { detail: format!("PostgreSQL {version}, {how}"), beyond_reading })
+}
+
+fn sqlite_copy(request: &CopyRequest) -> Result<Copied, Error> {
+    let CopyRequest { source, target, seed, statements } = request;
+    let config = VariantConfig { keep: literals(statements.iter().map(String::as_str)), ..VariantConfig::default() };
+    let made = make_variant(source, target, *seed, &config).map_err(|error| match error {
+        VariantError::Source(error) => Error::Database(error),
+        error => {
+            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            Error::Config(format!("{error}{cause}"))
+        }
+    })?;
+    Ok(Copied { rows: made.tables.values().sum(), skipped: made.skipped })
+}
+
+fn sqlite_condition(path: &Path) -> Condition {
+    /// A write-ahead log of more bytes than this slows every reader down.
+    const LARGE_LOG: u64 = 64 << 20;
+    match Journal::of(path) {
+        Journal::Rollback => Condition { detail: "rollback journal".to_owned(), fix: None },
+        Journal::WriteAhead { bytes } => Condition {
+            detail: format!("write-ahead log of {} KiB", bytes.div_ceil(1024)),
+            fix: (bytes > LARGE_LOG).then(|| format!("sqlite3 '{}' 'PRAGMA wal_checkpoint(TRUNCATE)'", path.display())),
+        },
+    }
+}
+
+/// A database engine of the table.
+#[derive(Clone, Copy)]
+pub struct Executor(&'static Entry);
+
+impl Executor {
+    /// All engines, the default one for files first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(Self)
+    }
+
+    /// The engine of that name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::all().find(|executor| executor.name() == name)
+    }
+
+    /// The engine of an address: that of its scheme, or for a path that of the file's ending.
+    ///
+    /// # Errors
+    /// [`Error::Config`] when no engine has the scheme.
+    pub fn of(url: &DatabaseUrl) -> Result<Self, Error> {
+        let Some(scheme) = url.scheme() else { return Self::of_path(&url.path()) };
+        Self::all().find(|executor| executor.0.schemes.contains(&scheme.as_str())).ok_or_else(|| {
+            let engines: Vec<String> = Self::all().map(|each| format!("{} ({})", each.0.takes, each.forms())).collect();
+            Error::Config(format!("no executor for `{scheme}:` databases; this version takes {}", engines.join(" or ")))
+        })
+    }
+
+    fn of_path(path: &Path) -> Result<Self, Error> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        let mut engines = Self::all().filter_map(|executor| Some((executor, executor.files()?)));
+        let fits =
+            Self::all().find(|executor| executor.files().is_some_and(|files| files.endings.contains(&ending.as_str())));
+        fits.or_else(|| engines.next().map(|(executor, _)| executor))
+            .ok_or_else(|| Error::Config("no executor reads files; name a database by its URL".to_owned()))
+    }
+
+    /// How its databases are named: `PATH or sqlite:PATH`.
+    #[must_use]
+    pub fn forms(self) -> String {
+        let named = |what: &str| {
+            let each = self.0.schemes.iter().map(|scheme| format!("{scheme}:{what}"));
+            each.collect::<Vec<_>>().join(" or ")
+        };
+        match self.files() {
+            Some(_) => format!("PATH or {}", named("PATH")),
+            None => named("//USER@HOST/DATABASE"),
+        }
+    }
+
+    /// Its name in flags, files and journals.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What it is, for the help.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        self.0.summary
+    }
+
+    /// What `--db` takes for it, as the end of "--db takes …".
+    #[must_use]
+    pub fn takes(self) -> &'static str {
+        self.0.takes
+    }
+
+    /// What is known of its files; `None` for a server.
+    #[must_use]
+    pub fn files(self) -> Option<&'static FileEntry> {
+        self.0.files.as_ref()
+    }
+
+    /// What is known of its servers; `None` where databases are files.
+    #[must_use]
+    pub fn server(self) -> Option<&'static ServerEntry> {
+        self.0.server.as_ref()
+    }
+
+    /// What a server is; `None` for an engine of files.
+    pub(crate) async fn inspect(self, database: OpenDatabase) -> Option<Result<ServerReport, DatabaseError>> {
+        let server = self.0.server.as_ref()?;
+        Some((server.inspect)(database).await)
+    }
+
+    /// The statements that make a role which only reads; `None` for an engine of files.
+    pub(crate) fn role_sql(self, database: OpenDatabase, schemas: &[String]) -> Option<Result<String, DatabaseError>> {
+        Some((self.0.server.as_ref()?.role_sql)(database, schemas))
+    }
+
+    pub(crate) async fn open(self, database: OpenDatabase) -> Result<Arc<dyn Database>, DatabaseError> {
+        (self.0.open)(database).await
+    }
+}
+
+impl PartialEq for Executor {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Executor {}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The engine's name in OpenTelemetry's conventions; that for engines without one where no engine of the table speaks the dialect.
+pub(crate) fn telemetry_name(dialect: &Dialect) -> &'static str {
+    TABLE.iter().find(|entry| entry.dialect.as_ref() == Some(dialect)).map_or("other_sql", |entry| entry.telemetry)
+}
+
+/// The path of a database that is a file, or of a folder of them; `None` for a server, for an unknown scheme and where nothing is named.
+#[must_use]
+pub fn database_path(url: &DatabaseUrl) -> Option<PathBuf> {
+    let is_file = !url.is_empty() && Executor::of(url).is_ok_and(|executor| executor.files().is_some());
+    is_file.then(|| url.path()).filter(|path| !path.as_os_str().is_empty())
+}
+
+/// The files of a database: its own, and those that the engine keeps beside it. A server has none.
+#[must_use]
+pub fn database_files(url: &DatabaseUrl) -> Vec<PathBuf> {
+    let (Some(path), Ok(executor)) = (database_path(url), Executor::of(url)) else { return Vec::new() };
+    // The engine finds its files beside the file itself, not beside a link to it.
+    let real = path.canonicalize().unwrap_or(path);
+    let beside = executor.files().into_iter().flat_map(|files| files.beside).map(|ending| appended(&real, ending));
+    std::iter::once(real.clone()).chain(beside).collect()
+}
+
+/// What follows a database's name in the names of its files, of all engines: the empty text for the file itself, and `-wal` and the like.
+pub fn suffixes() -> impl Iterator<Item = &'static str> {
+    std::iter::once("").chain(Executor::all().filter_map(Executor::files).flat_map(|files| files.beside).copied())
+}
+
+/// What files of databases end with, without the dot, those of all engines.
+pub(crate) fn file_endings() -> Vec<&'static str> {
+    Executor::all().filter_map(Executor::files).flat_map(|files| files.endings).copied().collect()
+}
+
+/// Whether a path ends like the file of a database.
+#[must_use]
+pub fn is_database_file(path: &Path) -> bool {
+    let ends = |known: &&str| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(*known));
+    file_endings().iter().any(ends)
+}
+
+/// What a database is called: its file's name without the ending, or the last part of a server's address before the parameters.
+#[must_use]
+pub fn database_name(url: &DatabaseUrl) -> String {
+    let shown = url.to_string();
+    let rest = shown.split(['?', '#']).next().unwrap_or_default();
+    if Executor::of(url).is_ok_and(|executor| executor.files().is_none()) {
+        // Pairs such as `host=localhost dbname=shop`.
+        if !url.rest().starts_with("//") && rest.contains('=') {
+            let name = rest.split([':', ' ']).find_map(|pair| pair.strip_prefix("dbname="));
+            return name.unwrap_or_default().trim_matches('\'').to_owned();
+        }
+        let rest = rest.trim_end_matches('/').rsplit(['/', '@', ':']).next().unwrap_or_default();
+        return rest.to_owned();
+    }
+    let path = DatabaseUrl::parse(rest).path();
+    path.file_stem().map_or_else(|| rest.to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// What suites need to know of the engines.
+pub(crate) fn suite_engines() -> Engines {
+    static ENGINES: LazyLock<Engines> = LazyLock::new(|| {
+        let schemes = |is_file: bool| -> &'static [&'static str] {
+            let all = Executor::all().filter(|executor| executor.files().is_some() == is_file);
+            all.flat_map(|executor| executor.0.schemes).copied().collect::<Vec<_>>().leak()
+        };
+        Engines { endings: file_endings().leak(), file_schemes: schemes(true), server_schemes: schemes(false) }
+    });
+    *ENGINES
+}
+
+/// The databases of a suite, by the names that its questions use. `given` is the user's: a server or a file is the database of all questions,
+/// a folder is searched before the suite's own.
+///
+/// # Errors
+/// All names that mean no database, each with the questions that need it. No database is opened.
+pub fn suite_databases(suite: &Suite, given: Option<&DatabaseUrl>) -> Result<BTreeMap<String, DatabaseUrl>, Error> {
+    Ok(suite.databases(given, suite_engines())?)
+}
+
+/// The digest of the content of a database that is a file, equal on every machine that has the same file; `None` for a server. It blocks.
+#[must_use]
+pub fn file_digest(url: &DatabaseUrl) -> Option<io::Result<String>> {
+    let files = Executor::of(url).ok()?.files()?;
+    Some(content_digest(&database_path(url)?, files.content))
+}
+
+pub(crate) fn appended(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> DatabaseUrl {
+        DatabaseUrl::parse(text)
+    }
+
+    #[test]
+    fn names_schemes_and_endings_are_unique() {
+        let all = |of: fn(&Entry) -> Vec<&'static str>| TABLE.iter().flat_map(of).collect::<Vec<_>>();
+        let lists = [
+            all(|entry| vec![entry.name]),
+            all(|entry| entry.schemes.to_vec()),
+            all(|entry| entry.files.iter().flat_map(|files| files.endings).copied().collect()),
+        ];
+        for mut list in lists {
+            let count = list.len();
+            list.sort_unstable();
+            list.dedup();
+            assert_eq!(list.len(), count, "{list:?}");
+            assert!(list.iter().all(|word| !word.is_empty() && word.to_lowercase() == *word), "{list:?}");
+        }
+        for entry in &TABLE {
+            assert!(!entry.schemes.is_empty(), "{} cannot be named", entry.name);
+            assert_eq!(Executor::of_name(entry.name).map(Executor::name), Some(entry.name));
+        }
+    }
+
+    #[test]
+    fn an_address_finds_its_engine() {
+        for text in ["shop.sqlite", "SQLITE:x", "sqlite://x.db", "x.unknown", "C:\\x.DB", "/a:b/c"] {
+            assert_eq!(Executor::of(&url(text)).unwrap().name(), "sqlite", "{text}");
+        }
+        let wrong = Executor::of(&url("oracle://ann:secret@h/x")).unwrap_err().to_string();
+        assert!(wrong.starts_with(
+            "no executor for `oracle:` databases; this version takes the path of a SQLite file (PATH or sqlite:PATH)"
+        ));
+        assert!(!wrong.contains("secret"));
+        assert_eq!(database_path(&url("oracle:x")), None);
+        assert_eq!(database_files(&url(" ")), Vec::<PathBuf>::new());
+        assert_eq!(database_files(&url("sqlite:")), Vec::<PathBuf>::new());
+        let files = database_files(&url("sqlite:none/x.db"));
+        assert_eq!(files, ["none/x.db", "none/x.db-wal", "none/x.db-shm", "none/x.db-journal"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_database_is_called_as_its_file() {
+        for (text, name) in [
+            ("data/shop.sqlite", "shop"),
+            ("sqlite:shop.db?mode=ro", "shop"),
+            ("shop", "shop"),
+            ("/a/shop.v2.sqlite#x", "shop.v2"),
+            ("postgres://ann:pw@db.example:5432/shop?sslmode=require", "shop"),
+            ("postgres:host=/run port=5433 dbname=shop user=ann", "shop"),
+            ("postgres:shop", "shop"),
+            ("", ""),
+        ] {
+            assert_eq!(database_name(&url(text)), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn telemetry_knows_the_engines_of_the_table() {
+        assert_eq!(telemetry_name(&Dialect::Sqlite), "sqlite");
+        assert_eq!(telemetry_name(&Dialect::Postgres), "postgresql");
+        assert_eq!(telemetry_name(&Dialect::Other("kdb".to_owned())), "other_sql");
+    }
+}

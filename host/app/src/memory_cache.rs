@@ -1,0 +1,130 @@
+//! A cache in memory of values that are expensive to make: hosts, databases, expected answers.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::OnceCell;
+
+type Cell<V> = Arc<OnceCell<Arc<V>>>;
+
+/// The approximate size of a value in bytes.
+type Weigh<V> = fn(&V) -> usize;
+
+/// The most recently used values by key. A value that was evicted lives on while anything uses it.
+pub struct MemoryCache<K, V> {
+    most: usize,
+    /// Bytes of all values together at most, and how they are counted.
+    bytes: Option<(usize, Weigh<V>)>,
+    /// The latest used last.
+    cells: Mutex<Vec<(K, Cell<V>)>>,
+}
+
+impl<K: PartialEq + Clone, V> MemoryCache<K, V> {
+    /// A cache of at most `most` values.
+    pub fn new(most: usize) -> Self {
+        Self { most: most.max(1), bytes: None, cells: Mutex::default() }
+    }
+
+    /// A cache of at most `most` values that take at most `bytes` together. A value larger than `bytes` is not cached.
+    pub fn within(most: usize, bytes: usize, weigh: Weigh<V>) -> Self {
+        Self { bytes: Some((bytes, weigh)), ..Self::new(most) }
+    }
+
+    /// The value of that key. It is made once, however many callers request it at once; when that fails, the next caller tries again.
+    pub async fn get<E, F: Future<Output = Result<V, E>>>(
+        &self,
+        key: &K,
+        make: impl FnOnce() -> F,
+    ) -> Result<Arc<V>, E> {
+        let cell = self.cell(key);
+        let is_new = !cell.initialized();
+        let made = cell.get_or_try_init(|| async { make().await.map(Arc::new) }).await?;
+        if is_new {
+            self.lighten();
+        }
+        Ok(Arc::clone(made))
+    }
+
+    /// Evicts the least recently used values until the others fit into the bytes.
+    fn lighten(&self) {
+        let Some((most, weigh)) = self.bytes else { return };
+        let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = 0_usize;
+        let mut fits = |(_, cell): &(K, Cell<V>)| {
+            // A value that is still being made is weighed when it is complete.
+            let Some(bytes) = cell.get().map(|thing| weigh(thing)) else { return true };
+            if bytes > most {
+                return false;
+            }
+            held = held.saturating_add(bytes);
+            held <= most
+        };
+        let mut left: Vec<_> = cells.drain(..).rev().filter(|entry| fits(entry)).collect();
+        left.reverse();
+        *cells = left;
+    }
+
+    fn cell(&self, key: &K) -> Cell<V> {
+        let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = cells.iter().position(|(known, _)| known == key).map(|at| cells.remove(at).1);
+        let cell = known.unwrap_or_default();
+        cells.push((key.clone(), Arc::clone(&cell)));
+        if cells.len() > self.most {
+            cells.remove(0);
+        }
+        cell
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_latest_used_are_kept_and_made_once() {
+        let (kept, made) = (MemoryCache::new(2), AtomicU32::new(0));
+        let get = async |key: &str| {
+            let make = || async {
+                made.fetch_add(1, Ordering::Relaxed);
+                Ok::<_, ()>(key.to_owned())
+            };
+            kept.get(&key.to_owned(), make).await.unwrap()
+        };
+        for key in ["a", "b", "a", "c", "a"] {
+            assert_eq!(*get(key).await, key);
+        }
+        assert_eq!(made.load(Ordering::Relaxed), 3);
+        get("b").await;
+        assert_eq!(made.load(Ordering::Relaxed), 4);
+    }
+
+    #[tokio::test]
+    async fn no_more_is_kept_than_there_are_bytes_for() {
+        let (kept, made) = (MemoryCache::within(100, 10, Vec::len), AtomicU32::new(0));
+        let get = async |bytes: usize| {
+            let make = || async {
+                made.fetch_add(1, Ordering::Relaxed);
+                Ok::<_, ()>(vec![0_u8; bytes])
+            };
+            assert_eq!(kept.get(&bytes, make).await.unwrap().len(), bytes);
+            made.load(Ordering::Relaxed)
+        };
+        for (bytes, expected) in [(4, 1), (6, 2), (4, 2), (6, 2)] {
+            assert_eq!(get(bytes).await, expected, "{bytes}");
+        }
+        // The one that was not used for longest goes.
+        assert_eq!((get(3).await, get(6).await, get(4).await), (3, 3, 4));
+        // What is too large goes at once, and drives nothing out.
+        assert_eq!((get(11).await, get(11).await), (5, 6));
+        assert_eq!((get(6).await, get(4).await), (6, 6));
+    }
+
+    #[tokio::test]
+    async fn what_failed_is_tried_again() {
+        let kept = MemoryCache::<u8, u8>::new(1);
+        assert_eq!(kept.get(&1, || async { Err("no") }).await, Err("no"));
+        assert_eq!(kept.get(&1, || async { Ok::<_, &str>(7) }).await, Ok(Arc::new(7)));
+    }
+}

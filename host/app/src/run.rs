@@ -1,0 +1,247 @@
+//! The runs of a host: a search, its resumption after a kill, and its strict replay from a journal.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use syrch_core::result_set::digest64;
+use syrch_core::{Catalog, Ledger, Problem};
+use syrch_journal::{Divergence, EventLog, Folder, Journal, JournalError, Mode, RowRetention, Writer};
+use syrch_layers::Taint;
+use syrch_scheduler::Stop;
+
+use crate::answer::cost;
+use crate::clock::Clock;
+use crate::context::RunState;
+use crate::given_up::GivenUp;
+use crate::host::Host;
+use crate::recordings::Missed;
+use crate::report::CostReport;
+use crate::settings::JournalSettings;
+use crate::telemetry::{self, Listener};
+use crate::trace::Trace;
+use crate::{Ask, Error, Observer, SearchReport, record, search};
+
+/// How a search ended, and its cost, which is known beside an error as well.
+#[derive(Debug)]
+pub struct Searched {
+    /// The report, or the error that ended the search.
+    pub report: Result<SearchReport, Error>,
+    /// What was spent.
+    pub cost: CostReport,
+}
+
+impl Host {
+    /// Answers a question by search. `ask` answers questions to the user; `stop` ends the search early with the best answer so far.
+    ///
+    /// # Errors
+    /// When a plugin, the database or the model failed so that no honest answer exists. A search that found nothing acceptable is not
+    /// an error: see [`crate::Outcome`].
+    pub async fn search(
+        &self,
+        problem: Problem,
+        observer: Arc<dyn Observer>,
+        ask: Option<&dyn Ask>,
+        stop: &Stop,
+    ) -> Result<SearchReport, Error> {
+        let _slot = self.searches.acquire().await;
+        let id = search::run_id(&problem.question);
+        let place = self.settings.journal.folder.as_ref().map(|folder| Folder::new(folder.clone()).place(&id));
+        let run = self.start(&id, &problem, place, &observer, stop).await?;
+        let report = self.carry_out(problem, &run, ask).await;
+        self.prune();
+        report
+    }
+
+    /// [`Host::search`] under an id and with a journal that the caller chooses, for programs that drive many searches. Searches of equal ids
+    /// make equal random choices. `journal` is the path of a new file; for `None` the search has no journal, and for an error, as
+    /// [`Folder::place`] returns it, a warning instead. The number of searches at once is the caller's to limit.
+    pub async fn search_as(
+        &self,
+        id: &str,
+        problem: Problem,
+        journal: Option<Result<PathBuf, JournalError>>,
+        observer: Arc<dyn Observer>,
+        ask: Option<&dyn Ask>,
+        stop: &Stop,
+    ) -> Searched {
+        match self.start(id, &problem, journal, &observer, stop).await {
+            Ok(run) => {
+                let report = self.carry_out(problem, &run, ask).await;
+                Searched { report, cost: cost(&run.ledger.spent()) }
+            }
+            Err(error) => Searched { report: Err(error), cost: CostReport::default() },
+        }
+    }
+
+    /// Resumes a run that was killed: what its journal holds is not done again, and the calls that were in flight are made again. It must
+    /// have been started with the settings of this host, which [`crate::settings::recorded_settings`] reads from the journal.
+    ///
+    /// # Errors
+    /// As [`Host::search`], and when the journal is of a run that is finished or still running, or the database or a plugin changed since.
+    pub async fn resume(
+        &self,
+        journal: &Path,
+        observer: Arc<dyn Observer>,
+        ask: Option<&dyn Ask>,
+        stop: &Stop,
+    ) -> Result<SearchReport, Error> {
+        let _slot = self.searches.acquire().await;
+        let identity = self.database.identity().await;
+        self.resume_as(journal, Some(identity), (observer, ask), stop).await?.report
+    }
+
+    /// [`Host::resume`] with the cost, for searches that [`Host::search_as`] started. `identity` is that of the database as it is now; `None`
+    /// if the caller has compared the content of the database itself.
+    ///
+    /// # Errors
+    /// When the search cannot be resumed. An error that ended it once it was resumed is in [`Searched::report`].
+    pub async fn resume_as(
+        &self,
+        journal: &Path,
+        identity: Option<Option<String>>,
+        (observer, ask): (Arc<dyn Observer>, Option<&dyn Ask>),
+        stop: &Stop,
+    ) -> Result<Searched, Error> {
+        let (writer, journal) = Writer::resume(journal)?;
+        let catalog = self.database.catalog().await?;
+        record::check_unchanged(self, &journal.header, identity)?;
+        if journal.is_finished() {
+            let run = &journal.header.run;
+            return Err(Error::Unfit(format!("the run `{run}` has come to its end: there is nothing to resume")));
+        }
+        let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
+        let mode = Mode::Resume(writer, journal);
+        let listener = telemetry::listener(self, &id, &catalog, &mode);
+        let run = Arc::new(self.run_state(&id, mode, catalog, &observer, stop, listener));
+        let report = self.carry_out(problem, &run, ask).await;
+        Ok(Searched { report, cost: cost(&run.ledger.spent()) })
+    }
+
+    /// Repeats a run from its journal alone. The report is the recorded one, byte for byte, times included, or there is an error.
+    ///
+    /// # Errors
+    /// [`Error::Replay`] when the run departs from the journal; [`Error::Unfit`] when the journal cannot be replayed strictly; and the
+    /// error that the run itself ended with.
+    pub async fn replay(&self, journal: Journal, observer: Arc<dyn Observer>) -> Result<SearchReport, Error> {
+        let recorded = record::recorded_end(&journal)?;
+        let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
+        let catalog = Arc::clone(&journal.header.catalog);
+        let run = Arc::new(self.run_state(&id, Mode::Replay(journal), catalog, &observer, &Stop::new(), None));
+        let report = run.unless_departed(search::search(self, problem, &run, None)).await;
+        record::compare(report, recorded)
+    }
+
+    /// A run that is about to search, with its journal if it has a place for one. Without a journal that can be written it searches all
+    /// the same, with a warning.
+    async fn start(
+        &self,
+        id: &str,
+        problem: &Problem,
+        journal: Option<Result<PathBuf, JournalError>>,
+        observer: &Arc<dyn Observer>,
+        stop: &Stop,
+    ) -> Result<Arc<RunState>, Error> {
+        if problem.question.trim().is_empty() {
+            return Err(Error::Config("the question is empty".to_owned()));
+        }
+        let catalog = self.database.catalog().await?;
+        // Without a journal nothing needs the rows of results.
+        let (mut mode, mut warning) = (Mode::Record(None, RowRetention::None), None);
+        if let Some(place) = journal {
+            let identity = self.database.identity().await;
+            let header = record::header(self, id, problem, Arc::clone(&catalog), identity);
+            match place.and_then(|path| Writer::create(&path, &header)) {
+                Ok(writer) => mode = Mode::Record(Some(writer), self.settings.journal.rows),
+                Err(error) => warning = Some(format!("this run has no journal: {error}")),
+            }
+        }
+        let listener = telemetry::listener(self, id, &catalog, &mode);
+        let run = self.run_state(id, mode, catalog, observer, stop, listener);
+        Ok(Arc::new(RunState { warning, ..run }))
+    }
+
+    /// A run of this host. `listener` receives the records of its event log.
+    pub(crate) fn run_state(
+        &self,
+        id: &str,
+        mode: Mode,
+        catalog: Arc<Catalog>,
+        observer: &Arc<dyn Observer>,
+        stop: &Stop,
+        listener: Option<Listener>,
+    ) -> RunState {
+        let ledger = Ledger::new(self.settings.budgets.clone());
+        RunState {
+            id: id.to_owned(),
+            settings: Arc::clone(&self.settings),
+            plugins: self.plugins.clone(),
+            event_log: EventLog::new(mode, Arc::clone(&ledger), listener),
+            ledger,
+            trace: Trace::new(Arc::clone(observer), self.settings.limits.traced),
+            clock: Clock::new(self.settings.deadline, stop.clone()),
+            catalog,
+            taint: Taint::new(self.untrusted.iter().copied(), self.settings.limits.llm_in_flight),
+            salt: digest64(&[id, "salt"]),
+            missed: Missed::default(),
+            given_up: GivenUp::default(),
+            previews: None,
+            warning: None,
+        }
+    }
+
+    /// Searches, adds the warnings of everything around the search, and records the end.
+    async fn carry_out(
+        &self,
+        problem: Problem,
+        run: &Arc<RunState>,
+        ask: Option<&dyn Ask>,
+    ) -> Result<SearchReport, Error> {
+        if !self.has_warned_of_idle.swap(true, Ordering::Relaxed) {
+            self.idle().iter().for_each(|message| run.trace.warn(message));
+        }
+        let mut report = run.unless_departed(search::search(self, problem, run, ask)).await;
+        let mut beside: Vec<String> = run.event_log.warning().into_iter().collect();
+        beside.extend(run.given_up.warnings());
+        beside.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
+        beside.extend(self.recording.iter().filter_map(|recording| recording.broken()));
+        beside.extend(run.warning.clone());
+        match &mut report {
+            Ok(report) => report.document.warnings.extend(beside.iter().cloned()),
+            Err(_) => beside.iter().for_each(|message| run.trace.warn(message)),
+        }
+        run.event_log.fact(record::end(&report, self.settings.journal.rows, beside));
+        report
+    }
+
+    /// Removes the oldest journals of the folder beyond its limits. What cannot be removed now is removed after a later run.
+    fn prune(&self) {
+        let JournalSettings { folder, keep, age, bytes, .. } = &self.settings.journal;
+        if let Some(folder) = folder {
+            drop(Folder::new(folder.clone()).prune(*keep, *age, *bytes));
+        }
+    }
+}
+
+impl RunState {
+    /// The end of a search, unless the run departs from its journal first, or asks a recording for what it lacks.
+    pub(crate) async fn unless_departed(
+        &self,
+        search: impl Future<Output = Result<SearchReport, Error>>,
+    ) -> Result<SearchReport, Error> {
+        /// How long a replay may make no progress: longer than a guest may compute, or a statement whose result was not recorded may run.
+        const PATIENCE: Duration = Duration::from_secs(60);
+        let departure = |departure: Divergence| Err(Error::Replay(departure.to_string()));
+        let report = tokio::select! {
+            biased;
+            report = search => report,
+            message = self.missed.wait() => Err(Error::Replay(message)),
+            departed = self.event_log.diverged() => departure(departed),
+            stalled = self.event_log.stalled(PATIENCE) => departure(stalled),
+        };
+        // Whatever the strategy made of a miss, its answer is not that of the recorded run.
+        self.missed.get().map_or(report, |message| Err(Error::Replay(message)))
+    }
+}

@@ -1,0 +1,49 @@
+//! What the clients of database servers use besides an address. The library reads no environment: the program that embeds it gives this.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// What a client of database servers needs besides the address. By default it is empty.
+#[derive(Clone, Default)]
+pub struct ServerSettings {
+    /// The variables of the environment that clients of the engines read, by name; their names begin as
+    /// [`Executor::variables`](crate::databases::Executor::variables) says. They may hold passwords.
+    pub variables: BTreeMap<String, String>,
+    /// The user's name at the operating system, which is the default user at a server.
+    pub os_user: Option<String>,
+    /// The user's home folder, in which clients have files of passwords and of certificates.
+    pub home: Option<PathBuf>,
+    /// The address that the user gave himself. Addresses from elsewhere, such as a suite, may be somebody else's: passwords of variables and of
+    /// files go to no other machine that only such an address names. `None` means that they stay on this machine.
+    pub named: Option<String>,
+    /// Whether `named` stands on the command line, where other users of the machine can read it.
+    pub is_on_command_line: bool,
+}
+
+impl fmt::Debug for ServerSettings {
+    /// Without values of variables and without the address, which may hold a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerSettings")
+            .field("variables", &self.variables.keys())
+            .field("os_user", &self.os_user)
+            .field("home", &self.home)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_secret_is_shown() {
+        let settings = ServerSettings {
+            variables: [("PGPASSWORD".to_owned(), "s3cret".to_owned())].into(),
+            named: Some("postgres://ann:s3cret@h/shop".to_owned()),
+            ..ServerSettings::default()
+        };
+        let shown = format!("{settings:?}");
+        assert!(shown.contains("PGPASSWORD") && !shown.contains("s3cret"), "{shown}");
+    }
+}

@@ -1,0 +1,7 @@
+//! One call, own databases and models, dry runs and recordings.
+
+mod own;
+mod preview;
+mod query;
+mod recordings;
+mod shop;

@@ -1,0 +1,118 @@
+//! Databases and models that the embedding program implements.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch::databases::open_database;
+use syrch::journal::Journal;
+use syrch::settings::recorded_settings;
+use syrch::syrch_core::Value;
+use syrch::syrch_core::ports::{
+    Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Shape, Usage,
+};
+use syrch::{Error, Host, HostBuilder, QueryError, Settings, Shared, Silent};
+
+use super::shop::shop;
+
+/// Writes one statement, whatever the question.
+struct Writer(&'static str);
+
+#[async_trait]
+impl ModelProvider for Writer {
+    fn name(&self) -> &str {
+        "writer"
+    }
+
+    fn models(&self) -> Vec<String> {
+        vec!["writer-1".to_owned()]
+    }
+
+    fn identity(&self, _: &ModelCall) -> Option<String> {
+        None
+    }
+
+    fn estimate(&self, _: &ModelCall) -> Estimate {
+        Estimate { input_tokens: 7, output_tokens: 5, cost_micros: None }
+    }
+
+    fn preview(&self, _: &ModelCall) -> Option<Preview> {
+        None
+    }
+
+    async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        if call.request.expect != Shape::Sql {
+            return ModelOutcome::unsent(LlmError::Unsupported("statements only".to_owned()));
+        }
+        let usage = Usage { input_tokens: 7, output_tokens: 5, cost_micros: None, model: "writer-1".to_owned() };
+        let parsed = serde_json::json!({ "sql": self.0, "confidence": 0.5 }).to_string();
+        let reply = Reply {
+            text: self.0.to_owned(),
+            parsed: Some(parsed),
+            truncated: false,
+            logprob: None,
+            usage: usage.clone(),
+        };
+        ModelOutcome::sent(Ok(reply), Some(usage))
+    }
+}
+
+fn written(sql: &'static str) -> HostBuilder {
+    Host::builder().model(Arc::new(Writer(sql))).strategy("single")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_of_the_program_is_a_model_like_any_other() {
+    let folder = syrch_kit::scratch();
+    let runs = folder.path().join("runs");
+    let builder = written("SELECT COUNT(*) FROM orders").database(shop(folder.path())).journal(&runs);
+    let host = builder.open().await.unwrap();
+    let found = host.query("How many?").run().await.unwrap();
+    assert_eq!(found.data.rows(0, 9), [[Value::Integer(4)]]);
+    // One call is charged. Its prompt cannot have been 7 tokens, so the host charges the least that it can have been.
+    let cost = &found.trace.cost;
+    assert_eq!((cost.calls, cost.output_tokens), (1, 5));
+    assert!(cost.input_tokens > 7, "{cost:?}");
+    // The journal names the provider, replays without it, and is not to be resumed without it.
+    let path = std::fs::read_dir(&runs).unwrap().next().unwrap().unwrap().path();
+    let journal = Journal::read(&path).unwrap();
+    assert_eq!(
+        (journal.header.settings["model"]["own"].as_str(), journal.header.models[0].as_str()),
+        (Some("writer"), "writer-1")
+    );
+    let recorded = recorded_settings(&journal.header).unwrap();
+    let unopened = Host::open(recorded, &Silent).await.err();
+    assert!(matches!(unopened, Some(Error::Config(_))), "{unopened:?}");
+    let replaying = Host::of_journal(&journal.header, &Settings::default(), &Silent).await.unwrap();
+    let report = replaying.replay(journal, Arc::new(Silent)).await.unwrap();
+    assert_eq!(report.document.sql, Some(found.sql));
+    // Without a price no budget in dollars can be enforced.
+    let limited = written("SELECT 1").database(shop(folder.path()));
+    let limited = limited.configure(|settings| settings.budgets.cost_micros = Some(1_000_000)).open().await.err();
+    assert!(matches!(&limited, Some(Error::Unpriced { model }) if model == "writer-1"), "{limited:?}");
+}
+
+async fn orders_of(database: &Arc<dyn Database>, shared: &Arc<Shared>) -> Value {
+    let host = Host::builder().database(Arc::clone(database)).shared(shared).open().await.unwrap();
+    host.query("How many orders are there?").run().await.unwrap().data.rows(0, 1).remove(0).remove(0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn databases_of_the_program_are_told_apart_by_what_they_are() {
+    let folder = syrch_kit::scratch();
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    // Both are named `shop`.
+    let other = syrch_kit::sqlite(empty.join("shop.sqlite"), "CREATE TABLE orders(id INTEGER PRIMARY KEY)");
+    let open = async |path: &std::path::Path| {
+        open_database(&Settings { database: path.display().to_string(), ..Settings::default() }).await.unwrap()
+    };
+    let (full, empty, shared) = (open(&shop(folder.path())).await, open(&other).await, Shared::new());
+    assert_eq!(full.name(), empty.name());
+    assert_eq!(
+        (orders_of(&full, &shared).await, orders_of(&empty, &shared).await),
+        (Value::Integer(4), Value::Integer(0))
+    );
+    // The host cannot restrict what it did not open.
+    let restricted = Host::builder().database(full).tables(["orders"]).query("How many orders are there?").run().await;
+    assert!(matches!(restricted, Err(QueryError::Failed(Error::Config(_)))), "{restricted:?}");
+}

@@ -1,0 +1,180 @@
+//! The state of the cache's thread. It opens the file on first use, sets a damaged one aside, notices when another process did so, and
+//! after a failure waits before it tries again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::activity::Activity;
+use crate::error::{CacheError, StoreError};
+use crate::folder::{FILE, FileId, Folder, FolderLock};
+use crate::lease::Leases;
+use crate::options::Options;
+use crate::store::Store;
+
+/// How long nothing is tried after a failure.
+const BACKOFF: Duration = Duration::from_secs(10);
+/// Files that one process sets aside; with the next damaged one it gives up.
+const MOST_ASIDE: u32 = 3;
+
+/// Whether an operation only reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// The open file with what is known of it.
+pub(crate) struct Worker {
+    folder: PathBuf,
+    pub(crate) options: Options,
+    pub(crate) leases: Leases,
+    activity: Arc<Activity>,
+    opened: Option<Opened>,
+    backoff: Option<Backoff>,
+    aside: u32,
+    writes: u64,
+}
+
+struct Opened {
+    folder: Folder,
+    store: Store,
+    id: Option<FileId>,
+}
+
+/// A failure that is returned until a time instead of trying again. After a failure of writing, reading is still tried.
+struct Backoff {
+    until: Instant,
+    error: CacheError,
+    access: Access,
+}
+
+impl Worker {
+    /// A worker for the file in this folder, which is not opened yet.
+    pub(crate) fn new(folder: PathBuf, options: Options, activity: Arc<Activity>) -> Self {
+        let leases = Leases::new();
+        Self { folder, options, leases, activity, opened: None, backoff: None, aside: 0, writes: 0 }
+    }
+
+    /// Counts a write and returns the number of writes before it.
+    pub(crate) fn count_write(&mut self) -> u64 {
+        self.writes += 1;
+        self.writes - 1
+    }
+
+    /// Bytes of the file and of the engine's own files.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.opened.as_ref().map_or(0, |opened| opened.folder.bytes())
+    }
+
+    /// Runs an operation on the file; if the file is damaged, once more on a new one.
+    pub(crate) fn work<T>(
+        &mut self,
+        access: Access,
+        work: impl Fn(&Store) -> Result<T, StoreError>,
+    ) -> Result<T, CacheError> {
+        if let Some(backoff) = self.backoff.as_ref().filter(|backoff| backoff.covers(access)) {
+            return Err(backoff.error.clone());
+        }
+        let result = match self.attempt(&work) {
+            Err(Attempt::Aside) => self.attempt(&work),
+            other => other,
+        };
+        result.map_err(|attempt| {
+            let (error, access) = match attempt {
+                Attempt::Aside => (self.damaged("a new one is damaged, too".to_owned()), Access::Read),
+                Attempt::Unopened(error) => (error, Access::Read),
+                Attempt::Failed(error) => (error, access),
+            };
+            self.backoff = Some(Backoff { until: Instant::now() + BACKOFF, error: error.clone(), access });
+            error
+        })
+    }
+
+    fn attempt<T>(&mut self, work: impl Fn(&Store) -> Result<T, StoreError>) -> Result<T, Attempt> {
+        let opened = self.opened().map_err(Attempt::Unopened)?;
+        let id = opened.id;
+        match work(&opened.store) {
+            Ok(value) => Ok(value),
+            // Another process has set the file aside meanwhile, or it was deleted.
+            Err(_) if opened.folder.id() != id => {
+                self.opened = None;
+                Err(Attempt::Aside)
+            }
+            Err(StoreError::Damaged(reason)) => {
+                self.opened = None;
+                self.set_aside(id, &reason).map_err(Attempt::Unopened)?;
+                Err(Attempt::Aside)
+            }
+            Err(store_error) => Err(Attempt::Failed(store_error.at(&opened.folder.file()))),
+        }
+    }
+
+    /// The file that has the name at present, opened.
+    fn opened(&mut self) -> Result<&Opened, CacheError> {
+        let current = self.opened.take().filter(|opened| opened.id.is_some() && opened.folder.id() == opened.id);
+        let opened = match current {
+            Some(opened) => opened,
+            None => self.open()?,
+        };
+        Ok(self.opened.insert(opened))
+    }
+
+    fn open(&mut self) -> Result<Opened, CacheError> {
+        let folder = Folder::open(&self.folder)?;
+        let (path, wait) = (folder.file(), self.options.wait);
+        let at = |store_error: StoreError| store_error.at(&path);
+        let lock = folder.lock(wait).map_err(at)?;
+        lock.make_file().map_err(at)?;
+        let store = match Store::open(&path, wait) {
+            Err(StoreError::Damaged(reason)) => {
+                self.move_aside(&lock, &reason)?;
+                lock.make_file().and_then(|()| Store::open(&path, wait))
+            }
+            other => other,
+        };
+        let (store, id) = (store.map_err(at)?, folder.id());
+        drop(lock);
+        Ok(Opened { folder, store, id })
+    }
+
+    /// Sets a damaged file aside, unless another process did so before.
+    fn set_aside(&mut self, id: Option<FileId>, reason: &str) -> Result<(), CacheError> {
+        let folder = Folder::open(&self.folder)?;
+        let lock = folder.lock(self.options.wait).map_err(|store_error| store_error.at(&folder.file()))?;
+        if id.is_some() && folder.id() == id { self.move_aside(&lock, reason) } else { Ok(()) }
+    }
+
+    fn move_aside(&mut self, lock: &FolderLock<'_>, reason: &str) -> Result<(), CacheError> {
+        if self.aside >= MOST_ASIDE {
+            return Err(self.damaged(format!("{reason}; {MOST_ASIDE} before it were set aside")));
+        }
+        self.aside += 1;
+        let name = lock.set_aside(self.options.now() / 1_000).map_err(|store_error| store_error.at(&self.path()))?;
+        let path = self.path().display().to_string();
+        self.activity.warn(format!("the cache `{path}` was damaged ({reason}); it was set aside as `{name}`"));
+        Ok(())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(FILE)
+    }
+
+    fn damaged(&self, reason: String) -> CacheError {
+        StoreError::Damaged(reason).at(&self.path())
+    }
+}
+
+/// Why an attempt failed.
+enum Attempt {
+    /// The file was set aside or deleted.
+    Aside,
+    Unopened(CacheError),
+    Failed(CacheError),
+}
+
+impl Backoff {
+    fn covers(&self, access: Access) -> bool {
+        Instant::now() < self.until && (access == Access::Write || self.access == Access::Read)
+    }
+}

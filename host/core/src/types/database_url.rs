@@ -1,0 +1,292 @@
+//! Where a database is, as configuration, suites and journals write it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The address of a database: a path, or a scheme and what follows it.
+///
+/// `shop.sqlite` is a path, and so is `C:\data\shop.sqlite`, since a single letter is a drive. `sqlite:shop.sqlite` and
+/// `postgres://ann@localhost/shop` have a scheme: at least two letters, digits, `+` or `-` before the first colon. Which schemes exist is
+/// not known here.
+///
+/// `Display` and `Debug` show `***` in place of passwords; [`expose`](Self::expose) is the whole address.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DatabaseUrl {
+    text: String,
+    /// Bytes of the scheme, 0 for a path.
+    scheme: usize,
+}
+
+/// Parts of the names of parameters whose values are secrets (`password=…`, `access_token=…`).
+const SECRETS: [&str; 7] = ["password", "passwd", "pwd", "token", "secret", "apikey", "api_key"];
+/// What stands in place of a secret.
+const MASK: &str = "***";
+
+impl DatabaseUrl {
+    /// Reads an address. White space around it does not count. Every text is an address, perhaps one of a file that does not exist.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim().to_owned();
+        let scheme = text.split_once(':').map_or(0, |(scheme, _)| if is_scheme(scheme) { scheme.len() } else { 0 });
+        Self { text, scheme }
+    }
+
+    /// The address of a file, whatever its name looks like: `a1:b.sqlite` becomes `./a1:b.sqlite`.
+    #[must_use]
+    pub fn of_path(path: &Path) -> Self {
+        let text = path.display().to_string();
+        let parsed = Self::parse(&text);
+        match parsed.scheme > 0 || parsed.text.len() < text.trim_end().len() {
+            true => Self { text: format!("./{text}"), scheme: 0 },
+            false => Self { text, scheme: 0 },
+        }
+    }
+
+    /// The scheme in lower case; `None` for a path.
+    #[must_use]
+    pub fn scheme(&self) -> Option<String> {
+        (self.scheme > 0).then(|| self.text[..self.scheme].to_ascii_lowercase())
+    }
+
+    /// What follows the scheme and its colon, secrets included; of a path all of it.
+    #[must_use]
+    pub fn rest(&self) -> &str {
+        if self.scheme == 0 { &self.text } else { &self.text[self.scheme + 1..] }
+    }
+
+    /// The path that it names, if its scheme is that of an engine that reads files: the rest without `//`.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        let rest = self.rest();
+        PathBuf::from(if self.scheme == 0 { rest } else { rest.strip_prefix("//").unwrap_or(rest) })
+    }
+
+    /// Whether nothing is named.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rest().is_empty()
+    }
+
+    /// The whole address, secrets included. It is for whoever connects, and never for people, files or logs.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.text
+    }
+
+    /// The secrets of the address, as they are written in it and as they are sent, where that differs: the password before `@` and the values of
+    /// parameters such as `password`.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<String> {
+        let written: Vec<&str> = self.secret_places().into_iter().map(|(begin, end)| &self.text[begin..end]).collect();
+        let sent = written.iter().flat_map(|text| [decoded(text), unquoted(text)]).flatten();
+        let sent: Vec<String> = sent.collect();
+        written.into_iter().map(str::to_owned).chain(sent).collect()
+    }
+
+    /// Where the secrets are, as ranges of bytes in order.
+    fn secret_places(&self) -> Vec<(usize, usize)> {
+        let mut places = self.pair_places();
+        places.extend(self.url_places());
+        places.retain(|(begin, end)| begin < end);
+        places.sort_unstable();
+        places.dedup_by(|later, earlier| {
+            let overlap = later.0 <= earlier.1;
+            if overlap {
+                earlier.1 = earlier.1.max(later.1);
+            }
+            overlap
+        });
+        places
+    }
+
+    /// The secrets of pairs such as `host=h password='p w'`, also where nobody wrote a scheme before them.
+    fn pair_places(&self) -> Vec<(usize, usize)> {
+        let start = if self.scheme == 0 { 0 } else { self.scheme + 1 };
+        let is_server =
+            |pair: &str| ["host=", "hostaddr=", "user=", "dbname="].iter().any(|name| pair.starts_with(name));
+        let is_pairs = self.scheme > 0 || self.text.split_whitespace().any(is_server);
+        if !is_pairs || self.text[start..].starts_with("//") {
+            return Vec::new();
+        }
+        let (mut places, mut at) = (Vec::new(), start);
+        while let Some(equals) = self.text[at..].find('=').map(|equals| at + equals) {
+            let name = self.text[at..equals].trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
+            let begin = equals + 1 + self.text[equals + 1..].len() - self.text[equals + 1..].trim_start().len();
+            let end = begin + value_length(&self.text[begin..]);
+            if is_secret(name) {
+                places.push((begin, end));
+            }
+            at = end;
+        }
+        places
+    }
+
+    fn url_places(&self) -> Vec<(usize, usize)> {
+        if self.scheme == 0 {
+            return Vec::new();
+        }
+        let mut places = Vec::new();
+        let mut at = self.scheme + 1;
+        if self.text[at..].starts_with("//") {
+            at += 2;
+            // A password may contain `/` and `@` where somebody did not escape it: the last `@` before the parameters counts, or the last of
+            // all where the password may have begun the parameters.
+            let before = self.text[at..].find(['?', '#', ';']).map_or(self.text.len(), |end| at + end);
+            let after_colon = self.text[at..before].split_once(':').map_or("", |(_, after)| after);
+            let is_port = after_colon.split(['/', ',']).next().unwrap_or_default().bytes().all(|b| b.is_ascii_digit());
+            let before = match self.text[at..before].contains('@') || is_port || self.text[at..].starts_with('[') {
+                true => before,
+                false => self.text.len(),
+            };
+            if let Some(end) = self.text[at..before].rfind('@').map(|end| at + end) {
+                if let Some(colon) = self.text[at..end].find(':') {
+                    places.push((at + colon + 1, end));
+                }
+                at = end;
+            }
+        }
+        let is_separator = |c: char| matches!(c, '?' | '&' | ';' | '#') || c.is_whitespace();
+        let mut begin = at;
+        for part in self.text[at..].split(is_separator) {
+            if let Some((name, value)) = part.split_once('=').filter(|(name, _)| is_secret(name)) {
+                let from = begin + name.len() + 1;
+                places.push((from, from + value.len()));
+            }
+            begin += part.len();
+            begin += self.text[begin..].chars().next().map_or(0, char::len_utf8);
+        }
+        places
+    }
+}
+
+/// Whether the value of a parameter of that name is a secret.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRETS.iter().any(|secret| name.contains(secret))
+}
+
+/// Bytes of a value in pairs, which may stand in single quotes and have backslashes before letters.
+fn value_length(text: &str) -> usize {
+    let is_quoted = text.starts_with('\'');
+    let mut letters = text.char_indices().skip(usize::from(is_quoted));
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '\'' if is_quoted => return at + 1,
+            _ if !is_quoted && letter.is_whitespace() => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The text without its `%` codes; `None` if it has none.
+fn decoded(text: &str) -> Option<String> {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((&first, tail)) = rest.split_first() {
+        let code = tail.get(..2).filter(|_| first == b'%').and_then(|code| std::str::from_utf8(code).ok());
+        let byte = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+        bytes.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8(bytes).ok().filter(|sent| sent != text)
+}
+
+/// The text without quotes and backslashes of pairs; `None` if it has none.
+fn unquoted(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')).unwrap_or(text);
+    let (mut sent, mut letters) = (String::new(), inner.chars());
+    while let Some(letter) = letters.next() {
+        sent.extend(if letter == '\\' { letters.next() } else { Some(letter) });
+    }
+    (sent != text).then_some(sent)
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.len() > 1
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-'))
+}
+
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut from = 0;
+        for (begin, end) in self.secret_places() {
+            write!(f, "{}{MASK}", &self.text[from..begin])?;
+            from = end;
+        }
+        f.write_str(&self.text[from..])
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DatabaseUrl({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_is_told_from_a_path() {
+        for (text, scheme, path) in [
+            ("shop.sqlite", None, "shop.sqlite"),
+            (" shop.sqlite\n", None, "shop.sqlite"),
+            ("sqlite:shop.sqlite", Some("sqlite"), "shop.sqlite"),
+            ("SQLite://a/b.db", Some("sqlite"), "a/b.db"),
+            ("sqlite:///a/b.db", Some("sqlite"), "/a/b.db"),
+            ("duckdb:C:\\a.duckdb", Some("duckdb"), "C:\\a.duckdb"),
+            ("C:\\data\\shop.sqlite", None, "C:\\data\\shop.sqlite"),
+            ("c:shop.sqlite", None, "c:shop.sqlite"),
+            ("./a1:b.sqlite", None, "./a1:b.sqlite"),
+            ("a.b:c", None, "a.b:c"),
+            ("sc://host:15002", Some("sc"), "host:15002"),
+            (":memory:", None, ":memory:"),
+            ("", None, ""),
+        ] {
+            let url = DatabaseUrl::parse(text);
+            assert_eq!((url.scheme().as_deref(), url.path()), (scheme, PathBuf::from(path)), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_path_of_a_file_stays_one() {
+        for path in ["shop.sqlite", "a1:b.sqlite", "/a:b/c.db", " x.db", "C:/x.db"] {
+            let url = DatabaseUrl::parse(DatabaseUrl::of_path(Path::new(path)).expose());
+            assert_eq!(url.scheme(), None, "{path}");
+            assert!(url.path().ends_with(path), "{path} became {url}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_never_shown() {
+        for (text, shown, secrets) in [
+            ("postgres://ann@h/shop", "postgres://ann@h/shop", vec![]),
+            ("postgres://ann:pw@h:5432/shop?x=1", "postgres://ann:***@h:5432/shop?x=1", vec!["pw"]),
+            ("postgres://ann:p/w@d:e@h/shop", "postgres://ann:***@h/shop", vec!["p/w@d:e"]),
+            ("postgres://:pw@h", "postgres://:***@h", vec!["pw"]),
+            ("postgres://h/shop?user=ann&password=pw#x", "postgres://h/shop?user=ann&password=***#x", vec!["pw"]),
+            ("postgres:host=h Password=pw dbname=d", "postgres:host=h Password=*** dbname=d", vec!["pw"]),
+            (
+                "databricks://token:dapi@h/w?access_token=t1",
+                "databricks://token:***@h/w?access_token=***",
+                vec!["dapi", "t1"],
+            ),
+            ("adbc:x.so;uri=u;adbc.password=é;y=ü", "adbc:x.so;uri=u;adbc.password=***;y=ü", vec!["é"]),
+            ("password=pw.sqlite", "password=pw.sqlite", vec![]),
+            ("postgres://ann:p%40w@h/", "postgres://ann:***@h/", vec!["p%40w", "p@w"]),
+            ("postgres://ann:p?w@h/", "postgres://ann:***@h/", vec!["p?w"]),
+            ("postgres://h:5432/d?user=a@b", "postgres://h:5432/d?user=a@b", vec![]),
+            ("postgres:password = 'p \\'w' host=h", "postgres:password = *** host=h", vec!["'p \\'w'", "p 'w"]),
+            ("host=h password=p\\ w dbname=d", "host=h password=*** dbname=d", vec!["p\\ w", "p w"]),
+        ] {
+            let url = DatabaseUrl::parse(text);
+            let secrets: Vec<String> = secrets.into_iter().map(str::to_owned).collect();
+            assert_eq!((url.to_string().as_str(), url.secrets()), (shown, secrets));
+            assert_eq!(format!("{url:?}"), format!("DatabaseUrl({shown})"));
+            assert_eq!(url.expose(), text);
+        }
+    }
+}

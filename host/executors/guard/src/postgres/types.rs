@@ -1,0 +1,159 @@
+//! The types that a statement may name: those of the server that hold plain values. Types that resolve names (`regclass`) or that users made,
+//! whose checks and conversions are code, are not among them.
+
+use sqlparser::ast::{
+    ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Ident, ObjectName, ObjectNamePart, TimezoneInfo,
+};
+use sqlparser::tokenizer::Span;
+use syrch_core::{SqlError, SqlErrorKind};
+
+use super::Walk;
+
+/// Types that the parser has no word for.
+const LISTED: &[&str] = &[
+    "bool",
+    "box",
+    "bpchar",
+    "bytea",
+    "cidr",
+    "circle",
+    "date",
+    "datemultirange",
+    "daterange",
+    "decimal",
+    "float4",
+    "float8",
+    "inet",
+    "int2",
+    "int4",
+    "int4multirange",
+    "int4range",
+    "int8",
+    "int8multirange",
+    "int8range",
+    "interval",
+    "json",
+    "jsonb",
+    "jsonpath",
+    "line",
+    "lseg",
+    "macaddr",
+    "macaddr8",
+    "money",
+    "name",
+    "numeric",
+    "nummultirange",
+    "numrange",
+    "oid",
+    "path",
+    "point",
+    "polygon",
+    "text",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "timetz",
+    "tsmultirange",
+    "tsquery",
+    "tsrange",
+    "tstzmultirange",
+    "tstzrange",
+    "tsvector",
+    "uuid",
+    "varbit",
+    "varchar",
+    "xml",
+];
+
+/// Characters of a padded type.
+const LONGEST: u64 = 10_000;
+
+impl Walk<'_> {
+    /// Accepts the types that are listed here, and refuses all others.
+    pub(super) fn data_type(&self, data_type: &mut DataType) -> Result<(), SqlError> {
+        use DataType as T;
+        let is_listed = match data_type {
+            T::Custom(name, modifiers) => return self.custom(name, modifiers),
+            T::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
+                return self.data_type(element);
+            }
+            T::Character(length) | T::Char(length) => match length {
+                None => true,
+                Some(CharacterLength::IntegerLength { length, unit }) => *length <= LONGEST && unit.is_none(),
+                Some(CharacterLength::Max) => false,
+            },
+            T::CharacterVarying(length) | T::CharVarying(length) | T::Varchar(length) => {
+                !matches!(length, Some(CharacterLength::Max))
+            }
+            T::Bit(length) | T::BitVarying(length) | T::VarBit(length) => length.is_none_or(|length| length <= LONGEST),
+            T::Numeric(info) | T::Decimal(info) | T::Dec(info) | T::Float(info) | T::Double(info) => match info {
+                ExactNumberInfo::None | ExactNumberInfo::Precision(_) | ExactNumberInfo::PrecisionAndScale(..) => true,
+            },
+            T::Time(_, zone) | T::Timestamp(_, zone) => match zone {
+                TimezoneInfo::None | TimezoneInfo::WithTimeZone | TimezoneInfo::WithoutTimeZone | TimezoneInfo::Tz => {
+                    true
+                }
+            },
+            T::SmallInt(None)
+            | T::Int(None)
+            | T::Int2(None)
+            | T::Int4(None)
+            | T::Int8(None)
+            | T::Integer(None)
+            | T::BigInt(None) => true,
+            T::Uuid
+            | T::Float4
+            | T::Float8
+            | T::Real
+            | T::DoublePrecision
+            | T::Bool
+            | T::Boolean
+            | T::Date
+            | T::Interval { fields: _, precision: _ }
+            | T::JSON
+            | T::JSONB
+            | T::Text
+            | T::Bytea
+            | T::TsVector
+            | T::TsQuery
+            | T::GeometricType(_) => true,
+            // Whatever else the parser knows is of other engines, or resolves names.
+            _ => false,
+        };
+        if is_listed { Ok(()) } else { Err(self.type_refused(&data_type.to_string())) }
+    }
+
+    fn custom(&self, name: &mut ObjectName, modifiers: &[String]) -> Result<(), SqlError> {
+        let shown = name.to_string();
+        let parts = self.object_name(name)?;
+        let plain = match parts[..] {
+            [plain] | ["pg_catalog", plain] => plain,
+            _ => return Err(self.type_refused(&shown)),
+        };
+        let is_number = |modifier: &String| modifier.bytes().all(|byte| byte.is_ascii_digit());
+        let is_short = |modifier: &String| modifier.parse().is_ok_and(|length: u64| length <= LONGEST);
+        if !LISTED.contains(&plain) || !modifiers.iter().all(is_number) || !modifiers.iter().all(is_short) {
+            return Err(self.type_refused(&shown));
+        }
+        // Unquoted, since `"decimal"` is no type where `decimal` is one.
+        *name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(plain.to_owned()))]);
+        Ok(())
+    }
+
+    fn type_refused(&self, shown: &str) -> SqlError {
+        let message = format!(
+            "type `{}` is refused: it is not among those that statements may use",
+            syrch_core::text::clip(shown, 64)
+        );
+        self.refuse(SqlErrorKind::Denied, "type", message, Span::empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_list_has_no_type_that_resolves_names() {
+        assert!(super::LISTED.is_sorted());
+        assert!(super::LISTED.iter().all(|name| !name.starts_with("reg")));
+    }
+}

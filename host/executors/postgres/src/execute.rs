@@ -1,0 +1,250 @@
+//! Running one admitted statement in a transaction of its own, which only reads and is always rolled back, into a result within its caps.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema};
+use futures::TryStreamExt;
+use syrch_core::ports::Plan;
+use syrch_core::result_set::SQL_TYPE;
+use syrch_core::{Limits, ResultSet, SqlError, SqlErrorKind};
+use tokio_postgres::{Client, Error, IsolationLevel, Row, Statement, Transaction};
+
+use crate::error;
+use crate::session::Session;
+use crate::value::{ColumnBuilder, Form, Raw, name};
+
+/// What a cell counts for besides its contents: whoever prints a result needs memory for each, even for a NULL.
+const CELL: usize = 24;
+/// Bytes of a result's column names at most, with their types: lines and documents repeat them.
+const NAMES: usize = 128 << 10;
+/// Bytes that the server may send for the statement itself, its plan and its types.
+const OWN: usize = 4 << 20;
+
+/// A statement under way in a session.
+pub(crate) struct Running<'a> {
+    session: &'a mut Session,
+    sql: &'a str,
+    limits: &'a Limits,
+}
+
+impl<'a> Running<'a> {
+    pub(crate) fn new(session: &'a mut Session, sql: &'a str, limits: &'a Limits) -> Self {
+        let allowed = limits.result_bytes.saturating_add(limits.cell_bytes).saturating_mul(2).saturating_add(OWN);
+        session.link.left.store(allowed, Ordering::Relaxed);
+        Self { session, sql, limits }
+    }
+
+    /// Prepares the statement without running it.
+    pub(crate) async fn check(self) -> Result<(), SqlError> {
+        let (sql, limits) = (self.sql, self.limits);
+        let preparing = |error: &Error| error::statement(error, sql, false, limits.sql_deadline);
+        let transaction = begin(&mut self.session.link.client).await.map_err(|error| preparing(&error))?;
+        let statement = transaction.prepare(sql).await.map_err(|error| preparing(&error))?;
+        columns(&statement)?;
+        transaction.rollback().await.map_err(|error| preparing(&error))
+    }
+
+    /// The server's plan of the statement, which does not run.
+    pub(crate) async fn plan(self) -> Result<Plan, SqlError> {
+        let limits = self.limits;
+        let sql = format!("EXPLAIN {}", self.sql);
+        let failed = |error: &Error| error::statement(error, &sql, false, limits.sql_deadline);
+        let transaction = begin(&mut self.session.link.client).await.map_err(|error| failed(&error))?;
+        let rows = transaction.query(&sql, &[]).await.map_err(|error| failed(&error))?;
+        let lines = rows.iter().map(|row| row.try_get::<_, String>(0)).collect::<Result<Vec<_>, _>>();
+        let lines = lines.map_err(|error| failed(&error))?;
+        transaction.rollback().await.map_err(|error| failed(&error))?;
+        // The first line ends in `(cost=0.00..35.50 rows=2550 width=4)`.
+        let first = lines.first().map_or("", String::as_str);
+        let after = |key: &str| first.rsplit_once(key).map(|(_, rest)| rest);
+        let number = |text: &str| text.split([' ', ')']).next().and_then(|number| number.parse().ok());
+        let cost = after("cost=").and_then(|rest| rest.split_once("..")).and_then(|(_, total)| number(total));
+        let rows = after(" rows=").and_then(number);
+        Ok(Plan { format: "postgres-explain".to_owned(), text: lines.join("\n"), cost, rows })
+    }
+
+    /// The result, cut at the caps.
+    pub(crate) async fn run(self) -> Result<ResultSet, SqlError> {
+        let Self { session, sql, limits } = self;
+        let left = Arc::clone(&session.link.left);
+        let failed = |error: &Error| error::statement(error, sql, false, limits.sql_deadline);
+        let running = |error: &Error| error::statement(error, sql, true, limits.sql_deadline);
+        let Session { link, is_spent, .. } = session;
+        let transaction = begin(&mut link.client).await.map_err(|error| failed(&error))?;
+        let mut statement = transaction.prepare(sql).await.map_err(|error| failed(&error))?;
+        let columns = columns(&statement)?;
+        if let Some(spelled) = spelled(sql, &columns) {
+            statement = transaction.prepare(&spelled).await.map_err(|error| running(&error))?;
+        }
+        let portal = transaction.bind(&statement, &[]).await.map_err(|error| running(&error))?;
+        let most = i32::try_from(limits.rows.saturating_add(1)).unwrap_or(i32::MAX);
+        let rows = transaction.query_portal_raw(&portal, most).await.map_err(|error| running(&error))?;
+        let mut fetch = Fetch::new(columns, limits);
+        let mut rows = pin!(rows);
+        // Until all that the server sends was read.
+        *is_spent = true;
+        let is_read = loop {
+            match rows.try_next().await {
+                Ok(Some(row)) if fetch.push(&row)? => {}
+                Ok(Some(_)) => break false,
+                Ok(None) => break true,
+                Err(error) if left.load(Ordering::Relaxed) == 0 => {
+                    fetch.overflow(&error)?;
+                    break false;
+                }
+                Err(error) => {
+                    *is_spent = error.as_db_error().is_none();
+                    return Err(running(&error));
+                }
+            }
+        };
+        if is_read {
+            transaction.rollback().await.map_err(|error| running(&error))?;
+            *is_spent = false;
+        }
+        fetch.finish(sql.to_owned())
+    }
+}
+
+/// A transaction that only reads, with its snapshot taken, so that nothing can make it write any more.
+async fn begin(client: &mut Client) -> Result<Transaction<'_>, Error> {
+    let builder = client.build_transaction();
+    let transaction = builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
+    transaction.query_typed("SELECT 1", &[]).await?;
+    Ok(transaction)
+}
+
+/// A column of a result: its name, the name of its type, and how it is read.
+struct Output {
+    name: String,
+    sql_type: String,
+    form: Form,
+}
+
+fn columns(statement: &Statement) -> Result<Vec<Output>, SqlError> {
+    if !statement.params().is_empty() {
+        return Err(
+            SqlError::new(SqlErrorKind::Denied, "parameters cannot be bound: write the value").rule("parameters")
+        );
+    }
+    let output = |column: &tokio_postgres::Column| Output {
+        name: column.name().to_owned(),
+        sql_type: name(column.type_()),
+        form: Form::of(column.type_()),
+    };
+    let columns: Vec<Output> = statement.columns().iter().map(output).collect();
+    if columns.iter().map(|column| column.name.len() + column.sql_type.len()).sum::<usize>() > NAMES {
+        let message = format!("the names of the columns have more than {NAMES} bytes; give them shorter ones by AS");
+        return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
+    }
+    Ok(columns)
+}
+
+/// The statement with the columns cast to text that are read as the server spells them; none where no column is.
+fn spelled(sql: &str, columns: &[Output]) -> Option<String> {
+    if !columns.iter().any(|column| column.form.is_cast()) {
+        return None;
+    }
+    let names: Vec<String> = (0..columns.len()).map(|index| format!("c{index}")).collect();
+    let read = names.iter().zip(columns).map(|(name, column)| match column.form.is_cast() {
+        true => format!("{name}::pg_catalog.text"),
+        false => name.clone(),
+    });
+    Some(format!("SELECT {} FROM ({sql}) AS syrch({})", read.collect::<Vec<_>>().join(", "), names.join(", ")))
+}
+
+/// A result under construction.
+struct Fetch<'a> {
+    outputs: Vec<Output>,
+    columns: Vec<ColumnBuilder>,
+    limits: &'a Limits,
+    rows: u64,
+    bytes: usize,
+    warnings: Vec<String>,
+    truncated: bool,
+}
+
+impl<'a> Fetch<'a> {
+    fn new(outputs: Vec<Output>, limits: &'a Limits) -> Self {
+        let columns = outputs.iter().map(|output| ColumnBuilder::new(output.form)).collect();
+        Self { outputs, columns, limits, rows: 0, bytes: 0, warnings: Vec::new(), truncated: false }
+    }
+
+    /// Takes a row; false when a cap cuts the result before it.
+    fn push(&mut self, row: &Row) -> Result<bool, SqlError> {
+        if self.rows >= self.limits.rows {
+            self.cut(format!("only the first {} rows were kept", self.limits.rows));
+            return Ok(false);
+        }
+        let unread = || SqlError::new(SqlErrorKind::Other, "the server sent a value that its type does not have");
+        let mut cells = Vec::with_capacity(self.columns.len());
+        let mut bytes = 0;
+        for index in 0..self.columns.len() {
+            let cell = row.try_get::<_, Option<Raw<'_>>>(index).map_err(|_| unread())?.map(|raw| raw.0);
+            let size = cell.map_or(0, <[u8]>::len);
+            if size > self.limits.cell_bytes {
+                return Err(large_cell(Some(size), self.limits));
+            }
+            bytes += size + CELL;
+            cells.push(cell);
+        }
+        // A column's text is addressed with 32 bits.
+        let most = self.limits.result_bytes.min(1 << 30);
+        if self.bytes + bytes > most {
+            self.cut(format!("only the first {} rows were kept: the result has more than {most} bytes", self.rows));
+            return Ok(false);
+        }
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            if !column.push(cell) {
+                return Err(unread());
+            }
+        }
+        self.bytes += bytes;
+        self.rows += 1;
+        Ok(true)
+    }
+
+    /// The server sent more than is read: the rows before stay, unless a single row is that large.
+    fn overflow(&mut self, error: &Error) -> Result<(), SqlError> {
+        tracing::debug!(error = error::plain(error), "a result is larger than may be read");
+        if self.rows == 0 {
+            return Err(large_cell(None, self.limits));
+        }
+        self.cut(format!("only the first {} rows were kept: the next one is too large", self.rows));
+        Ok(())
+    }
+
+    fn cut(&mut self, warning: String) {
+        self.truncated = true;
+        self.warnings.push(warning);
+    }
+
+    fn finish(self, sql: String) -> Result<ResultSet, SqlError> {
+        let arrays: Vec<ArrayRef> = self.columns.into_iter().map(ColumnBuilder::finish).collect();
+        let fields: Vec<Field> = self
+            .outputs
+            .into_iter()
+            .zip(&arrays)
+            .map(|(output, array)| {
+                Field::new(output.name, array.data_type().clone(), true)
+                    .with_metadata(HashMap::from([(SQL_TYPE.to_owned(), output.sql_type)]))
+            })
+            .collect();
+        let schema = Arc::new(Schema::new(fields));
+        let options = RecordBatchOptions::new().with_row_count(usize::try_from(self.rows).ok());
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
+            .map_err(|error| SqlError::new(SqlErrorKind::Other, error.to_string()))?;
+        let batches = if self.rows == 0 { Vec::new() } else { vec![batch] };
+        Ok(ResultSet::new(schema, batches, self.truncated, self.warnings, sql))
+    }
+}
+
+fn large_cell(bytes: Option<usize>, limits: &Limits) -> SqlError {
+    let what = bytes.map_or_else(|| "a row".to_owned(), |bytes| format!("a cell of {bytes} bytes"));
+    let message = format!("{what} is too large: a cell may have {} bytes", limits.cell_bytes);
+    SqlError::new(SqlErrorKind::TooLarge, message).rule("cell-bytes")
+}

@@ -1,0 +1,227 @@
+//! The catalog: what the role may read of the tables and views that the grant covers, with keys, indexes, comments and estimates, in a few
+//! queries over the server's own tables.
+
+use std::collections::{HashMap, HashSet};
+
+use globset::GlobSet;
+use syrch_core::ports::ColumnStats;
+use syrch_core::{Column, ForeignKey, Index, Table};
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Error, Row};
+
+use crate::guard;
+
+/// Tables and views of the database that the role may read. Partitions are read through their table.
+const TABLES: &str = "SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, c.reltuples::float8, \
+     obj_description(c.oid, 'pg_class') \
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition \
+     AND NOT n.nspname LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
+     AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') \
+     ORDER BY 2, 3";
+
+const COLUMNS: &str = "SELECT attrelid, attname::text, format_type(atttypid, atttypmod), NOT attnotnull, \
+     col_description(attrelid, attnum) \
+     FROM pg_attribute WHERE attrelid = ANY ($1) AND attnum > 0 AND NOT attisdropped \
+     AND has_column_privilege(attrelid, attnum, 'SELECT') ORDER BY attrelid, attnum";
+
+const KEYS: &str = "SELECT k.conrelid, k.contype::text, k.confrelid, \
+     (SELECT array_agg(a.attname::text ORDER BY u.place) FROM unnest(k.conkey) WITH ORDINALITY u(number, place) \
+      JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.number), \
+     (SELECT array_agg(a.attname::text ORDER BY u.place) FROM unnest(k.confkey) WITH ORDINALITY u(number, place) \
+      JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = u.number) \
+     FROM pg_constraint k WHERE k.conrelid = ANY ($1) AND k.contype IN ('p', 'f') ORDER BY k.conrelid, k.conname";
+
+const INDEXES: &str = "SELECT i.indrelid, c.relname::text, i.indisunique, m.amname::text, \
+     pg_get_expr(i.indpred, i.indrelid), \
+     ARRAY(SELECT pg_get_indexdef(i.indexrelid, number, true) FROM generate_series(1, i.indnkeyatts) number) \
+     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam \
+     WHERE i.indrelid = ANY ($1) AND i.indisvalid ORDER BY i.indrelid, c.relname";
+
+const STATS: &str = "SELECT a.attname::text, s.n_distinct::float8, s.null_frac::float8, s.correlation::float8, \
+     s.avg_width, greatest(c.reltuples, 0)::float8 \
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid \
+     LEFT JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname \
+     WHERE n.nspname = $1 AND c.relname = $2 AND a.attnum > 0 AND NOT a.attisdropped";
+
+/// What stands in a database.
+#[derive(Default)]
+pub(crate) struct Schema {
+    /// The tables and views that the grant covers and the role can read.
+    pub(crate) tables: Vec<Table>,
+    /// Schema, name and reason of each relation that the patterns match and that is left out.
+    pub(crate) left_out: Vec<(String, String, String)>,
+    /// Names of all tables and views that a grant could cover.
+    pub(crate) names: Vec<String>,
+}
+
+/// Reads the catalog.
+///
+/// # Errors
+/// Those of the server, and a lost connection.
+pub(crate) async fn read(client: &Client, globs: Option<&GlobSet>, foreign_tables: bool) -> Result<Schema, Error> {
+    let unsafe_views = guard::unsafe_views(client).await?;
+    let mut foreign_below: HashSet<u32> = HashSet::new();
+    for row in client.query_typed(guard::FOREIGN_BELOW, &[]).await? {
+        foreign_below.insert(row.try_get(0)?);
+    }
+    let mut schema = Schema::default();
+    let mut oids: Vec<u32> = Vec::new();
+    for row in client.query_typed(TABLES, &[]).await? {
+        let (namespace, name, kind): (String, String, String) = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
+        let full = format!("{namespace}.{name}");
+        let is_granted = globs.is_none_or(|globs| globs.is_match(&name) || globs.is_match(&full));
+        schema.names.push(full);
+        if !is_granted {
+            continue;
+        }
+        let oid: u32 = row.try_get(0)?;
+        let reason = match kind.as_str() {
+            "f" if !foreign_tables => Some("it is a foreign table, which reads a file or another server".to_owned()),
+            "v" => unsafe_views.get(&oid).cloned(),
+            _ if !foreign_tables && foreign_below.contains(&oid) => {
+                Some("a partition or a child of it is a foreign table, which reads a file or another server".to_owned())
+            }
+            _ => None,
+        };
+        match reason {
+            Some(reason) => {
+                tracing::warn!(schema = namespace, name, reason, "a table or view is left out");
+                schema.left_out.push((namespace, name, reason));
+            }
+            None => {
+                oids.push(oid);
+                schema.tables.push(table(&row, namespace, name, &kind)?);
+            }
+        }
+    }
+    let places: HashMap<u32, usize> = oids.iter().enumerate().map(|(place, oid)| (*oid, place)).collect();
+    columns(client, &oids, &places, &mut schema.tables).await?;
+    keys(client, &oids, &places, &mut schema.tables).await?;
+    indexes(client, &oids, &places, &mut schema.tables).await?;
+    Ok(schema)
+}
+
+fn table(row: &Row, schema_name: String, name: String, kind: &str) -> Result<Table, Error> {
+    let estimate: f64 = row.try_get(4)?;
+    // Before the first ANALYZE it is 0 up to version 13 and -1 from 14 on; a view has none.
+    let row_estimate = (estimate > 0.0 && kind != "v").then_some(estimate as u64);
+    let kind = match kind {
+        "v" => Some("view"),
+        "m" => Some("materialized-view"),
+        "f" => Some("foreign-table"),
+        _ => None,
+    };
+    let extra = kind.map(|kind| ("kind".to_owned(), format!("\"{kind}\""))).into_iter().collect();
+    Ok(Table {
+        schema_name: Some(schema_name),
+        name,
+        row_estimate,
+        comment: row.try_get(5)?,
+        extra,
+        ..Table::default()
+    })
+}
+
+async fn columns(
+    client: &Client,
+    oids: &Vec<u32>,
+    places: &HashMap<u32, usize>,
+    tables: &mut [Table],
+) -> Result<(), Error> {
+    for row in client.query_typed(COLUMNS, &[(oids, Type::OID_ARRAY)]).await? {
+        if let Some(place) = places.get(&row.try_get(0)?) {
+            tables[*place].columns.push(Column {
+                name: row.try_get(1)?,
+                sql_type: row.try_get(2)?,
+                nullable: row.try_get(3)?,
+                comment: row.try_get(4)?,
+                ..Column::default()
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Primary keys, and the foreign keys between granted columns.
+async fn keys(
+    client: &Client,
+    oids: &Vec<u32>,
+    places: &HashMap<u32, usize>,
+    tables: &mut [Table],
+) -> Result<(), Error> {
+    for row in client.query_typed(KEYS, &[(oids, Type::OID_ARRAY)]).await? {
+        let (Some(place), kind) = (places.get(&row.try_get(0)?), row.try_get::<_, String>(1)?) else {
+            continue;
+        };
+        let columns: Vec<String> = row.try_get::<_, Option<Vec<String>>>(3)?.unwrap_or_default();
+        let has = |table: &Table, names: &[String]| names.iter().all(|name| table.column(name).is_some());
+        if !has(&tables[*place], &columns) {
+            continue;
+        }
+        if kind == "p" {
+            tables[*place].primary_key = columns;
+            continue;
+        }
+        let ref_columns: Vec<String> = row.try_get::<_, Option<Vec<String>>>(4)?.unwrap_or_default();
+        let Some(other) = places.get(&row.try_get(2)?).filter(|other| has(&tables[**other], &ref_columns)) else {
+            continue;
+        };
+        let other = &tables[*other];
+        let is_only = tables.iter().filter(|table| table.name.eq_ignore_ascii_case(&other.name)).count() == 1;
+        let ref_table = match &other.schema_name {
+            Some(schema) if !is_only => format!("{schema}.{}", other.name),
+            _ => other.name.clone(),
+        };
+        tables[*place].foreign_keys.push(ForeignKey { columns, ref_table, ref_columns });
+    }
+    Ok(())
+}
+
+async fn indexes(
+    client: &Client,
+    oids: &Vec<u32>,
+    places: &HashMap<u32, usize>,
+    tables: &mut [Table],
+) -> Result<(), Error> {
+    for row in client.query_typed(INDEXES, &[(oids, Type::OID_ARRAY)]).await? {
+        let Some(place) = places.get(&row.try_get(0)?) else { continue };
+        let columns: Vec<String> = row.try_get(5)?;
+        let columns = columns.into_iter().map(|name| name.trim_matches('"').replace("\"\"", "\"")).collect();
+        let (name, is_unique, method) = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
+        tables[*place].indexes.push(Index { name, columns, is_unique, method, predicate: row.try_get(4)? });
+    }
+    Ok(())
+}
+
+/// The planner's statistics of columns; its most common values and bounds are cells, and are not read.
+///
+/// # Errors
+/// What the server says.
+pub(crate) async fn column_stats(
+    client: &Client,
+    schema: &str,
+    table: &str,
+    columns: &[String],
+) -> Result<Vec<ColumnStats>, Error> {
+    let wanted: HashSet<&String> = columns.iter().collect();
+    let mut found = Vec::new();
+    for row in client.query_typed(STATS, &[(&schema, Type::TEXT), (&table, Type::TEXT)]).await? {
+        let column: String = row.try_get(0)?;
+        if !wanted.contains(&column) {
+            continue;
+        }
+        // A negative number is a share of the rows.
+        let (distinct, rows): (Option<f64>, f64) = (row.try_get(1)?, row.try_get(5)?);
+        let distinct = distinct.map(|distinct| if distinct < 0.0 { -distinct * rows } else { distinct });
+        found.push(ColumnStats {
+            column,
+            distinct: distinct.filter(|distinct| *distinct > 0.0),
+            null_fraction: row.try_get(2)?,
+            correlation: row.try_get(3)?,
+            average_width: row.try_get::<_, Option<i32>>(4)?.and_then(|width| u32::try_from(width).ok()),
+        });
+    }
+    found.sort_by_key(|stats| columns.iter().position(|column| *column == stats.column));
+    Ok(found)
+}

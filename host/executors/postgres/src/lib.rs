@@ -1,0 +1,20 @@
+//! The PostgreSQL executor, for servers from version 13 on. Statements are rewritten by the guard and run read-only, in sessions with fixed
+//! settings, within a deadline and caps.
+
+mod cells;
+mod config;
+mod connect;
+mod database;
+mod error;
+mod execute;
+mod guard;
+mod introspect;
+mod role;
+mod session;
+mod tls;
+mod value;
+mod wire;
+
+pub use config::PostgresConfig;
+pub use database::PostgresDatabase;
+pub use role::{role_sql, role_sql_of};

@@ -1,0 +1,241 @@
+//! From the server's cells to Arrow columns. Truth values, whole and floating-point numbers, texts and bytes are read in binary form; every
+//! other type is read as the server spells it, which loses no digit of a number and no part of a time. Decimal numbers become Arrow's where they
+//! have at most 38 digits.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, Decimal128Array, StringArray};
+use tokio_postgres::types::{FromSql, Kind, Type};
+
+/// How a column is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Boolean,
+    /// A whole number of so many bytes.
+    Integer(usize),
+    /// Unsigned, of four bytes.
+    Oid,
+    /// A floating-point number of four or eight bytes.
+    Real(usize),
+    Bytes,
+    Text,
+    /// A decimal number, after a cast to text by the server.
+    Decimal,
+    /// Text, after a cast by the server.
+    Spelled,
+}
+
+impl Form {
+    pub(crate) fn of(data_type: &Type) -> Self {
+        match *data_type {
+            Type::BOOL => Self::Boolean,
+            Type::INT2 => Self::Integer(2),
+            Type::INT4 => Self::Integer(4),
+            Type::INT8 => Self::Integer(8),
+            Type::OID => Self::Oid,
+            Type::FLOAT4 => Self::Real(4),
+            Type::FLOAT8 => Self::Real(8),
+            Type::BYTEA => Self::Bytes,
+            Type::NUMERIC => Self::Decimal,
+            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME => Self::Text,
+            _ => Self::Spelled,
+        }
+    }
+
+    /// Whether the server casts it to text.
+    pub(crate) fn is_cast(self) -> bool {
+        matches!(self, Self::Decimal | Self::Spelled)
+    }
+}
+
+/// The name of a type as SQL writes it.
+pub(crate) fn name(data_type: &Type) -> String {
+    match data_type.kind() {
+        Kind::Array(element) => format!("{}[]", element.name()),
+        _ => data_type.name().to_owned(),
+    }
+}
+
+/// A cell as the server sent it.
+pub(crate) struct Raw<'r>(pub(crate) &'r [u8]);
+
+impl<'r> FromSql<'r> for Raw<'r> {
+    fn from_sql(_: &Type, raw: &'r [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self(raw))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+/// A column under construction.
+pub(crate) enum ColumnBuilder {
+    Booleans(BooleanBuilder),
+    Integers(Int64Builder),
+    /// Object ids: whole numbers of four bytes without a sign.
+    Oids(Int64Builder),
+    Reals(Float64Builder),
+    Bytes(BinaryBuilder),
+    Decimals(StringBuilder),
+    Texts(StringBuilder),
+}
+
+impl ColumnBuilder {
+    pub(crate) fn new(form: Form) -> Self {
+        match form {
+            Form::Boolean => Self::Booleans(BooleanBuilder::new()),
+            Form::Integer(_) => Self::Integers(Int64Builder::new()),
+            Form::Oid => Self::Oids(Int64Builder::new()),
+            Form::Real(_) => Self::Reals(Float64Builder::new()),
+            Form::Bytes => Self::Bytes(BinaryBuilder::new()),
+            Form::Decimal => Self::Decimals(StringBuilder::new()),
+            Form::Text | Form::Spelled => Self::Texts(StringBuilder::new()),
+        }
+    }
+
+    /// Takes the next row's cell; false when the server sent what the type does not have.
+    pub(crate) fn push(&mut self, cell: Option<&[u8]>) -> bool {
+        let Some(cell) = cell else {
+            match self {
+                Self::Booleans(cells) => cells.append_null(),
+                Self::Integers(cells) | Self::Oids(cells) => cells.append_null(),
+                Self::Reals(cells) => cells.append_null(),
+                Self::Bytes(cells) => cells.append_null(),
+                Self::Decimals(cells) | Self::Texts(cells) => cells.append_null(),
+            }
+            return true;
+        };
+        match self {
+            Self::Booleans(cells) => match cell {
+                [byte] => cells.append_value(*byte != 0),
+                _ => return false,
+            },
+            Self::Integers(cells) => match integer(cell) {
+                Some(value) => cells.append_value(value),
+                None => return false,
+            },
+            Self::Oids(cells) => match cell.try_into() {
+                Ok(bytes) => cells.append_value(u32::from_be_bytes(bytes).into()),
+                Err(_) => return false,
+            },
+            Self::Reals(cells) => match real(cell) {
+                Some(value) => cells.append_value(value),
+                None => return false,
+            },
+            Self::Bytes(cells) => cells.append_value(cell),
+            Self::Decimals(cells) | Self::Texts(cells) => match std::str::from_utf8(cell) {
+                Ok(text) => cells.append_value(text),
+                Err(_) => return false,
+            },
+        }
+        true
+    }
+
+    pub(crate) fn finish(self) -> ArrayRef {
+        match self {
+            Self::Booleans(mut cells) => Arc::new(cells.finish()),
+            Self::Integers(mut cells) | Self::Oids(mut cells) => Arc::new(cells.finish()),
+            Self::Reals(mut cells) => Arc::new(cells.finish()),
+            Self::Bytes(mut cells) => Arc::new(cells.finish()),
+            Self::Texts(mut cells) => Arc::new(cells.finish()),
+            Self::Decimals(mut cells) => {
+                let cells = cells.finish();
+                match decimals(&cells) {
+                    Some(decimals) => Arc::new(decimals),
+                    None => Arc::new(cells),
+                }
+            }
+        }
+    }
+}
+
+/// The digits that Arrow's decimal numbers have at most.
+const DIGITS: u8 = 38;
+
+/// Decimal numbers with as many digits behind the point as the longest of them; `None` where one is not finite or has too many digits, so that
+/// the column stays text.
+fn decimals(cells: &StringArray) -> Option<Decimal128Array> {
+    let behind = |text: &str| text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let scale =
+        u8::try_from(cells.iter().flatten().map(behind).max().unwrap_or(0)).ok().filter(|scale| *scale <= DIGITS)?;
+    let unscaled = |text: &str| -> Option<i128> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
+        digits.checked_mul(10_i128.checked_pow(u32::from(scale) - u32::try_from(fraction.len()).ok()?)?)
+    };
+    let values: Option<Vec<Option<i128>>> =
+        cells.iter().map(|cell| cell.map_or(Some(None), |text| unscaled(text).map(Some))).collect();
+    let column: Decimal128Array = values?.into_iter().collect();
+    // It checks that all values have at most 38 digits.
+    column.validate_decimal_precision(DIGITS).ok()?;
+    column.with_precision_and_scale(DIGITS, i8::try_from(scale).ok()?).ok()
+}
+
+fn integer(cell: &[u8]) -> Option<i64> {
+    Some(match cell.len() {
+        2 => i16::from_be_bytes(cell.try_into().ok()?).into(),
+        4 => i32::from_be_bytes(cell.try_into().ok()?).into(),
+        8 => i64::from_be_bytes(cell.try_into().ok()?),
+        _ => return None,
+    })
+}
+
+fn real(cell: &[u8]) -> Option<f64> {
+    match cell.len() {
+        // By its shortest spelling: 0.1 is to stay 0.1.
+        4 => f32::from_be_bytes(cell.try_into().ok()?).to_string().parse().ok(),
+        8 => Some(f64::from_be_bytes(cell.try_into().ok()?)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syrch_core::Value;
+    use syrch_core::result_set::cell;
+
+    use super::*;
+
+    #[test]
+    fn decimal_numbers_of_a_column_have_one_scale() {
+        let mut column = ColumnBuilder::new(Form::Decimal);
+        for text in ["1", "-0.05", "123456789012345678901234567890.5"] {
+            assert!(column.push(Some(text.as_bytes())));
+        }
+        assert!(column.push(None));
+        let column = column.finish();
+        let cells: Vec<Value> = (0..4).map(|row| cell(&column, row)).collect();
+        let decimal = |text: &str| Value::Decimal(text.to_owned());
+        let expected = [decimal("1.00"), decimal("-0.05"), decimal("123456789012345678901234567890.50"), Value::Null];
+        assert_eq!(cells, expected);
+    }
+
+    #[test]
+    fn cells_take_the_value_that_the_server_sent() {
+        let built = |form: Form, bytes: &[u8]| {
+            let mut column = ColumnBuilder::new(form);
+            assert!(column.push(Some(bytes)) && column.push(None));
+            let column = column.finish();
+            assert_eq!(cell(&column, 1), Value::Null);
+            cell(&column, 0)
+        };
+        assert_eq!(built(Form::Integer(2), &(-3_i16).to_be_bytes()), Value::Integer(-3));
+        assert_eq!(built(Form::Oid, &[255; 4]), Value::Integer(4_294_967_295));
+        assert_eq!(built(Form::Real(4), &0.1_f32.to_be_bytes()), Value::Real(0.1));
+        assert_eq!(built(Form::Real(8), &f64::MIN_POSITIVE.to_be_bytes()), Value::Real(f64::MIN_POSITIVE));
+        assert_eq!(built(Form::Boolean, &[1]), Value::Boolean(true));
+        assert_eq!(built(Form::Bytes, &[0, 255]), Value::Bytes(vec![0, 255]));
+        assert_eq!(built(Form::Spelled, b"12.50"), Value::Text("12.50".into()));
+        assert_eq!(built(Form::Decimal, b"-12.50"), Value::Decimal("-12.50".into()));
+        assert_eq!(built(Form::Decimal, b"NaN"), Value::Text("NaN".into()));
+        let long = "9".repeat(38);
+        assert_eq!(built(Form::Decimal, long.as_bytes()), Value::Decimal(long.clone()));
+        assert_eq!(built(Form::Decimal, format!("{long}9").as_bytes()), Value::Text(format!("{long}9")));
+        assert_eq!(built(Form::Decimal, format!("0.{long}").as_bytes()), Value::Decimal(format!("0.{long}")));
+        assert!(!ColumnBuilder::new(Form::Boolean).push(Some(&[])));
+        assert!(!ColumnBuilder::new(Form::Text).push(Some(&[255])));
+    }
+}

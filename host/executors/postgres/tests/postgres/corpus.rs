@@ -1,0 +1,110 @@
+//! The corpus of hostile and benign statements against a live server, as the owner of its tables: every hostile one is refused or stopped without
+//! effect and discloses nothing, no benign one is refused.
+
+use std::time::Duration;
+
+use crate::common::config;
+use futures::StreamExt;
+use serde_json::Value as Json;
+use syrch_core::ports::{Database, SqlQuery};
+use syrch_core::{ResultSet, SqlError, SqlErrorKind, text::clip};
+use syrch_kit::corpus::{lines, text};
+use syrch_kit::data_root;
+use syrch_kit::postgres::Server;
+use syrch_postgres::PostgresDatabase;
+
+/// Everything of the database and the server that a statement could change.
+fn state(server: &Server) -> String {
+    let script = "SELECT md5(string_agg(t, ',' ORDER BY t)) FROM ( \
+          SELECT concat(c.oid, c.relname, c.relkind, c.relacl::text, c.relowner) AS t FROM pg_class c WHERE c.relnamespace NOT IN \
+            (SELECT oid FROM pg_namespace WHERE nspname IN ('pg_toast', 'pg_catalog')) \
+          UNION ALL SELECT concat(proname, prosrc) FROM pg_proc WHERE oid >= 16384 UNION ALL SELECT concat(rolname, rolsuper) FROM pg_roles \
+          UNION ALL SELECT concat(name, setting) FROM pg_settings WHERE source <> 'client' AND name <> 'transaction_read_only' \
+          UNION ALL SELECT oid::text FROM pg_largeobject_metadata UNION ALL SELECT slot_name::text FROM pg_replication_slots \
+          UNION ALL SELECT roname FROM pg_replication_origin UNION ALL SELECT gid FROM pg_prepared_xacts) s; \
+        SELECT (SELECT md5(string_agg(o::text, '' ORDER BY id)) FROM orders o), (SELECT count(*) FROM order_items), \
+          (SELECT count(*) FROM canary), (SELECT count(*) FROM audit_log), (SELECT concat(last_value, is_called) FROM invoice_seq), \
+          (SELECT md5(string_agg(c::text, '' ORDER BY id)) FROM customers c), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
+    server.psql("shop", script).unwrap()
+}
+
+async fn verdicts(database: &PostgresDatabase, lines: &[Json]) -> Vec<(usize, String, Result<ResultSet, SqlError>)> {
+    let run = |(index, line): (usize, &Json)| {
+        let sql = text(line);
+        async move {
+            let verdict = database.run(&SqlQuery::new(sql.as_str())).await;
+            (index, sql, verdict)
+        }
+    };
+    let runs: Vec<_> = lines.iter().enumerate().map(run).collect();
+    futures::stream::iter(runs).buffer_unordered(4).collect().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_statements_have_no_effect_and_benign_ones_run() {
+    let (Some(data), Some(server)) = (data_root(), Server::start()) else { return };
+    let data = data.join("sql-guard");
+    server.psql("postgres", &std::fs::read_to_string(data.join("schema_postgres.sql")).unwrap()).unwrap();
+    server.psql("shop", "ANALYZE").unwrap();
+    let mut config = config(&server, "app_owner", "shop");
+    config.limits.sql_deadline = Duration::from_secs(1);
+    config.tables = [
+        "customers",
+        "products",
+        "order*",
+        "employees",
+        "events",
+        "tickets",
+        "canary",
+        "v_revenue",
+        "mv_rev",
+        "v_evil",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let before = state(&server);
+    let database = PostgresDatabase::open(config.clone()).await.unwrap();
+    let mut wrong = Vec::new();
+    let hostile = lines(&data.join("hostile.jsonl"), "postgres");
+    for (index, sql, verdict) in verdicts(&database, &hostile).await {
+        let line = &hostile[index];
+        let is_stopped = match (&verdict, line["stop"].as_str().unwrap()) {
+            // Refused for what it is, never for the time it took.
+            (Err(error), "static" | "policy" | "catalog") => {
+                (error.rule.is_some() || error.kind == SqlErrorKind::Syntax)
+                    && !matches!(error.rule.as_deref(), Some("deadline" | "overrun" | "memory"))
+            }
+            (Err(_), "limit") => true,
+            (Ok(result), "limit") => result.truncated() || line["class"] == "dos_time",
+            _ => false,
+        };
+        let shown = match &verdict {
+            Ok(result) => format!("{:?}", result.rows(0, u64::MAX)),
+            Err(error) => format!("{error:?}"),
+        };
+        if !is_stopped || shown.contains("sk-SECRET") || shown.contains("root:x") {
+            wrong.push(format!("{} {}: {}", line["id"], clip(&shown, 300), clip(&sql, 200)));
+        }
+    }
+    // The benign ones run on the sessions that the hostile ones left behind.
+    config.limits.sql_deadline = Duration::from_secs(20);
+    let calm = PostgresDatabase::open(config).await.unwrap();
+    let benign = lines(&data.join("benign.jsonl"), "postgres");
+    for (database, time_matters) in [(&database, false), (&calm, true)] {
+        for (index, sql, verdict) in verdicts(database, &benign).await {
+            if let Err(error) = verdict
+                && (time_matters || error.rule.as_deref() != Some("deadline"))
+            {
+                wrong.push(format!("{} {error:?}: {}", benign[index]["id"], clip(&sql, 300)));
+            }
+        }
+    }
+    for line in &benign {
+        if let Err(error) = calm.check(&SqlQuery::new(text(line))).await {
+            wrong.push(format!("{} check {error:?}", line["id"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(hostile.len() > 100 && benign.len() > 50, "{} {}", hostile.len(), benign.len());
+    assert_eq!(state(&server), before);
+}

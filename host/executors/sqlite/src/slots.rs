@@ -1,0 +1,199 @@
+//! How many threads work on statements at once. A thread that nobody waits for any more gives up its slot, so that one that does not end,
+//! because the engine or the file system hangs, blocks nobody; but only so many of the process may do so, or threads would pile up.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::deadline::Cancel;
+use crate::queue::{Place, Queue};
+
+/// Threads of the process that may be left to themselves, beside those that somebody waits for.
+const LEFT: usize = 32;
+
+/// How long a statement waits for one of them to end. Those that were just cancelled need a moment.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// Threads that nobody waits for, of all databases.
+static ABANDONED: Abandoned = Abandoned::new();
+
+/// Counts threads that nobody waits for.
+#[derive(Debug)]
+struct Abandoned {
+    count: AtomicUsize,
+    ended: Notify,
+}
+
+impl Abandoned {
+    const fn new() -> Self {
+        Self { count: AtomicUsize::new(0), ended: Notify::const_new() }
+    }
+
+    async fn are_few(&self) {
+        loop {
+            let ended = self.ended.notified();
+            if self.count.load(Ordering::Relaxed) < LEFT {
+                return;
+            }
+            ended.await;
+        }
+    }
+}
+
+/// Why there is no slot.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoSlot {
+    /// All slots are taken.
+    Busy,
+    /// This many threads run on after their statements' time.
+    Stuck(usize),
+}
+
+/// The slots of a database.
+pub(crate) struct Slots {
+    queue: Arc<Queue>,
+    abandoned: &'static Abandoned,
+}
+
+/// The slot that one thread occupies while it runs a statement.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    search: u64,
+    queue: Arc<Queue>,
+    state: Mutex<State>,
+    abandoned: &'static Abandoned,
+}
+
+#[derive(Debug)]
+enum State {
+    Taken { _place: Place },
+    GivenUp,
+    Left,
+    Ended,
+}
+
+impl Slots {
+    /// That many slots, at least one.
+    pub(crate) fn new(count: usize) -> Self {
+        Self::beside(count, &ABANDONED)
+    }
+
+    fn beside(count: usize, abandoned: &'static Abandoned) -> Self {
+        Self { queue: Queue::new(count), abandoned }
+    }
+
+    /// Waits for a slot on behalf of a search, for at most `patience`.
+    pub(crate) async fn take(&self, search: u64, patience: Duration) -> Result<Slot, NoSlot> {
+        let place = tokio::time::timeout(patience, self.queue.take(search)).await.map_err(|_| NoSlot::Busy)?;
+        if tokio::time::timeout(MOMENT, self.abandoned.are_few()).await.is_err() {
+            return Err(NoSlot::Stuck(self.abandoned.count.load(Ordering::Relaxed)));
+        }
+        let state = Mutex::new(State::Taken { _place: place });
+        Ok(Slot { search, queue: Arc::clone(&self.queue), state, abandoned: self.abandoned })
+    }
+}
+
+impl Slot {
+    /// Whether others wait for a slot.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.queue.is_wanted()
+    }
+
+    /// The statement has used so much more CPU time.
+    pub(crate) fn charge(&self, time: Duration) {
+        self.queue.charge(self.search, time);
+    }
+
+    /// The statement is slow: somebody else may have its slot. A search has only so many statements under way, so slow ones do not pile up.
+    pub(crate) fn give_up(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Taken { .. }) {
+            *state = State::GivenUp;
+        }
+    }
+
+    /// Nobody waits for the thread any more: somebody else may have its slot.
+    fn leave(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Taken { .. } | State::GivenUp) {
+            self.abandoned.count.fetch_add(1, Ordering::Relaxed);
+            *state = State::Left;
+        }
+    }
+
+    /// The thread has ended.
+    fn end(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(std::mem::replace(&mut *state, State::Ended), State::Left) {
+            self.abandoned.count.fetch_sub(1, Ordering::Relaxed);
+            self.abandoned.ended.notify_waiters();
+        }
+    }
+}
+
+/// Dropping it cancels the statement and abandons its thread, which then ends on its own.
+pub(crate) struct LeaveOnDrop(Arc<Cancel>, Arc<Slot>);
+
+impl LeaveOnDrop {
+    pub(crate) fn new(cancel: &Arc<Cancel>, slot: &Arc<Slot>) -> Self {
+        Self(Arc::clone(cancel), Arc::clone(slot))
+    }
+}
+
+impl Drop for LeaveOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+        self.1.leave();
+    }
+}
+
+/// Marks the end of a slot's thread.
+pub(crate) struct Occupied(Arc<Slot>);
+
+impl Occupied {
+    pub(crate) fn new(slot: Arc<Slot>) -> Self {
+        Self(slot)
+    }
+}
+
+impl Drop for Occupied {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn threads_that_hang_block_no_other_until_the_process_has_too_many() {
+        static ABANDONED: Abandoned = Abandoned::new();
+        let (slots, others) = (Slots::beside(1, &ABANDONED), Slots::beside(1, &ABANDONED));
+        let mut hanging = Vec::new();
+        for _ in 0..LEFT {
+            let slot = slots.take(0, MOMENT).await.ok().unwrap();
+            assert!(slots.take(0, Duration::from_millis(1)).await.is_err());
+            slot.leave();
+            slot.leave();
+            hanging.push(slot);
+        }
+        // Another database's statements are refused too, with the reason.
+        for slots in [&slots, &others] {
+            assert_eq!(slots.take(0, MOMENT).await.err(), Some(NoSlot::Stuck(LEFT)));
+        }
+        hanging.pop().unwrap().end();
+        let slot = others.take(0, MOMENT).await.ok().unwrap();
+        // A slow statement blocks no other.
+        let one = Slots::beside(1, &ABANDONED);
+        let slow = one.take(0, MOMENT).await.ok().unwrap();
+        slow.give_up();
+        assert!(one.take(0, MOMENT).await.is_ok());
+        // One that ends while it is waited for was never left.
+        slot.end();
+        slot.leave();
+        assert_eq!(ABANDONED.count.load(Ordering::Relaxed), LEFT - 1);
+    }
+}

@@ -1,0 +1,9 @@
+//! The SQLite executor over real files: opening, catalog, statements, and the corpora of hostile and real statements.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may fail loudly")]
+
+mod catalog;
+mod common;
+mod corpus;
+mod golds;
+mod opening;
+mod statements;

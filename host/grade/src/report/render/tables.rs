@@ -1,0 +1,447 @@
+//! The tables of a report, for every renderer that shows tables: columns and rows, not yet escaped or laid out.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::words::{UNKNOWN, decimal, dollars, percent, percents, point_interval, points, time};
+use crate::report::sentence::{e_value, p_value};
+use crate::report::{
+    Band, BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport, RuleShare, RunReport, Section,
+    Share,
+};
+use crate::rules::Rule;
+use crate::stats::Interval;
+
+/// Points of a curve in a table at most: the JSON has them all.
+const POINTS: usize = 20;
+
+/// A table of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The heading, which names what the rows are.
+    pub title: String,
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The rows, each as wide as `columns`. Numbers are numbers, texts are strings without any escape.
+    pub rows: Vec<Vec<Value>>,
+}
+
+impl Table {
+    pub(crate) fn new<const N: usize>(title: impl Into<String>, columns: [&str; N]) -> Self {
+        Self { title: title.into(), columns: columns.map(str::to_owned).to_vec(), rows: Vec::new() }
+    }
+
+    fn row<const N: usize>(&mut self, cells: [Value; N]) {
+        self.rows.push(cells.to_vec());
+    }
+}
+
+/// The tables of a section. Empty where the report has nothing of the section, or the section is not made of tables.
+#[must_use]
+pub fn of(report: &RunReport, section: Section) -> Vec<Table> {
+    let (benchmark, compare) = report.split();
+    let pairs = || compare.iter().flat_map(|compare| &compare.pairs);
+    match section {
+        Section::RightAnswers => {
+            benchmark.map_or_else(Vec::new, |report| vec![rules(&report.figures, &report.basis.rule), others(report)])
+        }
+        Section::Arms => compare.map(arms).into_iter().collect(),
+        Section::Pairs => compare.map(self::pairs).into_iter().collect(),
+        Section::Ends => vec![match report {
+            RunReport::Benchmark(report) => ends(&report.figures),
+            RunReport::Compare(report) => ends_of_arms(report),
+        }],
+        Section::Costs => benchmark.map(|report| costs(&report.figures)).into_iter().collect(),
+        Section::OneMoreRight => pairs().filter_map(one_more_right).collect(),
+        Section::RulesOfPairs => pairs().map(pair_rules).collect(),
+        Section::Slices => {
+            benchmark.and_then(|report| slices(&report.figures)).into_iter().chain(pairs().map(pair_slices)).collect()
+        }
+        // Of several arms, only the page shows the confidences, with a picture for each.
+        Section::Confidence => {
+            benchmark.and_then(|report| report.figures.calibration.as_ref()).map(confidence).unwrap_or_default()
+        }
+        Section::Budget => match report {
+            RunReport::Benchmark(report) => budget(&report.figures),
+            RunReport::Compare(report) => equal_budget(report),
+        }
+        .into_iter()
+        .collect(),
+        Section::Setup => vec![plugins(report)],
+        Section::Verdict | Section::Notes | Section::Suite | Section::Pareto | Section::Flipped | Section::Answers => {
+            Vec::new()
+        }
+    }
+}
+
+/// The cells of a grid as they are ranked, with a column for the band over seeds, for each verdict beside those of the rules, and for R-VES,
+/// where there is any.
+#[must_use]
+pub fn grid(report: &GridReport) -> Table {
+    let mut table = Table::new(
+        "Cells",
+        ["cell", "right", "of", "95 % interval", "confidence", "calls", "tokens", "money", "p50", "note"],
+    );
+    let seeds = report.cells.iter().find_map(|cell| cell.band).map(|band| band.seeds);
+    let is_rule = |name: &str| name.parse::<Rule>().is_ok();
+    let beside: BTreeSet<&str> = report
+        .cells
+        .iter()
+        .flat_map(|cell| &cell.rules)
+        .map(|one| one.rule.as_str())
+        .filter(|name| !is_rule(name))
+        .collect();
+    table.columns.extend(seeds.map(|seeds| format!("over {seeds} seeds")));
+    table.columns.extend(beside.iter().map(|name| (*name).to_owned()));
+    table.columns.extend(report.timed_repeats.map(r_ves_name));
+    for cell in report.ranked() {
+        let is_best = Some(&cell.name) == report.best.as_ref();
+        let note = if is_best {
+            "best"
+        } else if report.ties.contains(&cell.name) {
+            "ties with the best"
+        } else {
+            ""
+        };
+        table.row([
+            json!(cell.name),
+            if cell.share.of == 0 { json!(UNKNOWN) } else { json!(cell.share.right) },
+            json!(cell.share.of),
+            if cell.share.of == 0 { json!(UNKNOWN) } else { json!(percents(cell.share.interval)) },
+            json!(decimal(cell.mean_confidence, 2)),
+            json!(cell.costs.calls),
+            json!(cell.costs.tokens()),
+            json!(dollars(cell.costs.usd)),
+            json!(time(cell.costs.latency.map(|latency| latency.p50_ms))),
+            json!(note),
+        ]);
+        let Some(row) = table.rows.last_mut() else { continue };
+        row.extend(seeds.map(|_| json!(band(cell.band))));
+        row.extend(beside.iter().map(|name| json!(right_of(cell.rules.iter().find(|one| one.rule == *name)))));
+        row.extend(report.timed_repeats.map(|_| json!(r_ves(cell.r_ves))));
+    }
+    table
+}
+
+/// A band of shares, `25.0 to 75.0 %`.
+fn band(band: Option<Band>) -> String {
+    band.map_or_else(|| UNKNOWN.to_owned(), |band| percents(Interval { low: band.low, high: band.high }))
+}
+
+/// What is right under one rule, `3 of 4`.
+fn right_of(share: Option<&RuleShare>) -> String {
+    share.map_or_else(|| UNKNOWN.to_owned(), |one| format!("{} of {}", one.share.right, one.share.of))
+}
+
+fn r_ves(r_ves: Option<f64>) -> String {
+    r_ves.map_or_else(|| UNKNOWN.to_owned(), |r_ves| format!("{r_ves:.1} %"))
+}
+
+fn share_cells(share: &Share) -> [Value; 5] {
+    let interval = if share.of == 0 { UNKNOWN.to_owned() } else { percents(share.interval) };
+    [json!(share.right), json!(share.of), json!(share.excluded), json!(percent(share.share)), json!(interval)]
+}
+
+fn rules(figures: &Figures, rule: &str) -> Table {
+    let mut table =
+        Table::new("Right answers by rule", ["rule", "right", "of", "cannot tell", "share", "95 % interval"]);
+    let (own, others): (Vec<_>, Vec<_>) = figures.rules.iter().partition(|one| one.rule == rule);
+    for one in own.into_iter().chain(others) {
+        let [right, of, excluded, share, interval] = share_cells(&one.share);
+        table.row([json!(one.rule), right, of, excluded, share, interval]);
+    }
+    table
+}
+
+/// How near the answers are, and how quick.
+fn others(report: &BenchmarkReport) -> Table {
+    let mut table = Table::new("Other figures", ["figure", "value"]);
+    table.row([json!("mean soft-F1"), json!(decimal(report.figures.soft_f1, 3))]);
+    if let (Some(_), Some(repeats)) = (report.r_ves, report.timed_repeats) {
+        table.row([json!(r_ves_name(repeats)), json!(r_ves(report.r_ves))]);
+    }
+    table
+}
+
+fn r_ves_name(repeats: u32) -> String {
+    format!("R-VES (each pair timed {})", super::words::count(u64::from(repeats), "time", "times"))
+}
+
+fn ends(figures: &Figures) -> Table {
+    let mut table = Table::new("How the searches ended", ["end", "questions"]);
+    let ends = &figures.ends;
+    for (name, count) in [
+        ("answered", ends.answered),
+        ("no answer", ends.no_answer),
+        ("asked back", ends.clarify),
+        ("failed", ends.failed),
+    ] {
+        table.row([json!(name), json!(count)]);
+    }
+    for (class, count) in &figures.errors {
+        table.row([json!(format!("error: {class}")), json!(count)]);
+    }
+    table
+}
+
+fn costs(figures: &Figures) -> Table {
+    let costs = &figures.costs;
+    let mut table = Table::new("Costs", ["what", "in all", "a question"]);
+    if let Some(calls) = costs.calls {
+        table.row([json!("model calls"), json!(calls), json!(decimal(costs.calls_mean, 2))]);
+        table.row([json!("of them from a cache"), json!(costs.cached), json!("")]);
+    }
+    if let Some(tokens) = costs.tokens() {
+        table.row([json!("tokens"), json!(tokens), json!(decimal(costs.tokens_mean, 0))]);
+        table.row([json!("money"), json!(dollars(costs.usd)), json!(dollars(costs.usd_mean))]);
+        table.row([json!("statements"), json!(costs.sql_runs), json!(decimal(costs.sql_runs_mean, 2))]);
+    }
+    if let Some(latency) = costs.latency {
+        table.row([json!("time, median"), json!(""), json!(time(Some(latency.p50_ms)))]);
+        table.row([json!("time, 95th percentile"), json!(""), json!(time(Some(latency.p95_ms)))]);
+        table.row([json!("time, mean"), json!(""), json!(time(Some(latency.mean_ms)))]);
+    }
+    table
+}
+
+/// The name of a value of a field.
+pub(crate) fn value_name(value: Option<&str>) -> &str {
+    value.unwrap_or("(none)")
+}
+
+fn slices(figures: &Figures) -> Option<Table> {
+    let mut table = Table::new("Slices", ["field", "value", "right", "of", "cannot tell", "share", "95 % interval"]);
+    for slice in &figures.slices {
+        let [right, of, excluded, share, interval] = share_cells(&slice.share);
+        let value = value_name(slice.value.as_deref());
+        table.row([json!(slice.field), json!(value), right, of, excluded, share, interval]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// The tables of an arm's confidence.
+pub(crate) fn confidence(calibration: &Calibration) -> Vec<Table> {
+    vec![calibration_figures(calibration), bins(calibration), risk(calibration)]
+}
+
+fn calibration_figures(calibration: &Calibration) -> Table {
+    let mut table = Table::new("Confidence", ["figure", "value"]);
+    table.row([json!("answers with a confidence"), json!(calibration.answers)]);
+    table.row([json!("answers without"), json!(calibration.without_confidence)]);
+    table.row([json!("expected calibration error"), json!(decimal(Some(calibration.ece), 3))]);
+    table.row([json!("Brier score"), json!(decimal(calibration.brier, 3))]);
+    table.row([json!("area under the ROC curve"), json!(decimal(calibration.auroc, 3))]);
+    table
+}
+
+fn bins(calibration: &Calibration) -> Table {
+    let columns = ["confidence", "answers", "right", "mean confidence", "share right", "95 % interval"];
+    let mut table = Table::new("Reliability", columns);
+    for bin in &calibration.bins {
+        table.row([
+            json!(format!("{:.1} to {:.1}", bin.low, bin.high)),
+            json!(bin.answers),
+            json!(bin.right),
+            json!(decimal(Some(bin.mean_confidence), 3)),
+            json!(percent(Some(bin.share))),
+            json!(percents(bin.interval)),
+        ]);
+    }
+    table
+}
+
+fn risk(calibration: &Calibration) -> Table {
+    let mut table = Table::new("Risk and coverage", ["answers given", "wrong of them", "least confidence"]);
+    for point in crate::report::thinned(&calibration.risk_coverage, POINTS) {
+        table.row([
+            json!(percent(Some(point.coverage))),
+            json!(percent(Some(point.risk))),
+            json!(decimal(Some(point.threshold), 3)),
+        ]);
+    }
+    table
+}
+
+fn budget(figures: &Figures) -> Option<Table> {
+    let mut table = Table::new("Budget", ["calls a question at most", "right", "of", "share", "95 % interval"]);
+    for point in crate::report::thinned(&figures.budget_curve, POINTS) {
+        table.row([
+            json!(point.calls),
+            json!(point.right),
+            json!(point.of),
+            json!(percent(point.share)),
+            json!(percents(point.interval)),
+        ]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn arms(report: &CompareReport) -> Table {
+    let columns = [
+        "arm",
+        "strategy",
+        "right",
+        "of",
+        "share",
+        "95 % interval",
+        "calls",
+        "tokens",
+        "money",
+        "statements",
+        "p50",
+        "p95",
+        "ECE",
+        "AUROC",
+        "soft-F1",
+    ];
+    let mut table = Table::new("Arms (costs a question)", columns);
+    table.columns.extend(report.timed_repeats.map(r_ves_name));
+    for arm in &report.arms {
+        let (figures, costs) = (&arm.figures, &arm.figures.costs);
+        let calibration = figures.calibration.as_ref();
+        let [right, of, _, share, interval] = share_cells(&figures.share);
+        table.row([
+            json!(arm.arm.name),
+            json!(arm.arm.strategy),
+            right,
+            of,
+            share,
+            interval,
+            json!(decimal(costs.calls_mean, 2)),
+            json!(decimal(costs.tokens_mean, 0)),
+            json!(dollars(costs.usd_mean)),
+            json!(decimal(costs.sql_runs_mean, 2)),
+            json!(time(costs.latency.map(|latency| latency.p50_ms))),
+            json!(time(costs.latency.map(|latency| latency.p95_ms))),
+            json!(decimal(calibration.map(|one| one.ece), 3)),
+            json!(decimal(calibration.and_then(|one| one.auroc), 3)),
+            json!(decimal(figures.soft_f1, 3)),
+        ]);
+        if let (Some(_), Some(row)) = (report.timed_repeats, table.rows.last_mut()) {
+            row.push(json!(r_ves(arm.r_ves)));
+        }
+    }
+    table
+}
+
+fn pairs(report: &CompareReport) -> Table {
+    let columns = [
+        "first",
+        "second",
+        "questions",
+        "only first",
+        "only second",
+        "difference",
+        "95 % interval",
+        "p",
+        "after Holm",
+        "detectable",
+        "E",
+    ];
+    let mut table = Table::new("Pairs (second minus first, in points)", columns);
+    for pair in &report.pairs {
+        let p = |p: f64| json!(p_value(p).trim_start_matches("= "));
+        table.row([
+            json!(pair.first),
+            json!(pair.second),
+            json!(pair.questions),
+            json!(pair.b),
+            json!(pair.c),
+            json!(points(pair.difference)),
+            json!(point_interval(pair.interval)),
+            p(pair.mcnemar),
+            p(pair.holm),
+            json!(pair.minimum_detectable.map_or_else(|| UNKNOWN.to_owned(), crate::report::sentence::points)),
+            json!(e_value(pair.e_process.value)),
+        ]);
+    }
+    table
+}
+
+fn name(pair: &PairReport) -> String {
+    format!("{} against {}", pair.second, pair.first)
+}
+
+/// What one more right answer of the second arm costs.
+pub(crate) fn one_more_right(pair: &PairReport) -> Option<Table> {
+    let cost = pair.cost_of_one_more_right?;
+    let mut table = Table::new(format!("One more right answer: {}", name(pair)), ["what", "more"]);
+    table.row([json!("model calls"), json!(decimal(cost.calls, 1))]);
+    table.row([json!("money"), json!(dollars(cost.usd))]);
+    Some(table)
+}
+
+/// The difference of two arms under each rule.
+pub(crate) fn pair_rules(pair: &PairReport) -> Table {
+    let columns = ["rule", "questions", "only first", "only second", "difference", "95 % interval", "p"];
+    let mut table = Table::new(format!("By rule: {}", name(pair)), columns);
+    for rule in &pair.rules {
+        table.row([
+            json!(rule.rule),
+            json!(rule.questions),
+            json!(rule.b),
+            json!(rule.c),
+            json!(points(rule.difference)),
+            json!(point_interval(rule.interval)),
+            json!(p_value(rule.mcnemar).trim_start_matches("= ")),
+        ]);
+    }
+    table
+}
+
+/// The difference of two arms by the fields of the questions.
+pub(crate) fn pair_slices(pair: &PairReport) -> Table {
+    let columns = ["field", "value", "questions", "only first", "only second", "difference", "95 % interval"];
+    let mut table = Table::new(format!("Slices: {}", name(pair)), columns);
+    for slice in &pair.slices {
+        table.row([
+            json!(slice.field),
+            json!(value_name(slice.value.as_deref())),
+            json!(slice.questions),
+            json!(slice.b),
+            json!(slice.c),
+            json!(points(slice.difference)),
+            json!(point_interval(slice.interval)),
+        ]);
+    }
+    table
+}
+
+fn equal_budget(report: &CompareReport) -> Option<Table> {
+    let mut table = Table::new("Share right at equal budget", ["calls a question at most"]);
+    table.columns.extend(report.arms.iter().map(|arm| arm.arm.name.clone()));
+    for row in crate::report::thinned(&report.equal_budget, POINTS) {
+        let shares = row.arms.iter().map(|arm| json!(percent(arm.share)));
+        table.rows.push(std::iter::once(json!(row.calls)).chain(shares).collect());
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn ends_of_arms(report: &CompareReport) -> Table {
+    let mut table =
+        Table::new("How the searches ended", ["arm", "answered", "no answer", "asked back", "failed", "errors"]);
+    for arm in &report.arms {
+        let ends = &arm.figures.ends;
+        let errors: Vec<String> = arm.figures.errors.iter().map(|(class, count)| format!("{class} {count}")).collect();
+        table.row([
+            json!(arm.arm.name),
+            json!(ends.answered),
+            json!(ends.no_answer),
+            json!(ends.clarify),
+            json!(ends.failed),
+            json!(errors.join(", ")),
+        ]);
+    }
+    table
+}
+
+fn plugins(report: &RunReport) -> Table {
+    let mut table = Table::new("Plugins", ["arm", "strategy", "role", "plugin", "SHA-256"]);
+    for (arm, _) in report.arms() {
+        for plugin in &arm.plugins {
+            table.row([&arm.name, &arm.strategy, &plugin.role, &plugin.source, &plugin.digest].map(|cell| json!(cell)));
+        }
+    }
+    table
+}

@@ -1,0 +1,227 @@
+//! The answers to a suite's questions, which come from searches or from files of answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use syrch::report::{AnswerDocument, CandidateStatus, CostReport, SavedReport, Searched};
+use syrch::{Error, Host, Observer, Outcome, SearchReport, Silent, Stop, batch};
+use syrch_core::ResultSet;
+use syrch_core::result_set::digest64;
+use syrch_grade::Question;
+use syrch_grade::run::{Cost, End, Fault};
+use syrch_journal::{Fact, Journal, Record, Saved, SearchTree, Shown};
+
+use super::arena::Arena;
+
+/// The answer of an arm to a question, which is not graded yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) end: End,
+    pub(crate) fault: Option<Fault>,
+    pub(crate) sql: Option<String>,
+    /// The rows of the answer; `None` if the statement has to be run for them.
+    pub(crate) data: Option<Arc<ResultSet>>,
+    pub(crate) confidence: Option<f64>,
+    /// The confidence that the calibrator gave to the answer's candidate, before the aggregator changed it.
+    pub(crate) candidate_confidence: Option<f64>,
+    pub(crate) cost: Cost,
+    pub(crate) time_ms: f64,
+}
+
+/// A source of answers to the questions of a suite.
+#[async_trait]
+pub(crate) trait Asker: Send + Sync {
+    /// The answer of an arm to a question. `journal` is the path of the search's journal: a search whose journal exists is resumed.
+    ///
+    /// # Errors
+    /// When a database or a plugin cannot be opened, which ends the whole run.
+    async fn ask(&self, arm: usize, question: &Question, journal: Option<&Path>) -> Result<Asked, Error>;
+
+    /// Warnings for the reader of the report, once all questions are answered.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Answers questions by search.
+pub(crate) struct Searches {
+    pub(crate) arena: Arc<Arena>,
+    /// The names of the arms, in the order of the arena's.
+    pub(crate) arms: Vec<String>,
+    /// The searches that could not be resumed, each with the reason.
+    pub(crate) restarted: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Asker for Searches {
+    async fn ask(&self, arm: usize, question: &Question, journal: Option<&Path>) -> Result<Asked, Error> {
+        let host = self.arena.host(arm, &question.db).await?;
+        let mut lost = Cost::default();
+        if let Some(path) = journal.filter(|path| path.exists()) {
+            match self.resume(&host, &question.id, path).await {
+                Ok(asked) => return Ok(asked),
+                Err(cost) => lost = cost,
+            }
+        }
+        let name = self.arms.get(arm).map_or("", String::as_str);
+        // A search has the same id, and so the same salt, in every run. A run that was killed therefore ends as one that was not.
+        let id = format!("{:016x}", digest64(&[name, &question.id, &host.settings().seed.to_string()]));
+        let journal = journal.map(|path| Ok(PathBuf::from(path)));
+        let problem = batch::problem(&question.question, question.evidence.as_deref(), question.as_of.as_deref());
+        let searched = host.search_as(&id, problem, journal, Arc::new(Silent), None, &Stop::new()).await;
+        let asked = asked(searched);
+        Ok(Asked { cost: sum(asked.cost, lost), ..asked })
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let restarted = self.restarted.lock().unwrap_or_else(PoisonError::into_inner);
+        let reported =
+            (!restarted.is_empty()).then(|| restarted.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; "));
+        let many = restarted.len();
+        reported
+            .map(|reported| {
+                format!("searches that could not be resumed and were started again, {many} in all: {reported}")
+            })
+            .into_iter()
+            .collect()
+    }
+}
+
+/// The number of searches that a warning names.
+const NAMED: usize = 5;
+
+/// The sum of two costs. Its dollars are known if both sums are known, or if one of the costs has no model call.
+fn sum(one: Cost, other: Cost) -> Cost {
+    if other == Cost::default() {
+        return one;
+    }
+    let is_nothing = |cost: &Cost| cost.calls == 0 && cost.cached == 0;
+    Cost {
+        calls: one.calls.saturating_add(other.calls),
+        cached: one.cached.saturating_add(other.cached),
+        input_tokens: one.input_tokens.saturating_add(other.input_tokens),
+        output_tokens: one.output_tokens.saturating_add(other.output_tokens),
+        usd: match (one.usd, other.usd) {
+            (Some(one), Some(other)) => Some(one + other),
+            (usd, None) if is_nothing(&other) => usd,
+            (None, usd) if is_nothing(&one) => usd,
+            _ => None,
+        },
+        sql_runs: one.sql_runs.saturating_add(other.sql_runs),
+    }
+}
+
+impl Searches {
+    /// Resumes a search that was killed, or returns its answer if only the grading was lost.
+    ///
+    /// # Errors
+    /// When it cannot be resumed. Its journal is removed, so that the search can start again, and the error is what it has cost so far.
+    async fn resume(&self, host: &Host, id: &str, path: &Path) -> Result<Asked, Cost> {
+        let journal = Journal::read(path).ok();
+        if let Some(asked) = journal.as_ref().and_then(ended) {
+            return Ok(asked);
+        }
+        let outside = (Arc::new(Silent) as Arc<dyn Observer>, None);
+        match host.resume_as(path, None, outside, &Stop::new()).await {
+            Ok(searched) => Ok(asked(searched)),
+            Err(error) => {
+                self.restarted.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{id}: {error}"));
+                // A file that cannot be removed cannot be written either, and that is reported.
+                drop(std::fs::remove_file(path));
+                Err(journal.as_ref().map(cost_in).unwrap_or_default())
+            }
+        }
+    }
+}
+
+fn asked(Searched { report, cost }: Searched) -> Asked {
+    let cost = cost_of(&cost);
+    match report {
+        Ok(SearchReport { outcome, document, data, .. }) => Asked { data, ..of_document(end_of(outcome), document) },
+        Err(error) => {
+            let fault = Fault { class: error.class().to_owned(), message: error.to_string() };
+            without_answer(fault, cost)
+        }
+    }
+}
+
+/// The end of a search that no error ended.
+fn end_of(outcome: Outcome) -> End {
+    match outcome {
+        Outcome::Answered => End::Answered,
+        Outcome::NoAnswer => End::NoAnswer,
+        Outcome::ClarificationNeeded => End::Clarify,
+    }
+}
+
+/// The result of a search that an error ended.
+pub(crate) fn without_answer(fault: Fault, cost: Cost) -> Asked {
+    let end = if fault.class == "no-answer" { End::NoAnswer } else { End::Failed };
+    Asked {
+        end,
+        fault: Some(fault),
+        sql: None,
+        data: None,
+        confidence: None,
+        candidate_confidence: None,
+        cost,
+        time_ms: 0.0,
+    }
+}
+
+/// The answer that a document holds, without its rows.
+pub(crate) fn of_document(end: End, document: AnswerDocument) -> Asked {
+    let answer = document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
+    Asked {
+        end,
+        fault: None,
+        candidate_confidence: answer.and_then(|candidate| candidate.confidence),
+        sql: document.sql,
+        data: None,
+        confidence: document.confidence.map(|confidence| confidence.calibrated),
+        cost: cost_of(&document.cost),
+        time_ms: document.time_ms.total,
+    }
+}
+
+/// The result of a search whose journal is complete; `None` if the journal is not, or does not contain it.
+fn ended(journal: &Journal) -> Option<Asked> {
+    let facts = journal.records.iter().rev();
+    facts.into_iter().find_map(|record| match record {
+        Record::Fact { fact: Fact::Answer { document, outcome, .. }, .. } => {
+            let document: AnswerDocument = serde_json::from_value(document.clone()).ok()?;
+            let outcome: Outcome = serde_json::from_value(outcome.as_str().into()).ok()?;
+            Some(of_document(end_of(outcome), document))
+        }
+        // A failure without a class, as old journals have them, and one that only ended that process are tried again.
+        Record::Fact { fact: Fact::Failed { message, class }, .. } if !class.is_empty() && class != "interrupted" => {
+            Some(without_answer(Fault { class: class.clone(), message: message.clone() }, cost_in(journal)))
+        }
+        _ => None,
+    })
+}
+
+fn cost_of(cost: &CostReport) -> Cost {
+    // Which of two searches pays for a call that they share is chance. Therefore both are charged.
+    Cost {
+        calls: cost.calls,
+        cached: cost.cached(),
+        input_tokens: cost.input_tokens + cost.saved.input_tokens,
+        output_tokens: cost.output_tokens + cost.saved.output_tokens,
+        usd: cost.usd_of_all(),
+        sql_runs: cost.sql_runs,
+    }
+}
+
+/// The cost of a search so far, from its journal.
+fn cost_in(journal: &Journal) -> Cost {
+    let cost = SearchTree::of(journal, Shown::default()).cost;
+    let syrch_journal::Cost { calls, input_tokens, output_tokens, usd, sql_runs, by_purpose, saved, .. } = cost;
+    let Saved { input_tokens: saved_input, output_tokens: saved_output, usd: saved_usd } = saved;
+    let saved = SavedReport { input_tokens: saved_input, output_tokens: saved_output, usd: saved_usd };
+    cost_of(&CostReport { calls, input_tokens, output_tokens, usd, sql_runs, by_purpose, saved })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,245 @@
+//! Asks a question, runs the statement of the answer, compares its rows with the expected ones, and makes the line of the result.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use syrch::Error;
+use syrch::internal::MemoryCache;
+use syrch_core::ports::SqlQuery;
+use syrch_core::{ResultSet, SqlError};
+use syrch_grade::rules::{Rule, judge_all, soft_f1_any};
+use syrch_grade::run::{Answered, Cost, End, Fault, Graded, Item, Judged, SystemUnderTest, item_journal};
+use syrch_grade::suite::Gold;
+use syrch_grade::{Question, Verdict};
+
+use super::arena::Arena;
+use super::ask::{Asked, Asker};
+use super::expected::Expected;
+use super::fuzz::Fuzzed;
+
+/// The folder for the journals of searches, in the folder of the run.
+pub(crate) const TRACES: &str = "traces";
+/// The name of the verdict on the fuzzed suite, beside those of the rules.
+const FUZZED: &str = "fuzzed";
+/// The number of expected answers that are cached while the arms are asked the same question.
+const CACHED: usize = 256;
+/// The size of the cached answers in memory, in bytes.
+const CACHED_BYTES: usize = 128 << 20;
+
+/// Which searches of a run leave a journal in the run's folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Traces {
+    /// No search does.
+    None,
+    /// Those whose answer is not right do.
+    #[default]
+    Wrong,
+    /// All searches do.
+    All,
+}
+
+/// Grades the answers of an [`Asker`].
+pub(crate) struct Grader {
+    pub(crate) asker: Box<dyn Asker>,
+    /// The questions that cannot be graded and are not asked, by id, with the reasons.
+    pub(crate) ungradable: Arc<BTreeMap<String, String>>,
+    pub(crate) arena: Arc<Arena>,
+    /// The path of the run's folder.
+    pub(crate) folder: PathBuf,
+    /// The rule that decides whether an answer is right, and so whether its journal is retained.
+    pub(crate) rule: Rule,
+    /// The fuzzed suite on whose databases right answers are tried again.
+    pub(crate) fuzzed: Option<Fuzzed>,
+    pub(crate) traces: Traces,
+    /// Whether searches write journals. Without them, the searches in progress start again when a killed run is resumed.
+    pub(crate) has_journals: bool,
+    pub(crate) expected: MemoryCache<String, Expected>,
+}
+
+impl Grader {
+    /// An empty cache of expected answers.
+    pub(crate) fn expected_cache() -> MemoryCache<String, Expected> {
+        MemoryCache::within(CACHED, CACHED_BYTES, Expected::bytes)
+    }
+
+    async fn graded(&self, item: &Item) -> Result<Graded, Error> {
+        let question = &item.question;
+        if let Some(why) = self.ungradable.get(&question.id) {
+            return Ok(Graded { gold_fault: Some(why.clone()), ..unanswered(item) });
+        }
+        let journal = item_journal(&self.folder, &item.arm_name, &question.id);
+        let started = Instant::now();
+        let asked = self.asker.ask(item.arm, question, self.has_journals.then_some(&*journal)).await?;
+        let time_ms = if asked.time_ms > 0.0 { asked.time_ms } else { started.elapsed().as_secs_f64() * 1e3 };
+        let database = self.arena.database(&question.db).await?;
+        let expected = self.expected.get(&question.id, || Expected::of(question, &database)).await;
+        let Asked { mut end, mut fault, sql, data, confidence, candidate_confidence, cost, .. } = asked;
+        let expected = match expected {
+            Ok(expected) => expected,
+            Err(error) => {
+                // The reason why there is no answer takes precedence over the reason why there is no verdict.
+                let fault = fault.filter(|_| end == End::Failed);
+                let graded = self.unjudged(Graded { fault, sql, cost, time_ms, ..unanswered(item) }, error);
+                return Ok(self.settled(graded, &journal));
+            }
+        };
+        let results = match (data, &sql) {
+            (None, Some(sql)) if end == End::Answered => match database.run(&SqlQuery::new(sql)).await {
+                Ok(results) => Some(Arc::new(results)),
+                Err(error) => {
+                    (end, fault) = (End::Failed, Some(fault_of(Error::Sql(error))));
+                    None
+                }
+            },
+            (data, _) => data,
+        };
+        let results = results.filter(|_| end == End::Answered);
+        let mut graded = Graded {
+            end,
+            fault,
+            sql,
+            gold_fault: expected.fault.clone(),
+            rows: results.as_ref().map(|results| results.row_count()),
+            gold_rows: expected.golds.first().map(|(gold, _)| gold.row_count()),
+            confidence,
+            candidate_confidence,
+            cost,
+            time_ms,
+            ..unanswered(item)
+        };
+        if expected.fault.is_none() {
+            judge(&mut graded, expected, results).await?;
+            match self.on_variants(&graded, question).await {
+                Ok(verdict) => {
+                    let judged = verdict.map(|verdict| Judged { verdict, fingerprint: None });
+                    graded.verdicts.extend(judged.map(|judged| (FUZZED.to_owned(), judged)));
+                }
+                Err(Error::Sql(error)) => graded = self.unjudged(graded, error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.settled(graded, &journal))
+    }
+
+    /// The verdict on the fuzzed suite: an answer is right there if it is right under the run's rule on the original and on every variant.
+    /// `None` if there is no fuzzed suite.
+    async fn on_variants(&self, graded: &Graded, question: &Question) -> Result<Option<Verdict>, Error> {
+        let (Some(fuzzed), Some(verdict)) = (&self.fuzzed, graded.verdict(self.rule.name())) else { return Ok(None) };
+        let golds = question.statements();
+        let (Verdict::Right, Some(sql), false) = (verdict, &graded.sql, golds.is_empty()) else {
+            return Ok(Some(verdict));
+        };
+        let agreed = fuzzed.agree(&question.db, &golds, sql, self.rule, question.ordered).await?;
+        Ok(Some(if agreed.is_right() { Verdict::Right } else { Verdict::Wrong }))
+    }
+
+    /// The line of an answer that cannot be judged now. It counts as failed and wrong until it is tried again.
+    fn unjudged(&self, graded: Graded, error: SqlError) -> Graded {
+        let rules = Rule::all().iter().map(|rule| rule.name()).chain(self.fuzzed.as_ref().map(|_| FUZZED));
+        let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
+        let verdicts = rules.map(|rule| (rule.to_owned(), wrong.clone())).collect();
+        let Fault { class, message } = fault_of(Error::Sql(error));
+        let unjudged = || Fault { class, message: format!("the answer cannot be judged now: {message}") };
+        let fault = Some(graded.fault.clone().unwrap_or_else(unjudged));
+        // Figures beside the verdicts must not use it either.
+        let (confidence, candidate_confidence) = (None, None);
+        let (soft_f1, rows, gold_rows) = (None, None, None);
+        let end = End::Failed;
+        Graded { end, fault, verdicts, confidence, candidate_confidence, soft_f1, rows, gold_rows, ..graded }
+    }
+
+    /// The line with the name of its journal, if that is retained.
+    fn settled(&self, graded: Graded, journal: &Path) -> Graded {
+        Graded { run: self.settle(&graded, journal), ..graded }
+    }
+
+    /// Retains the journal of a graded search or not, and returns its path in the run's folder. It is a second link to the item's journal, which
+    /// the engine removes once the line is written, so that nothing is lost in between.
+    fn settle(&self, graded: &Graded, journal: &Path) -> Option<String> {
+        let is_right = graded.verdict(self.rule.name()).is_some_and(Verdict::is_right);
+        let is_retained = match self.traces {
+            Traces::None => false,
+            Traces::Wrong => !is_right,
+            Traces::All => true,
+        };
+        let name = Path::new(TRACES).join(journal.file_name()?);
+        let target = self.folder.join(&name);
+        drop(std::fs::remove_file(&target));
+        (is_retained && journal.exists() && std::fs::hard_link(journal, &target).is_ok())
+            .then(|| name.display().to_string())
+    }
+}
+
+/// The number of cells up to which results are compared on the same thread. For more, another thread is worth its cost.
+const FEW: u64 = 2_000;
+
+/// Adds the verdicts of all rules. Comparing large results takes long, so it is done on a thread that may block.
+async fn judge(graded: &mut Graded, expected: Arc<Expected>, results: Option<Arc<ResultSet>>) -> Result<(), Error> {
+    let all = expected.golds.iter().map(|(gold, _)| gold).chain(results.as_deref());
+    let cells: u64 = all.map(|results| results.row_count() * results.schema().fields().len() as u64).sum();
+    let compare = move || {
+        let verdicts = judge_all(&expected.golds, results.as_deref());
+        let soft = results.as_ref().map(|results| soft_f1_any(expected.golds.iter().map(|(gold, _)| gold), results));
+        (verdicts, soft)
+    };
+    (graded.verdicts, graded.soft_f1) = if cells <= FEW {
+        compare()
+    } else {
+        tokio::task::spawn_blocking(compare).await.map_err(|error| Error::Internal(error.to_string()))?
+    };
+    Ok(())
+}
+
+/// The line of a question that was not asked.
+fn unanswered(item: &Item) -> Graded {
+    let question = &item.question;
+    Graded {
+        arm: item.arm_name.to_string(),
+        id: question.id.clone(),
+        place: item.place,
+        db: question.db.clone(),
+        question: question.question.clone(),
+        fields: question.fields.clone(),
+        end: End::NoAnswer,
+        fault: None,
+        sql: None,
+        gold_sql: first_statement(&question.golds),
+        verdicts: BTreeMap::new(),
+        gold_fault: None,
+        soft_f1: None,
+        rows: None,
+        gold_rows: None,
+        confidence: None,
+        candidate_confidence: None,
+        cost: Cost::default(),
+        time_ms: 0.0,
+        retried: item.retried,
+        run: None,
+    }
+}
+
+fn first_statement(golds: &[Gold]) -> Option<String> {
+    golds.iter().find_map(|gold| match gold {
+        Gold::Sql(sql) => Some(sql.clone()),
+        Gold::Csv(_) | Gold::Text(_) => None,
+    })
+}
+
+fn fault_of(error: Error) -> Fault {
+    Fault { class: error.class().to_owned(), message: error.to_string() }
+}
+
+#[async_trait]
+impl SystemUnderTest for Grader {
+    type Fatal = Error;
+
+    async fn answer(&self, item: &Item) -> Answered<Error> {
+        match self.graded(item).await {
+            Ok(graded) => Answered::Graded(Box::new(graded)),
+            Err(error) => Answered::Fatal(error),
+        }
+    }
+}

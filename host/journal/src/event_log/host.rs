@@ -1,0 +1,116 @@
+//! Sequence points of the host and the scheduler: decisions of the scheduler, cancelled tasks, decisions that depend on time, answers of the
+//! user.
+
+use syrch_core::roles::Role;
+use syrch_core::{Question, Turn};
+
+use super::{EventLog, Step};
+use crate::record::{Event, Fact, Record};
+
+impl EventLog {
+    /// Called before each decision of the scheduler. Returns the decision that the journal has next, as soon as all events before it have been
+    /// replayed; `None` when nothing is replayed and the scheduler decides by itself.
+    pub async fn next_turn(&self) -> Option<Turn> {
+        self.until(|| match &self.state().replay {
+            None => Some(None),
+            Some(replay) => match replay.event() {
+                Some(Event::Turn(turn)) => Some(Some(turn.clone())),
+                _ => None,
+            },
+        })
+        .await
+    }
+
+    /// Called when the scheduler has made a decision, before anything follows from it.
+    pub async fn took(&self, turn: Turn) {
+        let is_mine = |event: &Event| matches!(event, Event::Turn(_));
+        self.sequence_point(
+            is_mine,
+            |_| false,
+            |state, step| match step {
+                Step::Replay(event) => self.compare(state, &*event, &Event::Turn(turn)),
+                Step::Record => state.record(self.now(state), Event::Turn(turn)),
+            },
+        )
+        .await;
+    }
+
+    /// Called before a task is cancelled. After this returns, no further event of it happens.
+    pub async fn close_task(&self, task: &str) {
+        self.record_event(Event::Closed { task: task.to_owned() }, |_| false).await;
+    }
+
+    /// Called when the host no longer waits for that role. After this returns, no further event of its calls happens.
+    pub async fn close_role(&self, role: Role) {
+        self.record_event(Event::Over { place: role.name().to_owned() }, |_| false).await;
+    }
+
+    /// Called while the host waits for that role. Resolves when the time for it is over: when the journal has it, or when `actual` resolves. After
+    /// that, no further event of the role's calls happens.
+    pub async fn over(&self, role: Role, actual: impl Future<Output = ()>) {
+        let place = role.name();
+        let is_mine = |event: &Event| matches!(event, Event::Over { place: other } if other == place);
+        let is_recorded = self.sequence_point(is_mine, |_| false, |_, step| matches!(step, Step::Record)).await;
+        if is_recorded {
+            actual.await;
+            self.close_role(role).await;
+        }
+    }
+
+    /// Called for a decision that depends on time. Returns the decision of that name that the journal has, or else that of `actual`.
+    pub async fn known(&self, place: &str, actual: impl FnOnce() -> bool) -> bool {
+        let is_mine = |event: &Event| matches!(event, Event::Known { place: other, .. } if other == place);
+        self.sequence_point(
+            is_mine,
+            |_| false,
+            |state, step| match step {
+                Step::Replay(event) => matches!(*event, Event::Known { value: true, .. }),
+                Step::Record => {
+                    let value = actual();
+                    state.record(self.now(state), Event::Known { place: place.to_owned(), value });
+                    value
+                }
+            },
+        )
+        .await
+    }
+
+    /// Called to ask the user. Returns the answer that the journal has, or else that of `actual`.
+    pub async fn user(&self, question: &Question, actual: impl Future<Output = Option<String>>) -> Option<String> {
+        let is_mine = |event: &Event| matches!(event, Event::User { .. });
+        let replayed = self
+            .sequence_point(
+                is_mine,
+                |_| false,
+                |state, step| {
+                    let Step::Replay(event) = step else { return None };
+                    let Event::User { question: expected, answer } = *event else { return None };
+                    self.compare(state, &expected, question);
+                    Some(answer)
+                },
+            )
+            .await;
+        if let Some(answer) = replayed {
+            return answer;
+        }
+        let answer = actual.await;
+        let event = Event::User { question: question.clone(), answer: answer.clone() };
+        self.sequence_point(|_| false, |_| false, |state, _| state.record(self.now(state), event)).await;
+        answer
+    }
+
+    /// Called when a search over another wording starts, whose tasks may have the ids of earlier ones.
+    pub fn restart(&self) {
+        self.state().closed_tasks.clear();
+    }
+
+    /// Records information for people. What a replayed journal holds already is not recorded twice.
+    pub fn fact(&self, fact: Fact) {
+        let mut state = self.state();
+        state.facts += 1;
+        if state.facts > state.recorded_facts && state.replay.is_none() && state.writes() {
+            let at_us = self.now(&state);
+            state.append(at_us, &Record::Fact { at_us, fact });
+        }
+    }
+}

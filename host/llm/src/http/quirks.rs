@@ -1,0 +1,170 @@
+//! What an endpoint has refused so far, so that it is not sent again: endpoints of the same protocol accept different parameters.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
+use syrch_core::ports::Shape;
+
+/// How a JSON document is requested, from the strictest form to the loosest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Structured {
+    /// By its JSON Schema, which the endpoint enforces.
+    #[default]
+    Schema,
+    /// As any JSON object, with the schema in the prompt.
+    Object,
+    /// By the prompt only.
+    Prompt,
+}
+
+/// Schemas whose refusal is remembered.
+const MAX_SCHEMAS: usize = 256;
+/// Statuses by which an endpoint refuses a parameter.
+const REFUSALS: [u16; 3] = [400, 404, 422];
+/// Words of errors that refuse the requested format.
+const FORMAT: [&str; 7] =
+    ["response_format", "json_schema", "json_object", "json schema", "structured output", "grammar", "guided"];
+
+/// The form of requests that one model of one endpoint accepts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Quirks {
+    /// How a JSON document is requested.
+    pub structured: Structured,
+    /// Whether the output limit is called `max_completion_tokens`.
+    pub completion_tokens: bool,
+    /// The parameters that are left out.
+    pub dropped: BTreeSet<&'static str>,
+}
+
+impl Quirks {
+    /// The name of the parameter that limits output tokens.
+    #[must_use]
+    pub fn limit(&self) -> &'static str {
+        if self.completion_tokens { "max_completion_tokens" } else { "max_tokens" }
+    }
+
+    /// The next form after this refusal of this body; none if no other form would help. Of the parameters, only the `optional` ones can be
+    /// left out.
+    pub(super) fn after(&self, status: u16, error: &str, body: &Value, optional: &[&'static str]) -> Option<Self> {
+        if !REFUSALS.contains(&status) {
+            return None;
+        }
+        let error = error.to_lowercase();
+        let mut next = self.clone();
+        if body.get("max_tokens").is_some() && error.contains("max_completion_tokens") {
+            next.completion_tokens = true;
+        } else if body.get("response_format").is_some() && FORMAT.iter().any(|word| error.contains(word)) {
+            next.structured = match self.structured {
+                Structured::Schema => Structured::Object,
+                Structured::Object | Structured::Prompt => Structured::Prompt,
+            };
+        } else {
+            let blamed = *optional.iter().find(|name| body.get(name).is_some() && names(&error, name))?;
+            next.dropped.insert(blamed);
+        }
+        (next != *self).then_some(next)
+    }
+
+    /// Adds what another call has learnt.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.structured = self.structured.max(other.structured);
+        self.completion_tokens |= other.completion_tokens;
+        self.dropped.extend(&other.dropped);
+    }
+}
+
+/// What was learnt, by model; and for schemas that were refused themselves, by model and schema.
+#[derive(Debug, Default)]
+pub(super) struct Learnt {
+    models: HashMap<String, Quirks>,
+    schemas: HashMap<(String, String), Quirks>,
+}
+
+impl Learnt {
+    /// The form of requests to a model for a shape.
+    pub(super) fn of(&self, model: &str, shape: &Shape) -> Quirks {
+        let mut quirks = self.models.get(model).cloned().unwrap_or_default();
+        if let Shape::Json(schema) = shape
+            && let Some(other) = self.schemas.get(&(model.to_owned(), schema.clone()))
+        {
+            quirks.merge(other);
+        }
+        quirks
+    }
+
+    /// Remembers the form that follows from a refusal with this text.
+    pub(super) fn learn(&mut self, model: &str, shape: &Shape, error: &str, quirks: &Quirks) {
+        if let Shape::Json(schema) = shape
+            && is_about_one_schema(error)
+        {
+            // Guests write schemas, so the number is bounded. A forgotten one costs one more refusal.
+            if self.schemas.len() >= MAX_SCHEMAS {
+                self.schemas.clear();
+            }
+            self.schemas.entry((model.to_owned(), schema.clone())).or_default().merge(quirks);
+        } else {
+            self.models.entry(model.to_owned()).or_default().merge(quirks);
+        }
+    }
+}
+
+/// Whether a refusal is about this schema rather than about all, so that others may still be sent.
+fn is_about_one_schema(error: &str) -> bool {
+    let error = error.to_lowercase();
+    error.contains("invalid schema") || error.contains("invalid_json_schema")
+}
+
+/// Whether the name occurs in the text as a whole word.
+fn names(text: &str, name: &str) -> bool {
+    let part_of = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name)
+        .any(|(at, _)| !text[..at].ends_with(part_of) && !text[at + name.len()..].starts_with(part_of))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const OPTIONAL: &[&str] = &["temperature", "stop"];
+
+    #[test]
+    fn refused_formats_go_down_step_by_step() {
+        let body = json!({"response_format": {"type": "json_schema"}});
+        let first = Quirks::default()
+            .after(400, "response_format.type `json_schema` is not supported", &body, OPTIONAL)
+            .unwrap();
+        assert_eq!(first.structured, Structured::Object);
+        let second = first.after(422, "Unknown field response_format", &body, OPTIONAL).unwrap();
+        assert_eq!(second.structured, Structured::Prompt);
+        assert_eq!(second.after(400, "response_format", &json!({}), OPTIONAL), None);
+    }
+
+    #[test]
+    fn refused_parameters_are_renamed_or_left_out() {
+        let body = json!({"max_tokens": 1, "temperature": 0.7, "stop": ["x"]});
+        let error = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
+        assert_eq!(Quirks::default().after(400, error, &body, OPTIONAL).unwrap().limit(), "max_completion_tokens");
+        let error = "Unsupported value: 'temperature' does not support 0.7 with this model.";
+        assert!(Quirks::default().after(400, error, &body, OPTIONAL).unwrap().dropped.contains("temperature"));
+        assert_eq!(Quirks::default().after(400, "the server was stopped", &body, OPTIONAL), None);
+        assert_eq!(Quirks::default().after(500, error, &body, OPTIONAL), None);
+        assert_eq!(Quirks::default().after(404, "model `x` not found", &body, OPTIONAL), None);
+    }
+
+    #[test]
+    fn a_refusal_of_one_schema_is_no_refusal_of_others() {
+        let (one, other) = (Shape::Json("{\"a\":1}".into()), Shape::Json("{\"b\":1}".into()));
+        let plainer = Quirks { structured: Structured::Object, ..Quirks::default() };
+        let mut learnt = Learnt::default();
+        learnt.learn("m", &one, "Invalid schema for response_format 'reply'", &plainer);
+        assert_eq!((learnt.of("m", &one), learnt.of("m", &other)), (plainer.clone(), Quirks::default()));
+        learnt.learn("m", &one, "response_format is not supported", &plainer);
+        assert_eq!((learnt.of("m", &other), learnt.of("n", &one)), (plainer.clone(), Quirks::default()));
+        for number in 0..2_000 {
+            learnt.learn("m", &Shape::Json(number.to_string()), "invalid_json_schema", &plainer);
+        }
+        assert!(learnt.schemas.len() <= MAX_SCHEMAS);
+    }
+}

@@ -1,0 +1,204 @@
+//! Combines conditions: alternatives, intersections and exclusions.
+
+use super::Assembler;
+use crate::cues::Cue;
+use crate::draft::{Draft, Filter};
+use crate::items::What;
+use crate::joins;
+use crate::query::{Condition, Expression, Function, LogicalQuery, Operand, Operator};
+use crate::schema::ColumnRef;
+
+impl Assembler<'_> {
+    /// Counting rows that belong to the best row: the best row is found in a subquery.
+    pub(super) fn rows_of_best(&self, column: ColumnRef, up: bool, query: &mut LogicalQuery) {
+        let extreme = LogicalQuery {
+            select: vec![Expression::Aggregate(if up { Function::Max } else { Function::Min }, column)],
+            ..LogicalQuery::default()
+        };
+        query.filters.push(vec![Condition {
+            column,
+            operator: Operator::Equal,
+            operand: Operand::Query(Box::new(extreme)),
+            year: false,
+        }]);
+    }
+
+    pub(super) fn filters(&self, draft: &Draft, main: usize, query: &mut LogicalQuery) {
+        let valued = self.value_asked(draft, query);
+        let apart = |filter: &&Filter| filter.negated.is_some() && filter.condition.column.table != main;
+        // Each negation excludes separately: `no loans and no visits` is not `no loans with visits`.
+        for negation in &draft.negations {
+            let reached = |negated: Option<usize>| negated == Some(*negation);
+            let tables = draft.named.iter().filter(|named| reached(named.negated) && named.table != main);
+            let tables: Vec<usize> = tables.map(|named| named.table).collect();
+            let inside = draft.filters.iter().filter(|filter| apart(filter) && reached(filter.negated));
+            let inside: Vec<Condition> = inside.map(|filter| positive(&filter.condition)).collect();
+            if !tables.is_empty() || !inside.is_empty() {
+                query.filters.extend(self.exclusion(main, valued, &tables, inside));
+            }
+        }
+        let own: Vec<Filter> = draft.filters.iter().filter(|filter| !apart(filter)).map(turned).collect();
+        self.combine(draft, &own.iter().collect::<Vec<_>>(), query);
+    }
+
+    /// The one column asked for when no table is named before the negation: then its values are meant, not rows.
+    pub(super) fn value_asked(&self, draft: &Draft, query: &LogicalQuery) -> Option<ColumnRef> {
+        let not = draft.not?;
+        let [Expression::Column(only)] = query.select.as_slice() else { return None };
+        let view = &self.schema.tables[only.table];
+        let own = view.key == Some(only.column) || view.labels.contains(&only.column);
+        let named = draft.named.iter().any(|named| named.item < not && named.table == only.table);
+        (!own && !named).then_some(*only)
+    }
+
+    /// `main` rows that have nothing among these tables under these conditions.
+    pub(super) fn exclusion(
+        &self,
+        main: usize,
+        valued: Option<ColumnRef>,
+        tables: &[usize],
+        conditions: Vec<Condition>,
+    ) -> Option<Vec<Condition>> {
+        let mut wanted = vec![main];
+        wanted.extend(conditions.iter().map(|condition| condition.column.table));
+        wanted.extend(tables);
+        let tree = joins::tree(self.schema, &wanted, self.bias)?;
+        let edge = tree.iter().find_map(|(_, edge)| *edge)?;
+        let on_main = if edge.left.table == main { edge.left } else { edge.right };
+        let key = self.schema.tables[main].key.map_or(on_main, |column| ColumnRef { table: main, column });
+        let column = valued.filter(|valued| valued.table == main).unwrap_or(key);
+        let inner = LogicalQuery {
+            select: vec![Expression::Column(column)],
+            tables: wanted,
+            filters: by_column(conditions),
+            ..LogicalQuery::default()
+        };
+        Some(vec![Condition {
+            column,
+            operator: Operator::NotIn,
+            operand: Operand::Query(Box::new(inner)),
+            year: false,
+        }])
+    }
+
+    /// Joins conditions: `or` makes alternatives, two values of one column after `both` an intersection.
+    pub(super) fn combine(&self, draft: &Draft, filters: &[&Filter], query: &mut LogicalQuery) {
+        let mut groups: Vec<Vec<&Filter>> = Vec::new();
+        for filter in filters {
+            let previous = groups.last_mut();
+            match previous {
+                Some(group) if group.last().is_some_and(|last| self.alternatives(draft, last, filter)) => {
+                    group.push(filter)
+                }
+                _ => groups.push(vec![filter]),
+            }
+        }
+        let twice = Self::intersects(&groups);
+        let base = query.filters.clone();
+        for (at, group) in groups.iter().enumerate() {
+            if twice.is_none_or(|(_, second)| second != at) {
+                query.filters.push(group.iter().map(|filter| filter.condition.clone()).collect());
+            }
+        }
+        if let Some((first, _)) = twice {
+            let mut other = LogicalQuery { intersect: None, order: Vec::new(), limit: None, ..query.clone() };
+            other.filters = base;
+            let rest = groups.iter().enumerate().filter(|(at, _)| *at != first);
+            other.filters.extend(rest.map(|(_, group)| group.iter().map(|filter| filter.condition.clone()).collect()));
+            query.intersect = Some(Box::new(other));
+        }
+    }
+
+    pub(super) fn alternatives(&self, draft: &Draft, first: &Filter, second: &Filter) -> bool {
+        // Not in either is in none of them.
+        if first.negated.is_some() && first.negated == second.negated {
+            return false;
+        }
+        let between = &self.reading.items[first.item..=second.item];
+        let or = between.iter().any(|item| matches!(item.what, What::Cue(Cue::Or)));
+        let same = first.condition.column == second.condition.column;
+        let equal = first.condition.operator == Operator::Equal && second.condition.operator == Operator::Equal;
+        let listed = between.iter().all(|item| {
+            matches!(
+                item.what,
+                What::Cue(Cue::And | Cue::Comma | Cue::Or) | What::Cell(_) | What::Text(_) | What::Number(_)
+            )
+        });
+        // `dogs, cats or birds`: the comma means `or`, too.
+        let comma = same && equal && listed && !draft.both;
+        if self.choice.sets && same && equal { !or } else { or || (comma && self.any_or(second.item)) }
+    }
+
+    pub(super) fn any_or(&self, from: usize) -> bool {
+        self.reading.items[from..].iter().take(4).any(|item| matches!(item.what, What::Cue(Cue::Or)))
+    }
+
+    /// Two single conditions that no row can fulfil together.
+    pub(super) fn intersects(groups: &[Vec<&Filter>]) -> Option<(usize, usize)> {
+        let single: Vec<(usize, &Condition)> = groups
+            .iter()
+            .enumerate()
+            .filter_map(|(at, group)| if let [only] = group.as_slice() { Some((at, &only.condition)) } else { None })
+            .collect();
+        for (i, (first, a)) in single.iter().enumerate() {
+            for (second, b) in &single[i + 1..] {
+                let same = a.column == b.column && a.operand != b.operand;
+                let values = a.operator == Operator::Equal && b.operator == Operator::Equal;
+                if same && (values || apart(a, b)) {
+                    return Some((*first, *second));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Whether no number fulfils both: above 40 and below 30.
+fn apart(a: &Condition, b: &Condition) -> bool {
+    let number = |condition: &Condition| match &condition.operand {
+        Operand::Number(number) => number.parse::<f64>().ok(),
+        _ => None,
+    };
+    let (Some(x), Some(y)) = (number(a), number(b)) else { return false };
+    let above = |operator: Operator| matches!(operator, Operator::Greater | Operator::AtLeast);
+    let below = |operator: Operator| matches!(operator, Operator::Less | Operator::AtMost);
+    (above(a.operator) && below(b.operator) && x >= y) || (below(a.operator) && above(b.operator) && x <= y)
+}
+
+/// The opposite of a comparison within a negated clause.
+fn turned(filter: &Filter) -> Filter {
+    let mut filter = filter.clone();
+    // Cells and texts were negated when they were read.
+    let compares =
+        !matches!(filter.condition.operator, Operator::Equal | Operator::NotEqual | Operator::Like | Operator::NotLike)
+            || matches!(filter.condition.operand, Operand::Number(_));
+    if filter.negated.is_some() && compares {
+        filter.condition.operator = filter.condition.operator.negated();
+    }
+    filter
+}
+
+/// Conditions that hold together; several values of one column are alternatives.
+fn by_column(conditions: Vec<Condition>) -> Vec<Vec<Condition>> {
+    let mut groups: Vec<Vec<Condition>> = Vec::new();
+    for condition in conditions {
+        let same = |other: &Condition| {
+            other.column == condition.column
+                && (other.operator, condition.operator) == (Operator::Equal, Operator::Equal)
+        };
+        match groups.iter_mut().find(|group| group.iter().all(same)) {
+            Some(group) => group.push(condition),
+            None => groups.push(vec![condition]),
+        }
+    }
+    groups
+}
+
+fn positive(condition: &Condition) -> Condition {
+    let operator = match condition.operator {
+        Operator::NotEqual => Operator::Equal,
+        Operator::NotLike => Operator::Like,
+        other => other,
+    };
+    Condition { operator, ..condition.clone() }
+}

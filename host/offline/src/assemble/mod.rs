@@ -1,0 +1,204 @@
+//! Makes a query from the draft: what is selected, grouped, excluded and ordered.
+
+mod filters;
+mod groups;
+
+use super::draft::{Asked, Draft, Key, Measure};
+use super::items::Reading;
+use super::joins;
+use super::query::{Condition, Expression, LogicalQuery, Operand, Operator};
+use super::resolve::{Choice, Resolver};
+use super::schema::{ColumnRef, Edge, Holds, Schema};
+
+pub(crate) struct Assembler<'a> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) reading: &'a Reading,
+    pub(crate) resolver: &'a Resolver<'a>,
+    pub(crate) choice: Choice,
+    pub(crate) bias: &'a dyn Fn(&Edge) -> f64,
+}
+
+impl Assembler<'_> {
+    /// The query; none if the draft does not contain what to select.
+    pub(crate) fn query(&self, draft: &Draft) -> Option<LogicalQuery> {
+        let main = self.main(draft)?;
+        let mut query = LogicalQuery { distinct: draft.distinct != self.choice.distinct, ..LogicalQuery::default() };
+        let asked = self.asked(draft);
+        query.tables = self.tables(draft, main);
+        self.select(draft, &asked, main, &mut query);
+        self.group(draft, &asked, main, &mut query);
+        if query.select.is_empty() {
+            self.labels(main).for_each(|label| query.select.push(Expression::Column(label)));
+        }
+        self.order(draft, &mut query);
+        // Last, since an intersection repeats what is there.
+        self.filters(draft, main, &mut query);
+        if query.distinct && query.select == [Expression::CountRows] {
+            query.distinct = false;
+        }
+        self.count_once(draft, &mut query);
+        Some(query)
+    }
+
+    /// Counts each row once, although it is joined with several of another table.
+    fn count_once(&self, draft: &Draft, query: &mut LogicalQuery) {
+        if query.having.is_some() {
+            return self.count_groups(draft, query);
+        }
+        // `how many times` counts each time.
+        let times = self.reading.tokens.iter().any(|token| token.lower == "times");
+        for counted in draft.counted.iter().filter_map(|counted| counted.table).filter(|_| !times) {
+            if let Some(column) = self.schema.tables[counted].key
+                && joins::multiplies(self.schema, &query.all_tables(), counted, self.bias)
+            {
+                let once = Expression::CountDistinct(ColumnRef { table: counted, column });
+                query
+                    .select
+                    .iter_mut()
+                    .filter(|item| **item == Expression::CountRows)
+                    .for_each(|item| *item = once.clone());
+            }
+        }
+    }
+
+    /// Counts the groups that fulfil a condition: `how many members have more than 3 loans`.
+    fn count_groups(&self, draft: &Draft, query: &mut LogicalQuery) {
+        let [counted] = draft.counted.as_slice() else { return };
+        let key = counted.table.and_then(|table| Some(ColumnRef { table, column: self.schema.tables[table].key? }));
+        let of_other = !matches!(draft.having, Some((Measure::Rows(Some(table)), ..)) if Some(table) == counted.table);
+        if let Some(column) = key.filter(|_| of_other && query.select == [Expression::CountRows]) {
+            let groups =
+                LogicalQuery { select: vec![Expression::Column(column)], group: vec![column], ..std::mem::take(query) };
+            let operand = Operand::Query(Box::new(groups));
+            let among = Condition { column, operator: Operator::In, operand, year: false };
+            *query = LogicalQuery {
+                select: vec![Expression::CountRows],
+                filters: vec![vec![among]],
+                ..LogicalQuery::default()
+            };
+        }
+    }
+
+    /// The table whose rows the question is about.
+    fn main(&self, draft: &Draft) -> Option<usize> {
+        let counted = |table: usize| draft.counted.iter().any(|counted| counted.table == Some(table));
+        let named = draft.named.iter().filter(|named| named.negated.is_none());
+        let by_name = named.clone().find(|named| named.head && !counted(named.table)).map(|named| named.table);
+        let before_not = draft.not.and_then(|not| {
+            let mut before = named.clone().filter(|named| named.item < not);
+            // `products ordered by no reader` is about products.
+            let head = before.clone().rfind(|named| named.head);
+            head.or_else(|| before.next_back()).map(|named| named.table)
+        });
+        let by_column = draft.asked.iter().find(|asked| asked.head).and_then(|asked| asked.expression.column());
+        let by_count = draft.counted.iter().find_map(|counted| counted.table);
+        let by_key = draft.keys.first().map(|key| match key {
+            Key::Table(table) => *table,
+            Key::Column(column) => column.table,
+        });
+        before_not
+            .or(by_name)
+            .or(by_key)
+            .or(by_column.map(|column| column.table))
+            .or(by_count)
+            .or_else(|| draft.filters.first().map(|filter| filter.condition.column.table))
+            .or_else(|| draft.named.first().map(|named| named.table))
+            .or_else(|| draft.asked.first().and_then(|asked| asked.expression.column()).map(|column| column.table))
+            .or_else(|| self.resolver.main())
+    }
+
+    /// What is asked for: what is in the head, or everything if nothing is.
+    fn asked(&self, draft: &Draft) -> Vec<Asked> {
+        let head: Vec<Asked> = draft.asked.iter().filter(|asked| asked.head).cloned().collect();
+        let other = draft.counted.iter().any(|counted| counted.head)
+            || draft.everything
+            || draft.named.iter().any(|named| named.head);
+        if head.is_empty() && !other { draft.asked.clone() } else { head }
+    }
+
+    fn labels(&self, table: usize) -> impl Iterator<Item = ColumnRef> {
+        self.schema.tables[table].labels.iter().map(move |column| ColumnRef { table, column: *column })
+    }
+
+    /// Tables that the question names and that can be reached; those behind a negation are left to their own subquery.
+    fn tables(&self, draft: &Draft, main: usize) -> Vec<usize> {
+        let mut tables = Vec::new();
+        let far = joins::distances(self.schema, main);
+        for named in draft.named.iter().filter(|named| named.negated.is_none()) {
+            let reached = far[named.table].is_finite();
+            let sure = self.reading.items[named.item].score > 0.6;
+            if reached && sure && !tables.contains(&named.table) {
+                tables.push(named.table);
+            }
+        }
+        tables
+    }
+
+    fn select(&self, draft: &Draft, asked: &[Asked], main: usize, query: &mut LogicalQuery) {
+        if draft.everything {
+            query.select.push(Expression::AllColumns(main));
+            return;
+        }
+        let mut parts: Vec<(usize, Expression)> =
+            asked.iter().map(|asked| (asked.item, asked.expression.clone())).collect();
+        // A count in a condition is asked for only when nothing else is.
+        let only = parts.is_empty() && draft.named.iter().all(|named| !named.head);
+        for counted in draft.counted.iter().filter(|counted| counted.head || only) {
+            parts.push((counted.item, self.count(counted.table, counted.distinct)));
+        }
+        parts.sort_by_key(|(item, _)| *item);
+        for (_, expression) in parts {
+            if !query.select.contains(&expression) {
+                query.select.push(expression);
+            }
+        }
+    }
+
+    fn order(&self, draft: &Draft, query: &mut LogicalQuery) {
+        if let Some((measure, up)) = draft.best {
+            let counts = query.select == [Expression::CountRows];
+            if counts && let Measure::Column(column) = measure {
+                return self.rows_of_best(column, up, query);
+            }
+            query.order.push((self.measure(measure), up));
+            if let Measure::Length(column) = measure
+                && self.schema.column(column).nullable
+            {
+                // Engines differ in where they put a text that is missing.
+                let condition = Condition { column, operator: Operator::NotEqual, operand: Operand::Null, year: false };
+                query.filters.push(vec![condition]);
+            }
+            if !draft.wants_order || draft.limit.is_some() {
+                query.limit = Some(draft.limit.unwrap_or(1));
+            }
+            return;
+        }
+        let down = draft.direction.unwrap_or(false);
+        for order in &draft.orders {
+            query.order.push((self.measure(*order), down));
+        }
+        if draft.wants_order && draft.orders.is_empty() {
+            let first = query.select.iter().find(|item| matches!(item, Expression::Column(_))).cloned();
+            let counted = query.select.iter().find(|item| !matches!(item, Expression::Column(_))).cloned();
+            let by = if draft.direction == Some(true) { counted.or(first) } else { first };
+            query.order.extend(by.map(|by| (by, down)));
+        }
+        if draft.frequent.is_none() && draft.limit.is_some() {
+            self.top(draft, query);
+        }
+    }
+
+    /// `top 3` without a superlative: by what is aggregated, or by what is ordered by.
+    fn top(&self, draft: &Draft, query: &mut LogicalQuery) {
+        query.limit = draft.limit;
+        if query.order.is_empty() {
+            let aggregate = query.select.iter().find(|item| !matches!(item, Expression::Column(_))).cloned();
+            let numeric = query.select.iter().rev().find(
+                |item| matches!(item, Expression::Column(column) if self.schema.column(*column).holds == Holds::Number),
+            );
+            query.order.extend(aggregate.or_else(|| numeric.cloned()).map(|by| (by, true)));
+        } else if draft.direction.is_none() {
+            query.order.iter_mut().for_each(|(_, down)| *down = true);
+        }
+    }
+}

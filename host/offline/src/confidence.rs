@@ -1,0 +1,360 @@
+//! The confidence in an interpretation, by the part of the question that it uses and by the choices that it had to make.
+
+use super::cues::Cue;
+use super::draft::{Asked, Draft, Key, Measure, Named};
+use super::items::{Item, Reading, What};
+use super::joins;
+use super::lexicon;
+use super::query::{Condition, Expression, Function, LogicalQuery, Operand, Operator};
+use super::resolve::Resolver;
+use super::schema::{ColumnRef, ColumnView, Holds, Schema};
+use super::values::is_stop;
+use super::words::{self, Kind};
+
+/// The confidence, 0 to 1.
+pub(crate) fn of(
+    schema: &Schema,
+    reading: &Reading,
+    resolver: &Resolver<'_>,
+    draft: &Draft,
+    query: &LogicalQuery,
+) -> f64 {
+    let score = coverage(reading, draft, query).powf(1.5)
+        * (0.5 + 0.5 * fit(reading))
+        * (0.7 + 0.3 * clearness(reading, resolver))
+        * simplicity(reading, draft, query).powf(0.7)
+        * doubt(reading, draft, query, schema);
+    score.clamp(0.01, 0.99)
+}
+
+/// The fraction of the content words that the query uses.
+fn coverage(reading: &Reading, draft: &Draft, query: &LogicalQuery) -> f64 {
+    let meant = reading.tokens.iter().filter(|token| token.kind != Kind::Break && !is_stop(token)).count().max(1);
+    let lost = reading.unknown.len() + draft.loose.len() + idle(draft, query);
+    (1.0 - lost as f64 / meant as f64).max(0.0)
+}
+
+/// A factor for names that were understood and are not used in the query.
+fn idle(draft: &Draft, query: &LogicalQuery) -> usize {
+    let columns = draft.asked.iter().filter(|asked| asked.expression.column().is_some_and(|at| !query.names(at)));
+    let tables = draft.named.iter().filter(|named| !query.reads(named.table));
+    let keys = draft.keys.iter().filter(|key| matches!(key, Key::Column(column) if !query.names(*column)));
+    columns.count() + tables.count() + keys.count()
+}
+
+/// A factor for how well the words match the names that they refer to.
+fn fit(reading: &Reading) -> f64 {
+    let named = |what: &What| matches!(what, What::Table(_) | What::Column(_) | What::Cell(_));
+    mean(reading.items.iter().filter(|item| named(&item.what)).map(|item| item.score))
+}
+
+/// A factor for how far the chosen meanings are ahead of others.
+fn clearness(reading: &Reading, resolver: &Resolver<'_>) -> f64 {
+    let open = |at: &usize| matches!(reading.items[*at].what, What::Column(_) | What::Cell(_));
+    mean((0..reading.items.len()).filter(open).map(|at| (resolver.margin(at) / 0.3).min(1.0)))
+}
+
+/// A factor that is lower with every table and every part, and for a long question.
+fn simplicity(reading: &Reading, draft: &Draft, query: &LogicalQuery) -> f64 {
+    let tables = query.all_tables().len();
+    let parts = draft.filters.len()
+        + draft.keys.len()
+        + usize::from(draft.best.is_some())
+        + usize::from(draft.having.is_some());
+    let length = reading.tokens.len();
+    1.0 / (1.0 + 0.25 * (tables.max(1) - 1) as f64 + 0.08 * parts as f64 + 0.03 * length.saturating_sub(10) as f64)
+}
+
+/// A factor for what makes the statement probably wrong, however well the rest matches.
+fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema) -> f64 {
+    let mut factor = 1.0;
+    if draft.asked.iter().any(|asked| !asked.head) || query.select.len() > 3 {
+        factor *= 0.85;
+    }
+    // What the rules cannot express is not replaced by something else.
+    if reading.unknown.iter().any(|at| lexicon::BEYOND.contains(&reading.tokens[*at].lower.as_str())) {
+        factor *= 0.5;
+    }
+    // Without its negation a question asks for the opposite.
+    if draft.negations.iter().any(|negation| is_lost(*negation, draft, query)) {
+        factor *= 0.3;
+    }
+    // Joining drops the rows that have nothing at all, which are fewer than any number.
+    if matches!(draft.having, Some((_, Operator::Less | Operator::AtMost, _))) {
+        factor *= 0.8;
+    }
+    // A number of rows that come first has no meaning without an order.
+    if query.limit.is_some() && query.order.is_empty() {
+        factor *= 0.3;
+    }
+    if claims_all(draft, query) {
+        factor *= 0.5;
+    }
+    if !reading.unknown.is_empty() {
+        factor *= 0.85;
+    }
+    if selects_a_state(query, schema) || counts_nothing(reading, query, schema) {
+        factor *= 0.5;
+    }
+    if compares_texts(draft, query, schema) {
+        factor *= 0.7;
+    }
+    if groups_unasked(reading, draft) || sums_repeated_rows(query, schema) {
+        factor *= 0.5;
+    }
+    // Whether each is meant once is open.
+    if lists_repeated_rows(query, schema) {
+        factor *= 0.9;
+    }
+    if is_other_kind(reading, query, schema) {
+        factor *= 0.5;
+    }
+    if draft.named.iter().any(|named| is_left_out(named, reading, query, schema)) {
+        factor *= 0.6;
+    }
+    for filter in &draft.filters {
+        factor *= sense(&filter.condition, schema);
+    }
+    factor * 0.6_f64.powi(i32::try_from(draft.unmet).unwrap_or(i32::MAX))
+}
+
+/// Whether a flag in numbers, such as `discontinued`, is selected as it is. It is a condition rather than what a
+/// question asks for.
+fn selects_a_state(query: &LogicalQuery, schema: &Schema) -> bool {
+    let is_state = |view: &ColumnView| {
+        let name = view.name.to_lowercase();
+        matches!(view.holds, Holds::Number | Holds::Flag) && name.ends_with("ed") && !name.ends_with("eed")
+    };
+    query.select.iter().any(|item| matches!(item, Expression::Column(at) if is_state(schema.column(*at))))
+}
+
+/// Whether the question asks how many there are, and neither an aggregate nor a number is selected.
+fn counts_nothing(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
+    let is_no_number = |item: &Expression| match item {
+        Expression::Column(at) => matches!(schema.column(*at).holds, Holds::Text | Holds::Time),
+        Expression::AllColumns(_) => true,
+        Expression::Aggregate(..) | Expression::CountDistinct(_) | Expression::Length(_) | Expression::CountRows => {
+            false
+        }
+    };
+    let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
+    counts && query.select.iter().all(is_no_number)
+}
+
+/// Whether the greatest text is sought, which is the last in the alphabet: which is rarely asked for.
+fn compares_texts(draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool {
+    // A number may be declared as text.
+    let is_text = |column: ColumnRef| {
+        let view = schema.column(column);
+        let is_prose = || view.required.iter().any(|stem| lexicon::PROSE.contains(&stem.as_str()));
+        view.holds == Holds::Text && (is_prose() || schema.tables[column.table].labels.contains(&column.column))
+    };
+    let is_extreme = |item: &Expression| match item {
+        Expression::Aggregate(_, column) => is_text(*column),
+        _ => false,
+    };
+    let is_best =
+        matches!(draft.best, Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) if is_text(column));
+    is_best || query.select.iter().any(is_extreme)
+}
+
+/// Whether a column after what is counted or summed up makes groups although no word asks for any: `the total cost of the stock`.
+fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
+    let asks = |item: &Item| {
+        matches!(
+            item.what,
+            What::Cue(Cue::And | Cue::Comma | Cue::By | Cue::Each | Cue::Distinct | Cue::Request | Cue::OrderBy)
+        )
+    };
+    let follows = |from: usize, to: usize| from < to && !reading.items[from..to].iter().any(asks);
+    let is_plain = |asked: &&Asked| asked.head && matches!(asked.expression, Expression::Column(_));
+    let plain = || draft.asked.iter().filter(is_plain);
+    let counted = draft.counted.iter().filter(|counted| counted.head).map(|counted| counted.item);
+    let is_sum = |asked: &&Asked| matches!(asked.expression, Expression::Aggregate(Function::Sum | Function::Avg, _));
+    let summed = draft.asked.iter().filter(|asked| asked.head).filter(is_sum).map(|asked| asked.item);
+    let mut measured = counted.chain(summed);
+    draft.keys.is_empty() && measured.any(|item| plain().any(|asked| follows(item, asked.item)))
+}
+
+/// Whether numbers of rows are summed up that the joins repeat.
+fn sums_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
+    query.group.is_empty()
+        && query.select.iter().any(|item| match item {
+            Expression::Aggregate(Function::Sum | Function::Avg, column) => {
+                joins::multiplies(schema, &query.all_tables(), column.table, &|_| 0.0)
+            }
+            _ => false,
+        })
+}
+
+/// Whether rows are listed that the joins repeat.
+fn lists_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
+    let tables = query.all_tables();
+    let repeats = |item: &Expression| match item {
+        Expression::Column(at) => joins::multiplies(schema, &tables, at.table, &|_| 0.0),
+        _ => false,
+    };
+    let is_once = query.distinct || query.intersect.is_some();
+    !is_once && query.group.is_empty() && query.limit.is_none() && query.select.iter().all(repeats)
+}
+
+/// Whether the question begins with `where`, `when` or `who`, and no place, time or name is selected.
+fn is_other_kind(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
+    let selects = |fits: &dyn Fn(&ColumnView) -> bool| {
+        query.select.iter().any(|item| match item {
+            Expression::AllColumns(_) => true,
+            other => other.column().is_some_and(|at| fits(schema.column(at))),
+        })
+    };
+    let is_place = |view: &ColumnView| {
+        view.required.iter().any(|stem| lexicon::PLACES.iter().any(|place| words::stem(place) == *stem))
+    };
+    let is_time = |view: &ColumnView| {
+        view.holds == Holds::Time
+            || view.required.iter().any(|stem| lexicon::TIME_WORDS.iter().any(|time| words::stem(time) == *stem))
+    };
+    let is_name = |view: &ColumnView| !view.is_key;
+    match reading.tokens.first().map(|token| token.lower.as_str()) {
+        Some("who") => !selects(&is_name),
+        Some("where") => !selects(&is_place),
+        Some("when") => !selects(&is_time),
+        _ => false,
+    }
+}
+
+/// Whether a table that is named beside something else that is asked for has no column in what is selected: `the makers and models`.
+fn is_left_out(named: &Named, reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
+    let before = named.item.checked_sub(1).map(|before| &reading.items[before]);
+    let joined = before.is_some_and(|before| {
+        matches!(before.what, What::Cue(Cue::And)) && before.to + 1 >= reading.items[named.item].from
+    });
+    let labels = &schema.tables[named.table].labels;
+    let is_own = |at: &ColumnRef| at.table == named.table && labels.contains(&at.column);
+    let is_selected = query.select.iter().any(|item| match item {
+        Expression::Column(at) | Expression::CountDistinct(at) => is_own(at),
+        Expression::AllColumns(_) | Expression::CountRows => true,
+        Expression::Aggregate(..) | Expression::Length(_) => false,
+    });
+    joined && named.head && named.negated.is_none() && !is_selected
+}
+
+/// A factor for a condition that compares what cannot be compared.
+fn sense(condition: &Condition, schema: &Schema) -> f64 {
+    let holds = schema.column(condition.column).holds;
+    let is_order =
+        matches!(condition.operator, Operator::Greater | Operator::AtLeast | Operator::Less | Operator::AtMost);
+    match &condition.operand {
+        // Greater than the average of another column.
+        Operand::Query(query) => match query.select.as_slice() {
+            [Expression::Aggregate(_, of)] if *of != condition.column => 0.4,
+            _ => 1.0,
+        },
+        Operand::Number(_) if holds == Holds::Text && is_order => 0.4,
+        Operand::Number(_) if holds == Holds::Text => 0.8,
+        _ => 1.0,
+    }
+}
+
+/// Whether no part of the query expresses a negation.
+fn is_lost(negation: usize, draft: &Draft, query: &LogicalQuery) -> bool {
+    let filtered = draft.filters.iter().any(|filter| filter.negated == Some(negation));
+    let excluded = draft.named.iter().any(|named| named.negated == Some(negation) && query.excludes(named.table));
+    !(filtered || excluded || draft.settled.contains(&negation))
+}
+
+/// Whether `every` means all rows of another table (`who visited every museum`), which a join does not express.
+fn claims_all(draft: &Draft, query: &LogicalQuery) -> bool {
+    let main = query.all_tables().first().copied();
+    let other = |key: &Key| matches!(key, Key::Table(table) if Some(*table) != main);
+    query.group.is_empty() && draft.keys.iter().any(other)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
+    if count == 0 { 1.0 } else { sum / f64::from(count) }
+}
+
+#[cfg(test)]
+mod tests {
+    use syrch_core::Catalog;
+
+    use crate::fixture::{self, block_on};
+    use crate::interpret::interpret;
+
+    fn sure(question: &str) -> f64 {
+        sure_of(question, &fixture::library())
+    }
+
+    fn sure_of(question: &str, catalog: &Catalog) -> f64 {
+        let cells = fixture::cells();
+        let found = block_on(interpret(question, catalog, Some(cells.as_ref())));
+        found.list.first().map_or(0.0, |best| best.confidence)
+    }
+
+    #[test]
+    fn it_is_high_when_every_word_is_accounted_for() {
+        for question in [
+            "How many members are there?",
+            "List the title and pages of all books.",
+            "Which books were never loaned?",
+            "Return only the names of members.",
+        ] {
+            assert!(sure(question) > 0.9, "{question}: {}", sure(question));
+        }
+    }
+
+    #[test]
+    fn it_falls_with_every_word_that_is_not_understood() {
+        let asked = [
+            "Show the names of members",
+            "Show the names of zealous members",
+            "Show the names of zealous tardy members",
+        ];
+        let sure = asked.map(sure);
+        assert!(sure[0] > sure[1] && sure[1] > sure[2], "{sure:?}");
+    }
+
+    #[test]
+    fn it_falls_when_a_quantifier_was_not_expressed() {
+        for (plain, quantified) in [
+            ("Which members loaned books?", "Which members loaned every book?"),
+            ("Which members loaned books?", "Which members loaned only books?"),
+            ("Which members have at least 2 loans?", "Which members have at most 2 loans?"),
+            ("Which member is the oldest?", "Which member is the second oldest?"),
+        ] {
+            let (sure, unsure) = (sure(plain), sure(quantified));
+            assert!(unsure < 0.85 * sure, "{plain} {sure}; {quantified} {unsure}");
+        }
+    }
+
+    #[test]
+    fn a_lost_negation_is_below_what_is_answered() {
+        for question in ["Which members are not members?", "Which book titles never sleep?"] {
+            assert!(sure(question) < 0.35, "{question}: {}", sure(question));
+        }
+    }
+
+    #[test]
+    fn it_falls_when_a_comparison_found_nothing_to_compare_with() {
+        let (plain, compared) =
+            (sure("List the age of members"), sure("List the age of members younger than their friends"));
+        assert!(compared < 0.5 * plain, "{compared} {plain}");
+    }
+
+    #[test]
+    fn a_state_that_is_selected_as_it_is_was_meant_as_a_condition() {
+        let mut catalog = fixture::library();
+        let pages = catalog.tables[1].columns.iter_mut().find(|column| column.name == "pages").unwrap();
+        pages.name = "discontinued".to_owned();
+        for question in
+            ["Which books are discontinued?", "List the discontinued books", "How many discontinued books are there?"]
+        {
+            assert!(sure_of(question, &catalog) < 0.6, "{question}: {}", sure_of(question, &catalog));
+        }
+    }
+
+    #[test]
+    fn every_as_another_word_for_all_costs_nothing() {
+        assert!(sure("What is the age of every member?") > 0.9);
+    }
+}

@@ -1,0 +1,98 @@
+//! The draft of a query: what the walk over the items collects.
+
+use super::query::{Condition, Expression, Function, Operator};
+use super::schema::ColumnRef;
+
+/// A column that may be asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) item: usize,
+    pub(crate) head: bool,
+    pub(crate) expression: Expression,
+}
+
+/// What rows are counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Counted {
+    pub(crate) item: usize,
+    pub(crate) table: Option<usize>,
+    pub(crate) distinct: bool,
+    pub(crate) head: bool,
+}
+
+/// A condition and the item that gave it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Filter {
+    pub(crate) item: usize,
+    pub(crate) condition: Condition,
+    /// The item of the negation that reaches it.
+    pub(crate) negated: Option<usize>,
+}
+
+/// The key of groups.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Key {
+    Table(usize),
+    Column(ColumnRef),
+}
+
+/// The measure by which the best rows or groups are found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Measure {
+    Column(ColumnRef),
+    Aggregate(Function, ColumnRef),
+    /// How long a text is.
+    Length(ColumnRef),
+    Rows(Option<usize>),
+}
+
+/// A table that the question names.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Named {
+    pub(crate) item: usize,
+    pub(crate) table: usize,
+    pub(crate) head: bool,
+    /// The item of the negation that reaches it.
+    pub(crate) negated: Option<usize>,
+}
+
+/// A superlative without a measure, and the table whose rows it compares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Unmeasured {
+    pub(crate) item: usize,
+    /// The item after it that names the table.
+    pub(crate) to: usize,
+    pub(crate) table: usize,
+    pub(crate) up: bool,
+}
+
+/// All that the walk found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Draft {
+    pub(crate) asked: Vec<Asked>,
+    pub(crate) counted: Vec<Counted>,
+    pub(crate) filters: Vec<Filter>,
+    pub(crate) keys: Vec<Key>,
+    pub(crate) best: Option<(Measure, bool)>,
+    pub(crate) unmeasured: Option<Unmeasured>,
+    pub(crate) having: Option<(Measure, Operator, String)>,
+    pub(crate) orders: Vec<Measure>,
+    pub(crate) direction: Option<bool>,
+    pub(crate) wants_order: bool,
+    pub(crate) limit: Option<u64>,
+    pub(crate) frequent: Option<bool>,
+    pub(crate) everything: bool,
+    pub(crate) distinct: bool,
+    pub(crate) both: bool,
+    pub(crate) named: Vec<Named>,
+    /// The item of the first negation.
+    pub(crate) not: Option<usize>,
+    /// The items of all negations.
+    pub(crate) negations: Vec<usize>,
+    /// Those of them that have reversed a comparison or asked for a missing value.
+    pub(crate) settled: Vec<usize>,
+    /// The number of cues without an object, or with a meaning that no rule expresses.
+    pub(crate) unmet: usize,
+    /// Items whose function in the question remained unclear.
+    pub(crate) loose: Vec<usize>,
+}

@@ -1,0 +1,179 @@
+//! Two databases for tests: a library, where members borrow books that have authors, and a shop, where customers review products and
+//! employees have managers.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch_core::ports::{CellIndex, Match, PortError, Sample};
+use syrch_core::{Catalog, Column, Corpus, Dialect, ForeignKey, Hit, Table};
+
+use super::interpret::interpret;
+
+fn table(name: &str, columns: &[(&str, &str)], key: &str, references: &[(&str, &str, &str)]) -> Table {
+    let column = |(name, sql_type): &(&str, &str)| Column {
+        name: (*name).to_owned(),
+        sql_type: (*sql_type).to_owned(),
+        nullable: true,
+        ..Column::default()
+    };
+    Table {
+        name: name.to_owned(),
+        columns: columns.iter().map(column).collect(),
+        primary_key: vec![key.to_owned()],
+        foreign_keys: references
+            .iter()
+            .map(|(column, table, target)| ForeignKey {
+                columns: vec![(*column).to_owned()],
+                ref_table: (*table).to_owned(),
+                ref_columns: vec![(*target).to_owned()],
+            })
+            .collect(),
+        ..Table::default()
+    }
+}
+
+/// The catalog of the library.
+pub(crate) fn library() -> Catalog {
+    Catalog {
+        database: "library".to_owned(),
+        dialect: Dialect::Sqlite,
+        tables: vec![
+            table(
+                "author",
+                &[("author_id", "INTEGER"), ("name", "TEXT"), ("country", "TEXT"), ("birth_year", "INTEGER")],
+                "author_id",
+                &[],
+            ),
+            table(
+                "book",
+                &[
+                    ("book_id", "INTEGER"),
+                    ("title", "TEXT"),
+                    ("genre", "TEXT"),
+                    ("pages", "INTEGER"),
+                    ("published", "DATE"),
+                    ("author_id", "INTEGER"),
+                ],
+                "book_id",
+                &[("author_id", "author", "author_id")],
+            ),
+            table(
+                "member",
+                &[
+                    ("member_id", "INTEGER"),
+                    ("name", "TEXT"),
+                    ("age", "INTEGER"),
+                    ("city", "TEXT"),
+                    ("group", "INTEGER"),
+                ],
+                "member_id",
+                &[],
+            ),
+            table(
+                "loan",
+                &[("loan_id", "INTEGER"), ("member_id", "INTEGER"), ("book_id", "INTEGER"), ("days", "INTEGER")],
+                "loan_id",
+                &[("member_id", "member", "member_id"), ("book_id", "book", "book_id")],
+            ),
+        ],
+    }
+}
+
+/// The catalog of the shop.
+pub(crate) fn shop() -> Catalog {
+    let mut shop = Catalog {
+        database: "shop".to_owned(),
+        dialect: Dialect::Sqlite,
+        tables: vec![
+            table(
+                "product",
+                &[("id", "INTEGER"), ("name", "TEXT"), ("price", "REAL"), ("stock", "INTEGER")],
+                "id",
+                &[],
+            ),
+            table(
+                "review",
+                &[("id", "INTEGER"), ("product_id", "INTEGER"), ("rating", "INTEGER"), ("comment", "TEXT")],
+                "id",
+                &[("product_id", "product", "id")],
+            ),
+            table(
+                "employee",
+                &[
+                    ("id", "INTEGER"),
+                    ("name", "TEXT"),
+                    ("title", "TEXT"),
+                    ("manager_id", "INTEGER"),
+                    ("hire_date", "DATE"),
+                    ("salary", "INTEGER"),
+                ],
+                "id",
+                &[("manager_id", "employee", "id")],
+            ),
+        ],
+    };
+    shop.tables[0].columns[3].nullable = false;
+    shop
+}
+
+/// The statement of the best reading of a question and its confidence; nothing at 0 when there is none or the user is asked.
+pub(crate) fn best(question: &str, catalog: &Catalog) -> (String, f64) {
+    let found = block_on(interpret(question, catalog, Some(cells().as_ref())));
+    let best = found.list.into_iter().next().filter(|_| found.objection.is_none());
+    best.map_or_else(Default::default, |one| (one.sql, one.confidence))
+}
+
+/// An index of some of their cells.
+pub(crate) fn cells() -> Arc<dyn CellIndex> {
+    Arc::new(Cells)
+}
+
+struct Cells;
+
+const CELLS: &[(&str, &str, &str)] = &[
+    ("author", "country", "France"),
+    ("author", "country", "Japan"),
+    ("author", "name", "Ana Vidal"),
+    ("book", "genre", "Poetry"),
+    ("book", "genre", "Crime"),
+    ("book", "title", "The Long Shore"),
+    ("member", "city", "Bergen"),
+    ("member", "city", "Oslo"),
+    ("employee", "name", "Ada Kern"),
+    ("employee", "name", "Ben Roth"),
+    ("employee", "title", "Sales Manager"),
+    ("product", "name", "Kettle"),
+];
+
+#[async_trait]
+impl CellIndex for Cells {
+    async fn samples(&self, _: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        Err(PortError::Unsupported)
+    }
+
+    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        if how != Match::Exact {
+            return Err(PortError::Unsupported);
+        }
+        let hit = |(table, column, text): &(&str, &str, &str)| Hit {
+            corpus: Corpus::Cells,
+            id: format!("{table}.{column}.{text}"),
+            path: format!("{table}.{column}"),
+            table: Some((*table).to_owned()),
+            column: Some((*column).to_owned()),
+            snippet: Some((*text).to_owned()),
+            payload: None,
+            score: 1.0,
+        };
+        let find = |phrase: &String| {
+            let equal = CELLS.iter().filter(|(_, _, text)| text.eq_ignore_ascii_case(phrase));
+            equal.take(limit as usize).map(hit).collect()
+        };
+        Ok(phrases.iter().map(find).collect())
+    }
+}
+
+/// The result of a future, on a runtime of its own: a schema is compiled on one of its threads.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}

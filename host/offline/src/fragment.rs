@@ -1,0 +1,52 @@
+//! Parts of a question that have a meaning only after another question: `and in 2024?`.
+
+use super::draft::Draft;
+use super::words::Token;
+
+/// The reason for which such a question is refused.
+pub(crate) const WHY: &str = "this is a part of a question: say what you want to know, too";
+
+/// Words that continue an earlier question.
+const GOES_ON: &[&str] = &[
+    "and", "or", "but", "then", "also", "plus", "only", "just", "except", "same", "instead", "those", "them", "these",
+    "they", "it", "its", "their",
+];
+
+/// Whether the words begin like what follows an earlier question.
+pub(crate) fn begins(tokens: &[Token]) -> bool {
+    let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let about = matches!(word(0), "what" | "how") && word(1) == "about";
+    GOES_ON.contains(&word(0)) || about
+}
+
+/// Whether there are only conditions, and nothing is asked for.
+pub(crate) fn asks_nothing(draft: &Draft) -> bool {
+    draft.asked.is_empty()
+        && draft.counted.is_empty()
+        && draft.named.is_empty()
+        && draft.keys.is_empty()
+        && draft.best.is_none()
+        && draft.frequent.is_none()
+        && !draft.everything
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{self, block_on};
+    use crate::interpret::interpret;
+
+    #[test]
+    fn a_part_of_a_question_is_none() {
+        let cells = fixture::cells();
+        let objection = |question: &str| {
+            block_on(interpret(question, &fixture::library(), Some(cells.as_ref()))).objection.is_some()
+        };
+        for part in ["and in 2001?", "What about Oslo?", "from Oslo", "only the members", "those from Bergen", "Oslo?"]
+        {
+            assert!(objection(part), "{part}");
+        }
+        for whole in ["members from Oslo", "How many members are from Oslo?", "titles", "number of books in 2001"] {
+            assert!(!objection(whole), "{whole}");
+        }
+    }
+}

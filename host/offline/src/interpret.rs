@@ -1,0 +1,378 @@
+//! The interpretations of a question, the likeliest first.
+
+use syrch_core::ports::CellIndex;
+use syrch_core::{Catalog, text};
+
+use super::assemble::Assembler;
+use super::confidence;
+use super::draft::Draft;
+use super::items::{self, Reading, What};
+use super::lexicon;
+use super::query::Writer;
+use super::resolve::{Choice, Ranks, Resolver};
+use super::schema::{ColumnRef, Edge, Schema};
+use super::{fragment, imperative, values, walk, words};
+
+/// The words that are read at most: longer questions are never understood, and the work is bounded.
+const WORDS: usize = 300;
+/// The confidence in the statement of an imperative.
+const SURE: f64 = 0.99;
+/// The alternative choices that are tried at most.
+const CHOICES: usize = 24;
+
+/// One way to read the question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Interpretation {
+    pub(crate) sql: String,
+    /// How likely it is right, 0 to 1, by how much of the question it accounts for.
+    pub(crate) confidence: f64,
+}
+
+/// The result of reading a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Interpretations {
+    /// Different statements, the likeliest first; empty if none can be made.
+    pub(crate) list: Vec<Interpretation>,
+    /// Words that no statement uses.
+    pub(crate) unknown: Vec<String>,
+    /// Why the question cannot be answered in this form, however well its words are understood.
+    pub(crate) objection: Option<String>,
+}
+
+/// Reads a question over a catalog.
+pub(crate) async fn interpret(question: &str, catalog: &Catalog, index: Option<&dyn CellIndex>) -> Interpretations {
+    let schema = Schema::new(catalog);
+    let mut tokens = words::tokens(question);
+    tokens.truncate(WORDS);
+    let found = match index {
+        Some(index) => values::find(question, &tokens, &schema, index).await,
+        None => Vec::new(),
+    };
+    let reading = items::read(tokens, &schema, found);
+    let bias = |edge: &Edge| bias(&schema, &reading, edge);
+    let ranks = Ranks::new(&schema, &reading);
+    if let Some(sql) = imperative::statement(&schema, &reading) {
+        let list = vec![Interpretation { sql, confidence: SURE }];
+        return Interpretations { list, unknown: Vec::new(), objection: None };
+    }
+    let mut objection = fragment::begins(&reading.tokens).then(|| fragment::WHY.to_owned());
+    let mut list: Vec<Interpretation> = Vec::new();
+    for (rank, choice) in choices(&reading).into_iter().enumerate() {
+        let resolver = Resolver::new(&schema, &reading, &ranks, choice);
+        let draft = walk::walk(&schema, &reading, &resolver);
+        if rank == 0 {
+            let is_part = reading.unknown.is_empty() && fragment::asks_nothing(&draft);
+            let part = || is_part.then(|| fragment::WHY.to_owned());
+            objection = objection.or_else(|| unmeasured(&schema, &reading, &draft)).or_else(part);
+        }
+        let assembler = Assembler { schema: &schema, reading: &reading, resolver: &resolver, choice, bias: &bias };
+        let Some(query) = assembler.query(&draft) else { continue };
+        let Some(sql) = (Writer { schema: &schema, bias: &bias }).text(&query) else { continue };
+        if list.iter().any(|other| other.sql == sql) {
+            continue;
+        }
+        let sure = confidence::of(&schema, &reading, &resolver, &draft, &query);
+        // Every other choice lowers the confidence, the more the clearer the likeliest one is.
+        let discount =
+            if rank == 0 { 1.0 } else { 0.75 - 0.3 * choice.item.map_or(0.3, |(item, _)| resolver.margin(item)) };
+        list.push(Interpretation { sql, confidence: sure * discount });
+    }
+    // The likeliest choice stays first, whatever the others' confidence.
+    if let Some((_, rest)) = list.split_first_mut() {
+        rest.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    }
+    let unknown = reading.unknown.iter().map(|at| reading.tokens[*at].text.clone()).collect();
+    Interpretations { list, unknown, objection }
+}
+
+/// The question about a superlative without a measure, with its possible measures.
+fn unmeasured(schema: &Schema, reading: &Reading, draft: &Draft) -> Option<String> {
+    let open = draft.unmeasured?;
+    let (first, last) = (reading.items[open.item].from, reading.items[open.to].to.max(reading.items[open.item].to));
+    let words: Vec<&str> = reading.tokens[first..last].iter().map(|token| token.text.as_str()).collect();
+    let words = words.join(" ");
+    let own = schema.measures(open.table).map(|column| schema.column(column).name.replace('_', " "));
+    let key = schema.tables[open.table].key;
+    let of_it = schema.edges.iter().filter_map(|edge| {
+        let is_key = |at: ColumnRef| at.table == open.table && Some(at.column) == key;
+        match (is_key(edge.left), is_key(edge.right)) {
+            (true, false) => Some(edge.right.table),
+            (false, true) => Some(edge.left.table),
+            _ => None,
+        }
+    });
+    let counts = of_it.map(|table| format!("number of {}", schema.tables[table].name.replace('_', " ")));
+    let mut choices: Vec<String> = own.chain(counts).collect();
+    choices.dedup();
+    choices.truncate(text::NAMED);
+    Some(format!("no measure for: {words} ({})", choices.join(", ")))
+}
+
+/// The likeliest choice, then those that differ in one open point.
+fn choices(reading: &Reading) -> Vec<Choice> {
+    let mut choices = vec![Choice::default()];
+    for (at, item) in reading.items.iter().enumerate() {
+        let others = match &item.what {
+            What::Column(candidates) => candidates.len(),
+            What::Cell(cells) => cells.len(),
+            _ => 0,
+        };
+        choices.extend((1..others.min(4)).map(|nth| Choice { item: Some((at, nth)), ..Choice::default() }));
+    }
+    choices.truncate(CHOICES);
+    choices.push(Choice { distinct: true, ..Choice::default() });
+    choices.push(Choice { sets: true, ..Choice::default() });
+    choices
+}
+
+/// Words of the question that favour one of several references between two tables: `depart` for the source.
+fn bias(schema: &Schema, reading: &Reading, edge: &Edge) -> f64 {
+    let said = |at: ColumnRef| {
+        schema.column(at).required.iter().filter(|stem| *stem != "id").any(|stem| {
+            let alike =
+                |word: &str| word == stem.as_str() || lexicon::synonyms(word).any(|other| other == stem.as_str());
+            reading.tokens.iter().any(|token| alike(&token.stem))
+        })
+    };
+    if edge.rival && said(edge.left) { -0.2 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, block_on};
+
+    fn best(question: &str) -> String {
+        let cells = fixture::cells();
+        let found = block_on(interpret(question, &fixture::library(), Some(cells.as_ref())));
+        found.list.into_iter().next().map(|one| one.sql).unwrap_or_default()
+    }
+
+    #[test]
+    fn questions_become_statements() {
+        let expected = [
+            ("How many members are there?", "SELECT COUNT(*) FROM member".to_owned()),
+            ("List the title and pages of all books.", "SELECT title, pages FROM book".to_owned()),
+            ("What are the different genres of books?", "SELECT DISTINCT genre FROM book".to_owned()),
+            ("How many different genres are there?", "SELECT COUNT(DISTINCT genre) FROM book".to_owned()),
+            ("What is the average and maximum age of members?", "SELECT AVG(age), MAX(age) FROM member".to_owned()),
+            ("Show the names of members older than 30.", "SELECT name FROM member WHERE age > 30".to_owned()),
+            ("Which authors are not from Japan?", "SELECT name FROM author WHERE country <> 'Japan'".to_owned()),
+            ("What is the name of the oldest member?", "SELECT name FROM member ORDER BY age DESC LIMIT 1".to_owned()),
+            (
+                "Give the title of the book with the most pages",
+                "SELECT title FROM book ORDER BY pages DESC LIMIT 1".to_owned(),
+            ),
+            (
+                "Names of members from Oslo or Bergen",
+                "SELECT name FROM member WHERE (city = 'Oslo' OR city = 'Bergen')".to_owned(),
+            ),
+            ("How many members live in each city?", "SELECT city, COUNT(*) FROM member GROUP BY city".to_owned()),
+            (
+                "List the names of French authors in alphabetical order",
+                "SELECT name FROM author WHERE country = 'France' ORDER BY name".to_owned(),
+            ),
+            (
+                "Names of members in reverse alphabetical order",
+                "SELECT name FROM member ORDER BY name DESC".to_owned(),
+            ),
+            ("Titles of books, oldest first", "SELECT title FROM book ORDER BY published".to_owned()),
+            ("Titles of books in order of pages, descending", "SELECT title FROM book ORDER BY pages DESC".to_owned()),
+            ("Which members have an age below -5?", "SELECT name FROM member WHERE age < -5".to_owned()),
+            ("members with age >= 30", "SELECT name FROM member WHERE age >= 30".to_owned()),
+            ("Which books have more than 1.2 thousand pages?", "SELECT title FROM book WHERE pages > 1200".to_owned()),
+            (
+                "Show the names of members whose name starts with A",
+                "SELECT name FROM member WHERE name LIKE 'A%'".to_owned(),
+            ),
+            (
+                "top 3 genres by number of books",
+                "SELECT genre FROM book GROUP BY genre ORDER BY COUNT(*) DESC LIMIT 3".to_owned(),
+            ),
+            (
+                "Who is the biggest member by age?",
+                "SELECT name FROM member ORDER BY age DESC LIMIT 1".to_owned(),
+            ),
+            (
+                "Which genre is the most common?",
+                "SELECT genre FROM book GROUP BY genre ORDER BY COUNT(*) DESC LIMIT 1".to_owned(),
+            ),
+            (
+                "Show titles of books whose title contains 'Shore'",
+                "SELECT title FROM book WHERE title LIKE '%Shore%'".to_owned(),
+            ),
+            (
+                "What are the names of members who have no loans?",
+                format!(
+                    "SELECT name FROM member WHERE member_id NOT IN (SELECT member.member_id FROM {})",
+                    "member JOIN loan ON loan.member_id = member.member_id"
+                ),
+            ),
+            (
+                "Which books have between 100 and 200 pages?",
+                "SELECT title FROM book WHERE pages BETWEEN 100 AND 200".to_owned(),
+            ),
+            (
+                "Names of members whose age is above the average",
+                "SELECT name FROM member WHERE age > (SELECT AVG(age) FROM member)".to_owned(),
+            ),
+            ("What is the total of days of all loans?", "SELECT SUM(days) FROM loan".to_owned()),
+            (
+                "What is the group of each member?",
+                "SELECT \"group\" FROM member".to_owned(),
+            ),
+            (
+                "How many loans does each member have?",
+                "SELECT member.name, COUNT(*) FROM member JOIN loan ON loan.member_id = member.member_id GROUP BY member.member_id".to_owned(),
+            ),
+            (
+                "Show the names of members with at least 3 loans",
+                "SELECT member.name FROM member JOIN loan ON loan.member_id = member.member_id GROUP BY member.member_id HAVING COUNT(*) >= 3".to_owned(),
+            ),
+            (
+                "Which titles did members from both Oslo and Bergen borrow?",
+                "SELECT book.title FROM book JOIN loan ON loan.book_id = book.book_id JOIN member ON loan.member_id = member.member_id WHERE member.city = 'Oslo' INTERSECT SELECT book.title FROM book JOIN loan ON loan.book_id = book.book_id JOIN member ON loan.member_id = member.member_id WHERE member.city = 'Bergen'".to_owned(),
+            ),
+            (
+                "How many books were published between 2001 and 2009?",
+                "SELECT COUNT(*) FROM book WHERE CAST(strftime('%Y', published) AS INTEGER) BETWEEN 2001 AND 2009".to_owned(),
+            ),
+            (
+                "How many books were published after 2001?",
+                "SELECT COUNT(*) FROM book WHERE CAST(strftime('%Y', published) AS INTEGER) > 2001".to_owned(),
+            ),
+        ];
+        for (question, sql) in expected {
+            assert_eq!(best(question), sql, "{question}");
+        }
+    }
+
+    /// The best reading where the table of loans has another name.
+    fn best_where(name: &str, question: &str) -> String {
+        let mut catalog = fixture::library();
+        catalog.tables[3].name = name.to_owned();
+        let cells = fixture::cells();
+        let found = block_on(interpret(question, &catalog, Some(cells.as_ref())));
+        found.list.into_iter().next().map(|one| one.sql).unwrap_or_default()
+    }
+
+    fn none_in(table: &str) -> String {
+        format!(
+            "SELECT title FROM book WHERE book_id NOT IN (SELECT book.book_id FROM book JOIN {table} ON {table}.book_id = book.book_id)"
+        )
+    }
+
+    #[test]
+    fn the_verb_of_a_table_denied_excludes_its_rows() {
+        for question in [
+            "Which books were never loaned?",
+            "Which books did nobody loan?",
+            "Which books haven't been loaned?",
+            "Which books haven’t been loaned?",
+            "Books that no one loaned",
+            "Which books are without any loans?",
+            "Which books have no loan?",
+        ] {
+            assert_eq!(best(question), none_in("loan"), "{question}");
+        }
+    }
+
+    #[test]
+    fn a_superlative_says_what_it_measures_or_the_user_is_asked() {
+        let found = block_on(interpret("Who is the biggest member?", &fixture::library(), None));
+        let objection = found.objection.unwrap();
+        assert!(objection.starts_with("no measure for: biggest member (age, group, number of loan"), "{objection}");
+        let popular = block_on(interpret("most popular book", &fixture::library(), None)).objection;
+        assert!(popular.is_some_and(|why| why.contains("number of loan")));
+        for question in ["Which member has the most loans?", "Which book is the longest?", "What is the highest age?"] {
+            assert_eq!(block_on(interpret(question, &fixture::library(), None)).objection, None, "{question}");
+        }
+    }
+
+    #[test]
+    fn ordering_things_is_not_ordering_rows() {
+        assert_eq!(best_where("orders", "Which books were never ordered?"), none_in("orders"));
+        assert_eq!(
+            best_where("orders", "List the titles of books ordered by pages"),
+            "SELECT title FROM book ORDER BY pages"
+        );
+        let joined = "SELECT book.title FROM book JOIN orders ON orders.book_id = book.book_id JOIN member ON orders.member_id = member.member_id WHERE member.city = 'Oslo'";
+        assert_eq!(best_where("orders", "Which books were ordered by members from Oslo?"), joined);
+    }
+
+    #[test]
+    fn what_is_lacking_is_null_or_where_it_cannot_be_nothing() {
+        for question in ["Which members have no city?", "Members without a city", "Which members don't have a city?"] {
+            assert_eq!(best(question), "SELECT name FROM member WHERE city IS NULL", "{question}");
+        }
+        let mut catalog = fixture::library();
+        catalog.tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| column.nullable = false);
+        let sql = |question: &str| block_on(interpret(question, &catalog, None)).list.remove(0).sql;
+        assert_eq!(sql("Which books have no pages?"), "SELECT title FROM book WHERE pages = 0");
+        assert_eq!(sql("Which books have no genre?"), "SELECT title FROM book WHERE genre = ''");
+        // The words that follow name the city, so nothing is missing.
+        assert_eq!(best("Which members do not have the city Oslo?"), "SELECT name FROM member WHERE city <> 'Oslo'");
+    }
+
+    #[test]
+    fn a_denial_of_alternatives_denies_each() {
+        for question in ["Which members are not from Oslo or Bergen?", "Members from neither Oslo nor Bergen"] {
+            assert_eq!(
+                best(question),
+                "SELECT name FROM member WHERE city <> 'Oslo' AND city <> 'Bergen'",
+                "{question}"
+            );
+        }
+        let inside = best("Which books have no members from Oslo or Bergen?");
+        assert!(inside.ends_with("WHERE (member.city = 'Oslo' OR member.city = 'Bergen'))"), "{inside}");
+    }
+
+    #[test]
+    fn a_denial_ends_with_its_clause() {
+        let sql = best("Which members are not from Oslo and are older than 30?");
+        assert_eq!(sql, "SELECT name FROM member WHERE city <> 'Oslo' AND age > 30");
+        let sql = best("Which books have loans but are not about Crime?");
+        assert!(sql.contains("JOIN loan") && sql.ends_with("WHERE book.genre <> 'Crime'"), "{sql}");
+    }
+
+    #[test]
+    fn each_denial_excludes_for_itself() {
+        let sql = best_where("orders", "Which members have no orders and no books?");
+        assert_eq!(sql.matches("NOT IN").count(), 2, "{sql}");
+    }
+
+    #[test]
+    fn numbers_and_years_are_denied() {
+        let year = "CAST(strftime('%Y', published) AS INTEGER)";
+        assert_eq!(
+            best("Which books were not published in 2001?"),
+            format!("SELECT title FROM book WHERE {year} <> 2001")
+        );
+        let range = best("Which books were not published between 2001 and 2009?");
+        assert_eq!(range, format!("SELECT title FROM book WHERE {year} NOT BETWEEN 2001 AND 2009"));
+    }
+
+    #[test]
+    fn a_second_comparison_is_of_the_same_column() {
+        let sql = best("Which members have an age above 30 but below 50?");
+        assert_eq!(sql, "SELECT name FROM member WHERE age > 30 AND age < 50");
+    }
+
+    #[test]
+    fn an_exact_count_of_rows_is_a_condition_on_groups() {
+        assert!(best("List members with exactly 3 loans").ends_with("GROUP BY member.member_id HAVING COUNT(*) = 3"));
+    }
+
+    #[test]
+    fn who_are_asks_for_those_named_next() {
+        let sql = best("Who are the members whose city is not Oslo?");
+        assert_eq!(sql, "SELECT name FROM member WHERE city <> 'Oslo'");
+    }
+
+    #[test]
+    fn values_of_both_years_are_an_intersection() {
+        let found =
+            block_on(interpret("Which authors have books published in both 2001 and 2009?", &fixture::library(), None));
+        assert!(found.list[0].sql.contains(" INTERSECT "), "{:#?}", found.list);
+    }
+}

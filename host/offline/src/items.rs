@@ -1,0 +1,220 @@
+//! The question as a sequence of items: cues, tables, columns, cells, numbers and texts.
+
+use super::cues::{self, Cue};
+use super::link::{self, Mention};
+use super::schema::{ColumnRef, Schema};
+use super::values::{Found, is_stop};
+use super::words::{Kind, Token};
+
+/// The kind of an item.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum What {
+    Cue(Cue),
+    Table(usize),
+    Column(Vec<(ColumnRef, f64)>),
+    Cell(Vec<Found>),
+    Number(String),
+    /// A quoted text that is no cell, or the word after `contains`.
+    Text(String),
+    Date(String),
+}
+
+/// One item and the tokens it covers. `head` is whether it is in the part that asks for something, not in a condition.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Item {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) what: What,
+    pub(crate) head: bool,
+    /// How well the words match the name.
+    pub(crate) score: f64,
+}
+
+/// A question that was read: its words, its items, and the words that are in no item.
+#[derive(Debug, Clone)]
+pub(crate) struct Reading {
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) items: Vec<Item>,
+    /// Content words that no item covers.
+    pub(crate) unknown: Vec<usize>,
+}
+
+impl Reading {
+    /// Whether an item describes the rows of the table named after it.
+    pub(crate) fn describes(&self, at: usize) -> bool {
+        describes(&self.tokens, &self.items, at)
+    }
+}
+
+pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Reading {
+    // Words that ask for something are cues first; only whole names of several words may swallow them.
+    let alone = cues::cues(&tokens, &vec![false; tokens.len()]);
+    let cue_at = |at: usize| {
+        alone.iter().any(|cue| (cue.from..cue.to).contains(&at) && !matches!(cue.cue, Cue::Trigger | Cue::Request))
+    };
+    let mut mentions = link::link(&tokens, schema, found);
+    mentions.retain(|mention| {
+        let cued = (mention.from..mention.to).filter(|at| cue_at(*at)).count();
+        let whole = mention.words > 1 && mention.table_score().max(mention.column_score()) > 0.78;
+        // A cell that is one such word, as `average`, must be quoted to be meant.
+        let cell = !mention.cells.is_empty() && (mention.words > 1 || tokens[mention.from].kind == Kind::Quoted);
+        cued == 0 || whole || cell
+    });
+    let mut taken = vec![false; tokens.len()];
+    for mention in &mentions {
+        taken[mention.from..mention.to].fill(true);
+    }
+    let mut items: Vec<Item> = Vec::new();
+    for (from, to) in reports(&tokens, &taken) {
+        let columns: Vec<(ColumnRef, f64)> = schema.superiors().map(|column| (column, 0.9)).collect();
+        if !columns.is_empty() {
+            items.push(Item { from, to, what: What::Column(columns), head: false, score: 0.9 });
+            taken[from..to].fill(true);
+        }
+    }
+    for at in cues::cues(&tokens, &taken) {
+        items.push(Item { from: at.from, to: at.to, what: What::Cue(at.cue), head: false, score: 1.0 });
+        taken[at.from..at.to].fill(true);
+    }
+    let sought: Vec<usize> =
+        items.iter().filter(|item| matches!(item.what, What::Cue(Cue::Like(_)))).map(|item| item.to).collect();
+    for mention in mentions {
+        items.extend(item(&tokens, mention, &sought));
+    }
+    for (at, token) in tokens.iter().enumerate() {
+        let what = match token.kind {
+            _ if taken[at] => continue,
+            Kind::Number => What::Number(token.lower.clone()),
+            Kind::Quoted => What::Text(token.text.clone()),
+            Kind::Date => What::Date(token.text.clone()),
+            Kind::Word if is_sought(&tokens, at, &sought) => What::Text(token.text.clone()),
+            Kind::Word | Kind::Break | Kind::Sign => continue,
+        };
+        items.push(Item { from: at, to: at + 1, what, head: false, score: 1.0 });
+        taken[at] = true;
+    }
+    items.sort_by_key(|item| item.from);
+    mark_heads(&tokens, &mut items);
+    let means = |at: &usize| {
+        let word = matches!(tokens[*at].kind, Kind::Word | Kind::Sign);
+        word && !taken[*at] && (!is_stop(&tokens[*at]) || carries_meaning(&tokens, &items, *at))
+    };
+    Reading { unknown: (0..tokens.len()).filter(means).collect(), tokens, items }
+}
+
+/// Where the question mentions who reports to whom: `reports to`, or `report` at the end of a sentence.
+fn reports(tokens: &[Token], taken: &[bool]) -> Vec<(usize, usize)> {
+    let found = (1..tokens.len()).filter(|at| tokens[*at].stem == "report" && !taken[*at]);
+    let ends = found.filter_map(|at| match tokens.get(at + 1) {
+        Some(next) if next.lower == "to" => Some((at, at + 2)),
+        Some(next) => next.ends_sentence().then_some((at, at + 1)),
+        None => Some((at, at + 1)),
+    });
+    ends.collect()
+}
+
+/// Whether a stop word has a meaning here: `total value`, `value of the stock`, `report to`, `out`.
+fn carries_meaning(tokens: &[Token], items: &[Item], at: usize) -> bool {
+    let word = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.lower.as_str());
+    let (before, next) = (word(at.checked_sub(1)), word(Some(at + 1)));
+    match word(Some(at)) {
+        "value" | "values" if matches!(before, "total" | "sum" | "combined" | "overall") => true,
+        // `the maximum value of` means `the maximum`.
+        "value" if next == "of" => matches!(before, "" | "the" | "what"),
+        "value" => items.iter().any(|item| item.to == at && matches!(item.what, What::Table(_) | What::Column(_))),
+        "report" => next == "to",
+        "out" | "off" => !matches!(before, "find" | "point"),
+        _ => false,
+    }
+}
+
+/// Whether a word is the object of `contains` or `starts with`; `the letter` may be between them.
+fn is_sought(tokens: &[Token], at: usize, sought: &[usize]) -> bool {
+    // `starts with A` means the letter.
+    let small = |token: &Token| matches!(token.lower.as_str(), "the" | "a" | "an" | "of") && !token.is_capitalised();
+    sought.iter().any(|from| *from <= at && tokens[*from..at].iter().all(small)) && !small(&tokens[at])
+}
+
+fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
+    let (table, column) = (mention.table_score(), mention.column_score());
+    let named = table.max(column);
+    let first = &tokens[mention.from];
+    let exact = mention.cells.iter().any(|cell| cell.weight > 0.9);
+    let quoted = first.kind == Kind::Quoted;
+    let proper = first.is_capitalised() && mention.from > 0 && exact && named < 0.99;
+    let (from, to) = (mention.from, mention.to);
+    let make = |what: What, score: f64| Some(Item { from, to, what, head: false, score });
+    if quoted && is_sought(tokens, from, sought) {
+        return make(What::Text(first.text.clone()), 1.0);
+    }
+    if !mention.cells.is_empty() && (quoted || named == 0.0 || proper || (exact && named < 0.8)) {
+        return make(What::Cell(mention.cells), 1.0);
+    }
+    if table >= column && table > 0.0 {
+        make(What::Table(mention.tables[0].0), table)
+    } else {
+        make(What::Column(mention.columns), column)
+    }
+}
+
+/// Whether the past of a verb matches a name and describes the rows of the table after it: `reviewed products`.
+fn describes(tokens: &[Token], items: &[Item], at: usize) -> bool {
+    let next = items.get(at + 1).filter(|next| matches!(next.what, What::Table(_)));
+    tokens[items[at].to - 1].is_past() && next.is_some_and(|next| next.from == items[at].to)
+}
+
+/// Whether a sentence begins here with `who is` or `who are`.
+fn asks_who(tokens: &[Token], at: usize) -> bool {
+    let begins = at == 0 || tokens[at - 1].ends_sentence();
+    let verb = tokens.get(at + 1).is_some_and(|next| matches!(next.lower.as_str(), "is" | "are" | "was" | "were"));
+    begins && verb && tokens[at].lower == "who"
+}
+
+/// Marks the items in the parts that ask for something: from the beginning, a verb such as `list`, or `and how many` on, until a
+/// word that opens a condition.
+fn mark_heads(tokens: &[Token], items: &mut [Item]) {
+    let mut head = true;
+    for at in 0..items.len() {
+        let before = items[at].from.checked_sub(1).map(|i| tokens[i].lower.as_str()).unwrap_or_default();
+        match &items[at].what {
+            What::Cue(Cue::Request | Cue::Measure(_)) => head = true,
+            // `books borrowed by`: what follows is a condition on the books.
+            What::Column(_)
+                if items[at].to == items[at].from + 1
+                    && items[at].score < 0.95
+                    && tokens[items[at].from].is_participle() =>
+            {
+                head = false;
+            }
+            What::Table(_)
+                if items[at].to == items[at].from + 1
+                    && tokens[items[at].from].is_past()
+                    && !describes(tokens, items, at) =>
+            {
+                head = false;
+            }
+            What::Cue(Cue::Count) if at > 0 && matches!(items[at - 1].what, What::Cue(Cue::And | Cue::Comma)) => {
+                head = true
+            }
+            // `who are the readers`, at the beginning, asks for them.
+            What::Cue(Cue::Trigger) if asks_who(tokens, items[at].from) => head = true,
+            What::Cue(Cue::Trigger) if before == "along" || before == "together" => head = true,
+            What::Cue(Cue::Trigger | Cue::By | Cue::Compare(..) | Cue::Like(_) | Cue::Not | Cue::OrderBy) => {
+                head = false
+            }
+            What::Cue(Cue::And)
+                if matches!(
+                    tokens.get(items[at].to).map(|t| t.lower.as_str()),
+                    Some("its" | "their" | "the" | "his" | "her")
+                ) =>
+            {
+                // `and its name`, after a condition has been given, asks for something again.
+                let next = items.get(at + 1).map(|item| &item.what);
+                let possessive = tokens[items[at].to].lower != "the";
+                head |= possessive && matches!(next, Some(What::Column(_)));
+            }
+            _ => {}
+        }
+        items[at].head = head;
+    }
+}

@@ -1,0 +1,33 @@
+//! The provider `offline`, which has no model: rules turn a question into SQL, and abstain if they do not understand it.
+//!
+//! `words` divides the question into tokens, `values` and `link` find the cells, tables and columns that they name, `cues` the words for
+//! operations, and `items` puts these in a sequence. `walk` goes through it and collects a draft of the query, `assemble` makes the query,
+//! `query` writes its SQL, and `confidence` rates it.
+
+mod assemble;
+mod confidence;
+mod cues;
+mod draft;
+mod evidence;
+mod fragment;
+mod imperative;
+mod interpret;
+mod items;
+mod joins;
+mod lexicon;
+mod link;
+mod provider;
+mod query;
+mod resolve;
+mod schema;
+mod values;
+mod walk;
+mod words;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;
+
+pub use imperative::asks_for_change;
+pub use provider::{OfflineConfig, OfflineProvider};

@@ -1,0 +1,479 @@
+//! The catalog in words: the names of tables and columns in English, what they hold, and which columns join.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use syrch_core::{Catalog, Column, Dialect, Table};
+
+use super::{lexicon, words};
+
+/// A column by position: table, then column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ColumnRef {
+    pub(crate) table: usize,
+    pub(crate) column: usize,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Number,
+    Text,
+    Time,
+    Flag,
+}
+
+/// A column in words.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ColumnView {
+    pub(crate) name: String,
+    /// Stems that distinguish it from the other columns of its table.
+    pub(crate) required: Vec<String>,
+    /// Stems that only repeat the table's name.
+    pub(crate) optional: Vec<String>,
+    /// All words written together, stemmed: as they are, and with abbreviations written out.
+    pub(crate) joined: [String; 2],
+    pub(crate) holds: Holds,
+    /// The declared type, in lower case.
+    pub(crate) declared: String,
+    pub(crate) nullable: bool,
+    /// An identifier: a primary key, a foreign key or named like one.
+    pub(crate) is_key: bool,
+}
+
+/// A table in words.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TableView {
+    pub(crate) name: String,
+    pub(crate) schema: Option<String>,
+    pub(crate) stems: Vec<String>,
+    pub(crate) joined: String,
+    pub(crate) columns: Vec<ColumnView>,
+    /// The column that identifies a row.
+    pub(crate) key: Option<usize>,
+    /// The columns that name a row to people, such as `title`, or first and last name.
+    pub(crate) labels: Vec<usize>,
+}
+
+/// Two columns that join. The cost is lower the more certain the join is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Edge {
+    pub(crate) left: ColumnRef,
+    pub(crate) right: ColumnRef,
+    pub(crate) cost: f64,
+    /// Whether another edge joins the same two tables.
+    pub(crate) rival: bool,
+    /// Whether the left column is declared to refer to the right one.
+    pub(crate) declared: bool,
+}
+
+impl Edge {
+    fn new(left: ColumnRef, right: ColumnRef, cost: f64) -> Self {
+        Self { left, right, cost, rival: false, declared: false }
+    }
+
+    fn tables(&self) -> (usize, usize) {
+        let (left, right) = (self.left.table, self.right.table);
+        (left.min(right), left.max(right))
+    }
+
+    /// The table at the other end.
+    pub(crate) fn across(&self, table: usize) -> usize {
+        if self.left.table == table { self.right.table } else { self.left.table }
+    }
+}
+
+/// The catalog in words.
+#[derive(Debug, Clone)]
+pub(crate) struct Schema {
+    pub(crate) dialect: Dialect,
+    pub(crate) tables: Vec<TableView>,
+    pub(crate) edges: Vec<Edge>,
+    /// For each table, which edges it has.
+    joins: Vec<Vec<usize>>,
+}
+
+impl Schema {
+    pub(crate) fn new(catalog: &Catalog) -> Self {
+        let prefix = common_prefix(catalog.tables.iter().map(|table| table.name.as_str()), 3);
+        let tables: Vec<TableView> = catalog.tables.iter().map(|table| table_view(table, prefix)).collect();
+        let mut edges = declared(catalog);
+        edges.extend(inferred(&tables, &edges));
+        mark_rivals(&mut edges);
+        let mut joins = vec![Vec::new(); tables.len()];
+        for (at, edge) in edges.iter().enumerate() {
+            joins[edge.left.table].push(at);
+            if edge.right.table != edge.left.table {
+                joins[edge.right.table].push(at);
+            }
+        }
+        Self { dialect: catalog.dialect.clone(), tables, edges, joins }
+    }
+
+    /// The edges of a table.
+    pub(crate) fn edges_of(&self, table: usize) -> impl Iterator<Item = &Edge> {
+        self.joins[table].iter().map(|at| &self.edges[*at])
+    }
+
+    /// The column of its own table that a column refers to, as the manager of an employee does.
+    pub(crate) fn referred_to(&self, from: ColumnRef) -> Option<ColumnRef> {
+        let to_own = |edge: &&Edge| edge.left == from && edge.right.table == from.table;
+        self.edges_of(from.table).find(to_own).map(|edge| edge.right)
+    }
+
+    /// The columns by which rows refer to those above them, as to a manager.
+    pub(crate) fn superiors(&self) -> impl Iterator<Item = ColumnRef> {
+        let columns = self.edges.iter().filter(|edge| edge.left.table == edge.right.table).map(|edge| edge.left);
+        let above = |stem: &String| lexicon::SUPERIORS.contains(&stem.as_str());
+        columns.filter(move |at| self.column(*at).required.iter().any(above))
+    }
+
+    pub(crate) fn column(&self, at: ColumnRef) -> &ColumnView {
+        &self.tables[at.table].columns[at.column]
+    }
+
+    /// Every column, in catalog order.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (ColumnRef, &ColumnView)> {
+        self.tables.iter().enumerate().flat_map(|(table, view)| {
+            view.columns.iter().enumerate().map(move |(column, view)| (ColumnRef { table, column }, view))
+        })
+    }
+
+    /// The column of that table whose words best match one of these, the earlier word first; `-` before a word turns the result's
+    /// second part to true.
+    pub(crate) fn measured(&self, table: usize, of: &[&str]) -> Option<(ColumnRef, bool)> {
+        of.iter().find_map(|word| {
+            let stem = words::stem(word.trim_start_matches('-'));
+            let fits = |view: &ColumnView| view.required.contains(&stem) && !view.is_key;
+            let column = self.tables[table].columns.iter().position(fits)?;
+            Some((ColumnRef { table, column }, word.starts_with('-')))
+        })
+    }
+
+    /// The columns of that table by whose numbers its rows can be compared; a year or a place on a map is none.
+    pub(crate) fn measures(&self, table: usize) -> impl Iterator<Item = ColumnRef> {
+        const PLACES: &[&str] = &["year", "date", "latitud", "longitud", "zip", "phone", "number"];
+        let views = self.tables[table].columns.iter().enumerate();
+        let fits = |view: &ColumnView| {
+            let places = view.required.iter().any(|stem| PLACES.contains(&stem.as_str()));
+            view.holds == Holds::Number && !view.is_key && !places
+        };
+        views.filter(move |(_, view)| fits(view)).map(move |(column, _)| ColumnRef { table, column })
+    }
+
+    /// The first column of that table that holds dates or years.
+    pub(crate) fn time(&self, table: usize) -> Option<ColumnRef> {
+        let columns = &self.tables[table].columns;
+        let by_word = self.measured(table, lexicon::TIME_WORDS).map(|(at, _)| at.column);
+        let by_type = || columns.iter().position(|view| view.holds == Holds::Time);
+        by_word.or_else(by_type).map(|column| ColumnRef { table, column })
+    }
+}
+
+fn table_view(table: &Table, prefix: usize) -> TableView {
+    let own = words::identifier(&table.name[prefix..]);
+    let mut stems: Vec<String> = own.iter().map(|word| words::stem(word)).collect();
+    // `book_list`, `book_data` and `ref_book` are about books.
+    if stems.iter().any(|stem| !lexicon::CONTAINERS.contains(&stem.as_str())) {
+        stems.retain(|stem| !lexicon::CONTAINERS.contains(&stem.as_str()));
+    }
+    let names = table.columns.iter().map(|column| column.name.as_str());
+    let cut = if table.columns.iter().any(|column| column.name.contains('_')) { 0 } else { common_prefix(names, 3) };
+    let columns: Vec<ColumnView> = table.columns.iter().map(|column| column_view(table, column, cut, &stems)).collect();
+    let key = primary_key(table, &columns, &stems);
+    let labels = labels(&columns, &stems, key);
+    TableView {
+        name: table.name.clone(),
+        schema: table.schema_name.clone(),
+        joined: words::stem(&own.concat()),
+        stems,
+        columns,
+        key,
+        labels,
+    }
+}
+
+/// How many bytes all names share at their beginning, when there are at least three names and what remains of each is a word.
+fn common_prefix<'a>(names: impl Iterator<Item = &'a str>, least: usize) -> usize {
+    let names: Vec<&str> = names.collect();
+    let (Some(first), true) = (names.first(), names.len() >= least) else { return 0 };
+    let shared = (0..first.len())
+        .take_while(|i| names.iter().all(|name| name.as_bytes().get(*i) == first.as_bytes().get(*i)))
+        .count();
+    let left = names.iter().map(|name| name.len() - shared).min().unwrap_or(0);
+    let whole = names.iter().all(|name| name.is_char_boundary(shared));
+    if shared >= 2 && left >= 2 && whole { shared } else { 0 }
+}
+
+fn column_view(table: &Table, column: &Column, cut: usize, table_stems: &[String]) -> ColumnView {
+    let parts = words::identifier(&column.name[cut..]);
+    let stems: Vec<String> = parts
+        .iter()
+        .map(|word| words::stem(word))
+        // A beginning of the table's name stands for it: `stuid` in `student`.
+        .map(|stem| table_stems.iter().find(|t| stem.len() >= 3 && t.starts_with(&stem)).cloned().unwrap_or(stem))
+        .collect();
+    let (optional, mut required): (Vec<_>, Vec<_>) = stems.into_iter().partition(|stem| table_stems.contains(stem));
+    if required.is_empty() {
+        required.clone_from(&optional);
+    }
+    let name = column.name.to_lowercase();
+    let foreign = table.foreign_keys.iter().any(|key| key.columns.iter().any(|c| c.eq_ignore_ascii_case(&name)));
+    let primary = table.primary_key.len() == 1 && table.primary_key[0].eq_ignore_ascii_case(&name);
+    // The number of a thing names it: `FlightNo` of a flight.
+    let like_number = required == ["number"] && !optional.is_empty();
+    let like_id = like_number || required.iter().any(|stem| stem == "id") || (name.ends_with("id") && name.len() <= 3);
+    ColumnView {
+        joined: [words::stem(&name[cut..].replace(['_', ' '], "")), words::stem(&parts.concat())],
+        holds: holds(column, &required),
+        declared: column.sql_type.to_lowercase(),
+        nullable: column.nullable,
+        name: column.name.clone(),
+        is_key: foreign || primary || like_id,
+        required,
+        optional,
+    }
+}
+
+fn holds(column: &Column, stems: &[String]) -> Holds {
+    let declared = column.sql_type.to_lowercase();
+    let has = |parts: &[&str]| parts.iter().any(|part| declared.contains(part));
+    if has(&["bool"]) || stems.first().is_some_and(|stem| stem == "is") {
+        Holds::Flag
+    } else if has(&["date", "time"]) || stems.iter().any(|stem| stem == "date") {
+        Holds::Time
+    } else if has(&["int", "real", "num", "dec", "doub", "float", "money", "serial"]) {
+        Holds::Number
+    } else {
+        Holds::Text
+    }
+}
+
+fn primary_key(table: &Table, columns: &[ColumnView], table_stems: &[String]) -> Option<usize> {
+    if let [only] = table.primary_key.as_slice() {
+        return columns.iter().position(|view| view.name.eq_ignore_ascii_case(only));
+    }
+    if !table.primary_key.is_empty() {
+        return None;
+    }
+    // Without a declared key: `id`, `<table>id`, or a short name ending in `id` that begins with the beginning of the table's name.
+    let own = |view: &ColumnView| view.required == ["id"];
+    let initial = |view: &ColumnView| {
+        let name = view.name.to_lowercase();
+        let begins = table_stems.first().is_some_and(|stem| name.chars().next() == stem.chars().next());
+        name.len() <= 3 && name.ends_with("id") && table_stems.len() == 1 && begins
+    };
+    let named = columns.iter().position(|view| own(view) && !view.optional.is_empty());
+    named.or_else(|| columns.iter().position(own)).or_else(|| columns.iter().position(initial))
+}
+
+fn labels(columns: &[ColumnView], table_stems: &[String], key: Option<usize>) -> Vec<usize> {
+    let exact = |words: &[&str]| {
+        columns.iter().position(|view| {
+            view.required.len() == words.len()
+                && view.required.iter().zip(words).all(|(stem, word)| *stem == words::stem(word))
+        })
+    };
+    let plain = |view: &ColumnView| view.holds == Holds::Text && !view.is_key;
+    let single = exact(&["name"])
+        .or_else(|| exact(&["title"]))
+        .or_else(|| {
+            columns.iter().position(|view| plain(view) && view.required.iter().all(|stem| table_stems.contains(stem)))
+        })
+        .or_else(|| exact(&["full", "name"]));
+    if let Some(single) = single {
+        return vec![single];
+    }
+    if let (Some(first), Some(last)) = (exact(&["first", "name"]), exact(&["last", "name"])) {
+        return vec![first, last];
+    }
+    columns
+        .iter()
+        .position(|view| plain(view) && view.required.iter().any(|stem| stem == "name" || stem == "titl"))
+        .or_else(|| exact(&["description"]))
+        .or(key)
+        .or_else(|| columns.iter().position(plain))
+        .into_iter()
+        .collect()
+}
+
+fn mark_rivals(edges: &mut [Edge]) {
+    let mut count: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    edges.iter().for_each(|edge| *count.entry(edge.tables()).or_default() += 1);
+    edges.iter_mut().for_each(|edge| edge.rival = count[&edge.tables()] > 1);
+}
+
+fn declared(catalog: &Catalog) -> Vec<Edge> {
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, table) in catalog.tables.iter().enumerate() {
+        names.entry(table.name.to_ascii_lowercase()).or_insert(at);
+        if let Some(schema) = &table.schema_name {
+            names.entry(format!("{schema}.{}", table.name).to_ascii_lowercase()).or_insert(at);
+        }
+    }
+    let place = |table: &str, column: &str| {
+        let at = *names.get(&table.to_ascii_lowercase())?;
+        let column = catalog.tables[at].columns.iter().position(|c| c.name.eq_ignore_ascii_case(column))?;
+        Some(ColumnRef { table: at, column })
+    };
+    let mut edges = Vec::new();
+    for (at, table) in catalog.tables.iter().enumerate() {
+        let own = |name: &String| {
+            let column = table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))?;
+            Some(ColumnRef { table: at, column })
+        };
+        for key in &table.foreign_keys {
+            if let ([column], [target]) = (key.columns.as_slice(), key.ref_columns.as_slice())
+                && let (Some(left), Some(right)) = (own(column), place(&key.ref_table, target))
+            {
+                edges.push(Edge { declared: true, ..Edge::new(left, right, 1.0) });
+            }
+        }
+    }
+    edges
+}
+
+/// Joins by the names of columns, between tables of which at least one declares none.
+fn inferred(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
+    let mut linked = vec![false; tables.len()];
+    for edge in declared {
+        linked[edge.left.table] = true;
+        linked[edge.right.table] = true;
+    }
+    let sides = |at: ColumnRef| (at.table, at.column, &tables[at.table].columns[at.column]);
+    alike_pairs(tables, &linked)
+        .into_iter()
+        .filter_map(|(left, right)| same(tables, sides(left), sides(right)).map(|cost| Edge::new(left, right, cost)))
+        .collect()
+}
+
+/// The pairs of columns of different tables that may join at all, in catalog order: those of the same name, and those that share a
+/// word with the table whose key the other is. Comparing every column with every other would take too long for hundreds of tables.
+fn alike_pairs(tables: &[TableView], linked: &[bool]) -> BTreeSet<(ColumnRef, ColumnRef)> {
+    let mut by_name: BTreeMap<String, Vec<ColumnRef>> = BTreeMap::new();
+    let mut by_stem: BTreeMap<&str, Vec<ColumnRef>> = BTreeMap::new();
+    for (table, view) in tables.iter().enumerate() {
+        for (column, view) in view.columns.iter().enumerate() {
+            let at = ColumnRef { table, column };
+            by_name.entry(view.name.to_ascii_lowercase()).or_default().push(at);
+            let refers = view.holds == Holds::Number || view.required.iter().any(|stem| stem == "id");
+            for stem in view.required.iter().filter(|stem| refers && *stem != "id") {
+                by_stem.entry(stem).or_default().push(at);
+            }
+        }
+    }
+    let mut pairs = BTreeSet::new();
+    let mut pair = |a: ColumnRef, b: ColumnRef| {
+        if a.table != b.table && !(linked[a.table] && linked[b.table]) {
+            pairs.insert((a.min(b), a.max(b)));
+        }
+    };
+    // A name such as `price` in every table joins nothing.
+    let plain = |at: &ColumnRef| {
+        let view = &tables[at.table].columns[at.column];
+        !view.is_key && view.optional.is_empty() && (view.required.len() == 1 || view.holds != Holds::Text)
+    };
+    for same in by_name.values().filter(|same| !same.iter().all(plain)) {
+        same.iter().enumerate().for_each(|(at, a)| same[at + 1..].iter().for_each(|b| pair(*a, *b)));
+    }
+    for (table, view) in tables.iter().enumerate() {
+        let Some(column) = view.key else { continue };
+        // A reference may name its table by the beginning of a word.
+        let beginnings =
+            view.stems.iter().flat_map(|stem| stem.char_indices().map(|(at, c)| &stem[..at + c.len_utf8()]));
+        for found in beginnings.filter_map(|beginning| by_stem.get(beginning)).flatten() {
+            pair(ColumnRef { table, column }, *found);
+        }
+    }
+    pairs
+}
+
+/// The cost of joining two columns by their names; none if they do not match.
+fn same(tables: &[TableView], a: (usize, usize, &ColumnView), b: (usize, usize, &ColumnView)) -> Option<f64> {
+    let key_of = |owner: (usize, usize, &ColumnView), other: &ColumnView| {
+        let table = &tables[owner.0];
+        let names = other.required.iter().any(|stem| stem == "id")
+            && other
+                .required
+                .iter()
+                .all(|stem| stem == "id" || table.stems.iter().any(|own| own.starts_with(stem.as_str())));
+        // `id` alone is the other table's own key, not a reference.
+        table.key == Some(owner.1) && names && other.required.len() > 1
+    };
+    if key_of(a, b.2) || key_of(b, a.2) {
+        return Some(1.0);
+    }
+    // A number named like the other table refers to its key: `author` in `book`.
+    let refers = |owner: (usize, usize, &ColumnView), other: (usize, usize, &ColumnView)| {
+        let table = &tables[owner.0];
+        table.key == Some(owner.1) && other.2.holds == Holds::Number && other.2.required == table.stems
+    };
+    if refers(a, b) || refers(b, a) {
+        return Some(1.2);
+    }
+    if !a.2.name.eq_ignore_ascii_case(&b.2.name)
+        || a.2.required == ["id"] && b.2.required == ["id"] && a.2.optional.is_empty()
+    {
+        return None;
+    }
+    let owns = |side: (usize, usize, &ColumnView)| tables[side.0].key == Some(side.1);
+    let names = |side: (usize, usize, &ColumnView)| tables[side.0].labels == [side.1] && side.2.required == ["name"];
+    match () {
+        () if a.2.is_key && (owns(a) || owns(b)) => Some(1.1),
+        () if a.2.is_key => Some(2.5),
+        () if a.2.required != b.2.required && (names(a) || names(b)) => Some(1.3),
+        () if a.2.required == b.2.required && a.2.required.len() > 1 && a.2.holds == Holds::Text => Some(3.0),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn columns_lose_the_words_of_their_table() {
+        let schema = Schema::new(&fixture::library());
+        let book = schema.tables.iter().find(|table| table.name == "book").unwrap();
+        assert_eq!(book.columns[0].required, ["id"]);
+        assert_eq!(book.labels, [1]);
+        assert_eq!(book.key, Some(0));
+    }
+
+    #[test]
+    fn joins_are_inferred_from_names_without_foreign_keys() {
+        let mut catalog = fixture::library();
+        let declared = Schema::new(&catalog).edges.len();
+        catalog.tables.iter_mut().for_each(|table| table.foreign_keys.clear());
+        let schema = Schema::new(&catalog);
+        assert_eq!(schema.edges.iter().filter(|edge| edge.cost < 2.0).count(), declared, "{:?}", schema.edges);
+    }
+
+    #[test]
+    fn only_pairs_that_cannot_join_are_left_out() {
+        let mut catalog = fixture::library();
+        catalog.tables.iter_mut().for_each(|table| table.foreign_keys.clear());
+        catalog.tables[2].columns[3].name = "book".to_owned();
+        catalog.tables[2].columns[3].sql_type = "INTEGER".to_owned();
+        let schema = Schema::new(&catalog);
+        let mut all = Vec::new();
+        for (left, a) in schema.columns() {
+            for (right, b) in schema.columns().filter(|(right, _)| right.table > left.table) {
+                let cost = same(&schema.tables, (left.table, left.column, a), (right.table, right.column, b));
+                all.extend(cost.map(|cost| (left, right, cost)));
+            }
+        }
+        let mut found: Vec<_> = schema.edges.iter().map(|edge| (edge.left, edge.right, edge.cost)).collect();
+        let order = |list: &mut Vec<(ColumnRef, ColumnRef, f64)>| list.sort_by_key(|(left, right, _)| (*left, *right));
+        order(&mut all);
+        order(&mut found);
+        assert!(found.len() > 3);
+        assert_eq!(found, all);
+    }
+
+    #[test]
+    fn a_prefix_of_all_names_is_not_a_word() {
+        assert_eq!(common_prefix(["xzorder", "xzitem", "xzcart"].into_iter(), 3), 2);
+        assert_eq!(common_prefix(["order", "item", "cart"].into_iter(), 3), 0);
+    }
+}

@@ -1,0 +1,234 @@
+//! The function of a column: asked for, aggregated, a key of groups, an order, or the measure of the best rows.
+
+use super::Walk;
+use crate::cues::Cue;
+use crate::draft::{Asked, Counted, Filter, Key, Measure};
+use crate::items::What;
+use crate::lexicon::{self, Scale};
+use crate::query::{Condition, Expression, Function, Operand, Operator};
+use crate::schema::{ColumnRef, Holds};
+use crate::values::is_stop;
+use crate::words::Kind;
+
+impl Walk<'_> {
+    pub(super) fn column(&mut self, at: usize, column: ColumnRef) {
+        if self.says_measure(at) {
+            let function = self.pending.functions.pop();
+            self.measured_by(function.map_or(Measure::Column(column), |one| Measure::Aggregate(one, column)));
+        } else if let Some(negation) = self.lacking(at, column) {
+            self.missing(at, column, negation);
+        } else if self.refers(at, column) {
+            // The reference is a condition.
+        } else if std::mem::take(&mut self.pending.each) {
+            self.draft.keys.push(Key::Column(column));
+        } else if self.pending.ordering {
+            self.order(column);
+        } else if let Some((operator, _)) = self.pending.compare {
+            if let Some(function) = self.pending.functions.pop() {
+                let left = self.pending.compared.or_else(|| self.before_compare(at)).unwrap_or(column);
+                self.compare_with(at, left, operator, function, column);
+            } else {
+                self.pending.compared = Some(column);
+            }
+        } else if let Some(up) = self.pending.most_rows.take() {
+            let numeric = self.schema.column(column).holds == Holds::Number && !self.schema.column(column).is_key;
+            self.best_by(if numeric { Measure::Column(column) } else { Measure::Rows(None) }, up);
+        } else if let Some(scale) = self.pending.superlative.take() {
+            self.extreme(at, column, scale);
+        } else if self.follows_top(at) {
+            self.best_by(Measure::Column(column), true);
+        } else if !self.pending.functions.is_empty() {
+            self.aggregated(at, column);
+        } else if self.is_within(at, column) {
+            self.filter(at, column, Operator::Greater, Operand::Number("0".to_owned()));
+        } else if self.pending.count.take().is_some() {
+            self.counted_column(at, column);
+        } else if self.continues_count(at) {
+            self.ask(at, Expression::CountDistinct(column));
+        } else if self.repeats(at, column) {
+            // `miles per gallon (mpg)`: the same once more.
+        } else if let Some(functions) = self.continues_aggregate(at, column) {
+            self.pending.functions = functions;
+            self.aggregated(at, column);
+        } else {
+            self.whose(at);
+            // `the rated products` describes what is asked for.
+            self.draft.unmet += usize::from(self.reading.describes(at));
+            self.draft.distinct |= std::mem::take(&mut self.pending.distinct) && self.item(at).head;
+            self.ask(at, Expression::Column(column));
+        }
+    }
+
+    /// The negation by which rows have none of the column's values: `no email`, `do not have an email`.
+    fn lacking(&self, at: usize, column: ColumnRef) -> Option<usize> {
+        let negation = self.pending.not?;
+        let word = |at: usize| self.reading.tokens[at].lower.as_str();
+        let mut between = self.item(negation).from..self.item(at).from;
+        let before = self.item(negation).from.checked_sub(1).map_or("", word);
+        let said = between.clone().any(|at| lexicon::lacks(word(at))) || matches!(before, "has" | "have" | "had");
+        let runs_out = word(self.item(negation).from) == "out";
+        let near = self.reading.items[negation + 1..at].iter().all(|item| matches!(item.what, What::Cue(Cue::Trigger)));
+        let silent = between
+            .all(|at| at < self.item(negation).to || is_stop(&self.reading.tokens[at]) || lexicon::lacks(word(at)));
+        let compared = self.reading.items.get(at + 1).is_some_and(|next| {
+            let joins = matches!(next.what, What::Cue(Cue::And | Cue::Or | Cue::Comma | Cue::Request));
+            // `the out of stock products`.
+            let described = runs_out && matches!(next.what, What::Table(_));
+            !joins && !described && next.from <= self.item(at).to + 3
+        });
+        let fits = !runs_out || self.schema.column(column).holds == Holds::Number;
+        (said && fits && near && silent && !compared).then_some(negation)
+    }
+
+    /// Rows without a value: NULL, or, if the column does not allow it, what represents no value.
+    fn missing(&mut self, item: usize, column: ColumnRef, negation: usize) {
+        let view = self.schema.column(column);
+        let runs_out = self.reading.tokens[self.item(negation).from].lower == "out";
+        let operand = match view.holds {
+            _ if view.nullable && !runs_out => Operand::Null,
+            Holds::Number | Holds::Flag => Operand::Number("0".to_owned()),
+            Holds::Text | Holds::Time => Operand::Text(String::new()),
+        };
+        let condition = Condition { column, operator: Operator::Equal, operand, year: false };
+        self.draft.filters.push(Filter { item, condition, negated: None });
+        self.draft.settled.push(negation);
+    }
+
+    /// `in stock`: some of what the column counts, where no number follows.
+    fn is_within(&self, at: usize, column: ColumnRef) -> bool {
+        let view = self.schema.column(column);
+        let first = self.item(at).from;
+        let says_in = first > 0 && self.reading.tokens[first - 1].lower == "in";
+        let compared = matches!(self.what(at + 1), Some(What::Number(_) | What::Cue(Cue::Compare(..) | Cue::Between)));
+        says_in && !compared && view.holds == Holds::Number && !view.is_key
+    }
+
+    /// `top 3 rated products`.
+    fn follows_top(&self, at: usize) -> bool {
+        let top = at > 0 && matches!(self.item(at - 1).what, What::Cue(Cue::Top(_)));
+        top && self.reading.tokens[self.item(at).from].is_past()
+    }
+
+    pub(super) fn order(&mut self, column: ColumnRef) {
+        let function = self.pending.functions.pop().or_else(|| {
+            let scale = self.pending.superlative.take()?;
+            self.draft.direction.get_or_insert(scale.up);
+            None
+        });
+        self.pending.count = None;
+        self.draft.orders.push(function.map_or(Measure::Column(column), |f| Measure::Aggregate(f, column)));
+    }
+
+    /// `the highest age`: the value itself where it is asked for, else the row that has it.
+    pub(super) fn extreme(&mut self, at: usize, column: ColumnRef, scale: Scale) {
+        let asks = self.item(at).head && self.asks_extreme(at);
+        if scale.is_length() && self.schema.column(column).holds == Holds::Text {
+            if asks {
+                self.ask(at, Expression::Column(column));
+            }
+            self.best_by(Measure::Length(column), scale.up);
+            return;
+        }
+        // What the word measures is not what the column holds: `the heaviest price`.
+        self.draft.unmet += usize::from(!scale.of.is_empty());
+        let asks = asks && self.draft.limit.is_none();
+        let of_groups = at > 0 && self.is_of_groups(at - 1);
+        // The highest of several averages itself needs a query over groups.
+        self.draft.unmet += usize::from(asks && of_groups);
+        if asks && !of_groups {
+            self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
+            self.aggregated(at, column);
+        } else if let Some(function) = self.pending.functions.pop() {
+            // `best and worst rated` asks for both.
+            self.draft.unmet += usize::from(!of_groups && matches!(function, Function::Max | Function::Min));
+            self.best_by(Measure::Aggregate(function, column), scale.up);
+        } else {
+            self.best_by(Measure::Column(column), scale.up);
+        }
+    }
+
+    /// Whether an extreme value is asked for itself: not if its owner was already mentioned (`which author has the
+    /// highest`), unless by a word of mathematics.
+    pub(super) fn asks_extreme(&self, at: usize) -> bool {
+        let begin = (0..at).rev().find(|i| {
+            matches!(self.item(*i).what, What::Cue(Cue::Request))
+                && self.reading.tokens[self.item(*i).from].kind == Kind::Break
+        });
+        // The owner of `the highest product price` may follow.
+        let qualified =
+            at > 0 && matches!(self.item(at - 1).what, What::Table(table) if self.names_column_of(at - 1, table));
+        let before = begin.unwrap_or(0)..at - usize::from(qualified);
+        let formal = |word: &str| matches!(word, "maximum" | "minimum" | "max" | "min");
+        let said = self.reading.items[before].iter().any(|item| matches!(item.what, What::Table(_) | What::Column(_)));
+        let word = self.item(at).from.checked_sub(1).map(|i| self.reading.tokens[i].lower.as_str()).unwrap_or_default();
+        // `the best rated product` is a product.
+        let rates = self.reading.tokens[self.item(at).from].is_past();
+        !rates && (!said || formal(word) || !self.draft.keys.is_empty())
+    }
+
+    pub(super) fn aggregated(&mut self, at: usize, column: ColumnRef) {
+        self.pending.count = None;
+        let functions = std::mem::take(&mut self.pending.functions);
+        for function in &functions {
+            self.ask(at, Expression::Aggregate(*function, column));
+        }
+        self.aggregated = Some((at, functions));
+    }
+
+    /// Whether the item in brackets repeats the one before.
+    fn repeats(&self, at: usize, column: ColumnRef) -> bool {
+        let opens = at.checked_sub(1).is_some_and(|before| self.reading.tokens[self.item(before).from].text == "(");
+        opens && at > 1 && self.resolver.column(at - 2) == Some(column)
+    }
+
+    /// `the cities and their population`: the cities are asked for, too.
+    fn whose(&mut self, at: usize) {
+        let before = self.item(at).from.checked_sub(1).map(|before| self.reading.tokens[before].lower.as_str());
+        let possessive = before.is_some_and(|word| matches!(word, "their" | "its" | "his" | "her"));
+        let is_first = self.draft.asked.is_empty() && self.draft.counted.is_empty();
+        let named = self.draft.named.iter().find(|named| named.head && named.negated.is_none()).copied();
+        let Some(named) = named.filter(|_| possessive && is_first && self.item(at).head) else { return };
+        for label in &self.schema.tables[named.table].labels {
+            self.ask(named.item, Expression::Column(ColumnRef { table: named.table, column: *label }));
+        }
+    }
+
+    /// `the average price and cost` is the average of both.
+    fn continues_aggregate(&self, at: usize, column: ColumnRef) -> Option<Vec<Function>> {
+        let (item, functions) = self.aggregated.as_ref()?;
+        let view = self.schema.column(column);
+        let is_list = |what: &What| matches!(what, What::Cue(Cue::And | Cue::Comma));
+        let joined = *item + 1 < at && self.reading.items[item + 1..at].iter().all(|item| is_list(&item.what));
+        // Nothing but the conjunction may stand between.
+        let near = self.item(at).from <= self.item(*item).to + (at - item - 1) + 1;
+        (joined && near && view.holds == Holds::Number && !view.is_key).then(|| functions.clone())
+    }
+
+    pub(super) fn counted_column(&mut self, at: usize, column: ColumnRef) {
+        let view = self.schema.column(column);
+        let distinct = std::mem::take(&mut self.pending.distinct);
+        if view.holds == Holds::Number && !view.is_key && !distinct {
+            self.ask(at, Expression::Column(column));
+        } else if view.is_key && !distinct {
+            let head = self.item(at).head;
+            self.draft.counted.push(Counted { item: at, table: Some(column.table), distinct, head });
+        } else {
+            self.ask(at, Expression::CountDistinct(column));
+        }
+    }
+
+    /// `the number of different names and colours` counts both.
+    pub(super) fn continues_count(&self, at: usize) -> bool {
+        let Some(last) = self.draft.asked.last() else { return false };
+        let and = self.reading.items[last.item + 1..at]
+            .iter()
+            .all(|item| matches!(item.what, What::Cue(Cue::And | Cue::Distinct)));
+        let different = (0..last.item).rev().take(2).any(|i| matches!(self.item(i).what, What::Cue(Cue::Distinct)));
+        and && different && matches!(last.expression, Expression::CountDistinct(_))
+    }
+
+    pub(super) fn ask(&mut self, item: usize, expression: Expression) {
+        let head = self.item(item).head;
+        self.draft.asked.push(Asked { item, head, expression });
+    }
+}

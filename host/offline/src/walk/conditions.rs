@@ -1,0 +1,158 @@
+//! Conditions: a cell, a number, a text or a date, and the column that it is compared with.
+
+use super::Walk;
+use crate::cues::{Cue, Part};
+use crate::draft::Filter;
+use crate::items::What;
+use crate::query::{Condition, Expression, Function, LogicalQuery, Operand, Operator};
+use crate::schema::{ColumnRef, Holds};
+
+impl Walk<'_> {
+    pub(super) fn filter(&mut self, item: usize, column: ColumnRef, operator: Operator, operand: Operand) {
+        let number = |operand: &Operand| matches!(operand, Operand::Number(number) if number.len() == 4);
+        let years = match &operand {
+            Operand::Range(low, high) => number(low) && number(high),
+            one => number(one),
+        };
+        let year = self.schema.column(column).holds == Holds::Time && years;
+        let negated = self.pending.not;
+        self.draft.filters.push(Filter { item, condition: Condition { column, operator, operand, year }, negated });
+        self.pending.compare = None;
+        self.pending.compared = None;
+        self.pending.superlative = None;
+    }
+
+    pub(super) fn compare_with(
+        &mut self,
+        at: usize,
+        left: ColumnRef,
+        operator: Operator,
+        function: Function,
+        of: ColumnRef,
+    ) {
+        let select = vec![Expression::Aggregate(function, of)];
+        self.pending.functions.clear();
+        self.filter(at, left, operator, Operand::Query(Box::new(LogicalQuery { select, ..LogicalQuery::default() })));
+    }
+
+    /// The column just before, words such as `is` and cues such as `not` between; it is then a condition's and not asked for.
+    pub(super) fn before(&mut self, at: usize) -> Option<ColumnRef> {
+        let between = |what: &What| {
+            matches!(
+                what,
+                What::Cue(
+                    Cue::Compare(..)
+                        | Cue::Not
+                        | Cue::Or
+                        | Cue::Like(_)
+                        | Cue::Trigger
+                        | Cue::Between
+                        | Cue::Both
+                        | Cue::Superlative(_)
+                )
+            )
+        };
+        let mut back = at;
+        while back > 0 && between(&self.item(back - 1).what) {
+            back -= 1;
+        }
+        let previous = back.checked_sub(1)?;
+        if !matches!(self.item(previous).what, What::Column(_)) {
+            return None;
+        }
+        let column = self.resolver.column(previous)?;
+        // What is asked for stays so, unless it touches the condition.
+        let near = self.item(at).from <= self.item(previous).to + 2;
+        if near || !self.item(previous).head {
+            self.draft.asked.retain(|asked| asked.item != previous);
+        }
+        Some(column)
+    }
+
+    pub(super) fn before_compare(&mut self, at: usize) -> Option<ColumnRef> {
+        let compare = (0..at).rev().find(|i| matches!(self.item(*i).what, What::Cue(Cue::Compare(..))))?;
+        self.before(compare)
+    }
+
+    pub(super) fn cell(&mut self, at: usize) {
+        let before = at.checked_sub(1).filter(|i| matches!(self.item(*i).what, What::Column(_)));
+        let Some(cell) = self.resolver.cell(at) else { return };
+        let column = cell.column;
+        let fits = before.is_some_and(|previous| self.resolver.column(previous) == Some(column));
+        if fits {
+            self.before(at);
+        } else if let Some(next) = self.reading.items.get(at + 1)
+            && matches!(next.what, What::Column(_))
+            && next.from <= self.item(at).to + 1
+            && self.resolver.column(at + 1) == Some(column)
+        {
+            // `the Spanish language`: the column after the cell only explains it.
+            self.used[at + 1] = true;
+        }
+        self.pending.like = None;
+        let compared = self.pending.compare.map_or(Operator::Equal, |(operator, _)| operator);
+        // `cheaper than the kettle` compares with what a cell's row holds.
+        self.draft.unmet += usize::from(!matches!(compared, Operator::Equal | Operator::NotEqual));
+        let differs = self.pending.not.is_some() != (compared == Operator::NotEqual);
+        let operator = if differs { Operator::NotEqual } else { Operator::Equal };
+        self.filter(at, column, operator, Operand::Text(cell.text));
+    }
+
+    /// Whether no column stands before the number or its comparison.
+    pub(super) fn before_is_free(&self, at: usize) -> bool {
+        let previous = (0..at)
+            .rev()
+            .find(|i| !matches!(self.item(*i).what, What::Cue(Cue::Compare(..) | Cue::Not | Cue::Between)));
+        let Some(previous) = previous else { return true };
+        let near = self.item(at).from <= self.item(previous).to + 4;
+        !(near && matches!(self.item(previous).what, What::Column(_)))
+    }
+
+    pub(super) fn text(&mut self, at: usize, text: String) {
+        let column = self.before(at).or_else(|| self.after(at)).or_else(|| self.resolver.label(at));
+        let Some(column) = column else {
+            self.draft.loose.push(at);
+            return;
+        };
+        let like = self.pending.like.take();
+        let pattern = match like {
+            Some(Part::Within) => format!("%{text}%"),
+            Some(Part::Beginning) => format!("{text}%"),
+            Some(Part::End) => format!("%{text}"),
+            None => text,
+        };
+        let operator = if like.is_some() { Operator::Like } else { Operator::Equal };
+        let operator = if self.pending.not.is_some() { operator.negated() } else { operator };
+        if like.is_none() {
+            self.draft.loose.push(at);
+        }
+        self.filter(at, column, operator, Operand::Text(pattern));
+    }
+
+    /// `has 'x' in its title`: the column after.
+    pub(super) fn after(&mut self, at: usize) -> Option<ColumnRef> {
+        let next = self.reading.items.get(at + 1)?;
+        let next_is = if matches!(next.what, What::Cue(Cue::Trigger)) { at + 2 } else { at + 1 };
+        if !matches!(self.what(next_is)?, What::Column(_)) || self.item(next_is).from > self.item(at).to + 3 {
+            return None;
+        }
+        self.used[next_is] = true;
+        self.resolver.column(next_is)
+    }
+
+    pub(super) fn date(&mut self, at: usize, date: String) {
+        if self.pending.between {
+            self.range(at, Operand::Text(date));
+            return;
+        }
+        let operator = self.pending.compare.map_or(Operator::Equal, |(operator, _)| operator);
+        let operator = match operator {
+            Operator::Equal if self.pending.not.is_some() => Operator::NotEqual,
+            other => other,
+        };
+        match self.before(at).or_else(|| self.resolver.time(at)) {
+            Some(column) => self.filter(at, column, operator, Operand::Text(date)),
+            None => self.draft.loose.push(at),
+        }
+    }
+}

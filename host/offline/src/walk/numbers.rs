@@ -1,0 +1,120 @@
+//! Numbers: a comparison of a column, a count of rows that groups must have, a year, a limit.
+
+use super::Walk;
+use crate::cues::Cue;
+use crate::draft::Measure;
+use crate::items::{Item, What};
+use crate::query::{Operand, Operator};
+use crate::schema::{ColumnRef, Holds};
+
+impl Walk<'_> {
+    pub(super) fn number(&mut self, at: usize, number: String) {
+        if matches!(self.what(at + 1), Some(What::Cue(Cue::Superlative(_) | Cue::MostRows(_) | Cue::Frequent(_)))) {
+            self.draft.limit = number.parse().ok();
+            return;
+        }
+        let more = match self.what(at + 1) {
+            Some(What::Cue(Cue::OrMore(operator))) => Some(*operator),
+            _ => None,
+        };
+        let scale = self.pending.compare.map(|(_, scale)| scale);
+        let operator = more.or(self.pending.compare.map(|(operator, _)| operator));
+        let next = at + 1 + usize::from(more.is_some());
+        if self.pending.between {
+            self.range(at, Operand::Number(number));
+            return;
+        }
+        let compared = self.pending.compared;
+        if compared.is_none() && self.before_is_free(at) {
+            let near = self.reading.items.get(next).is_some_and(|item| item.from <= self.item(at).to + 3);
+            match self.what(next) {
+                Some(What::Table(table)) if near && operator.is_some() => {
+                    let (table, operator) = (*table, operator.unwrap_or(Operator::Equal));
+                    self.draft.having = Some((Measure::Rows(Some(table)), operator, number));
+                    self.pending.compare = None;
+                    return;
+                }
+                Some(What::Column(_)) if near => {
+                    if let Some(column) = self.resolver.column(next)
+                        && self.schema.column(column).holds != Holds::Time
+                    {
+                        self.used[next] = true;
+                        self.filter(at, column, operator.unwrap_or(Operator::Equal), Operand::Number(number));
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let year = (is_year(&number) && operator.is_none()).then(|| self.year(at)).flatten();
+        let left = compared
+            .or(year)
+            .or_else(|| self.before(at))
+            .or_else(|| scale.filter(|s| !s.of.is_empty()).and_then(|s| Some(self.resolver.measured(at, s)?.0)))
+            .or_else(|| self.alternative(at))
+            .or_else(|| is_year(&number).then(|| self.resolver.time(at)).flatten());
+        match left {
+            Some(column) => self.filter(at, column, operator.unwrap_or(Operator::Equal), Operand::Number(number)),
+            None => self.times(at, operator, number),
+        }
+    }
+
+    /// For a year right after a column that holds none (`June 2021`): the column of years.
+    pub(super) fn year(&self, at: usize) -> Option<ColumnRef> {
+        let previous = self.resolver.column(at.checked_sub(1)?).or_else(|| Some(self.resolver.cell(at - 1)?.column))?;
+        let of_time = self.schema.time(previous.table).filter(|column| *column != previous);
+        of_time.filter(|_| {
+            self.schema.column(previous).holds == Holds::Text && self.schema.column(previous).required != ["year"]
+        })
+    }
+
+    /// `32 or 33`, `more than 32 but less than 40`: the column of the condition before.
+    pub(super) fn alternative(&self, at: usize) -> Option<ColumnRef> {
+        let last = self.draft.filters.last()?;
+        let number = matches!(last.condition.operand, Operand::Number(_));
+        let only = |item: &Item| match item.what {
+            What::Cue(Cue::Or | Cue::And | Cue::Comma | Cue::Both) => true,
+            What::Cue(Cue::Compare(_, scale)) => number && scale.of.is_empty(),
+            _ => false,
+        };
+        self.reading.items[last.item + 1..at].iter().all(only).then_some(last.condition.column)
+    }
+
+    /// `more than once`, `at least 3 times`.
+    pub(super) fn times(&mut self, at: usize, operator: Option<Operator>, number: String) {
+        let token = &self.reading.tokens[self.item(at).from];
+        let next = self.reading.tokens.get(self.item(at).to).map(|token| token.lower.as_str());
+        match operator {
+            Some(operator) if token.text != token.lower || next == Some("times") => {
+                self.draft.having = Some((Measure::Rows(None), operator, number));
+                self.pending.compare = None;
+            }
+            _ => self.draft.loose.push(at),
+        }
+    }
+
+    pub(super) fn range(&mut self, at: usize, operand: Operand) {
+        let Some(low) = self.pending.low.take() else {
+            self.pending.low = Some(operand);
+            return;
+        };
+        self.pending.between = false;
+        let between = (0..at).rev().find(|i| matches!(self.item(*i).what, What::Cue(Cue::Between)));
+        let after = at + 1;
+        let column = between
+            .and_then(|cue| self.before(cue))
+            .or_else(|| matches!(operand, Operand::Number(_)).then(|| self.resolver.column(after)).flatten())
+            .or_else(|| self.resolver.time(at));
+        match column {
+            Some(column) => {
+                self.filter(at, column, Operator::Between, Operand::Range(Box::new(low), Box::new(operand)))
+            }
+            None => self.draft.loose.push(at),
+        }
+    }
+}
+
+/// Whether a number may be a year.
+fn is_year(number: &str) -> bool {
+    number.len() == 4 && number.parse::<u32>().is_ok_and(|year| (1500..2200).contains(&year))
+}

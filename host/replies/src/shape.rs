@@ -1,0 +1,170 @@
+//! Extracts the SQL, the document or the word that a call expects from the text of a reply.
+//!
+//! Every provider that reads free text uses [`parse`], so that the same rules hold for all endpoints. The text is untrusted: its size, its
+//! nesting and the work for one reply are bounded.
+
+mod choice;
+mod confidence;
+mod document;
+mod json;
+mod prose;
+mod sql;
+mod yaml;
+
+use std::sync::Arc;
+
+use syrch_core::ports::{LlmError, Shape};
+use syrch_core::text::clip;
+use syrch_core::{Json, Limits};
+use syrch_schema::{Patterns, Schema, SchemaError};
+
+/// Bytes of a malformed reply that the error shows.
+const BEGINNING: usize = 200;
+
+/// Checks that replies of this shape can be checked. Providers call it before they send a request, so that no reply is paid for in vain.
+///
+/// # Errors
+/// [`LlmError::Unsupported`] for an unknown shape, a malformed or too expensive schema, or an empty choice.
+pub fn accept(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
+    match shape {
+        Shape::Text | Shape::Sql => Ok(()),
+        Shape::Json(schema) => schema_of(schema, limits).map(|_| ()),
+        Shape::Yaml(keys) if keys.is_empty() => Err(LlmError::Unsupported("a mapping without keys".into())),
+        Shape::Choice(words) if words.iter().all(|word| word.trim().is_empty()) => {
+            Err(LlmError::Unsupported("a choice without words".into()))
+        }
+        Shape::Yaml(_) | Shape::Choice(_) => Ok(()),
+        Shape::Vectors => Err(LlmError::Unsupported("embeddings".into())),
+        Shape::Other(name) => Err(LlmError::Unsupported(format!("the shape `{name}`"))),
+    }
+}
+
+/// Compiles the schema of the shape on a thread that may block, so that [`accept`] and [`parse`] find it in the cache. Providers call it
+/// before either.
+///
+/// # Errors
+/// [`LlmError::Unsupported`] for a malformed or too expensive schema.
+pub async fn prepare(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
+    match shape {
+        Shape::Json(schema) => {
+            Schema::prepare(schema, Patterns::Bounded, limits).await.map(|_| ()).map_err(unsupported)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn schema_of(text: &str, limits: &Limits) -> Result<Arc<Schema>, LlmError> {
+    Schema::of(text, Patterns::Bounded, limits).map_err(unsupported)
+}
+
+fn unsupported(error: SchemaError) -> LlmError {
+    LlmError::Unsupported(format!("the JSON schema: {error}"))
+}
+
+/// The value of the shape in a reply: `{"sql": …, "confidence": number or null}` for [`Shape::Sql`], the document for
+/// [`Shape::Json`], the mapping as JSON for [`Shape::Yaml`], the word as the request spells it for [`Shape::Choice`], nothing for
+/// [`Shape::Text`].
+///
+/// # Errors
+/// [`LlmError::Malformed`] with the beginning of the reply if it has no such value, [`LlmError::TooLarge`] over the limits, and the errors
+/// of [`accept`].
+pub fn parse(text: &str, shape: &Shape, limits: &Limits) -> Result<Option<Json>, LlmError> {
+    accept(shape, limits)?;
+    if text.len() > limits.reply_bytes {
+        return Err(LlmError::TooLarge);
+    }
+    let found = match shape {
+        Shape::Text => return Ok(None),
+        Shape::Sql => sql::parse(text, limits),
+        Shape::Json(schema) => json::parse(text, schema, limits)?,
+        Shape::Yaml(keys) => yaml::parse(text, keys, limits),
+        Shape::Choice(words) => choice::parse(text, words),
+        Shape::Vectors | Shape::Other(_) => return Err(malformed(text)),
+    };
+    found.map_or_else(|| Err(malformed(text)), |json| Ok(Some(json)))
+}
+
+/// The error for a reply without the expected shape.
+fn malformed(text: &str) -> LlmError {
+    let text = text.trim();
+    LlmError::Malformed(if text.is_empty() { "(empty)".into() } else { clip(text, BEGINNING).to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SAMPLES: [&str; 6] = [
+        "<think>With two tables…</think>Here you are:\n```sql\nSELECT \"näme\" FROM t WHERE a = 'x;y'\n```\n**Confidence:** 95%",
+        "With pleasure: {\"sql\": \"SELECT 1\", \"confidence\": 0.5}",
+        "```json\n{\"n\": 1, \"list\": [1, {\"x\": null}]}\n```",
+        "SELECT a\nFROM t\n\nThis counts nothing.",
+        "```yaml\nn: 1\nlist: [a, b]\n```",
+        "The answer is: B",
+    ];
+
+    fn shapes() -> Vec<Shape> {
+        vec![
+            Shape::Text,
+            Shape::Sql,
+            Shape::Json(r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}"#.into()),
+            Shape::Yaml(vec!["n".into(), "list".into()]),
+            Shape::Choice(vec!["A".into(), "B".into()]),
+        ]
+    }
+
+    fn is_honest(result: &Result<Option<Json>, LlmError>, shape: &Shape) -> bool {
+        match result {
+            Ok(None) => matches!(shape, Shape::Text),
+            Ok(Some(json)) => serde_json::from_str::<serde_json::Value>(json).is_ok(),
+            Err(error) => matches!(error, LlmError::Malformed(_)),
+        }
+    }
+
+    #[test]
+    fn every_prefix_is_read_or_malformed() {
+        for sample in SAMPLES {
+            for end in (0..=sample.len()).filter(|end| sample.is_char_boundary(*end)) {
+                for shape in shapes() {
+                    let result = parse(&sample[..end], &shape, &Limits::default());
+                    assert!(is_honest(&result, &shape), "{:?} of {shape:?}: {result:?}", &sample[..end]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_shapes_and_oversized_replies_are_refused() {
+        let other = parse("x", &Shape::Other("xml".into()), &Limits::default());
+        assert!(matches!(other, Err(LlmError::Unsupported(_))));
+        assert!(matches!(accept(&Shape::Choice(vec![" ".into()]), &Limits::default()), Err(LlmError::Unsupported(_))));
+        let small = Limits { reply_bytes: 3, ..Limits::default() };
+        assert_eq!(parse("abcd", &Shape::Text, &small), Err(LlmError::TooLarge));
+        assert_eq!(parse(" ", &Shape::Sql, &Limits::default()), Err(LlmError::Malformed("(empty)".into())));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn nothing_panics(text in "(?s).{0,300}") {
+            for shape in shapes() {
+                prop_assert!(is_honest(&parse(&text, &shape, &Limits::default()), &shape));
+            }
+        }
+
+        #[test]
+        fn nothing_panics_on_what_replies_are_made_of(parts in prop::collection::vec(prop::sample::select(vec![
+            "```", "```sql\n", "\n", "SELECT ", "WITH a AS (", "FROM t", "'", "\"", ";", ")", "{", "}", "[", "]", "\"sql\":", ",",
+            "confidence", ":", "0.7", "%", "<think>", "</think>", "n: 1", "list:", " - ", "Answer: ", "B", "A", "é", "--", "/*", "*/", "(",
+            ". ", "-", "`",
+        ]), 0..40)) {
+            let text = parts.concat();
+            for shape in shapes() {
+                prop_assert!(is_honest(&parse(&text, &shape, &Limits::default()), &shape));
+            }
+        }
+    }
+}

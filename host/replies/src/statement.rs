@@ -1,0 +1,343 @@
+//! SQL in prose: where a statement begins and ends, and whether it is one.
+//!
+//! This distinguishes statements from prose only; whether a statement may run is decided by the executor's guard.
+
+use std::ops::Range;
+
+use sqlparser::ast::Statement;
+use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::parser::Parser;
+use syrch_core::Limits;
+
+/// Bytes parsed for one reply, all attempts together.
+const PARSE_BYTES: usize = 1 << 20;
+/// Bytes that an attempt counts in addition to its own.
+const ATTEMPT_BYTES: usize = 256;
+/// Statements of one piece of code that are examined; if there are more, the last ones.
+const MAX_STATEMENTS: usize = 64;
+/// Words and operators of a statement that is parsed at most: a chain of operators is as deep as it is long.
+const MAX_WEIGHT: usize = 10_000;
+/// Places that are tried as the end of one statement.
+const MAX_CUTS: usize = 160;
+/// The parser's own limit of nesting.
+const RECURSION: usize = 200;
+
+/// The kind of a statement; a greater one is preferred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// A statement that parses and is no query.
+    Other,
+    /// A statement that does not parse.
+    Broken,
+    /// A query that parses.
+    Query,
+}
+
+/// The keyword at the beginning of the text, if it begins a query.
+pub(crate) fn keyword(text: &str) -> Option<&'static str> {
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+    let size = text.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let ends = !text[size..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    ["SELECT", "WITH", "VALUES"].into_iter().find(|word| ends && word.eq_ignore_ascii_case(&text[..size]))
+}
+
+/// Whether text that does not parse is still more likely a query than a sentence.
+pub(crate) fn looks_like_query(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().take(400).collect();
+    let is = |at: usize, word: &str| words.get(at).is_some_and(|w| w.eq_ignore_ascii_case(word));
+    match keyword(text) {
+        Some("SELECT") => {
+            let head = words.first().unwrap_or(&"").trim_start_matches('(');
+            let even = head.chars().all(char::is_uppercase) || head.chars().all(char::is_lowercase);
+            even && words.iter().any(|word| word.eq_ignore_ascii_case("FROM"))
+        }
+        Some("WITH") => {
+            let name = if is(1, "RECURSIVE") { 2 } else { 1 };
+            let is_name = words.get(name).is_some_and(|word| !word.ends_with([',', '.', ':', ';']));
+            let is_as = |at: usize| is(at, "AS") && words.get(at + 1).is_some_and(|word| word.starts_with('('));
+            is_name && is_as(name + 1)
+                || words.get(name).is_some_and(|word| word.contains('('))
+                    && words.iter().any(|word| word.eq_ignore_ascii_case("AS"))
+        }
+        _ => false,
+    }
+}
+
+/// Reads statements out of one reply, with a bound on the work for all of them.
+pub(crate) struct Reader {
+    sql_bytes: usize,
+    left: usize,
+}
+
+impl Reader {
+    /// A reader for one reply.
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self { sql_bytes: limits.sql_bytes, left: PARSE_BYTES }
+    }
+
+    /// The kind of the text, if it is exactly one statement of a common dialect.
+    pub(crate) fn standing(&mut self, sql: &str) -> Option<Standing> {
+        let dialects: [&dyn Dialect; 4] =
+            [&GenericDialect {}, &SQLiteDialect {}, &PostgreSqlDialect {}, &MySqlDialect {}];
+        if sql.len() > self.sql_bytes || weight(sql) > MAX_WEIGHT {
+            return None;
+        }
+        dialects.into_iter().find_map(|dialect| {
+            self.left = self.left.checked_sub(sql.len() + ATTEMPT_BYTES)?;
+            let parsed = Parser::new(dialect)
+                .with_recursion_limit(RECURSION)
+                .try_with_sql(sql)
+                .and_then(|mut parser| parser.parse_statements())
+                .ok()?;
+            match parsed.as_slice() {
+                [Statement::Query(_)] => Some(Standing::Query),
+                [_] => Some(Standing::Other),
+                _ => None,
+            }
+        })
+    }
+
+    /// The statements of a place with code, without the comments before each.
+    pub(crate) fn split(&self, text: &str, place: Range<usize>) -> Vec<Range<usize>> {
+        let mut parts = Vec::new();
+        let mut from = place.start;
+        for end in separators(&text[place.clone()]).into_iter().map(|at| place.start + at).chain([place.end]) {
+            let start = end - without_comments(&text[from..end]).len();
+            let size = text[start..end].trim_end().len();
+            if size > 0 {
+                parts.push(start..start + size);
+            }
+            from = (end + 1).min(place.end);
+        }
+        parts.drain(..parts.len().saturating_sub(MAX_STATEMENTS));
+        parts
+    }
+
+    /// The end of the longest query that begins at `start`, if there is one.
+    pub(crate) fn longest(&mut self, text: &str, start: usize) -> Option<usize> {
+        let region = self.region(text, start);
+        cuts(&text[start..region], text[..start].chars().next_back()).into_iter().find_map(|size| {
+            let sql = text[start..start + size].trim_end();
+            // A write that begins like a query is a statement, too: the guard refuses it with its name.
+            self.standing(sql).map(|_| start + sql.len())
+        })
+    }
+
+    /// Where a statement that does not parse most likely ends: at its semicolon or the end of its paragraph.
+    pub(crate) fn first_end(&self, text: &str, start: usize) -> usize {
+        let region = self.region(text, start);
+        let inside = &text[start..region];
+        let paragraph = blank_line(inside).unwrap_or(inside.len());
+        start + inside[..paragraph].trim_end().len()
+    }
+
+    /// The end of the text that may belong to a statement: its semicolon, or its greatest size.
+    fn region(&self, text: &str, start: usize) -> usize {
+        let inside = syrch_core::text::clip(&text[start..], self.sql_bytes);
+        start + separators(inside).first().copied().unwrap_or(inside.len())
+    }
+}
+
+/// About the number of words and operators outside quotes and comments: a bound on the depth to which a parser may recurse.
+#[must_use]
+pub fn weight(sql: &str) -> usize {
+    let mut in_word = false;
+    sql.bytes()
+        .filter(|byte| {
+            let is_letter = byte.is_ascii_alphabetic() || *byte == b'_';
+            let begins = is_letter && !in_word;
+            in_word = is_letter || in_word && byte.is_ascii_digit();
+            begins || b"+-*/%|&^<>=!~:[(".contains(byte)
+        })
+        .count()
+}
+
+/// The places of semicolons outside quotes and comments.
+fn separators(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    let past = |from: usize, end: &str| {
+        text.get(from..).and_then(|rest| rest.find(end)).map(|offset| from + offset + end.len())
+    };
+    while at < bytes.len() {
+        let next = match bytes[at] {
+            b';' => {
+                found.push(at);
+                Some(at + 1)
+            }
+            quote @ (b'\'' | b'"' | b'`') => {
+                bytes[at + 1..].iter().position(|byte| *byte == quote).map(|offset| at + 1 + offset + 1)
+            }
+            b'-' if bytes[at..].starts_with(b"--") => past(at, "\n"),
+            b'/' if bytes[at..].starts_with(b"/*") => past(at + 2, "*/"),
+            _ => Some(at + 1),
+        };
+        let Some(next) = next else { break };
+        at = next;
+    }
+    found
+}
+
+/// The text without white space and comments at its head.
+fn without_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let next = if rest.starts_with("--") {
+            rest.split_once('\n').map_or("", |(_, next)| next)
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.split_once("*/").map_or("", |(_, next)| next)
+        } else {
+            return rest;
+        };
+        rest = next.trim_start();
+    }
+}
+
+/// Where the first empty line begins.
+fn blank_line(text: &str) -> Option<usize> {
+    text.match_indices('\n').map(|(at, _)| at).find(|at| {
+        let rest = text[at + 1..].trim_start_matches([' ', '\t', '\r']);
+        rest.starts_with('\n')
+    })
+}
+
+/// Sizes at which a statement in prose may end, the longest first: ends of lines and of sentences, and the quote that `before`
+/// opened. A line that continues the SQL is never removed, since a part of a statement would mean something else.
+fn cuts(text: &str, before: Option<char>) -> Vec<usize> {
+    let quote = before.filter(|c| "`\"'".contains(*c));
+    let mut sizes = vec![text.len()];
+    for (at, c) in text.char_indices() {
+        let rest = &text[at + c.len_utf8()..];
+        let ends = match c {
+            '\n' => !continues(rest),
+            '.' => rest.is_empty() || rest.starts_with(char::is_whitespace) && !continues(rest),
+            _ => quote == Some(c),
+        };
+        if ends {
+            sizes.push(at);
+        }
+        if sizes.len() > MAX_CUTS {
+            break;
+        }
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes.reverse();
+    let (doubtful, mut sure): (Vec<_>, Vec<_>) = sizes.into_iter().partition(|size| ends_in_a_remark(&text[..*size]));
+    sure.extend(doubtful);
+    sure
+}
+
+/// Whether the last line is one capitalised word, such as `Done`: it would parse as an alias, but is more likely prose.
+fn ends_in_a_remark(text: &str) -> bool {
+    let Some((before, last)) = text.trim_end().rsplit_once('\n') else { return false };
+    let mut letters = last.trim().chars();
+    letters.next().is_some_and(char::is_uppercase)
+        && letters.clone().count() > 0
+        && letters.all(char::is_lowercase)
+        && !before.trim_end().ends_with([',', '(', '='])
+}
+
+/// Whether a text continues a statement.
+fn continues(text: &str) -> bool {
+    const WORDS: [&str; 34] = [
+        "from",
+        "where",
+        "group",
+        "order",
+        "having",
+        "limit",
+        "offset",
+        "join",
+        "left",
+        "right",
+        "inner",
+        "outer",
+        "full",
+        "cross",
+        "natural",
+        "on",
+        "using",
+        "and",
+        "or",
+        "not",
+        "union",
+        "except",
+        "intersect",
+        "select",
+        "case",
+        "when",
+        "then",
+        "else",
+        "end",
+        "between",
+        "in",
+        "as",
+        "window",
+        "with",
+    ];
+    let text = without_comments(syrch_core::text::clip(text, 256));
+    let word: String = text.chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_ascii_lowercase();
+    // Prose begins a sentence with a capital: `On the whole` ends a statement, `ON` and `on` do not.
+    let is_sentence =
+        text.starts_with(|c: char| c.is_ascii_uppercase()) && text[1..].starts_with(|c: char| c.is_ascii_lowercase());
+    text.starts_with([',', ')', '(', '+', '|', '=', '<', '>', '/', '%'])
+        || WORDS.contains(&word.as_str()) && !is_sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader() -> Reader {
+        Reader::new(&Limits::default())
+    }
+
+    #[test]
+    fn statements_are_distinguished() {
+        assert_eq!(reader().standing("SELECT [a b], `c` FROM \"order\""), Some(Standing::Query));
+        assert_eq!(reader().standing("VALUES (1), (2)"), Some(Standing::Query));
+        assert_eq!(reader().standing("DROP TABLE t"), Some(Standing::Other));
+        assert_eq!(reader().standing("SELECT 1; SELECT 2"), None);
+        assert_eq!(reader().standing("With pleasure"), None);
+        assert_eq!(reader().standing(&format!("SELECT 1{}", " + 1".repeat(11_000))), None);
+    }
+
+    #[test]
+    fn the_longest_chain_that_is_parsed_fits_a_small_stack() {
+        let chain = format!("SELECT 1{}", "+1".repeat(MAX_WEIGHT - 2));
+        let small = std::thread::Builder::new().stack_size(2 << 20);
+        let standing = small.spawn(move || reader().standing(&chain)).unwrap().join().unwrap();
+        assert_eq!(standing, Some(Standing::Query));
+    }
+
+    #[test]
+    fn semicolons_in_quotes_and_comments_separate_nothing() {
+        let text = "-- a;b\nSELECT ';', \"x;\" /* ; */ ; SELECT 2";
+        let parts: Vec<&str> = reader().split(text, 0..text.len()).into_iter().map(|part| &text[part]).collect();
+        assert_eq!(parts, ["SELECT ';', \"x;\" /* ; */", "SELECT 2"]);
+    }
+
+    #[test]
+    fn lines_that_continue_a_statement_are_not_removed() {
+        assert_eq!(reader().longest("SELECT a FROM t\nWHERE = 1", 0), None);
+        assert_eq!(reader().longest("SELECT a FROM t\nOn the whole, fine", 0), Some(15));
+    }
+
+    #[test]
+    fn a_remark_is_no_alias_but_a_name_on_its_own_line_stays() {
+        assert_eq!(reader().longest("SELECT a\nFROM t\n\nDone.", 0), Some(15));
+        let text = "SELECT\n  Name\nFROM\n  Customers";
+        assert_eq!(reader().longest(text, 0), Some(text.len()));
+    }
+
+    #[test]
+    fn queries_are_recognised_though_they_do_not_parse() {
+        assert!(looks_like_query("select a b c d from t"));
+        assert!(looks_like_query("WITH RECURSIVE a AS (SELECT"));
+        assert!(looks_like_query("WITH a(x, y) AS (SELECT"));
+        assert!(!looks_like_query("Select whatever from the list"));
+        assert!(!looks_like_query("With pleasure, as (you) wish"));
+    }
+}

@@ -1,0 +1,118 @@
+//! The question in words.
+
+use serde_json::Value as JsonValue;
+use syrch_plugin::prelude::*;
+use syrch_plugin::score::is_empty;
+use syrch_plugin::{prompt, text};
+
+const CATALOG: usize = 16_000;
+
+/// One question of the model's; none when it has none to give.
+pub(crate) fn by_model(
+    host: &impl ClarifierHost,
+    problem: &Problem,
+    catalog: &Catalog,
+    reported: &str,
+    worst: &Observation,
+) -> Option<String> {
+    let mut user = format!("Tables:\n{}\n{}", prompt::catalog(catalog, CATALOG), prompt::problem(problem));
+    user += &format!("The unclear part: {}\nWhat happened: {}\n", text::line(reported, 600), happened(worst));
+    for candidate in worst.candidates.iter().take(3) {
+        user += &format!("Tried ({:.2}): {}\n", candidate.sureness(), text::line(&candidate.sql, 600));
+    }
+    let instructions = "A search over a database could not tell what the user means. Ask the user one short question, in the user's \
+        language, whose answer would settle it. Write the question alone.";
+    let request = Ask::new(Purpose::Clarify).system(instructions).user(user).max_tokens(200).text();
+    let reply = host.complete(&request).ok()?;
+    let question = text::line(&reply.text, 400);
+    (!question.is_empty()).then_some(question)
+}
+
+/// A question by rule: it names what was not understood, and offers near names to choose from.
+pub(crate) fn by_rule(reported: &str, catalog: &Catalog, worst: &Observation) -> (String, Vec<String>) {
+    let reported = text::line(reported, 200);
+    let reason = reason(worst);
+    if let Some((term, choices)) = reason.as_deref().and_then(unmeasured) {
+        return (format!("By what is \"{term}\" measured?"), choices);
+    }
+    if let Some(name) = reason.as_deref().and_then(|reason| unknown_name(reason, catalog)) {
+        let choices = near(&name, catalog);
+        return (
+            format!("What do you mean by \"{name}\" in \"{reported}\"? The database has nothing of that name."),
+            choices,
+        );
+    }
+    let text = match reason {
+        Some(reason) => format!(
+            "I could not answer \"{reported}\" ({reason}). Can you say it in other words, or name the tables and columns that you mean?"
+        ),
+        None if is_empty(worst) => format!("Nothing fits \"{reported}\". Are all of its conditions as you mean them?"),
+        None => format!("I am not sure what \"{reported}\" asks for. Can you say it more exactly?"),
+    };
+    (text, Vec::new())
+}
+
+fn happened(worst: &Observation) -> String {
+    reason(worst).unwrap_or_else(|| {
+        if is_empty(worst) { "the result has no rows".to_owned() } else { "no statement could be trusted".to_owned() }
+    })
+}
+
+/// Why the task failed: the failure's own words, or what the solver left in its memo.
+fn reason(worst: &Observation) -> Option<String> {
+    let memo = || -> Option<String> {
+        let memo: JsonValue = serde_json::from_str(worst.memo.as_deref()?).ok()?;
+        memo.get("reason")?.as_str().map(str::to_owned)
+    };
+    let words = match &worst.ending {
+        Ending::Failed(failure) => memo().or_else(|| Some(failure.message.clone())),
+        Ending::Solved | Ending::Empty => None,
+        _ => memo(),
+    };
+    words.map(|words| text::line(&words, 300)).filter(|words| !words.is_empty())
+}
+
+/// What a provider without a model says it did not understand, else the first name in back quotes that the catalog lacks.
+fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
+    if let Some((_, words)) = reason.split_once("not understood: ") {
+        let words = words.split(';').next().unwrap_or_default().trim();
+        return (!words.is_empty()).then(|| words.to_owned());
+    }
+    let quoted = reason.split('`').skip(1).step_by(2);
+    let is_name = |name: &&str| !name.is_empty() && name.len() <= 64;
+    quoted.filter(is_name).find(|name| !names(catalog).any(|known| known.eq_ignore_ascii_case(name))).map(str::to_owned)
+}
+
+/// What a provider without a model says of a superlative that could mean several things: its words, and what it could be measured by.
+fn unmeasured(reason: &str) -> Option<(String, Vec<String>)> {
+    let (_, rest) = reason.split_once("no measure for: ")?;
+    let (term, choices) = rest.split_once(" (")?;
+    let choices = choices.split(')').next().unwrap_or_default();
+    Some((term.to_owned(), choices.split(", ").filter(|choice| !choice.is_empty()).map(str::to_owned).collect()))
+}
+
+fn names(catalog: &Catalog) -> impl Iterator<Item = &str> {
+    catalog.tables.iter().flat_map(|table| {
+        std::iter::once(table.name.as_str()).chain(table.columns.iter().map(|column| column.name.as_str()))
+    })
+}
+
+/// At most five names of the catalog that share a word with the wanted one, letter case and a plural's end aside.
+fn near(wanted: &str, catalog: &Catalog) -> Vec<String> {
+    let wanted = stems(wanted);
+    let mut found: Vec<String> = Vec::new();
+    for name in names(catalog) {
+        if found.len() < 5
+            && !found.iter().any(|known| known == name)
+            && stems(name).iter().any(|stem| wanted.contains(stem))
+        {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+fn stems(name: &str) -> Vec<String> {
+    let words = name.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.map(|word| word.trim_end_matches('s').to_owned()).filter(|word| word.chars().count() > 2).collect()
+}

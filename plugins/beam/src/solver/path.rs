@@ -1,0 +1,72 @@
+//! The path of one candidate table: its statements so far, and what came of them.
+
+use syrch_plugin::attempt::Chain;
+use syrch_plugin::brief::{Brief, feedback};
+use syrch_plugin::prelude::*;
+use syrch_plugin::text::{count32, line};
+
+use crate::solver::fit::Fit;
+use crate::solver::tables::Primary;
+
+/// A statement that ran and may be returned.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) candidate: Candidate,
+    pub(crate) fit: Fit,
+    /// Equal for equal multisets of rows.
+    pub(crate) fingerprint: String,
+    pub(crate) profile: Profile,
+}
+
+/// One candidate table under exploration.
+#[derive(Debug)]
+pub(crate) struct Path<'a> {
+    pub(crate) primary: Primary<'a>,
+    /// The attempts at a statement on the table.
+    pub(crate) chain: Chain,
+    /// The viable statement, which ends the path.
+    pub(crate) viable: Option<Found>,
+    /// The last statement that ran without a row.
+    pub(crate) empty: Option<Found>,
+    /// The first statement that was out of scope, and so did not run.
+    pub(crate) stray: Option<Candidate>,
+    /// Whether no further attempt is of use.
+    pub(crate) is_closed: bool,
+}
+
+impl<'a> Path<'a> {
+    pub(crate) fn new(primary: Primary<'a>, max_attempts: u32) -> Self {
+        Self { primary, chain: Chain::new(max_attempts), viable: None, empty: None, stray: None, is_closed: false }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.is_closed && self.viable.is_none() && self.chain.signals.attempts < self.chain.signals.max_attempts
+    }
+
+    /// The next request: a statement on the table, or a repair that carries all earlier ones of the path (syrch bug 13: feedback was
+    /// overwritten). `asked` is the number of requests before it, all paths together: with the statements that it is about taken off it
+    /// becomes the sample, so that a provider with a list of answers gives each of them once.
+    pub(crate) fn request(&self, brief: &Brief<'_>, dialect: &Dialect, asked: u32) -> Request {
+        let subjects: Vec<String> =
+            self.chain.tried.iter().map(|tried| tried.sql.clone()).filter(|sql| !sql.is_empty()).collect();
+        let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
+        let sample = asked.saturating_sub(count32(subjects.len()));
+        let user = format!("{}{}{}", brief.setting(), self.primary.reported(dialect), feedback(&self.chain.tried));
+        Ask::new(purpose).system(brief.instructions()).user(user).subjects(subjects).sample(sample).sql()
+    }
+
+    /// Whether the path has tried that statement before.
+    pub(crate) fn has(&self, sql: &str) -> bool {
+        self.chain.tried.iter().any(|tried| tried.sql == sql)
+    }
+
+    /// Why a statement does not belong to this path: it is not built on the path's table. What reads nothing but finished tasks is in
+    /// scope, as the materialized contexts of syrch 0.3.7 were.
+    pub(crate) fn out_of_scope(&self, facts: &Facts) -> Option<String> {
+        let reads_tasks_only = facts.tables.is_empty() && !facts.tasks.is_empty();
+        if reads_tasks_only || facts.tables.contains(&self.primary.table.name) {
+            return None;
+        }
+        Some(format!("it is not built on the table {}", line(&self.primary.table.name, 80)))
+    }
+}

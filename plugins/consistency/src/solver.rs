@@ -1,0 +1,102 @@
+//! What is asked for each sample, when there are enough, and what the votes say.
+
+use syrch_plugin::brief::{Brief, PromptSize};
+use syrch_plugin::draws::{Cluster, Draw, Pool, Sampler, Standing, Voter, elect, request};
+use syrch_plugin::prelude::*;
+use syrch_plugin::text::{clamp01, count, count32};
+
+use crate::{Consistency, Settings};
+
+impl SolverRole for Consistency {
+    fn solve(
+        &self,
+        host: &impl SolverHost,
+        problem: &Problem,
+        catalog: &Catalog,
+        task: &Task,
+        parents: &[Parent],
+    ) -> Result<Outcome, Failure> {
+        let size = PromptSize { catalog_bytes: self.settings.catalog_bytes, parent_rows: self.settings.parent_rows };
+        let brief = Brief::new(host, size, problem, catalog, task, parents);
+        let attempts = host.policy().max_attempts.max(1);
+        let is_chain = self.settings.repair && self.settings.agree == 1;
+        let most = if is_chain { self.settings.samples.min(attempts) } else { self.settings.samples };
+        elect(host, task, most, self.settings.overflow_rows, &mut Samples::new(&self.settings, attempts, most, brief))
+    }
+}
+
+/// The samples of one task.
+pub(crate) struct Samples<'a> {
+    settings: &'a Settings,
+    /// The most statements of a chain of repairs.
+    attempts: u32,
+    /// The most samples of the task.
+    most: u32,
+    brief: Brief<'a>,
+}
+
+impl<'a> Samples<'a> {
+    pub(crate) fn new(settings: &'a Settings, attempts: u32, most: u32, brief: Brief<'a>) -> Self {
+        Self { settings, attempts, most, brief }
+    }
+
+    /// The groups that vote; results without rows when there are no others.
+    fn clusters(&self, pool: &Pool) -> Vec<Cluster> {
+        let voting = pool.clusters(self.settings.empty_counts);
+        if voting.is_empty() { pool.clusters(true) } else { voting }
+    }
+
+    /// `(agreeing − 1 + w·claim) / (ran − 1 + w)`: the mean confidence that the model states for the members counts as `w` results beside
+    /// those of the other samples that ran. A single sample keeps its stated confidence.
+    fn confidence(&self, pool: &Pool, cluster: &Cluster) -> f64 {
+        let claims: Vec<f64> =
+            cluster.members.iter().filter_map(|number| pool.draw(*number)).map(|draw| self.claim(draw)).collect();
+        let agreeing = claims.len().max(1) as f64;
+        let weight = self.settings.claim_weight;
+        let claim = claims.iter().sum::<f64>() / agreeing;
+        clamp01((agreeing - 1.0 + weight * claim) / (f64::from(pool.ran().max(1)) - 1.0 + weight))
+    }
+
+    fn claim(&self, draw: &Draw) -> f64 {
+        draw.confidence.unwrap_or(self.settings.unstated)
+    }
+}
+
+impl Sampler for Samples<'_> {
+    fn request(&mut self, number: u32, pool: &Pool) -> Request {
+        let empty = self.settings.empty_counts;
+        let tried = if self.settings.repair { pool.tried_lately(empty, self.attempts) } else { Vec::new() };
+        let temperature = Some(self.settings.temperature).filter(|heat| self.settings.samples > 1 && *heat > 0.0);
+        request(&self.brief, &tried, number, temperature)
+    }
+
+    fn in_rounds(&self) -> bool {
+        self.settings.repair
+    }
+
+    fn missing(&self, pool: &Pool) -> u32 {
+        let ended = count32(pool.draws().len());
+        let left = self.most.saturating_sub(ended);
+        if self.settings.agree == 0 {
+            return left;
+        }
+        let largest = pool.clusters(self.settings.empty_counts).first().map_or(0, |cluster| cluster.members.len());
+        self.settings.agree.saturating_sub(count32(largest)).min(left)
+    }
+
+    fn shorten(&mut self) -> bool {
+        self.brief.shorten()
+    }
+}
+
+impl Voter for Samples<'_> {
+    fn standings(&self, pool: &Pool) -> Vec<Standing> {
+        let ran = count(u64::from(pool.ran()), "result");
+        let standing = |cluster: Cluster| Standing {
+            confidence: self.confidence(pool, &cluster),
+            reason: format!("{} of {ran}", cluster.members.len()),
+            cluster,
+        };
+        self.clusters(pool).into_iter().map(standing).collect()
+    }
+}

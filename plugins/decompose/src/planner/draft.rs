@@ -1,0 +1,177 @@
+//! A plan under construction: what the model wrote, checked, with ids that every part of the host accepts.
+
+use std::collections::BTreeMap;
+
+use syrch_plugin::replies::{JoinKey, Subtask};
+
+/// One task of the plan.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) expected: Option<String>,
+    pub(crate) is_atomic: bool,
+    pub(crate) depends_on: Vec<String>,
+}
+
+/// Tasks in the order in which they came, and how their results join. Dependencies are known, named once and without circles.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Draft {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) keys: Vec<JoinKey>,
+}
+
+impl Draft {
+    /// Checks a model's plan and takes its first `most` subtasks; what depended on a subtask that is cut off goes without it.
+    /// The error is for the model.
+    pub(crate) fn of(mut subtasks: Vec<Subtask>, most: usize) -> Result<Self, String> {
+        check_names(&subtasks)?;
+        subtasks.truncate(most.max(1));
+        let ids = safe_ids(&subtasks);
+        let keys =
+            subtasks.iter().flat_map(|subtask| &subtask.join_keys).filter_map(|key| renamed(key, &ids)).collect();
+        let node = |subtask: &Subtask| Node {
+            id: ids[&subtask.id].clone(),
+            text: subtask.description.clone(),
+            expected: subtask.expected_output.clone(),
+            is_atomic: subtask.is_atomic,
+            depends_on: subtask.depends_on.iter().filter_map(|id| ids.get(id)).cloned().collect(),
+        };
+        let draft = Self { nodes: subtasks.iter().map(node).collect(), keys };
+        match draft.circle() {
+            Some(circle) => Err(format!("these subtasks depend on each other in a circle: {}", circle.join(", "))),
+            None => Ok(draft),
+        }
+    }
+
+    /// Tasks that no other task depends on.
+    pub(crate) fn leaves(&self) -> Vec<String> {
+        let is_needed = |id: &String| self.nodes.iter().any(|node| node.depends_on.contains(id));
+        self.nodes.iter().map(|node| node.id.clone()).filter(|id| !is_needed(id)).collect()
+    }
+
+    /// What is left after taking away, again and again, every task whose dependencies are all gone; none when nothing is.
+    fn circle(&self) -> Option<Vec<String>> {
+        let mut left: Vec<&Node> = self.nodes.iter().collect();
+        loop {
+            let before = left.len();
+            let waiting: Vec<String> = left.iter().map(|node| node.id.clone()).collect();
+            left.retain(|node| node.depends_on.iter().any(|id| waiting.contains(id)));
+            if left.is_empty() {
+                return None;
+            }
+            if left.len() == before {
+                return Some(waiting);
+            }
+        }
+    }
+}
+
+fn check_names(subtasks: &[Subtask]) -> Result<(), String> {
+    for (index, subtask) in subtasks.iter().enumerate() {
+        if subtasks[..index].iter().any(|earlier| earlier.id == subtask.id) {
+            return Err(format!("the id `{}` is used twice", subtask.id));
+        }
+        let known = |id: &&String| !subtasks.iter().any(|other| other.id == **id);
+        if let Some(unknown) = subtask.depends_on.iter().find(known) {
+            return Err(format!("`{}` depends on `{unknown}`, which is not a subtask", subtask.id));
+        }
+    }
+    Ok(())
+}
+
+/// The model's names, each with an id of our own that differs from all others even where letter case and punctuation do not count.
+fn safe_ids(subtasks: &[Subtask]) -> BTreeMap<String, String> {
+    let mut taken: Vec<String> = Vec::new();
+    let mut ids = BTreeMap::new();
+    for subtask in subtasks {
+        let id = unused(if is_safe(&subtask.id) { &subtask.id } else { "T" }, &taken);
+        taken.push(id.clone());
+        ids.insert(subtask.id.clone(), id);
+    }
+    ids
+}
+
+fn is_safe(id: &str) -> bool {
+    id.len() <= 16 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+/// `wanted`, or `wanted2`, `wanted3` … when it is taken.
+pub(crate) fn unused(wanted: &str, taken: &[String]) -> String {
+    let is_free = |id: &str| taken.iter().all(|other| folded(other) != folded(id));
+    if is_free(wanted) {
+        return wanted.to_owned();
+    }
+    // One of the first `taken.len() + 1` numbers is free.
+    (2..=taken.len() + 2).map(|number| format!("{wanted}{number}")).find(|id| is_free(id)).unwrap_or_default()
+}
+
+// Results stand in FROM by names made of their ids, where case and punctuation do not distinguish names.
+fn folded(id: &str) -> String {
+    id.to_ascii_lowercase().replace(['.', '-'], "_")
+}
+
+fn renamed(key: &JoinKey, ids: &BTreeMap<String, String>) -> Option<JoinKey> {
+    let (left, right) = (ids.get(&key.left)?, ids.get(&key.right)?);
+    (left != right).then(|| JoinKey { left: left.clone(), right: right.clone(), ..key.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syrch_plugin::replies::JoinHow;
+
+    fn subtask(id: &str, depends_on: &[&str]) -> Subtask {
+        Subtask {
+            id: id.to_owned(),
+            description: format!("find {id}"),
+            depends_on: depends_on.iter().map(|id| (*id).to_owned()).collect(),
+            is_atomic: true,
+            expected_output: None,
+            join_keys: Vec::new(),
+        }
+    }
+
+    fn wrong(subtasks: &[(&str, &[&str])]) -> String {
+        Draft::of(subtasks.iter().map(|(id, on)| subtask(id, on)).collect(), 6).unwrap_err()
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        assert_eq!(wrong(&[("A", &[]), ("A", &[])]), "the id `A` is used twice");
+        assert_eq!(wrong(&[("A", &["X"])]), "`A` depends on `X`, which is not a subtask");
+        assert_eq!(wrong(&[("A", &["A"])]), "these subtasks depend on each other in a circle: A");
+        assert_eq!(
+            wrong(&[("A", &[]), ("B", &["C", "A"]), ("C", &["B"])]),
+            "these subtasks depend on each other in a circle: B, C"
+        );
+    }
+
+    // syrch 0.1.2, bug 25: a plan that refers to its seventh subtask crashed.
+    #[test]
+    fn what_is_cut_off_is_no_dependency() {
+        let plan = vec![subtask("A", &["C"]), subtask("B", &["A"]), subtask("C", &[])];
+        let draft = Draft::of(plan, 2).unwrap();
+        assert_eq!(draft.nodes.len(), 2);
+        assert!(draft.nodes[0].depends_on.is_empty());
+        assert_eq!(draft.leaves(), ["B"]);
+    }
+
+    #[test]
+    fn odd_and_nearly_equal_ids_become_safe_ones() {
+        let mut plan =
+            vec![subtask("Top customers!", &[]), subtask("a-b", &["Top customers!"]), subtask("A_B", &["a-b"])];
+        plan[2].join_keys = vec![JoinKey {
+            left: "A_B".into(),
+            left_col: "x".into(),
+            right: "Top customers!".into(),
+            right_col: "y".into(),
+            how: JoinHow::Inner,
+        }];
+        let draft = Draft::of(plan, 6).unwrap();
+        let ids: Vec<&str> = draft.nodes.iter().map(|node| node.id.as_str()).collect();
+        assert_eq!(ids, ["T", "a-b", "A_B2"]);
+        assert_eq!(draft.nodes[2].depends_on, ["a-b"]);
+        assert_eq!((draft.keys[0].left.as_str(), draft.keys[0].right.as_str()), ("A_B2", "T"));
+    }
+}

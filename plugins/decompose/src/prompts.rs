@@ -1,0 +1,64 @@
+//! The prompts for plans.
+
+use syrch_plugin::prelude::*;
+use syrch_plugin::{prompt, replies, text};
+
+use crate::Settings;
+
+/// A request for the plan of the whole question. `wrong` is the earlier plan and what is the matter with it.
+pub(crate) fn plan(
+    problem: &Problem,
+    catalog: &Catalog,
+    settings: &Settings,
+    max_depth: u32,
+    wrong: Option<&(String, String)>,
+) -> Request {
+    let mut user = format!("{}\n{}", tables(catalog, settings), prompt::problem(problem));
+    if let Some((plan, problem)) = wrong {
+        user += &format!(
+            "\nYour earlier plan cannot be used: {problem}.\nThe earlier plan:\n{}\nWrite the whole plan again.\n",
+            text::clip(plan, 8000)
+        );
+    }
+    request(settings, max_depth, user)
+}
+
+/// A request for the plan of one subtask, for which the whole question is only the setting.
+pub(crate) fn subplan(
+    problem: &Problem,
+    catalog: &Catalog,
+    settings: &Settings,
+    max_depth: u32,
+    task: &str,
+) -> Request {
+    let user = format!(
+        "{}\nThe whole question, for context only:\n{}\nDivide this subtask of it, and only this one: {task}\n",
+        tables(catalog, settings),
+        prompt::problem(problem)
+    );
+    request(settings, max_depth, user)
+}
+
+fn request(settings: &Settings, max_depth: u32, user: String) -> Request {
+    Ask::new(Purpose::Plan).system(instructions(settings, max_depth)).user(user).json(&replies::plan_schema())
+}
+
+fn tables(catalog: &Catalog, settings: &Settings) -> String {
+    let text = prompt::catalog(catalog, settings.catalog_bytes as usize);
+    format!("Tables of the {} database:\n{text}", catalog.dialect.name())
+}
+
+fn instructions(settings: &Settings, max_depth: u32) -> String {
+    format!(
+        "You plan how to answer a question over an SQL database. Divide it into subtasks that together answer it and do not overlap.\n\
+         - A subtask is atomic when one SELECT statement can do it. When one statement can answer the whole question, give one atomic subtask.\n\
+         - At most {} subtasks. Subtasks that are not atomic are divided again, at most {max_depth} levels deep.\n\
+         - `depends_on` names the subtasks whose results a subtask reads; they can stand in its FROM. No circles, and only ids of this plan.\n\
+         - When several subtasks are left that nothing depends on, say with `join_keys` by which columns of their results they join.\n\
+         - `expected_output` says which columns and how many rows the result should have.\n\
+         Answer with JSON alone, in this form:\n\
+         {{\"subtasks\":[{{\"id\":\"A\",\"description\":\"…\",\"depends_on\":[],\"is_atomic\":true,\"expected_output\":\"…\",\
+         \"join_keys\":[{{\"left\":\"B\",\"left_col\":\"customer_id\",\"right\":\"A\",\"right_col\":\"id\",\"how\":\"inner\"}}]}}]}}",
+        settings.subtasks
+    )
+}

@@ -1,0 +1,15 @@
+//! What the user may set.
+
+syrch_plugin::settings! {
+    /// How far a question is taken apart.
+    pub struct Settings {
+        /// The most subtasks of one plan; later ones are cut off.
+        subtasks: u32 = 6, 1 ..= 16;
+        /// Tasks of the whole graph, the final one included.
+        tasks: u32 = 12, 1 ..= 16;
+        /// Bytes of a prompt that the catalog may fill.
+        catalog_bytes: u32 = 48_000, 500 ..= 200_000;
+        /// Whether to try the whole question as one task when the plan failed.
+        fallback: bool = true;
+    }
+}

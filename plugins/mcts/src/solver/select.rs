@@ -1,0 +1,59 @@
+//! The way down the tree: UCT among children that can still be expanded somewhere.
+
+use serde_json::{Value as JsonValue, json};
+use syrch_plugin::dice::Dice;
+
+use crate::solver::tree::{ROOT, Tree, level};
+
+/// What a model still does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Able {
+    /// Whether it draws afresh.
+    pub(crate) draws: bool,
+    /// Whether it repairs and revises.
+    pub(crate) repairs: bool,
+}
+
+/// The node to expand, and the log of the path to it; none if the whole tree is full.
+pub(crate) fn select(tree: &Tree<'_>, able: Able, dice: &mut Dice) -> Option<(usize, JsonValue)> {
+    let mut at = ROOT;
+    let mut steps = Vec::new();
+    while !is_expandable(tree, able, at) {
+        let open: Vec<usize> =
+            tree.nodes[at].children.iter().copied().filter(|child| is_open(tree, able, *child)).collect();
+        if open.is_empty() {
+            return None;
+        }
+        let (parent_visits, _) = tree.visits_and_mean(at);
+        let scores: Vec<f64> = open.iter().map(|child| uct(tree, *child, parent_visits)).collect();
+        let highest = scores.iter().copied().map(level).fold(f64::NEG_INFINITY, f64::max);
+        let best: Vec<usize> = (0..open.len()).filter(|index| level(scores[*index]) >= highest).collect();
+        let chosen = best[dice.one_of(best.len())];
+        at = open[chosen];
+        let reported = |index: usize| json!({ "id": tree.nodes[open[index]].candidate.id, "uct": scores[index] });
+        steps.push(json!({ "among": (0..open.len()).map(reported).collect::<Vec<_>>(), "tied": best.len() }));
+    }
+    Some((at, JsonValue::Array(steps)))
+}
+
+/// `mean + c·√(ln N / n)`, where the parent has `N` visits and the child `n`.
+fn uct(tree: &Tree<'_>, place: usize, parent_visits: usize) -> f64 {
+    let (visits, mean) = tree.visits_and_mean(place);
+    let ratio = (parent_visits.max(1) as f64).ln() / visits.max(1) as f64;
+    mean + tree.settings.exploration * ratio.sqrt()
+}
+
+/// Whether the node may have one more child. A model that does not repair leaves nothing but draws, so that the width binds them no more.
+fn is_expandable(tree: &Tree<'_>, able: Able, place: usize) -> bool {
+    let node = &tree.nodes[place];
+    let has_room = node.children.len() < tree.settings.width as usize;
+    if place == ROOT {
+        return able.draws && (has_room || !able.repairs);
+    }
+    able.repairs && has_room && !node.is_settled && node.depth < tree.settings.depth
+}
+
+/// Whether the node or one below it may be expanded.
+fn is_open(tree: &Tree<'_>, able: Able, place: usize) -> bool {
+    is_expandable(tree, able, place) || tree.nodes[place].children.iter().any(|child| is_open(tree, able, *child))
+}

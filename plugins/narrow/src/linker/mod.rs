@@ -1,0 +1,74 @@
+//! Finds the tables and columns that a question needs, and narrows the catalog to them.
+
+pub(crate) mod cells;
+pub(crate) mod fit;
+pub(crate) mod fuse;
+pub(crate) mod joins;
+pub(crate) mod keywords;
+pub(crate) mod phrases;
+pub(crate) mod places;
+pub(crate) mod retrievers;
+
+use serde_json::json;
+use syrch_plugin::prelude::*;
+use syrch_plugin::prompt;
+use syrch_plugin::text::count;
+
+use crate::Narrow;
+use crate::linker::fuse::{firsts, fuse};
+use crate::linker::joins::Joins;
+use crate::linker::phrases::Phrases;
+use crate::linker::places::Places;
+use crate::linker::retrievers::Found;
+
+impl LinkerRole for Narrow {
+    fn link(&self, host: &impl LinkerHost, problem: &Problem, catalog: &Catalog) -> Result<Linked, Failure> {
+        let fits = prompt::catalog(catalog, usize::MAX).len() <= self.settings.catalog_bytes as usize;
+        if fits && self.settings.hints == 0 {
+            return Ok(Linked { tables: Vec::new(), hints: Vec::new() });
+        }
+        let mut phrases = Phrases::of(problem);
+        if self.settings.keywords && !fits {
+            phrases.add_keywords(keywords::of(host, problem)?);
+        }
+        let found = self.found(host, &phrases, &Places::new(catalog), fits);
+        let tables = if fits { Vec::new() } else { self.narrowed(host, catalog, &found) };
+        Ok(Linked { hints: found.hints(self.settings.hints as usize, &tables), tables })
+    }
+}
+
+impl Narrow {
+    /// What all retrievers find. For a catalog that fits, only hints.
+    fn found(&self, host: &impl LinkerHost, phrases: &Phrases, places: &Places, fits: bool) -> Found {
+        let mut found = if fits { Found::default() } else { retrievers::look(host, &self.settings, phrases, places) };
+        if self.settings.hints > 0 || self.settings.notes > 0.0 {
+            retrievers::look_at_notes(host, &self.settings, phrases, places, &mut found);
+        }
+        if self.settings.hints > 0 || self.settings.values > 0.0 {
+            cells::look(host, &self.settings, phrases, places, &mut found);
+        }
+        found
+    }
+
+    /// The selected tables, best first; none when nothing at all was found, since the first tables that fit are no better than all.
+    fn narrowed(&self, host: &impl LinkerHost, catalog: &Catalog, found: &Found) -> Vec<Relevant> {
+        let mut tables = fuse(&found.tables, self.settings.smoothing);
+        if tables.is_empty() {
+            host.note(Level::Warn, "nothing in the catalog fits the question: it stays whole");
+            return Vec::new();
+        }
+        let joins = Joins::new(catalog);
+        joins.spread(&mut tables, self.settings.neighbours);
+        let least = self.settings.least * tables.first().map_or(0.0, |best| best.score);
+        let sure = firsts(&found.tables);
+        tables.retain(|table| table.score >= least || sure.contains(&table.key));
+        let order = joins.closed(&tables, self.settings.closure as usize, &sure);
+        let columns = fuse(&found.columns, self.settings.smoothing);
+        let selected = fit::fit(catalog, &joins, &order, &columns, &self.settings);
+        host.note(Level::Info, &format!("kept {} of {}", selected.len(), count(catalog.tables.len() as u64, "table")));
+        let shown: Vec<_> =
+            selected.iter().map(|table| json!({ "table": table.table, "reason": table.reason })).collect();
+        host.event(None, "narrowed", &json!({ "of": catalog.tables.len(), "kept": shown }));
+        selected
+    }
+}

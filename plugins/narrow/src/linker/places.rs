@@ -1,0 +1,41 @@
+//! Tables and columns by number: hits name them, and everything later counts them.
+
+use std::collections::BTreeMap;
+
+use syrch_plugin::prelude::*;
+
+/// Tables of a catalog, and their columns, by their names in lower case.
+pub(crate) struct Places {
+    tables: BTreeMap<String, usize>,
+    columns: BTreeMap<(usize, String), usize>,
+}
+
+impl Places {
+    pub(crate) fn new(catalog: &Catalog) -> Self {
+        let mut places = Self { tables: BTreeMap::new(), columns: BTreeMap::new() };
+        for (number, table) in catalog.tables.iter().enumerate() {
+            // The host finds the first table of a name too.
+            let number = *places.tables.entry(table.name.to_lowercase()).or_insert(number);
+            for (at, column) in table.columns.iter().enumerate() {
+                places.columns.entry((number, column.name.to_lowercase())).or_insert(at);
+            }
+        }
+        places
+    }
+
+    pub(crate) fn table(&self, name: &str) -> Option<usize> {
+        self.tables.get(&name.to_lowercase()).copied()
+    }
+
+    /// The table that a hit names.
+    pub(crate) fn table_of(&self, hit: &Hit) -> Option<usize> {
+        self.table(hit.table.as_deref()?)
+    }
+
+    /// The column that a hit names, with its table.
+    pub(crate) fn column_of(&self, hit: &Hit) -> Option<(usize, usize)> {
+        let table = self.table_of(hit)?;
+        let column = self.columns.get(&(table, hit.column.as_deref()?.to_lowercase()))?;
+        Some((table, *column))
+    }
+}

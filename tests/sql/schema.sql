@@ -1,0 +1,11 @@
+CREATE TABLE customers(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, city TEXT);
+CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), total REAL, ordered_on TEXT);
+CREATE TABLE events(id INTEGER PRIMARY KEY, payload TEXT);
+CREATE TABLE "order"("group" TEXT);
+CREATE INDEX order_customer ON orders(customer_id);
+CREATE VIEW order_totals AS SELECT customer_id, sum(total) AS total FROM orders GROUP BY customer_id;
+INSERT INTO customers(name, city) VALUES ('Ada', 'Vienna'), ('Bo', NULL), ('Åsa', 'Graz'), ('Dee', 'Vienna');
+INSERT INTO orders(customer_id, total, ordered_on) VALUES (1, 10.5, '2024-01-05'), (1, 30, '2024-02-29'), (2, 22, '2023-12-31'), (4, 7.25, '2024-06-01');
+INSERT INTO events(payload) VALUES ('{"kind": "login", "tags": ["a", "b"]}'), ('{"kind": "logout", "tags": []}');
+INSERT INTO "order" VALUES ('x');
+ANALYZE;
