@@ -167,6 +167,7 @@ async fn an_endpoint_is_a_plain_url() {
         assert_eq!(posted(wrong), None, "{wrong}");
     }
     let headers = vec![("a b".to_owned(), SecretString::from("secret"))];
-    let error = Otlp::open(&OtlpSettings { headers, ..settings("http://a") }).unwrap_err();
-    assert_eq!(error.to_string(), "the OTLP header `a b` cannot be sent");
+    let open = |endpoint: &str| Otlp::open(&OtlpSettings { headers: headers.clone(), ..settings(endpoint) });
+    assert_eq!(open("https://a").unwrap_err().to_string(), "the OTLP header `a b` cannot be sent");
+    assert!(open("http://a").unwrap_err().to_string().contains("would go over plain http to `a`"));
 }
