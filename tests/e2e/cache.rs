@@ -265,7 +265,7 @@ fn a_damaged_file_is_set_aside_and_reported() {
 #[test]
 fn what_is_cached_is_shown_and_cleared() {
     let (place, endpoint) = (Place::new(), counting());
-    assert!(place.cached(&["stats"]).stdout.contains("all  0 entries, 0 bytes"), "{}", place.cached(&["stats"]).all());
+    assert!(place.cached(&["stats"]).stdout.contains("all   0 entries, 0 bytes"), "{}", place.cached(&["stats"]).all());
     place.ask(&endpoint, &[]);
     let stats = || place.cached(&["stats", "--format", "json"]).document(0);
     let before = stats();
@@ -274,7 +274,7 @@ fn what_is_cached_is_shown_and_cleared() {
     assert!(before["path"].as_str().unwrap().ends_with("answers/cache.sqlite") && file.exists(), "{before}");
     assert!(before["file_bytes"].as_u64().unwrap() > before["kept"]["all"]["bytes"].as_u64().unwrap(), "{before}");
     let text = place.cached(&["stats"]).stdout;
-    assert!(text.contains("on disk") && text.contains("llm  2 entries"), "{text}");
+    assert!(text.contains("on disk") && text.contains("llm   2 entries"), "{text}");
 
     let cleared = place.cached(&["clear", "sql", "--format", "json"]).document(0);
     assert_eq!(

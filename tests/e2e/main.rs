@@ -21,6 +21,7 @@ mod crates;
 mod doctor;
 mod endpoint;
 mod eval;
+mod files_of_rows;
 mod grid;
 mod linking;
 mod logging;

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -16,20 +16,29 @@ const BLOCKS: u64 = 4_096;
 /// The number of bytes of a block, and of each read.
 const BLOCK: u64 = 64 << 10;
 
-/// The digest of a file and of those beside it that hold a part of its content; `beside` has what follows the file's name in theirs. It blocks.
+/// The digest of files and of those beside them that hold a part of their content; `beside` has what follows a file's name in theirs. Of several
+/// files their names count, too. It blocks.
 ///
 /// Of a file of more than 1 GiB only 4,096 blocks are read. The first block of a SQLite file counts its changes, so that a change is noticed
 /// that shows in no other block. In WAL mode this count need not change: a change that kept the size of a large file, and that is not in the
 /// write-ahead log any more, is then noticed only where one of the blocks shows it.
 ///
 /// # Errors
-/// When a file cannot be read.
-pub fn content_digest(path: &Path, beside: &[&str]) -> io::Result<String> {
+/// When there is no file, and when one cannot be read.
+pub fn content_digest(paths: &[PathBuf], beside: &[&str]) -> io::Result<String> {
+    if paths.is_empty() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
     let mut hasher = Sha256::new();
-    take(path, &mut hasher)?;
-    for beside in beside.iter().map(|ending| appended(path, ending)) {
-        if std::fs::metadata(&beside).is_ok_and(|file| file.len() > 0) {
-            take(&beside, &mut hasher)?;
+    for path in paths {
+        if let (Some(name), true) = (path.file_name(), paths.len() > 1) {
+            hasher.update(name.as_encoded_bytes());
+        }
+        take(path, &mut hasher)?;
+        for beside in beside.iter().map(|ending| appended(path, ending)) {
+            if std::fs::metadata(&beside).is_ok_and(|file| file.len() > 0) {
+                take(&beside, &mut hasher)?;
+            }
         }
     }
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
@@ -80,7 +89,7 @@ mod tests {
         let at = |name: &str, text: &[u8]| {
             let path = scratch.path().join(name);
             std::fs::write(&path, text).unwrap();
-            content_digest(&path, &["-wal"]).unwrap()
+            content_digest(&[path.clone()], &["-wal"]).unwrap()
         };
         let one = at("a", &[7; 200_000]);
         assert_eq!(one, at("b", &[7; 200_000]));
@@ -88,10 +97,10 @@ mod tests {
         changed[150_000] = 8;
         assert_ne!(one, at("b", &changed));
         at("a-wal", b"more");
-        assert_ne!(content_digest(&scratch.path().join("a"), &["-wal"]).unwrap(), one);
+        assert_ne!(content_digest(&[scratch.path().join("a")], &["-wal"]).unwrap(), one);
         at("a-wal", b"");
-        assert_eq!(content_digest(&scratch.path().join("a"), &["-wal"]).unwrap(), one);
-        assert!(content_digest(&scratch.path().join("none"), &[]).is_err());
+        assert_eq!(content_digest(&[scratch.path().join("a")], &["-wal"]).unwrap(), one);
+        assert!(content_digest(&[scratch.path().join("none")], &[]).is_err());
     }
 
     /// A file with holes takes no space.
@@ -100,9 +109,9 @@ mod tests {
         let scratch = syrch_kit::scratch();
         let path = scratch.path().join("large");
         File::create(&path).unwrap().set_len(WHOLE + 5).unwrap();
-        let one = content_digest(&path, &["-wal"]).unwrap();
+        let one = content_digest(&[path.clone()], &["-wal"]).unwrap();
         File::options().write(true).open(&path).unwrap().set_len(WHOLE + 6).unwrap();
-        assert_ne!(content_digest(&path, &["-wal"]).unwrap(), one);
+        assert_ne!(content_digest(&[path.clone()], &["-wal"]).unwrap(), one);
     }
 
     #[test]
@@ -113,10 +122,10 @@ mod tests {
         // As many bytes over as are lost when the step between two blocks is rounded before it is multiplied.
         let size = BLOCK + (WHOLE / (BLOCKS - 1) + 1) * (BLOCKS - 1) - 1;
         file.set_len(size).unwrap();
-        let zeros = content_digest(&path, &["-wal"]).unwrap();
+        let zeros = content_digest(&[path.clone()], &["-wal"]).unwrap();
         file.seek(SeekFrom::Start(size - 1)).unwrap();
         file.write_all(&[1]).unwrap();
-        assert_ne!(content_digest(&path, &["-wal"]).unwrap(), zeros);
+        assert_ne!(content_digest(&[path.clone()], &["-wal"]).unwrap(), zeros);
         assert_eq!((begin(size, 0), begin(size, BLOCKS - 1)), (0, size - BLOCK));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use futures::future::BoxFuture;
@@ -14,9 +15,11 @@ use syrch_grade::suite::{Engines, Suite};
 use syrch_postgres::{PostgresConfig, PostgresDatabase};
 use syrch_sqlite::{Journal, SqliteConfig, SqliteDatabase};
 use syrch_sqlite_copies::{VariantConfig, VariantError, literals, make_variant};
+use syrch_tabular::TabularConfig;
 
 use crate::Error;
 use crate::content_digest::content_digest;
+use crate::imports::{ImportProgress, ImportSettings};
 use crate::settings::ServerSettings;
 
 /// What is known of an engine.
@@ -75,15 +78,21 @@ pub struct ServerReport {
 /// What is known of an engine whose databases are files.
 #[derive(Debug)]
 pub struct FileEntry {
-    /// What its files end with, without the dot; new files get the first.
+    /// What its files end with, without the dot; new files get the first. A suite's database may be named without it.
     pub endings: &'static [&'static str],
+    /// Whether a path is that of one of its databases, whatever it ends with.
+    claims: fn(&Path) -> bool,
+    /// The files that a path names.
+    sources: fn(&Path) -> Vec<PathBuf>,
+    /// What the database at a path is called.
+    name: fn(&Path) -> String,
     /// What the engine appends to a database's file name to name the files that it keeps beside it.
     pub beside: &'static [&'static str],
     /// Of those, the files that hold a part of the database's content.
     pub content: &'static [&'static str],
     /// The command that may save the content of a damaged file, with `FILE` for its path.
     pub rescue: Option<&'static str>,
-    /// How a file is stored, and what `doctor` should warn of. It reads the file's header and the sizes of the files beside it.
+    /// How the files of a path are stored, and what `doctor` should warn of. It reads headers and sizes.
     pub condition: fn(&Path) -> Condition,
     /// Makes a changed copy of a database, which `suite fuzz` needs; `None` where the engine cannot.
     pub copy: Option<MakeCopy>,
@@ -130,13 +139,15 @@ pub(crate) struct OpenDatabase {
     pub(crate) limits: Limits,
     /// What clients of servers use besides the address.
     pub(crate) servers: ServerSettings,
+    /// How files of rows are read.
+    pub(crate) imports: ImportSettings,
 }
 
 /// Opens a database and reads its catalog. It is never created and never written.
 type Open = fn(OpenDatabase) -> BoxFuture<'static, Result<Arc<dyn Database>, DatabaseError>>;
 
 /// The engines. A path that ends like none of their files is the first one's.
-static TABLE: [Entry; 2] = [
+static TABLE: [Entry; 3] = [
     Entry {
         name: "sqlite",
         summary: "a SQLite file",
@@ -146,6 +157,9 @@ static TABLE: [Entry; 2] = [
         telemetry: "sqlite",
         files: Some(FileEntry {
             endings: &["sqlite", "db", "sqlite3", "db3"],
+            claims: |_| false,
+            sources: |path| vec![path.to_owned()],
+            name: |path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             beside: &["-wal", "-shm", "-journal"],
             content: &["-wal"],
             rescue: Some("sqlite3 FILE .recover"),
@@ -156,14 +170,30 @@ static TABLE: [Entry; 2] = [
         open: |OpenDatabase { url, tables, limits, .. }| {
             Box::pin(async move {
                 let config = SqliteConfig { tables, limits, ..SqliteConfig::new(url.path()) };
-                let opened = tokio::task::spawn_blocking(move || SqliteDatabase::open(config)).await;
-                let failed = |_| {
-                    let reason = "the thread that opens it failed".to_owned();
-                    Err(DatabaseError::Unavailable { path: url.to_string(), reason })
-                };
-                Ok(Arc::new(opened.unwrap_or_else(failed)?) as Arc<dyn Database>)
+                opened(&url, move || SqliteDatabase::open(config)).await
             })
         },
+    },
+    Entry {
+        name: "files",
+        summary: "files of rows (.csv, .tsv, .jsonl, .parquet), a folder or a pattern of them",
+        takes: "a CSV, TSV, JSON Lines or Parquet file, a folder or a pattern of them",
+        schemes: &["files"],
+        dialect: Some(Dialect::Sqlite),
+        telemetry: "sqlite",
+        files: Some(FileEntry {
+            endings: &[],
+            claims: syrch_tabular::is_tabular,
+            sources: syrch_tabular::sources,
+            name: syrch_tabular::name,
+            beside: &[],
+            content: &[],
+            rescue: None,
+            condition: tabular_condition,
+            copy: None,
+        }),
+        server: None,
+        open: |database| Box::pin(open_tabular(database)),
     },
     Entry {
         name: "postgres",
@@ -189,9 +219,49 @@ static TABLE: [Entry; 2] = [
     },
 ];
 
+/// Opens a database by work that blocks.
+async fn opened(
+    url: &DatabaseUrl,
+    open: impl FnOnce() -> Result<SqliteDatabase, DatabaseError> + Send + 'static,
+) -> Result<Arc<dyn Database>, DatabaseError> {
+    let opened = tokio::task::spawn_blocking(open).await;
+    let failed = |_| {
+        let reason = "the thread that opens it failed".to_owned();
+        Err(DatabaseError::Unavailable { path: url.to_string(), reason })
+    };
+    Ok(Arc::new(opened.unwrap_or_else(failed)?))
+}
+
+/// Ends the reading of files when whoever waits for the database has left.
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+async fn open_tabular(database: OpenDatabase) -> Result<Arc<dyn Database>, DatabaseError> {
+    let OpenDatabase { url, tables, limits, imports, .. } = database;
+    let ImportSettings { folder, retained, retained_bytes, caps, progress } = imports;
+    let progress = progress.map(|ImportProgress(progress)| progress);
+    let (path, name) = (url.path(), database_name(&url));
+    let config = TabularConfig { path, name, tables, limits, caps, folder, retained_bytes, retained, progress };
+    let cancelled = CancelOnDrop(Arc::default());
+    let seen = Arc::clone(&cancelled.0);
+    opened(&url, move || syrch_tabular::open(&config, &seen)).await
+}
+
+fn tabular_condition(path: &Path) -> Condition {
+    let sizes = syrch_tabular::sources(path).into_iter().filter_map(|file| Some(std::fs::metadata(file).ok()?.len()));
+    let (count, bytes) = sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));
+    let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    Condition { detail: format!("{files} of {} KiB", u64::div_ceil(bytes, 1024)), fix: None }
+}
+
 /// How `psql` would connect to an address. What follows the scheme is that of a URL, pairs such as `host=localhost dbname=shop`, or the name of a
 /// database.
-fn postgres_config(OpenDatabase { url, tables, limits, servers }: OpenDatabase) -> PostgresConfig {
+fn postgres_config(OpenDatabase { url, tables, limits, servers, .. }: OpenDatabase) -> PostgresConfig {
     let rest = url.rest();
     let given = if rest.starts_with("//") { format!("postgres:{rest}") } else { rest.to_owned() };
     let is_named = servers.named.as_deref().map(DatabaseUrl::parse).as_ref() == Some(&url);
@@ -270,8 +340,8 @@ impl Executor {
     fn of_path(path: &Path) -> Result<Self, Error> {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         let mut engines = Self::all().filter_map(|executor| Some((executor, executor.files()?)));
-        let fits =
-            Self::all().find(|executor| executor.files().is_some_and(|files| files.endings.contains(&ending.as_str())));
+        let is_own = |files: &FileEntry| files.endings.contains(&ending.as_str()) || (files.claims)(path);
+        let fits = Self::all().find(|executor| executor.files().is_some_and(is_own));
         fits.or_else(|| engines.next().map(|(executor, _)| executor))
             .ok_or_else(|| Error::Config("no executor reads files; name a database by its URL".to_owned()))
     }
@@ -365,10 +435,14 @@ pub fn database_path(url: &DatabaseUrl) -> Option<PathBuf> {
 #[must_use]
 pub fn database_files(url: &DatabaseUrl) -> Vec<PathBuf> {
     let (Some(path), Ok(executor)) = (database_path(url), Executor::of(url)) else { return Vec::new() };
-    // The engine finds its files beside the file itself, not beside a link to it.
-    let real = path.canonicalize().unwrap_or(path);
-    let beside = executor.files().into_iter().flat_map(|files| files.beside).map(|ending| appended(&real, ending));
-    std::iter::once(real.clone()).chain(beside).collect()
+    let Some(files) = executor.files() else { return Vec::new() };
+    let with_beside = |path: PathBuf| {
+        // The engine finds its files beside the file itself, not beside a link to it.
+        let real = path.canonicalize().unwrap_or(path);
+        let beside = files.beside.iter().map(|ending| appended(&real, ending)).collect::<Vec<_>>();
+        std::iter::once(real).chain(beside)
+    };
+    (files.sources)(&path).into_iter().flat_map(with_beside).collect()
 }
 
 /// What follows a database's name in the names of its files, of all engines: the empty text for the file itself, and `-wal` and the like.
@@ -391,9 +465,13 @@ pub fn is_database_file(path: &Path) -> bool {
 /// What a database is called: its file's name without the ending, or the last part of a server's address before the parameters.
 #[must_use]
 pub fn database_name(url: &DatabaseUrl) -> String {
+    let files = Executor::of(url).ok().and_then(Executor::files);
+    if let Some(files) = files.filter(|files| files.endings.is_empty()) {
+        return (files.name)(&url.path());
+    }
     let shown = url.to_string();
     let rest = shown.split(['?', '#']).next().unwrap_or_default();
-    if Executor::of(url).is_ok_and(|executor| executor.files().is_none()) {
+    if files.is_none() && Executor::of(url).is_ok() {
         // Pairs such as `host=localhost dbname=shop`.
         if !url.rest().starts_with("//") && rest.contains('=') {
             let name = rest.split([':', ' ']).find_map(|pair| pair.strip_prefix("dbname="));
@@ -431,7 +509,7 @@ pub fn suite_databases(suite: &Suite, given: Option<&DatabaseUrl>) -> Result<BTr
 #[must_use]
 pub fn file_digest(url: &DatabaseUrl) -> Option<io::Result<String>> {
     let files = Executor::of(url).ok()?.files()?;
-    Some(content_digest(&database_path(url)?, files.content))
+    Some(content_digest(&(files.sources)(&database_path(url)?), files.content))
 }
 
 pub(crate) fn appended(path: &Path, ending: &str) -> PathBuf {

@@ -74,7 +74,8 @@
 //! # Where the rest is
 //! The names that most programs need are at the root. The others are in modules named after their content: [`settings`], [`report`],
 //! [`strategies`], [`plugins`], [`databases`], [`models`], [`own`] (databases and models of the program), [`knowledge`] (notes, examples and
-//! indexes), [`cache`], [`batch`], [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the crate
+//! indexes), [`cache`],
+//! [`imports`] (files of rows), [`batch`], [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the crate
 //! `syrch-grading`.
 
 mod answer;
@@ -93,6 +94,7 @@ mod executors;
 mod given_up;
 mod ground;
 mod host;
+pub mod imports;
 #[doc(hidden)]
 pub mod internal;
 pub mod knowledge;

@@ -57,8 +57,14 @@ fn no_roles() -> Error {
 }
 
 fn of_settings(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {
-    let Settings { tables, limits, servers, .. } = settings;
-    OpenDatabase { url, tables: tables.clone(), limits: limits.clone(), servers: servers.clone() }
+    let Settings { tables, limits, servers, imports, .. } = settings;
+    OpenDatabase {
+        url,
+        tables: tables.clone(),
+        limits: limits.clone(),
+        servers: servers.clone(),
+        imports: imports.clone(),
+    }
 }
 
 /// The cache of the settings; none when nothing is to be kept. Nothing is opened before it is asked.

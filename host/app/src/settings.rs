@@ -15,6 +15,7 @@ use syrch_journal::RowRetention;
 use syrch_runtime::CompileSettings;
 use syrch_simulated::SimulatedKnobs;
 
+use crate::imports::ImportSettings;
 use crate::own::{OwnDatabase, OwnModel};
 use crate::providers::Provider;
 use crate::telemetry::SpanSink;
@@ -34,6 +35,9 @@ pub struct Settings {
     /// What clients of database servers use besides the address.
     #[serde(skip)]
     pub servers: ServerSettings,
+    /// How files of rows are read, where the database is such files.
+    #[serde(skip)]
+    pub imports: ImportSettings,
     /// Which tables a search may see, as globs; empty: all.
     pub tables: Vec<String>,
     /// How much cell text plugins and prompts may see.
@@ -85,8 +89,8 @@ impl Settings {
     /// Settings that open another database under the same limits, with all of its tables.
     #[must_use]
     pub fn for_database(&self, database: impl Into<String>) -> Self {
-        let (limits, servers) = (self.limits.clone(), self.servers.clone());
-        Self { database: database.into(), servers, limits, ..Self::default() }
+        let (limits, servers, imports) = (self.limits.clone(), self.servers.clone(), self.imports.clone());
+        Self { database: database.into(), servers, imports, limits, ..Self::default() }
     }
 }
 
@@ -96,6 +100,7 @@ impl Default for Settings {
             database: String::new(),
             own_database: None,
             servers: ServerSettings::default(),
+            imports: ImportSettings::default(),
             tables: Vec::new(),
             rows: RowsGrant::default(),
             trust: Vec::new(),

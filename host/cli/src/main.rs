@@ -20,9 +20,11 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use syrch::databases::database_files;
+use syrch::imports::{ImportProgress, Imported, Progress};
 use syrch::settings::PluginSource;
 use syrch::strategies;
 use syrch::syrch_core::DatabaseUrl;
+use syrch::syrch_core::text::few;
 
 use args::{Cli, Global};
 use commands::{Command, Context, Run, compile_component};
@@ -68,6 +70,30 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     Exit::Usage
 }
 
+/// Says what files of rows become, and shows how far reading them is.
+fn importing(console: &Arc<Console>) -> ImportProgress {
+    let console = Arc::clone(console);
+    ImportProgress(Arc::new(move |progress| match progress {
+        Progress::Reading { file, rows } => console.progress(&format!("reading {file}: {rows} rows")),
+        Progress::Read(read) => {
+            console.clear();
+            console.note(&read_line(read));
+        }
+    }))
+}
+
+/// What a file has become, in a line: `read sales.csv as the table sales: 3 rows of id INTEGER, name TEXT`.
+fn read_line(read: &Imported) -> String {
+    let Imported { file, table, columns, rows, nested } = read;
+    let columns = columns.iter().map(|(name, kind)| format!("{name} {kind}"));
+    let rows = if *rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+    let nested = match nested.is_empty() {
+        true => String::new(),
+        false => format!("; lists and structures are left out: {}", few(nested.clone())),
+    };
+    format!("read {file} as the table {table}: {rows} of {}{nested}", few(columns.collect::<Vec<_>>()))
+}
+
 fn by_hand<T: ValueEnum>(arguments: &[OsString], flag: &str) -> Option<T> {
     let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
@@ -98,7 +124,7 @@ fn start(cli: Cli, environment: &Environment) -> Exit {
             let scrubber = Scrubber::new(environment.keys());
             (Err(failure), new_console(&scrubber), scrubber)
         }
-        Ok(config) => {
+        Ok(mut config) => {
             let scrubber = Scrubber::new(config.secrets(environment));
             let console = new_console(&scrubber);
             let verbosity = global.verbose.max(u8::from(config.effective.verbose));
@@ -106,6 +132,7 @@ fn start(cli: Cli, environment: &Environment) -> Exit {
             console.report_panics();
             config.warnings.iter().for_each(|warning| console.warn(warning));
             log_configuration(&config);
+            config.effective.settings.imports.progress = Some(importing(&console));
             (run(command, &global, config, environment, &console, &scrubber), console, scrubber)
         }
     };

@@ -59,7 +59,7 @@ async fn inputs(settings: &Settings, arena: &Arena) -> Result<Map<String, Value>
     let mut inputs = Map::new();
     if let Some(path) = settings.model.replay.clone() {
         let shown = path.display().to_string();
-        let digest = blocking(move || content_digest(&path, &[])).await?;
+        let digest = blocking(move || content_digest(&[path], &[])).await?;
         let digest =
             digest.map_err(|error| Error::Unfit(format!("the recording `{shown}` cannot be read: {error}")))?;
         inputs.insert("replay".to_owned(), digest.into());

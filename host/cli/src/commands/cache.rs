@@ -1,11 +1,14 @@
-//! `cache`: shows and clears the cache of model replies and results, also where searches do not use it now.
+//! `cache`: shows and clears the cache of model replies, of results and of files that were read, also where searches do not use it now.
 
+use std::io;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 use syrch::cache::{Cache, CacheError, Kind, Size, Stats, open_cache};
+use syrch::imports::{Stored, clear, stored};
 
 use super::Context;
 use super::Run;
@@ -23,10 +26,33 @@ pub(crate) enum CacheCommand {
     /// Delete cached answers
     #[command(after_help = Exit::help())]
     Clear {
-        /// Only replies of models (llm), or only results of statements (sql)
-        #[arg(value_name = "llm|sql")]
-        kind: Option<syrch::cache::Kind>,
+        /// Only replies of models (llm), results of statements (sql), or databases that files of rows were read into (files)
+        #[arg(value_name = "llm|sql|files")]
+        kind: Option<What>,
     },
+}
+
+/// What is cached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Answers of that kind.
+    Answers(Kind),
+    /// Databases that files of rows were read into.
+    Files,
+}
+
+/// The name of [`What::Files`].
+const FILES: &str = "files";
+
+impl FromStr for What {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            FILES => Ok(Self::Files),
+            name => name.parse().map(Self::Answers).map_err(|_| format!("`{name}` is not one of llm, sql, {FILES}")),
+        }
+    }
 }
 
 impl Run for CacheCommand {
@@ -34,17 +60,33 @@ impl Run for CacheCommand {
         let cache = open(&context)?;
         let done = match self {
             CacheCommand::Stats => cache.stats().await.map(Done::Stats),
-            CacheCommand::Clear { kind } => cache.clear(kind).await.map(Done::Cleared),
+            CacheCommand::Clear { kind: Some(What::Files) } => Ok(Done::Cleared(Size::default())),
+            CacheCommand::Clear { kind: Some(What::Answers(kind)) } => cache.clear(Some(kind)).await.map(Done::Cleared),
+            CacheCommand::Clear { kind: None } => cache.clear(None).await.map(Done::Cleared),
         };
         for warning in cache.take_warnings() {
             context.console.warn(&warning);
         }
+        let is_for_files = matches!(self, CacheCommand::Clear { kind: None | Some(What::Files) });
         match done.map_err(|error| failure(&error, cache.folder()))? {
-            Done::Stats(stats) => show(&context, &stats)?,
-            Done::Cleared(cleared) => show_cleared(&context, cleared)?,
+            Done::Stats(stats) => show(&context, &stats, of_files(&context, stored)?)?,
+            Done::Cleared(Size { entries, bytes }) => {
+                let files = if is_for_files { of_files(&context, clear)? } else { Size::default() };
+                show_cleared(&context, Size { entries: entries + files.entries, bytes: bytes + files.bytes })?;
+            }
         }
         Ok(Exit::Answered)
     }
+}
+
+/// The size of the databases that files of rows were read into, by what looks at their folder.
+fn of_files(context: &Context, look: fn(&Path) -> io::Result<Stored>) -> Outcome<Size> {
+    let Some(folder) = &context.config.tables else { return Ok(Size::default()) };
+    let Stored { count, bytes } = look(folder).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("the folder `{}` cannot be read: {error}", folder.display()))
+            .hint("make it a folder of yours alone, or set SYRCH_CACHE_DIR to another")
+    })?;
+    Ok(Size { entries: count as u64, bytes })
 }
 
 enum Done {
@@ -75,32 +117,34 @@ fn failure(error: &CacheError, folder: &Path) -> Failure {
 }
 
 /// The entries by kind, those without any too.
-fn held(stats: &Stats) -> impl Iterator<Item = (&'static str, Size)> {
+fn held(stats: &Stats, files: Size) -> impl Iterator<Item = (&'static str, Size)> {
     let kind = |kind: Kind| (kind.name(), stats.kinds.get(&kind).copied().unwrap_or_default());
-    Kind::ALL.map(kind).into_iter().chain([("all", stats.all)])
+    let all = Size { entries: stats.all.entries + files.entries, bytes: stats.all.bytes + files.bytes };
+    Kind::ALL.map(kind).into_iter().chain([(FILES, files), ("all", all)])
 }
 
-fn show(context: &Context, stats: &Stats) -> Outcome<()> {
+fn show(context: &Context, stats: &Stats, files: Size) -> Outcome<()> {
     if matches!(context.format, Format::Auto | Format::Table) {
         let path = stats.path.display().to_string();
         let head = format!("{}: {} on disk\n", terminal::line(&path), human(stats.file_bytes));
-        let line = |(name, held): (&str, Size)| format!("{name:<4} {}\n", amount(held));
-        let text: String = std::iter::once(head).chain(held(stats).map(line)).collect();
+        let line = |(name, held): (&str, Size)| format!("{name:<5} {}\n", amount(held));
+        let text: String = std::iter::once(head).chain(held(stats, files).map(line)).collect();
         return context.output.write(&context.scrubber.text(&text));
     }
     let mut grid = Grid::new(["kind", "entries", "bytes"]);
-    grid.rows = held(stats).map(|(name, held)| vec![json!(name), json!(held.entries), json!(held.bytes)]).collect();
-    context.rows(grid, || document(stats))
+    grid.rows =
+        held(stats, files).map(|(name, held)| vec![json!(name), json!(held.entries), json!(held.bytes)]).collect();
+    context.rows(grid, || document(stats, files))
 }
 
 /// The statistics as the document `syrch.cache/1`.
-fn document(stats: &Stats) -> Value {
+fn document(stats: &Stats, files: Size) -> Value {
     let kind = |(name, held): (&str, Size)| (name.to_owned(), json!({"entries": held.entries, "bytes": held.bytes}));
     json!({
         "schema": "syrch.cache/1",
         "path": stats.path.to_string_lossy(),
         "file_bytes": stats.file_bytes,
-        "kept": held(stats).map(kind).collect::<Map<_, _>>(),
+        "kept": held(stats, files).map(kind).collect::<Map<_, _>>(),
     })
 }
 

@@ -133,6 +133,8 @@ pub(crate) struct Config {
     pub(crate) runs: Option<PathBuf>,
     /// The folder of cached answers. None if the user has no home.
     pub(crate) answers: Option<PathBuf>,
+    /// The folder of databases that files of rows were read into. None if the user has no home.
+    pub(crate) tables: Option<PathBuf>,
 }
 
 /// The part of the command line that concerns the configuration.
@@ -207,6 +209,11 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     };
     config.answers = environment.cache_dir().map(|folder| folder.join("answers"));
     config.effective.settings.cache.folder = config.answers.clone().filter(|_| config.effective.cache);
+    config.tables = environment.cache_dir().map(|folder| folder.join("tables"));
+    let (retained, retained_bytes) = (config.effective.settings.cache.ttl, config.effective.settings.cache.bytes);
+    let imports = &mut config.effective.settings.imports;
+    (imports.retained, imports.retained_bytes) = (retained, retained_bytes);
+    config.effective.settings.imports.folder = config.tables.clone().filter(|_| config.effective.cache);
     config.effective.settings.compile = environment.compile();
     config.runs = environment.state_dir().map(|folder| folder.join("runs"));
     config.effective.settings.retrieval.folder = environment.state_dir().map(|folder| folder.join("index"));

@@ -211,6 +211,41 @@ pub(crate) static SPECS: &[Spec] = &[
     .flag("tables", "GLOBS")
     .env(&["SYRCH_TABLES"])
     .database(),
+    Spec::new("execution.max_rows", Kind::Integer(1, 1_000_000_000), "Rows of a result; further rows are cut", |e| json!(e.settings.limits.rows), |e, v| {
+        e.settings.limits.rows = whole(v);
+    })
+    .flag("max-rows", "N")
+    .env(&["SYRCH_MAX_ROWS"])
+    .when_found(WhenFound::Lowers)
+    .database(),
+    Spec::new("execution.max_bytes", Kind::Integer(1_024, 1 << 30), "Bytes of a result in memory; further rows are cut", |e| json!(e.settings.limits.result_bytes), |e, v| {
+        e.settings.limits.result_bytes = count(v);
+    })
+    .flag("max-bytes", "N")
+    .env(&["SYRCH_MAX_BYTES"])
+    .when_found(WhenFound::Lowers)
+    .database(),
+    Spec::new("execution.sql_timeout", Kind::seconds(DAY), "Seconds that one statement may take", |e| shown_seconds(e.settings.limits.sql_deadline), |e, v| {
+        e.settings.limits.sql_deadline = seconds(v);
+    })
+    .flag("sql-timeout", "SECONDS")
+    .env(&["SYRCH_SQL_TIMEOUT"])
+    .when_found(WhenFound::Lowers)
+    .database(),
+    Spec::new("execution.max_import_rows", Kind::Integer(1, 1_000_000_000_000), "Rows that are read from files such as sales.csv, all files of the database together", |e| json!(e.settings.imports.caps.rows), |e, v| {
+        e.settings.imports.caps.rows = whole(v);
+    })
+    .flag("max-import-rows", "N")
+    .env(&["SYRCH_MAX_IMPORT_ROWS"])
+    .when_found(WhenFound::Lowers)
+    .database(),
+    Spec::new("execution.max_import_bytes", Kind::Integer(1, 1_000_000_000_000), "Bytes that are read from files such as sales.csv, unpacked, all files of the database together", |e| json!(e.settings.imports.caps.bytes), |e, v| {
+        e.settings.imports.caps.bytes = whole(v);
+    })
+    .flag("max-import-bytes", "N")
+    .env(&["SYRCH_MAX_IMPORT_BYTES"])
+    .when_found(WhenFound::Lowers)
+    .database(),
     Spec::new("execution.rows", Kind::Rows, "Cell text that plugins and prompts may see: none, aggregates, sample:N, full", |e| json!(e.settings.rows.to_string()), |e, v| {
         e.settings.rows = text(v).parse().unwrap_or_default();
     })

@@ -12,6 +12,10 @@ use syrch_core::ports::DatabaseError;
 pub struct SqliteConfig {
     /// The path of the database file.
     pub path: PathBuf,
+    /// What messages call it in place of the path.
+    pub shown_as: Option<String>,
+    /// What it is called; otherwise as its file, without the ending.
+    pub name: Option<String>,
     /// Patterns of the tables and views that may be seen, letter case aside; empty: all.
     pub tables: Vec<String>,
     /// Deadline, caps and concurrency of statements.
@@ -28,6 +32,8 @@ impl SqliteConfig {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
+            shown_as: None,
+            name: None,
             tables: Vec::new(),
             limits: Limits::default(),
             memory: 256 << 20,
@@ -35,9 +41,9 @@ impl SqliteConfig {
         }
     }
 
-    /// The path as messages show it.
+    /// The database as messages call it.
     pub(crate) fn shown(&self) -> String {
-        self.path.display().to_string()
+        self.shown_as.clone().unwrap_or_else(|| self.path.display().to_string())
     }
 
     /// The patterns, compiled; none when all tables are granted.

@@ -1,6 +1,7 @@
 //! The database as the rest of the host sees it: each call takes a permit and a pooled connection, works on a thread that may block, and
 //! is interrupted when its future is dropped.
 
+use std::any::Any;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,6 +53,8 @@ struct Inner {
     idle: Mutex<Vec<Session>>,
     slots: Slots,
     index: Mutex<Option<(SchemaVersion, Arc<Values>)>>,
+    /// What has to live as long as the database, such as a file that is removed after it. It is dropped after all connections.
+    _held: Box<dyn Any + Send + Sync>,
 }
 
 impl SqliteDatabase {
@@ -60,13 +63,22 @@ impl SqliteDatabase {
     /// # Errors
     /// Every [`DatabaseError`].
     pub fn open(config: SqliteConfig) -> Result<Self, DatabaseError> {
+        Self::open_holding(config, Box::new(()))
+    }
+
+    /// [`Self::open`] with something that is dropped when the database and all work on it have ended.
+    ///
+    /// # Errors
+    /// Every [`DatabaseError`].
+    pub fn open_holding(config: SqliteConfig, held: Box<dyn Any + Send + Sync>) -> Result<Self, DatabaseError> {
         let path = connect::locate(&config)?;
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = config.name.clone().unwrap_or_else(stem);
         let mut watch = Watch::open(&path, &config)?;
         watch.snapshot(&path, &name, &config)?;
         let slots = Slots::new(config.limits.sql_in_flight);
         let (watch, idle, index) = (Mutex::new(watch), Mutex::new(Vec::new()), Mutex::new(None));
-        Ok(Self(Arc::new(Inner { config, path, name, watch, idle, slots, index })))
+        Ok(Self(Arc::new(Inner { config, path, name, watch, idle, slots, index, _held: held })))
     }
 
     /// A digest of the file's place and state: equal, in every process, as long as the content cannot have changed.

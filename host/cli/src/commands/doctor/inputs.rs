@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use syrch::databases::{Condition, Executor, database_files, inspect_server, open_database};
+use syrch::databases::{Condition, Executor, database_path, inspect_server, open_database};
 use syrch::plugins::Inspection;
 use syrch::settings::PluginSource;
 use syrch::syrch_core::DatabaseUrl;
@@ -155,9 +155,9 @@ async fn open(settings: &Settings) -> Result<(Check, Vec<String>), Check> {
     let url = DatabaseUrl::parse(&settings.database);
     let opened = format!("{url} opens: {held}");
     let files = Executor::of(&url).ok().and_then(Executor::files);
-    let file = database_files(&url).into_iter().next().filter(|file| file.is_file());
-    let (Some(files), Some(file)) = (files, file) else { return Ok((Check::ok(name, opened), warnings)) };
-    let Condition { detail, fix } = (files.condition)(&file);
+    let path = database_path(&url);
+    let (Some(files), Some(path)) = (files, path) else { return Ok((Check::ok(name, opened), warnings)) };
+    let Condition { detail, fix } = (files.condition)(&path);
     let detail = format!("{opened}, {detail}");
     let check = fix.map_or_else(|| Check::ok(name, &detail), |fix| Check::warn(name, &detail, fix));
     Ok((check, warnings))

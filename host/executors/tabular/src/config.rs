@@ -1,0 +1,75 @@
+//! What files are read with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use syrch_core::Limits;
+
+/// How to read files into a database.
+#[derive(Clone)]
+pub struct TabularConfig {
+    /// A file, a folder of files, or a pattern such as `sales/*.csv`.
+    pub path: PathBuf,
+    /// What the database is called.
+    pub name: String,
+    /// Patterns of the tables that may be seen; empty: all.
+    pub tables: Vec<String>,
+    /// Deadline, caps and concurrency of statements.
+    pub limits: Limits,
+    /// How much is read at most.
+    pub caps: ImportCaps,
+    /// The folder of private databases. `None`: the database is temporary, and gone when it is closed.
+    pub folder: Option<PathBuf>,
+    /// Bytes of all private databases at most, but for those in use.
+    pub retained_bytes: u64,
+    /// How long a private database is retained that nobody uses.
+    pub retained: Duration,
+    /// Is told what is read. It may be called from another thread.
+    pub progress: Option<Arc<dyn Fn(Progress<'_>) + Send + Sync>>,
+}
+
+/// How much is read at most, of all files of a database together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportCaps {
+    /// Bytes, unpacked where a file is compressed.
+    pub bytes: u64,
+    /// Rows.
+    pub rows: u64,
+}
+
+impl Default for ImportCaps {
+    /// 4 GB and 50 million rows.
+    fn default() -> Self {
+        Self { bytes: 4_000_000_000, rows: 50_000_000 }
+    }
+}
+
+/// What happens while files are read.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// Rows were written.
+    Reading {
+        /// The file's name.
+        file: &'a str,
+        /// Its rows so far.
+        rows: u64,
+    },
+    /// A file has become a table.
+    Read(&'a Imported),
+}
+
+/// A table that a file has become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The file's name.
+    pub file: String,
+    /// The name of the table.
+    pub table: String,
+    /// The columns with their types, in the order of the file.
+    pub columns: Vec<(String, &'static str)>,
+    /// The number of rows.
+    pub rows: u64,
+    /// Columns of the file that the table lacks, since their values are lists or structures.
+    pub nested: Vec<String>,
+}

@@ -1,0 +1,71 @@
+//! Why files cannot be read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use syrch_core::ports::DatabaseError;
+
+/// Why files cannot be read into a database.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// There is nothing at the path.
+    #[error("there is no file `{}`", .0.display())]
+    Missing(PathBuf),
+    /// No file has rows that can be read.
+    #[error("`{}` {reason}", path.display())]
+    NoTables {
+        /// The file, folder or pattern.
+        path: PathBuf,
+        /// Why, as the end of a sentence about the path.
+        reason: String,
+    },
+    /// A file's content is wrong.
+    #[error("`{file}`{}: {reason}", place(*.line))]
+    Content {
+        /// The file's name.
+        file: String,
+        /// The line, from 1; of a Parquet file there is none.
+        line: Option<u64>,
+        /// What is wrong.
+        reason: String,
+    },
+    /// There is more than may be read.
+    #[error("{what}: raise {knob} to read more")]
+    TooMuch {
+        /// What is too much.
+        what: String,
+        /// The setting that allows more.
+        knob: &'static str,
+    },
+    /// The private database cannot be written.
+    #[error("the database that the files are read into cannot be written: {0}")]
+    Write(String),
+    /// Whoever asked for the database has left.
+    #[error("reading was cancelled")]
+    Cancelled,
+}
+
+fn place(line: Option<u64>) -> String {
+    line.map(|line| format!(", line {line}")).unwrap_or_default()
+}
+
+impl ImportError {
+    pub(crate) fn content(file: &str, line: impl Into<Option<u64>>, reason: impl Into<String>) -> Self {
+        Self::Content { file: file.to_owned(), line: line.into(), reason: reason.into() }
+    }
+
+    pub(crate) fn io(file: &str, error: &io::Error) -> Self {
+        Self::content(file, None, error.to_string())
+    }
+
+    /// The error of a database at this path.
+    #[must_use]
+    pub fn of_database(self, path: &Path) -> DatabaseError {
+        let path = path.display().to_string();
+        match self {
+            Self::Missing(_) => DatabaseError::Missing { path, similar: Vec::new() },
+            Self::NoTables { reason, .. } => DatabaseError::NotADatabase { path, reason },
+            error => DatabaseError::Unavailable { path, reason: error.to_string() },
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Reads files into a private database and opens it.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use syrch_core::ports::DatabaseError;
+use syrch_sqlite::{SqliteConfig, SqliteDatabase};
+
+use crate::config::{Imported, Progress, TabularConfig};
+use crate::error::ImportError;
+use crate::read::{self, Shape, Work};
+use crate::sources::{self, Source};
+use crate::store::{self, Place};
+use crate::target::Target;
+
+/// Rows between two reports of progress.
+const REPORT: u64 = 100_000;
+/// How much larger than what is read the tables may be.
+const GROWTH: u64 = 2;
+/// Bytes of a small database, whatever is read.
+const SMALL: u64 = 64 << 20;
+
+/// Opens the database of a file, of a folder of files or of a pattern. The files are only read, and nothing is written beside them. It blocks.
+///
+/// Where `cancelled` becomes true, reading ends soon.
+///
+/// # Errors
+/// When there is no file, one cannot be read or there is too much in them, with the file's name and, where it has lines, the line.
+pub fn open(config: &TabularConfig, cancelled: &AtomicBool) -> Result<SqliteDatabase, DatabaseError> {
+    let (path, held) = filled(config, cancelled).map_err(|error| error.of_database(&config.path))?;
+    let sqlite = SqliteConfig {
+        tables: config.tables.clone(),
+        limits: config.limits.clone(),
+        shown_as: Some(config.path.display().to_string()),
+        name: Some(config.name.clone()),
+        ..SqliteConfig::new(path)
+    };
+    SqliteDatabase::open_holding(sqlite, held)
+}
+
+type Held = Box<dyn Any + Send + Sync>;
+
+/// The path of the private database, and what keeps it there.
+fn filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<(std::path::PathBuf, Held), ImportError> {
+    let sources = sources::found(&config.path)?;
+    let identity = sources::identity(&config.path, &sources)?;
+    let write = |path: &Path| {
+        import(config, &sources, path, cancelled)?;
+        match sources::identity(&config.path, &sources)? == identity {
+            true => Ok(()),
+            false => Err(ImportError::content(&shown(config), None, "it changed while it was read; try again")),
+        }
+    };
+    let wrong = |error: std::io::Error| ImportError::Write(error.to_string());
+    // Without a folder that can be written the database is temporary.
+    let place = config.folder.as_deref().and_then(|folder| Place::open(folder, &identity).ok());
+    let Some(place) = place else {
+        let file = tempfile::Builder::new().prefix("syrch-").suffix(".sqlite").tempfile().map_err(wrong)?;
+        write(file.path())?;
+        let path = file.into_temp_path();
+        return Ok((path.to_path_buf(), Box::new(path)));
+    };
+    if place.fill(write, wrong, cancelled)? {
+        config.folder.iter().for_each(|folder| store::prune(folder, config.retained, config.retained_bytes));
+    }
+    Ok((place.path().to_owned(), Box::new(place)))
+}
+
+fn shown(config: &TabularConfig) -> String {
+    config.path.display().to_string()
+}
+
+/// Reads all files into an empty file.
+fn import(config: &TabularConfig, sources: &[Source], path: &Path, cancelled: &AtomicBool) -> Result<(), ImportError> {
+    // All files are looked at before the first is written.
+    let work = Work::new(config.caps, cancelled);
+    let shapes = sources.iter().map(|source| read::shape(source, &work)).collect::<Result<Vec<_>, _>>()?;
+    let work = Work::new(config.caps, cancelled);
+    let target = Target::create(path, config.caps.bytes.saturating_mul(GROWTH).saturating_add(SMALL))?;
+    let mut taken = HashSet::new();
+    for (source, shape) in sources.iter().zip(shapes) {
+        let table = table_name(&source.stem, &mut taken);
+        let (mut rows, mut count) = (target.table(&table, &shape)?, 0);
+        read::rows(source, &shape, &work, &mut |cells| {
+            rows.add(cells)?;
+            count += 1;
+            if count % REPORT == 0 {
+                report(config, Progress::Reading { file: &source.name, rows: count });
+            }
+            Ok(())
+        })?;
+        drop(rows);
+        report(config, Progress::Read(&imported(source, table, shape, count)));
+    }
+    target.finish()
+}
+
+fn imported(source: &Source, table: String, shape: Shape, rows: u64) -> Imported {
+    let columns = shape.names.into_iter().zip(shape.types.iter().map(|kind| kind.name())).collect();
+    Imported { file: source.name.clone(), table, columns, rows, nested: shape.nested }
+}
+
+fn report(config: &TabularConfig, progress: Progress<'_>) {
+    if let Some(report) = &config.progress {
+        report(progress);
+    }
+}
+
+/// The name of a file's table: its letters, digits and underscores, with an underscore for what stands between them.
+fn table_name(stem: &str, taken: &mut HashSet<String>) -> String {
+    let mut words =
+        stem.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty());
+    let mut name = words.next().unwrap_or("table").to_owned();
+    for word in words {
+        name.push('_');
+        name.push_str(word);
+    }
+    // The engine keeps such names for itself.
+    if name.get(..7).is_some_and(|begin| begin.eq_ignore_ascii_case("sqlite_")) {
+        name.insert(0, '_');
+    }
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    let mut all = std::iter::once(name.clone()).chain(numbered);
+    all.find(|name| taken.insert(name.to_lowercase())).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! Which files are read, and what they are.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::ImportError;
+
+/// What the names of files end with that can be read, without the dot; each but Parquet also with `.gz` after it.
+pub const ENDINGS: [&str; 5] = ["csv", "tsv", "jsonl", "ndjson", "parquet"];
+
+/// Files of one database at most.
+const MOST_FILES: usize = 1_000;
+/// Names that a folder is searched for at most.
+const MOST_NAMES: usize = 100_000;
+
+/// How a file holds its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Values with a character between them, which the first line tells.
+    Csv,
+    /// Values with tabs between them.
+    Tsv,
+    /// A JSON object in each line.
+    JsonLines,
+    /// Apache Parquet.
+    Parquet,
+}
+
+/// A file that is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    pub(crate) path: PathBuf,
+    /// The file's name.
+    pub(crate) name: String,
+    /// Its name without the ending.
+    pub(crate) stem: String,
+    pub(crate) format: Format,
+    /// Whether it is compressed by gzip.
+    pub(crate) is_packed: bool,
+}
+
+impl Source {
+    fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        let unpacked = without(&name, ".gz");
+        let is_packed = unpacked.is_some();
+        let name_of = |ending: &str| without(unpacked.unwrap_or(&name), ending).map(str::to_owned);
+        let known = [
+            (".csv", Format::Csv),
+            (".tsv", Format::Tsv),
+            (".jsonl", Format::JsonLines),
+            (".ndjson", Format::JsonLines),
+            (".parquet", Format::Parquet),
+        ];
+        let (stem, format) = known.iter().find_map(|(ending, format)| Some((name_of(ending)?, *format)))?;
+        let fits = !stem.is_empty() && !(is_packed && format == Format::Parquet);
+        fits.then(|| Self { path: path.to_owned(), name, stem, format, is_packed })
+    }
+
+    /// Its metadata now.
+    pub(crate) fn metadata(&self) -> Result<Metadata, ImportError> {
+        fs::metadata(&self.path).map_err(|error| ImportError::io(&self.name, &error))
+    }
+}
+
+/// What stands before that ending, whatever its letter case.
+fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
+    let (stem, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+    end.eq_ignore_ascii_case(ending).then_some(stem)
+}
+
+/// Whether a path is read as files of rows: it ends like one, is a folder, or is a pattern that names no file.
+#[must_use]
+pub fn is_tabular(path: &Path) -> bool {
+    let is_pattern = || path.to_string_lossy().contains(['*', '?', '[']) && fs::symlink_metadata(path).is_err();
+    Source::of(path).is_some() || path.is_dir() || is_pattern()
+}
+
+/// What the database of a path is called: as the file or folder; of a pattern as the folder that it looks in.
+#[must_use]
+pub fn name(path: &Path) -> String {
+    let called = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
+    let folder = |path: &Path| called(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+    let is_pattern = |path: &Path| path.to_string_lossy().contains(['*', '?', '[']);
+    let name = match Source::of(path).filter(|_| !path.is_dir() && !is_pattern(path)) {
+        Some(source) => Some(source.stem),
+        None if path.is_dir() => folder(path),
+        None => path.ancestors().find(|part| !is_pattern(part)).and_then(folder),
+    };
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "files".to_owned())
+}
+
+/// The files that are read for a path, sorted; none where it names nothing. It blocks.
+#[must_use]
+pub fn sources(path: &Path) -> Vec<PathBuf> {
+    found(path).map(|found| found.into_iter().map(|source| source.path).collect()).unwrap_or_default()
+}
+
+/// The files that are read for a path: itself, those of the folder, or those that match the pattern.
+pub(crate) fn found(path: &Path) -> Result<Vec<Source>, ImportError> {
+    let nothing = |reason: &str| ImportError::NoTables { path: path.to_owned(), reason: reason.to_owned() };
+    let names: Vec<PathBuf> = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {
+            let own = Source::of(path).ok_or_else(|| nothing(&format!("does not end with {}", endings())))?;
+            return Ok(vec![own]);
+        }
+        Ok(metadata) if metadata.is_dir() => {
+            let entries = fs::read_dir(path).map_err(|error| nothing(&format!("cannot be read: {error}")))?;
+            entries.take(MOST_NAMES).filter_map(|entry| Some(entry.ok()?.path())).collect()
+        }
+        Ok(_) => return Err(nothing("is a special file, such as a pipe or a device")),
+        Err(_) => {
+            let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
+            let pattern = pattern.ok_or_else(|| ImportError::Missing(path.to_owned()))?;
+            let matches = glob::glob(pattern).map_err(|error| nothing(&format!("is no pattern: {}", error.msg)))?;
+            matches.take(MOST_NAMES).filter_map(Result::ok).collect()
+        }
+    };
+    let is_file = |source: &Source| fs::metadata(&source.path).is_ok_and(|metadata| metadata.is_file());
+    let mut found: Vec<Source> = names.iter().filter_map(|name| Source::of(name)).filter(is_file).collect();
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    match found.len() {
+        0 => Err(nothing(&format!("has no file that ends with {}", endings()))),
+        count if count > MOST_FILES => Err(nothing(&format!("has {count} files, {MOST_FILES} at most are read"))),
+        _ => Ok(found),
+    }
+}
+
+fn endings() -> String {
+    let (last, others) = ENDINGS.split_last().map_or(("", &[][..]), |(last, others)| (*last, others));
+    format!(".{} or .{last}, or with .gz after one of the others", others.join(", ."))
+}
+
+/// A digest of where the files are and of their state: equal as long as their content cannot have changed.
+pub(crate) fn identity(path: &Path, sources: &[Source]) -> Result<String, ImportError> {
+    let mut hasher = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    // What makes tables of files is a part of what they become.
+    add(concat!("1 ", env!("CARGO_PKG_VERSION")).as_bytes());
+    add(path.canonicalize().unwrap_or_else(|_| path.to_owned()).as_os_str().as_encoded_bytes());
+    for source in sources {
+        let metadata = source.metadata()?;
+        add(source.path.as_os_str().as_encoded_bytes());
+        for number in [metadata.dev(), metadata.ino(), metadata.size()] {
+            add(&number.to_le_bytes());
+        }
+        for time in [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()] {
+            add(&time.to_le_bytes());
+        }
+    }
+    Ok(hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(folder: &Path, names: &[&str]) {
+        for name in names {
+            fs::write(folder.join(name), "a\n1\n").unwrap();
+        }
+    }
+
+    #[test]
+    fn endings_decide_and_letter_case_does_not() {
+        for (name, stem, format, is_packed) in [
+            ("sales.csv", "sales", Format::Csv, false),
+            ("Sales.2024.CSV.GZ", "Sales.2024", Format::Csv, true),
+            ("a.tsv", "a", Format::Tsv, false),
+            ("a.ndjson", "a", Format::JsonLines, false),
+            ("İstanbul.jsonl", "İstanbul", Format::JsonLines, false),
+            ("a.parquet", "a", Format::Parquet, false),
+        ] {
+            let source = Source::of(Path::new(name)).unwrap();
+            assert_eq!((source.stem.as_str(), source.format, source.is_packed), (stem, format, is_packed), "{name}");
+        }
+        for name in ["a.parquet.gz", "csv", "a.sqlite", "a.gz", "a.csv.zip", ".csv", ""] {
+            assert!(Source::of(Path::new(name)).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_folder_and_a_pattern_name_their_files_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        touch(folder.path(), &["b.csv", "a.csv", "c.txt", "a.sqlite"]);
+        fs::create_dir(folder.path().join("d.csv")).unwrap();
+        let names = |path: &Path| -> Vec<String> { found(path).unwrap().into_iter().map(|each| each.name).collect() };
+        assert_eq!(names(folder.path()), ["a.csv", "b.csv"]);
+        assert_eq!(names(&folder.path().join("b*")), ["b.csv"]);
+        assert_eq!(names(&folder.path().join("a.csv")), ["a.csv"]);
+        assert!(is_tabular(folder.path()) && is_tabular(Path::new("x/*.csv")) && !is_tabular(Path::new("x.sqlite")));
+        for (path, wrong) in [
+            ("c.txt", "does not end with .csv"),
+            ("none.csv", "there is no file"),
+            ("x*.csv", "has no file that ends with"),
+            ("[", "is no pattern"),
+        ] {
+            let error = found(&folder.path().join(path)).unwrap_err().to_string();
+            assert!(error.contains(wrong), "{error}");
+        }
+    }
+
+    #[test]
+    fn another_state_is_another_identity() {
+        let folder = tempfile::tempdir().unwrap();
+        touch(folder.path(), &["a.csv", "b.csv"]);
+        let of = |path: &Path| identity(path, &found(path).unwrap()).unwrap();
+        let one = of(folder.path());
+        assert_eq!(one, of(folder.path()));
+        fs::write(folder.path().join("b.csv"), "a\n2\n").unwrap();
+        let changed = of(folder.path());
+        assert_ne!(one, changed);
+        fs::remove_file(folder.path().join("a.csv")).unwrap();
+        assert_ne!(changed, of(folder.path()));
+        assert_ne!(of(&folder.path().join("b.csv")), of(folder.path()));
+    }
+}
