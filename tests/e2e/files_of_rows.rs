@@ -49,7 +49,11 @@ fn a_csv_file_answers_a_question_and_its_types_are_said_once() {
     let read = "read sales.csv as the table sales: 3 rows of region TEXT, product TEXT, units INTEGER, price REAL\n";
     assert!(stderr.contains(read), "{stderr}");
     let (again, stderr) = ask();
-    assert_eq!((&again["answer"]["rows"], stderr.contains("read sales.csv")), (&report["answer"]["rows"], false), "{stderr}");
+    assert_eq!(
+        (&again["answer"]["rows"], stderr.contains("read sales.csv")),
+        (&report["answer"]["rows"], false),
+        "{stderr}"
+    );
     // A changed file is read again, and no cached answer is given.
     fs::write(place.path().join("data/sales.csv"), format!("{SALES}South,desk,10,150\n")).unwrap();
     let (changed, stderr) = ask();
@@ -73,7 +77,7 @@ fn folders_and_patterns_are_databases_and_the_cache_command_knows_them() {
     let (cleared, _) = prints(host(&place).args(["cache", "clear", "files"]));
     assert!(cleared.starts_with("cleared 3 entries"), "{cleared}");
     assert_eq!(fs::read_dir(place.path().join("cache/tables")).unwrap().count(), 0);
-    prints(host(&place).args(["sql", "--no-cache", "--db", "data", joined]));
+    prints(host(&place).env("SYRCH_CACHE", "no").args(["sql", "--db", "data", joined]));
     assert_eq!(fs::read_dir(place.path().join("cache/tables")).unwrap().count(), 0);
     let (checked, _) = prints(host(&place).args(["doctor", "--db", "data"]));
     assert!(checked.contains("data opens: 2 tables and 0 views, 2 files of 1 KiB"), "{checked}");
@@ -100,8 +104,9 @@ fn what_cannot_be_read_is_said_with_what_to_do() {
     fs::write(place.path().join("data/short.csv"), "a,b\n1,2\n3\n").unwrap();
     for (given, code, expected) in [
         ("schema data/short.csv", 11, "`short.csv`, line 3: there are 1 value, and 2 columns"),
-        ("schema data/none.csv", 11, "does not exist"),
+        ("schema data/sals.csv", 11, "did you mean `sales.csv`"),
         ("schema data/*.tsv", 11, "has no file that ends with .csv, .tsv, .jsonl, .ndjson or .parquet"),
+        ("schema data/sales.csv --executor sqlite", 10, "the database `data/sales.csv` is one of files, not of sqlite"),
         ("schema data/sales.csv --max-import-rows 2", 11, "more than 2 rows: raise --max-import-rows"),
         ("schema data/sales.csv --max-import-bytes 20", 11, "more than 20 bytes: raise --max-import-bytes"),
     ] {
@@ -134,4 +139,29 @@ fn the_limits_of_statements_are_flags() {
     let bytes = run(&["--max-bytes", "1024"], "SELECT a.product, b.product FROM sales a, sales b, sales c, sales d");
     let document: Value = serde_json::from_slice(&bytes.stdout).unwrap();
     assert_eq!(document["truncated"], json!(true), "{document}");
+}
+
+#[test]
+fn a_database_has_a_name_in_the_configuration() {
+    let place = place();
+    let sales = place.path().join("data/sales.csv").display().to_string();
+    let config = format!("databases:\n  sales: {sales:?}\n  far: postgres://ann:s3cr3t@nowhere.invalid/x\n");
+    place.file("home/.syrch/config.yml", &config);
+    let (document, stderr) = sql(&place, "sales", "SELECT count(*) FROM sales");
+    assert_eq!(document["rows"], json!([[3]]), "{document}{stderr}");
+    // A path is one with a folder before it.
+    refused(host(&place).args(["schema", "./sales"]), 11, &["does not exist"]);
+    let (shown, stderr) = prints(host(&place).args(["config", "--origin"]));
+    assert!(shown.contains("postgres://ann:***@nowhere.invalid/x") && !(shown + &stderr).contains("s3cr3t"));
+    let (both, _) = prints(host(&place).args(["schema", "sales", "shop.sqlite"]));
+    assert!(both.contains("sales.csv\n\nsales (table") && both.contains("shop.sqlite\n\n"), "{both}");
+    let (both, _) = prints(host(&place).args(["schema", "sales", "shop.sqlite", "--format", "json"]));
+    let both: Value = serde_json::from_str(&both).unwrap();
+    assert_eq!((&both["schema"], &both["databases"][1]["database"]), (&json!("syrch.schemas/1"), &json!("shop")));
+    let (rows, _) = prints(host(&place).args(["schema", "sales", "shop.sqlite", "--format", "csv"]));
+    assert!(rows.starts_with("database,table,kind,column"), "{rows}");
+    refused(host(&place).args(["schema", "sales", "shop.sqlite", "-t", "sales"]), 2, &["--table is for one database"]);
+    // A file that was found in the folder names no databases.
+    place.file("syrch.yml", &config);
+    refused(&mut host(&place).args(["schema", "sales"]), 10, &["databases may not be set by a file found in a folder"]);
 }

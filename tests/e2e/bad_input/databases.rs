@@ -43,10 +43,10 @@ fn what_is_no_database_is_reported_by_its_kind() {
     place.file("empty.sqlite", "");
     place.file("data.parquet", "PAR1 and so on");
     assert!(Command::new("mkfifo").arg(place.path().join("pipe")).status().unwrap().success());
-    no_database(&place, "folder", &["`folder` is not a database", "it is a folder"]);
+    no_database(&place, "folder", &["`folder` is not a database", "it has no file that ends with .csv"]);
     no_database(&place, "text.txt", &["does not begin like a SQLite file"]);
     no_database(&place, "empty.sqlite", &["the file is empty"]);
-    no_database(&place, "data.parquet", &["it is a Parquet file"]);
+    no_database(&place, "data.parquet", &["`data.parquet`: it is no Parquet file, or its end is missing"]);
     no_database(&place, "pipe", &["special file"]);
 }
 

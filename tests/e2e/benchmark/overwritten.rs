@@ -28,7 +28,7 @@ fn no_report_replaces_an_input_of_any_kind() {
         ("in.md", b"Orders are sales.\n".to_vec(), "suite.jsonl --notes in.md", "the notes"),
         ("in.json", suite_of_one(), "in.json", "the suite"),
         ("in.csv", b"n\n4\n".to_vec(), "gold.jsonl", "expected rows"),
-        ("in.csv", shop, "suite.jsonl --db in.csv", "database"),
+        ("in.csv", shop, "suite.jsonl --db sqlite:in.csv", "database"),
         ("in.json", answers.into_bytes(), "suite.jsonl --answers in.json", "answers to be graded"),
         ("in.json", suite_of_one(), "suite.jsonl --llm simulated:in.json", "suite"),
     ] {

@@ -1,10 +1,13 @@
-//! `schema`: shows the tables and columns of a database.
+//! `schema`: shows the tables and columns of databases.
+
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
+use syrch::databases::open_database;
 use syrch::syrch_core::ports::Database;
 use syrch::syrch_core::text::nearest;
-use syrch::syrch_core::{Catalog, Column, Table};
+use syrch::syrch_core::{Catalog, Column, DatabaseUrl, Table};
 
 use super::Context;
 use super::Run;
@@ -17,10 +20,10 @@ use crate::sink::{Format, Grid, table, terminal};
 /// Flags of `schema`.
 #[derive(Args)]
 pub(crate) struct SchemaArgs {
-    /// The database; the same as --db
+    /// The database, or several; one is the same as --db
     #[arg(value_name = "DB", conflicts_with = "execution.db_path")]
-    pub(crate) database: Option<String>,
-    /// Only this table or view
+    pub(crate) databases: Vec<String>,
+    /// Only this table or view, of one database
     #[arg(short, long, value_name = "TABLE")]
     pub(crate) table: Option<String>,
     /// The options of a database.
@@ -31,24 +34,62 @@ pub(crate) struct SchemaArgs {
 impl Run for SchemaArgs {
     fn given(&self) -> Option<Given<'_>> {
         let mut flags = self.flags.clone();
-        if let Some(database) = &self.database {
+        if let Some(database) = self.databases.first() {
             flags.set("execution.db_path", json!(database));
         }
         Some(Given::new(&flags, &[]))
     }
 
     async fn run(self, context: Context) -> Outcome {
-        run(&context, self.table.as_deref()).await
+        context.needs_database()?;
+        if self.databases.len() > 1 {
+            return several(&context, &self.databases, self.table.as_deref()).await;
+        }
+        let database = context.open_database().await?;
+        print(&context, database.as_ref(), self.table.as_deref()).await?;
+        Ok(Exit::Answered)
     }
 }
 
-/// Prints the tables that may be seen, or the one asked for.
-async fn run(context: &Context, wanted: Option<&str>) -> Outcome {
-    context.needs_database()?;
-    let database = context.open_database().await?;
-    print(context, database.as_ref(), wanted).await?;
+/// Prints the tables of several databases that may be seen.
+async fn several(context: &Context, databases: &[String], wanted: Option<&str>) -> Outcome {
+    if wanted.is_some() {
+        return Err(Failure::usage("--table is for one database").hint("name one database, or leave --table out"));
+    }
+    let mut catalogs = Vec::new();
+    for given in databases {
+        let mut settings = context.config.effective.settings.clone();
+        settings.database = context.config.effective.address(given);
+        // What a flag gives is on the command line, a name's address is not.
+        settings.servers.is_on_command_line = settings.database == *given;
+        settings.servers.named = Some(settings.database.clone());
+        let database = open_database(&settings).await?;
+        database.warnings().iter().for_each(|warning| context.console.warn(warning));
+        catalogs.push((DatabaseUrl::parse(&settings.database).to_string(), database.catalog().await?));
+    }
+    if matches!(context.format, Format::Auto | Format::Table) {
+        let width = context.output.width();
+        let of = |(url, catalog): &(String, Arc<Catalog>)| {
+            let tables: String = catalog.tables.iter().map(|table| picture(table, width)).collect();
+            format!("{}\n\n{tables}", terminal::line(url))
+        };
+        let text: String = catalogs.iter().map(of).collect();
+        context.output.write(&context.scrubber.text(&text))?;
+        return Ok(Exit::Answered);
+    }
+    let mut rows = Grid::new(COLUMNS);
+    rows.columns.insert(0, "database".to_owned());
+    for (url, catalog) in &catalogs {
+        let of_catalog = grid(&catalog.tables.iter().collect::<Vec<_>>()).rows;
+        rows.rows.extend(of_catalog.into_iter().map(|row| [vec![json!(url)], row].concat()));
+    }
+    let documents = catalogs.iter().map(|(_, catalog)| document(catalog, &catalog.tables.iter().collect::<Vec<_>>()));
+    context.rows(rows, || json!({"schema": "syrch.schemas/1", "databases": documents.collect::<Vec<_>>()}))?;
     Ok(Exit::Answered)
 }
+
+/// The columns of a row for each column of a table.
+const COLUMNS: [&str; 7] = ["table", "kind", "column", "type", "nullable", "primary_key", "references"];
 
 /// Prints the tables of an open database that may be seen, or the wanted one.
 pub(super) async fn print(context: &Context, database: &dyn Database, wanted: Option<&str>) -> Outcome<()> {
@@ -119,7 +160,7 @@ fn picture(table: &Table, width: Option<u16>) -> String {
 
 /// One row a column, for programs that read rows.
 fn grid(tables: &[&Table]) -> Grid {
-    let mut grid = Grid::new(["table", "kind", "column", "type", "nullable", "primary_key", "references"]);
+    let mut grid = Grid::new(COLUMNS);
     for table in tables {
         for column in &table.columns {
             grid.rows.push([vec![json!(table.name), json!(kind(table))], row(table, column)].concat());

@@ -11,8 +11,9 @@ use syrch::syrch_core::text::nearest;
 use syrch::yaml::{self, Location, Pair, Spanned, Tree, place};
 
 use super::kind::Kind;
+use super::mapping::Mapping;
 use super::parameter::Target;
-use super::spec::{self, SPECS, STRATEGY, Spec, WhenFound};
+use super::spec::{self, DATABASES, SPECS, STRATEGY, Spec, WhenFound};
 use super::{Effective, Origin, earlier};
 use crate::failure::{Failure, Outcome};
 use mapping::Mention;
@@ -166,6 +167,11 @@ impl Reader<'_> {
                 STRATEGY => {
                     if let Some(spec) = spec::find(STRATEGY) {
                         self.value(spec, content);
+                    }
+                }
+                DATABASES => {
+                    if let Some(spec) = spec::find(DATABASES) {
+                        self.mapping(spec, Mapping::Databases, section.referenced, content);
                     }
                 }
                 "plugins" => self.plugins(content),
@@ -385,6 +391,11 @@ mod tests {
         "execution.max_sql_runs",
         "execution.deadline_seconds",
         "execution.max_questions",
+        "execution.max_rows",
+        "execution.max_bytes",
+        "execution.sql_timeout",
+        "execution.max_import_rows",
+        "execution.max_import_bytes",
     ];
     const NAMED: &[&str] =
         &["plugins.linker", "plugins.planner", "plugins.solver", "plugins.clarifier", "plugins.aggregator"];
@@ -398,6 +409,7 @@ mod tests {
         "cache.ttl_seconds",
     ];
     const REFUSED: &[&str] = &[
+        "databases",
         "llm.provider",
         "llm.model",
         "llm.api_key",

@@ -1,14 +1,16 @@
-//! The options that are mappings of names, which only files hold: further endpoints and models, which model answers which purpose, and
-//! prices. What each of their keys may be stands here; the file's reader checks it, place by place.
+//! The options that are mappings of names, which only files hold: databases, further endpoints and models, which model answers which purpose,
+//! and prices. What each of their keys may be stands here; the file's reader checks it, place by place.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use syrch::Provider;
-use syrch::settings::{EndpointSettings, ModelSettings, PriceSettings, RateSettings, RouteSettings};
+use syrch::settings::{EndpointSettings, PriceSettings, RateSettings, RouteSettings};
+use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::Purpose;
 use syrch::syrch_core::text::nearest;
 
+use super::Effective;
 use super::kind::{self, Kind};
 use super::options::TIME;
 use super::value::{count, seconds, shown_seconds, small, text, whole};
@@ -17,6 +19,8 @@ use crate::failure::alternatives;
 /// An option that is a mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mapping {
+    /// The addresses of databases by their names, `databases`.
+    Databases,
     /// The endpoints by their names, `llm.endpoints`.
     Endpoints,
     /// The models by their names, `llm.models`.
@@ -74,12 +78,12 @@ const PURPOSES: [Purpose; 10] = [
 ];
 
 impl Mapping {
-    /// The keys of an entry; none: an entry is a model's name.
+    /// The keys of an entry; none: an entry is a text.
     pub(super) fn fields(self) -> &'static [Field] {
         match self {
             Self::Endpoints => ENDPOINT,
             Self::Models => MODEL,
-            Self::Purposes => &[],
+            Self::Databases | Self::Purposes => &[],
             Self::Prices => PRICES,
         }
     }
@@ -87,6 +91,7 @@ impl Mapping {
     /// The noun for an entry in error messages.
     pub(super) fn what(self) -> &'static str {
         match self {
+            Self::Databases => "a database",
             Self::Endpoints => "an endpoint",
             Self::Models => "a model",
             Self::Purposes => "a purpose",
@@ -98,6 +103,9 @@ impl Mapping {
     pub(super) fn check_name(self, name: &str) -> Result<(), String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         match self {
+            // It cannot be mistaken for a path or a URL.
+            Self::Databases if !name.is_empty() && name.chars().all(is_plain) => Ok(()),
+            Self::Databases => Err(format!("`{name}` is no name of a database: letters, digits, - and _")),
             // It is part of a variable's name.
             Self::Endpoints if !name.is_empty() && name.chars().all(is_plain) => Ok(()),
             Self::Endpoints => Err(format!("`{name}` is no name of an endpoint: letters, digits, - and _")),
@@ -108,9 +116,11 @@ impl Mapping {
         }
     }
 
-    /// The mapping in force, as a file holds it. A key is shown as `set`.
-    pub(super) fn get(self, model: &ModelSettings) -> Value {
+    /// The mapping in force, as a file holds it. A key is shown as `set`, and a password as `***`.
+    pub(super) fn get(self, effective: &Effective) -> Value {
+        let model = &effective.settings.model;
         match self {
+            Self::Databases => shown(&effective.databases, |url| json!(DatabaseUrl::parse(url).to_string())),
             Self::Endpoints => shown(&model.endpoints, endpoint),
             Self::Models => shown(&model.models, |route| json!({"endpoint": route.endpoint, "model": route.model})),
             Self::Purposes => json!(model.purposes),
@@ -119,8 +129,10 @@ impl Mapping {
     }
 
     /// Puts a checked mapping in force.
-    pub(super) fn set(self, model: &mut ModelSettings, value: &Value) {
+    pub(super) fn set(self, effective: &mut Effective, value: &Value) {
+        let model = &mut effective.settings.model;
         match self {
+            Self::Databases => effective.databases = read(value, text),
             Self::Endpoints => model.endpoints = read(value, endpoint_of),
             Self::Models => model.models = read(value, route_of),
             Self::Purposes => model.purposes = read(value, text),
@@ -198,6 +210,7 @@ pub(crate) fn variable(endpoint: &str) -> String {
 #[cfg(test)]
 pub(super) fn sample(mapping: Mapping) -> Value {
     match mapping {
+        Mapping::Databases => json!({"sales": "postgres://ann@localhost/sales", "old": "old.sqlite"}),
         Mapping::Endpoints => json!({
             "plain": {"provider": "openai", "base_url": "http://localhost:1/v1"},
             "all": {"provider": "anthropic", "base_url": "http://localhost:2", "api_key": "set", "timeout_seconds": 1.5,

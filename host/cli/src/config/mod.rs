@@ -18,8 +18,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use syrch::databases::Executor;
 use syrch::models::SimulatedKnobs;
 use syrch::settings::{PluginSource, ServerSettings};
+use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::{few, nearest};
 use syrch::{Settings, strategies};
@@ -30,7 +32,7 @@ use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};
 use flags::Flags;
 use parameter::{Parameter, Target};
-use spec::{AMBIGUITY, CALIBRATION, DATABASE, SPECS, STRATEGY, Spec, TRUST, WhenFound};
+use spec::{AMBIGUITY, CALIBRATION, DATABASE, EXECUTOR, SPECS, STRATEGY, Spec, TRUST, WhenFound};
 
 /// The values in force.
 #[derive(Debug, Clone)]
@@ -39,6 +41,10 @@ pub(crate) struct Effective {
     pub(crate) settings: Settings,
     /// The strategy, as it was named: a built-in's name, or a path.
     pub(crate) strategy: String,
+    /// What the database has to be.
+    pub(crate) executor: Option<String>,
+    /// Addresses of databases by the names that the user gave them.
+    pub(crate) databases: BTreeMap<String, String>,
     /// Whether the user may be asked.
     pub(crate) interactive: bool,
     /// Whether to log, as `-v` does.
@@ -58,11 +64,20 @@ pub(crate) struct Effective {
     pub(crate) telemetry: crate::telemetry::Telemetry,
 }
 
+impl Effective {
+    /// The address of a database that is given by its name in the configuration, or by its address.
+    pub(crate) fn address(&self, given: &str) -> String {
+        self.databases.get(given.trim()).map_or_else(|| given.to_owned(), String::clone)
+    }
+}
+
 impl Default for Effective {
     fn default() -> Self {
         Self {
             settings: Settings::default(),
             strategy: strategies::DEFAULT.to_owned(),
+            executor: None,
+            databases: BTreeMap::new(),
             interactive: false,
             verbose: false,
             journal: true,
@@ -200,11 +215,15 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     config.choose_collector(environment);
     config.choose_provider(environment);
     config.give_keys(environment)?;
+    let named = config.effective.address(&config.effective.settings.database);
+    let is_by_name = named != config.effective.settings.database;
+    config.effective.settings.database = named;
+    config.check_executor()?;
     config.effective.settings.servers = ServerSettings {
         variables: environment.servers.clone(),
         os_user: environment.os_user.clone(),
         home: environment.home.clone(),
-        is_on_command_line: matches!(config.origin(DATABASE), Origin::Flag(_)),
+        is_on_command_line: matches!(config.origin(DATABASE), Origin::Flag(_)) && !is_by_name,
         named: Some(config.effective.settings.database.clone()),
     };
     config.answers = environment.cache_dir().map(|folder| folder.join("answers"));
@@ -370,6 +389,26 @@ impl Config {
             self.origins.insert(calibrator.key, origin);
         }
         Ok(())
+    }
+
+    /// Checks that the database is of the kind that was asked for. A file or a variable asks for nothing of a database that a flag names.
+    fn check_executor(&self) -> Outcome<()> {
+        let url = DatabaseUrl::parse(&self.effective.settings.database);
+        let is_flag = |key: &str| matches!(self.origin(key), Origin::Flag(_));
+        let is_asked = !url.is_empty() && (is_flag(EXECUTOR) || !is_flag(DATABASE));
+        let Some(wanted) = self.effective.executor.as_deref().filter(|_| is_asked) else { return Ok(()) };
+        match Executor::of(&url) {
+            Ok(executor) if executor.name() != wanted => {
+                let origin = self.origin(EXECUTOR);
+                Err(Failure::config(format!(
+                    "{origin}: the database `{url}` is one of {}, not of {wanted}",
+                    executor.name()
+                ))
+                .hint("leave the kind out: the address decides; `files:PATH` and `sqlite:PATH` say what a path is"))
+            }
+            // An address that no engine takes is an error of its own.
+            _ => Ok(()),
+        }
     }
 
     /// Checks the paths of trusted plugins. In a file or the environment a relative one would name another file in each folder, which may be

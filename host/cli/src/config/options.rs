@@ -49,8 +49,8 @@ macro_rules! mapping {
             $key,
             Kind::Mapping(Mapping::$mapping),
             $help,
-            |e| Mapping::$mapping.get(&e.settings.model),
-            |e, v| Mapping::$mapping.set(&mut e.settings.model, v),
+            |e| Mapping::$mapping.get(e),
+            |e, v| Mapping::$mapping.set(e, v),
         )
     };
 }
@@ -194,13 +194,16 @@ pub(crate) static SPECS: &[Spec] = &[
     mapping!(Models, "llm.models", "Further models by the name that purposes and plugins use"),
     mapping!(Purposes, "llm.purposes", "The further models that answer calls of a purpose"),
     mapping!(Prices, "llm.prices", "Dollars for a million tokens by a model's name or pattern"),
-    Spec::new("execution.db_path", Kind::Text, "The database: {databases}, opened read-only and never created", |e| if e.settings.database.is_empty() { Value::Null } else { json!(DatabaseUrl::parse(&e.settings.database).to_string()) }, |e, v| {
+    mapping!(Databases, "databases", "Databases by name, which --db and `execution.db_path` take in place of an address"),
+    Spec::new("execution.db_path", Kind::Text, "The database: {databases}, or a name of `databases` in your configuration; opened read-only and never created", |e| if e.settings.database.is_empty() { Value::Null } else { json!(DatabaseUrl::parse(&e.settings.database).to_string()) }, |e, v| {
         e.settings.database = text(v);
     })
     .flag("db", "URL")
     .env(&["SYRCH_DB", "SYRCH_DB_PATH"])
     .database(),
-    Spec::new("execution.executor_type", Kind::Executor, "What the database is: {executors}; its address decides", |e| json!(Executor::of(&DatabaseUrl::parse(&e.settings.database)).ok().map(Executor::name)), |_, _| {})
+    Spec::new("execution.executor_type", Kind::Executor, "What the database has to be: {executors}. Its address decides, and one of another kind is an error", |e| json!(e.executor.clone().or_else(|| Some(Executor::of(&DatabaseUrl::parse(&e.settings.database)).ok()?.name().to_owned()))), |e, v| {
+        e.executor = Some(text(v));
+    })
         .flag("executor", "KIND")
         .env(&["SYRCH_EXECUTOR"])
         .when_found(WhenFound::KeepsDefault)

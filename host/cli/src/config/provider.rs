@@ -104,8 +104,9 @@ impl Config {
     /// All secrets of the configuration and the environment, also those that no provider gets.
     pub(crate) fn secrets(&self, environment: &Environment) -> Vec<SecretString> {
         let model = &self.effective.settings.model;
-        let database = DatabaseUrl::parse(&self.effective.settings.database);
-        let passwords: Vec<SecretString> = database.secrets().into_iter().map(SecretString::from).collect();
+        let databases = self.effective.databases.values().chain([&self.effective.settings.database]);
+        let passwords = databases.flat_map(|url| DatabaseUrl::parse(url).secrets()).map(SecretString::from);
+        let passwords: Vec<SecretString> = passwords.collect();
         let endpoints = model.endpoints.values().filter_map(|endpoint| endpoint.api_key.clone());
         model.api_key.clone().into_iter().chain(endpoints).chain(passwords).chain(environment.keys()).collect()
     }

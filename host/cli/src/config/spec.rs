@@ -133,6 +133,12 @@ pub(crate) fn find(key: &str) -> Option<&'static Spec> {
 /// The option that names the database.
 pub(crate) const DATABASE: &str = "execution.db_path";
 
+/// The option that says what the database has to be.
+pub(crate) const EXECUTOR: &str = "execution.executor_type";
+
+/// The option that names databases; it stands in no section.
+pub(crate) const DATABASES: &str = "databases";
+
 /// The option that names a strategy; it stands in no section.
 pub(crate) const STRATEGY: &str = "strategy";
 

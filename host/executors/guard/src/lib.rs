@@ -7,6 +7,7 @@ mod lex;
 pub mod postgres;
 mod prelex;
 mod splice;
+mod stack;
 pub mod values;
 mod verb;
 

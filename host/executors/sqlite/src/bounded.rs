@@ -13,6 +13,7 @@ use syrch_core::ports::DatabaseError;
 
 use crate::authorizer::{Judge, authorize};
 use crate::config::SqliteConfig;
+pub use crate::connect::similar;
 use crate::deadline::{self, Allowance, Deadline};
 use crate::guard::Authorizer;
 use crate::state::FileState;

@@ -86,8 +86,9 @@ fn unreachable_path(config: &SqliteConfig, error: &std::io::Error) -> DatabaseEr
     }
 }
 
-/// Names in the same folder that nearly match.
-fn similar(path: &Path) -> Vec<String> {
+/// Names in the folder of a path that nearly match its own.
+#[must_use]
+pub fn similar(path: &Path) -> Vec<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let Some(wanted) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
         return Vec::new();

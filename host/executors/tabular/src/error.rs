@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use syrch_core::ports::DatabaseError;
+use syrch_sqlite::bounded::similar;
 
 /// Why files cannot be read into a database.
 #[derive(Debug, thiserror::Error)]
@@ -12,11 +13,11 @@ pub enum ImportError {
     #[error("there is no file `{}`", .0.display())]
     Missing(PathBuf),
     /// No file has rows that can be read.
-    #[error("`{}` {reason}", path.display())]
+    #[error("`{}`: {reason}", path.display())]
     NoTables {
         /// The file, folder or pattern.
         path: PathBuf,
-        /// Why, as the end of a sentence about the path.
+        /// Why.
         reason: String,
     },
     /// A file's content is wrong.
@@ -61,9 +62,10 @@ impl ImportError {
     /// The error of a database at this path.
     #[must_use]
     pub fn of_database(self, path: &Path) -> DatabaseError {
+        let similar = similar(path);
         let path = path.display().to_string();
         match self {
-            Self::Missing(_) => DatabaseError::Missing { path, similar: Vec::new() },
+            Self::Missing(_) => DatabaseError::Missing { path, similar },
             Self::NoTables { reason, .. } => DatabaseError::NotADatabase { path, reason },
             error => DatabaseError::Unavailable { path, reason: error.to_string() },
         }

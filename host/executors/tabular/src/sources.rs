@@ -104,18 +104,19 @@ pub(crate) fn found(path: &Path) -> Result<Vec<Source>, ImportError> {
     let nothing = |reason: &str| ImportError::NoTables { path: path.to_owned(), reason: reason.to_owned() };
     let names: Vec<PathBuf> = match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {
-            let own = Source::of(path).ok_or_else(|| nothing(&format!("does not end with {}", endings())))?;
+            let own = Source::of(path).ok_or_else(|| nothing(&format!("its name does not end with {}", endings())))?;
             return Ok(vec![own]);
         }
         Ok(metadata) if metadata.is_dir() => {
-            let entries = fs::read_dir(path).map_err(|error| nothing(&format!("cannot be read: {error}")))?;
+            let entries =
+                fs::read_dir(path).map_err(|error| nothing(&format!("the folder cannot be read: {error}")))?;
             entries.take(MOST_NAMES).filter_map(|entry| Some(entry.ok()?.path())).collect()
         }
-        Ok(_) => return Err(nothing("is a special file, such as a pipe or a device")),
+        Ok(_) => return Err(nothing("it is a special file, such as a pipe or a device")),
         Err(_) => {
             let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
             let pattern = pattern.ok_or_else(|| ImportError::Missing(path.to_owned()))?;
-            let matches = glob::glob(pattern).map_err(|error| nothing(&format!("is no pattern: {}", error.msg)))?;
+            let matches = glob::glob(pattern).map_err(|error| nothing(&format!("it is no pattern: {}", error.msg)))?;
             matches.take(MOST_NAMES).filter_map(Result::ok).collect()
         }
     };
@@ -123,8 +124,8 @@ pub(crate) fn found(path: &Path) -> Result<Vec<Source>, ImportError> {
     let mut found: Vec<Source> = names.iter().filter_map(|name| Source::of(name)).filter(is_file).collect();
     found.sort_by(|one, other| one.path.cmp(&other.path));
     match found.len() {
-        0 => Err(nothing(&format!("has no file that ends with {}", endings()))),
-        count if count > MOST_FILES => Err(nothing(&format!("has {count} files, {MOST_FILES} at most are read"))),
+        0 => Err(nothing(&format!("it has no file that ends with {}", endings()))),
+        count if count > MOST_FILES => Err(nothing(&format!("it has {count} files, {MOST_FILES} at most are read"))),
         _ => Ok(found),
     }
 }

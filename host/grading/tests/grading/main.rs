@@ -7,6 +7,8 @@
     reason = "a test fails by panicking, and prints what it measured"
 )]
 
+#[cfg(unix)]
+mod engines;
 mod recorded;
 mod rules;
 mod simulated;

@@ -44,9 +44,11 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let what = format!("SQLite to Arrow, {} rows × 10 columns", thousands(rows));
     let mut figures = vec![Figure::new(what, ours, "rows/s").note(format!("median of {RUNS}"))];
     let ratio = "that against Python's sqlite3 into pandas";
-    figures.extend(match pandas(&folder, &path, rows) {
+    let of_file = path.display().to_string();
+    figures.extend(match python(&folder, &["pandas"], SCRIPT, &[&of_file, QUERY, &RUNS.to_string()], rows) {
         Ok((theirs, versions)) => vec![
-            Figure::new("Python's sqlite3 into pandas, the same rows", theirs, "rows/s").note(versions),
+            Figure::new("Python's sqlite3 into pandas, the same rows", theirs, "rows/s")
+                .note(format!("pandas and Python {versions}")),
             Figure::new(ratio, ours / theirs, "×").at_least(4.0),
         ],
         Err(error) => vec![Figure::unmeasured(ratio, format!("pandas cannot be had: {error}"))],
@@ -54,7 +56,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     Ok(figures)
 }
 
-fn thousands(rows: u32) -> String {
+/// A number of rows in words.
+pub(super) fn thousands(rows: u32) -> String {
     if rows.is_multiple_of(1_000_000) { format!("{} million", rows / 1_000_000) } else { rows.to_string() }
 }
 
@@ -89,22 +92,29 @@ fn seconds(world: &World, path: &Path) -> Outcome<f64> {
     Ok(median(times))
 }
 
-/// Rows per second, and the versions; in an environment of its own, which goes away with the folder.
-fn pandas(folder: &Path, path: &Path, rows: u32) -> Outcome<(f64, String)> {
+/// Rows per second that a script reads, and the two versions that it prints; in an environment of its own with these packages, which goes away
+/// with the folder.
+pub(super) fn python(
+    folder: &Path,
+    packages: &[&str],
+    script: &str,
+    arguments: &[&str],
+    rows: u32,
+) -> Outcome<(f64, String)> {
     let environment = folder.join("python");
     run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
     let python = environment.join("bin/python");
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pandas"];
-    run(Command::new(&python).args(pip))?;
-    let said = run(Command::new(&python).args(["-c", SCRIPT]).arg(path).args([QUERY, &RUNS.to_string()]))?;
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    run(Command::new(&python).args(pip).args(packages))?;
+    let said = run(Command::new(&python).args(["-c", script]).args(arguments))?;
     let words: Vec<&str> = said.split_whitespace().collect();
-    let [count, seconds, pandas, version] = words.as_slice() else {
+    let [count, seconds, one, other] = words.as_slice() else {
         return Err(format!("it said `{}`", said.trim()).into());
     };
     if *count != rows.to_string() {
         return Err(format!("it read {count} rows").into());
     }
-    Ok((f64::from(rows) / seconds.parse::<f64>()?, format!("pandas {pandas}, Python {version}")))
+    Ok((f64::from(rows) / seconds.parse::<f64>()?, format!("{one}, {other}")))
 }
 
 /// What a command printed, once it has succeeded.

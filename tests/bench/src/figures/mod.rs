@@ -2,9 +2,12 @@
 
 mod arrow;
 mod flights;
+mod guard;
 mod makespan;
 mod neighbours;
 mod overhead;
+#[cfg(unix)]
+mod postgres;
 mod recorded;
 mod role_call;
 mod signs;
@@ -41,6 +44,9 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "overhead", what: "a whole search in process", measure: overhead::measure },
     Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
     Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
+    #[cfg(unix)]
+    Group { name: "postgres", what: "PostgreSQL to Arrow", measure: postgres::measure },
+    Group { name: "guard", what: "the guard on a statement", measure: guard::measure },
     Group { name: "recorded", what: "strategies on recorded answers", measure: recorded::measure },
     Group {
         name: "signs",

@@ -6,5 +6,7 @@ mod database;
 mod disk;
 mod journal;
 mod model;
+#[cfg(unix)]
+mod server;
 mod together;
 mod world;

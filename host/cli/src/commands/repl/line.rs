@@ -121,6 +121,9 @@ mod tests {
             match Line::parse(&line) {
                 Ok(Line::Question(text)) => prop_assert_eq!(text, line.trim()),
                 Ok(Line::Empty) => prop_assert!(line.trim().is_empty()),
+                Ok(Line::Quit | Line::Help) if !line.trim().starts_with('\\') => {
+                    prop_assert!(["quit", "exit", "help", "?"].contains(&line.trim()));
+                }
                 Ok(_) | Err(_) => prop_assert!(line.trim().starts_with('\\')),
             }
         }

@@ -41,6 +41,7 @@ impl Reader<'_> {
             }
             let key = format!("{}.{}", spec.key, name.value);
             let entry = match mapping {
+                Mapping::Databases => self.field(&key, super::Kind::Text, content),
                 Mapping::Purposes => self.named(&key, Mapping::Models, content),
                 _ => Some(self.entry(mapping, &key, name.referenced, content)),
             };

@@ -16,7 +16,7 @@ use sqlparser::parser::{Parser, ParserError};
 use syrch_core::ports::{Facts, Relation};
 use syrch_core::{Catalog, Dialect, SqlError, SqlErrorKind};
 
-use crate::{Kind, Token, lex};
+use crate::{Kind, Token, lex, stack};
 pub(crate) use place::{Places, write_refused};
 use query::Resolver;
 
@@ -24,9 +24,6 @@ use query::Resolver;
 const RECURSION: usize = 200;
 /// Operators of one statement. A chain of operators becomes a tree as deep as it is long.
 const OPERATORS: usize = 4_000;
-/// Texts up to here nest so little that any stack holds them; longer ones get a thread with this much stack.
-const SMALL: usize = 512;
-const STACK: usize = 64 << 20;
 
 /// Why a statement has no facts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,20 +41,12 @@ pub enum Unresolved {
 /// # Errors
 /// [`Unresolved`]; the kinds are `syntax`, `unknown-table`, `unknown-column`, `ambiguous-name` and `write-refused`.
 pub fn facts(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Facts, Unresolved> {
-    if text.len() <= SMALL {
+    if stack::is_small(text) {
         return resolve(text, relations, catalog);
     }
     check_chains(text, &catalog.dialect)?;
-    std::thread::scope(|scope| {
-        let worker = std::thread::Builder::new()
-            .name("guard".to_owned())
-            .stack_size(STACK)
-            .spawn_scoped(scope, || resolve(text, relations, catalog));
-        match worker.map(|worker| worker.join()) {
-            Ok(Ok(result)) => result,
-            _ => Err(unparsed("the statement could not be analysed", None)),
-        }
-    })
+    let resolved = stack::on_a_large_stack(|| resolve(text, relations, catalog));
+    resolved.unwrap_or_else(|| Err(unparsed("the statement could not be analysed", None)))
 }
 
 /// Bounds the depth of the tree: the parser follows a chain of operators in a loop, but what walks the tree does not.

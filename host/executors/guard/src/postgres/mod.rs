@@ -23,15 +23,11 @@ use sqlparser::tokenizer::Span;
 use syrch_core::{Dialect, SqlError, SqlErrorKind};
 
 use crate::facts::{self, Places, Unresolved};
-use crate::{Bounds, prelex};
+use crate::{Bounds, prelex, stack};
 
 pub use functions::LISTED;
 pub use scope::Granted;
 pub use views::unlisted_calls;
-
-/// Texts up to here nest so little that any stack holds them; longer ones are read on a thread with this much stack.
-const SMALL: usize = 512;
-const STACK: usize = 64 << 20;
 
 /// Bytes by which constant sizes (the times of `repeat`, the width of `lpad`) may multiply within one statement.
 const AMPLIFICATION: u64 = 1_000_000;
@@ -71,18 +67,13 @@ pub fn readable(text: &str) -> String {
 }
 
 /// Works on a text where the stack is large enough for its depth.
-fn on_a_stack<T: Send>(text: &str, work: impl FnOnce() -> Result<T, SqlError> + Send) -> Result<T, SqlError> {
-    if text.len() <= SMALL {
+fn on_a_stack<T>(text: &str, work: impl FnOnce() -> Result<T, SqlError>) -> Result<T, SqlError> {
+    if stack::is_small(text) {
         return work();
     }
     facts::check_chains(text, &Dialect::Postgres).map_err(|error| refused(error).rule("expression-depth"))?;
-    std::thread::scope(|scope| {
-        let worker = std::thread::Builder::new().name("guard".to_owned()).stack_size(STACK).spawn_scoped(scope, work);
-        match worker.map(|worker| worker.join()) {
-            Ok(Ok(result)) => result,
-            _ => Err(SqlError::new(SqlErrorKind::Other, "the statement could not be analysed")),
-        }
-    })
+    let failed = || Err(SqlError::new(SqlErrorKind::Other, "the statement could not be analysed"));
+    stack::on_a_large_stack(work).unwrap_or_else(failed)
 }
 
 fn refused(error: Unresolved) -> SqlError {

@@ -1,0 +1,90 @@
+//! How fast rows come out of PostgreSQL: ours into Arrow, against psycopg into pandas from the same server in the same run.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use syrch_core::Limits;
+use syrch_core::ports::{Database, SqlQuery};
+use syrch_kit::postgres::Server;
+use syrch_postgres::{PostgresConfig, PostgresDatabase};
+
+use super::arrow::{python, thousands};
+use crate::Outcome;
+use crate::figure::Figure;
+use crate::samples::median;
+use crate::world::World;
+
+const RUNS: usize = 5;
+const QUERY: &str = "SELECT * FROM t";
+
+/// Reads the table in the way of a Python user; prints seconds.
+const SCRIPT: &str = "
+import sys, time
+import pandas, psycopg
+times = []
+for _ in range(int(sys.argv[3])):
+    with psycopg.connect(sys.argv[1]) as connection:
+        begin = time.perf_counter()
+        cursor = connection.execute(sys.argv[2])
+        frame = pandas.DataFrame(cursor.fetchall(), columns=[column.name for column in cursor.description])
+        times.append(time.perf_counter() - begin)
+    rows = len(frame)
+    del frame
+print(rows, sorted(times)[len(times) // 2], psycopg.__version__, pandas.__version__)
+";
+
+/// Both, and their ratio.
+pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
+    let rows = world.rows;
+    let Some(server) = Server::start() else { return Ok(Vec::new()) };
+    server.database("large", &script(rows));
+    let ours = f64::from(rows) / seconds(world, &server)?;
+    let what = format!("PostgreSQL to Arrow, {} rows × 10 columns", thousands(rows));
+    let mut figures = vec![Figure::new(what, ours, "rows/s").note(format!("median of {RUNS}"))];
+    let ratio = "that against psycopg into pandas";
+    let folder = world.place("postgres")?;
+    let url = server.url("reader", "large");
+    figures.extend(
+        match python(&folder, &["pandas", "psycopg[binary]"], SCRIPT, &[&url, QUERY, &RUNS.to_string()], rows) {
+            Ok((theirs, versions)) => vec![
+                Figure::new("psycopg into pandas, the same rows", theirs, "rows/s")
+                    .note(format!("psycopg and pandas {versions}")),
+                Figure::new(ratio, ours / theirs, "×").at_least(3.0),
+            ],
+            Err(error) => vec![Figure::unmeasured(ratio, format!("psycopg cannot be had: {error}"))],
+        },
+    );
+    Ok(figures)
+}
+
+/// Whole numbers, reals, short and long texts, dates and some NULLs, as in the table for SQLite.
+fn script(rows: u32) -> String {
+    format!(
+        "CREATE TABLE t(id int PRIMARY KEY, shop int, quantity bigint, price double precision, discount double precision,
+                        customer text, city text, day date, parent int, remark text);
+         INSERT INTO t SELECT n, n % 7, n * 3, n / 2.0, (n % 10) / 100.0, 'customer ' || (n % 5000), 'city ' || (n % 100),
+                date '2020-01-01' + n % 1000, CASE WHEN n % 5 <> 0 THEN n / 5 END,
+                CASE WHEN n % 3 <> 0 THEN 'delivered on time to the door of ' || n END FROM generate_series(1, {rows}) n;
+         CREATE ROLE reader LOGIN; GRANT SELECT ON t TO reader; ANALYZE t;"
+    )
+}
+
+/// The median time of the whole table as a search's executor reads it, guard included, but without its caps.
+fn seconds(world: &World, server: &Server) -> Outcome<f64> {
+    let limits = Limits { rows: u64::MAX, result_bytes: 1 << 30, ..Limits::default() };
+    let config = PostgresConfig { limits, ..PostgresConfig::new(server.url("reader", "large")) };
+    let database = Arc::new(world.runtime.block_on(PostgresDatabase::open(config))?);
+    let mut times = Vec::with_capacity(RUNS);
+    for _ in 0..RUNS {
+        let begin = Instant::now();
+        // In a task, as a search does.
+        let database = Arc::clone(&database);
+        let task = world.runtime.spawn(async move { database.run(&SqlQuery::new(QUERY)).await });
+        let results = world.runtime.block_on(task)??;
+        times.push(begin.elapsed().as_secs_f64());
+        if results.row_count() != u64::from(world.rows) || results.schema().fields().len() != 10 {
+            return Err(format!("{} of {} rows came", results.row_count(), world.rows).into());
+        }
+    }
+    Ok(median(times))
+}
