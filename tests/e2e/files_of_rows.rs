@@ -163,5 +163,5 @@ fn a_database_has_a_name_in_the_configuration() {
     refused(host(&place).args(["schema", "sales", "shop.sqlite", "-t", "sales"]), 2, &["--table is for one database"]);
     // A file that was found in the folder names no databases.
     place.file("syrch.yml", &config);
-    refused(&mut host(&place).args(["schema", "sales"]), 10, &["databases may not be set by a file found in a folder"]);
+    refused(host(&place).args(["schema", "sales"]), 10, &["databases may not be set by a file found in a folder"]);
 }

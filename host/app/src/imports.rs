@@ -2,10 +2,9 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-pub use syrch_tabular::{ImportCaps, Imported, Progress, Stored, clear, stored};
+pub use syrch_tabular::{ImportCaps, Imported, Progress, Report, Stored, clear, stored};
 
 /// How files of rows are read into a private database.
 #[derive(Debug, Clone)]
@@ -30,9 +29,9 @@ impl Default for ImportSettings {
     }
 }
 
-/// What is told of reading. It may be called from another thread.
+/// What is told of reading.
 #[derive(Clone)]
-pub struct ImportProgress(pub Arc<dyn Fn(Progress<'_>) + Send + Sync>);
+pub struct ImportProgress(pub Report);
 
 impl fmt::Debug for ImportProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

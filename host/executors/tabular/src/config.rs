@@ -25,9 +25,12 @@ pub struct TabularConfig {
     pub retained_bytes: u64,
     /// How long a private database is retained that nobody uses.
     pub retained: Duration,
-    /// Is told what is read. It may be called from another thread.
-    pub progress: Option<Arc<dyn Fn(Progress<'_>) + Send + Sync>>,
+    /// Is told what is read.
+    pub progress: Option<Report>,
 }
+
+/// Is told of what is read. It may be called from another thread.
+pub type Report = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 
 /// How much is read at most, of all files of a database together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -90,7 +90,7 @@ impl<'a> Work<'a> {
             let what = format!("there are more than {} rows", self.caps.rows);
             return Err(ImportError::TooMuch { what, knob: "--max-import-rows" });
         }
-        match rows % LOOK == 0 && self.cancelled.load(Ordering::Relaxed) {
+        match rows.is_multiple_of(LOOK) && self.cancelled.load(Ordering::Relaxed) {
             true => Err(ImportError::Cancelled),
             false => Ok(()),
         }

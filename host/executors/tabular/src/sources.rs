@@ -56,8 +56,8 @@ impl Source {
             (".parquet", Format::Parquet),
         ];
         let (stem, format) = known.iter().find_map(|(ending, format)| Some((name_of(ending)?, *format)))?;
-        let fits = !stem.is_empty() && !(is_packed && format == Format::Parquet);
-        fits.then(|| Self { path: path.to_owned(), name, stem, format, is_packed })
+        let is_odd = stem.is_empty() || (is_packed && format == Format::Parquet);
+        (!is_odd).then(|| Self { path: path.to_owned(), name, stem, format, is_packed })
     }
 
     /// Its metadata now.
