@@ -152,8 +152,22 @@ async fn verdict(url: &str, question: &Question) -> String {
     format!("{verdict:?}")
 }
 
-/// Questions whose verdicts differ, and why.
-const DIFFERENT: [(&str, &str); 0] = [];
+/// A reading that compares a text or a date with a number: SQLite runs it, and PostgreSQL refuses it.
+const TYPES: &str = "a wrong reading compares a text or a date with a number, which PostgreSQL refuses";
+/// The rules trust another reading there. Why is not known.
+const RANKED: &str = "another reading is trusted, or none enough";
+
+/// Questions whose verdicts differ, and why. Only two of them are right on SQLite by more than luck.
+const DIFFERENT: [(&str, &str); 8] = [
+    ("defog_adv_12", RANKED),
+    ("defog_basic_15", RANKED),
+    ("defog_basic_16", RANKED),
+    ("defog_basic_5", TYPES),
+    ("defog_gen_160", TYPES),
+    ("defog_gen_161", TYPES),
+    ("defog_gen_162", TYPES),
+    ("defog_gen_164", TYPES),
+];
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: make figures"]
