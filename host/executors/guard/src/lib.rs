@@ -13,5 +13,6 @@ mod verb;
 
 pub use facts::{Unresolved, facts};
 pub use lex::{Kind, LexError, Token, lex};
+pub use postgres::{Admitted, Granted, admit};
 pub use prelex::{Bounds, prelex};
 pub use splice::{Spliced, compose, splice};

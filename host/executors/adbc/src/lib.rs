@@ -1,0 +1,1 @@
+//! Databases of any engine that has an ADBC driver.

@@ -1,0 +1,1 @@
+//! The index of values, samples and statistics, by statements of the host.

@@ -1,0 +1,92 @@
+//! What an engine has to do itself.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use syrch_core::ports::{DatabaseError, OVERRUN, Plan};
+use syrch_core::{Dialect, SqlError, SqlErrorKind, Table};
+use tokio::time::Instant;
+
+use crate::BatchSink;
+
+/// What a database offers at one time.
+#[derive(Debug, Clone, Default)]
+pub struct Schema {
+    /// The tables and views that the connected user may read, each with its schema.
+    pub tables: Vec<Table>,
+    /// The schemas in which names without one are searched first, in order.
+    pub path: Vec<String>,
+    /// Tables and views that cannot be offered.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A table or view that cannot be offered, such as a view that calls what the guard refuses.
+#[derive(Debug, Clone)]
+pub struct LeftOut {
+    /// Its schema.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// Why, as the end of "`name` cannot be read: …".
+    pub reason: String,
+}
+
+/// An engine whose results are Arrow record batches. Every statement that it gets was admitted by the guard and written again in its dialect.
+/// Methods may be called from several tasks at the same time.
+#[async_trait]
+pub trait ArrowEngine: Send + Sync + 'static {
+    /// The name of the database for plugins and people; never a path, an address or a secret.
+    fn name(&self) -> &str;
+    /// The SQL that its statements are written in.
+    fn dialect(&self) -> Dialect;
+    /// The address for messages, without secrets.
+    fn shown(&self) -> String;
+    /// Called once the database is open. Returns what its user should know of the connection.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Called before and after a statement whose result may be cached. As `Database::identity`: `None` where the engine cannot detect changes.
+    async fn identity(&self) -> Option<String> {
+        None
+    }
+    /// How long a schema that was read is used.
+    fn schema_lifetime(&self) -> Duration {
+        Duration::from_secs(10)
+    }
+    /// Called when the database is opened, and again after [`schema_lifetime`](Self::schema_lifetime). Returns all that the user may read, within
+    /// 64 MiB; the caller leaves out what `--tables` does not name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    async fn schema(&self) -> Result<Schema, DatabaseError>;
+    /// Called to compile a statement without running it. Engines that cannot do that cheaply return `Ok`.
+    ///
+    /// # Errors
+    /// When the engine refuses the statement.
+    async fn prepare(&self, sql: &str, deadline: Instant) -> Result<(), SqlError>;
+    /// Called for the engine's plan of a statement, which does not run.
+    ///
+    /// # Errors
+    /// When the engine refuses the statement.
+    async fn explain(&self, sql: &str, deadline: Instant) -> Result<Plan, SqlError>;
+    /// Runs a statement and hands its schema and its batches to `sink`, until it has all or `sink` breaks. Dropping the future cancels the
+    /// statement. At `deadline` the engine cancels it and returns [`deadline_error`]; within 750 ms more it returns [`overrun_error`] if the
+    /// statement still runs on this machine. Messages of errors that happen while the statement runs quote no cells.
+    ///
+    /// # Errors
+    /// When the engine refuses or ends the statement, and those of `sink`.
+    async fn execute(&self, sql: &str, deadline: Instant, sink: &mut BatchSink) -> Result<(), SqlError>;
+}
+
+/// The error of a statement whose time is over.
+#[must_use]
+pub fn deadline_error(limit: Duration) -> SqlError {
+    let message = format!("the statement ran longer than {} s", limit.as_secs_f64());
+    SqlError::new(SqlErrorKind::Timeout, message).rule("deadline")
+}
+
+/// The error of a statement that still runs on this machine after its deadline.
+#[must_use]
+pub fn overrun_error() -> SqlError {
+    SqlError::new(SqlErrorKind::Timeout, "the statement did not end 1 s after its deadline").rule(OVERRUN)
+}

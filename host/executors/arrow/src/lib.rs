@@ -1,0 +1,11 @@
+//! What engines share whose results are Arrow record batches: the guard before a statement, the caps of its result, the index of values, samples
+//! and statistics. An engine implements [`ArrowEngine`]; [`ArrowDatabase`] makes a database of it.
+
+mod cells;
+mod database;
+mod engine;
+mod sink;
+
+pub use database::ArrowDatabase;
+pub use engine::{ArrowEngine, LeftOut, Schema, deadline_error, overrun_error};
+pub use sink::BatchSink;

@@ -1,0 +1,1 @@
+//! Databricks SQL, over the Statement Execution API.
