@@ -45,15 +45,15 @@ pub async fn inspect_server(settings: &Settings) -> Result<Option<ServerReport>,
 /// When the address is wrong, or the engine has no roles.
 pub fn role_sql(settings: &Settings, schemas: &[String]) -> Result<String, Error> {
     let url = DatabaseUrl::parse(&settings.database);
-    let able: Vec<Executor> = Executor::all().filter(|executor| executor.server().is_some()).collect();
+    let able: Vec<Executor> = Executor::all().filter(|executor| executor.has_roles()).collect();
     let executor = if url.is_empty() { able.first().copied().ok_or_else(no_roles)? } else { Executor::of(&url)? };
     let written = executor.role_sql(of_settings(url, settings), schemas);
     Ok(written.ok_or_else(no_roles)??)
 }
 
 fn no_roles() -> Error {
-    let able: Vec<&str> = Executor::all().filter(|executor| executor.server().is_some()).map(Executor::name).collect();
-    Error::Config(format!("a database that is a file has no roles; these engines have: {}", able.join(", ")))
+    let able: Vec<&str> = Executor::all().filter(|executor| executor.has_roles()).map(Executor::name).collect();
+    Error::Config(format!("this database has no roles; those of these engines have: {}", able.join(", ")))
 }
 
 fn of_settings(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {

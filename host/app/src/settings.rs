@@ -21,7 +21,7 @@ use crate::providers::Provider;
 use crate::telemetry::SpanSink;
 
 pub use crate::record::recorded_settings;
-pub use crate::servers::ServerSettings;
+pub use crate::servers::{DriverSettings, ServerSettings};
 pub use crate::withheld::Withheld;
 
 /// All settings of a search, with the defaults of the command line.

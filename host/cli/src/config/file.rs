@@ -13,7 +13,7 @@ use syrch::yaml::{self, Location, Pair, Spanned, Tree, place};
 use super::kind::Kind;
 use super::mapping::Mapping;
 use super::parameter::Target;
-use super::spec::{self, DATABASES, SPECS, STRATEGY, Spec, WhenFound};
+use super::spec::{self, DATABASES, DRIVERS, SPECS, STRATEGY, Spec, WhenFound};
 use super::{Effective, Origin, earlier};
 use crate::failure::{Failure, Outcome};
 use mapping::Mention;
@@ -169,9 +169,9 @@ impl Reader<'_> {
                         self.value(spec, content);
                     }
                 }
-                DATABASES => {
-                    if let Some(spec) = spec::find(DATABASES) {
-                        self.mapping(spec, Mapping::Databases, section.referenced, content);
+                name @ (DATABASES | DRIVERS) => {
+                    if let Some((spec, Kind::Mapping(mapping))) = spec::find(name).map(|spec| (spec, spec.kind)) {
+                        self.mapping(spec, mapping, section.referenced, content);
                     }
                 }
                 "plugins" => self.plugins(content),
@@ -410,6 +410,7 @@ mod tests {
     ];
     const REFUSED: &[&str] = &[
         "databases",
+        "drivers",
         "llm.provider",
         "llm.model",
         "llm.api_key",

@@ -195,6 +195,7 @@ pub(crate) static SPECS: &[Spec] = &[
     mapping!(Purposes, "llm.purposes", "The further models that answer calls of a purpose"),
     mapping!(Prices, "llm.prices", "Dollars for a million tokens by a model's name or pattern"),
     mapping!(Databases, "databases", "Databases by name, which --db and `execution.db_path` take in place of an address"),
+    mapping!(Drivers, "drivers", "ADBC drivers by name, for addresses such as `adbc:NAME;option=value`: path and sha256 of the library"),
     Spec::new("execution.db_path", Kind::Text, "The database: {databases}, or a name of `databases` in your configuration; opened read-only and never created", |e| if e.settings.database.is_empty() { Value::Null } else { json!(DatabaseUrl::parse(&e.settings.database).to_string()) }, |e, v| {
         e.settings.database = text(v);
     })

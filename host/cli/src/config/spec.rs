@@ -139,6 +139,9 @@ pub(crate) const EXECUTOR: &str = "execution.executor_type";
 /// The option that names databases; it stands in no section.
 pub(crate) const DATABASES: &str = "databases";
 
+/// The option that names ADBC drivers; it stands in no section.
+pub(crate) const DRIVERS: &str = "drivers";
+
 /// The option that names a strategy; it stands in no section.
 pub(crate) const STRATEGY: &str = "strategy";
 
