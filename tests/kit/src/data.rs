@@ -50,6 +50,28 @@ pub fn data_root() -> Option<PathBuf> {
     root
 }
 
+/// A file that `tests/databases/install.sh` has put into its folder, which `SYRCH_TEST_DATABASES` names, else `target/databases`. If there is none,
+/// this is reported and counted as [`data_root`] does it.
+///
+/// # Panics
+/// If there is none and `SYRCH_REQUIRE_DATABASES` is 1.
+#[must_use]
+pub fn installed(name: &str) -> Option<PathBuf> {
+    let folder = variable("SYRCH_TEST_DATABASES").map(PathBuf::from);
+    let file = folder.unwrap_or_else(|| repository().join("target/databases")).join(name);
+    if file.exists() {
+        return Some(file);
+    }
+    let is_required = variable("SYRCH_REQUIRE_DATABASES").is_some_and(|value| value == "1");
+    assert!(!is_required, "there is no `{}`: run tests/databases/install.sh", file.display());
+    let _ = skipped();
+    #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
+    {
+        eprintln!("skipped: there is no `{}`; tests/databases/install.sh installs it", file.display());
+    }
+    None
+}
+
 /// Counts a skipped test.
 fn skipped() -> std::io::Result<()> {
     let list = repository().join("target/skipped-tests");

@@ -32,7 +32,7 @@ mod script;
 pub mod toolchains;
 pub mod zoo;
 
-pub use data::{data_root, repository, scale, scratch, shop, sqlite};
+pub use data::{data_root, installed, repository, scale, scratch, shop, sqlite};
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};
 pub use script::{Recorded, Script};
