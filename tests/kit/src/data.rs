@@ -50,6 +50,30 @@ pub fn data_root() -> Option<PathBuf> {
     root
 }
 
+/// The folder of what `tests/databases/` has installed: `SYRCH_TEST_DATABASES`, else `target/databases`. Where `part` of it is missing, the test is
+/// counted as skipped, as in [`data_root`].
+///
+/// # Panics
+/// If it is missing and `SYRCH_REQUIRE_DATABASES` is 1.
+#[must_use]
+pub fn databases_root(part: &str) -> Option<PathBuf> {
+    let root = variable("SYRCH_TEST_DATABASES").map_or_else(|| repository().join("target/databases"), PathBuf::from);
+    let found = Some(root.join(part)).filter(|path| path.exists());
+    if found.is_none() {
+        let is_required = variable("SYRCH_REQUIRE_DATABASES").is_some_and(|value| value == "1");
+        assert!(
+            !is_required,
+            "{part} is not installed; run the scripts of tests/databases, or unset SYRCH_REQUIRE_DATABASES"
+        );
+        let _ = skipped();
+        #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
+        {
+            eprintln!("skipped: {part} is not installed (tests/databases)");
+        }
+    }
+    found
+}
+
 /// Counts a skipped test.
 fn skipped() -> std::io::Result<()> {
     let list = repository().join("target/skipped-tests");

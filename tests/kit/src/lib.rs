@@ -23,6 +23,7 @@
 
 pub mod corpus;
 mod data;
+pub mod databricks;
 mod endpoint;
 #[cfg(unix)]
 pub mod postgres;
@@ -32,7 +33,7 @@ mod script;
 pub mod toolchains;
 pub mod zoo;
 
-pub use data::{data_root, repository, scale, scratch, shop, sqlite};
+pub use data::{data_root, databases_root, repository, scale, scratch, shop, sqlite};
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};
 pub use script::{Recorded, Script};

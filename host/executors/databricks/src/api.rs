@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -75,7 +75,12 @@ impl Api {
     ///
     /// # Errors
     /// When it does not come by the deadline.
-    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str, most: usize, deadline: Instant) -> Result<T, Failure> {
+    pub(crate) async fn get<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        most: usize,
+        deadline: Instant,
+    ) -> Result<T, Failure> {
         let url = self.url(path)?;
         let url = &url;
         self.authorized(deadline, |token| async move {
@@ -90,7 +95,13 @@ impl Api {
     ///
     /// # Errors
     /// When no reply comes; then it may have arrived.
-    pub(crate) async fn post(&self, path: &str, body: &Value, token: &SecretString, most: usize) -> Result<Reply, Failure> {
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        body: &Value,
+        token: &SecretString,
+        most: usize,
+    ) -> Result<Reply, Failure> {
         let request = self.http.client.post(self.url(path)?).header(AUTHORIZATION, bearer(token)?).json(body);
         self.http.once(request, most).await
     }
@@ -123,7 +134,9 @@ pub(crate) fn answer<T: DeserializeOwned>(reply: &Reply, token: &SecretString) -
             401 => Ok(Answered::Unauthorized(reason)),
             403 => Err(Failure::Login(reason)),
             404 => Err(Failure::Missing(reason)),
-            300..=399 => Err(Failure::Unavailable(format!("it answered {status}: it redirects, which is not followed; name the host that it leads to"))),
+            300..=399 => Err(Failure::Unavailable(format!(
+                "it answered {status}: it redirects, which is not followed; name the host that it leads to"
+            ))),
             _ => Err(Failure::Unavailable(reason)),
         };
     }
@@ -131,5 +144,7 @@ pub(crate) fn answer<T: DeserializeOwned>(reply: &Reply, token: &SecretString) -
         return Err(Failure::TooLarge(format!("a reply of the server has more than {VALUES} values")));
     }
     let document = serde_json::from_slice(&reply.body);
-    document.map(Answered::Done).map_err(|_| Failure::Unavailable("its reply is none of the Statement Execution API: check the host".to_owned()))
+    document.map(Answered::Done).map_err(|_| {
+        Failure::Unavailable("its reply is none of the Statement Execution API: check the host".to_owned())
+    })
 }

@@ -136,7 +136,9 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
     let base = match (given.host.as_str(), &from_variable) {
         ("", Some((_, url))) => url.clone(),
         ("", None) => {
-            return Err("no host is given: write `databricks://HOST/sql/1.0/warehouses/ID`, or set DATABRICKS_HOST".to_owned());
+            return Err(
+                "no host is given: write `databricks://HOST/sql/1.0/warehouses/ID`, or set DATABRICKS_HOST".to_owned()
+            );
         }
         // Nothing that is sent to this machine needs encryption.
         (host, _) => match base(&format!("http://{host}")) {
@@ -172,11 +174,16 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
     let (catalog, schema) = (named("catalog", "DATABRICKS_CATALOG")?, named("schema", "DATABRICKS_SCHEMA")?);
     if let Some(name) = given.parameters.keys().next() {
         let name = clip(name, 32);
-        return Err(format!("`{name}` is not a parameter of such an address: there are catalog, schema and disposition"));
+        return Err(format!(
+            "`{name}` is not a parameter of such an address: there are catalog, schema and disposition"
+        ));
     }
     let mut warnings = Vec::new();
     if given.token.is_some() && config.is_on_command_line {
-        warnings.push("the token stands on the command line, where other users of this machine can read it: set DATABRICKS_TOKEN".to_owned());
+        warnings.push(
+            "the token stands on the command line, where other users of this machine can read it: set DATABRICKS_TOKEN"
+                .to_owned(),
+        );
     }
     let is_users_host = from_variable.as_ref().is_some_and(|(_, url)| url.origin() == base.origin());
     let may_send = !config.is_untrusted || is_users_host || is_loopback(&base);
@@ -257,7 +264,8 @@ fn warehouse_of(path: &str) -> Result<String, String> {
 }
 
 fn checked_id(id: &str) -> Result<String, String> {
-    let is_id = !id.is_empty() && id.len() <= NAME && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    let is_id =
+        !id.is_empty() && id.len() <= NAME && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     if is_id { Ok(id.to_owned()) } else { Err("the id of the warehouse is not letters and digits".to_owned()) }
 }
 
@@ -269,7 +277,8 @@ fn credentials(config: &DatabricksConfig, base: &Url) -> Result<Credentials, Str
     const AZURE_SECRET: [&str; 3] = ["ARM_CLIENT_SECRET", "AZURE_CLIENT_SECRET", "DATABRICKS_CLIENT_SECRET"];
     let value = |names: &[&str]| config.variable(names).map(|(_, value)| value);
     let needed = |names: &[&str], kind: &str| value(names).ok_or_else(|| format!("{kind} needs {}: set it", names[0]));
-    let token = || needed(&["DATABRICKS_TOKEN"], "a personal access token").map(|token| Credentials::Token(token.into()));
+    let token =
+        || needed(&["DATABRICKS_TOKEN"], "a personal access token").map(|token| Credentials::Token(token.into()));
     let machine = || -> Result<_, String> {
         let kind = "OAuth machine to machine";
         Ok(Credentials::Client {

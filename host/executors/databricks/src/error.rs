@@ -174,8 +174,12 @@ fn kind(class: &str, state: &str, code: &str) -> (SqlErrorKind, Option<&'static 
         _ => match code {
             "DEADLINE_EXCEEDED" => (K::Timeout, Some("deadline")),
             "CANCELLED" => (K::Cancelled, None),
-            "RESOURCE_EXHAUSTED" | "TEMPORARILY_UNAVAILABLE" | "WORKSPACE_TEMPORARILY_UNAVAILABLE"
-            | "SERVICE_UNDER_MAINTENANCE" | "UNAUTHENTICATED" | "ABORTED" => (K::Unavailable, None),
+            "RESOURCE_EXHAUSTED"
+            | "TEMPORARILY_UNAVAILABLE"
+            | "WORKSPACE_TEMPORARILY_UNAVAILABLE"
+            | "SERVICE_UNDER_MAINTENANCE"
+            | "UNAUTHENTICATED"
+            | "ABORTED" => (K::Unavailable, None),
             _ => (K::Other, None),
         },
     }
@@ -227,7 +231,13 @@ mod tests {
             ("[USER_RAISED_EXCEPTION] sesame", Some("P0001"), "", K::Other, "[USER_RAISED_EXCEPTION] sesame"),
             ("Job aborted: sesame", None, "INTERNAL_ERROR", K::Other, "Job aborted"),
             ("quota (sesame)", None, "RESOURCE_EXHAUSTED", K::Unavailable, "quota"),
-            ("[INSUFFICIENT_PERMISSIONS] User does not have SELECT. SQLSTATE: 42501", None, "", K::Denied, "[INSUFFICIENT_PERMISSIONS] User does not have SELECT."),
+            (
+                "[INSUFFICIENT_PERMISSIONS] User does not have SELECT. SQLSTATE: 42501",
+                None,
+                "",
+                K::Denied,
+                "[INSUFFICIENT_PERMISSIONS] User does not have SELECT.",
+            ),
             ("", None, "", K::Other, "the statement failed, and the server does not say why"),
         ] {
             let error = of_message(message, state, code);

@@ -55,14 +55,15 @@ pub(crate) async fn run(api: &Arc<Api>, request: &Request<'_>, sink: &mut BatchS
 /// As [`run`].
 pub(crate) async fn texts(api: &Arc<Api>, request: &Request<'_>) -> Result<(DataArray, bool), Failure> {
     let (statement, manifest, mut chunk) = Statement::run(api, request).await?;
-    let (columns, mut rows) = (manifest.columns().len(), Vec::new());
+    let (columns, mut rows, mut bytes) = (manifest.columns().len(), Vec::new(), 0);
     loop {
         let array = chunk.data_array.take().unwrap_or_default();
         if array.iter().any(|row| row.len() != columns) || chunk.external_links.is_some() {
             return Err(Failure::Unavailable("the rows of its reply are not those that were asked for".to_owned()));
         }
+        bytes += array.iter().flatten().flatten().map(String::len).sum::<usize>();
         rows.extend(array);
-        if rows.len() as u64 > request.rows {
+        if rows.len() as u64 > request.rows || bytes > request.reply {
             return Ok((rows, true));
         }
         match statement.next(&chunk, request).await? {

@@ -35,7 +35,8 @@ impl Reply {
     pub(crate) fn text(&self) -> String {
         let Refusal { error_code, message, error, error_description } =
             serde_json::from_slice(&self.body).unwrap_or_default();
-        let parts = [error_code.or(error), message.or(error_description)];
+        let code = error_code.as_str().map(str::to_owned);
+        let parts = [code.or(error), message.or(error_description)];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
         line(if text.is_empty() { "it does not say why" } else { &text })
     }
@@ -122,7 +123,8 @@ pub(crate) fn backoff(attempt: u32) -> Duration {
 /// At once, when the wait would end after the deadline.
 pub(crate) async fn pause(wait: Duration, deadline: Instant) -> Result<(), Failure> {
     if wait >= left(deadline)? {
-        let reason = format!("the server is busy and asks to wait {} s, which is later than the deadline", wait.as_secs_f64());
+        let reason =
+            format!("the server is busy and asks to wait {} s, which is later than the deadline", wait.as_secs_f64());
         return Err(Failure::Unavailable(reason));
     }
     tracing::debug!(?wait, "a request is made again later");

@@ -21,8 +21,16 @@ const TIMES: u32 = 5;
 /// Headers that a link may ask for, and the bytes of them together.
 const HEADERS: (usize, usize) = (16, 16 << 10);
 /// Headers that say who asks, or how the connection is used; a link may not ask for them.
-const OWN: [&str; 8] =
-    ["authorization", "proxy-authorization", "cookie", "host", "connection", "content-length", "transfer-encoding", "upgrade"];
+const OWN: [&str; 8] = [
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "upgrade",
+];
 
 /// Why a chunk was not fetched.
 enum Refused {
@@ -79,7 +87,12 @@ impl Download<'_> {
         link.ok_or_else(|| Failure::Unavailable("its reply has no link to a chunk of the result".to_owned()))
     }
 
-    async fn transfer(&self, link: &ExternalLink, rows: &mut Rows<'_>, pushed: &mut usize) -> Result<ControlFlow<()>, Refused> {
+    async fn transfer(
+        &self,
+        link: &ExternalLink,
+        rows: &mut Rows<'_>,
+        pushed: &mut usize,
+    ) -> Result<ControlFlow<()>, Refused> {
         let mut response = self.open(link).await?;
         let broken = |error: reqwest::Error| Refused::Later(None, Failure::of_exchange(&error.without_url()));
         let (mut stream, mut seen) = (Stream::default(), 0);
@@ -125,9 +138,16 @@ impl Download<'_> {
         let url = link.external_link.as_deref().and_then(|url| Url::parse(url).ok()).filter(|url| {
             let is_local = is_loopback(url);
             let is_allowed = if is_local { is_loopback(&self.api.target.base) } else { url.scheme() == "https" };
-            is_allowed && matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none()
+            is_allowed
+                && matches!(url.scheme(), "http" | "https")
+                && url.username().is_empty()
+                && url.password().is_none()
         });
-        url.ok_or_else(|| Failure::Unavailable("a link to a chunk of the result does not lead to another machine over https".to_owned()))
+        url.ok_or_else(|| {
+            Failure::Unavailable(
+                "a link to a chunk of the result does not lead to another machine over https".to_owned(),
+            )
+        })
     }
 }
 
@@ -139,7 +159,8 @@ fn is_expired(link: &ExternalLink) -> bool {
 
 /// The headers that a link asks for.
 fn headers(link: &ExternalLink) -> Result<HeaderMap, Failure> {
-    let wrong = || Failure::Unavailable("a link to a chunk of the result asks for headers that are not sent".to_owned());
+    let wrong =
+        || Failure::Unavailable("a link to a chunk of the result asks for headers that are not sent".to_owned());
     let mut headers = HeaderMap::new();
     let given = link.http_headers.iter().flatten();
     let bytes: usize = given.clone().map(|(name, value)| name.len() + value.len()).sum();
@@ -172,7 +193,9 @@ mod tests {
         assert!(is_expired(&link("2023-01-30T22:23:23.140Z", &[])) && !is_expired(&link("2999-01-30T22:23:23Z", &[])));
         assert!(!is_expired(&link("soon", &[])) && !is_expired(&ExternalLink::default()));
         assert_eq!(headers(&link("", &[("x-amz-key", "k")])).unwrap()["x-amz-key"], "k");
-        for wrong in [("Authorization", "Bearer x"), ("cookie", "a"), ("a b", "x"), ("x", "a\nb"), ("x", &"y".repeat(20_000))] {
+        for wrong in
+            [("Authorization", "Bearer x"), ("cookie", "a"), ("a b", "x"), ("x", "a\nb"), ("x", &"y".repeat(20_000))]
+        {
             assert!(headers(&link("", &[wrong])).is_err(), "{}", wrong.0);
         }
     }

@@ -85,9 +85,18 @@ impl Statement {
                     statement.is_over = true;
                     let error = match state {
                         "FAILED" => error::failed(&response.status),
-                        "CANCELED" => SqlError::new(SqlErrorKind::Cancelled, "the statement was cancelled at the server"),
-                        "CLOSED" => SqlError::new(SqlErrorKind::Unavailable, "the server has closed the statement; its result is gone"),
-                        _ => return Err(Failure::Unavailable("the statement is in a state that is not documented".to_owned())),
+                        "CANCELED" => {
+                            SqlError::new(SqlErrorKind::Cancelled, "the statement was cancelled at the server")
+                        }
+                        "CLOSED" => SqlError::new(
+                            SqlErrorKind::Unavailable,
+                            "the server has closed the statement; its result is gone",
+                        ),
+                        _ => {
+                            return Err(Failure::Unavailable(
+                                "the statement is in a state that is not documented".to_owned(),
+                            ));
+                        }
                     };
                     return Err(error.into());
                 }
@@ -123,7 +132,8 @@ async fn submit(api: &Arc<Api>, request: &Request<'_>) -> Result<(Statement, Sta
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let sent = api.authorized(request.deadline, |token| detached(api, &body, token, request.reply, attempt)).await?;
+        let sent =
+            api.authorized(request.deadline, |token| detached(api, &body, token, request.reply, attempt)).await?;
         match sent {
             Sent::Taken(statement, response) => return Ok((statement, *response)),
             Sent::Busy(wait) => pause(wait, request.deadline).await?,
@@ -133,7 +143,8 @@ async fn submit(api: &Arc<Api>, request: &Request<'_>) -> Result<(Statement, Sta
 
 fn body(api: &Api, request: &Request<'_>) -> Result<Value, Failure> {
     let wait = if left(request.deadline)? > WAIT * 2 { WAIT.as_secs() } else { 0 };
-    let (disposition, format) = if request.is_inline { ("INLINE", "JSON_ARRAY") } else { ("EXTERNAL_LINKS", "ARROW_STREAM") };
+    let (disposition, format) =
+        if request.is_inline { ("INLINE", "JSON_ARRAY") } else { ("EXTERNAL_LINKS", "ARROW_STREAM") };
     let mut body = json!({
         "statement": request.sql,
         "warehouse_id": api.target.warehouse,
@@ -160,7 +171,13 @@ enum Sent {
 }
 
 /// Submits a statement in a task of its own, so that its id becomes known, and it is cancelled, even if nobody waits for it any more.
-async fn detached(api: &Arc<Api>, body: &Arc<Value>, token: SecretString, most: usize, attempt: u32) -> Result<Answered<Sent>, Failure> {
+async fn detached(
+    api: &Arc<Api>,
+    body: &Arc<Value>,
+    token: SecretString,
+    most: usize,
+    attempt: u32,
+) -> Result<Answered<Sent>, Failure> {
     let (sender, receiver) = oneshot::channel();
     let (api, body) = (Arc::clone(api), Arc::clone(body));
     tokio::spawn(async move {
@@ -170,7 +187,13 @@ async fn detached(api: &Arc<Api>, body: &Arc<Value>, token: SecretString, most: 
     receiver.await.unwrap_or_else(|_| Err(Failure::Unavailable("the request was not made".to_owned())))
 }
 
-async fn submitted(api: &Arc<Api>, body: &Value, token: &SecretString, most: usize, attempt: u32) -> Result<Answered<Sent>, Failure> {
+async fn submitted(
+    api: &Arc<Api>,
+    body: &Value,
+    token: &SecretString,
+    most: usize,
+    attempt: u32,
+) -> Result<Answered<Sent>, Failure> {
     let reply = api.post(STATEMENTS, body, token, most).await?;
     if let Some(wait) = reply.busy(attempt) {
         return Ok(Answered::Done(Sent::Busy(wait)));
@@ -179,7 +202,8 @@ async fn submitted(api: &Arc<Api>, body: &Value, token: &SecretString, most: usi
         Answered::Done(response) => response,
         Answered::Unauthorized(reason) => return Ok(Answered::Unauthorized(reason)),
     };
-    let is_id = |id: &String| !id.is_empty() && id.len() <= 128 && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let is_id =
+        |id: &String| !id.is_empty() && id.len() <= 128 && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let id = response.statement_id.clone().filter(is_id);
     let id = id.ok_or_else(|| Failure::Unavailable("its reply has no id of the statement".to_owned()))?;
     let statement = Statement { api: Arc::clone(api), id, is_over: false };

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, StringBuilder};
-use arrow_array::{ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, NullArray, RecordBatch, RecordBatchOptions};
+use arrow_array::{
+    ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, NullArray, RecordBatch, RecordBatchOptions,
+};
 use arrow_schema::{DataType, Field, Schema};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +18,7 @@ use crate::wire::{ColumnInfo, DataArray};
 pub(crate) fn schema(columns: &[ColumnInfo]) -> Schema {
     let field = |column: &ColumnInfo| {
         let field = Field::new(column.name.clone().unwrap_or_default(), data_type(column), true);
-        field.with_metadata([(SQL_TYPE.to_owned(), column.type_text.clone().unwrap_or_default())].into())
+        field.with_metadata([(SQL_TYPE.to_owned(), column.type_text.clone().unwrap_or_default())])
     };
     Schema::new(columns.iter().map(field).collect::<Vec<_>>())
 }
@@ -28,7 +30,7 @@ pub(crate) fn declared(schema: &Schema, columns: &[ColumnInfo]) -> Schema {
     }
     let fields = schema.fields().iter().zip(columns).map(|(field, column)| {
         let sql_type = column.type_text.clone().unwrap_or_default();
-        field.as_ref().clone().with_metadata([(SQL_TYPE.to_owned(), sql_type)].into())
+        field.as_ref().clone().with_metadata([(SQL_TYPE.to_owned(), sql_type)])
     });
     Schema::new(fields.collect::<Vec<_>>())
 }
@@ -42,7 +44,9 @@ fn data_type(column: &ColumnInfo) -> DataType {
             let precision = column.type_precision.and_then(|precision| u8::try_from(precision).ok());
             let scale = column.type_scale.and_then(|scale| i8::try_from(scale).ok());
             match (precision, scale) {
-                (Some(precision @ 1..=38), Some(scale)) if (0..=38).contains(&scale) => DataType::Decimal128(precision, scale),
+                (Some(precision @ 1..=38), Some(scale)) if (0..=38).contains(&scale) => {
+                    DataType::Decimal128(precision, scale)
+                }
                 _ => DataType::Utf8,
             }
         }
@@ -64,11 +68,21 @@ pub(crate) fn batch(schema: &Arc<Schema>, rows: &DataArray) -> Result<RecordBatc
     let cells = |column: usize| rows.iter().map(move |row| row[column].as_deref());
     let columns = schema.fields().iter().enumerate().map(|(at, field)| -> Option<ArrayRef> {
         Some(match field.data_type() {
-            DataType::Boolean => Arc::new(cells(at).map(|cell| parsed(cell, |text| text.to_ascii_lowercase().parse().ok())).collect::<Option<BooleanArray>>()?),
-            DataType::Int64 => Arc::new(cells(at).map(|cell| parsed(cell, |text| text.parse().ok())).collect::<Option<Int64Array>>()?),
-            DataType::Float64 => Arc::new(cells(at).map(|cell| parsed(cell, |text| text.parse().ok())).collect::<Option<Float64Array>>()?),
+            DataType::Boolean => Arc::new(
+                cells(at)
+                    .map(|cell| parsed(cell, |text| text.to_ascii_lowercase().parse().ok()))
+                    .collect::<Option<BooleanArray>>()?,
+            ),
+            DataType::Int64 => {
+                Arc::new(cells(at).map(|cell| parsed(cell, |text| text.parse().ok())).collect::<Option<Int64Array>>()?)
+            }
+            DataType::Float64 => Arc::new(
+                cells(at).map(|cell| parsed(cell, |text| text.parse().ok())).collect::<Option<Float64Array>>()?,
+            ),
             DataType::Decimal128(precision, scale) => {
-                let values = cells(at).map(|cell| parsed(cell, |text| unscaled(text, *scale))).collect::<Option<Decimal128Array>>()?;
+                let values = cells(at)
+                    .map(|cell| parsed(cell, |text| unscaled(text, *scale)))
+                    .collect::<Option<Decimal128Array>>()?;
                 let values = values.with_precision_and_scale(*precision, *scale).ok()?;
                 values.validate_decimal_precision(*precision).ok()?;
                 Arc::new(values)
@@ -143,7 +157,9 @@ mod tests {
 
     #[test]
     fn rows_that_are_not_as_described_are_refused() {
-        for (name, cell) in [("LONG", "x"), ("BOOLEAN", "maybe"), ("DECIMAL", "1.234"), ("DECIMAL", "99999"), ("BINARY", "*")] {
+        for (name, cell) in
+            [("LONG", "x"), ("BOOLEAN", "maybe"), ("DECIMAL", "1.234"), ("DECIMAL", "99999"), ("BINARY", "*")]
+        {
             let schema = Arc::new(schema(&[column("c", name)]));
             assert!(batch(&schema, &vec![vec![Some(cell.to_owned())]]).is_err(), "{name} {cell}");
             assert!(batch(&schema, &vec![vec![]]).is_err());
@@ -152,9 +168,14 @@ mod tests {
 
     #[test]
     fn decimals_have_the_digits_of_their_scale() {
-        for (text, scale, expected) in
-            [("12.3", 2, Some(1230)), ("-0.05", 2, Some(-5)), ("7", 0, Some(7)), (".5", 1, None), ("1e3", 2, None), ("--1", 0, None)]
-        {
+        for (text, scale, expected) in [
+            ("12.3", 2, Some(1230)),
+            ("-0.05", 2, Some(-5)),
+            ("7", 0, Some(7)),
+            (".5", 1, None),
+            ("1e3", 2, None),
+            ("--1", 0, None),
+        ] {
             assert_eq!(unscaled(text, scale), expected, "{text}");
         }
     }

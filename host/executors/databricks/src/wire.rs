@@ -90,8 +90,8 @@ pub(crate) struct ExternalLink {
     pub(crate) expiration: Option<String>,
     pub(crate) chunk_index: Option<u64>,
     pub(crate) http_headers: Option<BTreeMap<String, String>>,
-    next_chunk_index: Option<u64>,
-    next_chunk_internal_link: Option<String>,
+    pub(crate) next_chunk_index: Option<u64>,
+    pub(crate) next_chunk_internal_link: Option<String>,
 }
 
 impl std::fmt::Debug for ExternalLink {
@@ -123,7 +123,8 @@ impl ResultData {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Refusal {
-    pub(crate) error_code: Option<String>,
+    /// A name, or the number of the status.
+    pub(crate) error_code: serde_json::Value,
     pub(crate) message: Option<String>,
     pub(crate) error: Option<String>,
     pub(crate) error_description: Option<String>,
