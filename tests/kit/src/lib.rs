@@ -23,6 +23,7 @@
 
 pub mod corpus;
 mod data;
+pub mod databricks;
 mod endpoint;
 #[cfg(unix)]
 pub mod postgres;
