@@ -36,6 +36,17 @@ impl Dialect {
         }
     }
 
+    /// The type of texts of any length, for CAST.
+    #[must_use]
+    pub fn text_type(&self) -> &'static str {
+        match self {
+            Self::Sqlite | Self::Postgres => "TEXT",
+            Self::Databricks | Self::Spark => "STRING",
+            Self::Mysql => "CHAR",
+            Self::Duckdb | Self::Ansi | Self::Other(_) => "VARCHAR",
+        }
+    }
+
     /// The dialect's name in prompts and output.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -159,6 +170,16 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// What a table is called: its name, with its schema where another table has the same name.
+    #[must_use]
+    pub fn table_name(&self, table: &Table) -> String {
+        let is_only = self.tables.iter().filter(|other| other.name.eq_ignore_ascii_case(&table.name)).count() == 1;
+        match &table.schema_name {
+            Some(schema) if !is_only => format!("{schema}.{}", table.name),
+            _ => table.name.clone(),
+        }
+    }
+
     /// The table of that name, letter case aside; the schema may stand before it, as it does where several schemas have such a table.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&Table> {

@@ -1,1 +1,261 @@
-//! The index of values, samples and statistics, by statements of the host.
+//! The index of values, samples and statistics, by statements of the host's own. The index is built when it is first asked, within a few seconds
+//! and from the first rows of each table, and used for some minutes: the database is not read again for every question.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use syrch_core::ports::{ColumnStats, OVERRUN, PortError, Sample};
+use syrch_core::{Catalog, Dialect, Limits, ResultSet, SqlError, SqlErrorKind, Table, Value, text};
+use syrch_guard::values::{CHARACTERS, VALUES, Values};
+
+/// Rows of a table that are looked at.
+const ROWS: u64 = 100_000;
+/// How long building may take.
+const INDEXING: Duration = Duration::from_secs(5);
+/// How long an index is used.
+const CURRENT: Duration = Duration::from_secs(600);
+/// Columns of one statement, so that it stays small.
+const COLUMNS: usize = 16;
+/// Rows that are read of a statement.
+const READ: u64 = 50_000;
+/// Bytes of a sampled value.
+const CLIP: usize = 1_024;
+
+/// Beginnings of the names of types whose values nobody names in a question by their text.
+const NO_TEXT: [&str; 42] = [
+    "array", "big", "bit", "blob", "bool", "box", "byte", "circle", "cube", "date", "dec", "double", "float", "geo",
+    "hstore", "huge", "inet", "int", "json", "line", "list", "lseg", "macaddr", "map", "money", "num", "oid", "path",
+    "point", "polygon", "real", "small", "struct", "time", "tiny", "ts", "u", "unsigned", "uuid", "variant", "void",
+    "xml",
+];
+
+/// Runs statements of the host's own, which pass the guard as any does.
+#[async_trait]
+pub trait Reader: Send + Sync {
+    /// Runs a statement within these caps and this time.
+    ///
+    /// # Errors
+    /// Those of the guard and the engine.
+    async fn select(&self, sql: &str, limits: &Limits, time: Duration) -> Result<ResultSet, SqlError>;
+}
+
+/// The index of values of one database.
+#[derive(Default)]
+pub struct ValueIndex(tokio::sync::Mutex<Option<(Instant, Arc<Values>)>>);
+
+impl ValueIndex {
+    /// The index, built on first use and again after some minutes.
+    pub async fn values(&self, reader: &dyn Reader, catalog: &Catalog, limits: &Limits) -> Arc<Values> {
+        let mut built = self.0.lock().await;
+        if let Some((_, values)) = built.as_ref().filter(|(at, _)| at.elapsed() < CURRENT) {
+            return Arc::clone(values);
+        }
+        let values = Arc::new(build(reader, catalog, limits).await);
+        *built = Some((Instant::now(), Arc::clone(&values)));
+        values
+    }
+}
+
+/// Reads the small tables first, until the index is full or the time is up. A table that cannot be read is left out.
+async fn build(reader: &dyn Reader, catalog: &Catalog, limits: &Limits) -> Values {
+    let time = limits.sql_deadline.min(INDEXING);
+    let (mut values, until) = (Values::new(time), Instant::now() + time);
+    let mut tables: Vec<&Table> = catalog.tables.iter().filter(|table| !table.is_view()).collect();
+    tables.sort_by_key(|table| table.row_estimate.unwrap_or(ROWS));
+    for table in tables {
+        let columns = table.columns.iter().filter(|column| has_text(&column.sql_type));
+        let columns: Vec<&str> = columns.map(|column| column.name.as_str()).collect();
+        for columns in columns.chunks(COLUMNS) {
+            let left = until.saturating_duration_since(Instant::now());
+            if values.is_full() || left.is_zero() {
+                tracing::info!(table = table.name, "the index of values ends here");
+                values.finish();
+                return values;
+            }
+            let limits = Limits { rows: READ, ..limits.clone() };
+            match reader.select(&different(table, columns, &catalog.dialect), &limits, left).await {
+                Ok(result) => add(&mut values, catalog, table, columns, &result),
+                Err(error) => {
+                    values.is_partial |= matches!(error.kind, SqlErrorKind::Timeout | SqlErrorKind::Unavailable);
+                    tracing::warn!(table = table.name, %error, "values of a table are not indexed");
+                }
+            }
+        }
+    }
+    values.finish();
+    values
+}
+
+fn add(values: &mut Values, catalog: &Catalog, table: &Table, columns: &[&str], result: &ResultSet) {
+    let name: Arc<str> = catalog.table_name(table).into();
+    let places: Vec<usize> = columns.iter().map(|column| values.place(&name, column)).collect();
+    for row in result.rows(0, u64::MAX) {
+        let [Value::Integer(column), Value::Text(text)] = row.as_slice() else { continue };
+        let place = usize::try_from(*column).ok().and_then(|column| places.get(column));
+        if let Some(place) = place.filter(|_| !text.trim().is_empty()) {
+            values.add(*place, text);
+        }
+    }
+}
+
+/// Whether the values of a type are found by their text: texts, and what users made, such as enumerations.
+fn has_text(sql_type: &str) -> bool {
+    let name = sql_type.to_ascii_lowercase();
+    !name.ends_with(']') && !NO_TEXT.iter().any(|beginning| name.starts_with(beginning))
+}
+
+/// A table as FROM names it.
+fn from(table: &Table, dialect: &Dialect) -> String {
+    match &table.schema_name {
+        Some(schema) => format!("{}.{}", dialect.quoted(schema), dialect.quoted(&table.name)),
+        None => dialect.quoted(&table.name),
+    }
+}
+
+/// The different values of these columns with the place of each column, the frequent ones first.
+fn different(table: &Table, columns: &[&str], dialect: &Dialect) -> String {
+    let (from, text) = (from(table, dialect), dialect.text_type());
+    let most = (READ / columns.len().max(1) as u64).min(VALUES as u64);
+    let mut sql = String::new();
+    for (at, column) in columns.iter().enumerate() {
+        let separator = if at > 0 { " UNION ALL " } else { "" };
+        let _ = write!(
+            sql,
+            "{separator}SELECT * FROM (SELECT {at} AS i, v FROM (SELECT CAST({} AS {text}) AS v FROM {from} LIMIT {ROWS}) AS s \
+             WHERE length(v) <= {CHARACTERS} GROUP BY v ORDER BY count(*) DESC, v LIMIT {most}) AS q{at}",
+            dialect.quoted(column)
+        );
+    }
+    sql
+}
+
+/// The values of a statement about one column; none for a type without an order or equality.
+async fn values(reader: &dyn Reader, sql: &str, limits: &Limits) -> Result<Vec<Vec<Value>>, PortError> {
+    match reader.select(sql, limits, limits.sql_deadline).await {
+        Ok(result) => {
+            let rows = result.rows(0, result.row_count());
+            Ok(rows.into_iter().map(|row| row.into_iter().map(clipped).collect()).collect())
+        }
+        Err(error) if error.kind == SqlErrorKind::TypeMismatch => Ok(Vec::new()),
+        Err(error) => Err(port_error(error)),
+    }
+}
+
+fn clipped(value: Value) -> Value {
+    match value {
+        Value::Text(whole) => Value::Text(text::clip(&whole, CLIP).to_owned()),
+        Value::Bytes(mut bytes) => {
+            bytes.truncate(CLIP);
+            Value::Bytes(bytes)
+        }
+        other => other,
+    }
+}
+
+/// One sample for each of these columns.
+///
+/// # Errors
+/// Those of the guard and the engine.
+pub async fn samples(
+    reader: &dyn Reader,
+    table: &Table,
+    columns: &[String],
+    limit: u32,
+    dialect: &Dialect,
+    limits: &Limits,
+) -> Result<Vec<Sample>, PortError> {
+    let mut samples = Vec::with_capacity(columns.len());
+    for column in columns {
+        let first = format!("(SELECT {} AS v FROM {} LIMIT {ROWS}) AS s", dialect.quoted(column), from(table, dialect));
+        let ends = values(reader, &format!("SELECT min(v), max(v) FROM {first}"), limits).await?;
+        let (least, greatest) = match ends.into_iter().next().as_deref() {
+            Some([least, greatest]) => (least.clone(), greatest.clone()),
+            _ => (Value::Null, Value::Null),
+        };
+        let sql =
+            format!("SELECT v, count(*) FROM {first} WHERE v IS NOT NULL GROUP BY v ORDER BY 2 DESC, 1 LIMIT {limit}");
+        let frequent =
+            values(reader, &sql, limits).await?.into_iter().filter_map(|row| {
+                match <[Value; 2]>::try_from(row).ok()? {
+                    [value, Value::Integer(count)] => Some((value, u64::try_from(count).ok()?)),
+                    _ => None,
+                }
+            });
+        samples.push(Sample { column: column.clone(), least, greatest, frequent: frequent.collect() });
+    }
+    Ok(samples)
+}
+
+/// Statistics of these columns over the first rows of the table.
+///
+/// # Errors
+/// Those of the guard and the engine.
+pub async fn column_stats(
+    reader: &dyn Reader,
+    table: &Table,
+    columns: &[String],
+    dialect: &Dialect,
+    limits: &Limits,
+) -> Result<Vec<ColumnStats>, PortError> {
+    let mut stats = Vec::with_capacity(columns.len());
+    for column in columns {
+        let first = format!("(SELECT {} AS v FROM {} LIMIT {ROWS}) AS s", dialect.quoted(column), from(table, dialect));
+        let sql = format!("SELECT count(*), count(v), count(DISTINCT v) FROM {first}");
+        let counted = match values(reader, &sql, limits).await?.into_iter().next().as_deref() {
+            Some([Value::Integer(rows), Value::Integer(filled), Value::Integer(distinct)]) => {
+                Some((*rows as f64, *filled as f64, *distinct as f64))
+            }
+            _ => None,
+        };
+        stats.push(ColumnStats {
+            column: column.clone(),
+            distinct: counted.map(|(_, _, distinct)| distinct),
+            null_fraction: counted.filter(|(rows, ..)| *rows > 0.0).map(|(rows, filled, _)| 1.0 - filled / rows),
+            correlation: None,
+            average_width: None,
+        });
+    }
+    Ok(stats)
+}
+
+/// What a port reports of a statement of the host's own that failed.
+#[must_use]
+pub fn port_error(error: SqlError) -> PortError {
+    match error.kind {
+        _ if error.rule.as_deref() == Some(OVERRUN) => PortError::Budget,
+        SqlErrorKind::Denied | SqlErrorKind::FunctionRefused => PortError::Denied(error.message),
+        SqlErrorKind::Unavailable | SqlErrorKind::Timeout | SqlErrorKind::Cancelled => {
+            PortError::Unavailable(error.message)
+        }
+        _ => PortError::Other(error.message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_and_types_of_users_are_indexed() {
+        for (sql_type, expected) in [
+            ("text", true),
+            ("character varying(20)", true),
+            ("sales.mood", true),
+            ("citext", true),
+            ("VARCHAR", true),
+            ("ENUM('a', 'b')", true),
+            ("string", true),
+            ("text[]", false),
+            ("INTEGER", false),
+            ("numeric(10,2)", false),
+            ("timestamp with time zone", false),
+            ("UBIGINT", false),
+            ("map<string,int>", false),
+        ] {
+            assert_eq!(has_text(sql_type), expected, "{sql_type}");
+        }
+        assert!(NO_TEXT.is_sorted());
+    }
+}

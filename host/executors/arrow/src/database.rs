@@ -1,26 +1,59 @@
 //! A database made of an engine.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use syrch_core::Limits;
-use syrch_core::ports::DatabaseError;
+use async_trait::async_trait;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use syrch_core::ports::{
+    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample, SqlQuery,
+};
+use syrch_core::text::nearest;
+use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table, blocking};
+use syrch_guard::values::Phrase;
+use syrch_guard::{Admitted, Bounds, Granted, Spliced, Unresolved, admit, prelex, splice};
+use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::ArrowEngine;
+use crate::cells::{self, Reader, ValueIndex, port_error};
+use crate::engine::{LeftOut, Schema, overrun_error};
+use crate::{ArrowEngine, BatchSink};
+
+/// How long after the deadline an engine may report that its statement does not end.
+const OVERRUN_AFTER: Duration = Duration::from_millis(900);
+/// Bytes of a catalog's names, types and comments.
+const CATALOG: usize = 64 << 20;
 
 /// A database whose engine answers in Arrow, of which statements only read.
 pub struct ArrowDatabase<E> {
-    engine: Arc<E>,
+    engine: E,
     limits: Limits,
+    patterns: Vec<String>,
+    globs: Option<GlobSet>,
+    places: Semaphore,
+    snapshot: Mutex<Option<(Instant, Arc<Snapshot>)>>,
+    index: ValueIndex,
+}
+
+/// The catalog at one time, and what it grants.
+struct Snapshot {
+    catalog: Arc<Catalog>,
+    granted: Granted,
 }
 
 impl<E: ArrowEngine> ArrowDatabase<E> {
     /// Reads the catalog and makes a database of an engine. `tables` are globs of the tables that may be seen; empty for all.
     ///
     /// # Errors
-    /// Those of [`ArrowEngine::schema`], [`DatabaseError::Address`] for a pattern that is none, and [`DatabaseError::NothingGranted`] where the
-    /// patterns leave no table.
-    pub async fn open(engine: E, _tables: Vec<String>, limits: Limits) -> Result<Self, DatabaseError> {
-        Ok(Self { engine: Arc::new(engine), limits })
+    /// Those of [`ArrowEngine::schema`], [`DatabaseError::Unavailable`] for a pattern that is none, and [`DatabaseError::NothingGranted`] where
+    /// the patterns leave no table.
+    pub async fn open(engine: E, tables: Vec<String>, limits: Limits) -> Result<Self, DatabaseError> {
+        let globs = globs(&tables, &engine.shown())?;
+        let places = Semaphore::new(limits.sql_in_flight.max(1));
+        let (snapshot, index) = (Mutex::new(None), ValueIndex::default());
+        let database = Self { engine, limits, patterns: tables, globs, places, snapshot, index };
+        database.snapshot().await?;
+        Ok(database)
     }
 
     /// The engine.
@@ -29,9 +62,282 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         &self.engine
     }
 
-    /// The caps.
-    #[must_use]
-    pub fn limits(&self) -> &Limits {
-        &self.limits
+    /// The catalog, as old as the engine's schemas may be.
+    async fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
+        let mut cached = self.snapshot.lock().await;
+        let lifetime = self.engine.schema_lifetime();
+        if let Some((_, snapshot)) = cached.as_ref().filter(|(read, _)| read.elapsed() < lifetime) {
+            return Ok(Arc::clone(snapshot));
+        }
+        let schema = self.engine.schema().await?;
+        let snapshot = Arc::new(self.granted(schema)?);
+        *cached = Some((Instant::now(), Arc::clone(&snapshot)));
+        Ok(snapshot)
+    }
+
+    /// The tables of a schema that the user's patterns name, as far as a catalog may have them.
+    fn granted(&self, schema: Schema) -> Result<Snapshot, DatabaseError> {
+        let Schema { tables, path, mut left_out } = schema;
+        let matches = |schema: Option<&str>, name: &str| {
+            let full = schema.map(|schema| format!("{schema}.{name}"));
+            let is_matched =
+                |globs: &GlobSet| globs.is_match(name) || full.as_ref().is_some_and(|full| globs.is_match(full));
+            self.globs.as_ref().is_none_or(is_matched)
+        };
+        let names: Vec<String> = tables.iter().map(|table| table.name.clone()).take(100).collect();
+        let mut bytes = 0_usize;
+        let mut granted = Vec::new();
+        for table in tables.into_iter().filter(|table| matches(table.schema_name.as_deref(), &table.name)) {
+            bytes = bytes.saturating_add(size(&table));
+            if bytes <= CATALOG {
+                granted.push(table);
+                continue;
+            }
+            tracing::warn!(table = table.name, "a table is left out: the catalog is too large");
+            let reason =
+                format!("the catalog has more than {CATALOG} bytes; name the tables that are needed by --tables");
+            left_out.push(LeftOut { schema: table.schema_name.unwrap_or_default(), name: table.name, reason });
+        }
+        if granted.is_empty() && self.globs.is_some() {
+            let (path, patterns) = (self.engine.shown(), self.patterns.clone());
+            return Err(DatabaseError::NothingGranted { path, patterns, tables: names });
+        }
+        let catalog =
+            Catalog { database: self.engine.name().to_owned(), dialect: self.engine.dialect(), tables: granted };
+        let mut granted = Granted::new(&catalog, path);
+        for LeftOut { schema, name, reason } in left_out {
+            if matches(Some(&schema), &name) {
+                granted.leave_out(&schema, &name, reason);
+            }
+        }
+        Ok(Snapshot { catalog: Arc::new(catalog), granted })
+    }
+
+    async fn current(&self) -> Result<Arc<Snapshot>, SqlError> {
+        let read = timeout(self.limits.sql_deadline, blocking::awaited(self.snapshot())).await;
+        match read {
+            Ok(snapshot) => snapshot.map_err(|error| unavailable(error.to_string())),
+            Err(_) => Err(unavailable("the catalog was not read in time")),
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { bytes: self.limits.sql_bytes, ..Bounds::default() }
+    }
+
+    fn composed(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
+        let (bounds, dialect) = (self.bounds(), self.engine.dialect());
+        prelex(&query.text, &dialect, &bounds)?;
+        splice(&query.text, &query.relations, &dialect, &bounds)
+    }
+
+    fn admitted(&self, query: &SqlQuery, snapshot: &Snapshot) -> Result<Admitted, SqlError> {
+        let spliced = self.composed(query)?;
+        admit(&spliced.text, &snapshot.granted, &self.bounds()).map_err(|mut error| {
+            error.position = error.position.and_then(|position| spliced.original(position as usize));
+            error
+        })
+    }
+
+    /// One of the places of statements that run at once.
+    async fn place(&self) -> Result<SemaphorePermit<'_>, SqlError> {
+        match timeout(self.limits.sql_deadline, self.places.acquire()).await {
+            Ok(Ok(place)) => Ok(place),
+            _ => Err(unavailable("the database is busy with other statements")),
+        }
+    }
+
+    /// Works in a place of its own, off the search's clock, until the engine reports that the deadline has passed.
+    async fn work<T>(
+        &self,
+        time: Duration,
+        work: impl AsyncFnOnce(Instant) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        blocking::awaited(async {
+            let _place = self.place().await?;
+            let deadline = Instant::now() + time;
+            timeout_at(deadline + OVERRUN_AFTER, work(deadline)).await.unwrap_or_else(|_| Err(overrun_error()))
+        })
+        .await
+    }
+
+    async fn execute(&self, sql: &str, limits: &Limits, time: Duration) -> Result<ResultSet, SqlError> {
+        let mut sink = BatchSink::new(limits.clone());
+        self.work(time, async |deadline| self.engine.execute(sql, deadline, &mut sink).await).await?;
+        sink.finish(sql.to_owned())
+    }
+
+    /// Finds a table of the catalog by `name` or `schema.name`, and its columns.
+    async fn resolve(&self, table: &str, columns: &[String]) -> Result<(Table, Vec<String>), PortError> {
+        let snapshot = self.current().await.map_err(port_error)?;
+        let found = snapshot.catalog.table(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
+        let mut names: Vec<String> = Vec::new();
+        for name in columns {
+            let column = found.column(name).ok_or_else(|| PortError::UnknownName(format!("{table}.{name}")))?;
+            if !names.contains(&column.name) {
+                names.push(column.name.clone());
+            }
+        }
+        Ok((found.clone(), names))
+    }
+}
+
+fn unavailable(reason: impl Into<String>) -> SqlError {
+    SqlError::new(SqlErrorKind::Unavailable, reason)
+}
+
+fn globs(patterns: &[String], shown: &str) -> Result<Option<GlobSet>, DatabaseError> {
+    let unavailable = |reason: String| DatabaseError::Unavailable { path: shown.to_owned(), reason };
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = GlobBuilder::new(pattern).case_insensitive(true).literal_separator(false).build();
+        set.add(glob.map_err(|error| unavailable(format!("pattern `{pattern}` for tables: {}", error.kind())))?);
+    }
+    set.build().map(Some).map_err(|error| unavailable(error.to_string()))
+}
+
+/// About what a table takes in memory.
+fn size(table: &Table) -> usize {
+    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let names = |names: &[String]| names.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>();
+    let columns: usize = table
+        .columns
+        .iter()
+        .map(|column| size_of_val(column) + column.name.len() + column.sql_type.len() + text(&column.comment))
+        .sum();
+    let keys: usize = table
+        .foreign_keys
+        .iter()
+        .map(|key| size_of_val(key) + names(&key.columns) + key.ref_table.len() + names(&key.ref_columns))
+        .sum();
+    let indexes: usize = table
+        .indexes
+        .iter()
+        .map(|index| {
+            size_of_val(index) + index.name.len() + names(&index.columns) + text(&index.method) + text(&index.predicate)
+        })
+        .sum();
+    size_of::<Table>()
+        + table.name.len()
+        + text(&table.schema_name)
+        + text(&table.comment)
+        + columns
+        + keys
+        + indexes
+        + names(&table.primary_key)
+}
+
+/// An error with the nearest names, where it is about a column.
+fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
+    if error.kind != SqlErrorKind::UnknownColumn || !error.suggestions.is_empty() {
+        return error;
+    }
+    // Engines quote the name first: `Referenced column "nme" not found`, `[UNRESOLVED_COLUMN] … with name `nme``.
+    let name = error.message.split(['"', '`']).nth(1).unwrap_or_default();
+    let columns = catalog.tables.iter().flat_map(|table| &table.columns);
+    let near = nearest(name, columns.map(|column| column.name.as_str()));
+    error.suggest(near)
+}
+
+#[async_trait]
+impl<E: ArrowEngine> Reader for ArrowDatabase<E> {
+    async fn select(&self, sql: &str, limits: &Limits, time: Duration) -> Result<ResultSet, SqlError> {
+        let snapshot = self.current().await?;
+        let sql = self.admitted(&SqlQuery::new(sql), &snapshot)?.sql;
+        self.execute(&sql, limits, time).await
+    }
+}
+
+#[async_trait]
+impl<E: ArrowEngine> Database for ArrowDatabase<E> {
+    fn name(&self) -> &str {
+        self.engine.name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.engine.dialect()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.engine.warnings()
+    }
+
+    async fn identity(&self) -> Option<String> {
+        blocking::awaited(timeout(self.limits.sql_deadline, self.engine.identity())).await.ok()?
+    }
+
+    async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
+        Ok(Arc::clone(&blocking::awaited(self.snapshot()).await?.catalog))
+    }
+
+    fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
+        self.composed(query).map(|spliced| spliced.text)
+    }
+
+    async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
+        let snapshot = self.current().await?;
+        let admitted = self.admitted(query, &snapshot)?;
+        let prepared = self
+            .work(self.limits.sql_deadline, async |deadline| self.engine.prepare(&admitted.sql, deadline).await)
+            .await;
+        prepared.map_err(|error| with_nearest(error, &snapshot.catalog))?;
+        // The engine's verdict counts; the guard's facts say more than the engine does.
+        match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
+            Ok(facts) => Ok(facts),
+            Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => {
+                let Admitted { sql, tables, functions } = admitted;
+                Ok(Facts { tables, functions, normalized: sql.clone(), skeleton: sql, ..Facts::default() })
+            }
+        }
+    }
+
+    async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
+        let snapshot = self.current().await?;
+        let sql = self.admitted(query, &snapshot)?.sql;
+        let plan =
+            self.work(self.limits.sql_deadline, async |deadline| self.engine.explain(&sql, deadline).await).await;
+        plan.map_err(|error| with_nearest(error, &snapshot.catalog))
+    }
+
+    async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
+        let snapshot = self.current().await?;
+        let sql = self.admitted(query, &snapshot)?.sql;
+        let result = self.execute(&sql, &self.limits, self.limits.sql_deadline).await;
+        let mut result = result.map_err(|error| with_nearest(error, &snapshot.catalog))?;
+        // As it was written: the guard's spelling of it means the same.
+        result.sql = self.compose(query)?;
+        Ok(result)
+    }
+
+    async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        let (table, columns) = self.resolve(table, columns).await?;
+        cells::column_stats(self, &table, &columns, &self.engine.dialect(), &self.limits).await
+    }
+}
+
+#[async_trait]
+impl<E: ArrowEngine> CellIndex for ArrowDatabase<E> {
+    async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
+        let (table, columns) = self.resolve(table, columns).await?;
+        cells::samples(self, &table, &columns, limit, &self.engine.dialect(), &self.limits).await
+    }
+
+    async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        if !matches!(how, Match::Exact | Match::Ngram | Match::Fuzzy) {
+            return Err(PortError::Unsupported);
+        }
+        let phrases = Phrase::all(phrases)?;
+        let snapshot = self.current().await.map_err(port_error)?;
+        let index = blocking::awaited(self.index.values(self, &snapshot.catalog, &self.limits)).await;
+        let found = tokio::task::spawn_blocking(move || index.find(&phrases, &how, limit as usize, || Ok(()))).await;
+        found.map_err(|error| PortError::Other(error.to_string()))?.map_err(port_error)
+    }
+
+    /// The index may be of some minutes ago.
+    fn is_repeatable(&self) -> bool {
+        false
     }
 }

@@ -2,10 +2,13 @@
 //! and statistics. An engine implements [`ArrowEngine`]; [`ArrowDatabase`] makes a database of it.
 
 mod cells;
+mod column;
 mod database;
 mod engine;
 mod sink;
+mod spelling;
 
+pub use cells::{Reader, ValueIndex, column_stats, port_error, samples};
 pub use database::ArrowDatabase;
 pub use engine::{ArrowEngine, LeftOut, Schema, deadline_error, overrun_error};
 pub use sink::BatchSink;
