@@ -50,6 +50,28 @@ pub fn data_root() -> Option<PathBuf> {
     root
 }
 
+/// The folder of a database's programs, which a script of `tests/databases` installs in the folder `SYRCH_TEST_DATABASES`, or in
+/// `target/databases`. If there is none, this is reported and counted as by [`data_root`].
+///
+/// # Panics
+/// If there is none and `SYRCH_REQUIRE_DATABASES` is 1.
+#[must_use]
+pub fn database_programs(name: &str) -> Option<PathBuf> {
+    let all = variable("SYRCH_TEST_DATABASES").map(PathBuf::from);
+    let all = all.unwrap_or_else(|| repository().join("target/databases"));
+    let folder = Some(all.join(name)).filter(|folder| folder.is_dir());
+    if folder.is_none() {
+        let is_required = variable("SYRCH_REQUIRE_DATABASES").is_some_and(|value| value == "1");
+        assert!(!is_required, "no `{name}` in `{}`: run `make test-databases`", all.display());
+        let _ = skipped();
+        #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
+        {
+            eprintln!("skipped: no `{name}` in `{}`; `make test-databases` installs it", all.display());
+        }
+    }
+    folder
+}
+
 /// Counts a skipped test.
 fn skipped() -> std::io::Result<()> {
     let list = repository().join("target/skipped-tests");

@@ -243,7 +243,11 @@ fn endpoint(target: &Target) -> Result<Endpoint, DatabaseError> {
     if !target.is_encrypted {
         return Ok(endpoint);
     }
-    endpoint.tls_config(ClientTlsConfig::new().with_native_roots()).map_err(|error| refused(target, &error))
+    let tls = ClientTlsConfig::new().with_native_roots();
+    endpoint.tls_config(tls).map_err(|_| {
+        let reason = "the operating system has no root certificates that can be used".to_owned();
+        DatabaseError::Encryption { path: target.shown(), reason }
+    })
 }
 
 fn unreachable(target: &Target, reason: &str) -> DatabaseError {

@@ -3,6 +3,8 @@
 
 mod broken;
 mod memory;
+#[cfg(unix)]
+mod spark;
 
 use std::path::PathBuf;
 use std::sync::Arc;
