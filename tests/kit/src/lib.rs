@@ -30,6 +30,8 @@ pub mod postgres;
 pub mod recorded;
 mod reply;
 mod script;
+#[cfg(unix)]
+pub mod spark;
 pub mod toolchains;
 pub mod zoo;
 
