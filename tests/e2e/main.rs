@@ -8,6 +8,7 @@
     reason = "a test fails by panicking, and says what it measured"
 )]
 
+mod adding;
 mod bad_input;
 mod batch;
 mod benchmark;

@@ -222,8 +222,10 @@ fn open_endpoint(
     let known = endpoint.provider.endpoint();
     if embeds {
         let open = known.and_then(|known| known.open_embeddings).ok_or_else(|| {
+            let able: Vec<&str> = Provider::all().filter(|known| known.makes_embeddings()).map(Provider::name).collect();
             Error::Config(format!(
-                "the model `{name}` cannot make embeddings: its endpoint must speak OpenAI's protocol; name one in llm.endpoints"
+                "the model `{name}` cannot make embeddings: the provider of its endpoint must be {}; name one in llm.endpoints",
+                able.join(" or ")
             ))
         })?;
         return open(config()).map_err(wrong);

@@ -141,7 +141,7 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .env(&["SYRCH_MAX_RETRY_WAIT", "SYRCH_MAX_RETRY_WAIT_SECONDS"])
     .when_found(WhenFound::Lowers),
-    Spec::new("llm.embeddings", Kind::Text, "The model for embeddings: one of `llm.models`, or its name at the default endpoint, which must speak OpenAI's protocol [default: none]", |e| json!(e.settings.model.embeddings), |e, v| {
+    Spec::new("llm.embeddings", Kind::Text, "The model for embeddings: one of `llm.models`, or its name at the default endpoint; its provider must be {embedders} [default: none]", |e| json!(e.settings.model.embeddings), |e, v| {
         e.settings.model.embeddings = Some(text(v));
     })
     .flag("embeddings", "NAME")
