@@ -26,7 +26,7 @@ impl Missed {
         self.0.send_if_modified(|known| known.is_none() && known.replace(message.to_owned()).is_none());
     }
 
-    /// What is missing.
+    /// The message about the first request that the recording lacks; `None` if it lacks none.
     pub(crate) fn get(&self) -> Option<String> {
         self.0.borrow().clone()
     }

@@ -21,7 +21,7 @@ type Row = (f64, f64, u64, u64);
 /// What a fitted calibrator rests on, as its settings in a strategy file hold it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Basis {
-    /// The run's id.
+    /// The id of the graded run.
     pub run: String,
     /// The rule by which its answers were right.
     pub rule: String,
@@ -41,7 +41,7 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// With these bands.
+    /// A basis with these bands, whose suite and databases are named later.
     #[must_use]
     pub fn new(run: &str, rule: &str, model: &str, bands: &Bands) -> Self {
         let rows =

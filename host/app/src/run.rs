@@ -29,7 +29,7 @@ use crate::{Ask, Error, Observer, SearchReport, record, search};
 pub struct Searched {
     /// The report, or the error that ended the search.
     pub report: Result<SearchReport, Error>,
-    /// What was spent.
+    /// What the search spent, also when it ended with an error.
     pub cost: CostReport,
 }
 

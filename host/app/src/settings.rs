@@ -257,7 +257,7 @@ impl SimulatedSettings {
 /// How fast an endpoint may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RateSettings {
-    /// Requests per minute.
+    /// The most requests that are sent within a minute; `None` if there is no limit.
     pub requests_per_minute: Option<u32>,
     /// Tokens per minute, input and output together.
     pub tokens_per_minute: Option<u64>,
@@ -265,7 +265,7 @@ pub struct RateSettings {
     pub in_flight: Option<usize>,
 }
 
-/// A further endpoint.
+/// An endpoint beside the default one, which models refer to by its name.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndpointSettings {
     /// What it speaks; never the offline rules.
@@ -281,7 +281,7 @@ pub struct EndpointSettings {
     pub rates: RateSettings,
 }
 
-/// A further model.
+/// A model with a name of its own, and the endpoint that serves it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteSettings {
     /// The endpoint's name; none: the default endpoint.
@@ -307,7 +307,7 @@ pub struct CacheSettings {
     pub folder: Option<PathBuf>,
     /// How long an answer is good.
     pub ttl: Duration,
-    /// Bytes at most.
+    /// The most bytes that the entries take; the oldest are removed first.
     pub bytes: u64,
 }
 
@@ -353,7 +353,7 @@ impl Default for ModelSettings {
 pub enum PluginSource {
     /// One that travels inside the binary.
     Builtin(String),
-    /// A component file.
+    /// The path of a component.
     File(PathBuf),
 }
 

@@ -55,7 +55,7 @@ type Opened = (String, Option<usize>, Vec<String>, Limits);
 pub(crate) struct Known {
     pub(crate) knowledge: Arc<Knowledge>,
     pub(crate) index: Arc<SharedIndex>,
-    /// [`Knowledge::digest`].
+    /// The digest of what is known, as [`Knowledge::digest`] makes it.
     pub(crate) digest: Option<String>,
     /// What is wrong with the index on disk.
     pub(crate) wrong: Option<String>,

@@ -32,12 +32,12 @@ const CACHED_BYTES: usize = 128 << 20;
 /// Which searches of a run leave a journal in the run's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Traces {
-    /// No search does.
+    /// No search leaves a journal.
     None,
     /// Those whose answer is not right do.
     #[default]
     Wrong,
-    /// All searches do.
+    /// Every search leaves a journal.
     All,
 }
 

@@ -66,7 +66,7 @@ impl Spans {
         }
     }
 
-    /// A run begins.
+    /// Begins the span of the whole run.
     pub(super) fn begin(&mut self, now: SystemTime) {
         let mut root = self.span(self.id(&["search"]), None, "search".to_owned(), SpanKind::Internal, now);
         root.attributes.push((names::RUN, Value::from(self.about.run.as_str())));
@@ -85,7 +85,7 @@ impl Spans {
         self.root.iter_mut().for_each(|root| root.attributes.push((names::RESUMED, true.into())));
     }
 
-    /// Something happened.
+    /// Begins or ends the spans that a record of the journal is about.
     pub(super) fn record(&mut self, now: SystemTime, record: &Record) {
         match record {
             Record::Event { event, .. } => self.event(now, event),

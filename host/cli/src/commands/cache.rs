@@ -32,7 +32,7 @@ pub(crate) enum CacheCommand {
     },
 }
 
-/// What is cached.
+/// The part of the cache that a command concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Answers of that kind.

@@ -23,16 +23,16 @@ const LOOKS: u32 = 10;
 /// What the process is told.
 #[derive(Args)]
 pub(crate) struct Soak {
-    /// The database.
+    /// The path of the database to search.
     #[arg(long)]
     database: PathBuf,
-    /// The endpoint.
+    /// The URL of the endpoint to call.
     #[arg(long)]
     url: String,
     /// Where plugins, answers and journals are kept.
     #[arg(long)]
     folder: PathBuf,
-    /// How many searches.
+    /// The number of searches to make.
     #[arg(long)]
     searches: u32,
 }

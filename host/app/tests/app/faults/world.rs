@@ -157,7 +157,7 @@ fn said(request: &Recorded, chance: &mut Chance) -> String {
     format!("```sql\n{sql}\n```\nConfidence: 0.95")
 }
 
-/// One search's world.
+/// The database, the endpoint and the folders of one search.
 pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) endpoint: MockEndpoint,

@@ -12,7 +12,7 @@ use syrch_kit::{MockEndpoint, Reply, Script};
 use super::shop::{PLAN, asked, plan, settings, shop};
 
 const QUESTION: &str = "How much did each customer from France spend?";
-/// Nobody listens there.
+/// An address at which no server listens.
 const NOWHERE: &str = "http://127.0.0.1:9/v1";
 
 /// Two tasks side by side and one on top, with a repair, an error that passes, and a doubtful first try.
