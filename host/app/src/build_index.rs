@@ -100,7 +100,7 @@ impl Host {
         let path = built
             .completed(BuiltIndex::read(folder, &run.catalog).ok().flatten(), &missing)
             .write(folder, &run.catalog)
-            .map_err(|error| Error::Config(format!("the index cannot be kept in `{}`: {error}", folder.display())))?;
+            .map_err(|error| Error::Config(format!("the index cannot be stored in `{}`: {error}", folder.display())))?;
         let (_, vectors) = vectors?;
         let spent = run.ledger.spent();
         let calls = (spent.calls, spent.cached);

@@ -194,7 +194,7 @@ pub(crate) fn end(report: &Result<SearchReport, Error>, rows: RowRetention, besi
     Fact::Answer { document, outcome: outcome.to_owned(), interrupted: report.interrupted, beside }
 }
 
-/// How the run of a journal ended; only one that has ended and kept its rows can be repeated.
+/// How the run of a journal ended; only one that is finished and whose rows were recorded can be repeated.
 pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
     let run = &journal.header.run;
     if journal.header.rows == RowRetention::None {
@@ -207,9 +207,7 @@ pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
         Record::Fact { fact: fact @ (Fact::Answer { .. } | Fact::Failed { .. }), .. } => Some(fact.clone()),
         _ => None,
     });
-    ends.ok_or_else(|| {
-        Error::Unfit(format!("the run `{run}` has not come to its end; `search --resume {run}` goes on"))
-    })
+    ends.ok_or_else(|| Error::Unfit(format!("the run `{run}` is not finished; `search --resume {run}` resumes it")))
 }
 
 /// The replayed report with what no replay can measure again taken from the recorded one: then they must be equal.

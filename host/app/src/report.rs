@@ -325,7 +325,7 @@ impl Observer for Silent {
     fn event(&self, _: &SearchEvent) {}
 }
 
-/// Who answers the search's questions.
+/// Answers the questions of a search to its user.
 #[async_trait]
 pub trait Ask: Send + Sync {
     /// The user's answer; none: the user would not say.

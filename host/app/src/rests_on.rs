@@ -25,7 +25,7 @@ pub struct Basis {
     pub run: String,
     /// The rule by which its answers were right.
     pub rule: String,
-    /// Who answered: a model's name, or what stood in its place.
+    /// The model source: a model's name, or what stood in its place.
     pub model: String,
     /// How many databases the answers were over.
     pub databases: u64,
@@ -110,7 +110,7 @@ fn basis(settings: &Settings) -> Option<Basis> {
     serde_json::from_value(basis.clone()).ok()
 }
 
-/// Who answers: a model's name, or what stands in its place.
+/// The model source: a model's name, or what stands in its place.
 #[must_use]
 pub fn model_name(settings: &ModelSettings) -> String {
     match (&settings.replay, settings.provider.endpoint()) {

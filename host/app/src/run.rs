@@ -110,7 +110,7 @@ impl Host {
         record::check_unchanged(self, &journal.header, identity)?;
         if journal.is_finished() {
             let run = &journal.header.run;
-            return Err(Error::Unfit(format!("the run `{run}` has come to its end: there is nothing to resume")));
+            return Err(Error::Unfit(format!("the run `{run}` is finished: there is nothing to resume")));
         }
         let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
         let mode = Mode::Resume(writer, journal);

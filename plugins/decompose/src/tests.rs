@@ -95,7 +95,7 @@ fn several_leaves_meet_in_a_tolerant_choice_that_carries_the_join_keys() {
     assert_eq!(join_keys_of(choice)[0].right_col, "customer_id");
 }
 
-// syrch 0.1.2, bug 12: a dependency named twice kept its task from ever running.
+// syrch 0.1.2, bug 12: because of a dependency named twice its task never ran.
 #[test]
 fn a_dependency_named_twice_counts_once() {
     let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A", "A"])])]);

@@ -127,7 +127,7 @@ impl Scene {
         self
     }
 
-    /// Plans and goes on until nothing is left to do.
+    /// Plans turn after turn until nothing is left to do.
     pub(crate) fn run(&mut self) -> &mut Self {
         self.plan();
         while !self.finished && self.advance(&[]) {}

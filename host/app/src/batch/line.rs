@@ -63,7 +63,7 @@ pub struct Line {
     pub(super) question: Result<Question, Fault>,
 }
 
-/// What is read of an object. Nothing else of it is kept, least of all what a suite expects.
+/// What is read of an object. The rest is not stored, least of all what a suite expects.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Members {

@@ -18,7 +18,7 @@ use super::names;
 use super::span::{Link, Span, SpanId, SpanKind, Value};
 
 /// The spans of one run that have started and not ended, and what later ones need to know of earlier ones. Names of spans follow from
-/// the run's id and its numbers of calls, so that what was sent before a run was killed and what is sent when it goes on make one trace.
+/// the run's id and its numbers of calls, so that what was sent before a run was killed and what is sent when it is resumed make one trace.
 pub(super) struct Spans {
     about: About,
     sink: Option<Arc<dyn SpanSink>>,
@@ -75,7 +75,7 @@ impl Spans {
         self.root = Some(root);
     }
 
-    /// A run that was killed goes on from its records: what was under way then begins again now.
+    /// Resumes a run that was killed from its records: what was under way then begins again now.
     pub(super) fn resume(&mut self, now: SystemTime, records: &[Record]) {
         self.is_past = true;
         records.iter().for_each(|record| self.record(now, record));

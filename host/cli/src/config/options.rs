@@ -387,7 +387,7 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.cache.bytes = whole(v);
     })
     .env(&["SYRCH_CACHE_MAX_BYTES"]),
-    Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume goes on with", |e| json!(e.journal), |e, v| {
+    Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume continues", |e| json!(e.journal), |e, v| {
         e.journal = *v == json!(true);
     })
     .flag("journal", "")
