@@ -9,7 +9,7 @@ use serde_json::Value;
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
-    ModelProvider, Plan, PortError, Preview, Sample, SqlQuery,
+    ModelProvider, Plan, PortError, Sample, SqlQuery,
 };
 use syrch_core::roles::Role;
 use syrch_core::{Catalog, DatabaseUrl, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, text};
@@ -343,16 +343,8 @@ impl ModelProvider for Nothing {
         self.models.clone()
     }
 
-    fn identity(&self, _: &ModelCall) -> Option<String> {
-        None
-    }
-
     fn estimate(&self, _: &ModelCall) -> Estimate {
         Estimate::default()
-    }
-
-    fn preview(&self, _: &ModelCall) -> Option<Preview> {
-        None
     }
 
     async fn complete(&self, _: &ModelCall) -> ModelOutcome {
