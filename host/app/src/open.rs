@@ -67,7 +67,7 @@ fn of_settings(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {
     }
 }
 
-/// The cache of the settings; none when nothing is to be kept. Nothing is opened before it is asked.
+/// The cache of the settings; `None` if nothing is cached. Its file is opened by the first request.
 #[must_use]
 pub fn open_cache(settings: &Settings) -> Option<Arc<Cache>> {
     let CacheSettings { folder, ttl, bytes } = &settings.cache;
@@ -174,7 +174,7 @@ pub fn asks_endpoint(model: &ModelSettings) -> bool {
     model.replay.is_none() && model.simulated.is_none() && is_other
 }
 
-/// What tells an endpoint from others, by its name and where it is.
+/// What distinguishes an endpoint from others: its name and its address.
 fn place(name: Option<&str>, endpoint: &EndpointSettings) -> String {
     format!("{name:?} {:?} {}", endpoint.provider, endpoint.base_url)
 }
@@ -222,8 +222,10 @@ fn open_endpoint(
     let known = endpoint.provider.endpoint();
     if embeds {
         let open = known.and_then(|known| known.open_embeddings).ok_or_else(|| {
+            let able: Vec<&str> = Provider::all().filter(|known| known.makes_embeddings()).map(Provider::name).collect();
             Error::Config(format!(
-                "the model `{name}` cannot make embeddings: its endpoint must speak OpenAI's protocol; name one in llm.endpoints"
+                "the model `{name}` cannot make embeddings: the provider of its endpoint must be {}; name one in llm.endpoints",
+                able.join(" or ")
             ))
         })?;
         return open(config()).map_err(wrong);

@@ -400,7 +400,7 @@ mod tests {
     const NAMED: &[&str] =
         &["plugins.linker", "plugins.planner", "plugins.solver", "plugins.clarifier", "plugins.aggregator"];
     const SET: &[&str] = &["execution.ambiguity_threshold"];
-    const KEPT: &[&str] = &[
+    const ONLY_DEFAULTS: &[&str] = &[
         "execution.executor_type",
         "execution.calibration_enabled",
         "execution.interactive",
@@ -499,7 +499,7 @@ mod tests {
                     assert_eq!(refused(&values[0]), "", "{key}");
                     assert!(refused(&values[1]).contains("only name a built-in plugin"), "{key}");
                 }
-                key if KEPT.contains(&key) => {
+                key if ONLY_DEFAULTS.contains(&key) => {
                     assert_eq!(refused(&default), "", "{key}");
                     let others = values.iter().filter(|value| **value != default);
                     others.for_each(|value| assert!(refused(value).contains(NOT_FOUND), "{key}: {value}"));

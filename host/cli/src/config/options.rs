@@ -141,7 +141,7 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .env(&["SYRCH_MAX_RETRY_WAIT", "SYRCH_MAX_RETRY_WAIT_SECONDS"])
     .when_found(WhenFound::Lowers),
-    Spec::new("llm.embeddings", Kind::Text, "The model for embeddings: one of `llm.models`, or its name at the default endpoint, which must speak OpenAI's protocol [default: none]", |e| json!(e.settings.model.embeddings), |e, v| {
+    Spec::new("llm.embeddings", Kind::Text, "The model for embeddings: one of `llm.models`, or its name at the default endpoint; its provider must be {embedders} [default: none]", |e| json!(e.settings.model.embeddings), |e, v| {
         e.settings.model.embeddings = Some(text(v));
     })
     .flag("embeddings", "NAME")
@@ -388,7 +388,7 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.cache.bytes = whole(v);
     })
     .env(&["SYRCH_CACHE_MAX_BYTES"]),
-    Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume goes on with", |e| json!(e.journal), |e, v| {
+    Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume continues", |e| json!(e.journal), |e, v| {
         e.journal = *v == json!(true);
     })
     .flag("journal", "")
