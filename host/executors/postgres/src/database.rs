@@ -11,7 +11,7 @@ use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Sample, SqlQuery,
 };
 use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Value, blocking, text};
-use syrch_guard::postgres::{Admitted, Granted, admit, readable};
+use syrch_guard::admission::{Admitted, Granted, admit, readable};
 use syrch_guard::values::Phrase;
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
 use tokio::sync::{Semaphore, SemaphorePermit};

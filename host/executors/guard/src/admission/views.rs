@@ -6,9 +6,11 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{Expr, FunctionArguments, ObjectName, TableFactor, Visit, Visitor};
 use syrch_core::{Dialect, SqlError};
 
-use super::functions::is_listed;
-use super::{Bounds, parse, rewrite};
+use super::postgres::RULES;
+use super::{Bounds, rewrite};
+use crate::facts::{self, Places};
 use crate::prelex;
+use crate::read::Reading;
 
 /// Functions that the grammar knows by name, or that disclose no more than the role's own name.
 const HARMLESS: [&str; 7] =
@@ -24,7 +26,7 @@ pub fn unlisted_calls(definition: &str) -> Result<Vec<String>, SqlError> {
         fn add(&mut self, name: &ObjectName) {
             let name = name.to_string().replace('"', "").to_lowercase();
             let plain = name.strip_prefix("pg_catalog.").unwrap_or(&name);
-            if !is_listed(plain) && !HARMLESS.contains(&plain) {
+            if !RULES.is_listed(plain) && !HARMLESS.contains(&plain) {
                 self.0.insert(plain.to_owned());
             }
         }
@@ -49,14 +51,16 @@ pub fn unlisted_calls(definition: &str) -> Result<Vec<String>, SqlError> {
         }
     }
     let bounds = Bounds::default();
-    let source = rewrite::rewrite(definition, bounds.comment_depth);
-    prelex(&source.text, &Dialect::Postgres, &bounds)?;
+    let source = rewrite::rewrite(definition, &Dialect::Postgres, bounds.comment_depth);
+    let tokens = prelex(&source.text, &Dialect::Postgres, &bounds)?;
     let read = || {
+        let places = Places::new(&source.text);
+        let statement = facts::parse_tokens(&source.text, &tokens, Reading::of(&Dialect::Postgres), &places);
         let mut calls = Calls(BTreeSet::new());
-        let _ = parse(&source.text)?.visit(&mut calls);
+        let _ = statement.map_err(|error| super::refused(error).rule("syntax"))?.visit(&mut calls);
         Ok(calls.0.into_iter().collect())
     };
-    super::on_a_stack(&source.text, read)
+    super::on_a_stack(&source.text, &tokens, read)
 }
 
 #[cfg(test)]

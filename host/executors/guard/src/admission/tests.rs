@@ -107,6 +107,134 @@ fn an_error_has_the_place_of_its_token() {
     assert_eq!(error.suggestions, ["\"Mixed\""]);
 }
 
+/// The same tables in another dialect.
+fn granted_in(dialect: Dialect) -> Granted {
+    let table = |schema: &str, name: &str| Table {
+        schema_name: (!schema.is_empty()).then(|| schema.into()),
+        name: name.into(),
+        columns: vec![Column { name: "id".into(), ..Column::default() }],
+        ..Table::default()
+    };
+    let tables =
+        vec![table("sales", "Orders"), table("sales", "customers"), table("old", "orders"), table("", "plain")];
+    let path = vec!["sales".into()];
+    Granted::new(&Catalog { database: "shop".into(), dialect, tables }, path)
+}
+
+fn admitted_in(dialect: Dialect, text: &str) -> String {
+    let granted = granted_in(dialect.clone());
+    let admitted = admit(text, &granted, &Bounds::default());
+    let admitted = admitted.unwrap_or_else(|error| panic!("{dialect:?} {text}: {error:?}")).sql;
+    let again = admit(&admitted, &granted, &Bounds::default()).map(|again| again.sql);
+    assert_eq!(again.as_ref(), Ok(&admitted), "{text}");
+    admitted
+}
+
+#[test]
+fn each_dialect_is_written_in_its_own_quotes() {
+    let other = |name: &str| Dialect::Other(name.to_owned());
+    for (dialect, text, expected) in [
+        (Dialect::Duckdb, "SELECT ID FROM ORDERS", r#"SELECT "ID" FROM "sales"."Orders""#),
+        (Dialect::Duckdb, "SELECT * FROM OLD.Orders o", r#"SELECT * FROM "old"."orders" "o""#),
+        (
+            Dialect::Duckdb,
+            "WITH Orders AS (SELECT 1 AS x) SELECT x FROM orders",
+            r#"WITH "Orders" AS (SELECT 1 AS "x") SELECT "x" FROM "orders""#,
+        ),
+        (Dialect::Duckdb, r"SELECT 'a\', 'it''s', E'\t\'', 'a\''b'", "SELECT 'a\\', 'it''s', '\t''', 'a\\''b'"),
+        (Dialect::Duckdb, r#"SELECT {'a"b': 1}, "x y" FROM plain"#, r#"SELECT {'a"b': 1}, "x y" FROM "plain""#),
+        (Dialect::Duckdb, "SELECT p -> '$.a' FROM plain", r#"SELECT "p" -> '$.a' FROM "plain""#),
+        (Dialect::Spark, "SELECT ID FROM ORDERS", "SELECT `ID` FROM `sales`.`Orders`"),
+        (
+            Dialect::Spark,
+            r#"SELECT "it's", 'a\'b', r'\d', 'x\%', '\\' FROM `old`.orders"#,
+            r"SELECT 'it\'s', 'a\'b', '\\d', 'x\\%', '\\' FROM `old`.`orders`",
+        ),
+        (
+            Dialect::Databricks,
+            "SELECT a.`b c` FROM plain a WHERE a.x == 1",
+            "SELECT `a`.`b c` FROM `plain` `a` WHERE `a`.`x` = 1",
+        ),
+        (Dialect::Mysql, r#"SELECT "it's", id FROM orders"#, "SELECT 'it''s', `id` FROM `sales`.`Orders`"),
+        (Dialect::Sqlite, r"SELECT [id], 'a\' FROM orders", r#"SELECT "id", 'a\' FROM "sales"."Orders""#),
+        (other("snowflake"), "SELECT id, Name FROM orders", r#"SELECT id, Name FROM "sales"."Orders""#),
+        (other("bigquery"), r#"SELECT "it's", id FROM orders"#, r#"SELECT "it's", `id` FROM `sales`.`Orders`"#),
+    ] {
+        assert_eq!(admitted_in(dialect, text), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_databases_own_catalog_may_stand_before_a_schema() {
+    for (dialect, expected) in [
+        (Dialect::Databricks, "SELECT * FROM `main`.`sales`.`Orders`"),
+        (Dialect::Duckdb, r#"SELECT * FROM "main"."sales"."Orders""#),
+    ] {
+        let granted = granted_in(dialect).in_catalog("main");
+        for text in ["SELECT * FROM main.sales.orders", "SELECT * FROM sales.orders", "SELECT * FROM orders"] {
+            let admitted = admit(text, &granted, &Bounds::default()).unwrap();
+            assert_eq!((admitted.sql.as_str(), admitted.tables), (expected, vec!["sales.Orders".to_owned()]));
+        }
+        for name in ["other.sales.orders", "main.sales.secret", "a.main.sales.orders"] {
+            let refused = admit(&format!("SELECT * FROM {name}"), &granted, &Bounds::default()).unwrap_err();
+            assert_eq!(refused.rule.as_deref(), Some("granted-tables"));
+        }
+    }
+    assert_eq!(rule("SELECT * FROM shop.public.orders"), "granted-tables");
+}
+
+#[test]
+fn sizes_of_a_series_are_counted() {
+    let rule = |dialect: Dialect, text: &str| {
+        admit(text, &granted_in(dialect), &Bounds::default()).err().and_then(|error| error.rule)
+    };
+    for text in [
+        "SELECT * FROM range(1000)",
+        "SELECT * FROM range(-10, 10, 2)",
+        "SELECT * FROM generate_series(DATE '1990-01-01', DATE '2024-12-31', INTERVAL 1 DAY)",
+        "SELECT * FROM generate_series('2024-01-01'::TIMESTAMP, '2024-02-01'::TIMESTAMP, INTERVAL '1 day')",
+    ] {
+        assert_eq!(rule(Dialect::Duckdb, text), None, "{text}");
+    }
+    for text in [
+        "SELECT * FROM range(1000001)",
+        "SELECT * FROM range(1, 10, 0)",
+        "SELECT * FROM range(1001) a, range(1001) b",
+        "SELECT range(id) FROM orders",
+        "SELECT * FROM generate_series(DATE '1990-01-01', DATE '2024-12-31', INTERVAL 1 SECOND)",
+        "SELECT * FROM generate_series(DATE '1990-01-01', DATE '2024-12-31', INTERVAL 0 DAY)",
+    ] {
+        assert_eq!(rule(Dialect::Duckdb, text).as_deref(), Some("size-argument"), "{text}");
+    }
+    assert_eq!(rule(Dialect::Spark, "SELECT explode(sequence(1, 10))"), None);
+    assert_eq!(rule(Dialect::Spark, "SELECT name RLIKE '(a+)+' FROM old.orders").as_deref(), Some("pattern"));
+}
+
+/// The stack on which a statement is read without a larger one is enough for it.
+#[test]
+fn the_stack_is_large_enough() {
+    let deep = |open: &str, inner: &str, close: &str, levels: usize| {
+        format!("SELECT {}{inner}{} FROM orders", open.repeat(levels), close.repeat(levels))
+    };
+    let statements = [
+        format!("SELECT id FROM orders WHERE id = 1{}", " OR id > 5 AND id < 9".repeat(300)),
+        format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(300)),
+        format!("SELECT id{} FROM orders", "::text || 'a'".repeat(300)),
+        deep("lower(", "'x'", ")", 45),
+        deep("(SELECT max(", "id", ") FROM orders)", 20),
+        deep("CASE WHEN id > 1 THEN ", "1", " ELSE 0 END", 45),
+        format!("SELECT 1 {}", "+ -(1 * (2))".repeat(200)),
+    ];
+    for text in statements {
+        let tokens = prelex(&text, &Dialect::Postgres, &Bounds::default()).unwrap();
+        let operators = facts::check_chains(&text, &tokens).unwrap();
+        let size = stack::BASE + operators * stack::PER_OPERATOR + (256 << 10);
+        let thread = std::thread::Builder::new().stack_size(size);
+        let read = move || admit(&text, &granted(), &Bounds::default()).map(|_| ()).map_err(|error| (error, text));
+        thread.spawn(read).unwrap().join().unwrap().unwrap();
+    }
+}
+
 /// Statements that pass, to be changed.
 const SEEDS: &[&str] = &[
     "SELECT c.id, count(*) FILTER (WHERE o.id > 1) FROM customers AS c JOIN orders o ON o.id = c.id GROUP BY 1 ORDER BY 2 DESC LIMIT 3",

@@ -1,17 +1,19 @@
-//! Two forms that PostgreSQL has and the parser lacks are written in words that it knows before it reads the text.
+//! Forms that an engine has and the parser lacks are written in words that it knows before it reads the text.
+
+use std::borrow::Cow;
 
 use syrch_core::Dialect;
 
 use crate::{Token, lex};
 
 /// A text for the parser.
-pub(super) struct Source {
-    pub(super) text: String,
+pub(super) struct Source<'t> {
+    pub(super) text: Cow<'t, str>,
     /// From this byte on the text is longer than the original, by so many bytes.
     longer: Option<(u32, u32)>,
 }
 
-impl Source {
+impl Source<'_> {
     /// The byte of the original that stands at this byte.
     pub(super) fn original(&self, position: u32) -> u32 {
         match self.longer {
@@ -24,11 +26,15 @@ impl Source {
 /// What stands for SYMMETRIC: an operator that no version from 14 on has, and that the walk refuses everywhere else.
 const SYMMETRIC: &str = "!!";
 
-/// `TABLE t` at the start becomes `SELECT * FROM t`, and of `BETWEEN SYMMETRIC` the second word becomes an operator of the lower bound that
-/// the walk finds there. A text that cannot be read stays as it is.
-pub(super) fn rewrite(text: &str, comment_depth: usize) -> Source {
-    let unchanged = || Source { text: text.to_owned(), longer: None };
-    let Ok(tokens) = lex(text, &Dialect::Postgres, comment_depth) else {
+/// For PostgreSQL `TABLE t` at the start becomes `SELECT * FROM t`, and of `BETWEEN SYMMETRIC` the second word becomes an operator of the lower
+/// bound that the walk finds there. A text that cannot be read stays as it is.
+pub(super) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize) -> Source<'t> {
+    let unchanged = || Source { text: Cow::Borrowed(text), longer: None };
+    // Most texts hold neither word and need no look at their tokens.
+    if *dialect != Dialect::Postgres || !["table", "symmetric"].iter().any(|word| holds(text, word)) {
+        return unchanged();
+    }
+    let Ok(tokens) = lex(text, dialect, comment_depth) else {
         return unchanged();
     };
     let tokens: Vec<Token> = tokens.into_iter().filter(Token::is_significant).collect();
@@ -37,17 +43,22 @@ pub(super) fn rewrite(text: &str, comment_depth: usize) -> Source {
     for pair in tokens.windows(2) {
         if is(&pair[0], "between") && is(&pair[1], "symmetric") {
             let (start, end) = (pair[1].start, pair[1].end);
-            source.text.replace_range(start..end, &format!("{SYMMETRIC:<width$}", width = end - start));
+            source.text.to_mut().replace_range(start..end, &format!("{SYMMETRIC:<width$}", width = end - start));
         } else if is(&pair[0], "between") && is(&pair[1], "asymmetric") {
             let (start, end) = (pair[1].start, pair[1].end);
-            source.text.replace_range(start..end, &" ".repeat(end - start));
+            source.text.to_mut().replace_range(start..end, &" ".repeat(end - start));
         }
     }
     if let Some(first) = tokens.iter().find(|token| token.text(text) != "(").filter(|token| is(token, "table")) {
         const QUERY: &str = "SELECT * FROM";
-        source.text.replace_range(first.start..first.end, QUERY);
+        source.text.to_mut().replace_range(first.start..first.end, QUERY);
         let longer = QUERY.len() - (first.end - first.start);
         source.longer = u32::try_from(first.start).ok().zip(u32::try_from(longer).ok());
     }
     source
+}
+
+/// Whether a text holds a word, in whatever letters.
+fn holds(text: &str, word: &str) -> bool {
+    text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }

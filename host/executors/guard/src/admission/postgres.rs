@@ -1,5 +1,7 @@
-//! The functions that a statement may call. Volatility is no measure: `repeat` is immutable and can fill the memory, `current_setting` is
-//! stable and discloses the server's settings.
+//! What statements for PostgreSQL may use. Volatility is no measure for functions: `repeat` is immutable and can fill the memory,
+//! `current_setting` is stable and discloses the server's settings.
+
+use super::rules::{Form, Names, Rules};
 
 /// The functions, in order of the alphabet.
 pub const LISTED: &[&str] = &[
@@ -241,25 +243,97 @@ pub const LISTED: &[&str] = &[
     "width_bucket",
 ];
 
-/// Functions that the grammar knows without parentheses.
-pub(super) const BARE: [&str; 5] = ["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"];
+/// Types that the parser has no word for: those of the server that hold plain values. Types that resolve names (`regclass`) or that users
+/// made, whose checks and conversions are code, are not among them.
+const TYPES: &[&str] = &[
+    "bool",
+    "box",
+    "bpchar",
+    "bytea",
+    "cidr",
+    "circle",
+    "date",
+    "datemultirange",
+    "daterange",
+    "decimal",
+    "float4",
+    "float8",
+    "inet",
+    "int2",
+    "int4",
+    "int4multirange",
+    "int4range",
+    "int8",
+    "int8multirange",
+    "int8range",
+    "interval",
+    "json",
+    "jsonb",
+    "jsonpath",
+    "line",
+    "lseg",
+    "macaddr",
+    "macaddr8",
+    "money",
+    "name",
+    "numeric",
+    "nummultirange",
+    "numrange",
+    "oid",
+    "path",
+    "point",
+    "polygon",
+    "text",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "timetz",
+    "tsmultirange",
+    "tsquery",
+    "tsrange",
+    "tstzmultirange",
+    "tstzrange",
+    "tsvector",
+    "uuid",
+    "varbit",
+    "varchar",
+    "xml",
+];
 
-/// Functions whose result is as long as an argument says, and the place of that argument.
-pub(super) const SIZED: [(&str, usize); 3] = [("lpad", 1), ("repeat", 1), ("rpad", 1)];
-
-/// Whether a statement may call it.
-pub(super) fn is_listed(name: &str) -> bool {
-    LISTED.binary_search(&name).is_ok()
-}
+/// What statements for PostgreSQL may use.
+pub(super) static RULES: Rules = Rules {
+    listed: LISTED,
+    bare: &["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"],
+    // A quoted name is a column's here.
+    values: &[],
+    tables: None,
+    lambdas: &[],
+    sized: &[("lpad", 1), ("repeat", 1), ("rpad", 1)],
+    series: &[],
+    formats: &["format"],
+    patterns: &[],
+    types: TYPES,
+    names: Names::Folded,
+    ignores_case: false,
+    system: &["information_schema"],
+    text: super::literal::prefixed,
+    is_hex_text: true,
+    forms: &[
+        Form::ArrayQuery,
+        Form::DistinctOn,
+        Form::JsonOperators,
+        Form::NamedArguments,
+        Form::PostgresOperators,
+        Form::RegexOperators,
+        Form::Row,
+    ],
+};
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
-    fn the_list_can_be_searched() {
-        assert!(LISTED.is_sorted());
-        assert!(is_listed("count") && !is_listed("pg_sleep") && !is_listed("current_setting"));
-        assert!(BARE.iter().chain(SIZED.iter().map(|(name, _)| name)).all(|name| is_listed(name)));
+    fn no_type_resolves_names() {
+        assert!(super::TYPES.is_sorted());
+        assert!(super::TYPES.iter().all(|name| !name.starts_with("reg")));
     }
 }

@@ -2,16 +2,18 @@
 //! locks, samples and the clauses of other engines are refused.
 
 use sqlparser::ast::{
-    Cte, Distinct, Fetch, FunctionArg, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, LimitClause,
-    NamedWindowDefinition, NamedWindowExpr, ObjectName, ObjectNamePart, Offset, OrderBy, OrderByExpr, OrderByKind,
-    OrderByOptions, Parens, Query, Select, SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
-    SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef, TableFactor, TableFunctionArgs, TableWithJoins,
-    Values, WildcardAdditionalOptions, With,
+    Cte, Expr, ExprWithAlias, Fetch, FunctionArg, Ident, Join, JoinConstraint, JoinOperator, LimitClause, ObjectName,
+    ObjectNamePart, Offset, OrderBy, OrderByKind, OrderByOptions, Parens, PivotValueSource, Query, SetExpr,
+    SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef, TableFactor, TableFunctionArgs, TableSample,
+    TableSampleKind, TableSampleQuantity, TableSampleSeed, TableWithJoins, Values, With,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::{SqlError, SqlErrorKind};
 
 use super::Walk;
+use super::faithful::Qualified;
+use super::rules::Form;
+use super::scope::Relation;
 use crate::facts::write_refused;
 
 /// Words that begin a clause: the server takes none of them for the name of a table, as the parser does.
@@ -64,7 +66,10 @@ impl Walk<'_> {
             self.absent(interpolate.is_none(), "INTERPOLATE")?;
             match kind {
                 OrderByKind::Expressions(items) => self.order(items)?,
-                OrderByKind::All(_) => self.absent(false, "ORDER BY ALL")?,
+                OrderByKind::All(OrderByOptions { sort, nulls_first: _ }) => {
+                    self.only(Form::OrderByAll, false, "ORDER BY ALL")?;
+                    self.sort(sort.as_ref())?;
+                }
             }
         }
         match limit_clause {
@@ -90,7 +95,7 @@ impl Walk<'_> {
         for cte in cte_tables.iter_mut() {
             self.ident(&mut cte.alias.name)?;
             // Out of its scope such a name would mean one of the server's own tables.
-            if cte.alias.name.value.starts_with("pg_") {
+            if self.rules.is_postgres() && cte.alias.name.value.starts_with("pg_") {
                 let message = format!("the name `{}` is refused: it begins with `pg_`", cte.alias.name.value);
                 return Err(self.refuse(SqlErrorKind::Denied, "name", message, cte.alias.name.span));
             }
@@ -115,10 +120,10 @@ impl Walk<'_> {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.subquery(query),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
-                self.absent(!matches!(op, SetOperator::Minus), "MINUS")?;
+                self.only(Form::Minus, !matches!(op, SetOperator::Minus), "MINUS")?;
                 let is_listed =
                     matches!(set_quantifier, SetQuantifier::All | SetQuantifier::Distinct | SetQuantifier::None);
-                self.absent(is_listed, "BY NAME")?;
+                self.only(Form::ByName, is_listed, "BY NAME")?;
                 self.body(left)?;
                 self.body(right)
             }
@@ -138,128 +143,7 @@ impl Walk<'_> {
         }
     }
 
-    fn select(&mut self, select: &mut Select) -> Result<(), SqlError> {
-        let Select {
-            select_token: _,
-            optimizer_hints,
-            distinct,
-            select_modifiers,
-            top,
-            top_before_distinct: _,
-            projection,
-            exclude,
-            into,
-            from,
-            lateral_views,
-            prewhere,
-            selection,
-            connect_by,
-            group_by,
-            cluster_by,
-            distribute_by,
-            sort_by,
-            having,
-            named_window,
-            qualify,
-            window_before_qualify: _,
-            value_table_mode,
-            flavor,
-        } = select;
-        if into.is_some() {
-            return Err(write_refused("SELECT INTO"));
-        }
-        self.absent(optimizer_hints.is_empty(), "/*+ */")?;
-        self.absent(select_modifiers.is_none(), "a modifier of SELECT")?;
-        self.absent(top.is_none(), "TOP")?;
-        self.absent(exclude.is_none(), "EXCLUDE")?;
-        self.absent(lateral_views.is_empty(), "LATERAL VIEW")?;
-        self.absent(prewhere.is_none(), "PREWHERE")?;
-        self.absent(connect_by.is_empty(), "CONNECT BY")?;
-        self.absent(cluster_by.is_empty(), "CLUSTER BY")?;
-        self.absent(distribute_by.is_empty(), "DISTRIBUTE BY")?;
-        self.absent(sort_by.is_empty(), "SORT BY")?;
-        self.absent(qualify.is_none(), "QUALIFY")?;
-        self.absent(value_table_mode.is_none(), "AS VALUE")?;
-        self.absent(matches!(flavor, SelectFlavor::Standard), "FROM without SELECT")?;
-        match distinct {
-            None | Some(Distinct::All | Distinct::Distinct) => {}
-            Some(Distinct::On(items)) => self.exprs(items)?,
-        }
-        for tree in from {
-            self.tree(tree)?;
-        }
-        projection.iter_mut().try_for_each(|item| self.item(item))?;
-        self.optional(selection)?;
-        match group_by {
-            GroupByExpr::All(_) => self.absent(false, "GROUP BY ALL")?,
-            GroupByExpr::Expressions(items, modifiers) => {
-                self.absent(modifiers.is_empty(), "a modifier of GROUP BY")?;
-                self.exprs(items)?;
-            }
-        }
-        self.optional(having)?;
-        for NamedWindowDefinition(name, window) in named_window {
-            self.ident(name)?;
-            match window {
-                NamedWindowExpr::NamedWindow(name) => self.ident(name)?,
-                NamedWindowExpr::WindowSpec(spec) => self.window(spec)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn item(&mut self, item: &mut SelectItem) -> Result<(), SqlError> {
-        match item {
-            SelectItem::UnnamedExpr(expr) => self.expr(expr),
-            SelectItem::ExprWithAlias { expr, alias } => {
-                self.ident(alias)?;
-                self.expr(expr)
-            }
-            SelectItem::ExprWithAliases { expr: _, aliases: _ } => self.absent(false, "AS (…)"),
-            SelectItem::QualifiedWildcard(kind, options) => {
-                self.wildcard(options)?;
-                match kind {
-                    SelectItemQualifiedWildcardKind::ObjectName(name) => self.object_name(name).map(|_| ()),
-                    SelectItemQualifiedWildcardKind::Expr(expr) => self.expr(expr),
-                }
-            }
-            SelectItem::Wildcard(options) => self.wildcard(options),
-        }
-    }
-
-    pub(super) fn wildcard(&self, options: &WildcardAdditionalOptions) -> Result<(), SqlError> {
-        let WildcardAdditionalOptions {
-            wildcard_token: _,
-            opt_ilike,
-            opt_exclude,
-            opt_except,
-            opt_replace,
-            opt_rename,
-            opt_alias,
-        } = options;
-        let is_plain = opt_ilike.is_none()
-            && opt_exclude.is_none()
-            && opt_except.is_none()
-            && opt_replace.is_none()
-            && opt_rename.is_none()
-            && opt_alias.is_none();
-        self.absent(is_plain, "a modifier of `*`")
-    }
-
-    pub(super) fn order(&mut self, items: &mut [OrderByExpr]) -> Result<(), SqlError> {
-        for OrderByExpr { expr, options: OrderByOptions { sort, nulls_first: _ }, with_fill } in items {
-            let is_listed = sort.as_ref().is_none_or(|sort| {
-                use sqlparser::ast::OrderBySort;
-                matches!(sort, OrderBySort::Asc | OrderBySort::Desc)
-            });
-            self.absent(is_listed, "USING")?;
-            self.absent(with_fill.is_none(), "WITH FILL")?;
-            self.expr(expr)?;
-        }
-        Ok(())
-    }
-
-    fn tree(&mut self, tree: &mut TableWithJoins) -> Result<(), SqlError> {
+    pub(super) fn tree(&mut self, tree: &mut TableWithJoins) -> Result<(), SqlError> {
         let TableWithJoins { relation, joins } = tree;
         self.factor(relation)?;
         for Join { relation, global, join_operator } in joins {
@@ -274,6 +158,14 @@ impl Walk<'_> {
                 | JoinOperator::RightOuter(constraint)
                 | JoinOperator::FullOuter(constraint)
                 | JoinOperator::CrossJoin(constraint) => self.constraint(constraint)?,
+                JoinOperator::Semi(constraint)
+                | JoinOperator::LeftSemi(constraint)
+                | JoinOperator::Anti(constraint)
+                | JoinOperator::LeftAnti(constraint)
+                    if self.rules.has(Form::SemiJoin) =>
+                {
+                    self.constraint(constraint)?;
+                }
                 JoinOperator::Semi(_)
                 | JoinOperator::LeftSemi(_)
                 | JoinOperator::RightSemi(_)
@@ -318,7 +210,7 @@ impl Walk<'_> {
                 self.absent(version.is_none(), "a version of a table")?;
                 self.absent(partitions.is_empty(), "PARTITION")?;
                 self.absent(json_path.is_none(), "a path in a table")?;
-                self.absent(sample.is_none(), "TABLESAMPLE")?;
+                self.sample(sample)?;
                 self.absent(index_hints.is_empty(), "an index hint")?;
                 match args {
                     None => self.relation(name)?,
@@ -330,7 +222,7 @@ impl Walk<'_> {
                 self.optional_alias(alias)
             }
             TableFactor::Derived { lateral: _, subquery, alias, sample } => {
-                self.absent(sample.is_none(), "TABLESAMPLE")?;
+                self.sample(sample)?;
                 self.subquery(subquery)?;
                 self.optional_alias(alias)
             }
@@ -348,6 +240,9 @@ impl Walk<'_> {
                 self.tree(table_with_joins)?;
                 self.optional_alias(alias)
             }
+            TableFactor::Pivot { .. } | TableFactor::Unpivot { .. } if self.rules.has(Form::Pivot) => {
+                self.pivot(factor)
+            }
             TableFactor::TableFunction { .. }
             | TableFactor::JsonTable { .. }
             | TableFactor::OpenJsonTable { .. }
@@ -360,7 +255,63 @@ impl Walk<'_> {
         }
     }
 
+    /// `t PIVOT (sum(a) FOR b IN (1, 2))` and its inverse.
+    fn pivot(&mut self, factor: &mut TableFactor) -> Result<(), SqlError> {
+        match factor {
+            TableFactor::Pivot { table, aggregate_functions, value_column, value_source, default_on_null, alias } => {
+                self.factor(table)?;
+                self.aliased(aggregate_functions)?;
+                self.exprs(value_column)?;
+                match value_source {
+                    PivotValueSource::List(values) => self.aliased(values)?,
+                    PivotValueSource::Any(_) | PivotValueSource::Subquery(_) => {
+                        self.absent(false, "PIVOT without a list of values")?;
+                    }
+                }
+                self.absent(default_on_null.is_none(), "DEFAULT ON NULL")?;
+                self.optional_alias(alias)
+            }
+            TableFactor::Unpivot { table, value, name, columns, null_inclusion: _, alias } => {
+                self.factor(table)?;
+                self.expr(value)?;
+                self.ident(name)?;
+                self.aliased(columns)?;
+                self.optional_alias(alias)
+            }
+            _ => self.absent(false, "this form of FROM"),
+        }
+    }
+
+    fn aliased(&mut self, items: &mut [ExprWithAlias]) -> Result<(), SqlError> {
+        for ExprWithAlias { expr, alias } in items {
+            self.expr(expr)?;
+            alias.as_mut().map_or(Ok(()), |alias| self.ident(alias))?;
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, sample: &mut Option<TableSampleKind>) -> Result<(), SqlError> {
+        self.only(Form::Sample, sample.is_none(), "TABLESAMPLE")?;
+        let Some(TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample)) = sample else {
+            return Ok(());
+        };
+        let TableSample { modifier: _, name, quantity, seed, bucket, offset } = &mut **sample;
+        let is_plain = name.is_none() && bucket.is_none() && offset.is_none();
+        self.absent(is_plain, "a method of TABLESAMPLE")?;
+        if let Some(TableSampleQuantity { parenthesized: _, value, unit: _ }) = quantity {
+            self.absent(matches!(value, Expr::Value(_)), "TABLESAMPLE of an expression")?;
+            self.expr(value)?;
+        }
+        if let Some(TableSampleSeed { modifier: _, value }) = seed {
+            self.value(value)?;
+        }
+        Ok(())
+    }
+
     fn table_function(&mut self, name: &mut ObjectName, args: &mut [FunctionArg]) -> Result<(), SqlError> {
+        if !self.stands_in_from(name) {
+            return Err(self.function_refused(name));
+        }
         self.function_name(name)?;
         let function = name.to_string();
         self.arguments(&function, args)
@@ -372,28 +323,58 @@ impl Walk<'_> {
             Some(ObjectNamePart::Identifier(ident)) => ident.span,
             _ => Span::empty(),
         };
-        if let [ObjectNamePart::Identifier(Ident { value, quote_style: None, span: _ })] = name.0.as_slice()
-            && CLAUSES.contains(&value.to_ascii_lowercase().as_str())
-        {
-            let message = format!("a table is expected in place of `{value}`");
-            return Err(self.refuse(SqlErrorKind::Syntax, "syntax", message, span));
+        if let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() {
+            if ident.quote_style.is_none() && CLAUSES.contains(&ident.value.to_ascii_lowercase().as_str()) {
+                let message = format!("a table is expected in place of `{}`", ident.value);
+                return Err(self.refuse(SqlErrorKind::Syntax, "syntax", message, span));
+            }
+            // The parser takes a text for a name here, and engines take it for a file.
+            if ident.quote_style == Some('\'') && !self.rules.is_postgres() {
+                let message = "a text in place of a table is refused: write the name of a granted table";
+                return Err(self.refuse(SqlErrorKind::Denied, "granted-tables", message, span));
+            }
         }
+        let parts = name.0.len();
         let (schema, plain) = match self.object_name(name)?[..] {
-            [plain] if self.ctes.iter().any(|cte| cte == plain) => return Ok(()),
+            [plain] if self.ctes.iter().any(|cte| self.granted.is_one(cte, plain)) => return Ok(()),
             [plain] => (None, plain.to_owned()),
             [schema, plain] => (Some(schema.to_owned()), plain.to_owned()),
+            [catalog, schema, plain] if self.granted.catalog().is_some_and(|own| self.granted.is_one(own, catalog)) => {
+                (Some(schema.to_owned()), plain.to_owned())
+            }
             _ => {
-                let message = format!("`{name}` is refused: write at most a schema and a table");
+                let most = self.granted.catalog().map_or("a schema and a table".to_owned(), |own| {
+                    format!("the catalog `{own}`, a schema and a table")
+                });
+                let shown = name.to_string();
+                let message = format!("`{}` is refused: write at most {most}", syrch_core::text::clip(&shown, 64));
                 return Err(self.refuse(SqlErrorKind::Denied, "granted-tables", message, span));
             }
         };
-        let schema = match self.granted.resolve(schema.as_deref(), &plain) {
-            Ok(schema) => schema.to_owned(),
+        let found = match self.granted.resolve(schema.as_deref(), &plain) {
+            Ok(found) => found.clone(),
             Err(error) => return Err(self.refuse(error.kind, error.rule, error.message, span).suggest(error.near)),
         };
-        self.tables.insert(format!("{schema}.{plain}"));
-        let part = |value: String| ObjectNamePart::Identifier(Ident::with_quote('"', value));
-        *name = ObjectName(vec![part(schema), part(plain)]);
+        let Relation { schema, name: plain } = found;
+        let is_named = |part: &String| !part.is_empty();
+        self.tables.insert(
+            [&schema, &plain]
+                .map(String::as_str)
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("."),
+        );
+        // Without a schema there is nothing for a catalog to stand before.
+        let catalog = self.granted.catalog().filter(|_| is_named(&schema)).map(str::to_owned);
+        let written: Vec<String> = catalog.into_iter().chain([schema, plain]).filter(is_named).collect();
+        let quote = self.rules.names.quote();
+        let mut idents: Vec<Ident> = written.iter().map(|part| Ident::with_quote(quote, part)).collect();
+        idents.iter_mut().try_for_each(|ident| self.ident(ident))?;
+        *name = ObjectName(idents.into_iter().map(ObjectNamePart::Identifier).collect());
+        if let Some(start) = self.places.byte(span.start) {
+            self.qualified.push(Qualified { start, parts, name: written });
+        }
         Ok(())
     }
 

@@ -1,69 +1,14 @@
-//! The types that a statement may name: those of the server that hold plain values. Types that resolve names (`regclass`) or that users made,
-//! whose checks and conversions are code, are not among them.
+//! The types that a statement may name: those of the engine that hold plain values, and structures of them.
 
 use sqlparser::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Ident, ObjectName, ObjectNamePart, TimezoneInfo,
+    ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Ident, ObjectName, ObjectNamePart, StructField,
+    TimezoneInfo,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::{SqlError, SqlErrorKind};
 
 use super::Walk;
-
-/// Types that the parser has no word for.
-const LISTED: &[&str] = &[
-    "bool",
-    "box",
-    "bpchar",
-    "bytea",
-    "cidr",
-    "circle",
-    "date",
-    "datemultirange",
-    "daterange",
-    "decimal",
-    "float4",
-    "float8",
-    "inet",
-    "int2",
-    "int4",
-    "int4multirange",
-    "int4range",
-    "int8",
-    "int8multirange",
-    "int8range",
-    "interval",
-    "json",
-    "jsonb",
-    "jsonpath",
-    "line",
-    "lseg",
-    "macaddr",
-    "macaddr8",
-    "money",
-    "name",
-    "numeric",
-    "nummultirange",
-    "numrange",
-    "oid",
-    "path",
-    "point",
-    "polygon",
-    "text",
-    "time",
-    "timestamp",
-    "timestamptz",
-    "timetz",
-    "tsmultirange",
-    "tsquery",
-    "tsrange",
-    "tstzmultirange",
-    "tstzrange",
-    "tsvector",
-    "uuid",
-    "varbit",
-    "varchar",
-    "xml",
-];
+use super::rules::Form;
 
 /// Characters of a padded type.
 const LONGEST: u64 = 10_000;
@@ -72,8 +17,23 @@ impl Walk<'_> {
     /// Accepts the types that are listed here, and refuses all others.
     pub(super) fn data_type(&self, data_type: &mut DataType) -> Result<(), SqlError> {
         use DataType as T;
-        let is_listed = match data_type {
+        let is_listed = match &mut *data_type {
             T::Custom(name, modifiers) => return self.custom(name, modifiers),
+            T::Array(ArrayElemTypeDef::AngleBracket(element)) if self.rules.has(Form::Structures) => {
+                return self.data_type(element);
+            }
+            T::Map(key, value, _) if self.rules.has(Form::Structures) => {
+                self.data_type(key)?;
+                return self.data_type(value);
+            }
+            T::Struct(fields, _) if self.rules.has(Form::Structures) => {
+                for StructField { field_name, field_type, options } in fields {
+                    self.absent(options.is_none(), "OPTIONS")?;
+                    field_name.as_mut().map_or(Ok(()), |name| self.ident(name))?;
+                    self.data_type(field_type)?;
+                }
+                return Ok(());
+            }
             T::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
                 return self.data_type(element);
             }
@@ -117,8 +77,11 @@ impl Walk<'_> {
             | T::TsVector
             | T::TsQuery
             | T::GeometricType(_) => true,
-            // Whatever else the parser knows is of other engines, or resolves names.
-            _ => false,
+            // Whatever else the parser knows is of some engines only, or resolves names.
+            other => {
+                let name = other.to_string().to_lowercase();
+                !self.rules.is_postgres() && self.rules.types.contains(&name.as_str())
+            }
         };
         if is_listed { Ok(()) } else { Err(self.type_refused(&data_type.to_string())) }
     }
@@ -127,16 +90,21 @@ impl Walk<'_> {
         let shown = name.to_string();
         let parts = self.object_name(name)?;
         let plain = match parts[..] {
-            [plain] | ["pg_catalog", plain] => plain,
+            [plain] => plain,
+            ["pg_catalog", plain] if self.rules.is_postgres() => plain,
             _ => return Err(self.type_refused(&shown)),
         };
         let is_number = |modifier: &String| modifier.bytes().all(|byte| byte.is_ascii_digit());
         let is_short = |modifier: &String| modifier.parse().is_ok_and(|length: u64| length <= LONGEST);
-        if !LISTED.contains(&plain) || !modifiers.iter().all(is_number) || !modifiers.iter().all(is_short) {
+        let plain = plain.to_ascii_lowercase();
+        if !self.rules.types.contains(&plain.as_str())
+            || !modifiers.iter().all(is_number)
+            || !modifiers.iter().all(is_short)
+        {
             return Err(self.type_refused(&shown));
         }
         // Unquoted, since `"decimal"` is no type where `decimal` is one.
-        *name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(plain.to_owned()))]);
+        *name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(plain))]);
         Ok(())
     }
 
@@ -146,14 +114,5 @@ impl Walk<'_> {
             syrch_core::text::clip(shown, 64)
         );
         self.refuse(SqlErrorKind::Denied, "type", message, Span::empty())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_list_has_no_type_that_resolves_names() {
-        assert!(super::LISTED.is_sorted());
-        assert!(super::LISTED.iter().all(|name| !name.starts_with("reg")));
     }
 }
