@@ -4,8 +4,7 @@ use crate::bindings::linker::Linked;
 use crate::bindings::planner::Step;
 use crate::bindings::solver::Outcome;
 use crate::bindings::types::{
-    Candidate, Column, Dialect, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table, Task,
-    Verdict,
+    Candidate, Column, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table, Task, Verdict,
 };
 
 /// A verdict that accepts the candidate, with a score of 0 to 1 and the reason.
@@ -69,23 +68,6 @@ impl Candidate {
     #[must_use]
     pub fn tokens(&self) -> f64 {
         self.signals.extra.iter().find(|(name, _)| name == "tokens").map_or(0.0, |(_, tokens)| *tokens)
-    }
-}
-
-impl Dialect {
-    /// The dialect's name in prompts.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Sqlite => "SQLite",
-            Self::Postgres => "PostgreSQL",
-            Self::Mysql => "MySQL",
-            Self::Duckdb => "DuckDB",
-            Self::Databricks => "Databricks SQL",
-            Self::Spark => "Spark SQL",
-            Self::Ansi => "standard SQL",
-            Self::Other(name) => name,
-        }
     }
 }
 

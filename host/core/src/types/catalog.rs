@@ -230,12 +230,24 @@ impl Catalog {
     }
 
     /// Marks the tables that their plain names do not mean, as an engine with this search path reads them: those of a schema that is not the
-    /// path's first. Called by executors whose engine has such a path.
+    /// first of the path that has tables here. Foreign keys name their tables as [`table_name`](Self::table_name) does from then on. Called by
+    /// executors whose engine has schemas, once the catalog is read, with `schema.table` in every `ref_table`.
     pub fn mark_schemas(&mut self, path: &[String]) {
-        let Some(first) = path.first() else { return };
-        for table in &mut self.tables {
-            if table.schema_name.as_ref().is_some_and(|schema| schema != first) {
-                table.mark_schema();
+        let has = |schema: &&String| self.tables.iter().any(|table| table.schema_name.as_ref() == Some(schema));
+        if let Some(first) = path.iter().find(has) {
+            let others = self.tables.iter_mut().filter(|table| table.schema_name.as_ref() != Some(first));
+            others.for_each(Table::mark_schema);
+        }
+        let names = self.table_names();
+        let shown: HashMap<String, String> = self
+            .tables
+            .iter()
+            .zip(names)
+            .filter_map(|(table, name)| Some((format!("{}.{}", table.schema_name.as_ref()?, table.name), name)))
+            .collect();
+        for key in self.tables.iter_mut().flat_map(|table| &mut table.foreign_keys) {
+            if let Some(name) = shown.get(&key.ref_table) {
+                key.ref_table.clone_from(name);
             }
         }
     }
@@ -307,23 +319,20 @@ mod tests {
     #[test]
     fn tables_of_one_name_are_told_apart_by_their_schema() {
         let of = |schema: &str, table: Table| Table { schema_name: Some(schema.into()), ..table };
-        let key = |to: &str| ForeignKey {
-            columns: vec!["id".into()],
-            ref_table: to.into(),
-            ref_columns: vec!["id".into()],
-        };
+        let key =
+            |to: &str| ForeignKey { columns: vec!["id".into()], ref_table: to.into(), ref_columns: vec!["id".into()] };
         let archived = Table { foreign_keys: vec![key("sales.orders")], ..table("orders", &["id", "year"]) };
         let lines = Table { foreign_keys: vec![key("archive.orders"), key("Sales.Orders")], ..table("lines", &["id"]) };
         let tables = vec![
             of("archive", archived),
-            of("archive", table("notes", &["id"])),
+            of("archive", Table { foreign_keys: vec![key("sales.lines")], ..table("notes", &["id"]) }),
             of("sales", lines),
             of("sales", table("orders", &["id", "total"])),
         ];
         let mut catalog = Catalog { database: "db".into(), dialect: Dialect::Postgres, tables };
         assert_eq!(catalog.table_names(), ["archive.orders", "notes", "lines", "sales.orders"]);
         assert_eq!(catalog.table("orders").unwrap().schema_name.as_deref(), Some("archive"));
-        catalog.mark_schemas(&["sales".into(), "archive".into()]);
+        catalog.mark_schemas(&["nobody".into(), "sales".into(), "archive".into()]);
         let names = ["archive.orders", "archive.notes", "lines", "sales.orders"];
         assert_eq!(catalog.table_names(), names);
         assert_eq!(catalog.table("orders").unwrap().schema_name.as_deref(), Some("sales"));
@@ -336,6 +345,8 @@ mod tests {
         }
         assert_eq!(catalog.table("notes").unwrap().name, "notes");
         assert_eq!(catalog.table("sales.notes"), None);
+        assert_eq!(catalog.tables[2].foreign_keys[0], key("archive.orders"));
+        assert_eq!(catalog.tables[1].foreign_keys, [key("lines")]);
         // Keys lead to the table of their schema alone.
         let narrowed = catalog.narrowed([("lines", &[][..]), ("sales.orders", &[][..])]);
         assert_eq!(narrowed.tables[0].foreign_keys, [key("Sales.Orders")]);
