@@ -87,23 +87,6 @@ impl Candidate {
     }
 }
 
-impl Dialect {
-    /// The dialect's name in prompts.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Sqlite => "SQLite",
-            Self::Postgres => "PostgreSQL",
-            Self::Mysql => "MySQL",
-            Self::Duckdb => "DuckDB",
-            Self::Databricks => "Databricks SQL",
-            Self::Spark => "Spark SQL",
-            Self::Ansi => "standard SQL",
-            Self::Other(name) => name,
-        }
-    }
-}
-
 impl Default for Operation {
     fn default() -> Self {
         Self::Solve

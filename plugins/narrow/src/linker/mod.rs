@@ -31,9 +31,10 @@ impl LinkerRole for Narrow {
         if self.settings.keywords && !fits {
             phrases.add_keywords(keywords::of(host, problem)?);
         }
-        let found = self.found(host, &phrases, &Places::new(catalog), fits);
+        let places = Places::new(catalog);
+        let found = self.found(host, &phrases, &places, fits);
         let tables = if fits { Vec::new() } else { self.narrowed(host, catalog, &found) };
-        Ok(Linked { hints: found.hints(self.settings.hints as usize, &tables), tables })
+        Ok(Linked { hints: found.hints(self.settings.hints as usize, &tables, &places), tables })
     }
 }
 

@@ -37,9 +37,12 @@ pub(crate) struct Found {
 
 impl Found {
     /// The best hints, no text twice. Of a narrowed catalog, none that names a table which is not shown.
-    pub(crate) fn hints(&self, most: usize, shown: &[Relevant]) -> Vec<Hit> {
+    pub(crate) fn hints(&self, most: usize, shown: &[Relevant], places: &Places) -> Vec<Hit> {
         let is_shown = |hit: &&Hit| match &hit.table {
-            Some(name) if !shown.is_empty() => shown.iter().any(|table| table.table.eq_ignore_ascii_case(name)),
+            Some(name) if !shown.is_empty() => {
+                let place = places.table(name);
+                shown.iter().any(|table| place.is_some() && places.table(&table.table) == place)
+            }
             _ => true,
         };
         let mut all: Vec<&Hit> = self.hints.iter().filter(|hit| hit.score >= HINTED).filter(is_shown).collect();
@@ -167,8 +170,10 @@ fn statement(hit: &Hit) -> Option<String> {
 /// The tables whose names stand in the statement of a solved example.
 fn tables_of(hit: &Hit, places: &Places) -> Vec<usize> {
     let Some(sql) = statement(hit) else { return Vec::new() };
-    let words = sql.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
-    let mut tables: Vec<usize> = words.filter_map(|word| places.table(word)).collect();
+    let words = sql.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.')));
+    // A word with a dot is a table with its schema, or else a column of a table.
+    let table = |word: &str| places.table(word).or_else(|| word.split('.').find_map(|part| places.table(part)));
+    let mut tables: Vec<usize> = words.filter_map(table).collect();
     tables.sort_unstable();
     tables.dedup();
     tables
