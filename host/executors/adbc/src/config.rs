@@ -169,7 +169,7 @@ mod tests {
             ("password `hunter22` of `ada` is wrong", "password `…` of `ada` is wrong"),
             (
                 "invalid connection option \"postgresql://ada:hunter22@db\"",
-                "invalid connection option \"postgresql://ada:…@db\"",
+                "invalid connection option \"postgresql:…@db\"",
             ),
             ("token sk-12345 has expired", "token … has expired"),
             ("no route to host", "no route to host"),
