@@ -49,13 +49,14 @@ test: target
 		$(CARGO) test --workspace; \
 	fi
 	@if test -s target/skipped-tests; then \
-		echo "$$(wc -l < target/skipped-tests) tests were skipped: there are no shared test data (SYRCH_TEST_DATA)"; \
+		echo "$$(wc -l < target/skipped-tests) tests were skipped: there are no shared test data (SYRCH_TEST_DATA), or no databases (tests/databases/install.sh)"; \
 	fi
 
 # The executors of servers alone. They are in `make test` as well, over servers of their own: Debian's package `postgresql` has the programs, and
 # SYRCH_SKIP_POSTGRES=1 leaves these tests out.
 test-databases:
-	$(CARGO) test --workspace --test postgres --test engines
+	tests/databases/install.sh
+	SYRCH_REQUIRE_DATABASES=1 $(CARGO) test --workspace --test postgres --test engines --test adbc
 	$(CARGO) test --workspace --test e2e -- postgres
 
 # Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.

@@ -114,21 +114,33 @@ impl AdbcConfig {
         }
     }
 
-    /// A text of a driver without the values of the options, which some drivers quote in their errors. Passwords within a URL count as well.
+    /// A text of a driver without the values of the options, which some drivers quote in their errors, as a whole or in part.
     pub(crate) fn scrubbed(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for value in self.database.values().chain(self.connection.values()) {
             let value = value.expose_secret();
-            let password = value.split_once("://").and_then(|(_, rest)| rest.split_once('@')?.0.split_once(':'));
-            for secret in [Some(value), password.map(|(_, password)| password)].into_iter().flatten() {
+            for secret in std::iter::once(value).chain(passwords(value)) {
                 // Short values such as `true` are no secrets, and parts of other words.
-                if secret.len() >= 6 {
+                if secret.len() >= 4 && !matches!(secret, "true" | "false") {
                     text = text.replace(secret, "…");
                 }
             }
         }
         text
     }
+}
+
+/// Passwords within a connection string, be it well formed or not: what stands between `:` and the last `@`, and values of pairs whose name says
+/// that they are secret.
+fn passwords(value: &str) -> impl Iterator<Item = &str> {
+    let user = value.rsplit_once('@').map_or("", |(user, _)| user);
+    let ends = user.match_indices(':').map(|(colon, _)| &user[colon + 1..]);
+    let pairs = value.split(['&', ';', '?', ' ', ',']).filter_map(|pair| pair.split_once('='));
+    let is_secret = |name: &str| {
+        let name = name.to_lowercase();
+        ["pass", "pwd", "secret", "token", "key"].iter().any(|word| name.contains(word))
+    };
+    ends.chain(pairs.filter(move |(name, _)| is_secret(name)).map(|(_, secret)| secret.trim_matches(['\'', '"'])))
 }
 
 #[cfg(test)]
@@ -155,11 +167,28 @@ mod tests {
         for (text, expected) in [
             ("cannot parse postgresql://ada:hunter22@db/sales", "cannot parse …"),
             ("password `hunter22` of `ada` is wrong", "password `…` of `ada` is wrong"),
+            (
+                "invalid connection option \"postgresql://ada:hunter22@db\"",
+                "invalid connection option \"postgresql:…@db\"",
+            ),
             ("token sk-12345 has expired", "token … has expired"),
             ("no route to host", "no route to host"),
         ] {
             assert_eq!(config().scrubbed(text), expected);
         }
+    }
+
+    #[test]
+    fn passwords_are_found_in_pairs_and_in_what_is_no_url() {
+        for value in [
+            "host=db password='hunter22' user=ada",
+            "postgresql//ada:hunter22@db?x=1",
+            "a@b:hunter22@db",
+            "x://db?sslKey=hunter22&y=2",
+        ] {
+            assert!(passwords(value).any(|password| password == "hunter22"), "{value}");
+        }
+        assert_eq!(passwords("file:/data/shop.sqlite?mode=ro").count(), 0);
     }
 
     #[test]

@@ -84,14 +84,9 @@ fn classified(text: &str, state: Option<&str>, status: Status, stage: Stage) -> 
     let by_text = by_words(text);
     let Class { kind, rule, is_about_text } = by_state.or(by_text).unwrap_or_else(|| by_status(status));
     let is_whole = is_about_text || stage == Stage::Compiling;
-    let text = match text.split_once(" Error: ") {
-        Some((first, rest)) if !first.contains(' ') || first.starts_with("Out of ") || first.starts_with("Invalid") => {
-            rest
-        }
-        _ => text,
-    };
-    // DuckDB compiles a statement again when it runs, and evaluates constants when it compiles: there the kind counts.
+    // DuckDB evaluates constants when it compiles: there the kind counts.
     let text = if is_whole && kind != SqlErrorKind::TypeMismatch { text } else { beginning(text) };
+    let text = plain(text);
     let error = SqlError::new(kind, text);
     match rule {
         Some(rule) => error.rule(rule),
@@ -99,8 +94,29 @@ fn classified(text: &str, state: Option<&str>, status: Status, stage: Stage) -> 
     }
 }
 
+/// A message of DuckDB without its kind, `Binder Error: …`.
+fn plain(text: &str) -> &str {
+    match text.split_once(" Error: ") {
+        Some((kind, rest)) if kind.len() <= 24 && kind.chars().all(|c| c.is_ascii_alphabetic() || c == ' ') => rest,
+        _ => text,
+    }
+}
+
+/// What DuckDB says of a value that a function does not take; the rest of such a message may be a cell from its first letter on.
+const INVALID: [&str; 4] = [
+    "More than one row returned by a subquery used as an expression",
+    "Could not parse string",
+    "Failed to parse",
+    "Failed to cast",
+];
+
 /// What a message says before it quotes anything.
 fn beginning(message: &str) -> &str {
+    if let Some(rest) = message.strip_prefix("Invalid Input Error: ") {
+        let known = INVALID.iter().find(|known| rest.starts_with(**known));
+        return known.copied().unwrap_or("a function does not take a value that it is given");
+    }
+    let message = plain(message);
     let end = message.find(['"', '\'', ':', '(', '`', '[', '{']).unwrap_or(message.len());
     let end = message[..end].find(" with value ").unwrap_or(end);
     message[..end].trim_end()

@@ -235,7 +235,7 @@ impl Work<'_> {
         }
         state.handle = Some(Arc::from(statement.get_cancel_handle()));
         drop(state);
-        for (name, value) in session::statement_options(&self.connector.config.dialect) {
+        for (name, value) in session::statement_options(&self.connector.config.dialect, sql) {
             // Older drivers lack some.
             let _ = statement.set_option((*name).into(), (*value).into());
         }

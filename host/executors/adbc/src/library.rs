@@ -16,13 +16,13 @@ use crate::AdbcConfig;
 /// The function that drivers have by the standard.
 const ENTRY: &str = "AdbcDriverInit";
 
-/// A driver of this process. Drivers have threads and thread-local data of their own, and are not unloaded.
+/// A library of this process. It may have threads and thread-local data of its own, and is not unloaded.
 struct Loaded {
-    entry: Option<String>,
-    driver: ManagedDriver,
-    /// Open for as long as the process runs: the loader knows the library by the number of this file, see [`load`].
-    _file: File,
     identity: Identity,
+    /// Open for as long as the process runs, whether the library has a driver or not. The loader takes a name that it has seen before for the
+    /// library that it had then, and this file's number is the name, see [`load`]: no other file may get it.
+    file: File,
+    drivers: Vec<(Option<String>, ManagedDriver)>,
 }
 
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
@@ -96,22 +96,32 @@ pub(crate) fn load(config: &AdbcConfig) -> Result<ManagedDriver, DatabaseError> 
     }
     // One at a time: a second driver is not loaded while the first is still being looked for.
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = loaded.iter().find(|known| known.identity == identity && known.entry == config.entry) {
-        return Ok(known.driver.clone());
+    let place = loaded.iter().position(|known| known.identity == identity).unwrap_or(loaded.len());
+    if place == loaded.len() {
+        loaded.push(Loaded { identity, file, drivers: Vec::new() });
     }
-    let name = loadable(&file, library);
-    let driver = entries(config).into_iter().fold(None, |found: Option<Result<_, Error>>, entry| match found {
-        Some(Ok(driver)) => Some(Ok(driver)),
-        _ => Some(driver(&name, &entry)),
-    });
-    let unusable = |reason: &str| failed(format!("`{}` is not a usable driver: {reason}", library.display()));
-    let driver = driver.ok_or_else(|| unusable("no entry"))?.map_err(|error| unusable(&error.message))?;
-    if Identity::of(&file).map_err(unread)? != identity
-        || Identity::of(&File::open(library).map_err(unread)?).map_err(unread)? != identity
-    {
+    let Loaded { identity, file, drivers } = &mut loaded[place];
+    if let Some((_, driver)) = drivers.iter().find(|(entry, _)| *entry == config.entry) {
+        return Ok(driver.clone());
+    }
+    let name = loadable(file, library);
+    let mut found = Err(String::new());
+    for entry in entries(config) {
+        found = driver(&name, &entry).map_err(|error| error.message);
+        if found.is_ok() {
+            break;
+        }
+    }
+    let unusable = |reason: String| {
+        let reason = reason.replace(&*name.to_string_lossy(), &library.to_string_lossy());
+        failed(format!("`{}` is not a usable driver: {reason}", library.display()))
+    };
+    let driver = found.map_err(unusable)?;
+    let now = File::open(library).and_then(|file| Identity::of(&file)).map_err(unread)?;
+    if Identity::of(file).map_err(unread)? != *identity || now != *identity {
         return Err(failed(format!("the driver `{}` was changed while it was loaded", library.display())));
     }
-    loaded.push(Loaded { entry: config.entry.clone(), driver: driver.clone(), _file: file, identity });
+    drivers.push((config.entry.clone(), driver.clone()));
     Ok(driver)
 }
 
@@ -140,7 +150,6 @@ fn entries(config: &AdbcConfig) -> Vec<String> {
 #[cfg(target_os = "linux")]
 fn loadable(file: &File, _library: &Path) -> PathBuf {
     use std::os::fd::AsRawFd;
-    // The loader takes a name that it has seen for the library that it had then: the file stays open, so that no other gets its number.
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 

@@ -36,7 +36,10 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
         left = left.checked_sub(size).ok_or_else(|| error::stream(&too_large(), config))?;
         add(&StructArray::from(batch), &config.dialect, &mut tables).map_err(|error| error::stream(&error, config))?;
     }
-    Ok(Schema { tables: tables.finish(), path: schema.into_iter().collect(), left_out: Vec::new() })
+    let tables = tables.finish();
+    let first = || tables.first()?.schema_name.clone();
+    let path = schema.or(catalog).or_else(first).into_iter().collect();
+    Ok(Schema { tables, path, left_out: Vec::new() })
 }
 
 /// The fields of an object.
@@ -83,8 +86,11 @@ fn unlike(name: &str) -> ArrowError {
 
 fn add(catalogs: &StructArray, dialect: &Dialect, tables: &mut Tables) -> Result<(), ArrowError> {
     for row in 0..catalogs.len() {
-        Object { fields: catalogs, row }.each("catalog_db_schemas", |schema| {
+        let catalog = Object { fields: catalogs, row };
+        catalog.each("catalog_db_schemas", |schema| {
             let name = schema.text("db_schema_name")?;
+            // Where an engine has no schemas, a table is `catalog.table`, as in SQLite and MySQL.
+            let name = if name.is_empty() { catalog.text("catalog_name")? } else { name };
             match OWN.iter().any(|own| name.eq_ignore_ascii_case(own)) {
                 true => Ok(()),
                 false => schema.each("db_schema_tables", |table| add_table(table, &name, dialect, tables)),
@@ -128,8 +134,9 @@ fn add_table(object: &Object<'_>, schema: &str, dialect: &Dialect, tables: &mut 
                 keys += 1;
                 let mut columns = columns.into_iter();
                 constraint.each("constraint_column_usage", |usage| {
-                    let (to, ref_column) =
-                        ((usage.text("fk_db_schema")?, usage.text("fk_table")?), usage.text("fk_column_name")?);
+                    let to = usage.text("fk_db_schema")?;
+                    let to = if to.is_empty() { schema.to_owned() } else { to };
+                    let (to, ref_column) = ((to, usage.text("fk_table")?), usage.text("fk_column_name")?);
                     if let Some(column) = columns.next() {
                         tables.foreign((schema.to_owned(), name.clone()), &keys.to_string(), column, to, ref_column);
                     }

@@ -66,9 +66,11 @@ fn sqlite_uri(file: &Path) -> String {
     uri + "?mode=ro"
 }
 
-/// Options of statements.
-pub(crate) fn statement_options(dialect: &Dialect) -> &'static [(&'static str, &'static str)] {
+/// Options of a statement.
+pub(crate) fn statement_options(dialect: &Dialect, sql: &str) -> &'static [(&'static str, &'static str)] {
     match dialect {
+        // The driver reads results by COPY, which takes no plan.
+        Dialect::Postgres if sql.starts_with("EXPLAIN ") => &[("adbc.postgresql.use_copy", "false")],
         Dialect::Postgres => &[("adbc.postgresql.batch_size_hint_bytes", BATCH)],
         _ => &[],
     }

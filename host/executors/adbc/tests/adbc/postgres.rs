@@ -42,7 +42,10 @@ async fn the_catalog_has_what_the_user_may_read() {
     assert_eq!(schema.path, ["public"]);
     let [orders, people, tall] = [1, 2, 3].map(|place| &schema.tables[place]);
     assert_eq!((people.comment.as_deref(), people.row_estimate), (Some("who buys"), Some(2)));
-    assert_eq!((orders.primary_key.join(","), orders.columns[2].sql_type.as_str()), ("id,total".to_owned(), "numeric(10,2)"));
+    assert_eq!(
+        (orders.primary_key.join(","), orders.columns[2].sql_type.as_str()),
+        ("id,total".to_owned(), "numeric(10,2)")
+    );
     assert_eq!(orders.foreign_keys[0].ref_table, "public.people");
     assert!(tall.is_view() && !people.columns[1].nullable && people.columns[2].nullable);
 }
@@ -129,7 +132,8 @@ async fn without_the_guard_statements_do_not_write_and_leave_nothing_behind() {
         let refused = direct.error("DELETE FROM public.orders").await;
         assert_eq!(refused.kind, SqlErrorKind::WriteRefused, "after `{sql}`: {refused}");
     }
-    let state = "SELECT (SELECT count(*) FROM public.orders), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
+    let state =
+        "SELECT (SELECT count(*) FROM public.orders), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
     assert_eq!(server.psql("adbc_writes", state).as_deref(), Ok("1|0"));
 }
 
@@ -143,7 +147,10 @@ async fn a_password_is_in_no_error() {
         let error = AdbcEngine::open(config.clone()).await.err().unwrap();
         assert!(!error.to_string().contains("hunter22"), "{error}");
         if is_refused {
-            assert!(matches!(error, DatabaseError::LoginRefused { .. } | DatabaseError::Unreachable { .. }), "{error:?}");
+            assert!(
+                matches!(error, DatabaseError::LoginRefused { .. } | DatabaseError::Unreachable { .. }),
+                "{error:?}"
+            );
         }
     }
     let down = "postgresql://admin@127.0.0.1:1/none".to_owned();

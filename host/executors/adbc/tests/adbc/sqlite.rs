@@ -4,13 +4,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use syrch_adbc::{AdbcConfig, AdbcDatabase};
+use syrch_adbc::{AdbcConfig, AdbcDatabase, AdbcEngine};
 use syrch_arrow_engine::ArrowEngine;
 use syrch_core::ports::{Database, OVERRUN, SqlQuery};
 use syrch_core::{Dialect, Limits, SqlErrorKind, Value};
 use tempfile::TempDir;
 
-use crate::common::{Direct, driver, is_capped, single, text};
+use crate::common::{Direct, driver, duckdb, is_capped, single, text};
 
 struct Shop {
     folder: TempDir,
@@ -41,7 +41,8 @@ async fn the_catalog_is_the_drivers_list_of_objects() {
     let tables = shop.open(Limits::default()).await.engine.schema().await.unwrap().tables;
     let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
     assert_eq!(names, ["customers", "products", "orders"]);
-    assert!(tables.iter().all(|table| table.schema_name.is_none() && table.primary_key == ["id"]));
+    let is_main = |table: &syrch_core::Table| table.schema_name.as_deref() == Some("main");
+    assert!(tables.iter().all(|table| is_main(table) && table.primary_key == ["id"]));
     let keys: Vec<&str> = tables[2].foreign_keys.iter().map(|key| key.ref_table.as_str()).collect();
     assert!(keys.contains(&"customers") && keys.contains(&"products") && keys.len() == 2, "{keys:?}");
     assert_eq!(tables[1].columns[2].sql_type, "REAL");
@@ -106,15 +107,16 @@ async fn without_the_guard_the_file_is_not_written() {
         "DELETE FROM orders",
         "PRAGMA user_version = 5",
         "SELECT load_extension('/tmp/x.so')",
-        &format!("ATTACH '{other}' AS other; CREATE TABLE other.made (a)"),
         "VACUUM",
     ] {
         direct.error(sql).await;
     }
-    assert_eq!(fs::read(&shop.file).unwrap(), before);
-    // The driver has nothing against this one; the guard has.
+    // The driver has nothing against these two; the guard has. Of two statements the first runs alone, and its connection is closed.
+    direct.run(&format!("ATTACH '{other}' AS other; CREATE TABLE other.made (a)")).await.unwrap();
+    assert_eq!(fs::metadata(&other).unwrap().len(), 0);
     direct.run(&format!("VACUUM INTO '{other}'")).await.unwrap();
-    assert!(fs::exists(&other).unwrap());
+    assert!(fs::metadata(&other).unwrap().len() > 0);
+    assert_eq!(fs::read(&shop.file).unwrap(), before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,7 +127,20 @@ async fn a_changed_file_has_another_identity() {
     assert!(before.is_some() && direct.engine.identity().await == before);
     let other = shop.folder.path().join("b.sqlite");
     fs::copy(&shop.file, &other).unwrap();
-    fs::rename(syrch_kit::sqlite(other, "CREATE TABLE orders (id); INSERT INTO orders VALUES (7)"), &shop.file).unwrap();
+    fs::rename(syrch_kit::sqlite(other, "CREATE TABLE orders (id); INSERT INTO orders VALUES (7)"), &shop.file)
+        .unwrap();
     assert_ne!(direct.engine.identity().await, before);
     assert_eq!(direct.rows("SELECT id FROM orders").await, [[Value::Integer(7)]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_library_without_a_driver_does_not_stand_for_another() {
+    let (Some(shop), Some(other)) = (Shop::make(), duckdb()) else { return };
+    for entry in ["no_such_entry", "nor_this"] {
+        let wrong = AdbcConfig { library: other.clone(), entry: Some(entry.to_owned()), ..shop.config() };
+        let error = AdbcEngine::open(wrong).await.err().unwrap().to_string();
+        assert!(error.contains("libduckdb.so") && !error.contains("/proc"), "{error}");
+    }
+    let direct = shop.open(Limits::default()).await;
+    assert_eq!(direct.rows("SELECT sqlite_version() IS NOT NULL").await, [[Value::Integer(1)]]);
 }
