@@ -55,7 +55,8 @@ test: target
 # The executors of servers alone. They are in `make test` as well, over servers of their own: Debian's package `postgresql` has the programs, and
 # SYRCH_SKIP_POSTGRES=1 leaves these tests out.
 test-databases:
-	$(CARGO) test --workspace --test postgres --test engines
+	sh tests/databases/databricks.sh
+	$(CARGO) test --workspace --test postgres --test engines --test databricks
 	$(CARGO) test --workspace --test e2e -- postgres
 
 # Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.

@@ -107,12 +107,12 @@ impl Statement {
         }
     }
 
-    /// The chunk that follows another one; `None` after the last.
+    /// The chunk at a place of the result; `None` after the last.
     ///
     /// # Errors
     /// When it does not come by the deadline.
-    pub(crate) async fn next(&self, chunk: &ResultData, request: &Request<'_>) -> Result<Option<ResultData>, Failure> {
-        let Some(next) = chunk.next() else { return Ok(None) };
+    pub(crate) async fn chunk(&self, next: Option<Next>, request: &Request<'_>) -> Result<Option<ResultData>, Failure> {
+        let Some(next) = next else { return Ok(None) };
         let path = match next {
             Next::Path(path) => path,
             Next::Index(index) => self.chunk_path(index),
