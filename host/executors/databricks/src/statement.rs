@@ -21,6 +21,9 @@ const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_s
 /// Time for the request that cancels a statement.
 const CANCEL: Duration = Duration::from_secs(10);
 
+/// The largest limit that is asked for: the service lets no result have more bytes.
+const MOST: u64 = 100 << 30;
+
 /// What to run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request<'a> {
@@ -152,8 +155,8 @@ fn body(api: &Api, request: &Request<'_>) -> Result<Value, Failure> {
         "on_wait_timeout": "CONTINUE",
         "disposition": disposition,
         "format": format,
-        "row_limit": request.rows,
-        "byte_limit": request.bytes,
+        "row_limit": request.rows.min(MOST),
+        "byte_limit": (request.bytes as u64).min(MOST),
     });
     for (name, value) in [("catalog", &api.target.catalog), ("schema", &api.target.schema)] {
         if let Some(value) = value {
