@@ -55,7 +55,7 @@ test: target
 # The executors of servers alone. They are in `make test` as well, over servers of their own: Debian's package `postgresql` has the programs, and
 # SYRCH_SKIP_POSTGRES=1 leaves these tests out.
 test-databases:
-	sh tests/databases/databricks.sh
+	sh tests/databases/install.sh
 	$(CARGO) test --workspace --test postgres --test engines --test databricks
 	$(CARGO) test --workspace --test e2e -- postgres
 

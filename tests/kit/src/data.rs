@@ -50,28 +50,26 @@ pub fn data_root() -> Option<PathBuf> {
     root
 }
 
-/// The folder of what `tests/databases/` has installed: `SYRCH_TEST_DATABASES`, else `target/databases`. Where `part` of it is missing, the test is
-/// counted as skipped, as in [`data_root`].
+/// A file that `tests/databases/install.sh` has put into its folder, which `SYRCH_TEST_DATABASES` names, else `target/databases`. If there is none,
+/// this is reported and counted as [`data_root`] does it.
 ///
 /// # Panics
-/// If it is missing and `SYRCH_REQUIRE_DATABASES` is 1.
+/// If there is none and `SYRCH_REQUIRE_DATABASES` is 1.
 #[must_use]
-pub fn databases_root(part: &str) -> Option<PathBuf> {
-    let root = variable("SYRCH_TEST_DATABASES").map_or_else(|| repository().join("target/databases"), PathBuf::from);
-    let found = Some(root.join(part)).filter(|path| path.exists());
-    if found.is_none() {
-        let is_required = variable("SYRCH_REQUIRE_DATABASES").is_some_and(|value| value == "1");
-        assert!(
-            !is_required,
-            "{part} is not installed; run the scripts of tests/databases, or unset SYRCH_REQUIRE_DATABASES"
-        );
-        let _ = skipped();
-        #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
-        {
-            eprintln!("skipped: {part} is not installed (tests/databases)");
-        }
+pub fn installed(name: &str) -> Option<PathBuf> {
+    let folder = variable("SYRCH_TEST_DATABASES").map(PathBuf::from);
+    let file = folder.unwrap_or_else(|| repository().join("target/databases")).join(name);
+    if file.exists() {
+        return Some(file);
     }
-    found
+    let is_required = variable("SYRCH_REQUIRE_DATABASES").is_some_and(|value| value == "1");
+    assert!(!is_required, "there is no `{}`: run tests/databases/install.sh", file.display());
+    let _ = skipped();
+    #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
+    {
+        eprintln!("skipped: there is no `{}`; tests/databases/install.sh installs it", file.display());
+    }
+    None
 }
 
 /// Counts a skipped test.

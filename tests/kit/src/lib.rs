@@ -30,10 +30,12 @@ pub mod postgres;
 pub mod recorded;
 mod reply;
 mod script;
+#[cfg(unix)]
+pub mod spark;
 pub mod toolchains;
 pub mod zoo;
 
-pub use data::{data_root, databases_root, repository, scale, scratch, shop, sqlite};
+pub use data::{data_root, installed, repository, scale, scratch, shop, sqlite};
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};
 pub use script::{Recorded, Script};

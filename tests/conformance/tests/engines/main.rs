@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod broken;
+mod duckdb;
 mod memory;
+#[cfg(unix)]
+mod spark;
 
 use std::path::PathBuf;
 use std::sync::Arc;
