@@ -4,7 +4,7 @@ use crate::bindings::linker::Linked;
 use crate::bindings::planner::Step;
 use crate::bindings::solver::Outcome;
 use crate::bindings::types::{
-    Candidate, Column, Dialect, Ending, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table,
+    Candidate, Column, Ending, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table,
     Task, Verdict,
 };
 

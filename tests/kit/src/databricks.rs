@@ -1,5 +1,5 @@
 //! A mock of a Databricks workspace: the Statement Execution API as it is documented, with tokens, over a SQLite database. Databricks' own SDK for
-//! Python accepts it (`tests/databases/databricks.py`).
+//! Python accepts it (`tests/databases/databricks_sdk.py`).
 
 mod answers;
 mod sql;

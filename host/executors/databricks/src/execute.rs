@@ -32,13 +32,14 @@ pub(crate) async fn run(api: &Arc<Api>, request: &Request<'_>, sink: &mut BatchS
                 return Ok(false);
             }
         }
-        for link in chunk.external_links.iter_mut().flatten() {
+        let next = chunk.next();
+        for link in chunk.external_links.into_iter().flatten() {
             let download = Download { api, statement: &statement, request };
-            if download.fetch(std::mem::take(link), &mut rows).await?.is_break() {
+            if download.fetch(link, &mut rows).await?.is_break() {
                 return Ok(false);
             }
         }
-        match statement.next(&chunk, request).await? {
+        match statement.chunk(next, request).await? {
             Some(next) => chunk = next,
             None => break,
         }
@@ -66,7 +67,7 @@ pub(crate) async fn texts(api: &Arc<Api>, request: &Request<'_>) -> Result<(Data
         if rows.len() as u64 > request.rows || bytes > request.reply {
             return Ok((rows, true));
         }
-        match statement.next(&chunk, request).await? {
+        match statement.chunk(chunk.next(), request).await? {
             Some(next) => chunk = next,
             None => return Ok((rows, manifest.is_truncated())),
         }

@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use tokio::time::Instant;
 
-use crate::error::{Failure, line};
+use crate::error::Failure;
 use crate::wire::Refusal;
 
 /// Time of one exchange at most.
@@ -31,14 +31,14 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// The server's own words, of an error.
+    /// The server's own words, of an error; they may hold what was sent.
     pub(crate) fn text(&self) -> String {
         let Refusal { error_code, message, error, error_description } =
             serde_json::from_slice(&self.body).unwrap_or_default();
         let code = error_code.as_str().map(str::to_owned);
         let parts = [code.or(error), message.or(error_description)];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
-        line(if text.is_empty() { "it does not say why" } else { &text })
+        if text.is_empty() { "it does not say why".to_owned() } else { text }
     }
 
     /// How long the server asks to wait before the request is made again; `None` if it does not.

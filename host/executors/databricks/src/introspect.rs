@@ -134,9 +134,10 @@ fn assembled(tables: DataArray, columns: DataArray, keys: DataArray) -> Vec<Tabl
             found[*place].columns.push(column);
         }
     }
-    // A table without columns that may be seen cannot be read.
-    let names: Vec<(String, String)> =
-        found.iter().map(|table| (table.schema_name.clone().unwrap_or_default(), table.name.to_lowercase())).collect();
+    let mut named: HashMap<String, usize> = HashMap::new();
+    for table in &found {
+        *named.entry(table.name.to_lowercase()).or_default() += 1;
+    }
     let mut last: Option<(usize, String)> = None;
     for [schema, table, constraint, column, ref_catalog, ref_schema, ref_table, ref_column, catalog] in
         keys.into_iter().filter_map(cells)
@@ -146,7 +147,7 @@ fn assembled(tables: DataArray, columns: DataArray, keys: DataArray) -> Vec<Tabl
         if ref_table.is_empty() {
             found[place].primary_key.push(column);
         } else if ref_catalog == catalog && places.contains_key(&(ref_schema.clone(), ref_table.clone())) {
-            let is_only = names.iter().filter(|(_, name)| *name == ref_table.to_lowercase()).count() == 1;
+            let is_only = named.get(&ref_table.to_lowercase()) == Some(&1);
             let ref_table = if is_only { ref_table } else { format!("{ref_schema}.{ref_table}") };
             let keys = &mut found[place].foreign_keys;
             match keys.last_mut().filter(|_| is_same) {
@@ -159,6 +160,7 @@ fn assembled(tables: DataArray, columns: DataArray, keys: DataArray) -> Vec<Tabl
         }
         last = Some((place, constraint));
     }
+    // A table without columns that may be seen cannot be read.
     found.retain(|table| !table.columns.is_empty());
     found
 }

@@ -17,7 +17,7 @@ use crate::statement::{Request, Statement};
 use crate::wire::{ExternalLink, ResultData};
 
 /// How often a chunk is fetched at most, and how often a new link to it is asked for.
-const TIMES: u32 = 5;
+const TIMES: u32 = 4;
 /// Headers that a link may ask for, and the bytes of them together.
 const HEADERS: (usize, usize) = (16, 16 << 10);
 /// Headers that say who asks, or how the connection is used; a link may not ask for them.

@@ -21,6 +21,9 @@ const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_s
 /// Time for the request that cancels a statement.
 const CANCEL: Duration = Duration::from_secs(10);
 
+/// The largest limit that is asked for: the service lets no result have more bytes.
+const MOST: u64 = 100 << 30;
+
 /// What to run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request<'a> {
@@ -107,12 +110,12 @@ impl Statement {
         }
     }
 
-    /// The chunk that follows another one; `None` after the last.
+    /// The chunk at a place of the result; `None` after the last.
     ///
     /// # Errors
     /// When it does not come by the deadline.
-    pub(crate) async fn next(&self, chunk: &ResultData, request: &Request<'_>) -> Result<Option<ResultData>, Failure> {
-        let Some(next) = chunk.next() else { return Ok(None) };
+    pub(crate) async fn chunk(&self, next: Option<Next>, request: &Request<'_>) -> Result<Option<ResultData>, Failure> {
+        let Some(next) = next else { return Ok(None) };
         let path = match next {
             Next::Path(path) => path,
             Next::Index(index) => self.chunk_path(index),
@@ -152,8 +155,8 @@ fn body(api: &Api, request: &Request<'_>) -> Result<Value, Failure> {
         "on_wait_timeout": "CONTINUE",
         "disposition": disposition,
         "format": format,
-        "row_limit": request.rows,
-        "byte_limit": request.bytes,
+        "row_limit": request.rows.min(MOST),
+        "byte_limit": (request.bytes as u64).min(MOST),
     });
     for (name, value) in [("catalog", &api.target.catalog), ("schema", &api.target.schema)] {
         if let Some(value) = value {

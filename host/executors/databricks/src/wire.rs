@@ -101,7 +101,7 @@ impl std::fmt::Debug for ExternalLink {
 }
 
 /// Where the next chunk is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Next {
     /// At this path of the server.
     Path(String),

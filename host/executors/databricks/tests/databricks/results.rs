@@ -67,7 +67,7 @@ async fn links_that_expire_are_renewed() {
     mock.workspace.give_stale_links(2);
     let fetched = mock.workspace.count_of("/results/");
     assert_eq!(rows(&database, ALL).await.len(), 2_500);
-    // What says that it has expired is not tried.
+    // The first link says that it has expired and is not tried; its replacement is, and has expired, too.
     assert_eq!(mock.workspace.count_of("/results/"), fetched + 4);
     mock.workspace.expire_links(1_000);
     let error = refusal(&database, ALL).await;

@@ -13,7 +13,7 @@ fn the_sdk_of_databricks_accepts_the_mock() {
     mock.workspace.set_chunk_rows(1_000);
     mock.workspace.on("hangs", Behaviour::Hangs);
     mock.workspace.on("takes", Behaviour::Takes(3));
-    let script = syrch_kit::repository().join("tests/databases/databricks.py");
+    let script = syrch_kit::repository().join("tests/databases/databricks_sdk.py");
     let output = Command::new(python)
         .arg(script)
         .args([&mock.workspace.host(), WAREHOUSE, TOKEN, CLIENT.0, CLIENT.1])
