@@ -68,7 +68,7 @@ fn allowed(group: &str) -> &'static [&'static str] {
         "tabular" => &["core", "files", "executors"],
         "layers" => &["core", "cache", "files", "journal"],
         "scheduler" => &["core", "journal"],
-        "grade" => &["core", "scheduler", "journal"],
+        "grade" => &["core", "files", "scheduler", "journal"],
         "app" => &[
             "core",
             "runtime",

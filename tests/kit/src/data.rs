@@ -50,26 +50,26 @@ pub fn data_root() -> Option<PathBuf> {
     root
 }
 
-/// The folder of a database's programs, which a script of `tests/databases` installs in the folder `SYRCH_TEST_DATABASES`, or in
-/// `target/databases`. If there is none, this is reported and counted as by [`data_root`].
+/// A file that `tests/databases/install.sh` has put into its folder, which `SYRCH_TEST_DATABASES` names, else `target/databases`. If there is none,
+/// this is reported and counted as [`data_root`] does it.
 ///
 /// # Panics
 /// If there is none and `SYRCH_REQUIRE_DATABASES` is 1.
 #[must_use]
-pub fn database_programs(name: &str) -> Option<PathBuf> {
-    let all = variable("SYRCH_TEST_DATABASES").map(PathBuf::from);
-    let all = all.unwrap_or_else(|| repository().join("target/databases"));
-    let folder = Some(all.join(name)).filter(|folder| folder.is_dir());
-    if folder.is_none() {
-        let is_required = variable("SYRCH_REQUIRE_DATABASES").is_some_and(|value| value == "1");
-        assert!(!is_required, "no `{name}` in `{}`: run `make test-databases`", all.display());
-        let _ = skipped();
-        #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
-        {
-            eprintln!("skipped: no `{name}` in `{}`; `make test-databases` installs it", all.display());
-        }
+pub fn installed(name: &str) -> Option<PathBuf> {
+    let folder = variable("SYRCH_TEST_DATABASES").map(PathBuf::from);
+    let file = folder.unwrap_or_else(|| repository().join("target/databases")).join(name);
+    if file.exists() {
+        return Some(file);
     }
-    folder
+    let is_required = variable("SYRCH_REQUIRE_DATABASES").is_some_and(|value| value == "1");
+    assert!(!is_required, "there is no `{}`: run tests/databases/install.sh", file.display());
+    let _ = skipped();
+    #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
+    {
+        eprintln!("skipped: there is no `{}`; tests/databases/install.sh installs it", file.display());
+    }
+    None
 }
 
 /// Counts a skipped test.

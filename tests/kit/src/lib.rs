@@ -23,6 +23,7 @@
 
 pub mod corpus;
 mod data;
+pub mod databricks;
 mod endpoint;
 #[cfg(unix)]
 pub mod postgres;
@@ -34,7 +35,7 @@ pub mod spark;
 pub mod toolchains;
 pub mod zoo;
 
-pub use data::{data_root, database_programs, repository, scale, scratch, shop, sqlite};
+pub use data::{data_root, installed, repository, scale, scratch, shop, sqlite};
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};
 pub use script::{Recorded, Script};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tonic::transport::Endpoint;
 
-use crate::data::database_programs;
+use crate::data::installed;
 use crate::scratch;
 
 #[allow(missing_docs, dead_code, clippy::all, clippy::pedantic, reason = "generated")]
@@ -63,8 +63,8 @@ impl Server {
     #[must_use]
     pub fn start_at(kind: Kind, port: u16) -> Option<Self> {
         let program = match kind {
-            Kind::Sail => database_programs("sail")?.join("bin/sail"),
-            Kind::Spark => submit(&database_programs("spark")?),
+            Kind::Sail => installed("sail")?.join("bin/sail"),
+            Kind::Spark => submit(&installed("spark")?),
         };
         let folder = scratch().keep();
         let mut watch = Command::new("sh");

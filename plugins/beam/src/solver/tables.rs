@@ -60,7 +60,7 @@ pub(crate) fn candidates<'a>(
     };
     let found = retrieved(host, catalog, &text);
     let by = if found.is_empty() { "names" } else { "retrieval" };
-    let scored = if found.is_empty() { by_name(settings, catalog, &text) } else { kept(settings, found) };
+    let scored = if found.is_empty() { by_name(settings, catalog, &text) } else { selected(settings, found) };
     let reported: Vec<_> = scored.iter().map(|(table, score)| json!({ "table": table.name, "score": score })).collect();
     host.event(None, "tables", &json!({ "by": by, "tables": reported }));
     let primary =
@@ -91,7 +91,7 @@ fn retrieved<'a>(host: &impl SolverHost, catalog: &'a Catalog, text: &str) -> Ve
 }
 
 /// Candidate policy of syrch 0.3.7: a share of the best score, and not too many.
-fn kept<'a>(settings: &Settings, mut found: Vec<(&'a Table, f64)>) -> Vec<(&'a Table, f64)> {
+fn selected<'a>(settings: &Settings, mut found: Vec<(&'a Table, f64)>) -> Vec<(&'a Table, f64)> {
     let top = found.first().map_or(0.0, |(_, score)| *score);
     let most = if settings.adaptive { adaptive(&found) } else { settings.most_tables as usize };
     if top > 0.0 {

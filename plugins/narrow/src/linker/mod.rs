@@ -40,12 +40,12 @@ impl LinkerRole for Narrow {
 impl Narrow {
     /// What all retrievers find. For a catalog that fits, only hints.
     fn found(&self, host: &impl LinkerHost, phrases: &Phrases, places: &Places, fits: bool) -> Found {
-        let mut found = if fits { Found::default() } else { retrievers::look(host, &self.settings, phrases, places) };
+        let mut found = if fits { Found::default() } else { retrievers::search(host, &self.settings, phrases, places) };
         if self.settings.hints > 0 || self.settings.notes > 0.0 {
             retrievers::look_at_notes(host, &self.settings, phrases, places, &mut found);
         }
         if self.settings.hints > 0 || self.settings.values > 0.0 {
-            cells::look(host, &self.settings, phrases, places, &mut found);
+            cells::search(host, &self.settings, phrases, places, &mut found);
         }
         found
     }

@@ -11,7 +11,7 @@ use crate::linker::fuse::List;
 use crate::linker::phrases::Phrases;
 use crate::linker::places::Places;
 
-/// Hits of a look for the whole question, and of one for a name.
+/// Hits of a query for the whole question, and of one for a name.
 const BROAD: u32 = 100;
 const NARROW: u32 = 20;
 /// Looks of one call.
@@ -63,7 +63,7 @@ struct Retrievers<'a, H> {
 }
 
 /// Looks for the question's words and names in the catalog.
-pub(crate) fn look(host: &impl LinkerHost, settings: &Settings, phrases: &Phrases, places: &Places) -> Found {
+pub(crate) fn search(host: &impl LinkerHost, settings: &Settings, phrases: &Phrases, places: &Places) -> Found {
     let mut retrievers = Retrievers { host, places, found: Found::default() };
     let whole = std::slice::from_ref(&phrases.text);
     retrievers.add("words", &Retriever::Lexical, settings.lexical, whole, BROAD);

@@ -43,7 +43,7 @@ pub(crate) struct State {
     pub(crate) tried: Vec<Tried>,
 }
 
-/// What a judgement came to for a statement that goes on.
+/// What a judgement came to for a statement that is built upon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     Accepted,
@@ -53,7 +53,7 @@ pub(crate) enum Standing {
     Unjudged,
 }
 
-/// A statement that ran and goes on.
+/// A statement that ran and is built upon.
 #[derive(Debug, Clone)]
 pub(crate) struct Made {
     pub(crate) candidate: Candidate,

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod broken;
+mod duckdb;
 mod memory;
 #[cfg(unix)]
 mod spark;

@@ -1,0 +1,344 @@
+//! Errors of drivers in the contract's kinds: by their SQLSTATE where the driver gives one, else by the words with which DuckDB and SQLite begin
+//! their messages, else by the status of the standard. No message quotes cells.
+
+use adbc_core::error::{Error, Status};
+use arrow_schema::ArrowError;
+use syrch_core::ports::DatabaseError;
+use syrch_core::text::clip;
+use syrch_core::{Dialect, SqlError, SqlErrorKind};
+
+use crate::AdbcConfig;
+
+/// Bytes of a driver's message.
+const MESSAGE: usize = 400;
+
+/// How far a statement was when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It was compiled: messages speak of names and of its own text.
+    Compiling,
+    /// It ran: messages may quote cells, and all but their beginning is dropped.
+    Running,
+}
+
+/// Why a database was not opened.
+pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
+    let path = config.shown();
+    let reason = config.scrubbed(&message(&error.message));
+    let has = |text: &str| error.message.contains(text);
+    if config.dialect == Dialect::Duckdb {
+        // DuckDB takes a file of SQLite for one that an extension reads.
+        if has("not a valid DuckDB database file") || has("Loading external extensions is disabled") {
+            return DatabaseError::NotADatabase { path, reason: "it is not a file of DuckDB".to_owned() };
+        }
+        if has("Could not set lock on file") {
+            return DatabaseError::Locked { path };
+        }
+        if has("checksum") || has("Serialization Error") || has("Corrupt") {
+            return DatabaseError::Corrupt { path, reason };
+        }
+    }
+    if config.dialect == Dialect::Sqlite && has("file is not a database") {
+        return DatabaseError::NotADatabase { path, reason: "it is not a file of SQLite".to_owned() };
+    }
+    match error.status {
+        Status::Unauthenticated | Status::Unauthorized => DatabaseError::LoginRefused { path, reason },
+        Status::IO | Status::Timeout if config.location().is_none() => DatabaseError::Unreachable { path, reason },
+        _ => DatabaseError::Unavailable { path, reason },
+    }
+}
+
+/// The error of a statement.
+pub(crate) fn statement(error: &Error, stage: Stage, config: &AdbcConfig) -> SqlError {
+    let state: String = error.sqlstate.iter().map(|byte| char::from(byte.cast_unsigned())).collect();
+    let text = config.scrubbed(&message(&error.message));
+    classified(&text, Some(&state), error.status, stage)
+}
+
+/// The error of a result under way, of which the standard hands over no more than a message.
+pub(crate) fn stream(error: &ArrowError, config: &AdbcConfig) -> SqlError {
+    let text = match error {
+        ArrowError::CDataInterface(text) => text.clone(),
+        other => other.to_string(),
+    };
+    classified(&config.scrubbed(&message(&text)), None, Status::Unknown, Stage::Running)
+}
+
+/// What a driver's message says: without the driver's name, the statement that it repeats, and hints.
+fn message(text: &str) -> String {
+    // `[libpq] Failed to execute query 'SELECT …': ERROR:  relation "a" does not exist` with further lines.
+    let text = text.rsplit_once("ERROR: ").map_or(text, |(_, rest)| rest);
+    // `[SQLite] Failed to prepare query: no such table: a` and the query in a second line.
+    let text = text.trim_start();
+    let text = match text.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+        Some((_, rest)) => rest,
+        None => text,
+    };
+    let text = text.strip_prefix("Failed to prepare query: ").unwrap_or(text);
+    let line = text.trim_start().lines().next().unwrap_or_default().trim_end();
+    clip(line, MESSAGE).to_owned()
+}
+
+fn classified(text: &str, state: Option<&str>, status: Status, stage: Stage) -> SqlError {
+    let by_state = state.and_then(self::state);
+    let by_text = by_words(text);
+    let Class { kind, rule, is_about_text } = by_state.or(by_text).unwrap_or_else(|| by_status(status));
+    let is_whole = is_about_text || stage == Stage::Compiling;
+    let text = match text.split_once(" Error: ") {
+        Some((first, rest)) if !first.contains(' ') || first.starts_with("Out of ") || first.starts_with("Invalid") => {
+            rest
+        }
+        _ => text,
+    };
+    // DuckDB compiles a statement again when it runs, and evaluates constants when it compiles: there the kind counts.
+    let text = if is_whole && kind != SqlErrorKind::TypeMismatch { text } else { beginning(text) };
+    let error = SqlError::new(kind, text);
+    match rule {
+        Some(rule) => error.rule(rule),
+        None => error,
+    }
+}
+
+/// What a message says before it quotes anything.
+fn beginning(message: &str) -> &str {
+    let end = message.find(['"', '\'', ':', '(', '`', '[', '{']).unwrap_or(message.len());
+    let end = message[..end].find(" with value ").unwrap_or(end);
+    message[..end].trim_end()
+}
+
+struct Class {
+    kind: SqlErrorKind,
+    rule: Option<&'static str>,
+    /// Whether the message is about the statement's text or a limit, so that it quotes no cells.
+    is_about_text: bool,
+}
+
+impl Class {
+    const fn text(kind: SqlErrorKind) -> Self {
+        Self { kind, rule: None, is_about_text: true }
+    }
+
+    const fn data(kind: SqlErrorKind) -> Self {
+        Self { kind, rule: None, is_about_text: false }
+    }
+
+    const fn ruled(kind: SqlErrorKind, rule: &'static str) -> Self {
+        Self { kind, rule: Some(rule), is_about_text: true }
+    }
+}
+
+/// The class of an SQLSTATE, of which those of ODBC are used by several drivers; `None` for none and for an unknown one.
+fn state(state: &str) -> Option<Class> {
+    use SqlErrorKind as K;
+    Some(match state {
+        "42601" | "42000" => Class::text(K::Syntax),
+        "42P01" | "42S02" => Class::text(K::UnknownTable),
+        "42703" | "42S22" => Class::text(K::UnknownColumn),
+        "42702" | "42725" | "42P09" => Class::text(K::AmbiguousName),
+        "42883" | "42804" | "42846" | "42P18" => Class::text(K::TypeMismatch),
+        "22P02" | "22007" | "22008" => Class::data(K::TypeMismatch),
+        "42501" => Class::ruled(K::Denied, "granted-tables"),
+        "25006" => Class::ruled(K::WriteRefused, "read-only"),
+        "53400" | "53100" | "53200" => Class::ruled(K::TooLarge, "memory"),
+        "57014" => Class::ruled(K::Timeout, "deadline"),
+        _ if state.starts_with("54") => Class::ruled(K::TooLarge, "statement-size"),
+        _ if ["08", "53", "55", "57"].iter().any(|class| state.starts_with(class)) => Class::data(K::Unavailable),
+        _ if state.starts_with("42") => Class::text(K::Other),
+        _ if state.starts_with("22") => Class::data(K::Other),
+        _ => return None,
+    })
+}
+
+/// The class by the words of DuckDB and of SQLite.
+fn by_words(text: &str) -> Option<Class> {
+    use SqlErrorKind as K;
+    let has = |words: &str| text.contains(words);
+    let starts = |words: &str| text.starts_with(words);
+    Some(
+        if starts("Parser Error")
+            || starts("Syntax Error")
+            || text.ends_with(": syntax error")
+            || has("incomplete input")
+        {
+            Class::text(K::Syntax)
+        } else if has("read-only mode") || has("readonly database") {
+            Class::ruled(K::WriteRefused, "read-only")
+        } else if starts("Permission Error")
+            || has("configuration has been locked")
+            || has("disabled through configuration")
+        {
+            Class::ruled(K::Denied, "engine")
+        } else if starts("Out of Memory Error") {
+            Class::ruled(K::TooLarge, "memory")
+        } else if has("string or blob too big") || has("out of memory") {
+            Class::ruled(K::TooLarge, "memory")
+        } else if starts("INTERRUPT Error") || starts("interrupted") || has("canceling statement") {
+            Class::ruled(K::Timeout, "deadline")
+        } else if starts("Conversion Error") || starts("Mismatch Type Error") || starts("Invalid type Error") {
+            Class::data(K::TypeMismatch)
+        } else if has("mbiguous reference") || starts("ambiguous column name") {
+            Class::text(K::AmbiguousName)
+        } else if starts("Catalog Error") {
+            Class::text(if has("Function with name") { K::Other } else { K::UnknownTable })
+        } else if starts("Binder Error") {
+            Class::text(duckdb_binder(text))
+        } else if starts("no such table") {
+            Class::text(K::UnknownTable)
+        } else if starts("no such column") {
+            Class::text(K::UnknownColumn)
+        } else if starts("no such function") || starts("wrong number of arguments") {
+            Class::text(K::Other)
+        } else {
+            return None;
+        },
+    )
+}
+
+fn duckdb_binder(text: &str) -> SqlErrorKind {
+    let has = |words: &str| text.contains(words);
+    if has("not found in FROM clause") || has("does not have a column") || has("Referenced column") {
+        SqlErrorKind::UnknownColumn
+    } else if has("Referenced table") {
+        SqlErrorKind::UnknownTable
+    } else if has("type casts") || has("argument types") || has("Cannot compare") || has("Cannot mix") {
+        SqlErrorKind::TypeMismatch
+    } else {
+        SqlErrorKind::Other
+    }
+}
+
+fn by_status(status: Status) -> Class {
+    use SqlErrorKind as K;
+    match status {
+        Status::NotFound => Class::text(K::UnknownTable),
+        Status::Unauthorized => Class::ruled(K::Denied, "granted-tables"),
+        Status::Unauthenticated | Status::IO => Class::data(K::Unavailable),
+        Status::Timeout | Status::Cancelled => Class::ruled(K::Timeout, "deadline"),
+        _ => Class::data(K::Other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Errors as the drivers make them, with what is left of their message.
+    #[test]
+    fn messages_of_drivers_have_kinds_and_quote_no_cells() {
+        use SqlErrorKind as K;
+        let cases = [
+            (
+                "Parser Error: syntax error at or near \"selec\"\n\nLINE 1: selec 1",
+                K::Syntax,
+                "syntax error at or near \"selec\"",
+            ),
+            (
+                "Catalog Error: Table with name nope does not exist!\nDid you mean \"secret\"?",
+                K::UnknownTable,
+                "Table with name nope does not exist!",
+            ),
+            (
+                "Catalog Error: Scalar Function with name getenv does not exist!",
+                K::Other,
+                "Scalar Function with name getenv does not exist!",
+            ),
+            (
+                "Binder Error: Referenced column \"nope\" not found in FROM clause!\nCandidate bindings: \"z\"",
+                K::UnknownColumn,
+                "Referenced column \"nope\" not found in FROM clause!",
+            ),
+            (
+                "Binder Error: Ambiguous reference to column name \"id\" (use: \"a.id\" or \"b.id\")",
+                K::AmbiguousName,
+                "Ambiguous reference to column name \"id\" (use: \"a.id\" or \"b.id\")",
+            ),
+            (
+                "Conversion Error: Could not convert string 'sk-SECRET' to INT32",
+                K::TypeMismatch,
+                "Could not convert string",
+            ),
+            (
+                "Conversion Error: Type INT64 with value 99999999999 can't be cast because",
+                K::TypeMismatch,
+                "Type INT64",
+            ),
+            (
+                "Invalid Input Error: Could not parse string \"sk-SECRET\" according to",
+                K::Other,
+                "Could not parse string",
+            ),
+            (
+                "Out of Memory Error: failed to allocate data of size 16.0 MiB (943.0 MiB used)",
+                K::TooLarge,
+                "failed to allocate data of size 16.0 MiB (943.0 MiB used)",
+            ),
+            (
+                "Permission Error: Cannot access file \"/etc/passwd\" - file system operations are disabled by configuration",
+                K::Denied,
+                "Cannot access file \"/etc/passwd\" - file system operations are disabled by configuration",
+            ),
+            (
+                "[SQLite] Failed to prepare query: no such table: nope\nquery: SELECT",
+                K::UnknownTable,
+                "no such table: nope",
+            ),
+            (
+                "[SQLite] Failed to prepare query: near \"selec\": syntax error\nquery: selec",
+                K::Syntax,
+                "near \"selec\": syntax error",
+            ),
+            (
+                "[libpq] Execution error [PGRES_FATAL_ERROR]: ERROR:  canceling statement due to user request\n",
+                K::Timeout,
+                "canceling statement due to user request",
+            ),
+            (
+                "[libpq] ERROR:  invalid input syntax for type integer: \"sk-SECRET\"\n",
+                K::Other,
+                "invalid input syntax for type integer",
+            ),
+        ];
+        for (text, kind, expected) in cases {
+            let error = classified(&message(text), None, Status::Internal, Stage::Running);
+            assert_eq!((error.kind, error.message.as_str()), (kind, expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn states_come_before_words() {
+        let error =
+            |state: &str, stage| classified("relation \"a\" does not exist", Some(state), Status::Internal, stage);
+        assert_eq!(error("42P01", Stage::Running).kind, SqlErrorKind::UnknownTable);
+        assert_eq!(error("42P01", Stage::Running).message, "relation \"a\" does not exist");
+        assert_eq!(error("25006", Stage::Running).kind, SqlErrorKind::WriteRefused);
+        assert_eq!(error("\0\0\0\0\0", Stage::Running).message, "relation");
+        assert_eq!(error("22P02", Stage::Compiling).message, "relation");
+    }
+
+    #[test]
+    fn a_status_is_better_than_nothing() {
+        for (status, kind) in [
+            (Status::Unauthorized, SqlErrorKind::Denied),
+            (Status::IO, SqlErrorKind::Unavailable),
+            (Status::Cancelled, SqlErrorKind::Timeout),
+            (Status::Internal, SqlErrorKind::Other),
+        ] {
+            assert_eq!(classified("it failed", None, status, Stage::Running).kind, kind);
+        }
+    }
+
+    #[test]
+    fn files_that_are_none_of_duckdbs_are_said_to_be_so() {
+        let config = AdbcConfig::duckdb("/opt/libduckdb.so", "shop.duckdb");
+        let error = |text: &str| opening(&Error::with_message_and_status(text, Status::Internal), &config);
+        let path = "duckdb:shop.duckdb".to_owned();
+        let lock = "IO Error: Could not set lock on file \"/x\": Conflicting lock is held in python (PID 1)";
+        assert_eq!(error(lock), DatabaseError::Locked { path });
+        for text in [
+            "IO Error: The file \"/x\" exists, but it is not a valid DuckDB database file!",
+            "Permission Error: Loading external extensions is disabled through configuration",
+        ] {
+            assert!(matches!(error(text), DatabaseError::NotADatabase { .. }), "{text}");
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! DuckDB by its library.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use futures::future::join_all;
+use syrch_adbc::{AdbcConfig, AdbcDatabase, AdbcEngine, digest};
+use syrch_arrow_engine::ArrowEngine;
+use syrch_core::ports::{Database, DatabaseError, SqlQuery};
+use syrch_core::{ForeignKey, Limits, SqlErrorKind, Value};
+use tempfile::TempDir;
+
+use crate::common::{Direct, duckdb, duckdb_script, is_capped, single, text};
+
+const SHOP: &[&str] = &[
+    "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL, height DOUBLE, mood ENUM ('good', 'bad'))",
+    "INSERT INTO people VALUES (1, 'Zoë', 1.75, 'good'), (2, '名前 🦆', NULL, NULL)",
+    "CREATE TABLE orders (id BIGINT, person INTEGER REFERENCES people(id), total DECIMAL(10, 2), PRIMARY KEY (id, total))",
+    "INSERT INTO orders VALUES (10, 1, 5.50)",
+    "CREATE SCHEMA old",
+    "CREATE TABLE old.people (\"Full \"\"Name\"\"\" VARCHAR)",
+    "CREATE VIEW tall AS SELECT name FROM people WHERE height > 1",
+    "CREATE VIEW files AS SELECT * FROM read_csv('/etc/passwd')",
+    "COMMENT ON TABLE people IS 'who buys'",
+    "COMMENT ON COLUMN people.height IS 'in metres'",
+    "CHECKPOINT",
+];
+
+/// 10¹³ rows that are counted one by one.
+const ENDLESS: &str = "SELECT count(*) FROM range(100000000) a, range(100000) b WHERE (a.range * 7 + b.range) % 3 = 5";
+
+/// A database that no process has open.
+struct Shop {
+    _folder: TempDir,
+    file: PathBuf,
+    library: PathBuf,
+}
+
+impl Shop {
+    fn make() -> Option<Self> {
+        let library = duckdb()?;
+        let folder = syrch_kit::scratch();
+        let file = folder.path().join("shop.duckdb");
+        duckdb_script(&library, &file, SHOP);
+        Some(Self { _folder: folder, file, library })
+    }
+
+    fn config(&self) -> AdbcConfig {
+        let sha256 = Some(digest(&self.library).unwrap());
+        AdbcConfig { sha256, ..AdbcConfig::duckdb(&self.library, &self.file) }
+    }
+
+    async fn open(&self, limits: Limits) -> Direct {
+        Direct::open(AdbcConfig { limits, ..self.config() }).await
+    }
+
+    /// Puts a changed copy in the file's place, as another program may.
+    fn replace(&self, statement: &str) {
+        let copy = self.file.with_extension("copy");
+        fs::copy(&self.file, &copy).unwrap();
+        duckdb_script(&self.library, &copy, &[statement, "CHECKPOINT"]);
+        fs::rename(copy, &self.file).unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalog_has_tables_views_keys_and_comments() {
+    let Some(shop) = Shop::make() else { return };
+    let schema = shop.open(Limits::default()).await.engine.schema().await.unwrap();
+    let names: Vec<(&str, &str)> = schema
+        .tables
+        .iter()
+        .map(|table| (table.schema_name.as_deref().unwrap(), table.name.as_str()))
+        .collect();
+    let expected =
+        [("main", "files"), ("main", "orders"), ("main", "people"), ("main", "tall"), ("old", "people")];
+    assert_eq!(names, expected);
+    assert_eq!(schema.path, ["main"]);
+    let [orders, people, tall, old] = [1, 2, 3, 4].map(|place| &schema.tables[place]);
+    let columns: Vec<(&str, &str, bool)> = people
+        .columns
+        .iter()
+        .map(|column| (column.name.as_str(), column.sql_type.as_str(), column.nullable))
+        .collect();
+    let expected = [
+        ("id", "INTEGER", false),
+        ("name", "VARCHAR", false),
+        ("height", "DOUBLE", true),
+        ("mood", "ENUM('good', 'bad')", true),
+    ];
+    assert_eq!(columns, expected);
+    assert_eq!((people.comment.as_deref(), people.row_estimate), (Some("who buys"), Some(2)));
+    assert_eq!(people.columns[2].comment.as_deref(), Some("in metres"));
+    assert_eq!((people.primary_key.as_slice(), orders.primary_key.as_slice()), (
+        ["id".to_owned()].as_slice(),
+        ["id".to_owned(), "total".to_owned()].as_slice()
+    ));
+    let key = ForeignKey {
+        columns: vec!["person".to_owned()],
+        ref_table: "main.people".to_owned(),
+        ref_columns: vec!["id".to_owned()],
+    };
+    assert_eq!(orders.foreign_keys, [key]);
+    assert!(tall.is_view() && !people.is_view());
+    assert_eq!(old.columns[0].name, "Full \"Name\"");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_are_answered_through_the_guard() {
+    let Some(shop) = Shop::make() else { return };
+    let database = AdbcDatabase::open(shop.config()).await.unwrap();
+    assert_eq!((database.name(), database.warnings().len()), ("shop", 0));
+    let query = SqlQuery::new("SELECT p.name, sum(o.total) FROM people p JOIN orders o ON o.person = p.id GROUP BY p.name");
+    let result = database.run(&query).await.unwrap();
+    assert_eq!(result.rows(0, 9), [[text("Zoë"), Value::Decimal("5.50".to_owned())]]);
+    let refused = database.run(&SqlQuery::new("DELETE FROM orders")).await.unwrap_err();
+    assert!(refused.kind.is_refusal(), "{refused}");
+    let narrow = AdbcConfig { tables: vec!["main.o*".to_owned()], ..shop.config() };
+    let narrow = AdbcDatabase::open(narrow).await.unwrap();
+    assert_eq!(narrow.catalog().await.unwrap().tables.len(), 1);
+    assert!(narrow.run(&SqlQuery::new("SELECT name FROM people")).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_type_arrives() {
+    let Some(shop) = Shop::make() else { return };
+    let direct = shop.open(Limits::default()).await;
+    for (sql, sql_type, expected) in [
+        ("-9223372036854775808::BIGINT", "BIGINT", Value::Integer(i64::MIN)),
+        ("170141183460469231731687303715884105727::HUGEINT", "HUGEINT", Value::Decimal("170141183460469231731687303715884105727".into())),
+        ("340282366920938463463374607431768211455::UHUGEINT", "UHUGEINT", text("340282366920938463463374607431768211455")),
+        ("12345678901234567890123456789012345.678::DECIMAL(38, 3)", "DECIMAL(38,3)", Value::Decimal("12345678901234567890123456789012345.678".into())),
+        ("'2020-02-29'::DATE", "DATE", text("2020-02-29")),
+        ("'10:11:12.5'::TIME", "TIME", text("10:11:12.5")),
+        ("'10:11:12+02'::TIMETZ", "TIME WITH TIME ZONE", text("10:11:12+02")),
+        ("'2020-01-01 10:00:00'::TIMESTAMP", "TIMESTAMP", text("2020-01-01 10:00:00")),
+        ("'aa0e8400-e29b-41d4-a716-446655440000'::UUID", "UUID", text("aa0e8400-e29b-41d4-a716-446655440000")),
+        ("'good'::ENUM ('bad', 'good')", "ENUM('bad', 'good')", text("good")),
+        ("'\\xAA'::BLOB", "BLOB", Value::Bytes(vec![0xAA])),
+        ("'10101'::BIT", "BIT", text("10101")),
+        ("['1', NULL]", "VARCHAR[]", text("[1, NULL]")),
+        ("['10'::BIT]", "BIT[]", text("[10]")),
+        ("union_value(k := 1)", "UNION(k INTEGER)", text("1")),
+        ("NULL", "\"NULL\"", Value::Null),
+        ("1.5::FLOAT", "FLOAT", Value::Real(1.5)),
+    ] {
+        let result = direct.run(&format!("SELECT {sql} AS \"a b\"")).await.unwrap();
+        let column = &result.columns()[0];
+        assert_eq!((column.name.as_str(), column.sql_type.as_str()), ("a b", sql_type), "{sql}");
+        if sql_type != "VARCHAR[]" {
+            assert_eq!(result.rows(0, 1), [[expected]], "{sql}");
+        }
+    }
+    for sql in ["INTERVAL '1 month 2 days'", "{'a': 1, 'b': [2, 3]}", "MAP {'k': 1}", "[1, 2]::INTEGER[2]", "'2020-01-01 10:00:00+01'::TIMESTAMPTZ"] {
+        let rows = direct.rows(&format!("SELECT {sql}")).await;
+        assert!(matches!(&rows[0][0], Value::Text(text) if !text.is_empty()), "{sql}: {rows:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_are_capped() {
+    let Some(shop) = Shop::make() else { return };
+    let many = "SELECT a.range, b.range FROM range(100000000) a, range(1000) b";
+    is_capped(shop.config(), many, "SELECT repeat('x', 2000)").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_is_bounded_and_nothing_is_written_to_disk() {
+    let Some(shop) = Shop::make() else { return };
+    let mut config = shop.config();
+    config.database.insert("memory_limit".into(), "100MB".into());
+    let direct = Direct::open(config).await;
+    for sql in [
+        "SELECT list(range) FROM range(1000000000)",
+        "SELECT range FROM range(200000000) ORDER BY hash(range)",
+        "SELECT repeat('x', 1000000) || range FROM range(3000)",
+    ] {
+        let error = direct.error(sql).await;
+        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("memory")), "{sql}: {error}");
+    }
+    let beside: Vec<_> = fs::read_dir(shop.file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(beside, ["shop.duckdb"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_end_at_their_deadline_and_when_they_are_dropped() {
+    let Some(shop) = Shop::make() else { return };
+    shop.open(single(500)).await.ends_at_its_deadline(ENDLESS).await;
+    let direct = shop.open(single(60_000)).await;
+    direct.ends_when_dropped(ENDLESS).await;
+    // Also one that has sent rows already and would send more for hours.
+    let slow = "SELECT a.range FROM range(1000000) a WHERE a.range < 5000 OR \
+                (SELECT count(*) FROM range(100000000) b WHERE b.range % 7 = a.range % 11) < 0";
+    direct.ends_when_dropped(slow).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_run_at_once() {
+    let Some(shop) = Shop::make() else { return };
+    let direct = shop.open(Limits { sql_in_flight: 2, sql_deadline: Duration::from_secs(60), ..Limits::default() }).await;
+    let long = direct.run(ENDLESS);
+    let short = join_all((0..50).map(|n| {
+        let direct = &direct;
+        async move { (n, direct.rows(&format!("SELECT {n}")).await) }
+    }));
+    tokio::select! {
+        _ = long => panic!("the long statement ended first"),
+        short = short => {
+            for (n, rows) in short {
+                assert_eq!(rows, [[Value::Integer(n)]]);
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_have_kinds_and_quote_no_cells() {
+    use SqlErrorKind::{AmbiguousName, Denied, Syntax, TypeMismatch, UnknownColumn, UnknownTable};
+    let Some(shop) = Shop::make() else { return };
+    let direct = shop.open(Limits::default()).await;
+    for (sql, kind) in [
+        ("SELEC 1", Syntax),
+        ("SELECT * FROM persons", UnknownTable),
+        ("SELECT nickname FROM people", UnknownColumn),
+        ("SELECT p.nickname FROM people p", UnknownColumn),
+        ("SELECT id FROM people, orders", AmbiguousName),
+        ("SELECT sum(name) FROM people", TypeMismatch),
+        ("SELECT * FROM files", Denied),
+    ] {
+        assert_eq!(direct.error(sql).await.kind, kind, "running `{sql}`");
+        assert_eq!(direct.prepare(sql).await.unwrap_err().kind, kind, "preparing `{sql}`");
+    }
+    for sql in [
+        "SELECT CAST(name AS INTEGER) FROM people",
+        "SELECT strptime(name, '%Y') FROM people",
+        "SELECT error(name) FROM people",
+        "SELECT name::ENUM ('a') FROM people",
+        "SELECT json_extract(name, '$.a') FROM people",
+        "SELECT CAST(name AS INTEGER[]) FROM people",
+        "SELECT (name || '-13-45')::DATE FROM people",
+    ] {
+        let error = direct.error(sql).await;
+        assert!(!error.message.contains("Zo") && !error.message.contains("名前"), "`{sql}`: {error}");
+    }
+    // Preparing a statement does not run it.
+    direct.prepare(ENDLESS).await.unwrap();
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
+    let plan = direct.engine.explain("SELECT name FROM people", deadline).await.unwrap();
+    assert!(plan.format == "duckdb-explain" && plan.text.contains("people"), "{}", plan.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_guard_nothing_is_written_and_no_file_is_read() {
+    let Some(shop) = Shop::make() else { return };
+    let direct = shop.open(Limits::default()).await;
+    let (folder, before) = (shop.file.parent().unwrap().to_owned(), fs::read(&shop.file).unwrap());
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (csv, other, export) = (path("out.csv"), path("other.duckdb"), path("export"));
+    for sql in [
+        "CREATE TABLE made (a INTEGER)".to_owned(),
+        "INSERT INTO orders VALUES (11, 1, 1)".to_owned(),
+        "UPDATE people SET name = 'x'".to_owned(),
+        "DELETE FROM orders".to_owned(),
+        "DROP TABLE orders".to_owned(),
+        "CREATE MACRO f(x) AS x + 1".to_owned(),
+        "SELECT 1; DROP TABLE orders".to_owned(),
+        format!("COPY people TO '{csv}'"),
+        "COPY orders FROM '/etc/passwd'".to_owned(),
+        format!("EXPORT DATABASE '{export}'"),
+        format!("ATTACH '{other}' AS other"),
+        "ATTACH ':memory:' AS other".to_owned(),
+        "INSTALL httpfs".to_owned(),
+        "LOAD httpfs".to_owned(),
+        format!("LOAD '{other}'"),
+        "SELECT * FROM read_csv('/etc/passwd')".to_owned(),
+        "SELECT * FROM read_text('/etc/passwd')".to_owned(),
+        "SELECT * FROM '/etc/passwd'".to_owned(),
+        "SELECT * FROM glob('/etc/*')".to_owned(),
+        "SELECT * FROM query('SELECT * FROM read_csv(''/etc/passwd'')')".to_owned(),
+        "SELECT getenv('HOME')".to_owned(),
+        "CREATE SECRET s (TYPE s3)".to_owned(),
+        "SET memory_limit = '100GB'".to_owned(),
+        "SET enable_external_access = true".to_owned(),
+        "SET lock_configuration = false".to_owned(),
+        "RESET memory_limit".to_owned(),
+        "PRAGMA memory_limit = '100GB'".to_owned(),
+        format!("PRAGMA profiling_output = '{csv}'"),
+    ] {
+        let error = direct.error(&sql).await;
+        assert!(!error.message.contains("root:"), "`{sql}`: {error}");
+    }
+    // What a connection may change of itself ends with the statement.
+    for sql in ["CREATE TEMP TABLE people (secret INTEGER)", "USE old", "BEGIN", "SET VARIABLE x = 1"] {
+        let _ = direct.run(sql).await;
+        assert_eq!(direct.rows("SELECT count(name) FROM people").await, [[Value::Integer(2)]], "after `{sql}`");
+    }
+    let beside: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(beside, ["shop.duckdb"]);
+    assert_eq!(fs::read(&shop.file).unwrap(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_file_is_read_anew_and_has_another_identity() {
+    let Some(shop) = Shop::make() else { return };
+    let direct = shop.open(Limits::default()).await;
+    let count = "SELECT count(*) FROM orders";
+    assert_eq!(direct.rows(count).await, [[Value::Integer(1)]]);
+    let before = direct.engine.identity().await;
+    assert!(before.is_some() && direct.engine.identity().await == before);
+    assert_eq!(shop.open(Limits::default()).await.engine.identity().await, before);
+    shop.replace("INSERT INTO orders VALUES (11, 2, 1)");
+    assert_ne!(direct.engine.identity().await, before);
+    assert_eq!(direct.rows(count).await, [[Value::Integer(2)]]);
+    fs::remove_file(&shop.file).unwrap();
+    assert_eq!(direct.engine.identity().await, None);
+    assert_eq!(direct.error(count).await.kind, SqlErrorKind::Unavailable);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_database_is_not_opened() {
+    let Some(library) = duckdb() else { return };
+    let folder = syrch_kit::scratch();
+    let open = async |file: &Path| AdbcEngine::open(AdbcConfig::duckdb(&library, file)).await.err();
+    let missing = folder.path().join("none.duckdb");
+    assert!(matches!(open(&missing).await, Some(DatabaseError::Missing { .. })));
+    assert!(!missing.exists());
+    let (other, sqlite) = (folder.path().join("text.duckdb"), syrch_kit::shop(folder.path()));
+    fs::write(&other, "not a database".repeat(1_000)).unwrap();
+    for file in [other.as_path(), sqlite.as_path(), folder.path()] {
+        let error = open(file).await;
+        assert!(matches!(error, Some(DatabaseError::NotADatabase { .. })), "{}: {error:?}", file.display());
+    }
+    let wrong = AdbcConfig { sha256: Some("0".repeat(64)), ..AdbcConfig::duckdb(&library, &sqlite) };
+    let error = AdbcEngine::open(wrong).await.err().unwrap().to_string();
+    assert!(error.contains(&digest(&library).unwrap()), "{error}");
+    let wrong = AdbcConfig { entry: Some("no_such_entry".to_owned()), ..AdbcConfig::duckdb(&library, &sqlite) };
+    assert!(AdbcEngine::open(wrong).await.err().unwrap().to_string().contains("not a usable driver"));
+}
