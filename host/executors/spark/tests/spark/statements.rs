@@ -114,7 +114,10 @@ pub(crate) async fn errors_have_kinds(server: &'static Server) {
         // Sail names a class of errors for unknown tables alone.
         let is_named = server.kind() == Kind::Spark || spark == K::UnknownTable;
         assert_eq!(error.kind, if is_named { spark } else { K::Other }, "{sql}: {error:?}");
-        assert!(!error.message.is_empty() && !error.message.contains('\n') && !error.message.starts_with('['), "{error:?}");
+        assert!(
+            !error.message.is_empty() && !error.message.contains('\n') && !error.message.starts_with('['),
+            "{error:?}"
+        );
     }
     let error = refusal(&engine, "SELECT nope FROM shop.items").await;
     assert!(error.message.contains("nope"), "{error:?}");
