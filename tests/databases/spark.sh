@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs the Spark Connect servers of the tests into the folder that is given: pysail's, which needs no Java, and Spark's own, which needs
+# Installs the Spark Connect servers of the tests into the folder that SYRCH_TEST_DATABASES names: pysail's, which needs no Java, and Spark's own, which needs
 # Java 17 or later at run time. Each gets a virtual environment of its own, since pysail looks for PySpark in its environment and refuses
 # versions that it does not know. What is there already stays.
 set -eu
-folder=${1:?usage: spark.sh FOLDER}
+folder=${SYRCH_TEST_DATABASES:?is the folder to install into}
 python=${PYTHON:-python3}
 install() {
     if [ -f "$folder/$1/.$2" ]; then

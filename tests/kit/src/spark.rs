@@ -12,7 +12,7 @@ use tonic::transport::Endpoint;
 use crate::data::installed;
 use crate::scratch;
 
-#[allow(missing_docs, dead_code, clippy::all, clippy::pedantic, reason = "generated")]
+#[allow(missing_docs, unreachable_pub, dead_code, clippy::all, clippy::pedantic, reason = "generated")]
 #[path = "../../../host/executors/spark/src/proto/spark_connect.rs"]
 mod proto;
 

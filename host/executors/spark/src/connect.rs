@@ -17,8 +17,10 @@ use crate::error::Failure;
 use crate::proto::spark_connect as proto;
 use proto::spark_connect_service_client::SparkConnectServiceClient;
 
-/// Time for connecting, and for a call that runs no statement.
+/// Time for connecting.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Time for opening a session, for which a server that has just started loads much, and for ending it.
+const OPENING: Duration = Duration::from_secs(30);
 /// How often a silent connection is checked while a statement runs, and how long the answer may take.
 const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(20));
 /// Bytes of the headers of an answer, which hold the server's errors.
@@ -199,7 +201,7 @@ impl Drop for Connection {
         };
         let mut client = self.client();
         runtime.spawn(async move {
-            let _ = tokio::time::timeout(PATIENCE, client.release_session(request)).await;
+            let _ = tokio::time::timeout(OPENING, client.release_session(request)).await;
         });
     }
 }
@@ -223,8 +225,8 @@ async fn set(mut client: Client, target: &Target, session: Session) -> Result<Se
         operation: Some(Operation { op_type: Some(OpType::Set(Set { pairs: pairs.to_vec() })) }),
         client_type: client_type(),
     };
-    let answer = tokio::time::timeout(PATIENCE, client.config(request)).await;
-    let answer = answer.unwrap_or_else(|_| Err(Status::unavailable("no answer within 10 s")));
+    let answer = tokio::time::timeout(OPENING, client.config(request)).await;
+    let answer = answer.unwrap_or_else(|_| Err(Status::unavailable("no answer within 30 s")));
     let at_server = answer.map_err(|status| Failure::of(&status))?.into_inner().server_side_session_id;
     Ok(Session { id: session.id, at_server: Some(at_server).filter(|id| !id.is_empty()) })
 }
