@@ -57,6 +57,7 @@ impl Dialect for DuckDb {
         supports_select_wildcard_replace,
         supports_string_escape_constant,
         supports_trailing_commas,
+        supports_window_function_null_treatment_arg,
     }
 }
 

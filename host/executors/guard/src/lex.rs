@@ -95,6 +95,8 @@ struct Rules {
     hash_comments: bool,
     backslash: bool,
     escape_prefix: bool,
+    /// Whether a backslash stands for itself in `r'…'`.
+    raw_prefix: bool,
     dollar_quotes: bool,
     double_is_text: bool,
     backtick_names: bool,
@@ -115,6 +117,7 @@ impl Rules {
             hash_comments: mysql || bigquery,
             backslash: mysql || spark || bigquery,
             escape_prefix: postgres,
+            raw_prefix: spark || bigquery,
             dollar_quotes: postgres,
             double_is_text: mysql || spark || bigquery,
             backtick_names: sqlite || mysql || spark || bigquery,
@@ -141,10 +144,13 @@ pub fn lex(text: &str, dialect: &Dialect, comment_depth: usize) -> Result<Vec<To
     let mut tokens: Vec<Token> = Vec::new();
     let mut start = 0;
     while start < text.len() {
-        let escaped = tokens
-            .last()
-            .is_some_and(|last| lexer.rules.escape_prefix && last.end == start && matches!(last.text(text), "e" | "E"));
-        let (kind, end) = lexer.token(start, escaped)?;
+        let prefix = tokens.last().filter(|last| last.end == start).map_or("", |last| last.text(text));
+        let backslash = match prefix {
+            "e" | "E" => lexer.rules.backslash || lexer.rules.escape_prefix,
+            "r" | "R" => lexer.rules.backslash && !lexer.rules.raw_prefix,
+            _ => lexer.rules.backslash,
+        };
+        let (kind, end) = lexer.token(start, backslash)?;
         tokens.push(Token { kind, start, end });
         start = end;
     }
@@ -163,7 +169,7 @@ impl Lexer<'_> {
         self.bytes.get(position).copied().unwrap_or(0)
     }
 
-    fn token(&mut self, start: usize, escaped: bool) -> Result<(Kind, usize), LexError> {
+    fn token(&mut self, start: usize, backslash: bool) -> Result<(Kind, usize), LexError> {
         let next = self.at(start + 1);
         match self.at(start) {
             byte if byte.is_ascii_whitespace() => Ok((Kind::Space, self.run(start, |b| b.is_ascii_whitespace()))),
@@ -172,11 +178,8 @@ impl Lexer<'_> {
             b'-' if next == b'-' => Ok((Kind::Comment, self.run(start, |b| b != b'\n'))),
             b'#' if self.rules.hash_comments => Ok((Kind::Comment, self.run(start, |b| b != b'\n'))),
             b'/' if next == b'*' => Ok((Kind::Comment, self.comment(start)?)),
-            b'\'' => {
-                let backslash = self.rules.backslash || escaped;
-                Ok((Kind::Text, self.quoted(start, b'\'', backslash, "string")?))
-            }
-            b'"' if self.rules.double_is_text => Ok((Kind::Text, self.quoted(start, b'"', true, "string")?)),
+            b'\'' => Ok((Kind::Text, self.quoted(start, b'\'', backslash, "string")?)),
+            b'"' if self.rules.double_is_text => Ok((Kind::Text, self.quoted(start, b'"', backslash, "string")?)),
             b'"' => Ok((Kind::Quoted, self.quoted(start, b'"', false, "quoted name")?)),
             b'`' if self.rules.backtick_names => Ok((Kind::Quoted, self.quoted(start, b'`', false, "quoted name")?)),
             b'[' if self.rules.bracket_names => Ok((Kind::Quoted, self.bracketed(start)?)),
@@ -301,6 +304,7 @@ mod tests {
         assert_eq!(kinds(r"'a\'", Dialect::Sqlite), [(Kind::Text, r"'a\'")]);
         assert_eq!(kinds(r"'a\'b'", Dialect::Spark), [(Kind::Text, r"'a\'b'")]);
         assert_eq!(kinds(r"E'a\'b'", Dialect::Postgres), [(Kind::Word, "E"), (Kind::Text, r"'a\'b'")]);
+        assert_eq!(kinds(r"r'a\' ; 'b'", Dialect::Spark)[1], (Kind::Text, r"'a\'"));
         assert_eq!(kinds("$x$ ; $y$ $x$", Dialect::Postgres), [(Kind::Text, "$x$ ; $y$ $x$")]);
         assert_eq!(kinds("$1", Dialect::Postgres), [(Kind::Parameter, "$1")]);
     }

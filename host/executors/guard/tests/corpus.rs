@@ -75,12 +75,14 @@ fn wrong(dialect: &Dialect, lines: &[Value], must_pass: bool) -> Vec<String> {
 
 #[test]
 fn own_hostile_statements_are_refused_and_benign_ones_pass() {
+    let mut found = Vec::new();
     for (engine, dialect) in &ENGINES[..3] {
         let (hostile, benign) = (lines(&own("hostile.jsonl"), engine), lines(&own("benign.jsonl"), engine));
         assert!(hostile.len() >= 80 && benign.len() >= 50, "{engine}: {} and {}", hostile.len(), benign.len());
-        let wrong = [wrong(dialect, &hostile, false), wrong(dialect, &benign, true)].concat();
-        assert!(wrong.is_empty(), "{engine}\n{}", wrong.join("\n"));
+        found.extend(wrong(dialect, &hostile, false));
+        found.extend(wrong(dialect, &benign, true));
     }
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]

@@ -9,7 +9,6 @@ const LISTED: &[&str] = &[
     "acos",
     "acosh",
     "age",
-    "aggregate",
     "any_value",
     "approx_count_distinct",
     "approx_quantile",

@@ -23,7 +23,7 @@ impl Walk<'_> {
             (Names::Folded, Some('"')) => '"',
             (Names::Folded, Some(_)) => return Err(self.name_refused(value, *span)),
             (Names::Plain(_), None) => return self.plain(value, *span),
-            (Names::Quoted(quote), None | Some('"' | '`')) | (Names::Plain(quote), Some('"' | '`')) => quote,
+            (Names::Quoted(quote), None | Some('"' | '`' | '[')) | (Names::Plain(quote), Some('"' | '`')) => quote,
             (Names::Quoted(_) | Names::Plain(_), Some(_)) => return Err(self.name_refused(value, *span)),
         };
         // The parser's output takes these for quotes that are escaped already.
