@@ -49,7 +49,8 @@ impl Order {
 }
 
 fn read(sql: &str, dialect: &str, width: usize, is_graded: bool) -> Option<Order> {
-    let grammar = dialect_from_str(dialect)?;
+    // The parser's own grammar for Spark does not know that a backslash escapes a quote.
+    let grammar = dialect_from_str(if dialect == "spark" { "databricks" } else { dialect })?;
     // What is written again has the literals of the statement, whatever a backslash means in them.
     let options = ParserOptions::new()
         .with_trailing_commas(grammar.supports_trailing_commas())

@@ -152,7 +152,8 @@ fn what_there_is_nothing_to_change_in_is_left_alone() {
 
 #[test]
 fn an_order_has_each_mutant_once_and_follows_from_its_chance() {
-    let order = |name: &str| in_order(&parse(JOIN, &Dialect::Sqlite).unwrap(), &catalog(), &Chance::of([name.as_bytes()]));
+    let order =
+        |name: &str| in_order(&parse(JOIN, &Dialect::Sqlite).unwrap(), &catalog(), &Chance::of([name.as_bytes()]));
     let (one, other) = (order("a"), order("b"));
     assert_eq!(one, order("a"));
     assert_ne!(one, other);
@@ -180,8 +181,10 @@ fn the_order_is_what_it_was() {
         "SELECT COUNT(*), avg(age) FROM singer LEFT JOIN song ON id = singer_id AND age IS NOT NULL ORDER BY COUNT(*)",
     ];
     let chance = Chance::of([b"order".as_slice()]);
-    let all: Vec<String> =
-        statements.iter().flat_map(|sql| in_order(&parse(sql, &Dialect::Sqlite).unwrap(), &catalog(), &chance)).collect();
+    let all: Vec<String> = statements
+        .iter()
+        .flat_map(|sql| in_order(&parse(sql, &Dialect::Sqlite).unwrap(), &catalog(), &chance))
+        .collect();
     let digest = u64::from_le_bytes(*chance.digest(&all.join("\n")).first_chunk().unwrap());
     assert_eq!((all.len(), digest), (303, 7_166_176_652_354_038_697));
 }
