@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{
     Expr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableFactor, VisitMut, VisitorMut,
 };
-use sqlparser::dialect::{Dialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::dialect::{DatabricksDialect, Dialect, DuckDbDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 use syrch_search::{Example, Note};
 
@@ -114,7 +114,8 @@ fn parsed(sql: &str) -> Option<String> {
         return None;
     }
     // Whichever reads it: nobody says for which engine a solved example was written.
-    let dialects: [&dyn Dialect; 2] = [&SQLiteDialect {}, &PostgreSqlDialect {}];
+    let dialects: [&dyn Dialect; 4] =
+        [&SQLiteDialect {}, &PostgreSqlDialect {}, &DuckDbDialect {}, &DatabricksDialect {}];
     let mut statements = dialects.into_iter().find_map(|dialect| {
         let parser = Parser::new(dialect).with_recursion_limit(RECURSION);
         parser.try_with_sql(sql).ok()?.parse_statements().ok()

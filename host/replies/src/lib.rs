@@ -8,4 +8,4 @@ pub mod size;
 mod statement;
 pub mod written;
 
-pub use statement::weight;
+pub use statement::{grammar, parser, weight};

@@ -5,8 +5,11 @@
 use std::ops::Range;
 
 use sqlparser::ast::Statement;
-use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
-use sqlparser::parser::Parser;
+use sqlparser::dialect::{
+    DatabricksDialect, Dialect, DuckDbDialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
+    dialect_from_str,
+};
+use sqlparser::parser::{Parser, ParserOptions};
 use syrch_core::Limits;
 
 /// Bytes parsed for one reply, all attempts together.
@@ -63,6 +66,26 @@ pub(crate) fn looks_like_query(text: &str) -> bool {
     }
 }
 
+/// The grammar of a catalog's dialect; the generic one for a dialect that the parser does not know. Spark has that of Databricks, since the
+/// parser's own for Spark does not know that a backslash escapes a quote.
+#[must_use]
+pub fn grammar(dialect: &syrch_core::Dialect) -> Box<dyn Dialect> {
+    match dialect {
+        syrch_core::Dialect::Spark => Box::new(DatabricksDialect {}),
+        other => dialect_from_str(other.name()).unwrap_or_else(|| Box::new(GenericDialect)),
+    }
+}
+
+/// A parser whose statements keep their literals as they are written, where a backslash escapes within them: what is parsed and written again
+/// means the same.
+#[must_use]
+pub fn parser(grammar: &dyn Dialect) -> Parser<'_> {
+    let options = ParserOptions::new()
+        .with_trailing_commas(grammar.supports_trailing_commas())
+        .with_unescape(!grammar.supports_string_literal_backslash_escape());
+    Parser::new(grammar).with_options(options)
+}
+
 /// Reads statements out of one reply, with a bound on the work for all of them.
 pub(crate) struct Reader {
     sql_bytes: usize,
@@ -77,8 +100,14 @@ impl Reader {
 
     /// The kind of the text, if it is exactly one statement of a common dialect.
     pub(crate) fn standing(&mut self, sql: &str) -> Option<Standing> {
-        let dialects: [&dyn Dialect; 4] =
-            [&GenericDialect {}, &SQLiteDialect {}, &PostgreSqlDialect {}, &MySqlDialect {}];
+        let dialects: [&dyn Dialect; 6] = [
+            &GenericDialect {},
+            &SQLiteDialect {},
+            &PostgreSqlDialect {},
+            &MySqlDialect {},
+            &DuckDbDialect {},
+            &DatabricksDialect {},
+        ];
         if sql.len() > self.sql_bytes || weight(sql) > MAX_WEIGHT {
             return None;
         }
@@ -302,6 +331,31 @@ mod tests {
         assert_eq!(reader().standing("SELECT 1; SELECT 2"), None);
         assert_eq!(reader().standing("With pleasure"), None);
         assert_eq!(reader().standing(&format!("SELECT 1{}", " + 1".repeat(11_000))), None);
+    }
+
+    #[test]
+    fn statements_of_every_engine_are_recognised() {
+        for sql in [
+            "SELECT a // 2, list_transform(l, x -> x + 1) FROM t QUALIFY row_number() OVER (ORDER BY a) = 1",
+            "SELECT * EXCLUDE (a) FROM 'x.parquet' GROUP BY ALL",
+            "SELECT t.a FROM t SEMI JOIN u ON t.a = u.a",
+            "SELECT `a`, b.c.d FROM `my catalog`.s.t LATERAL VIEW explode(l) e AS x WHERE n = 'it\\'s'",
+            "SELECT a DIV 2, d - INTERVAL 7 DAYS, TRY_CAST(a AS DOUBLE) FROM t LIMIT 3 OFFSET 1",
+            "SELECT a::DATE, x ILIKE 'a%' FROM t TABLESAMPLE (10 PERCENT)",
+        ] {
+            assert_eq!(reader().standing(sql), Some(Standing::Query), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_literal_that_is_written_again_means_the_same() {
+        for dialect in [syrch_core::Dialect::Spark, syrch_core::Dialect::Databricks, syrch_core::Dialect::Mysql] {
+            let (sql, grammar) = (r"SELECT 'it\'s', 'a\\b' FROM t", grammar(&dialect));
+            let written = parser(&*grammar).try_with_sql(sql).unwrap().parse_statements().unwrap()[0].to_string();
+            assert_eq!(written, sql, "{dialect:?}");
+        }
+        let (sql, grammar) = ("SELECT 'it''s', 'a\\b' FROM t", grammar(&syrch_core::Dialect::Duckdb));
+        assert_eq!(parser(&*grammar).try_with_sql(sql).unwrap().parse_statements().unwrap()[0].to_string(), sql);
     }
 
     #[test]

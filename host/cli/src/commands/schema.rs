@@ -70,7 +70,7 @@ async fn several(context: &Context, databases: &[String], wanted: Option<&str>) 
     if matches!(context.format, Format::Auto | Format::Table) {
         let width = context.output.width();
         let of = |(url, catalog): &(String, Arc<Catalog>)| {
-            let tables: String = catalog.tables.iter().map(|table| picture(table, width)).collect();
+            let tables: String = catalog.tables.iter().map(|table| picture(catalog, table, width)).collect();
             format!("{}\n\n{tables}", terminal::line(url))
         };
         let text: String = catalogs.iter().map(of).collect();
@@ -80,7 +80,7 @@ async fn several(context: &Context, databases: &[String], wanted: Option<&str>) 
     let mut rows = Grid::new(COLUMNS);
     rows.columns.insert(0, "database".to_owned());
     for (url, catalog) in &catalogs {
-        let of_catalog = grid(&catalog.tables.iter().collect::<Vec<_>>()).rows;
+        let of_catalog = grid(catalog, &catalog.tables.iter().collect::<Vec<_>>()).rows;
         rows.rows.extend(of_catalog.into_iter().map(|row| [vec![json!(url)], row].concat()));
     }
     let documents = catalogs.iter().map(|(_, catalog)| document(catalog, &catalog.tables.iter().collect::<Vec<_>>()));
@@ -96,10 +96,11 @@ pub(super) async fn print(context: &Context, database: &dyn Database, wanted: Op
     let catalog = database.catalog().await?;
     let tables = choose(&catalog, wanted)?;
     if matches!(context.format, Format::Auto | Format::Table) {
-        let text: String = tables.iter().map(|table| picture(table, context.output.width())).collect();
+        let text: String =
+            tables.iter().map(|table| picture(&catalog, table, context.output.width())).collect();
         context.output.write(&context.scrubber.text(&text))
     } else {
-        context.rows(grid(&tables), || document(&catalog, &tables))
+        context.rows(grid(&catalog, &tables), || document(&catalog, &tables))
     }
 }
 
@@ -144,7 +145,7 @@ fn row(table: &Table, column: &Column) -> Vec<Value> {
 }
 
 /// A heading and the columns of one table.
-fn picture(table: &Table, width: Option<u16>) -> String {
+fn picture(catalog: &Catalog, table: &Table, width: Option<u16>) -> String {
     let mut grid = Grid::new(["column", "type", "nullable", "key", "refers to"]);
     let sign = |value: &Value| json!(if *value == json!(true) { "yes" } else { "" });
     grid.rows = table.columns.iter().map(|column| row(table, column)).collect();
@@ -154,16 +155,17 @@ fn picture(table: &Table, width: Option<u16>) -> String {
     }
     let rows = table.row_estimate.map(|rows| format!(", about {rows} rows")).unwrap_or_default();
     let comment = table.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
-    let heading = format!("{} ({}{rows}){comment}", table.name, kind(table));
+    let heading = format!("{} ({}{rows}){comment}", catalog.table_name(table), kind(table));
     format!("{}\n{}\n", terminal::line(&heading), table::render(&grid, width))
 }
 
 /// One row a column, for programs that read rows.
-fn grid(tables: &[&Table]) -> Grid {
+fn grid(catalog: &Catalog, tables: &[&Table]) -> Grid {
     let mut grid = Grid::new(COLUMNS);
     for table in tables {
+        let name = catalog.table_name(table);
         for column in &table.columns {
-            grid.rows.push([vec![json!(table.name), json!(kind(table))], row(table, column)].concat());
+            grid.rows.push([vec![json!(name), json!(kind(table))], row(table, column)].concat());
         }
     }
     grid
@@ -225,11 +227,11 @@ mod tests {
     #[test]
     fn tables_show_keys_and_views_are_distinguished() {
         let catalog = catalog();
-        let text = picture(&catalog.tables[0], None);
+        let text = picture(&catalog, &catalog.tables[0], None);
         assert!(text.starts_with("orders (table)\n") && text.contains("customers.id"), "{text}");
-        assert!(picture(&catalog.tables[1], None).starts_with("odd\\u{1b}[2J (view)\n"));
+        assert!(picture(&catalog, &catalog.tables[1], None).starts_with("odd\\u{1b}[2J (view)\n"));
         let all: Vec<&Table> = catalog.tables.iter().collect();
-        assert_eq!(grid(&all).rows[1][6], "customers.id");
+        assert_eq!(grid(&catalog, &all).rows[1][6], "customers.id");
         assert_eq!(document(&catalog, &all)["tables"][1]["kind"], "view");
     }
 

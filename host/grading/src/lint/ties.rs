@@ -9,7 +9,7 @@ use sqlparser::ast::{
     SetExpr, Statement, Value, VisitMut, VisitorMut,
 };
 use sqlparser::dialect::dialect_from_str;
-use sqlparser::parser::Parser;
+use sqlparser::parser::{Parser, ParserOptions};
 use syrch_core::text::clip;
 
 /// The depth of nesting that the parser follows, which is that of the guard.
@@ -49,8 +49,14 @@ impl Order {
 }
 
 fn read(sql: &str, dialect: &str, width: usize, is_graded: bool) -> Option<Order> {
-    let grammar = dialect_from_str(dialect)?;
-    let mut parser = Parser::new(&*grammar).with_recursion_limit(RECURSION).try_with_sql(sql).ok()?;
+    // The parser's own grammar for Spark does not know that a backslash escapes a quote.
+    let grammar = dialect_from_str(if dialect == "spark" { "databricks" } else { dialect })?;
+    // What is written again has the literals of the statement, whatever a backslash means in them.
+    let options = ParserOptions::new()
+        .with_trailing_commas(grammar.supports_trailing_commas())
+        .with_unescape(!grammar.supports_string_literal_backslash_escape());
+    let parser = Parser::new(&*grammar).with_options(options).with_recursion_limit(RECURSION);
+    let mut parser = parser.try_with_sql(sql).ok()?;
     let mut statements = parser.parse_statements().ok()?;
     let (Some(Statement::Query(query)), true) = (statements.pop(), statements.is_empty()) else { return None };
     let is_ordered = outermost(&query).order_by.is_some();
@@ -202,6 +208,19 @@ mod tests {
         assert_eq!(read("SELECT 1; SELECT 2 LIMIT 1", "sqlite", 1, false), None);
         assert_eq!(variants("VALUES (1), (2) LIMIT 1", 1, false), None);
         assert_eq!(variants("SELECT a FROM t ORDER BY a FETCH FIRST 1 ROWS WITH TIES", 1, false), None);
+    }
+
+    #[test]
+    fn ties_are_broken_in_every_dialect() {
+        for (dialect, sql) in [
+            ("duckdb", "SELECT a // 2 FROM t WHERE b = 'it''s' ORDER BY c"),
+            ("spark", r"SELECT `a b` FROM t WHERE b = 'it\'s' ORDER BY c"),
+            ("databricks", r"SELECT a FROM x.y.t WHERE b = 'a\\b' ORDER BY c"),
+            ("mysql", r"SELECT a FROM t WHERE b = 'it\'s' ORDER BY c"),
+        ] {
+            let [up, down] = read(&format!("{sql} LIMIT 2"), dialect, 1, false).unwrap().variants.unwrap();
+            assert_eq!((up, down), (format!("{sql}, 1 ASC LIMIT 2"), format!("{sql}, 1 DESC LIMIT 2")), "{dialect}");
+        }
     }
 
     #[tokio::test]

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     fn sum(sql: &str) -> f64 {
-        features(&parse(sql).unwrap(), "one two three four five six seven eight nine ten")
+        features(&parse(sql, &syrch_core::Dialect::Sqlite).unwrap(), "one two three four five six seven eight nine ten")
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         for line in text.lines() {
             let value: serde_json::Value = serde_json::from_str(line).unwrap();
             let field = |name: &str| value[name].as_str().unwrap();
-            let sum = features(&parse(field("gold_sql")).unwrap(), field("question"));
+            let sum = features(&parse(field("gold_sql"), &syrch_core::Dialect::Sqlite).unwrap(), field("question"));
             let key = format!("{}/{}/{}", field("db"), field("id"), field("question").trim());
             shares.push(sigmoid(ease(&Chance::of([key.as_bytes()]), Some(sum))));
             sums.push(sum);

@@ -105,7 +105,7 @@ impl Menu {
         let mut menu = Self::default();
         let mut read = None;
         for gold in &question.golds {
-            let statement = parse(gold);
+            let statement = parse(gold, &catalog.dialect);
             if let Some((right, result)) =
                 right(gold, statement.as_ref().map(ToString::to_string), question.ordered, database).await?
             {
@@ -252,6 +252,8 @@ fn is_mistake(kind: SqlErrorKind) -> bool {
 fn whole_tables(catalog: &Catalog) -> Vec<String> {
     let of = |table: &syrch_core::Table| {
         let name = catalog.dialect.quoted(&table.name);
+        let schema = table.schema_name.as_ref().filter(|_| catalog.table_name(table) != table.name);
+        let name = schema.map_or_else(|| name.clone(), |schema| format!("{}.{name}", catalog.dialect.quoted(schema)));
         [format!("SELECT COUNT(*) FROM {name}"), format!("SELECT * FROM {name}")]
     };
     catalog.tables.iter().take(LEAST * 2).flat_map(of).collect()

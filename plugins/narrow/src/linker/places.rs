@@ -47,3 +47,23 @@ impl Places {
         Some((table, *column))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_on_tables_of_one_name_are_told_apart_by_their_schema() {
+        let table = |schema: &str, extra: &[(&str, &str)]| Table {
+            schema_name: Some(schema.into()),
+            name: "orders".into(),
+            columns: vec![Column { name: format!("{schema}_id"), ..Column::default() }],
+            extra: extra.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
+            ..Table::default()
+        };
+        let tables = vec![table("archive", &[("needs_schema", "true")]), table("sales", &[])];
+        let places = Places::new(&Catalog { database: "shop".into(), dialect: Dialect::Postgres, tables });
+        assert_eq!((places.table("Archive.orders"), places.table("sales.orders")), (Some(0), Some(1)));
+        assert_eq!((places.table("orders"), places.table("old.orders")), (Some(1), None));
+    }
+}

@@ -13,10 +13,9 @@ mod tables;
 mod tests;
 
 use sqlparser::ast::Statement;
-use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
-use sqlparser::parser::Parser;
-use syrch_core::Catalog;
-use syrch_replies::weight;
+use sqlparser::dialect::{Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+use syrch_core::{Catalog, Dialect};
+use syrch_replies::{grammar, parser, weight};
 
 use self::sites::Made;
 use super::chance::Chance;
@@ -125,14 +124,17 @@ impl Operator {
     }
 }
 
-/// Parses one query of a common dialect; none if it is another statement, does not parse, or is too large.
-pub(super) fn parse(sql: &str) -> Option<Statement> {
-    let dialects: [&dyn Dialect; 4] = [&SQLiteDialect {}, &GenericDialect {}, &PostgreSqlDialect {}, &MySqlDialect {}];
+/// Parses one query of the catalog's dialect, or else of a common one, since a suite's statements may be written for another engine; none if
+/// it is another statement, does not parse, or is too large.
+pub(super) fn parse(sql: &str, dialect: &Dialect) -> Option<Statement> {
+    let own = grammar(dialect);
+    let dialects: [&dyn Grammar; 5] =
+        [&*own, &SQLiteDialect {}, &GenericDialect {}, &PostgreSqlDialect {}, &MySqlDialect {}];
     if sql.len() > BYTES || weight(sql) > WEIGHT {
         return None;
     }
     dialects.into_iter().find_map(|dialect| {
-        let mut parser = Parser::new(dialect).with_recursion_limit(RECURSION).try_with_sql(sql).ok()?;
+        let mut parser = parser(dialect).with_recursion_limit(RECURSION).try_with_sql(sql).ok()?;
         match <[Statement; 1]>::try_from(parser.parse_statements().ok()?) {
             Ok([statement @ Statement::Query(_)]) => Some(statement),
             _ => None,

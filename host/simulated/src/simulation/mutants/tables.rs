@@ -90,8 +90,10 @@ impl<'a> Tables<'a> {
 /// A table of the catalog in FROM, by its alias or its name.
 fn named<'a>(factor: &TableFactor, catalog: &'a Catalog) -> Option<(Ident, &'a Table)> {
     let TableFactor::Table { name, alias, .. } = factor else { return None };
-    let Some(ObjectNamePart::Identifier(own)) = name.0.last() else { return None };
-    let table = catalog.table(&own.value)?;
+    let parts: Vec<&Ident> = name.0.iter().filter_map(ObjectNamePart::as_ident).collect();
+    let own = *parts.last()?;
+    let full = |schema: &&Ident| catalog.table(&format!("{}.{}", schema.value, own.value));
+    let table = parts.iter().rev().nth(1).and_then(full).or_else(|| catalog.table(&own.value))?;
     Some((alias.as_ref().map_or_else(|| own.clone(), |alias| alias.name.clone()), table))
 }
 

@@ -16,7 +16,7 @@ fn catalog() -> Catalog {
 }
 
 fn made(operator: Operator, sql: &str) -> Vec<String> {
-    operator.texts(&parse(sql).unwrap(), &catalog())
+    operator.texts(&parse(sql, &Dialect::Sqlite).unwrap(), &catalog())
 }
 
 const JOIN: &str = "SELECT T1.name FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id";
@@ -152,7 +152,8 @@ fn what_there_is_nothing_to_change_in_is_left_alone() {
 
 #[test]
 fn an_order_has_each_mutant_once_and_follows_from_its_chance() {
-    let order = |name: &str| in_order(&parse(JOIN).unwrap(), &catalog(), &Chance::of([name.as_bytes()]));
+    let order =
+        |name: &str| in_order(&parse(JOIN, &Dialect::Sqlite).unwrap(), &catalog(), &Chance::of([name.as_bytes()]));
     let (one, other) = (order("a"), order("b"));
     assert_eq!(one, order("a"));
     assert_ne!(one, other);
@@ -164,7 +165,7 @@ fn an_order_has_each_mutant_once_and_follows_from_its_chance() {
     once.dedup();
     assert_eq!(once.len(), one.len());
     assert_eq!(once, sorted(other));
-    assert!(!one.contains(&parse(JOIN).unwrap().to_string()));
+    assert!(!one.contains(&parse(JOIN, &Dialect::Sqlite).unwrap().to_string()));
 }
 
 /// Recorded figures rest on the mutants and their order.
@@ -180,8 +181,10 @@ fn the_order_is_what_it_was() {
         "SELECT COUNT(*), avg(age) FROM singer LEFT JOIN song ON id = singer_id AND age IS NOT NULL ORDER BY COUNT(*)",
     ];
     let chance = Chance::of([b"order".as_slice()]);
-    let all: Vec<String> =
-        statements.iter().flat_map(|sql| in_order(&parse(sql).unwrap(), &catalog(), &chance)).collect();
+    let all: Vec<String> = statements
+        .iter()
+        .flat_map(|sql| in_order(&parse(sql, &Dialect::Sqlite).unwrap(), &catalog(), &chance))
+        .collect();
     let digest = u64::from_le_bytes(*chance.digest(&all.join("\n")).first_chunk().unwrap());
     assert_eq!((all.len(), digest), (303, 7_166_176_652_354_038_697));
 }
@@ -192,11 +195,11 @@ fn what_is_no_query_or_too_large_is_not_read() {
     let deep = format!("SELECT {}1{}", "(".repeat(700), ")".repeat(700));
     let chain = format!("SELECT 1{}", "+1".repeat(1_600));
     for sql in ["", "DROP TABLE singer", "SELECT 1; SELECT 2", "SELECT (", &long, &deep, &chain] {
-        assert!(parse(sql).is_none(), "{}", &sql[..sql.len().min(40)]);
+        assert!(parse(sql, &Dialect::Sqlite).is_none(), "{}", &sql[..sql.len().min(40)]);
     }
     // Nothing that is read is too deep to be changed.
     let wide = format!("SELECT name FROM singer WHERE {}", vec!["age > 1"; 400].join(" AND "));
-    let many = in_order(&parse(&wide).unwrap(), &catalog(), &Chance::of([b"x".as_slice()]));
+    let many = in_order(&parse(&wide, &Dialect::Sqlite).unwrap(), &catalog(), &Chance::of([b"x".as_slice()]));
     assert!(!many.is_empty() && many.len() <= EACH * Operator::ALL.len());
 }
 
@@ -211,10 +214,10 @@ proptest! {
         order in prop::sample::select(vec!["", " ORDER BY age", " ORDER BY age DESC LIMIT 2"]),
     ) {
         let sql = format!("SELECT {} FROM singer{condition}{group}{order}", columns.join(", "));
-        let statement = parse(&sql).unwrap();
+        let statement = parse(&sql, &Dialect::Sqlite).unwrap();
         for (operator, _) in Operator::ALL {
             for text in operator.texts(&statement, &catalog()) {
-                prop_assert!(parse(&text).is_some(), "{operator:?}: {text}");
+                prop_assert!(parse(&text, &Dialect::Sqlite).is_some(), "{operator:?}: {text}");
                 prop_assert_ne!(&text, &statement.to_string());
             }
         }
