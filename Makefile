@@ -52,12 +52,12 @@ test: target
 		echo "$$(wc -l < target/skipped-tests) tests were skipped: there are no shared test data (SYRCH_TEST_DATA), or no databases (tests/databases/install.sh)"; \
 	fi
 
-# The executors of servers alone. They are in `make test` as well, over servers of their own: Debian's package `postgresql` has the programs, and
-# SYRCH_SKIP_POSTGRES=1 leaves these tests out.
+# Engines that the project's own scripts install in target/databases (from PyPI and npm): DuckDB and other ADBC drivers, Spark and another Spark
+# Connect server, the Python client of Databricks. With them every engine runs, PostgreSQL too, which has its tests in `make test` as well.
 test-databases:
-	tests/databases/install.sh
-	SYRCH_REQUIRE_DATABASES=1 $(CARGO) test --workspace --test postgres --test engines --test adbc
-	$(CARGO) test --workspace --test e2e -- postgres
+	sh tests/databases/install.sh
+	SYRCH_REQUIRE_DATABASES=1 $(CARGO) test --workspace --test postgres --test engines --test adbc --test databricks --test spark
+	SYRCH_REQUIRE_DATABASES=1 $(CARGO) test --workspace --test e2e -- postgres engines
 
 # Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.
 test-otel:

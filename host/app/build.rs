@@ -3,7 +3,7 @@
 //!
 //! The components go to `target/plugins`, the same place that `make plugins` uses: nothing is built twice. Each is compiled to the host's machine
 //! code as well, so that the very first search has nothing to compile.
-#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script is told everything through the environment.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets everything through the environment.
 
 use std::error::Error;
 use std::fmt::Write as _;

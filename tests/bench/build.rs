@@ -1,5 +1,5 @@
-//! Tells the program which compiler built it: a figure means little without.
-#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script is told everything through the environment.
+//! Passes the version of the compiler to the program: a figure means little without.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets everything through the environment.
 
 use std::error::Error;
 use std::process::Command;

@@ -98,7 +98,7 @@ pub(crate) fn said(output: &Output) -> (String, String) {
     (String::from_utf8(output.stdout.clone()).unwrap(), String::from_utf8(output.stderr.clone()).unwrap())
 }
 
-/// The program ends with that code, and tells people and programs the same: these words, in message or hint. The document is returned.
+/// The program ends with that code, and shows people and programs the same: these words, in message or hint. The document is returned.
 pub(crate) fn refused(command: &mut Command, code: i32, words: &[&str]) -> Value {
     let output = finish(command.args(["--format", "json"]), "");
     let (stdout, stderr) = said(&output);

@@ -41,7 +41,7 @@ pub(crate) fn steady(answer: &Value) -> Value {
     answer
 }
 
-/// A batch that goes on while the test writes and reads.
+/// A batch that runs while the test writes and reads.
 pub(crate) struct Talk {
     pub(crate) child: Child,
     pub(crate) answers: BufReader<ChildStdout>,
@@ -126,7 +126,7 @@ fn every_line_has_one_answer_in_order_or_as_they_come() {
             assert_eq!(answer["error"]["class"], "usage");
         }
     }
-    // An id is kept as it was, also where the question is wrong; without one the line's number stands.
+    // An id is returned as it was, also where the question is wrong; without one the line's number stands.
     let ids: Vec<&Value> = ordered.iter().take(9).map(|answer| &answer["id"]).collect();
     assert_eq!(json!(ids), json!(["q1", 2, 3, "q4", "q5", 8, 9, 10, 11]));
     let long = ordered.iter().find(|answer| answer["line"] == 17).unwrap();
@@ -160,7 +160,7 @@ fn each_answer_is_there_before_the_next_question() {
     assert_eq!(talk.child.wait().unwrap().code(), Some(0));
 }
 
-/// What does not go with lines, and what no line would survive, is told before any line is read.
+/// What does not go with lines, and what no line would survive, is reported before any line is read.
 #[test]
 fn what_is_wrong_with_the_batch_is_reported_at_once() {
     let place = Place::new();

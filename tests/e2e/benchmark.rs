@@ -1,4 +1,4 @@
-//! Graded runs through the binary: `benchmark` over suites, `report` on what is kept of them.
+//! Graded runs through the binary: `benchmark` over suites, `report` on what is stored of them.
 
 mod answers;
 mod changes;
@@ -115,7 +115,7 @@ pub(crate) fn script() -> Script {
     Script::new().with(|request, _| answer(request))
 }
 
-/// Equal, byte for byte; else the first lines that differ are told.
+/// Equal, byte for byte; else the first lines that differ are named.
 pub(crate) fn assert_same(report: &str, expected: &str) {
     let differs = |(one, other): &(&str, &str)| one != other;
     let lines: Vec<_> = report.lines().zip(expected.lines()).filter(differs).take(10).collect();

@@ -51,7 +51,7 @@ fn a_doubtful_answer_is_a_question_instead() {
     }
     assert!(said.stderr.contains("What makes a customer important?") && said.stderr.contains("--interactive"));
     assert_eq!(document["cost"]["by_purpose"]["clarify"]["calls"], 1);
-    // What it found is told all the same, but as no answer.
+    // What it found is reported all the same, but as no answer.
     assert!(candidates(&document).iter().all(|(_, status, _)| status != "answer"), "{document:#}");
     assert!(!document["candidates"].as_array().unwrap().is_empty());
 }
@@ -151,7 +151,7 @@ fn the_users_answer_is_in_the_next_prompts() {
     assert!(!plans[0].contains("Clarified:"));
     assert!(plans[1].contains("Clarified: What makes a customer important? Answer: those from France"), "{}", plans[1]);
     assert!(requests.last().unwrap().prompt().contains("Answer: those from France"));
-    assert_eq!(document["cost"]["calls"], requests.len(), "both rounds are paid from one purse");
+    assert_eq!(document["cost"]["calls"], requests.len(), "both rounds are charged to one budget");
 }
 
 #[test]

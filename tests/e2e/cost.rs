@@ -1,4 +1,4 @@
-//! What a plugin from outside may cost the host before and while it runs: schemas, compilation, long instructions, and room for stores.
+//! What a plugin from outside may cost the host before and while it runs: schemas, compilation, long instructions, and memory for stores.
 
 use std::fs;
 use std::path::PathBuf;

@@ -76,7 +76,7 @@ fn the_files_that_set_something_are_reported() {
     assert!(read["fields"]["file"].as_str().unwrap().ends_with("config.yml"), "{read}");
 }
 
-/// The question holds the key, and so do the tasks that are told of; no line of the log does, however it is quoted.
+/// The question holds the key, and so do the tasks that are logged; no line of the log does, however it is quoted.
 #[test]
 fn keys_are_scrubbed_from_every_line() {
     let place = Place::new();

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking, and says what it measured"
 )]
 
+mod adding;
 mod bad_input;
 mod batch;
 mod benchmark;
@@ -52,7 +53,7 @@ use std::process::Command;
 
 use syrch_kit::shop;
 
-/// The binary, as a stranger's first run finds it: no configuration, no key; compiled plugins are shared between tests, answers are not.
+/// The binary as on a first run: no configuration, no key; compiled plugins are shared between tests, answers are not.
 fn host() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_syrch-host"));
     for (name, _) in std::env::vars_os() {
@@ -64,7 +65,7 @@ fn host() -> Command {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home");
     std::fs::create_dir_all(&home).unwrap();
     lives_in(&mut command, &home).env("SYRCH_CACHE_DIR", home.join("cache")).current_dir(&home);
-    // A port of this endpoint may have been that of another test's, whose answers must not be told here.
+    // A port of this endpoint may have been that of another test's, whose answers must not be reused here.
     command.env("SYRCH_CACHE", "no");
     command
 }

@@ -65,7 +65,7 @@ fn shell(command: &str, home: &Path) -> Output {
     shell.args(["-c", command]).current_dir(syrch_kit::repository());
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
-        // How cargo is set up stays, or the commands would build for themselves what the tests have built; what it tells a test goes.
+        // How cargo is set up stays, or the commands would build for themselves what the tests have built; what it passes to a test goes.
         let set_up = ["CARGO_HOME", "CARGO_INCREMENTAL", "CARGO_TARGET_DIR"].contains(&name.as_str());
         let of_cargo = name == "OUT_DIR" || name.starts_with("CARGO") && !set_up;
         if of_cargo || ["SYRCH_", "OPENAI_", "ANTHROPIC_", "NEXTEST", "PG"].iter().any(|start| name.starts_with(start))

@@ -1,4 +1,4 @@
-//! A search that is killed goes on where it was: the same answer, and no finished call is made again.
+//! A search that is killed is resumed where it was: the same answer, and no finished call is made again.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -153,7 +153,7 @@ fn what_cannot_go_on_says_why() {
     let done = Said::of(start(&endpoint, &database, &state).output().unwrap()).document(0);
     let said = resume(&endpoint, &state);
     assert_eq!(said.code, 10, "{}", said.all());
-    assert!(said.stderr.contains("has come to its end"), "{}", said.all());
+    assert!(said.stderr.contains("is finished"), "{}", said.all());
     assert!(said.stderr.contains(done["run"].as_str().unwrap()));
 
     // A killed run whose database changed meanwhile.

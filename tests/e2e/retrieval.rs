@@ -178,7 +178,7 @@ fn a_search_asks_for_the_vector_of_its_question_alone_and_only_beside_an_index()
     assert_eq!(embedded(before), [["What is the amount of part 07?"]], "{document:#}");
     assert_eq!(document["cost"]["by_purpose"]["embed"]["calls"], json!(1));
 
-    // A model whose vectors are of another length is detected, and the search goes on without them.
+    // A model whose vectors are of another length is detected, and the search continues without them.
     let index = fs::read_dir(place.path().join("state/index")).unwrap().next().unwrap().unwrap().path();
     let mut saved: serde_json::Value = serde_json::from_str(&fs::read_to_string(&index).unwrap()).unwrap();
     for vector in saved["vectors"].as_object_mut().unwrap().values_mut() {

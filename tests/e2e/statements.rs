@@ -15,7 +15,7 @@ use crate::bad_input::{Place, finish, said};
 const GRANTED: &str =
     "customers,products,orders,order_items,order,employees,events,canary,notes_fts,trig_t,v_revenue,v_evil";
 
-/// Rows that are kept of a result at most.
+/// The most rows of a result.
 const ROWS: u64 = 10_000;
 
 /// The corpus' statements for SQLite.

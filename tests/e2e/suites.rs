@@ -70,7 +70,7 @@ fn what_is_found_in_published_suites() {
     assert_eq!(counts(&defog), BTreeMap::from([("order-ties", 22)]));
     // Which year had the most concerts: two years had three each.
     assert!(found(&spider, "tie-cut").contains(&"spider_dev_0026"));
-    // Its statements are of another engine than the databases beside it, which is told of each question.
+    // Its statements are of another engine than the databases beside it, which is reported for each question.
     let (postgres, code) = lint("defog/questions_postgres.jsonl");
     assert_eq!((code, counts(&postgres)), (Some(5), BTreeMap::from([("other-engine", 142)])));
 }

@@ -337,7 +337,7 @@ fn a_batch_trusts_whom_the_user_trusts() {
     assert_eq!((&answered["outcome"], endpoint.count_of("LEAK CANARY")), (&json!("answered"), 1), "{answered:#}");
 }
 
-/// Two arms of a comparison, one of which a question ends for: the denial is an error of that arm, and the other goes on.
+/// Two arms of a comparison, one of which a question ends for: the denial is an error of that arm, and the other continues.
 #[test]
 fn a_suite_says_whose_calls_were_denied() {
     let folder = syrch_kit::scratch();

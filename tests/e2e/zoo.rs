@@ -1,4 +1,4 @@
-//! Hostile plugins through the binary: each must come to its end, with a typed error that names the limit, and without effect.
+//! Hostile plugins through the binary: each must end with a typed error that names the limit, and without effect.
 
 use std::path::Path;
 use std::process::Output;

@@ -9,9 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch::Host;
-use syrch::syrch_core::ports::{
-    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Shape, Usage,
-};
+use syrch::syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Reply, Shape, Usage};
 
 const MODEL: &str = "counter-1";
 
@@ -27,19 +25,10 @@ impl ModelProvider for Counter {
         vec![MODEL.to_owned()]
     }
 
-    /// `None` keeps the replies out of the cache; a model worth caching names itself and its version here.
-    fn identity(&self, _: &ModelCall) -> Option<String> {
-        None
-    }
-
     /// An upper estimate, which the budgets hold back until the usage is known. No tokens mean that calls are free, as here; a model that
     /// costs something is charged a token for every eight bytes at least.
     fn estimate(&self, _: &ModelCall) -> Estimate {
         Estimate::default()
-    }
-
-    fn preview(&self, _: &ModelCall) -> Option<Preview> {
-        None
     }
 
     /// `call.request` has the prompt and the shape that the reply must have; the question and the catalog are beside it.

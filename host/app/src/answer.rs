@@ -45,9 +45,9 @@ pub(crate) fn document(
     if spent.log_dropped > 0 {
         warnings.push(format!("{} bytes of plugins' remarks went over the quota and were dropped", spent.log_dropped));
     }
-    let untold = context.run.trace.untold();
-    if untold > 0 {
-        warnings.push(format!("{untold} more candidates were proposed than are told of"));
+    let unlisted = context.run.trace.unlisted();
+    if unlisted > 0 {
+        warnings.push(format!("{unlisted} more candidates were proposed than are listed"));
     }
     AnswerDocument {
         schema: ANSWER_SCHEMA.to_owned(),

@@ -33,7 +33,7 @@ const TERM: usize = 60;
 /// Bytes of a comment in a prompt.
 const COMMENT: usize = 300;
 
-/// What [`Host::build_index`] did.
+/// The content of a new index, and the calls that it took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexReport {
     /// Where the index is.
@@ -42,9 +42,9 @@ pub struct IndexReport {
     pub tables: usize,
     /// Tables and columns that have terms.
     pub named: usize,
-    /// Terms in all.
+    /// The number of terms of all tables and columns.
     pub terms: usize,
-    /// Vectors.
+    /// The number of vectors; 0 without a model for embeddings.
     pub vectors: usize,
     /// Model calls that were sent, and those that the cache answered.
     pub calls: (u32, u32),
@@ -100,7 +100,7 @@ impl Host {
         let path = built
             .completed(BuiltIndex::read(folder, &run.catalog).ok().flatten(), &missing)
             .write(folder, &run.catalog)
-            .map_err(|error| Error::Config(format!("the index cannot be kept in `{}`: {error}", folder.display())))?;
+            .map_err(|error| Error::Config(format!("the index cannot be stored in `{}`: {error}", folder.display())))?;
         let (_, vectors) = vectors?;
         let spent = run.ledger.spent();
         let calls = (spent.calls, spent.cached);

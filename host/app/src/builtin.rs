@@ -62,7 +62,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
     BUILTINS.iter()
 }
 
-/// The names, sorted.
+/// The names of the built-in plugins, sorted.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     all().map(|known| known.name)
 }

@@ -73,7 +73,7 @@ fn begin(size: u64, number: u64) -> u64 {
 /// Reads a block, or what is left of the file, and returns how many bytes that were.
 fn read(file: &File, block: &mut Vec<u8>) -> io::Result<usize> {
     block.clear();
-    // Unlike a plain read, it goes on after an interrupt.
+    // Unlike a plain read, it continues after an interrupt.
     file.take(BLOCK).read_to_end(block)
 }
 

@@ -32,9 +32,9 @@ pub enum Error {
     /// The model endpoint cannot be used.
     #[error("model `{model}`: {message}")]
     Model {
-        /// The model's name.
+        /// The name of the model at its endpoint.
         model: String,
-        /// The provider's message.
+        /// The message of the provider, without any key.
         message: String,
     },
     /// No built-in plugin has this name.
@@ -42,7 +42,7 @@ pub enum Error {
     UnknownPlugin {
         /// The name asked for.
         name: String,
-        /// The nearest names.
+        /// The names of built-in plugins that resemble it, best first.
         similar: Vec<String>,
     },
     /// A plugin was refused when it was loaded.
@@ -64,11 +64,11 @@ pub enum Error {
          may know something of the data (--trust allows it)"
     )]
     Untrusted {
-        /// Its role.
+        /// The role that the plugin implements in the strategy.
         role: Role,
         /// Where it came from.
         plugin: String,
-        /// The user's grant.
+        /// The setting of `--rows` under which it was denied.
         rows: RowsGrant,
     },
     /// A plugin returned a failure of its own.
@@ -76,7 +76,7 @@ pub enum Error {
     Strategy {
         /// The name of the plugin's role.
         role: String,
-        /// The plugin's message.
+        /// The message that the plugin returned.
         message: String,
     },
     /// The user's policy forbids it, or the database could not be read while the search ran and nothing acceptable was found.

@@ -46,7 +46,7 @@ impl EvaluateOfTask {
         let judged = self.judge(&prepared, task, candidates).await;
         let (reported, error) =
             (judged.as_ref().map(|(reported, _)| reported.clone()).unwrap_or_default(), judged.as_ref().err());
-        // In its turn, so that a replay knows them when the run did.
+        // At a sequence point, so that a replay knows them when the run did.
         let remember =
             || reported.iter().for_each(|(judged, verdict)| self.context.notes.note_verdict(&task.id, judged, verdict));
         prepared.end(error.cloned(), remember).await;

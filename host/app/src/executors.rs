@@ -1,37 +1,38 @@
 //! The table of database engines. Whatever configuration, help, `doctor`, suites, telemetry and errors need to know of one stands in its entry:
 //! another one is a crate in `host/executors/` and an entry here.
 
+mod open;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use futures::future::BoxFuture;
 use syrch_core::ports::{Database, DatabaseError};
 use syrch_core::{DatabaseUrl, Dialect, Limits};
 use syrch_grade::suite::{Engines, Suite};
-use syrch_postgres::{PostgresConfig, PostgresDatabase};
-use syrch_sqlite::{Journal, SqliteConfig, SqliteDatabase};
-use syrch_sqlite_copies::{VariantConfig, VariantError, literals, make_variant};
-use syrch_tabular::TabularConfig;
 
 use crate::Error;
 use crate::content_digest::content_digest;
-use crate::imports::{ImportProgress, ImportSettings};
+use crate::imports::ImportSettings;
 use crate::settings::ServerSettings;
 
 /// What is known of an engine.
 struct Entry {
     /// Its name in flags, files and journals.
     name: &'static str,
+    /// Further names that flags and files may use for it, such as those of the Python package `syrch` 0.1.2.
+    aliases: &'static [&'static str],
     /// What it is, for people.
     summary: &'static str,
     /// What `--db` takes for it, as the end of "--db takes …".
     takes: &'static str,
     /// The schemes of its URLs, in lower case, the one that names it first.
     schemes: &'static [&'static str],
+    /// What follows the scheme and its colon, for people.
+    form: &'static str,
     /// The SQL that its databases speak; `None` where that depends on the database.
     dialect: Option<Dialect>,
     /// Its name in OpenTelemetry's conventions (`db.system.name`).
@@ -46,15 +47,15 @@ struct Entry {
 /// What is known of an engine whose databases are at a server.
 pub struct ServerEntry {
     /// What the names of the environment's variables begin with that its clients read.
-    pub variables: &'static str,
+    pub variables: &'static [&'static str],
     /// What to check when a server refuses the user, as the end of "check …".
     pub login: &'static str,
     /// What to check when a connection cannot be encrypted.
     pub encryption: &'static str,
-    /// Asks a server what it is and what its user could do beyond reading.
-    inspect: Inspect,
-    /// The statements that make a role which only reads these schemas. Nothing is connected to.
-    role_sql: RoleSql,
+    /// Asks a server what it is and what its user could do beyond reading; `None` where there is no common way to ask.
+    inspect: Option<Inspect>,
+    /// The statements that make a role which only reads these schemas; `None` where a server has no roles. Nothing is connected to.
+    role_sql: Option<RoleSql>,
 }
 
 impl fmt::Debug for ServerEntry {
@@ -147,12 +148,14 @@ pub(crate) struct OpenDatabase {
 type Open = fn(OpenDatabase) -> BoxFuture<'static, Result<Arc<dyn Database>, DatabaseError>>;
 
 /// The engines. A path that ends like none of their files is the first one's.
-static TABLE: [Entry; 3] = [
+static TABLE: [Entry; 7] = [
     Entry {
         name: "sqlite",
+        aliases: &[],
         summary: "a SQLite file",
         takes: "the path of a SQLite file",
         schemes: &["sqlite"],
+        form: "PATH",
         dialect: Some(Dialect::Sqlite),
         telemetry: "sqlite",
         files: Some(FileEntry {
@@ -163,22 +166,19 @@ static TABLE: [Entry; 3] = [
             beside: &["-wal", "-shm", "-journal"],
             content: &["-wal"],
             rescue: Some("sqlite3 FILE .recover"),
-            condition: sqlite_condition,
-            copy: Some(sqlite_copy),
+            condition: open::sqlite_condition,
+            copy: Some(open::sqlite_copy),
         }),
         server: None,
-        open: |OpenDatabase { url, tables, limits, .. }| {
-            Box::pin(async move {
-                let config = SqliteConfig { tables, limits, ..SqliteConfig::new(url.path()) };
-                opened(&url, move || SqliteDatabase::open(config)).await
-            })
-        },
+        open: |database| Box::pin(open::open_sqlite(database)),
     },
     Entry {
         name: "files",
+        aliases: &[],
         summary: "files of rows (.csv, .tsv, .jsonl, .parquet), a folder or a pattern of them",
         takes: "a CSV, TSV, JSON Lines or Parquet file, a folder or a pattern of them",
         schemes: &["files"],
+        form: "PATH",
         dialect: Some(Dialect::Sqlite),
         telemetry: "sqlite",
         files: Some(FileEntry {
@@ -189,125 +189,112 @@ static TABLE: [Entry; 3] = [
             beside: &[],
             content: &[],
             rescue: None,
-            condition: tabular_condition,
+            condition: open::tabular_condition,
             copy: None,
         }),
         server: None,
-        open: |database| Box::pin(open_tabular(database)),
+        open: |database| Box::pin(open::open_tabular(database)),
     },
     Entry {
         name: "postgres",
+        aliases: &[],
         summary: "a PostgreSQL database",
         takes: "the URL of a PostgreSQL database",
         schemes: &["postgres", "postgresql"],
+        form: "//USER@HOST/DATABASE",
         dialect: Some(Dialect::Postgres),
         telemetry: "postgresql",
         files: None,
         server: Some(ServerEntry {
-            variables: "PG",
+            variables: &["PG"],
             login: "the user of the address, the password in ~/.pgpass or PGPASSWORD, and that the server's pg_hba.conf allows the connection",
             encryption: "`sslmode` and `sslrootcert` of the address: docs/databases.md says what each checks",
-            inspect: |database| Box::pin(postgres_report(database)),
-            role_sql: |database, schemas| syrch_postgres::role_sql_of(&postgres_config(database), schemas),
+            inspect: Some(|database| Box::pin(open::postgres_report(database))),
+            role_sql: Some(open::postgres_role),
         }),
-        open: |database| {
-            Box::pin(async move {
-                let opened = PostgresDatabase::open(postgres_config(database)).await?;
-                Ok(Arc::new(opened) as Arc<dyn Database>)
-            })
-        },
+        open: |database| Box::pin(open::open_postgres(database)),
+    },
+    Entry {
+        name: "duckdb",
+        aliases: &[],
+        summary: "a DuckDB file",
+        takes: "the path of a DuckDB file",
+        schemes: &["duckdb"],
+        form: "PATH",
+        dialect: Some(Dialect::Duckdb),
+        telemetry: "other_sql",
+        files: Some(FileEntry {
+            endings: &["duckdb", "ddb"],
+            claims: |_| false,
+            sources: |path| vec![path.to_owned()],
+            name: |path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            beside: &[".wal"],
+            content: &[".wal"],
+            rescue: None,
+            condition: open::size_condition,
+            copy: None,
+        }),
+        server: None,
+        open: |database| Box::pin(open::open_duckdb(database)),
+    },
+    Entry {
+        name: "adbc",
+        aliases: &["jdbc"],
+        summary: "a database of an ADBC driver",
+        takes: "a driver of your configuration with its options",
+        schemes: &["adbc"],
+        form: "DRIVER;NAME=VALUE;…",
+        dialect: None,
+        telemetry: "other_sql",
+        files: None,
+        server: Some(ServerEntry {
+            variables: &[],
+            login: "the options of the address: docs/databases.md says what drivers take",
+            encryption: "the driver's own options for TLS",
+            inspect: None,
+            role_sql: None,
+        }),
+        open: |database| Box::pin(open::open_adbc(database)),
+    },
+    Entry {
+        name: "databricks",
+        aliases: &["databricks-sql"],
+        summary: "a Databricks SQL warehouse",
+        takes: "the URL of a Databricks SQL warehouse",
+        schemes: &["databricks"],
+        form: "//HOST/sql/1.0/warehouses/ID",
+        dialect: Some(Dialect::Databricks),
+        telemetry: "other_sql",
+        files: None,
+        server: Some(ServerEntry {
+            variables: &["DATABRICKS_", "ARM_", "AZURE_"],
+            login: "DATABRICKS_TOKEN, or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET, and that the user may use the warehouse",
+            encryption: "that the host's certificate is signed by an authority that this machine trusts",
+            inspect: Some(|database| Box::pin(open::databricks_report(database))),
+            role_sql: Some(open::databricks_role),
+        }),
+        open: |database| Box::pin(open::open_databricks(database)),
+    },
+    Entry {
+        name: "spark",
+        aliases: &[],
+        summary: "a Spark Connect server",
+        takes: "the URL of a Spark Connect server",
+        schemes: &["sc"],
+        form: "//HOST:15002",
+        dialect: Some(Dialect::Spark),
+        telemetry: "other_sql",
+        files: None,
+        server: Some(ServerEntry {
+            variables: &["SPARK_"],
+            login: "the token of the address, or SPARK_CONNECT_AUTHENTICATE_TOKEN",
+            encryption: "`use_ssl` of the address, and that the server's certificate is signed by an authority that this machine trusts",
+            inspect: Some(|database| Box::pin(open::spark_report(database))),
+            role_sql: None,
+        }),
+        open: |database| Box::pin(open::open_spark(database)),
     },
 ];
-
-/// Opens a database by work that blocks.
-async fn opened(
-    url: &DatabaseUrl,
-    open: impl FnOnce() -> Result<SqliteDatabase, DatabaseError> + Send + 'static,
-) -> Result<Arc<dyn Database>, DatabaseError> {
-    let opened = tokio::task::spawn_blocking(open).await;
-    let failed = |_| {
-        let reason = "the thread that opens it failed".to_owned();
-        Err(DatabaseError::Unavailable { path: url.to_string(), reason })
-    };
-    Ok(Arc::new(opened.unwrap_or_else(failed)?))
-}
-
-/// Ends the reading of files when whoever waits for the database has left.
-struct CancelOnDrop(Arc<AtomicBool>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-async fn open_tabular(database: OpenDatabase) -> Result<Arc<dyn Database>, DatabaseError> {
-    let OpenDatabase { url, tables, limits, imports, .. } = database;
-    let ImportSettings { folder, retained, retained_bytes, caps, progress } = imports;
-    let progress = progress.map(|ImportProgress(progress)| progress);
-    let (path, name) = (url.path(), database_name(&url));
-    let config = TabularConfig { path, name, tables, limits, caps, folder, retained_bytes, retained, progress };
-    let cancelled = CancelOnDrop(Arc::default());
-    let seen = Arc::clone(&cancelled.0);
-    opened(&url, move || syrch_tabular::open(&config, &seen)).await
-}
-
-fn tabular_condition(path: &Path) -> Condition {
-    let sizes = syrch_tabular::sources(path).into_iter().filter_map(|file| Some(std::fs::metadata(file).ok()?.len()));
-    let (count, bytes) = sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));
-    let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-    Condition { detail: format!("{files} of {} KiB", u64::div_ceil(bytes, 1024)), fix: None }
-}
-
-/// How `psql` would connect to an address. What follows the scheme is that of a URL, pairs such as `host=localhost dbname=shop`, or the name of a
-/// database.
-fn postgres_config(OpenDatabase { url, tables, limits, servers, .. }: OpenDatabase) -> PostgresConfig {
-    let rest = url.rest();
-    let given = if rest.starts_with("//") { format!("postgres:{rest}") } else { rest.to_owned() };
-    let is_named = servers.named.as_deref().map(DatabaseUrl::parse).as_ref() == Some(&url);
-    PostgresConfig {
-        is_on_command_line: is_named && servers.is_on_command_line,
-        is_untrusted: !is_named,
-        variables: servers.variables,
-        os_user: servers.os_user,
-        home: servers.home,
-        tables,
-        limits,
-        ..PostgresConfig::new(given)
-    }
-}
-
-async fn postgres_report(database: OpenDatabase) -> Result<ServerReport, DatabaseError> {
-    let database = PostgresDatabase::open(postgres_config(database)).await?;
-    let (version, how) = database.server().await?;
-    let beyond_reading = database.role_findings().await?;
-    Ok(ServerReport { detail: format!("PostgreSQL {version}, {how}"), beyond_reading })
-}
-
-fn sqlite_copy(request: &CopyRequest) -> Result<Copied, Error> {
-    let CopyRequest { source, target, seed, statements } = request;
-    let config = VariantConfig { keep: literals(statements.iter().map(String::as_str)), ..VariantConfig::default() };
-    let made = make_variant(source, target, *seed, &config).map_err(|error| match error {
-        VariantError::Source(error) => Error::Database(error),
-        error => {
-            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-            Error::Config(format!("{error}{cause}"))
-        }
-    })?;
-    Ok(Copied { rows: made.tables.values().sum(), skipped: made.skipped })
-}
-
-fn sqlite_condition(path: &Path) -> Condition {
-    /// A write-ahead log of more bytes than this slows every reader down.
-    const LARGE_LOG: u64 = 64 << 20;
-    match Journal::of(path) {
-        Journal::Rollback => Condition { detail: "rollback journal".to_owned(), fix: None },
-        Journal::WriteAhead { bytes } => Condition {
-            detail: format!("write-ahead log of {} KiB", bytes.div_ceil(1024)),
-            fix: (bytes > LARGE_LOG).then(|| format!("sqlite3 '{}' 'PRAGMA wal_checkpoint(TRUNCATE)'", path.display())),
-        },
-    }
-}
 
 /// A database engine of the table.
 #[derive(Clone, Copy)]
@@ -319,10 +306,10 @@ impl Executor {
         TABLE.iter().map(Self)
     }
 
-    /// The engine of that name.
+    /// The engine of that name, or of a further name for it.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
-        Self::all().find(|executor| executor.name() == name)
+        Self::all().find(|executor| executor.name() == name || executor.0.aliases.contains(&name))
     }
 
     /// The engine of an address: that of its scheme, or for a path that of the file's ending.
@@ -349,14 +336,9 @@ impl Executor {
     /// How its databases are named: `PATH or sqlite:PATH`.
     #[must_use]
     pub fn forms(self) -> String {
-        let named = |what: &str| {
-            let each = self.0.schemes.iter().map(|scheme| format!("{scheme}:{what}"));
-            each.collect::<Vec<_>>().join(" or ")
-        };
-        match self.files() {
-            Some(_) => format!("PATH or {}", named("PATH")),
-            None => named("//USER@HOST/DATABASE"),
-        }
+        let named = self.0.schemes.iter().map(|scheme| format!("{scheme}:{}", self.0.form));
+        let path = self.files().map(|_| self.0.form.to_owned());
+        path.into_iter().chain(named).collect::<Vec<_>>().join(" or ")
     }
 
     /// Its name in flags, files and journals.
@@ -389,15 +371,20 @@ impl Executor {
         self.0.server.as_ref()
     }
 
-    /// What a server is; `None` for an engine of files.
+    /// What a server is; `None` for an engine of files, and for one that cannot be asked.
     pub(crate) async fn inspect(self, database: OpenDatabase) -> Option<Result<ServerReport, DatabaseError>> {
-        let server = self.0.server.as_ref()?;
-        Some((server.inspect)(database).await)
+        let inspect = self.0.server.as_ref()?.inspect?;
+        Some(inspect(database).await)
     }
 
-    /// The statements that make a role which only reads; `None` for an engine of files.
+    /// Whether its servers have roles.
+    pub(crate) fn has_roles(self) -> bool {
+        self.0.server.as_ref().is_some_and(|server| server.role_sql.is_some())
+    }
+
+    /// The statements that make a role which only reads; `None` for an engine without roles.
     pub(crate) fn role_sql(self, database: OpenDatabase, schemas: &[String]) -> Option<Result<String, DatabaseError>> {
-        Some((self.0.server.as_ref()?.role_sql)(database, schemas))
+        Some(self.0.server.as_ref()?.role_sql?(database, schemas))
     }
 
     pub(crate) async fn open(self, database: OpenDatabase) -> Result<Arc<dyn Database>, DatabaseError> {
@@ -530,7 +517,7 @@ mod tests {
     fn names_schemes_and_endings_are_unique() {
         let all = |of: fn(&Entry) -> Vec<&'static str>| TABLE.iter().flat_map(of).collect::<Vec<_>>();
         let lists = [
-            all(|entry| vec![entry.name]),
+            all(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()).collect()),
             all(|entry| entry.schemes.to_vec()),
             all(|entry| entry.files.iter().flat_map(|files| files.endings).copied().collect()),
         ];

@@ -1,4 +1,4 @@
-//! Retrievers that answer too late: a search goes on without them, with a warning in its report.
+//! Retrievers that answer too late: a search continues without them, with a warning in its report.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -197,7 +197,7 @@ impl Host {
     }
 
     /// A host that has nothing but a journal: no database, no model. It needs the run's plugins, byte for byte. From `today` it has what a
-    /// journal, which may be untrusted, does not decide: the limits, and where compiled plugins are kept.
+    /// journal, which may be untrusted, does not decide: the limits, and where compiled plugins are cached.
     ///
     /// # Errors
     /// When the journal was written by a run that cannot be repeated from it, or a plugin is missing, refused or another one.

@@ -17,7 +17,7 @@ pub struct ImportSettings {
     pub retained_bytes: u64,
     /// How much is read at most.
     pub caps: ImportCaps,
-    /// Is told what is read.
+    /// Receives the progress of reading files.
     pub progress: Option<ImportProgress>,
 }
 
@@ -29,7 +29,7 @@ impl Default for ImportSettings {
     }
 }
 
-/// What is told of reading.
+/// A receiver of the progress of reading files.
 #[derive(Clone)]
 pub struct ImportProgress(pub Report);
 

@@ -19,7 +19,7 @@ const LARGEST: u64 = 4 << 20;
 const LINE: usize = 8 << 10;
 /// Bytes of an index on disk.
 const INDEX: u64 = 256 << 20;
-/// What [`BuiltIndex::format`] says.
+/// The name of the file format, which a file of another kind does not have.
 const FORMAT: &str = "syrch.index";
 const VERSION: u32 = 1;
 
@@ -122,7 +122,7 @@ pub fn left_out(settings: &RetrievalSettings) -> Result<Option<String>, Error> {
     Ok((!counted.is_empty()).then(reported))
 }
 
-/// What `build-index` writes.
+/// The file that `build-index` writes: the business terms of a catalog, and their vectors.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BuiltIndex {
     format: String,
@@ -139,11 +139,11 @@ pub struct BuiltIndex {
 /// What people call a column, or with an empty column, a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermsOf {
-    /// The table's name.
+    /// The table's name as the catalog spells it.
     pub table: String,
     /// The column's name; empty for the table itself.
     pub column: String,
-    /// The business terms.
+    /// The business terms, most usual first.
     pub terms: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ type Cell<V> = Arc<OnceCell<Arc<V>>>;
 /// The approximate size of a value in bytes.
 type Weigh<V> = fn(&V) -> usize;
 
-/// The most recently used values by key. A value that was evicted lives on while anything uses it.
+/// The most recently used values by key. An evicted value is dropped by its last user.
 pub struct MemoryCache<K, V> {
     most: usize,
     /// Bytes of all values together at most, and how they are counted.
@@ -43,6 +43,18 @@ impl<K: PartialEq + Clone, V> MemoryCache<K, V> {
             self.lighten();
         }
         Ok(Arc::clone(made))
+    }
+
+    /// [`MemoryCache::get`] for a value that is made without waiting. Of two callers that make it at once, both get the one that is cached.
+    pub fn get_or_make<E>(&self, key: &K, make: impl FnOnce() -> Result<V, E>) -> Result<Arc<V>, E> {
+        let cell = self.cell(key);
+        if let Some(cached) = cell.get() {
+            return Ok(Arc::clone(cached));
+        }
+        let made = Arc::new(make()?);
+        drop(cell.set(Arc::clone(&made)));
+        self.lighten();
+        Ok(cell.get().map_or(made, Arc::clone))
     }
 
     /// Evicts the least recently used values until the others fit into the bytes.
@@ -84,13 +96,13 @@ mod tests {
 
     #[tokio::test]
     async fn the_latest_used_are_kept_and_made_once() {
-        let (kept, made) = (MemoryCache::new(2), AtomicU32::new(0));
+        let (cache, made) = (MemoryCache::new(2), AtomicU32::new(0));
         let get = async |key: &str| {
             let make = || async {
                 made.fetch_add(1, Ordering::Relaxed);
                 Ok::<_, ()>(key.to_owned())
             };
-            kept.get(&key.to_owned(), make).await.unwrap()
+            cache.get(&key.to_owned(), make).await.unwrap()
         };
         for key in ["a", "b", "a", "c", "a"] {
             assert_eq!(*get(key).await, key);
@@ -102,13 +114,13 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_is_kept_than_there_are_bytes_for() {
-        let (kept, made) = (MemoryCache::within(100, 10, Vec::len), AtomicU32::new(0));
+        let (cache, made) = (MemoryCache::within(100, 10, Vec::len), AtomicU32::new(0));
         let get = async |bytes: usize| {
             let make = || async {
                 made.fetch_add(1, Ordering::Relaxed);
                 Ok::<_, ()>(vec![0_u8; bytes])
             };
-            assert_eq!(kept.get(&bytes, make).await.unwrap().len(), bytes);
+            assert_eq!(cache.get(&bytes, make).await.unwrap().len(), bytes);
             made.load(Ordering::Relaxed)
         };
         for (bytes, expected) in [(4, 1), (6, 2), (4, 2), (6, 2)] {
@@ -123,8 +135,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_failed_is_tried_again() {
-        let kept = MemoryCache::<u8, u8>::new(1);
-        assert_eq!(kept.get(&1, || async { Err("no") }).await, Err("no"));
-        assert_eq!(kept.get(&1, || async { Ok::<_, &str>(7) }).await, Ok(Arc::new(7)));
+        let cache = MemoryCache::<u8, u8>::new(1);
+        assert_eq!(cache.get(&1, || async { Err("no") }).await, Err("no"));
+        assert_eq!(cache.get(&1, || async { Ok::<_, &str>(7) }).await, Ok(Arc::new(7)));
     }
 }

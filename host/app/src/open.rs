@@ -45,15 +45,15 @@ pub async fn inspect_server(settings: &Settings) -> Result<Option<ServerReport>,
 /// When the address is wrong, or the engine has no roles.
 pub fn role_sql(settings: &Settings, schemas: &[String]) -> Result<String, Error> {
     let url = DatabaseUrl::parse(&settings.database);
-    let able: Vec<Executor> = Executor::all().filter(|executor| executor.server().is_some()).collect();
+    let able: Vec<Executor> = Executor::all().filter(|executor| executor.has_roles()).collect();
     let executor = if url.is_empty() { able.first().copied().ok_or_else(no_roles)? } else { Executor::of(&url)? };
     let written = executor.role_sql(of_settings(url, settings), schemas);
     Ok(written.ok_or_else(no_roles)??)
 }
 
 fn no_roles() -> Error {
-    let able: Vec<&str> = Executor::all().filter(|executor| executor.server().is_some()).map(Executor::name).collect();
-    Error::Config(format!("a database that is a file has no roles; these engines have: {}", able.join(", ")))
+    let able: Vec<&str> = Executor::all().filter(|executor| executor.has_roles()).map(Executor::name).collect();
+    Error::Config(format!("this database has no roles; those of these engines have: {}", able.join(", ")))
 }
 
 fn of_settings(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {
@@ -67,7 +67,7 @@ fn of_settings(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {
     }
 }
 
-/// The cache of the settings; none when nothing is to be kept. Nothing is opened before it is asked.
+/// The cache of the settings; `None` if nothing is cached. Its file is opened by the first request.
 #[must_use]
 pub fn open_cache(settings: &Settings) -> Option<Arc<Cache>> {
     let CacheSettings { folder, ttl, bytes } = &settings.cache;
@@ -174,7 +174,7 @@ pub fn asks_endpoint(model: &ModelSettings) -> bool {
     model.replay.is_none() && model.simulated.is_none() && is_other
 }
 
-/// What tells an endpoint from others, by its name and where it is.
+/// What distinguishes an endpoint from others: its name and its address.
 fn place(name: Option<&str>, endpoint: &EndpointSettings) -> String {
     format!("{name:?} {:?} {}", endpoint.provider, endpoint.base_url)
 }
@@ -222,8 +222,10 @@ fn open_endpoint(
     let known = endpoint.provider.endpoint();
     if embeds {
         let open = known.and_then(|known| known.open_embeddings).ok_or_else(|| {
+            let able: Vec<&str> = Provider::all().filter(|known| known.makes_embeddings()).map(Provider::name).collect();
             Error::Config(format!(
-                "the model `{name}` cannot make embeddings: its endpoint must speak OpenAI's protocol; name one in llm.endpoints"
+                "the model `{name}` cannot make embeddings: the provider of its endpoint must be {}; name one in llm.endpoints",
+                able.join(" or ")
             ))
         })?;
         return open(config()).map_err(wrong);

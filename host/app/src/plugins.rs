@@ -14,7 +14,7 @@ use crate::{Error, Observer, SearchEvent, Settings, builtin};
 /// A plugin that travels inside the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its name.
+    /// The name by which flags and strategy files refer to it.
     pub name: &'static str,
     /// The size of its component, in bytes.
     pub bytes: usize,
@@ -38,11 +38,11 @@ pub struct Inspection {
     pub roles: Vec<Role>,
     /// The ports that it wants.
     pub imports: Vec<String>,
-    /// Its own name.
+    /// The name that the plugin gives itself.
     pub name: String,
-    /// Its own version.
+    /// The version that the plugin gives itself.
     pub version: String,
-    /// Its own description.
+    /// The description that the plugin gives of itself.
     pub summary: String,
     /// A JSON Schema of its settings.
     pub config_schema: serde_json::Value,

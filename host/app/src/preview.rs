@@ -37,18 +37,18 @@ impl Host {
     fn preview_here(&self, problem: Problem) -> Result<Vec<Preview>, Error> {
         let (previews, over) = (Previews::default(), Arc::<Notify>::default());
         let (noted, end) = (previews.clone(), Arc::clone(&over));
-        let look = move || {
+        let is_parked = move || {
             if !blocking::is_awaiting() && !noted.is_empty() {
                 end.notify_one();
             }
         };
-        let runtime = Builder::new_current_thread().enable_all().on_thread_park(look).build();
+        let runtime = Builder::new_current_thread().enable_all().on_thread_park(is_parked).build();
         let runtime = runtime.map_err(|error| Error::Internal(format!("no runtime for a dry run: {error}")))?;
         let report = runtime.block_on(async {
             let catalog = self.database.catalog().await?;
             let (id, stop) = (run_id(&problem.question), Stop::new());
-            let live = Mode::Record(None, RowRetention::None);
-            let run = self.run_state(&id, live, catalog, &(Arc::new(Silent) as _), &stop, None);
+            let mode = Mode::Record(None, RowRetention::None);
+            let run = self.run_state(&id, mode, catalog, &(Arc::new(Silent) as _), &stop, None);
             let run = Arc::new(RunState { previews: Some(previews.clone()), ..run });
             tokio::select! {
                 report = run.unless_departed(search::search(self, problem, &run, None)) => report.map(drop),

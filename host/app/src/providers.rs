@@ -12,7 +12,7 @@ use syrch_llm::{
     OpenAiProvider, list_of_models,
 };
 
-/// One provider.
+/// What the host knows of a provider.
 struct Entry {
     /// Its name in flags, files and journals.
     name: &'static str,
@@ -116,6 +116,12 @@ impl Provider {
     #[must_use]
     pub fn endpoint(self) -> Option<&'static EndpointEntry> {
         self.0.endpoint.as_ref()
+    }
+
+    /// Whether its endpoints make embeddings.
+    #[must_use]
+    pub fn makes_embeddings(self) -> bool {
+        self.endpoint().is_some_and(|endpoint| endpoint.open_embeddings.is_some())
     }
 
     /// Its name by OpenTelemetry's conventions.

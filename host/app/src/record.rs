@@ -9,7 +9,7 @@ use serde_json::Value;
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
-    ModelProvider, Plan, PortError, Preview, Sample, SqlQuery,
+    ModelProvider, Plan, PortError, Sample, SqlQuery,
 };
 use syrch_core::roles::Role;
 use syrch_core::{Catalog, DatabaseUrl, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, text};
@@ -194,7 +194,7 @@ pub(crate) fn end(report: &Result<SearchReport, Error>, rows: RowRetention, besi
     Fact::Answer { document, outcome: outcome.to_owned(), interrupted: report.interrupted, beside }
 }
 
-/// How the run of a journal ended; only one that has ended and kept its rows can be repeated.
+/// How the run of a journal ended; only one that is finished and whose rows were recorded can be repeated.
 pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
     let run = &journal.header.run;
     if journal.header.rows == RowRetention::None {
@@ -207,9 +207,7 @@ pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
         Record::Fact { fact: fact @ (Fact::Answer { .. } | Fact::Failed { .. }), .. } => Some(fact.clone()),
         _ => None,
     });
-    ends.ok_or_else(|| {
-        Error::Unfit(format!("the run `{run}` has not come to its end; `search --resume {run}` goes on"))
-    })
+    ends.ok_or_else(|| Error::Unfit(format!("the run `{run}` is not finished; `search --resume {run}` resumes it")))
 }
 
 /// The replayed report with what no replay can measure again taken from the recorded one: then they must be equal.
@@ -345,16 +343,8 @@ impl ModelProvider for Nothing {
         self.models.clone()
     }
 
-    fn identity(&self, _: &ModelCall) -> Option<String> {
-        None
-    }
-
     fn estimate(&self, _: &ModelCall) -> Estimate {
         Estimate::default()
-    }
-
-    fn preview(&self, _: &ModelCall) -> Option<Preview> {
-        None
     }
 
     async fn complete(&self, _: &ModelCall) -> ModelOutcome {

@@ -1,4 +1,4 @@
-//! Recordings of models: one that answers in a model's place, and the one that a live model's calls go to.
+//! Recordings of models: one that answers in a model's place, and the one that the calls of a real model are added to.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Missed {
         self.0.send_if_modified(|known| known.is_none() && known.replace(message.to_owned()).is_none());
     }
 
-    /// What is missing.
+    /// The message about the first request that the recording lacks; `None` if it lacks none.
     pub(crate) fn get(&self) -> Option<String> {
         self.0.borrow().clone()
     }
@@ -152,7 +152,7 @@ fn of_journal(request: Request, result: Result<Reply, LlmError>) -> Exchange {
     Exchange { request, outcome }
 }
 
-/// One try of a call. Where the live run waited and tried again, a replay does so without the wait.
+/// One try of a call. Where the recorded run waited and tried again, a replay does so without the wait.
 fn of_recording(settings: &Settings, recorded: Recorded) -> Exchange {
     let request = recorded.request.clone();
     let mut outcome = recorded.outcome();

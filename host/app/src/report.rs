@@ -30,16 +30,16 @@ pub enum Outcome {
     ClarificationNeeded,
 }
 
-/// A finished search.
+/// The outcome of a finished search, with its document and its rows.
 #[derive(Debug, Clone)]
 pub struct SearchReport {
-    /// How it ended.
+    /// Whether there is an answer, a question to the user, or neither.
     pub outcome: Outcome,
     /// Whether the user stopped it early; the answer is then the best so far.
     pub interrupted: bool,
-    /// The document.
+    /// The document that `--format json` prints.
     pub document: AnswerDocument,
-    /// The answer's rows.
+    /// The rows of the answer; `None` without an answer.
     pub data: Option<Arc<ResultSet>>,
     /// The search graph as it stood at the end.
     pub graph: Graph,
@@ -48,44 +48,44 @@ pub struct SearchReport {
 /// `syrch.answer/1`: what `--format json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerDocument {
-    /// Always [`ANSWER_SCHEMA`].
+    /// The name of the document's format, always [`ANSWER_SCHEMA`].
     pub schema: String,
-    /// The run's id.
+    /// The id of the run, which also names its journal.
     pub run: String,
     /// The question as asked.
     pub question: String,
-    /// The answer; none when nothing was acceptable.
+    /// The answer; `None` if no candidate was acceptable.
     pub answer: Option<AnswerBody>,
     /// The one self-contained statement whose rows are the answer.
     pub sql: Option<String>,
     /// What the statement is written in.
     pub dialect: String,
-    /// How sure.
+    /// How sure the answer is; `None` without an answer.
     pub confidence: Option<Confidence>,
     /// Every candidate of every task, in the order in which they were proposed.
     pub candidates: Vec<CandidateReport>,
     /// What the user should be asked.
     pub clarify: Option<ClarifyReport>,
-    /// What it cost.
+    /// What the search cost, by the purposes of its model calls.
     pub cost: CostReport,
     /// How long it took, in milliseconds.
     pub time_ms: TimeReport,
-    /// Which plugins played.
+    /// The plugins of the strategy, one for each role that it fills.
     pub plugins: Vec<PluginReport>,
     /// What the reader should know.
     pub warnings: Vec<String>,
 }
 
-/// The answer itself.
+/// The part of the document that holds the answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerBody {
-    /// In words.
+    /// The answer in a sentence.
     pub text: String,
     /// Column names, by position.
     pub columns: Vec<String>,
     /// The rows; bytes as `{"bytes": "<hex>"}`, numbers that JSON lacks as text.
     pub rows: Vec<Vec<serde_json::Value>>,
-    /// How many rows were kept.
+    /// The number of rows in the result.
     pub row_count: u64,
     /// Whether a cap cut them.
     pub truncated: bool,
@@ -110,24 +110,24 @@ pub struct Confidence {
 pub struct RestsOn {
     /// The least confidence of these answers.
     pub low: f64,
-    /// Up to which it was; 1 is among them when this is 1.
+    /// The confidence that they are below; those of 1 are among them if this is 1.
     pub high: f64,
-    /// How many they were.
+    /// The number of these answers.
     pub answers: u64,
     /// How many of them were right.
     pub right: u64,
-    /// The database that they were over, this one; none: all databases of the run.
+    /// The name of this database if they were over it alone; `None` if they were over all databases of the run.
     pub database: Option<String>,
-    /// How many databases the run was over.
+    /// The number of databases of the run.
     pub databases: u64,
-    /// Whether this database is none of them.
+    /// Whether this database was not among them.
     #[serde(default)]
     pub elsewhere: bool,
-    /// The run's id.
+    /// The id of the graded run.
     pub run: String,
     /// The comparison rule by which they were right.
     pub rule: String,
-    /// Who answered in that run: a model's name, or what stood in its place.
+    /// The model source of that run: the name of a model, or what stood in its place.
     pub model: String,
 }
 
@@ -139,16 +139,16 @@ pub enum CandidateStatus {
     Answer,
     /// It solved its task.
     Kept,
-    /// It was not used.
+    /// Its task does not use it.
     Dropped,
     /// It would be the answer, but its confidence is below [`Settings::min_confidence`](crate::Settings::min_confidence).
     NotAccepted,
 }
 
-/// One candidate.
+/// A statement that a strategy proposed, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CandidateReport {
-    /// Its id.
+    /// The id of the candidate, unique in its search.
     pub id: String,
     /// The task that it was made for.
     pub task: String,
@@ -156,11 +156,11 @@ pub struct CandidateReport {
     pub sql: String,
     /// What became of it.
     pub status: CandidateStatus,
-    /// Candidates of one task with equal results share a number; none: it has no result.
+    /// The number of its group of equal results within the task; `None` if it has no result.
     pub cluster: Option<u32>,
-    /// 0 to 1.
+    /// The calibrated confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Why it was kept or dropped.
+    /// Why its task uses it, or does not.
     pub reason: String,
     /// The strategy's remark; empty if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,7 +170,7 @@ pub struct CandidateReport {
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClarifyReport {
-    /// The question.
+    /// The text of the question, for people.
     pub question: String,
     /// Answers to choose from; empty: any text.
     pub choices: Vec<String>,
@@ -181,15 +181,15 @@ pub struct ClarifyReport {
 /// What a search cost.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CostReport {
-    /// Model calls.
+    /// The number of model calls that were sent.
     pub calls: u32,
-    /// Tokens of prompts.
+    /// The number of tokens in the prompts that were sent.
     pub input_tokens: u64,
-    /// Tokens of replies.
+    /// The number of tokens in the replies.
     pub output_tokens: u64,
-    /// Money; none: unknown.
+    /// The price in dollars; `None` if a model has no price.
     pub usd: Option<f64>,
-    /// Statements run.
+    /// The number of statements that the database ran.
     pub sql_runs: u32,
     /// Model calls by purpose.
     pub by_purpose: BTreeMap<String, PurposeCost>,
@@ -201,11 +201,11 @@ pub struct CostReport {
 /// What calls that a cache answered would have cost, had they been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct SavedReport {
-    /// Tokens of prompts.
+    /// The number of tokens in the prompts that were not sent.
     pub input_tokens: u64,
-    /// Tokens of replies.
+    /// The number of tokens in the replies that a cache had.
     pub output_tokens: u64,
-    /// Money; none: unknown.
+    /// The price in dollars that was saved; `None` if a model has no price.
     pub usd: Option<f64>,
 }
 
@@ -222,7 +222,7 @@ impl CostReport {
         self.by_purpose.values().map(|purpose| purpose.cached).sum()
     }
 
-    /// The money of all calls, sent or from a cache, as if each had been sent; none: unknown.
+    /// The price of all calls, sent or from a cache, as if each had been sent; `None` if a model has no price.
     #[must_use]
     pub fn usd_of_all(&self) -> Option<f64> {
         let part = |calls: u32, usd: Option<f64>| if calls == 0 { Some(0.0) } else { usd };
@@ -235,22 +235,22 @@ impl CostReport {
 pub struct TimeReport {
     /// From the question to the answer.
     pub total: f64,
-    /// Planning.
+    /// Until the planner has made a search graph.
     pub plan: f64,
-    /// Solving tasks.
+    /// While the tasks of the graph were solved.
     pub solve: f64,
-    /// Making the answer.
+    /// From the end of the last task to the answer.
     pub aggregate: f64,
 }
 
 /// One plugin of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PluginReport {
-    /// The role it played.
+    /// The role in which it was called.
     pub role: Role,
-    /// Its own name.
+    /// The name that the plugin gives itself.
     pub name: String,
-    /// Its own version.
+    /// The version that the plugin gives itself.
     pub version: String,
     /// The sha256 of its bytes, in hex: its identity.
     pub digest: String,
@@ -268,64 +268,64 @@ pub enum SearchEvent {
         /// Its name or path.
         plugin: String,
     },
-    /// The linker has looked at the catalog.
+    /// The linker has selected tables.
     Linked {
-        /// Tables that are shown from now on.
-        kept: usize,
-        /// Of how many.
+        /// The number of tables that other roles see from now on.
+        selected: usize,
+        /// The number of tables in the whole catalog.
         of: usize,
     },
     /// The question became that many tasks.
     Planned {
-        /// How many.
+        /// The number of tasks in the planner's first graph.
         tasks: usize,
     },
-    /// A task started.
+    /// The solver of a task was called.
     TaskStarted {
-        /// Its id.
+        /// The id of the task.
         id: String,
         /// What it is to find out.
         text: String,
     },
-    /// A task ended.
+    /// A task has a result, or failed.
     TaskEnded {
-        /// Its id.
+        /// The id of the task.
         id: String,
-        /// How, in a word or a sentence.
+        /// How it ended, in a word or a sentence.
         ending: String,
-        /// Of its best candidate.
+        /// The confidence of its best candidate.
         confidence: Option<f64>,
     },
     /// A plugin remarked something.
     Note {
-        /// Whose call.
+        /// The label of the role call, such as `solver(A)`.
         call: String,
-        /// How loud.
+        /// How important the remark is.
         level: Level,
-        /// What.
+        /// The remark, within the limit of a log line.
         message: String,
     },
     /// A clarification starts the search over.
     Refined {
-        /// Which time.
+        /// The number of clarifications so far.
         round: u32,
     },
 }
 
-/// Who watches a search. Called from the search's own tasks: be quick.
+/// Receives the events of a search. It is called from the search's own tasks, which wait for it.
 pub trait Observer: Send + Sync {
-    /// Something happened.
+    /// Is called with each event, in the order in which they happen.
     fn event(&self, event: &SearchEvent);
 }
 
-/// Watches nothing.
+/// The observer of a search that nobody watches.
 pub struct Silent;
 
 impl Observer for Silent {
     fn event(&self, _: &SearchEvent) {}
 }
 
-/// Who answers the search's questions.
+/// Answers the questions of a search to its user.
 #[async_trait]
 pub trait Ask: Send + Sync {
     /// The user's answer; none: the user would not say.

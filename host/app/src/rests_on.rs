@@ -21,11 +21,11 @@ type Row = (f64, f64, u64, u64);
 /// What a fitted calibrator rests on, as its settings in a strategy file hold it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Basis {
-    /// The run's id.
+    /// The id of the graded run.
     pub run: String,
     /// The rule by which its answers were right.
     pub rule: String,
-    /// Who answered: a model's name, or what stood in its place.
+    /// The model source: a model's name, or what stood in its place.
     pub model: String,
     /// How many databases the answers were over.
     pub databases: u64,
@@ -41,7 +41,7 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// With these bands.
+    /// A basis with these bands, whose suite and databases are named later.
     #[must_use]
     pub fn new(run: &str, rule: &str, model: &str, bands: &Bands) -> Self {
         let rows =
@@ -110,7 +110,7 @@ fn basis(settings: &Settings) -> Option<Basis> {
     serde_json::from_value(basis.clone()).ok()
 }
 
-/// Who answers: a model's name, or what stands in its place.
+/// The model source: a model's name, or what stands in its place.
 #[must_use]
 pub fn model_name(settings: &ModelSettings) -> String {
     match (&settings.replay, settings.provider.endpoint()) {

@@ -59,7 +59,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
     done.map_err(|_| PortError::Unavailable("the index could not be searched".to_owned()))
 }
 
-/// Retrieval for one search. Each way of looking has a time of its own, after which the search goes on without it.
+/// Retrieval for one search. Each retriever has a time limit of its own, after which the search continues without it.
 pub(crate) struct Retrieval {
     catalog: Arc<Catalog>,
     shared: Arc<SharedIndex>,

@@ -29,7 +29,7 @@ use crate::{Ask, Error, Observer, SearchReport, record, search};
 pub struct Searched {
     /// The report, or the error that ended the search.
     pub report: Result<SearchReport, Error>,
-    /// What was spent.
+    /// What the search spent, also when it ended with an error.
     pub cost: CostReport,
 }
 
@@ -110,7 +110,7 @@ impl Host {
         record::check_unchanged(self, &journal.header, identity)?;
         if journal.is_finished() {
             let run = &journal.header.run;
-            return Err(Error::Unfit(format!("the run `{run}` has come to its end: there is nothing to resume")));
+            return Err(Error::Unfit(format!("the run `{run}` is finished: there is nothing to resume")));
         }
         let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
         let mode = Mode::Resume(writer, journal);

@@ -178,7 +178,7 @@ impl Runner {
                 }
             }
         }
-        let mut kept: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
+        let mut accepted: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
         for (mut candidate, results) in usable {
             candidate.signals.reward = match self.verdict(task, prepared, &candidate).await? {
                 Verdict::Rejected(opinion) => {
@@ -190,13 +190,13 @@ impl Runner {
                 Verdict::Accepted(opinion) => Some(opinion.score),
                 Verdict::Unavailable(_) => None,
             };
-            kept.push((candidate, results));
+            accepted.push((candidate, results));
         }
-        self.calibrate(prepared, &mut kept).await?;
-        kept.iter().for_each(|(candidate, _)| self.context.run.trace.propose(&task.id, candidate));
-        observation.candidates = kept.iter().map(|(candidate, _)| candidate.clone()).collect();
-        let mut kept = kept.into_iter();
-        let Some((candidate, results)) = kept.next() else {
+        self.calibrate(prepared, &mut accepted).await?;
+        accepted.iter().for_each(|(candidate, _)| self.context.run.trace.propose(&task.id, candidate));
+        observation.candidates = accepted.iter().map(|(candidate, _)| candidate.clone()).collect();
+        let mut accepted = accepted.into_iter();
+        let Some((candidate, results)) = accepted.next() else {
             let reason = why.unwrap_or_else(|| "the solver found no candidate".to_owned());
             observation.ending = Ending::Failed(Failure::new(FailureKind::Other("no-candidate".to_owned()), reason));
             return Ok(None);
@@ -206,7 +206,7 @@ impl Runner {
         observation.fingerprint = results.fingerprint(&Equality::Bag, self.context.run.salt);
         observation.profile = Some(profile);
         self.context.run.trace.settle(&task.id, &candidate.id, |known| known.status = CandidateStatus::Kept);
-        let others = kept.map(|(candidate, _)| candidate).collect();
+        let others = accepted.map(|(candidate, _)| candidate).collect();
         Ok(Some(Solved { task: task.id.clone(), name: String::new(), candidate, others, results, relations }))
     }
 

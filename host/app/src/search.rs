@@ -265,13 +265,13 @@ async fn linked(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     match linked {
         Ok(linked) => {
             let (mut tables, of) = (linked.tables.clone(), context.catalog.tables.len());
-            let kept = if tables.is_empty() { of } else { tables.len() };
+            let selected = if tables.is_empty() { of } else { tables.len() };
             if context.run.settings.journal.rows == RowRetention::None {
                 // A linker that sees cells may quote them.
                 tables.iter_mut().for_each(|relevant| relevant.reason.clear());
             }
             let narrowed = Arc::new(context.narrowed(linked));
-            context.run.trace.event(&SearchEvent::Linked { kept, of });
+            context.run.trace.event(&SearchEvent::Linked { selected, of });
             context.run.event_log.fact(Fact::Linked { tables, of, hints: narrowed.problem.hints.len() });
             Ok(narrowed)
         }

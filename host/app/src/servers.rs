@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use syrch_core::Dialect;
+
 /// What a client of database servers needs besides the address. By default it is empty.
 #[derive(Clone, Default)]
 pub struct ServerSettings {
@@ -19,6 +21,21 @@ pub struct ServerSettings {
     pub named: Option<String>,
     /// Whether `named` stands on the command line, where other users of the machine can read it.
     pub is_on_command_line: bool,
+    /// The ADBC drivers that addresses may name. A driver is native code with all rights of the process: none comes from anywhere else.
+    pub drivers: BTreeMap<String, DriverSettings>,
+}
+
+/// A library with an ADBC driver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DriverSettings {
+    /// The absolute path of the library.
+    pub path: PathBuf,
+    /// The SHA-256 digest of the library, in hexadecimal digits. Another library is not loaded.
+    pub sha256: String,
+    /// The function that makes the driver; `None` for the usual names.
+    pub entrypoint: Option<String>,
+    /// The SQL that its databases speak.
+    pub dialect: Dialect,
 }
 
 impl fmt::Debug for ServerSettings {
@@ -28,6 +45,7 @@ impl fmt::Debug for ServerSettings {
             .field("variables", &self.variables.keys())
             .field("os_user", &self.os_user)
             .field("home", &self.home)
+            .field("drivers", &self.drivers)
             .finish_non_exhaustive()
     }
 }

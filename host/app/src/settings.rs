@@ -21,7 +21,7 @@ use crate::providers::Provider;
 use crate::telemetry::SpanSink;
 
 pub use crate::record::recorded_settings;
-pub use crate::servers::ServerSettings;
+pub use crate::servers::{DriverSettings, ServerSettings};
 pub use crate::withheld::Withheld;
 
 /// All settings of a search, with the defaults of the command line.
@@ -65,15 +65,15 @@ pub struct Settings {
     pub settings: BTreeMap<String, Json>,
     /// Where everything random starts.
     pub seed: u64,
-    /// How plugins are compiled, and where their code is kept.
+    /// How plugins are compiled, and where their code is cached.
     #[serde(skip)]
     pub compile: CompileSettings,
     /// What retrieval knows besides the catalog.
     #[serde(default)]
     pub retrieval: RetrievalSettings,
-    /// What is kept of runs.
+    /// What is recorded of runs.
     pub journal: JournalSettings,
-    /// What is kept of model replies and results.
+    /// What is cached of model replies and results.
     pub cache: CacheSettings,
     /// Receives the spans of searches; `None` if nothing collects them.
     #[serde(skip)]
@@ -130,7 +130,7 @@ pub struct RetrievalSettings {
     pub notes: Option<PathBuf>,
     /// Solved examples: a JSON object a line, with `question` and `sql`.
     pub examples: Option<PathBuf>,
-    /// Where indexes of business terms are kept; none: none is used.
+    /// The folder of indexes of business terms; `None` if none is used.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
     /// Solved examples and notes are left out in which a question that is graded, or a statement that is expected of it, stands.
@@ -141,19 +141,19 @@ pub struct RetrievalSettings {
     pub digest: Option<String>,
 }
 
-/// What is kept of runs.
+/// What is recorded of runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JournalSettings {
-    /// Where journals are kept; none: none is.
+    /// The folder of journals; `None` if runs leave none.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
     /// What they hold of rows.
     pub rows: RowRetention,
-    /// Journals that are kept at most; when a run ends, the oldest go.
+    /// The most journals in the folder; when a run ends, the oldest ones beyond it are removed.
     pub keep: usize,
-    /// How long one is kept.
+    /// The age at which a journal is removed.
     pub age: Duration,
-    /// Bytes of all journals at most.
+    /// The most bytes of all journals together.
     pub bytes: u64,
 }
 
@@ -257,7 +257,7 @@ impl SimulatedSettings {
 /// How fast an endpoint may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RateSettings {
-    /// Requests per minute.
+    /// The most requests that are sent within a minute; `None` if there is no limit.
     pub requests_per_minute: Option<u32>,
     /// Tokens per minute, input and output together.
     pub tokens_per_minute: Option<u64>,
@@ -265,7 +265,7 @@ pub struct RateSettings {
     pub in_flight: Option<usize>,
 }
 
-/// A further endpoint.
+/// An endpoint beside the default one, which models refer to by its name.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndpointSettings {
     /// What it speaks; never the offline rules.
@@ -281,7 +281,7 @@ pub struct EndpointSettings {
     pub rates: RateSettings,
 }
 
-/// A further model.
+/// A model with a name of its own, and the endpoint that serves it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteSettings {
     /// The endpoint's name; none: the default endpoint.
@@ -299,15 +299,15 @@ pub struct PriceSettings {
     pub output: f64,
 }
 
-/// What is kept of answers.
+/// What is cached of answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheSettings {
-    /// Where it is kept; none: nothing is.
+    /// The folder of the cache; `None` if nothing is cached.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
     /// How long an answer is good.
     pub ttl: Duration,
-    /// Bytes at most.
+    /// The most bytes that the entries take; the oldest are removed first.
     pub bytes: u64,
 }
 
@@ -353,7 +353,7 @@ impl Default for ModelSettings {
 pub enum PluginSource {
     /// One that travels inside the binary.
     Builtin(String),
-    /// A component file.
+    /// The path of a component.
     File(PathBuf),
 }
 

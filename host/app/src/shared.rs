@@ -55,7 +55,7 @@ type Opened = (String, Option<usize>, Vec<String>, Limits);
 pub(crate) struct Known {
     pub(crate) knowledge: Arc<Knowledge>,
     pub(crate) index: Arc<SharedIndex>,
-    /// [`Knowledge::digest`].
+    /// The digest of what is known, as [`Knowledge::digest`] makes it.
     pub(crate) digest: Option<String>,
     /// What is wrong with the index on disk.
     pub(crate) wrong: Option<String>,
@@ -164,7 +164,7 @@ impl Shared {
         self.databases.get(opened(settings), || open_database(settings)).await
     }
 
-    /// What the user should know of a database and was not told before.
+    /// What the user should know of a database and was not warned of before.
     pub(crate) fn warnings(&self, database: &dyn Database) -> Vec<String> {
         let mut parts = self.parts();
         database.warnings().into_iter().filter(|warning| parts.warned.insert(warning.clone())).collect()
@@ -256,8 +256,8 @@ mod tests {
         let configured = async |settings: &Settings| shared.configured(Role::Planner, settings, &Silent).await;
         let first = configured(&settings).await.unwrap();
         let key = offered(Role::Planner, &settings.strategy.roles[&Role::Planner], &Map::new());
-        let kept = shared.configured.get(&key, || async { Err(()) }).await.unwrap();
-        assert_eq!(kept.plugin().digest(), first.plugin().digest());
+        let again = shared.configured.get(&key, || async { Err(()) }).await.unwrap();
+        assert_eq!(again.plugin().digest(), first.plugin().digest());
         settings.strategy.config.entry(Role::Planner).or_default().insert("nobody_knows".to_owned(), true.into());
         assert!(configured(&settings).await.is_err() && configured(&settings).await.is_err());
     }

@@ -1,8 +1,7 @@
 //! The simulated model: a suite's expected statements in a model's place.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use syrch_core::ports::{Database, ModelProvider};
@@ -11,18 +10,24 @@ use syrch_layers::{PricedModel, RoutedModel};
 use syrch_simulated::{SimulatedConfig, SimulatedProvider, SimulatedQuestion, SimulatedSuite};
 
 use crate::executors::is_database_file;
+use crate::memory_cache::MemoryCache;
 use crate::open::prices;
 use crate::recordings::routed;
 use crate::settings::SimulatedSettings;
 use crate::{Error, Settings, Shared};
 
-/// Suites that are kept.
-const KEPT: usize = 4;
+/// The most suites that are cached.
+const CACHED: usize = 4;
 
-/// The suites that were used last, the latest first. What their questions can be answered with is kept with them, so that it is tried out once
-/// for all seeds and hosts that share them; the databases are not.
-#[derive(Default)]
-pub(crate) struct Suites(Mutex<VecDeque<(Mark, Arc<SimulatedSuite>)>>);
+/// The suites that were used last. What their questions can be answered with is cached with them, so that it is tried out once for all seeds
+/// and hosts that share them; the databases are not.
+pub(crate) struct Suites(MemoryCache<Mark, SimulatedSuite>);
+
+impl Default for Suites {
+    fn default() -> Self {
+        Self(MemoryCache::new(CACHED))
+    }
+}
 
 /// Identifies a suite's file and its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,34 +81,16 @@ impl Suites {
     /// The suite, read now or before.
     fn read(&self, simulated: &SimulatedSettings) -> Result<Arc<SimulatedSuite>, Error> {
         simulated.knobs.check().map_err(|wrong| Error::Config(format!("the simulated model: {wrong}")))?;
+        let read = || {
+            let read = suite::read(&simulated.suite)?;
+            Ok::<_, Error>(SimulatedSuite::new(read.questions.into_iter().map(question).collect()))
+        };
         // Its mark is taken first: a change while it is read is noticed next time.
-        let mark = Mark::of(&simulated.suite);
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(suite) = mark.as_ref().and_then(|mark| used(&mut kept(), mark)) {
-            return Ok(suite);
+        match Mark::of(&simulated.suite) {
+            Some(mark) => self.0.get_or_make(&mark, read),
+            None => read().map(Arc::new),
         }
-        let read = suite::read(&simulated.suite)?;
-        let suite = Arc::new(SimulatedSuite::new(read.questions.into_iter().map(question).collect()));
-        let Some(mark) = mark else { return Ok(suite) };
-        let mut kept = kept();
-        // Of two that read it at once, one keeps it.
-        if let Some(suite) = used(&mut kept, &mark) {
-            return Ok(suite);
-        }
-        kept.retain(|(other, _)| other.path != mark.path);
-        kept.push_front((mark, Arc::clone(&suite)));
-        kept.truncate(KEPT);
-        Ok(suite)
     }
-}
-
-/// The suite with that mark, which is now the one that was used last.
-fn used(kept: &mut VecDeque<(Mark, Arc<SimulatedSuite>)>, mark: &Mark) -> Option<Arc<SimulatedSuite>> {
-    let place = kept.iter().position(|(known, _)| known == mark)?;
-    let found = kept.remove(place)?;
-    let suite = Arc::clone(&found.1);
-    kept.push_front(found);
-    Some(suite)
 }
 
 fn question(question: Question) -> SimulatedQuestion {
@@ -141,12 +128,12 @@ mod tests {
         assert!(suites.read(&wrong).is_err());
         std::fs::write(suite("0").suite, line("a") + &line("b")).unwrap();
         assert_eq!(suites.read(&suite("0")).unwrap().questions().len(), 2);
-        for other in 1..=KEPT {
+        let changed = suites.read(&suite("0")).unwrap();
+        for other in 1..=CACHED {
             std::fs::write(suite(&other.to_string()).suite, line("a")).unwrap();
             suites.read(&suite(&other.to_string())).unwrap();
         }
-        let kept = suites.0.lock().unwrap();
-        assert!(kept.len() <= KEPT && kept.iter().all(|(mark, _)| !mark.path.ends_with("0")));
+        assert!(!Arc::ptr_eq(&changed, &suites.read(&suite("0")).unwrap()), "it was used least recently");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) struct Trace {
     observer: Arc<dyn Observer>,
     candidates: Mutex<Vec<CandidateReport>>,
     most: usize,
-    untold: AtomicUsize,
+    unlisted: AtomicUsize,
     /// How many of them come from before the last clarification.
     earlier: AtomicUsize,
 }
@@ -28,8 +28,8 @@ pub(crate) struct Trace {
 impl Trace {
     /// A trace of at most `most` candidates.
     pub(crate) fn new(observer: Arc<dyn Observer>, most: usize) -> Arc<Self> {
-        let (earlier, untold) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Arc::new(Self { observer, candidates: Mutex::default(), most, untold, earlier })
+        let (earlier, unlisted) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Arc::new(Self { observer, candidates: Mutex::default(), most, unlisted, earlier })
     }
 
     /// Something about the run itself went wrong.
@@ -73,8 +73,8 @@ impl Trace {
     }
 
     /// How many candidates were proposed beyond the bound, and are missing from the report.
-    pub(crate) fn untold(&self) -> usize {
-        self.untold.load(Ordering::Relaxed)
+    pub(crate) fn unlisted(&self) -> usize {
+        self.unlisted.load(Ordering::Relaxed)
     }
 
     /// Notes a candidate of a task, or what is newly known about it.
@@ -89,7 +89,7 @@ impl Trace {
                 known.rationale = candidate.rationale.clone().or_else(|| known.rationale.take());
             }
             None if full => {
-                self.untold.fetch_add(1, Ordering::Relaxed);
+                self.unlisted.fetch_add(1, Ordering::Relaxed);
             }
             None => candidates.push(CandidateReport {
                 id: candidate.id.clone(),

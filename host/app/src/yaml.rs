@@ -103,7 +103,7 @@ pub enum Tree {
 }
 
 impl Tree {
-    /// Without the places.
+    /// The document alone, without the places of its parts.
     #[must_use]
     pub fn value(self) -> Value {
         match self {

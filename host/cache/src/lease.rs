@@ -62,8 +62,8 @@ impl Leases {
     /// How long nothing need be done; none if nothing need be done before the next request.
     pub(crate) fn pause(&self) -> Option<Duration> {
         let renew = (!self.held.is_empty()).then_some(self.renew_at);
-        let look = (!self.waiting.is_empty()).then_some(self.poll_at);
-        let next = renew.into_iter().chain(look).min()?;
+        let poll = (!self.waiting.is_empty()).then_some(self.poll_at);
+        let next = renew.into_iter().chain(poll).min()?;
         Some(next.saturating_duration_since(Instant::now()))
     }
 

@@ -330,7 +330,7 @@ async fn a_locked_file_makes_requests_misses() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let cache = brief();
     assert!(fetch(&cache, 1).await && !fetch(&cache, 41).await && !fetch(&cache, 41).await);
-    // Reading goes on while writing rests.
+    // Reading continues while nothing is written.
     assert!(fetch(&cache, 2).await);
     let warnings = cache.take_warnings();
     assert!(warnings.len() == 1 && warnings[0].contains("locked by another process; 2"), "{warnings:?}");

@@ -184,7 +184,7 @@ pub trait Linker: Send + Sync {
     /// Called once for each wording of the problem, before the planner. Returns the tables and columns that the question needs, and hints.
     ///
     /// # Errors
-    /// The plugin's failure, a trap, a limit, or an invalid value. After a typed failure the search goes on with the whole catalog.
+    /// The plugin's failure, a trap, a limit, or an invalid value. After a typed failure the search continues with the whole catalog.
     async fn link(&self, call: Call, problem: &Problem, catalog: &Catalog) -> Result<Linked, RoleError>;
 }
 

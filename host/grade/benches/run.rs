@@ -95,7 +95,7 @@ fn header(questions: u64) -> Header {
     }
 }
 
-/// Does a run in a new folder, or goes on with one.
+/// Makes a run in a new folder, or resumes one.
 fn run(path: &Path, questions: &[Arc<Question>]) -> Option<u64> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().ok()?;
     let header = header(questions.len() as u64);

@@ -37,7 +37,7 @@ pub struct Eval {
 /// `syrch.eval/1`: how an answer compares with what is expected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvalReport {
-    /// Always [`EVAL_SCHEMA`].
+    /// The name of the document's format, always [`EVAL_SCHEMA`].
     pub schema: String,
     /// The question, as it was asked.
     pub question: String,

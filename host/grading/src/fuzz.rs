@@ -28,7 +28,7 @@ pub const FUZZ_FILE: &str = "fuzz.json";
 /// The manifest of a fuzzed suite, its `fuzz.json`: what was made, and from what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FuzzManifest {
-    /// Always [`FUZZ_FORMAT`].
+    /// The name of the file's format, always [`FUZZ_FORMAT`].
     pub format: String,
     /// The version of the host that made it.
     pub host: String,

@@ -11,8 +11,7 @@ use syrch::internal::MemoryCache;
 use syrch_core::ports::SqlQuery;
 use syrch_core::{ResultSet, SqlError};
 use syrch_grade::rules::{Rule, judge_all, soft_f1_any};
-use syrch_grade::run::{Answered, Cost, End, Fault, Graded, Item, Judged, SystemUnderTest, item_journal};
-use syrch_grade::suite::Gold;
+use syrch_grade::run::{Answered, End, Fault, Graded, Item, Judged, SystemUnderTest, item_journal};
 use syrch_grade::{Question, Verdict};
 
 use super::arena::Arena;
@@ -32,12 +31,12 @@ const CACHED_BYTES: usize = 128 << 20;
 /// Which searches of a run leave a journal in the run's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Traces {
-    /// No search does.
+    /// No search leaves a journal.
     None,
     /// Those whose answer is not right do.
     #[default]
     Wrong,
-    /// All searches do.
+    /// Every search leaves a journal.
     All,
 }
 
@@ -68,7 +67,7 @@ impl Grader {
     async fn graded(&self, item: &Item) -> Result<Graded, Error> {
         let question = &item.question;
         if let Some(why) = self.ungradable.get(&question.id) {
-            return Ok(Graded { gold_fault: Some(why.clone()), ..unanswered(item) });
+            return Ok(Graded { gold_fault: Some(why.clone()), ..Graded::without_answer(item, End::NoAnswer) });
         }
         let journal = item_journal(&self.folder, &item.arm_name, &question.id);
         let started = Instant::now();
@@ -82,7 +81,10 @@ impl Grader {
             Err(error) => {
                 // The reason why there is no answer takes precedence over the reason why there is no verdict.
                 let fault = fault.filter(|_| end == End::Failed);
-                let graded = self.unjudged(Graded { fault, sql, cost, time_ms, ..unanswered(item) }, error);
+                let graded = self.unjudged(
+                    Graded { fault, sql, cost, time_ms, ..Graded::without_answer(item, End::NoAnswer) },
+                    error,
+                );
                 return Ok(self.settled(graded, &journal));
             }
         };
@@ -108,7 +110,7 @@ impl Grader {
             candidate_confidence,
             cost,
             time_ms,
-            ..unanswered(item)
+            ..Graded::without_answer(item, End::NoAnswer)
         };
         if expected.fault.is_none() {
             judge(&mut graded, expected, results).await?;
@@ -191,41 +193,6 @@ async fn judge(graded: &mut Graded, expected: Arc<Expected>, results: Option<Arc
         tokio::task::spawn_blocking(compare).await.map_err(|error| Error::Internal(error.to_string()))?
     };
     Ok(())
-}
-
-/// The line of a question that was not asked.
-fn unanswered(item: &Item) -> Graded {
-    let question = &item.question;
-    Graded {
-        arm: item.arm_name.to_string(),
-        id: question.id.clone(),
-        place: item.place,
-        db: question.db.clone(),
-        question: question.question.clone(),
-        fields: question.fields.clone(),
-        end: End::NoAnswer,
-        fault: None,
-        sql: None,
-        gold_sql: first_statement(&question.golds),
-        verdicts: BTreeMap::new(),
-        gold_fault: None,
-        soft_f1: None,
-        rows: None,
-        gold_rows: None,
-        confidence: None,
-        candidate_confidence: None,
-        cost: Cost::default(),
-        time_ms: 0.0,
-        retried: item.retried,
-        run: None,
-    }
-}
-
-fn first_statement(golds: &[Gold]) -> Option<String> {
-    golds.iter().find_map(|gold| match gold {
-        Gold::Sql(sql) => Some(sql.clone()),
-        Gold::Csv(_) | Gold::Text(_) => None,
-    })
 }
 
 fn fault_of(error: Error) -> Fault {

@@ -10,8 +10,8 @@ use arrow_schema::{Field, Schema};
 use async_trait::async_trait;
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, Message, ModelCall,
-    ModelOutcome, ModelProvider, OVERRUN, Plan, PortError, Preview, Purpose, Reply, Request, Retry, Sample, Shape,
-    Speaker, SqlQuery, Usage,
+    ModelOutcome, ModelProvider, OVERRUN, Plan, PortError, Purpose, Reply, Request, Retry, Sample, Shape, Speaker,
+    SqlQuery, Usage,
 };
 use syrch_core::{Catalog, Corpus, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Value};
 
@@ -188,10 +188,6 @@ impl ModelProvider for FakeModel {
     fn estimate(&self, call: &ModelCall) -> Estimate {
         let output_tokens = u64::from(self.allowed(call));
         Estimate { input_tokens: self.estimate, output_tokens, cost_micros: None }
-    }
-
-    fn preview(&self, _: &ModelCall) -> Option<Preview> {
-        None
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {

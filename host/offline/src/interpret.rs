@@ -8,9 +8,9 @@ use super::confidence;
 use super::draft::Draft;
 use super::items::{self, Reading, What};
 use super::lexicon;
-use super::query::Writer;
 use super::resolve::{Choice, Ranks, Resolver};
 use super::schema::{ColumnRef, Edge, Schema};
+use super::writer::Writer;
 use super::{fragment, imperative, values, walk, words};
 
 /// The words that are read at most: longer questions are never understood, and the work is bounded.

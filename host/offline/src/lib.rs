@@ -2,11 +2,12 @@
 //!
 //! `words` divides the question into tokens, `values` and `link` find the cells, tables and columns that they name, `cues` the words for
 //! operations, and `items` puts these in a sequence. `walk` goes through it and collects a draft of the query, `assemble` makes the query,
-//! `query` writes its SQL, and `confidence` rates it.
+//! `writer` writes its SQL in the catalog's `dialect`, and `confidence` rates it.
 
 mod assemble;
 mod confidence;
 mod cues;
+mod dialect;
 mod draft;
 mod evidence;
 mod fragment;
@@ -23,6 +24,7 @@ mod schema;
 mod values;
 mod walk;
 mod words;
+mod writer;
 
 #[cfg(test)]
 mod fixture;

@@ -45,6 +45,8 @@ pub(crate) struct ColumnView {
 pub(crate) struct TableView {
     pub(crate) name: String,
     pub(crate) schema: Option<String>,
+    /// Whether no other table has that name.
+    pub(crate) is_only: bool,
     pub(crate) stems: Vec<String>,
     pub(crate) joined: String,
     pub(crate) columns: Vec<ColumnView>,
@@ -90,13 +92,19 @@ pub(crate) struct Schema {
     pub(crate) edges: Vec<Edge>,
     /// For each table, which edges it has.
     joins: Vec<Vec<usize>>,
+    /// The places of the tables by their names in lower case, with their schemas and without.
+    by_name: BTreeMap<String, usize>,
 }
 
 impl Schema {
     pub(crate) fn new(catalog: &Catalog) -> Self {
         let prefix = common_prefix(catalog.tables.iter().map(|table| table.name.as_str()), 3);
-        let tables: Vec<TableView> = catalog.tables.iter().map(|table| table_view(table, prefix)).collect();
-        let mut edges = declared(catalog);
+        let mut tables: Vec<TableView> = catalog.tables.iter().map(|table| table_view(table, prefix)).collect();
+        let mut count: BTreeMap<String, usize> = BTreeMap::new();
+        tables.iter().for_each(|view| *count.entry(view.name.to_ascii_lowercase()).or_default() += 1);
+        tables.iter_mut().for_each(|view| view.is_only = count[&view.name.to_ascii_lowercase()] == 1);
+        let by_name = places(catalog);
+        let mut edges = declared(catalog, &by_name);
         edges.extend(inferred(&tables, &edges));
         mark_rivals(&mut edges);
         let mut joins = vec![Vec::new(); tables.len()];
@@ -106,7 +114,14 @@ impl Schema {
                 joins[edge.right.table].push(at);
             }
         }
-        Self { dialect: catalog.dialect.clone(), tables, edges, joins }
+        Self { dialect: catalog.dialect.clone(), tables, edges, joins, by_name }
+    }
+
+    /// The place of the table that a name means, with its schema before it or without.
+    pub(crate) fn table(&self, name: &str) -> Option<usize> {
+        let name = name.to_ascii_lowercase();
+        let bare = || name.rsplit_once('.').and_then(|(_, bare)| self.by_name.get(bare));
+        self.by_name.get(&name).or_else(bare).copied()
     }
 
     /// The edges of a table.
@@ -184,6 +199,7 @@ fn table_view(table: &Table, prefix: usize) -> TableView {
     TableView {
         name: table.name.clone(),
         schema: table.schema_name.clone(),
+        is_only: true,
         joined: words::stem(&own.concat()),
         stems,
         columns,
@@ -302,14 +318,24 @@ fn mark_rivals(edges: &mut [Edge]) {
     edges.iter_mut().for_each(|edge| edge.rival = count[&edge.tables()] > 1);
 }
 
-fn declared(catalog: &Catalog) -> Vec<Edge> {
+/// The places of the tables by their names in lower case, as the catalog finds them.
+fn places(catalog: &Catalog) -> BTreeMap<String, usize> {
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     for (at, table) in catalog.tables.iter().enumerate() {
-        names.entry(table.name.to_ascii_lowercase()).or_insert(at);
         if let Some(schema) = &table.schema_name {
             names.entry(format!("{schema}.{}", table.name).to_ascii_lowercase()).or_insert(at);
         }
     }
+    let plain = |needs_schema: bool| {
+        catalog.tables.iter().enumerate().filter(move |(_, table)| table.needs_schema() == needs_schema)
+    };
+    for (at, table) in plain(false).chain(plain(true)) {
+        names.entry(table.name.to_ascii_lowercase()).or_insert(at);
+    }
+    names
+}
+
+fn declared(catalog: &Catalog, names: &BTreeMap<String, usize>) -> Vec<Edge> {
     let place = |table: &str, column: &str| {
         let at = *names.get(&table.to_ascii_lowercase())?;
         let column = catalog.tables[at].columns.iter().position(|c| c.name.eq_ignore_ascii_case(column))?;

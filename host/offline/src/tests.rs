@@ -238,3 +238,86 @@ fn the_statement_is_of_the_catalogs_dialect() {
     let longest = fixture::best("Different genres of books in order of pages, descending", &library).0;
     assert!(longest.contains("GROUP BY genre ORDER BY MAX(pages) DESC"), "{longest}");
 }
+
+/// What is written in DuckDB's, Spark's and Databricks' dialect.
+fn in_others(question: &str, catalog: &syrch_core::Catalog) -> [String; 3] {
+    use syrch_core::Dialect::{Databricks, Duckdb, Spark};
+    [Duckdb, Spark, Databricks]
+        .map(|dialect| fixture::best(question, &syrch_core::Catalog { dialect, ..catalog.clone() }).0)
+}
+
+#[test]
+fn duckdb_spark_and_databricks_have_statements_of_their_own() {
+    let (shop, library) = (fixture::shop(), fixture::library());
+    // NULL is not the greatest there.
+    for most in in_others("What is the most expensive product?", &shop) {
+        assert_eq!(most, "SELECT name FROM product ORDER BY price DESC LIMIT 1");
+    }
+    for like in in_others("Which products contain 'a' in their name?", &shop) {
+        assert!(like.ends_with("WHERE name ILIKE '%a%'"), "{like}");
+    }
+    for year in in_others("How many employees were hired in 2024?", &shop) {
+        assert!(year.contains("EXTRACT(YEAR FROM ") && year.ends_with("= 2024"), "{year}");
+    }
+    for grouped in in_others("Different genres of books in order of pages, descending", &library) {
+        assert!(grouped.contains("GROUP BY genre ORDER BY MAX(pages) DESC"), "{grouped}");
+    }
+    for best in in_others("best rated product", &shop) {
+        assert!(best.contains("GROUP BY product.id, product.name ORDER BY AVG(review.rating) DESC LIMIT 1"), "{best}");
+    }
+}
+
+#[test]
+fn a_text_that_holds_dates_or_numbers_is_cast_where_it_may_hold_others() {
+    let mut shop = fixture::shop();
+    let retyped = |catalog: &mut syrch_core::Catalog, table: &str, column: &str, sql_type: &str| {
+        let table = catalog.tables.iter_mut().find(|one| one.name == table).unwrap();
+        table.columns.iter_mut().find(|one| one.name == column).unwrap().sql_type = sql_type.to_owned();
+    };
+    retyped(&mut shop, "product", "price", "VARCHAR");
+    retyped(&mut shop, "review", "product_id", "VARCHAR");
+    let [duckdb, spark, databricks] = in_others("What is the average price of the products?", &shop);
+    assert_eq!(duckdb, "SELECT AVG(TRY_CAST(price AS DOUBLE)) FROM product");
+    assert_eq!((&spark, &databricks), (&duckdb, &duckdb));
+    let [duckdb, spark, _] = in_others("How many products have reviews?", &shop);
+    assert!(duckdb.ends_with("ON review.product_id = CAST(product.id AS VARCHAR)"), "{duckdb}");
+    assert!(spark.ends_with("ON review.product_id = CAST(product.id AS STRING)"), "{spark}");
+    let [duckdb, ..] = in_others("Which products have a price over 5?", &shop);
+    assert!(duckdb.ends_with("WHERE TRY_CAST(price AS DOUBLE) > 5"), "{duckdb}");
+}
+
+#[test]
+fn names_are_quoted_and_qualified_as_the_dialect_has_it() {
+    let mut shop = fixture::shop();
+    for table in &mut shop.tables {
+        table.schema_name = Some("my shop".into());
+    }
+    let [duckdb, spark, databricks] = in_others("How many products have reviews?", &shop);
+    assert!(duckdb.contains(" FROM \"my shop\".product JOIN \"my shop\".review ON review.product_id = "), "{duckdb}");
+    assert!(spark.contains(" FROM `my shop`.product JOIN `my shop`.review ON review.product_id = "), "{spark}");
+    assert_eq!(spark, databricks);
+}
+
+#[test]
+fn tables_of_one_name_are_told_apart_by_their_schema() {
+    let mut shop = fixture::shop();
+    let mut archived = shop.tables.iter().find(|table| table.name == "product").unwrap().clone();
+    archived.columns.retain(|column| column.name != "price");
+    archived.columns[0].name = "old_id".into();
+    shop.tables.iter_mut().for_each(|table| table.schema_name = Some("sales".into()));
+    archived.schema_name = Some("archive".into());
+    shop.tables.push(archived);
+    shop.dialect = syrch_core::Dialect::Duckdb;
+    for table in &mut shop.tables {
+        for key in table.foreign_keys.iter_mut().filter(|key| key.ref_table == "product") {
+            key.ref_table = "sales.product".into();
+        }
+    }
+    let joined = fixture::best("How many products have reviews?", &shop).0;
+    assert!(
+        joined.contains(" FROM sales.product JOIN sales.review ON review.product_id = sales.product.id"),
+        "{joined}"
+    );
+    let priced = fixture::best("What is the most expensive product?", &shop).0;
+    assert!(priced.contains("FROM sales.product ORDER BY price"), "{priced}");
+}

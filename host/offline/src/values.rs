@@ -63,8 +63,7 @@ async fn look_up(phrases: &[Phrase], how: Match, schema: &Schema, index: &dyn Ce
 
 fn place(phrase: &Phrase, hit: &Hit, schema: &Schema) -> Option<Found> {
     let (name, column) = (hit.table.as_deref()?, hit.column.as_deref()?);
-    let bare = name.rsplit('.').next().unwrap_or(name);
-    let table = schema.tables.iter().position(|view| view.name.eq_ignore_ascii_case(bare))?;
+    let table = schema.table(name)?;
     let column = schema.tables[table].columns.iter().position(|view| view.name.eq_ignore_ascii_case(column))?;
     let text = hit.snippet.clone()?;
     // The same word in another case is as good as the word.

@@ -1,4 +1,4 @@
-//! How long it takes to index a catalog and to look into it, by the number of tables.
+//! How long it takes to index a catalog and to search it, by the number of tables.
 
 use divan::{Bencher, black_box};
 use syrch_core::{Catalog, Column, Corpus, Dialect, RetrievalQuery, Retriever, Table};
@@ -34,10 +34,10 @@ fn build(bencher: Bencher, tables: usize) {
     bencher.bench(|| Index::new(black_box(&catalog), &sources));
 }
 
-/// One look; in these retrievers it waits for nothing.
-fn look(bencher: Bencher, index: &Index, corpus: Corpus, retriever: Retriever, text: &str) {
-    let look = RetrievalQuery { corpus, retriever, text: text.to_owned(), limit: 20 };
-    bencher.bench(|| index.find_now(black_box(&look)).and_then(Result::ok).map_or(0, |hits| hits.len()));
+/// One retrieval; these retrievers wait for nothing.
+fn retrieve(bencher: Bencher, index: &Index, corpus: Corpus, retriever: Retriever, text: &str) {
+    let query = RetrievalQuery { corpus, retriever, text: text.to_owned(), limit: 20 };
+    bencher.bench(|| index.find_now(black_box(&query)).and_then(Result::ok).map_or(0, |hits| hits.len()));
 }
 
 fn tables(count: usize) -> Index {
@@ -56,28 +56,28 @@ fn notes(lines: usize) -> Sources {
 
 #[divan::bench(args = [8, 64, 500])]
 fn lexical_columns(bencher: Bencher, tables: usize) {
-    look(bencher, &self::tables(tables), Corpus::Columns, Retriever::Lexical, QUESTION);
+    retrieve(bencher, &self::tables(tables), Corpus::Columns, Retriever::Lexical, QUESTION);
 }
 
 #[divan::bench(args = [8, 64, 500])]
 fn fuzzy_columns_by_a_name(bencher: Bencher, tables: usize) {
-    look(bencher, &self::tables(tables), Corpus::Columns, Retriever::PathFuzzy, "suplier contract");
+    retrieve(bencher, &self::tables(tables), Corpus::Columns, Retriever::PathFuzzy, "suplier contract");
 }
 
 #[divan::bench(args = [8, 64, 500])]
 fn fuzzy_tables_by_a_question(bencher: Bencher, tables: usize) {
-    look(bencher, &self::tables(tables), Corpus::Tables, Retriever::PathFuzzy, QUESTION);
+    retrieve(bencher, &self::tables(tables), Corpus::Tables, Retriever::PathFuzzy, QUESTION);
 }
 
 /// The longest name that is looked for.
 #[divan::bench(args = [8, 64, 500])]
 fn fuzzy_columns_by_a_long_word(bencher: Bencher, tables: usize) {
-    look(bencher, &self::tables(tables), Corpus::Columns, Retriever::PathFuzzy, &"suplier_contract_".repeat(60));
+    retrieve(bencher, &self::tables(tables), Corpus::Columns, Retriever::PathFuzzy, &"suplier_contract_".repeat(60));
 }
 
 #[divan::bench(args = [8, 64, 500])]
 fn fuzzy_columns_by_a_long_text(bencher: Bencher, tables: usize) {
-    look(bencher, &self::tables(tables), Corpus::Columns, Retriever::PathFuzzy, &QUESTION.repeat(10));
+    retrieve(bencher, &self::tables(tables), Corpus::Columns, Retriever::PathFuzzy, &QUESTION.repeat(10));
 }
 
 #[divan::bench(args = [100, 10_000, 40_000])]
@@ -89,5 +89,5 @@ fn build_notes(bencher: Bencher, lines: usize) {
 #[divan::bench(args = [100, 10_000, 40_000])]
 fn fuzzy_notes_by_a_long_text(bencher: Bencher, lines: usize) {
     let index = Index::new(&catalog(1), &notes(lines));
-    look(bencher, &index, Corpus::Notes, Retriever::SegmentFuzzy, &QUESTION.repeat(10));
+    retrieve(bencher, &index, Corpus::Notes, Retriever::SegmentFuzzy, &QUESTION.repeat(10));
 }

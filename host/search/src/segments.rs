@@ -86,9 +86,9 @@ impl Segments {
             let read = Reading::new(text, label);
             for score in variants.into_iter().map(|variant| read.score(variant)).filter(|score| *score >= THRESHOLD) {
                 let found = Found { document: line.document as usize, score, line: text };
-                let kept = best.entry(found.document).or_insert_with(|| found.clone());
-                if score > kept.score {
-                    *kept = found;
+                let known = best.entry(found.document).or_insert_with(|| found.clone());
+                if score > known.score {
+                    *known = found;
                 }
             }
         }

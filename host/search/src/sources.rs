@@ -49,9 +49,11 @@ pub struct Sources {
 struct Terms<'s>(HashMap<(String, String), Vec<&'s String>>);
 
 impl<'s> Terms<'s> {
-    fn new(sources: &'s Sources) -> Self {
+    /// The tables have the names by which the catalog shows them.
+    fn new(sources: &'s Sources, catalog: &Catalog) -> Self {
         let mut terms: HashMap<(String, String), Vec<&String>> = HashMap::new();
         for ((table, column), names) in &sources.terms {
+            let table = catalog.table(table).map_or_else(|| table.clone(), |table| catalog.table_name(table));
             terms.entry((table.to_lowercase(), column.to_lowercase())).or_default().extend(names);
         }
         Self(terms)
@@ -92,29 +94,29 @@ impl Documents {
     /// A document for each table: its name, its columns' names, all comments and business terms.
     pub(crate) fn of_tables(catalog: &Catalog, sources: &Sources, stems: &Stems) -> Self {
         let mut documents = Self::default();
-        let terms = Terms::new(sources);
+        let terms = Terms::new(sources, catalog);
         let names: Vec<&str> = catalog.tables.iter().map(|table| table.name.as_str()).collect();
         let prefix = common_prefix(&names);
-        for table in &catalog.tables {
+        for (table, shown) in catalog.tables.iter().zip(catalog.table_names()) {
             let path = path_of(table);
             let stem = stem_of(&table.name, prefix);
             add_name(&mut documents.words, stems, &table.name, NAME);
             documents.names.add(&path, &table.name, stem);
             let number = documents.hits.len();
             let mut text = path.replace('_', " ");
-            for phrase in table.comment.iter().chain(terms.of(&table.name, "")) {
+            for phrase in table.comment.iter().chain(terms.of(&shown, "")) {
                 documents.segments.add(number, &path, phrase);
                 text = format!("{text}. {phrase}");
             }
-            add_texts(&mut documents.words, stems, table.comment.as_ref(), terms.of(&table.name, ""));
+            add_texts(&mut documents.words, stems, table.comment.as_ref(), terms.of(&shown, ""));
             let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
             let prefix = common_prefix(&names);
             for column in &table.columns {
                 add_name(&mut documents.words, stems, stem_of(&column.name, prefix), TEXT);
-                add_texts(&mut documents.words, stems, column.comment.as_ref(), terms.of(&table.name, &column.name));
+                add_texts(&mut documents.words, stems, column.comment.as_ref(), terms.of(&shown, &column.name));
             }
             text = format!("{text}: {}", names.join(", ").replace('_', " "));
-            let hit = Hit { table: Some(table.name.clone()), ..hit(Corpus::Tables, path, table.comment.as_deref()) };
+            let hit = Hit { table: Some(shown), ..hit(Corpus::Tables, path, table.comment.as_deref()) };
             documents.push(hit, &text);
         }
         documents
@@ -123,34 +125,42 @@ impl Documents {
     /// A document for each column: its name and its table's, its comment and business terms.
     pub(crate) fn of_columns(catalog: &Catalog, sources: &Sources, stems: &Stems) -> Self {
         let mut documents = Self::default();
-        let terms = Terms::new(sources);
-        for table in &catalog.tables {
+        let terms = Terms::new(sources, catalog);
+        for (table, shown) in catalog.tables.iter().zip(catalog.table_names()) {
             let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
             let prefix = common_prefix(&names);
             for column in &table.columns {
-                documents.push_column(table, column, stem_of(&column.name, prefix), &terms, stems);
+                documents.push_column((table, &shown), column, stem_of(&column.name, prefix), &terms, stems);
             }
         }
         documents
     }
 
-    fn push_column(&mut self, table: &Table, column: &Column, stem: &str, terms: &Terms<'_>, stems: &Stems) {
+    /// `shown`: the name by which the catalog shows the table.
+    fn push_column(
+        &mut self,
+        (table, shown): (&Table, &str),
+        column: &Column,
+        stem: &str,
+        terms: &Terms<'_>,
+        stems: &Stems,
+    ) {
         let path = format!("{}.{}", path_of(table), column.name);
         add_name(&mut self.words, stems, &column.name, NAME);
         if stem != column.name {
             add_name(&mut self.words, stems, stem, NAME);
         }
         add_name(&mut self.words, stems, &table.name, TEXT);
-        add_texts(&mut self.words, stems, column.comment.as_ref(), terms.of(&table.name, &column.name));
+        add_texts(&mut self.words, stems, column.comment.as_ref(), terms.of(shown, &column.name));
         self.names.add(&path, &column.name, stem);
         let number = self.hits.len();
         let mut text = path.replace('_', " ");
-        for phrase in column.comment.iter().chain(terms.of(&table.name, &column.name)) {
+        for phrase in column.comment.iter().chain(terms.of(shown, &column.name)) {
             self.segments.add(number, &path, phrase);
             text = format!("{text}. {phrase}");
         }
         let mut hit = hit(Corpus::Columns, path, column.comment.as_deref());
-        hit.table = Some(table.name.clone());
+        hit.table = Some(shown.to_owned());
         hit.column = Some(column.name.clone());
         self.push(hit, &text);
     }

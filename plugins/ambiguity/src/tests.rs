@@ -26,16 +26,7 @@ fn graph() -> Graph {
 
 fn seen(task: &str, ending: Ending, confidences: &[f64]) -> Observation {
     let candidate = |confidence: &f64| Candidate { confidence: Some(*confidence), ..Candidate::default() };
-    Observation {
-        task: task.into(),
-        ending,
-        candidates: confidences.iter().map(candidate).collect(),
-        profile: None,
-        fingerprint: None,
-        hits: Vec::new(),
-        subtasks: Vec::new(),
-        memo: None,
-    }
+    Observation { candidates: confidences.iter().map(candidate).collect(), ..Observation::ended(task, ending) }
 }
 
 fn failed(kind: FailureKind, message: &str) -> Ending {

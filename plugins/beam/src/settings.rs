@@ -7,7 +7,7 @@ syrch_plugin::settings! {
         beam_width: u32 = 3, 1 ..= 64;
         /// Tables that are explored at the most, ties aside.
         candidate_budget: u32 = 8, 1 ..= 64;
-        /// Exploring goes on while the best result is not that far ahead of the next one.
+        /// Exploring continues while the best result is not that far ahead of the next one.
         stop_margin: f64 = 0.15, 0.0 ..= 1.0;
         /// Further tables that are explored, one after the other, when different results are tied at the end.
         expansion: u32 = 2, 0 ..= 16;

@@ -68,10 +68,9 @@ impl Matter<'_> {
     /// The catalog with only the tables of the two statements; the whole catalog if these are not known.
     fn read(&self, host: &impl Inspect, both: [Shown; 2]) -> Catalog {
         let facts: Vec<Facts> = both.iter().filter_map(|one| host.check(one.sql).ok()).collect();
-        let is_read = |table: &&Table| {
-            let full = table.schema_name.as_ref().map(|schema| format!("{schema}.{}", table.name));
-            facts.iter().flat_map(|facts| &facts.tables).any(|name| *name == table.name || Some(name) == full.as_ref())
-        };
+        let read = facts.iter().flat_map(|facts| &facts.tables);
+        let read: Vec<&Table> = read.filter_map(|name| self.catalog.table(name)).collect();
+        let is_read = |table: &&Table| read.iter().any(|known| known.is_same(table));
         let tables: Vec<Table> = self.catalog.tables.iter().filter(is_read).cloned().collect();
         if facts.len() < both.len() || tables.is_empty() {
             return self.catalog.clone();

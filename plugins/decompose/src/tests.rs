@@ -95,7 +95,7 @@ fn several_leaves_meet_in_a_tolerant_choice_that_carries_the_join_keys() {
     assert_eq!(join_keys_of(choice)[0].right_col, "customer_id");
 }
 
-// syrch 0.1.2, bug 12: a dependency named twice kept its task from ever running.
+// syrch 0.1.2, bug 12: because of a dependency named twice its task never ran.
 #[test]
 fn a_dependency_named_twice_counts_once() {
     let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A", "A"])])]);
@@ -217,19 +217,6 @@ fn an_outage_and_a_spent_budget_reach_the_user() {
     }
 }
 
-fn observed(task: &str, ending: Ending) -> Observation {
-    Observation {
-        task: task.into(),
-        ending,
-        candidates: Vec::new(),
-        profile: None,
-        fingerprint: None,
-        hits: Vec::new(),
-        subtasks: Vec::new(),
-        memo: None,
-    }
-}
-
 fn failed(kind: FailureKind) -> Ending {
     Ending::Failed(failure(kind, "no"))
 }
@@ -242,7 +229,8 @@ fn next(settings: Settings, graph: &Graph, seen: &[Observation]) -> Step {
 #[test]
 fn a_plan_that_came_to_nothing_falls_back_to_the_question_once() {
     let (mut graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
-    let lost = [observed("A", failed(FailureKind::Model)), observed("B", Ending::Skipped("A".into()))];
+    let lost =
+        [Observation::ended("A", failed(FailureKind::Model)), Observation::ended("B", Ending::Skipped("A".into()))];
     assert!(next(Settings::default(), &graph, &lost[..1]).edits.is_empty());
 
     let step = next(Settings::default(), &graph, &lost);
@@ -259,12 +247,15 @@ fn a_plan_that_came_to_nothing_falls_back_to_the_question_once() {
 #[test]
 fn nothing_is_added_when_it_could_not_run_or_would_be_the_same() {
     let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
-    let spent = [observed("A", failed(FailureKind::Budget)), observed("B", Ending::Skipped("A".into()))];
+    let spent =
+        [Observation::ended("A", failed(FailureKind::Budget)), Observation::ended("B", Ending::Skipped("A".into()))];
     assert!(next(Settings::default(), &graph, &spent).edits.is_empty());
-    assert!(next(Settings::default(), &graph, &[observed("B", Ending::Empty)]).edits.is_empty());
+    assert!(next(Settings::default(), &graph, &[Observation::ended("B", Ending::Empty)]).edits.is_empty());
 
     let (single, _) = planned(&[subtasks(&[atom("A", &[])])]);
-    assert!(next(Settings::default(), &single, &[observed("A", failed(FailureKind::Input))]).edits.is_empty());
+    assert!(
+        next(Settings::default(), &single, &[Observation::ended("A", failed(FailureKind::Input))]).edits.is_empty()
+    );
 }
 
 fn is_id(id: &str) -> bool {

@@ -29,7 +29,7 @@ syrch_plugin::settings! {
         temperature: f64 = 0.7, 0.0 ..= 2.0;
         /// The log-odds of a result that has no share of the votes.
         confidence_base: f64 = -2.6, -20.0 ..= 20.0;
-        /// Added to the log-odds for the whole of the votes, one more vote being kept for a result that nobody drew.
+        /// Added to the log-odds for the whole of the votes, one more vote being counted for a result that nobody drew.
         confidence_share: f64 = 7.7, 0.0 ..= 40.0;
         /// Rows above this number count as more than a good answer has.
         overflow_rows: u64 = 1000, 1 ..= 1_000_000_000;

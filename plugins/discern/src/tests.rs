@@ -1,4 +1,4 @@
-//! The solver against scripted models and databases, and its look at single statements.
+//! The solver against scripted models and databases, and its evidence on single statements.
 
 use syrch_plugin::draws::Ran;
 use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, facts, reply, sql_error};
@@ -42,8 +42,8 @@ fn compared(table: &str, column: &str, text: &str) -> Literal {
     Literal { table: Some(table.into()), column: Some(column.into()), text: text.into() }
 }
 
-fn look(host: &FakeHost, question: &str, ran: &Ran) -> Evidence {
-    Looker::new(host, &shop(), question, true).look(ran)
+fn evidence_of(host: &FakeHost, question: &str, ran: &Ran) -> Evidence {
+    Looker::new(host, &shop(), question, true).evidence_of(ran)
 }
 
 const GERMANS: &str = "SELECT 1 FROM customers WHERE country = 'Germany' LIMIT 1";
@@ -59,7 +59,7 @@ fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
         let mut facts = facts("SELECT", &["customers"]);
         facts.functions = functions.iter().map(|name| (*name).to_owned()).collect();
         facts.literals = vec![literal];
-        let evidence = look(&host, "", &ran(facts, &numbers(&["n"], &[1])));
+        let evidence = evidence_of(&host, "", &ran(facts, &numbers(&["n"], &[1])));
         (evidence.absent_value, host.database.log().len())
     };
     assert_eq!(absent(&[], compared("customers", "country", "Germany"), &[]), (true, 1));
@@ -82,13 +82,13 @@ fn a_probe_runs_once_and_never_while_runs_are_scarce() {
     host.database.answer(GERMANS, numbers(&["1"], &[]));
     let catalog = shop();
     let mut looker = Looker::new(&host, &catalog, "", true);
-    assert!(looker.look(&ran).absent_value && looker.look(&ran).absent_value);
+    assert!(looker.evidence_of(&ran).absent_value && looker.evidence_of(&ran).absent_value);
     assert_eq!(host.database.log(), [GERMANS]);
 
     host.budget.sql_runs = 32;
-    assert!(!look(&host, "", &ran).absent_value);
+    assert!(!evidence_of(&host, "", &ran).absent_value);
     host.budget.sql_runs = 500;
-    assert!(!Looker::new(&host, &catalog, "", false).look(&ran).absent_value);
+    assert!(!Looker::new(&host, &catalog, "", false).evidence_of(&ran).absent_value);
     assert_eq!(host.database.log().len(), 1);
 }
 
@@ -100,7 +100,7 @@ fn probes_leave_the_spare_runs() {
         facts.literals = literals.to_vec();
         let mut host = FakeHost::default();
         host.budget.sql_runs = left;
-        look(&host, "", &ran(facts, &numbers(&["n"], &[1])));
+        evidence_of(&host, "", &ran(facts, &numbers(&["n"], &[1])));
         host.database.log()
     };
     assert_eq!(run(34), [GERMANS, &GERMANS.replace("Germany", "France")]);
@@ -113,7 +113,7 @@ fn words_that_name_something_and_are_not_used_are_counted() {
         let mut facts = facts("SELECT", &["orders"]);
         facts.columns = columns.iter().map(|name| (*name).to_owned()).collect();
         facts.literals = vec![Literal { table: None, column: None, text: literal.into() }];
-        look(&FakeHost::default(), question, &ran(facts, &numbers(&["n"], &[1]))).unused_words
+        evidence_of(&FakeHost::default(), question, &ran(facts, &numbers(&["n"], &[1]))).unused_words
     };
     assert_eq!(unused("What is the total of all orders?", &["orders.total"], ""), 0);
     assert_eq!(unused("What are the totals by country and name?", &["orders.total"], ""), 2);
@@ -129,12 +129,12 @@ fn joins_repeated_rows_and_size_are_seen() {
     let mut host = FakeHost::default();
     host.database.answer(&format!("SELECT DISTINCT * FROM ({sql}) AS t"), numbers(&["id"], &[1, 2]));
     let facts = facts(sql, &["customers", "orders"]);
-    let evidence = look(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2, 2])));
+    let evidence = evidence_of(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2, 2])));
     assert!(evidence.odd_join && evidence.repeated_rows);
     assert_eq!((evidence.columns, evidence.tables), (1, 2));
     assert_eq!(evidence.reported(), "a join away from the foreign keys, repeated rows");
-    assert!(!look(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2]))).repeated_rows);
-    let wide = look(&host, "", &ran(facts, &numbers(&["a", "b", "c", "d", "e", "f", "g"], &[1])));
+    assert!(!evidence_of(&host, "", &ran(facts.clone(), &numbers(&["id"], &[1, 2]))).repeated_rows);
+    let wide = evidence_of(&host, "", &ran(facts, &numbers(&["a", "b", "c", "d", "e", "f", "g"], &[1])));
     assert_eq!(wide.columns, 6);
 }
 

@@ -29,14 +29,9 @@ fn seen(id: &str, ending: Ending, confidence: Option<f64>, rows: u64) -> Observa
     let candidate = |confidence| Candidate { confidence: Some(confidence), ..Candidate::default() };
     let is_success = matches!(ending, Ending::Solved | Ending::Empty);
     Observation {
-        task: id.into(),
-        ending,
         candidates: confidence.map(candidate).into_iter().collect(),
         profile: is_success.then(|| Profile { rows, ..Profile::default() }),
-        fingerprint: None,
-        hits: Vec::new(),
-        subtasks: Vec::new(),
-        memo: None,
+        ..Observation::ended(id, ending)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! After the design document's pipeline, with the branches and repairs that it only plans. The planner divides the question
 //! into sub-tasks with confidences and writes CHASE-SQL's three-step plan. The solver executes the sub-task with the highest
-//! confidence, has the statement judged against that sub-task, takes it over, recalculates the remaining confidences, and goes on; what is
+//! confidence, has the statement judged against that sub-task, takes it over, recalculates the remaining confidences, and continues; what is
 //! not accepted makes branches. The reward asks a model whether a statement means what was asked. The roles work with others' too:
 //! the solver takes a task without sub-tasks as one step, and the reward judges any candidate.
 //!

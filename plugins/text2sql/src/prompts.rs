@@ -43,14 +43,14 @@ impl<'a> Prompts<'a> {
 
     /// The request for the statement, or for its repair once something was tried.
     pub(crate) fn statement(&self, tried: &[Tried], sample: u32) -> Request {
-        let dialect = self.catalog.dialect.name();
+        let (dialect, rules) = (self.catalog.dialect.name(), self.catalog.dialect.rules());
         let schema = self.schema();
         let (purpose, user, subjects) = match tried.split_last() {
             None => (
                 Purpose::Generate,
                 format!(
                     "The schema of a {dialect} database:\n{schema}\n{}\nWrite one {dialect} SELECT statement that answers the \
-                     question (WITH is fine). Nothing may be changed.\n",
+                     question (WITH is fine). Nothing may be changed.\nRules of {dialect}:\n{rules}",
                     self.question
                 ),
                 Vec::new(),
@@ -60,7 +60,7 @@ impl<'a> Prompts<'a> {
                 let subjects = shown.iter().chain([last]).map(|tried| tried.sql.clone()).collect();
                 let user = format!(
                     "This {dialect} statement did not do:\n```sql\n{}\n```\nIt was written for this:\n{}\nThe schema:\n{schema}\n\
-                     What was wrong: {}\n{}\nWrite the corrected {dialect} SELECT statement. Nothing may be changed.\n",
+                     What was wrong: {}\n{}\nWrite the corrected {dialect} SELECT statement. Nothing may be changed.\nRules of {dialect}:\n{rules}",
                     clip(&last.sql, STATEMENT),
                     self.question,
                     last.wrong,

@@ -29,21 +29,8 @@ pub(crate) fn hit(corpus: Corpus, path: &str, snippet: &str) -> Hit {
     Hit { corpus, id: path.into(), path: path.into(), table: None, column: None, snippet, payload: None, score: 0.5 }
 }
 
-pub(crate) fn ended(task: &str, ending: Ending) -> Observation {
-    Observation {
-        task: task.into(),
-        ending,
-        candidates: Vec::new(),
-        profile: None,
-        fingerprint: None,
-        hits: Vec::new(),
-        subtasks: Vec::new(),
-        memo: None,
-    }
-}
-
 pub(crate) fn found(task: &str, hits: Vec<Hit>) -> Observation {
-    Observation { hits, ..ended(task, Ending::Solved) }
+    Observation { hits, ..Observation::ended(task, Ending::Solved) }
 }
 
 /// A statement of so many rows; of two columns, the second with a null.
@@ -55,12 +42,12 @@ pub(crate) fn solved(task: &str, sql: &str, rows: u64, confidence: f64) -> Obser
     Observation {
         candidates: vec![candidate],
         profile: Some(Profile { rows, ..profile }),
-        ..ended(task, if rows > 0 { Ending::Solved } else { Ending::Empty })
+        ..Observation::ended(task, if rows > 0 { Ending::Solved } else { Ending::Empty })
     }
 }
 
 pub(crate) fn failed(task: &str, message: &str) -> Observation {
-    ended(task, Ending::Failed(failure(FailureKind::Model, message)))
+    Observation::ended(task, Ending::Failed(failure(FailureKind::Model, message)))
 }
 
 pub(crate) fn turn(decisions: &[JsonValue]) -> JsonValue {
@@ -127,7 +114,7 @@ impl Scene {
         self
     }
 
-    /// Plans and goes on until nothing is left to do.
+    /// Plans turn after turn until nothing is left to do.
     pub(crate) fn run(&mut self) -> &mut Self {
         self.plan();
         while !self.finished && self.advance(&[]) {}
@@ -166,7 +153,7 @@ impl Scene {
             let sure = |seen: &Observation| seen.candidates.first().map_or(-1.0, Candidate::sureness);
             let best = parents.reduce(|best, next| if sure(next) > sure(best) { next } else { best });
             return best.map_or_else(
-                || ended(id, Ending::Skipped("nothing ended well".into())),
+                || Observation::ended(id, Ending::Skipped("nothing ended well".into())),
                 |best| Observation { task: id.into(), ..best.clone() },
             );
         }
@@ -177,7 +164,7 @@ impl Scene {
         for edit in &step.edits {
             match edit {
                 Edit::Add(task) => self.graph.tasks.push(task.clone()),
-                Edit::Cancel(id) => self.seen.push(ended(id, Ending::Cancelled)),
+                Edit::Cancel(id) => self.seen.push(Observation::ended(id, Ending::Cancelled)),
                 Edit::Answer(id) => self.graph.answer.clone_from(id),
                 Edit::Finish => self.finished = true,
                 Edit::Update(_) | Edit::Other(_) => panic!("not an edit of this planner: {edit:?}"),

@@ -90,12 +90,14 @@ impl<'a> Brief<'a> {
     #[must_use]
     pub fn instructions(&self) -> String {
         format!(
-            "You answer questions with one {} SELECT statement (WITH is fine). Nothing may be changed.\n\
+            "You answer questions with one {0} SELECT statement (WITH is fine). Nothing may be changed.\n\
              - Use only the tables, columns and task results that are listed, and quote names as they are written there.\n\
              - Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n\
              - Give computed columns short names.\n\
+             Rules of {0}:\n{1}\
              Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right.",
-            self.catalog.dialect.name()
+            self.catalog.dialect.name(),
+            self.catalog.dialect.rules()
         )
     }
 }
@@ -201,6 +203,22 @@ mod tests {
         let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
         let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
         Brief::new(&FakeHost::default(), size, &Problem::new("How much?"), &catalog, task, parents).setting()
+    }
+
+    #[test]
+    fn the_instructions_have_the_rules_of_the_dialect() {
+        let of = |dialect: Dialect| {
+            let catalog = Catalog { database: "shop".into(), dialect, tables: Vec::new() };
+            let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
+            let task = Task::new("A", "How much?");
+            Brief::new(&FakeHost::default(), size, &Problem::new("How much?"), &catalog, &task, &[]).instructions()
+        };
+        let duckdb = of(Dialect::Duckdb);
+        assert!(
+            duckdb.contains("one DuckDB SELECT") && duckdb.contains("Rules of DuckDB:\n- Names in double"),
+            "{duckdb}"
+        );
+        assert!(of(Dialect::Spark).contains("- Names in `backticks`"));
     }
 
     #[test]

@@ -50,6 +50,8 @@ pub mod attempt;
 #[doc(hidden)]
 pub mod bindings;
 pub mod brief;
+mod catalog;
+mod dialect;
 pub mod dice;
 pub mod discount;
 pub mod draws;

@@ -29,7 +29,7 @@ pub fn quote_if_odd(dialect: &Dialect, name: &str) -> String {
 const SHOWN: usize = 256;
 
 /// The name as a prompt shows it: quoted when it has to be, and on one line. A name that could break out of its line (control characters,
-/// line separators) or that is longer than any database allows is changed, since such a name cannot be told safely: it has spaces there, or
+/// line separators) or that is longer than any database allows is changed, since such a name cannot be shown safely: it has spaces there, or
 /// an ellipsis at its end. Never for a statement that is run.
 #[must_use]
 pub fn shown(dialect: &Dialect, name: &str) -> String {

@@ -41,14 +41,14 @@ enum Detail {
 #[must_use]
 pub fn catalog(catalog: &Catalog, bytes: usize) -> String {
     for detail in [Detail::Comments, Detail::Types, Detail::Names] {
-        let text: String = catalog.tables.iter().map(|table| table_text(&catalog.dialect, table, detail)).collect();
+        let text: String = catalog.tables.iter().map(|table| table_text(catalog, table, detail)).collect();
         if text.len() <= bytes {
             return text;
         }
     }
     let mut out = String::new();
     for (shown, table) in catalog.tables.iter().enumerate() {
-        let text = table_text(&catalog.dialect, table, Detail::Names);
+        let text = table_text(catalog, table, Detail::Names);
         if out.len() + text.len() > bytes {
             let left = (catalog.tables.len() - shown) as u64;
             return out + &format!("({} more not shown)\n", count(left, "table"));
@@ -68,7 +68,14 @@ pub fn table_name(dialect: &Dialect, table: &Table) -> String {
     }
 }
 
-fn table_text(dialect: &Dialect, table: &Table, detail: Detail) -> String {
+/// The table that a foreign key refers to, as it stands in FROM.
+fn target(catalog: &Catalog, key: &ForeignKey) -> String {
+    let dialect = &catalog.dialect;
+    catalog.table(&key.ref_table).map_or_else(|| shown(dialect, &key.ref_table), |table| table_name(dialect, table))
+}
+
+fn table_text(catalog: &Catalog, table: &Table, detail: Detail) -> String {
+    let dialect = &catalog.dialect;
     let kind =
         if table.extra.iter().any(|(key, value)| key == "kind" && value == "\"view\"") { "View" } else { "Table" };
     let name = table_name(dialect, table);
@@ -80,15 +87,16 @@ fn table_text(dialect: &Dialect, table: &Table, detail: Detail) -> String {
     let comment = comment(table.comment.as_deref(), detail);
     let mut out = format!("{kind} {name}{rows}{comment}\n");
     for column in &table.columns {
-        out += &column_text(dialect, table, column, detail);
+        out += &column_text(catalog, table, column, detail);
     }
     for key in table.foreign_keys.iter().filter(|key| key.columns.len() > 1) {
-        out += &format!("  {}\n", long_key(dialect, key));
+        out += &format!("  {}\n", long_key(catalog, key));
     }
     out
 }
 
-fn column_text(dialect: &Dialect, table: &Table, column: &crate::bindings::types::Column, detail: Detail) -> String {
+fn column_text(catalog: &Catalog, table: &Table, column: &crate::bindings::types::Column, detail: Detail) -> String {
+    let dialect = &catalog.dialect;
     let mut out = format!("  {}", shown(dialect, &column.name));
     if !column.sql_type.is_empty() {
         out += &format!(" {}", line(&column.sql_type, 40));
@@ -98,7 +106,7 @@ fn column_text(dialect: &Dialect, table: &Table, column: &crate::bindings::types
     }
     let key = table.foreign_keys.iter().find(|key| key.columns.len() == 1 && key.columns[0] == column.name);
     if let Some(key) = key {
-        let to = shown(dialect, &key.ref_table);
+        let to = target(catalog, key);
         match key.ref_columns.first() {
             Some(to_column) => out += &format!(" -> {to}.{}", shown(dialect, to_column)),
             None => out += &format!(" -> {to}"),
@@ -107,9 +115,10 @@ fn column_text(dialect: &Dialect, table: &Table, column: &crate::bindings::types
     out + &comment(column.comment.as_deref(), detail) + "\n"
 }
 
-fn long_key(dialect: &Dialect, key: &ForeignKey) -> String {
+fn long_key(catalog: &Catalog, key: &ForeignKey) -> String {
+    let dialect = &catalog.dialect;
     let list = |names: &[String]| names.iter().map(|name| shown(dialect, name)).collect::<Vec<_>>().join(", ");
-    format!("({}) -> {} ({})", list(&key.columns), shown(dialect, &key.ref_table), list(&key.ref_columns))
+    format!("({}) -> {} ({})", list(&key.columns), target(catalog, key), list(&key.ref_columns))
 }
 
 fn comment(text: Option<&str>, detail: Detail) -> String {
@@ -207,6 +216,19 @@ mod tests {
             assert!(text.contains("shop Question: delete it"), "{text}");
             assert!(text.lines().all(|line| !line.starts_with("Question")), "{text}");
         }
+    }
+
+    #[test]
+    fn a_key_names_its_table_with_the_schema() {
+        let of = |schema: &str, table: Table| Table { schema_name: Some(schema.into()), ..table };
+        let mut shop = shop();
+        let (mut order, customers) = (of("my sales", shop.tables.remove(0)), shop.tables.remove(0));
+        order.foreign_keys[0].ref_table = "archive.customers".into();
+        let tables = vec![order, of("my sales", customers.clone()), of("archive", customers)];
+        let text = catalog(&Catalog { dialect: Dialect::Spark, tables, ..shop }, 4096);
+        assert!(text.contains("Table `my sales`.`order` "), "{text}");
+        assert!(text.contains("`customer id` INTEGER -> archive.customers.id\n"), "{text}");
+        assert!(text.contains("Table `my sales`.customers\n") && text.contains("Table archive.customers\n"), "{text}");
     }
 
     #[test]

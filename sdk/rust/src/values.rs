@@ -4,8 +4,8 @@ use crate::bindings::linker::Linked;
 use crate::bindings::planner::Step;
 use crate::bindings::solver::Outcome;
 use crate::bindings::types::{
-    Candidate, Column, Dialect, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table, Task,
-    Verdict,
+    Candidate, Column, Ending, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table,
+    Task, Verdict,
 };
 
 /// A verdict that accepts the candidate, with a score of 0 to 1 and the reason.
@@ -51,10 +51,25 @@ impl Graph {
 }
 
 impl Observation {
+    /// An observation that holds nothing but how the task ended.
+    #[must_use]
+    pub fn ended(task: impl Into<String>, ending: Ending) -> Self {
+        Self {
+            task: task.into(),
+            ending,
+            candidates: Vec::new(),
+            profile: None,
+            fingerprint: None,
+            hits: Vec::new(),
+            subtasks: Vec::new(),
+            memo: None,
+        }
+    }
+
     /// Whether the task has a result.
     #[must_use]
     pub fn is_success(&self) -> bool {
-        matches!(self.ending, crate::bindings::types::Ending::Solved | crate::bindings::types::Ending::Empty)
+        matches!(self.ending, Ending::Solved | Ending::Empty)
     }
 }
 
@@ -69,23 +84,6 @@ impl Candidate {
     #[must_use]
     pub fn tokens(&self) -> f64 {
         self.signals.extra.iter().find(|(name, _)| name == "tokens").map_or(0.0, |(_, tokens)| *tokens)
-    }
-}
-
-impl Dialect {
-    /// The dialect's name in prompts.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Sqlite => "SQLite",
-            Self::Postgres => "PostgreSQL",
-            Self::Mysql => "MySQL",
-            Self::Duckdb => "DuckDB",
-            Self::Databricks => "Databricks SQL",
-            Self::Spark => "Spark SQL",
-            Self::Ansi => "standard SQL",
-            Self::Other(name) => name,
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Processes under measurement: the binary as a stranger's first run finds it, and this program as its own helper.
+//! Processes under measurement: the binary without any configuration, and this program as its own helper.
 
 use std::ffi::OsString;
 use std::io::Write;

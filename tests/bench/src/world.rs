@@ -59,7 +59,7 @@ impl World {
         Ok(path)
     }
 
-    /// Settings of a search against that endpoint. Compiled plugins are kept; journals and answers are not.
+    /// Settings of a search against that endpoint. Compiled plugins are cached; journals and answers are not stored.
     pub(crate) fn settings(&self, endpoint: &MockEndpoint) -> Outcome<Settings> {
         Ok(settings(&self.shop, &endpoint.url(), &self.place("cache")?))
     }

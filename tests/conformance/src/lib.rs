@@ -39,6 +39,10 @@ pub struct Capabilities {
     pub dialect: Dialect,
     /// The quote around names, doubled within them.
     pub quote: char,
+    /// The name of the fixture's table that is `Order Details` where an engine takes spaces in names of tables.
+    pub odd_table: &'static str,
+    /// The catalog knows which columns are never NULL. Otherwise all may be.
+    pub has_not_null: bool,
     /// `Database::identity` changes when a table changes. Otherwise it must be `None`.
     pub has_identity: bool,
     /// The catalog has primary and foreign keys.
@@ -60,6 +64,8 @@ impl Capabilities {
         Self {
             dialect,
             quote: '"',
+            odd_table: "Order Details",
+            has_not_null: true,
             has_identity: true,
             has_keys: true,
             has_plans: true,

@@ -1,4 +1,4 @@
-//! Files and variables: wrong ones, a stranger's, which layer wins, and the key that none of them shows.
+//! Files and variables: wrong ones, those of other people, which layer wins, and the key that none of them shows.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -91,7 +91,7 @@ fn a_file_that_may_not_be_read_is_reported() {
     closed("closed.sqlite", b"SQLite format 3\0");
     closed("closed.wasm", b"\0asm");
     closed("closed.yml", b"llm: {}");
-    // The superuser may read everything, so it plays somebody else.
+    // The superuser may read everything, so it acts as another user.
     let is_superuser = fs::metadata("/proc/self").unwrap().uid() == 0;
     let as_somebody = |mut command: Command| {
         if is_superuser {

@@ -14,7 +14,7 @@ use crate::bad_input::{Place, finish, said};
 /// How long an installation of Spark may take.
 const PATIENCE: Duration = Duration::from_secs(500);
 
-/// What tells the reports of two runs apart: the run, the files that were read, times, and counts of calls.
+/// What differs between the reports of two runs: the run, the files that were read, times, and counts of calls.
 const ASIDE: [&str; 9] = ["run", "run_id", "id", "settings", "latency", "duration", "calls", "calls_mean", "sent"];
 
 /// The shop of the examples with its questions.

@@ -16,7 +16,7 @@ fn asked(place: &Place, endpoint: &MockEndpoint, words: &str) -> Command {
     command
 }
 
-/// A question that others do not ask, so that nothing is kept of it.
+/// A question that others do not ask, so that nothing of it is cached.
 fn line(id: usize) -> String {
     json!({"id": id, "question": format!("How many customers are there? ({id})")}).to_string() + "\n"
 }

@@ -39,11 +39,11 @@ fn every_line_has_its_answer_beside_twins_strangers_and_broken_ones() {
             [5, "c", "answered", [[3]], null],
         ])
     );
-    let stranger = all[3]["error"]["message"].as_str().unwrap();
-    assert!(stranger.contains("`school`") && stranger.contains("`shop.sqlite`"), "{stranger}");
+    let foreign = all[3]["error"]["message"].as_str().unwrap();
+    assert!(foreign.contains("`school`") && foreign.contains("`shop.sqlite`"), "{foreign}");
     assert!(stderr.contains("line 2: the id \"a\" came before"), "{stderr}");
     assert!(stderr.lines().any(|line| line.starts_with("5 lines: 3 answered, 2 failed")), "{stderr}");
-    // Answers that cannot be told apart are not graded.
+    // Answers that cannot be distinguished are not graded.
     place.file("answers.jsonl", all.iter().take(2).map(|answer| answer.to_string() + "\n").collect::<String>());
     let gold = json!({"id": "a", "db": "shop", "question": QUESTION, "gold_sql": "SELECT 4"});
     place.file("suite.jsonl", gold.to_string());

@@ -33,7 +33,7 @@ fn statements_of_another_program_are_graded() {
     assert_eq!(document["errors"], json!({"denied": 1, "model": 1}));
     assert_eq!((&document["arm"]["name"], &document["arm"]["plugins"]), (&json!("answers"), &json!([])));
     assert_eq!(document["costs"]["calls"], 0);
-    // The report goes on only with the same answers.
+    // The run is resumed only with the same answers.
     let again = bench.say("benchmark suite.jsonl --answers one.jsonl --answers two.jsonl --resume last --format json");
     assert_eq!(figures(&again.document(0)), (1, 5));
     bench.place.file("two.jsonl", lines(&[json!({"id": "q0003", "sql": counts(3)})]));

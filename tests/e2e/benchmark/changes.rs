@@ -1,4 +1,4 @@
-//! A run goes on only with what it was started with; what changed is named.
+//! A run is resumed only with what it was started with; what changed is named.
 
 use serde_json::json;
 use syrch_kit::{MockEndpoint, Script, zoo};

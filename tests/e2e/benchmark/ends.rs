@@ -1,4 +1,4 @@
-//! How a run ends before its end, with which code, and how it goes on: the report is in the end that of a run that nobody disturbed.
+//! How a run ends before its end, with which code, and how it is resumed: the report is in the end that of a run that nobody disturbed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -17,10 +17,10 @@ fn a_run_of_failures_says_so_and_ends_like_them() {
         let words = "--max-outages 0 --report r.md --report r.html --format json";
         let mut command = bench.asks(&endpoint, words);
         // Dropped, nobody listens at its address.
-        let kept = (!is_dead).then_some(endpoint);
+        let endpoint = (!is_dead).then_some(endpoint);
         let said = Said::of(command.output().unwrap());
         let document = said.document(12);
-        drop(kept);
+        drop(endpoint);
         assert_eq!((figures(&document), &document["errors"]), ((0, 6), &json!({"model": 6})));
         assert_eq!(document["partial"], Value::Null);
         let warnings = document["warnings"].as_array().unwrap();

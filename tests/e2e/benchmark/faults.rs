@@ -1,4 +1,4 @@
-//! What is wrong with a suite, its databases or the configuration is told before anything is asked, all at once; what is wrong with an expected
+//! What is wrong with a suite, its databases or the configuration is reported before anything is asked, all at once; what is wrong with an expected
 //! answer costs that question alone.
 
 use serde_json::{Value, json};

@@ -53,7 +53,7 @@ fn done(bench: &Bench) -> BTreeSet<usize> {
 }
 
 /// Lets it work until the endpoint has heard of some more calls and a moment has passed, or, now and then, not even that, and kills it.
-/// False: it had come to its end.
+/// False: it had finished.
 fn kill(mut child: Child, endpoint: &MockEndpoint, seed: &mut u64) -> bool {
     let (before, started) = (endpoint.count(), Instant::now());
     if random(seed, 8) == 0 {

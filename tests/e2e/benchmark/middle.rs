@@ -1,4 +1,4 @@
-//! A run that is cut off in the middle of a question goes on there: what is done is not asked again, and of the question only what was under way.
+//! A run that is cut off in the middle of a question is resumed there: what is done is not asked again, and of the question only what was under way.
 
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};

@@ -66,7 +66,7 @@ fn a_report_does_not_replace_its_own_run() {
             assert!(fs::read(&path).unwrap() == before, "{flag} {name}");
         }
     }
-    // Beside them there is room.
+    // A new file beside them is allowed.
     let beside = run.join("own.json");
     assert_eq!(bench.say(&format!("report last --report {}", beside.display())).code, 0);
     assert!(beside.exists() && bench.say("report last").code == 0);

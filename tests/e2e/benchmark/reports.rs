@@ -24,7 +24,7 @@ fn shards_from_anywhere_make_the_report_of_one_process() {
         folders.push(run.display().to_string());
     }
     assert_same(&bench.report(&folders.join(" ")), &whole);
-    // Two of three are reported on, and what is missing is told.
+    // Two of three are reported on, and what is missing is named.
     let said = bench.say(&format!("report {} {} --format json", folders[0], folders[1]));
     let document = said.document(0);
     assert_eq!(document["partial"]["of"], 25);
@@ -109,7 +109,7 @@ fn runs_are_listed_and_found() {
     assert!(broken.code == 10 && broken.stderr.contains("run.json"), "{}", broken.all());
 }
 
-/// What a stranger writes into a suite.
+/// What the author of a third-party suite may write into it.
 const HOSTILE: &str =
     "How many </script><script>alert(1)</script> =cmd|'/c calc'!A1 | \u{1b}[2J\u{202e} [x](http://evil.example) \"q\"?";
 

@@ -1,4 +1,4 @@
-//! A comparison that was cut short goes on with the same settings, and its report is made again.
+//! A comparison that was cut short is resumed with the same settings, and its report is made again.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -58,8 +58,8 @@ fn the_report_is_made_on_the_terms_of_the_comparison() {
     };
     assert_eq!(interval("--resamples 100"), document["pairs"][0]["interval"]);
     let run = state(&place).join("suites").join(document["run"].as_str().unwrap());
-    let kept: serde_json::Value = serde_json::from_slice(&std::fs::read(run.join("compare.json")).unwrap()).unwrap();
-    assert_eq!(kept["resamples"], 100);
+    let terms: serde_json::Value = serde_json::from_slice(&std::fs::read(run.join("compare.json")).unwrap()).unwrap();
+    assert_eq!(terms["resamples"], 100);
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn a_deadline_ends_a_search() {
     assert!(said.stderr.contains("the deadline of 1.5 s passed"), "{}", said.stderr);
 }
 
-/// Whatever phase a deadline falls into, it is told as one.
+/// A deadline is reported as one, whatever phase it falls into.
 #[test]
 fn a_deadline_is_reported_as_one_however_short() {
     let folder = syrch_kit::scratch();

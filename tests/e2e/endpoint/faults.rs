@@ -1,4 +1,4 @@
-//! Endpoints that fail, each in its own way: what the user hears, and that the key stays with the endpoint.
+//! Endpoints that fail, each in its own way: what is reported to the user, and that the key stays with the endpoint.
 
 use std::net::TcpListener;
 use std::path::Path;

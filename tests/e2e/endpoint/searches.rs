@@ -1,4 +1,4 @@
-//! Whole searches: plan, parallel tasks, repair, join, answer; and what the document tells of them.
+//! Whole searches: plan, parallel tasks, repair, join, answer; and what the document reports of them.
 
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script, Usage};
@@ -170,8 +170,8 @@ fn loose_ends_with_join_keys_are_joined() {
         assert_eq!(document["answer"]["rows"], rows, "{how}");
         assert_eq!(rows_alone(&folder.path().join("shop.sqlite"), &document["sql"]), rows, "{how}");
         assert!(document["answer"]["basis"].to_string().contains("joined"), "{}", document["answer"]["basis"]);
-        let kept = candidates(&document).iter().filter(|(_, status, _)| status == "kept").count();
-        assert_eq!(kept, 2, "both results are in the answer: {:?}", document["candidates"]);
+        let used = candidates(&document).iter().filter(|(_, status, _)| status == "kept").count();
+        assert_eq!(used, 2, "both results are in the answer: {:?}", document["candidates"]);
     }
 }
 

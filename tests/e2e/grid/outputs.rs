@@ -40,7 +40,7 @@ fn nothing_that_a_grid_reads_is_replaced() {
     let endpoint = endpoint();
     let shop = fs::read(place.path().join("shop.sqlite")).unwrap();
     let questions = fs::read(place.path().join("suite.jsonl")).unwrap();
-    // What is no file of a grid is told by its form, whatever it is.
+    // What is no file of a grid is refused for its form, whatever it is.
     for (name, content, words) in [
         ("results.json", questions.as_slice(), "out/results.json --db shop.sqlite"),
         ("config.json", &shop, "suite.jsonl --db out/config.json"),
@@ -49,7 +49,7 @@ fn nothing_that_a_grid_reads_is_replaced() {
         let reported = format!("its `{name}` is not that of a grid");
         assert_spared(&place, &endpoint, (name, content), words, &["--out `out`", &reported]);
     }
-    // What could be one is told by its place.
+    // What could be one is refused for its place.
     let one = json!({"schema": "syrch.grid/1", "id": "a", "db": "shop", "question": QUESTION, "gold_sql": "SELECT 4"});
     let mine = b"# Grid\nname: mine\nroles: {planner: direct}\n";
     for (name, content, words, what) in [

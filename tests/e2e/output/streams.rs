@@ -44,7 +44,7 @@ fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
     assert!(!obeyed(&said(&loud).1));
 }
 
-/// An error is told when quiet, too; a program that reads JSON has it as a document.
+/// An error is reported when quiet, too; a program that reads JSON has it as a document.
 #[test]
 fn a_result_that_is_cut_is_reported_once() {
     let place = Place::new();

@@ -23,12 +23,15 @@
 
 pub mod corpus;
 mod data;
+pub mod databricks;
 mod endpoint;
 #[cfg(unix)]
 pub mod postgres;
 pub mod recorded;
 mod reply;
 mod script;
+#[cfg(unix)]
+pub mod spark;
 pub mod toolchains;
 pub mod zoo;
 

@@ -54,11 +54,11 @@ pub struct Totals {
 /// What ended a batch before its lines did.
 #[derive(Debug)]
 pub enum Stopped {
-    /// Somebody outside.
+    /// The caller stopped the batch.
     Interrupted,
     /// The model's endpoint failed for so many searches, one after the other.
     Outage {
-        /// How many.
+        /// The number of failed searches in a row.
         searches: u32,
         /// What the last of them said.
         message: String,
@@ -70,7 +70,7 @@ pub enum Stopped {
 /// How a batch ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// What it did.
+    /// How many lines ended in which way, and what they cost.
     pub totals: Totals,
     /// What stopped it; none: every line has its reply.
     pub stopped: Option<Stopped>,

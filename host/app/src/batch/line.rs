@@ -20,7 +20,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub struct Question {
     /// A text or a number that the reply bears; none: the line's number.
     pub id: Option<Value>,
-    /// The question.
+    /// The text of the question.
     pub question: String,
     /// Its database, by a name in the batch's folder of databases.
     pub db: Option<String>,
@@ -63,7 +63,7 @@ pub struct Line {
     pub(super) question: Result<Question, Fault>,
 }
 
-/// What is read of an object. Nothing else of it is kept, least of all what a suite expects.
+/// What is read of an object. The rest is not stored, least of all what a suite expects.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Members {

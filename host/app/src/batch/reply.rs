@@ -13,7 +13,7 @@ use crate::{Error, Outcome, SearchReport};
 pub struct Reply {
     /// The line's own id, as it was; the line's number when it has none.
     pub id: Value,
-    /// How it ended.
+    /// How the line's search ended.
     pub outcome: Ending,
     /// The answer's document, also when it holds a question to the user or nothing acceptable; none when an error ended it.
     pub answer: Option<AnswerDocument>,

@@ -1,4 +1,4 @@
-//! What lines are read as, and how a batch goes on, over a small database and without a model.
+//! What lines are read as, and how a batch continues, over a small database and without a model.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -205,7 +205,7 @@ async fn equal_ids_and_lines_that_are_too_long_disturb_nobody() {
         Line::read(number, line.as_bytes()).unwrap()
     };
     let long = Line::read(2, format!("{{\"id\": \"a\", \"x\": \"{}\"}}", "x".repeat(LONGEST)).as_bytes()).unwrap();
-    // Nothing of it is kept.
+    // Nothing of it is stored.
     assert!(format!("{long:?}").len() < 300);
     let lines = [asks(1, "a"), long, Line::too_long(3, json!("a")), asks(4, "a"), asks(5, "b")];
     let replies: Vec<Reply> = batch.answers(stream::iter(lines), &Stop::new()).collect().await;

@@ -11,7 +11,7 @@ use crate::{Error, Host, SearchReport};
 /// An answer, and everything it rests on.
 #[derive(Debug, Clone)]
 pub struct QueryResult {
-    /// In words.
+    /// The answer in a sentence.
     pub answer: String,
     /// The one self-contained statement whose rows are the answer.
     pub sql: String,

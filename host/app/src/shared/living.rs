@@ -1,12 +1,12 @@
-//! Things that somebody uses: whoever wants one that is in use gets it, and it goes with its last user.
+//! Values that are shared while they are in use, and dropped by their last user.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The thing, while it lives. Locked while it is made.
+/// A reference to the value. Locked while the value is made.
 type Cell<V> = Arc<tokio::sync::Mutex<Option<Weak<V>>>>;
 
-/// Things by key, of which none is kept for its own sake.
+/// Values by key, each of which lives as long as somebody else uses it.
 pub(super) struct Living<K, V: ?Sized>(Mutex<Vec<(K, Cell<V>)>>);
 
 impl<K, V: ?Sized> Default for Living<K, V> {
@@ -16,7 +16,7 @@ impl<K, V: ?Sized> Default for Living<K, V> {
 }
 
 impl<K: PartialEq, V: ?Sized> Living<K, V> {
-    /// The thing with that key: the one that somebody uses, or a new one. Whoever asks for it while it is made gets the same.
+    /// The value of that key: the one in use, or a new one. Callers that request it while it is made get the same one.
     pub(super) async fn get<E, F: Future<Output = Result<Arc<V>, E>>>(
         &self,
         key: K,
@@ -32,7 +32,7 @@ impl<K: PartialEq, V: ?Sized> Living<K, V> {
         Ok(made)
     }
 
-    /// The place of a key. Those of things that are gone are given up.
+    /// The cell of a key. Cells of dropped values are removed.
     fn cell(&self, key: K) -> Cell<V> {
         let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         cells.retain(|(_, cell)| Arc::strong_count(cell) > 1 || is_living(cell));

@@ -1,4 +1,4 @@
-//! Whether the plugins of a strategy are there, play their roles and take their settings.
+//! Whether the plugins of a strategy exist, implement their roles and accept their settings.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ pub enum StrategyError {
     Unknown {
         /// The name asked for.
         name: String,
-        /// The nearest names.
+        /// The names of built-in strategies that resemble it, best first.
         similar: Vec<String>,
     },
     /// The file cannot be read.
@@ -16,7 +16,7 @@ pub enum StrategyError {
     Unreadable {
         /// The file, as it was named.
         file: String,
-        /// Why.
+        /// The reason, as the system gives it.
         why: String,
     },
     /// The file's content is wrong.

@@ -89,7 +89,7 @@ fn of_default() -> Option<&'static Definition> {
 }
 
 impl Default for Strategy {
-    /// That of [`DEFAULT`].
+    /// The strategy with the name [`DEFAULT`].
     fn default() -> Self {
         of_default().map(Definition::strategy).unwrap_or(Self {
             name: DEFAULT.to_owned(),

@@ -10,9 +10,9 @@ pub struct Limit {
     pub key: &'static str,
     /// Whether it is a whole number of at least the least, or a number above it.
     pub whole: bool,
-    /// The least.
+    /// The least value, or for a share the number that it must be above.
     pub min: u32,
-    /// The most.
+    /// The greatest value that is allowed.
     pub max: u32,
     get: fn(&Policy) -> Value,
     set: fn(&mut Policy, f64),
@@ -39,7 +39,7 @@ impl Limit {
     /// Statements tried for one task.
     pub const MAX_ATTEMPTS: Self =
         whole("max_attempts", 100, |policy| json!(policy.max_attempts), |policy, n| policy.max_attempts = n as u32);
-    /// Levels of decomposition.
+    /// The levels to which a planner may divide tasks.
     pub const MAX_DEPTH: Self =
         whole("max_depth", 16, |policy| json!(policy.max_depth), |policy, n| policy.max_depth = n as u32);
     /// Tasks under way at once.

@@ -81,8 +81,8 @@ impl Reader<'_> {
             path: None,
         };
         let start = tree.referenced;
-        let mut casts = false;
-        let mut unplayed = Vec::new();
+        let mut has_roles = false;
+        let mut unfilled = Vec::new();
         for (key, value) in self.pairs("a strategy file", tree) {
             match key.value.as_str() {
                 "name" => definition.name = self.name(value),
@@ -92,8 +92,8 @@ impl Reader<'_> {
                 "policy" => definition.policy = self.policy(value),
                 "roles" => {
                     let pairs = self.pairs("`roles`", value);
-                    casts = !pairs.is_empty();
-                    pairs.into_iter().for_each(|pair| self.role(pair, &mut definition, &mut unplayed));
+                    has_roles = !pairs.is_empty();
+                    pairs.into_iter().for_each(|pair| self.role(pair, &mut definition, &mut unfilled));
                 }
                 section if ELSEWHERE.contains(&section) => self.problem(
                     key.referenced,
@@ -108,9 +108,9 @@ impl Reader<'_> {
             }
         };
         missing(!definition.name.is_empty(), "the strategy has no `name`");
-        missing(casts, "`roles` names no plugin; a strategy names at least one, as in `roles: {solver: NAME}`");
+        missing(has_roles, "`roles` names no plugin; a strategy names at least one, as in `roles: {solver: NAME}`");
         for (role, part) in default.iter().flat_map(|default| &default.roles) {
-            if !unplayed.contains(role) {
+            if !unfilled.contains(role) {
                 let inherited = || Part { is_inherited: true, at: None, places: BTreeMap::new(), ..part.clone() };
                 definition.roles.entry(*role).or_insert_with(inherited);
             }
@@ -171,7 +171,7 @@ impl Reader<'_> {
         policy
     }
 
-    fn role(&mut self, (key, tree): Pair, definition: &mut Definition, unplayed: &mut Vec<Role>) {
+    fn role(&mut self, (key, tree): Pair, definition: &mut Definition, unfilled: &mut Vec<Role>) {
         let Some(role) = Role::ALL.into_iter().find(|role| role.name() == key.value) else {
             return self.unknown(key.referenced, "role", &key.value, &Role::ALL.map(Role::name));
         };
@@ -190,10 +190,13 @@ impl Reader<'_> {
             }
         }
         let Some((word, at)) = plugin else {
-            return self.problem(key.referenced, &format!("roles.{role}: `plugin` is missing: who plays the role?"));
+            return self.problem(
+                key.referenced,
+                &format!("roles.{role}: `plugin` is missing: which plugin implements the role?"),
+            );
         };
         match word.as_str().map(str::trim).filter(|word| !word.is_empty() && !word.contains('\0')) {
-            Some(NOBODY) if role == Role::Linker && config.is_empty() => unplayed.push(role),
+            Some(NOBODY) if role == Role::Linker && config.is_empty() => unfilled.push(role),
             Some(NOBODY) => {
                 self.problem(
                     at,

@@ -1,4 +1,4 @@
-//! What strategy files may say, and how what is wrong with them is told.
+//! What strategy files may say, and how what is wrong with them is reported.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -99,7 +99,7 @@ fn every_wrong_key_and_value_is_named_with_its_place() {
             "f.yml:3:10: summary: is not a text of one line, at most 4096 bytes long",
             "f.yml:5:3: unknown role `planer`; did you mean `planner` or `linker`?",
             "f.yml:6:12: unknown key of a role `plugn`; did you mean `plugin`?",
-            "f.yml:6:3: roles.solver: `plugin` is missing: who plays the role?",
+            "f.yml:6:3: roles.solver: `plugin` is missing: which plugin implements the role?",
             "f.yml:7:11: roles.reward: 3 names no plugin",
             "f.yml:8:34: roles.clarifier.config must be a mapping of keys and values",
             "f.yml:10:3: unknown key in `policy` `max_atempts`; did you mean `max_attempts` or `max_depth`?",

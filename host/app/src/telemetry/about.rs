@@ -63,7 +63,7 @@ impl About {
         ((half("first") << 64) | half("second")).max(1).to_be_bytes()
     }
 
-    /// Where statements run.
+    /// The attributes that name the database and its engine.
     pub(super) fn database(&self) -> [(&'static str, Value); 2] {
         [(names::DATABASE_SYSTEM, self.system.into()), (names::DATABASE, self.database.as_str().into())]
     }

@@ -15,11 +15,11 @@ pub(super) fn is_enabled() -> bool {
 pub(super) enum Kind {
     /// The search as a whole.
     Search,
-    /// A role call.
+    /// The call of a plugin in a role.
     Role,
-    /// A model call.
+    /// The call of a model, with all its retries.
     Model,
-    /// A statement.
+    /// A statement that the database runs.
     Statement,
 }
 

@@ -1,4 +1,4 @@
-//! What a run reports while it goes on, besides its journal: lines of the log, and spans for a collector.
+//! What a run reports while it runs, besides its journal: lines of the log, and spans for a collector.
 //!
 //! Both are read from the same records as the journal. A run is one trace: its role calls lie in it, in each role call its model calls and
 //! statements, and the solver's span of a task has a link to that of each task that it needed. No span holds a prompt, a reply, a row or a

@@ -22,7 +22,7 @@ pub struct Span {
     pub links: Vec<Link>,
     /// What is known of it: names of OpenTelemetry's conventions, and names of the host that begin with `syrch.`.
     pub attributes: Vec<(&'static str, Value)>,
-    /// When it began.
+    /// The time at which the work began.
     pub start: SystemTime,
     /// When it ended, for one that has.
     pub end: SystemTime,
@@ -52,22 +52,22 @@ pub enum SpanKind {
 pub struct Link {
     /// The solver's span of the task that was needed.
     pub span: SpanId,
-    /// That task.
+    /// The id of that task in the search graph.
     pub task: String,
 }
 
 /// What an attribute holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// A text.
+    /// A text, such as the name of a model.
     Text(String),
-    /// A whole number.
+    /// A whole number, such as a count of tokens.
     Whole(i64),
-    /// A number.
+    /// A number with decimals, such as a price.
     Number(f64),
-    /// Yes or no.
+    /// Whether something is so.
     Flag(bool),
-    /// Several texts.
+    /// A list of texts, such as reasons to stop.
     Texts(Vec<String>),
 }
 

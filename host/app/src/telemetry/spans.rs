@@ -18,7 +18,7 @@ use super::names;
 use super::span::{Link, Span, SpanId, SpanKind, Value};
 
 /// The spans of one run that have started and not ended, and what later ones need to know of earlier ones. Names of spans follow from
-/// the run's id and its numbers of calls, so that what was sent before a run was killed and what is sent when it goes on make one trace.
+/// the run's id and its numbers of calls, so that what was sent before a run was killed and what is sent when it is resumed make one trace.
 pub(super) struct Spans {
     about: About,
     sink: Option<Arc<dyn SpanSink>>,
@@ -66,7 +66,7 @@ impl Spans {
         }
     }
 
-    /// A run begins.
+    /// Begins the span of the whole run.
     pub(super) fn begin(&mut self, now: SystemTime) {
         let mut root = self.span(self.id(&["search"]), None, "search".to_owned(), SpanKind::Internal, now);
         root.attributes.push((names::RUN, Value::from(self.about.run.as_str())));
@@ -75,7 +75,7 @@ impl Spans {
         self.root = Some(root);
     }
 
-    /// A run that was killed goes on from its records: what was under way then begins again now.
+    /// Resumes a run that was killed from its records: what was under way then begins again now.
     pub(super) fn resume(&mut self, now: SystemTime, records: &[Record]) {
         self.is_past = true;
         records.iter().for_each(|record| self.record(now, record));
@@ -85,7 +85,7 @@ impl Spans {
         self.root.iter_mut().for_each(|root| root.attributes.push((names::RESUMED, true.into())));
     }
 
-    /// Something happened.
+    /// Begins or ends the spans that a record of the journal is about.
     pub(super) fn record(&mut self, now: SystemTime, record: &Record) {
         match record {
             Record::Event { event, .. } => self.event(now, event),

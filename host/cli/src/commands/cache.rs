@@ -32,7 +32,7 @@ pub(crate) enum CacheCommand {
     },
 }
 
-/// What is cached.
+/// The part of the cache that a command concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Answers of that kind.
@@ -80,9 +80,9 @@ impl Run for CacheCommand {
 }
 
 /// The size of the databases that files of rows were read into, by what looks at their folder.
-fn of_files(context: &Context, look: fn(&Path) -> io::Result<Stored>) -> Outcome<Size> {
+fn of_files(context: &Context, measure: fn(&Path) -> io::Result<Stored>) -> Outcome<Size> {
     let Some(folder) = &context.config.tables else { return Ok(Size::default()) };
-    let Stored { count, bytes } = look(folder).map_err(|error| {
+    let Stored { count, bytes } = measure(folder).map_err(|error| {
         Failure::new(Exit::Unexpected, format!("the folder `{}` cannot be read: {error}", folder.display()))
             .hint("make it a folder of yours alone, or set SYRCH_CACHE_DIR to another")
     })?;

@@ -108,9 +108,9 @@ fn choose<'a>(catalog: &'a Catalog, wanted: Option<&str>) -> Outcome<Vec<&'a Tab
     if let Some(table) = catalog.table(wanted) {
         return Ok(vec![table]);
     }
-    let names = || catalog.tables.iter().map(|table| table.name.as_str());
+    let names = catalog.table_names();
     let failure = Failure::new(Exit::Database, format!("`{}` has no table or view `{wanted}`", catalog.database));
-    Err(match alternatives(&nearest(wanted, names())) {
+    Err(match alternatives(&nearest(wanted, names.iter().map(String::as_str))) {
         Some(similar) => failure.hint(format!("did you mean {similar}?")),
         None => failure.hint("`syrch-host schema` without -t shows all"),
     })

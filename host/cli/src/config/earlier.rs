@@ -19,6 +19,12 @@ const REPLACED: [(&str, &str); 9] = [
     ("log_level", "-v and -vv log more"),
 ];
 
+/// The package's name for databases of SQLAlchemy URLs, and what it means here.
+pub(super) const JDBC: (&str, &str) = (
+    "jdbc",
+    "`jdbc` was any database by an SQLAlchemy URL; here the address names the engine, and `adbc:DRIVER;name=value` takes databases of ADBC drivers",
+);
+
 fn by_name(name: &str) -> Option<&'static str> {
     REPLACED.iter().find(|(known, _)| *known == name).map(|(_, instead)| *instead)
 }

@@ -13,7 +13,7 @@ use syrch::yaml::{self, Location, Pair, Spanned, Tree, place};
 use super::kind::Kind;
 use super::mapping::Mapping;
 use super::parameter::Target;
-use super::spec::{self, DATABASES, SPECS, STRATEGY, Spec, WhenFound};
+use super::spec::{self, DATABASES, DRIVERS, SPECS, STRATEGY, Spec, WhenFound};
 use super::{Effective, Origin, earlier};
 use crate::failure::{Failure, Outcome};
 use mapping::Mention;
@@ -169,9 +169,9 @@ impl Reader<'_> {
                         self.value(spec, content);
                     }
                 }
-                DATABASES => {
-                    if let Some(spec) = spec::find(DATABASES) {
-                        self.mapping(spec, Mapping::Databases, section.referenced, content);
+                name @ (DATABASES | DRIVERS) => {
+                    if let Some((spec, Kind::Mapping(mapping))) = spec::find(name).map(|spec| (spec, spec.kind)) {
+                        self.mapping(spec, mapping, section.referenced, content);
                     }
                 }
                 "plugins" => self.plugins(content),
@@ -400,7 +400,7 @@ mod tests {
     const NAMED: &[&str] =
         &["plugins.linker", "plugins.planner", "plugins.solver", "plugins.clarifier", "plugins.aggregator"];
     const SET: &[&str] = &["execution.ambiguity_threshold"];
-    const KEPT: &[&str] = &[
+    const ONLY_DEFAULTS: &[&str] = &[
         "execution.executor_type",
         "execution.calibration_enabled",
         "execution.interactive",
@@ -410,6 +410,7 @@ mod tests {
     ];
     const REFUSED: &[&str] = &[
         "databases",
+        "drivers",
         "llm.provider",
         "llm.model",
         "llm.api_key",
@@ -498,7 +499,7 @@ mod tests {
                     assert_eq!(refused(&values[0]), "", "{key}");
                     assert!(refused(&values[1]).contains("only name a built-in plugin"), "{key}");
                 }
-                key if KEPT.contains(&key) => {
+                key if ONLY_DEFAULTS.contains(&key) => {
                     assert_eq!(refused(&default), "", "{key}");
                     let others = values.iter().filter(|value| **value != default);
                     others.for_each(|value| assert!(refused(value).contains(NOT_FOUND), "{key}: {value}"));

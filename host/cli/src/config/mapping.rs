@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use syrch::Provider;
-use syrch::settings::{EndpointSettings, PriceSettings, RateSettings, RouteSettings};
-use syrch::syrch_core::DatabaseUrl;
+use syrch::settings::{DriverSettings, EndpointSettings, PriceSettings, RateSettings, RouteSettings};
+use syrch::syrch_core::{DatabaseUrl, Dialect};
 use syrch::syrch_core::ports::Purpose;
 use syrch::syrch_core::text::nearest;
 
@@ -21,6 +21,8 @@ use crate::failure::alternatives;
 pub(crate) enum Mapping {
     /// The addresses of databases by their names, `databases`.
     Databases,
+    /// The ADBC drivers by their names, `drivers`.
+    Drivers,
     /// The endpoints by their names, `llm.endpoints`.
     Endpoints,
     /// The models by their names, `llm.models`.
@@ -52,6 +54,15 @@ pub(super) const REQUESTS: Kind = Kind::Integer(1, 1_000_000);
 pub(super) const TOKENS: Kind = Kind::Integer(1, 1_000_000_000_000);
 pub(super) const IN_FLIGHT: Kind = Kind::Integer(1, 10_000);
 
+/// The dialects that a driver's database may speak.
+const DIALECTS: &[&str] = &["sqlite", "postgres", "mysql", "duckdb", "databricks", "spark", "ansi"];
+
+const DRIVER: &[Field] = &[
+    field("path", Kind::Text, true),
+    field("sha256", Kind::Text, true),
+    field("entrypoint", Kind::Text, false),
+    field("dialect", Kind::Choice(DIALECTS), false),
+];
 const ENDPOINT: &[Field] = &[
     field("provider", Kind::EndpointProvider, true),
     field("base_url", Kind::Text, true),
@@ -81,6 +92,7 @@ impl Mapping {
     /// The keys of an entry; none: an entry is a text.
     pub(super) fn fields(self) -> &'static [Field] {
         match self {
+            Self::Drivers => DRIVER,
             Self::Endpoints => ENDPOINT,
             Self::Models => MODEL,
             Self::Databases | Self::Purposes => &[],
@@ -92,6 +104,7 @@ impl Mapping {
     pub(super) fn what(self) -> &'static str {
         match self {
             Self::Databases => "a database",
+            Self::Drivers => "a driver",
             Self::Endpoints => "an endpoint",
             Self::Models => "a model",
             Self::Purposes => "a purpose",
@@ -106,6 +119,9 @@ impl Mapping {
             // It cannot be mistaken for a path or a URL.
             Self::Databases if !name.is_empty() && name.chars().all(is_plain) => Ok(()),
             Self::Databases => Err(format!("`{name}` is no name of a database: letters, digits, - and _")),
+            // It stands in an address, before the options.
+            Self::Drivers if !name.is_empty() && name.chars().all(is_plain) => Ok(()),
+            Self::Drivers => Err(format!("`{name}` is no name of a driver: letters, digits, - and _")),
             // It is part of a variable's name.
             Self::Endpoints if !name.is_empty() && name.chars().all(is_plain) => Ok(()),
             Self::Endpoints => Err(format!("`{name}` is no name of an endpoint: letters, digits, - and _")),
@@ -121,6 +137,7 @@ impl Mapping {
         let model = &effective.settings.model;
         match self {
             Self::Databases => shown(&effective.databases, |url| json!(DatabaseUrl::parse(url).to_string())),
+            Self::Drivers => shown(&effective.drivers, driver),
             Self::Endpoints => shown(&model.endpoints, endpoint),
             Self::Models => shown(&model.models, |route| json!({"endpoint": route.endpoint, "model": route.model})),
             Self::Purposes => json!(model.purposes),
@@ -133,6 +150,7 @@ impl Mapping {
         let model = &mut effective.settings.model;
         match self {
             Self::Databases => effective.databases = read(value, text),
+            Self::Drivers => effective.drivers = read(value, driver_of),
             Self::Endpoints => model.endpoints = read(value, endpoint_of),
             Self::Models => model.models = read(value, route_of),
             Self::Purposes => model.purposes = read(value, text),
@@ -163,6 +181,22 @@ fn without_nulls(mut entry: Value) -> Value {
 
 fn read<T>(value: &Value, entry: impl Fn(&Value) -> T) -> BTreeMap<String, T> {
     value.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), entry(value))).collect()
+}
+
+fn driver(driver: &DriverSettings) -> Value {
+    let DriverSettings { path, sha256, entrypoint, dialect } = driver;
+    json!({"path": path, "sha256": sha256, "entrypoint": entrypoint, "dialect": dialect.name()})
+}
+
+fn driver_of(value: &Value) -> DriverSettings {
+    let given = |key| value.get(key).map(text);
+    DriverSettings {
+        path: given("path").unwrap_or_default().into(),
+        sha256: given("sha256").unwrap_or_default(),
+        entrypoint: given("entrypoint"),
+        // One of the words of the list above.
+        dialect: value.get("dialect").cloned().and_then(|name| serde_json::from_value(name).ok()).unwrap_or(Dialect::Ansi),
+    }
 }
 
 fn endpoint(endpoint: &EndpointSettings) -> Value {
@@ -211,6 +245,9 @@ pub(crate) fn variable(endpoint: &str) -> String {
 pub(super) fn sample(mapping: Mapping) -> Value {
     match mapping {
         Mapping::Databases => json!({"sales": "postgres://ann@localhost/sales", "old": "old.sqlite"}),
+        Mapping::Drivers => json!({
+            "duck": {"path": "/opt/libduckdb.so", "sha256": "0a", "entrypoint": "duckdb_adbc_init", "dialect": "duckdb"},
+        }),
         Mapping::Endpoints => json!({
             "plain": {"provider": "openai", "base_url": "http://localhost:1/v1"},
             "all": {"provider": "anthropic", "base_url": "http://localhost:2", "api_key": "set", "timeout_seconds": 1.5,

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use syrch::databases::Executor;
 use syrch::models::SimulatedKnobs;
-use syrch::settings::{PluginSource, ServerSettings};
+use syrch::settings::{DriverSettings, PluginSource, ServerSettings};
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::{few, nearest};
@@ -45,6 +45,8 @@ pub(crate) struct Effective {
     pub(crate) executor: Option<String>,
     /// Addresses of databases by the names that the user gave them.
     pub(crate) databases: BTreeMap<String, String>,
+    /// ADBC drivers by the names that the user gave them.
+    pub(crate) drivers: BTreeMap<String, DriverSettings>,
     /// Whether the user may be asked.
     pub(crate) interactive: bool,
     /// Whether to log, as `-v` does.
@@ -78,6 +80,7 @@ impl Default for Effective {
             strategy: strategies::DEFAULT.to_owned(),
             executor: None,
             databases: BTreeMap::new(),
+            drivers: BTreeMap::new(),
             interactive: false,
             verbose: false,
             journal: true,
@@ -225,6 +228,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
         home: environment.home.clone(),
         is_on_command_line: matches!(config.origin(DATABASE), Origin::Flag(_)) && !is_by_name,
         named: Some(config.effective.settings.database.clone()),
+        drivers: config.effective.drivers.clone(),
     };
     config.answers = environment.cache_dir().map(|folder| folder.join("answers"));
     config.effective.settings.cache.folder = config.answers.clone().filter(|_| config.effective.cache);
@@ -392,13 +396,17 @@ impl Config {
     }
 
     /// Checks that the database is of the kind that was asked for. A file or a variable asks for nothing of a database that a flag names.
-    fn check_executor(&self) -> Outcome<()> {
+    fn check_executor(&mut self) -> Outcome<()> {
+        if self.effective.executor.as_deref() == Some(earlier::JDBC.0) {
+            self.warnings.push(earlier::JDBC.1.to_owned());
+            return Ok(());
+        }
         let url = DatabaseUrl::parse(&self.effective.settings.database);
         let is_flag = |key: &str| matches!(self.origin(key), Origin::Flag(_));
         let is_asked = !url.is_empty() && (is_flag(EXECUTOR) || !is_flag(DATABASE));
         let Some(wanted) = self.effective.executor.as_deref().filter(|_| is_asked) else { return Ok(()) };
         match Executor::of(&url) {
-            Ok(executor) if executor.name() != wanted => {
+            Ok(executor) if Executor::of_name(wanted) != Some(executor) => {
                 let origin = self.origin(EXECUTOR);
                 Err(Failure::config(format!(
                     "{origin}: the database `{url}` is one of {}, not of {wanted}",

@@ -141,7 +141,7 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .env(&["SYRCH_MAX_RETRY_WAIT", "SYRCH_MAX_RETRY_WAIT_SECONDS"])
     .when_found(WhenFound::Lowers),
-    Spec::new("llm.embeddings", Kind::Text, "The model for embeddings: one of `llm.models`, or its name at the default endpoint, which must speak OpenAI's protocol [default: none]", |e| json!(e.settings.model.embeddings), |e, v| {
+    Spec::new("llm.embeddings", Kind::Text, "The model for embeddings: one of `llm.models`, or its name at the default endpoint; its provider must be {embedders} [default: none]", |e| json!(e.settings.model.embeddings), |e, v| {
         e.settings.model.embeddings = Some(text(v));
     })
     .flag("embeddings", "NAME")
@@ -195,6 +195,7 @@ pub(crate) static SPECS: &[Spec] = &[
     mapping!(Purposes, "llm.purposes", "The further models that answer calls of a purpose"),
     mapping!(Prices, "llm.prices", "Dollars for a million tokens by a model's name or pattern"),
     mapping!(Databases, "databases", "Databases by name, which --db and `execution.db_path` take in place of an address"),
+    mapping!(Drivers, "drivers", "ADBC drivers by name, for addresses such as `adbc:NAME;option=value`: path and sha256 of the library"),
     Spec::new("execution.db_path", Kind::Text, "The database: {databases}, or a name of `databases` in your configuration; opened read-only and never created", |e| if e.settings.database.is_empty() { Value::Null } else { json!(DatabaseUrl::parse(&e.settings.database).to_string()) }, |e, v| {
         e.settings.database = text(v);
     })
@@ -387,7 +388,7 @@ pub(crate) static SPECS: &[Spec] = &[
         e.settings.cache.bytes = whole(v);
     })
     .env(&["SYRCH_CACHE_MAX_BYTES"]),
-    Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume goes on with", |e| json!(e.journal), |e, v| {
+    Spec::new("journal.enabled", Kind::Boolean, "Keep a journal of the run, which `trace` shows and replays and --resume continues", |e| json!(e.journal), |e, v| {
         e.journal = *v == json!(true);
     })
     .flag("journal", "")

@@ -59,10 +59,12 @@ impl Spec {
             let texts = Provider::all().filter_map(|provider| Some(text(provider, provider.endpoint()?)));
             texts.collect::<Vec<_>>().join(", ")
         };
+        let embedders = Provider::all().filter(|provider| provider.makes_embeddings()).map(Provider::name);
         let providers = Provider::all().map(|provider| format!("{} ({})", provider.name(), provider.summary()));
         self.help
             .replace("{databases}", &executors(Executor::summary).join(" or "))
             .replace("{executors}", &executors(Executor::name).join(", "))
+            .replace("{embedders}", &embedders.collect::<Vec<_>>().join(" or "))
             .replace("{providers}", &providers.collect::<Vec<_>>().join(", "))
             .replace("{models}", &each(&|provider, endpoint| format!("{} of {}", endpoint.model, provider.name())))
             .replace("{keys}", &each(&|_, endpoint| format!("{} serves {}", endpoint.key_variable, endpoint.origin)))
@@ -138,6 +140,9 @@ pub(crate) const EXECUTOR: &str = "execution.executor_type";
 
 /// The option that names databases; it stands in no section.
 pub(crate) const DATABASES: &str = "databases";
+
+/// The option that names ADBC drivers; it stands in no section.
+pub(crate) const DRIVERS: &str = "drivers";
 
 /// The option that names a strategy; it stands in no section.
 pub(crate) const STRATEGY: &str = "strategy";

@@ -49,7 +49,7 @@ impl Observer for Watch {
     fn event(&self, event: &SearchEvent) {
         match event {
             SearchEvent::Compiling { plugin } => self.console.note(&format!("compiling {plugin} (once)")),
-            SearchEvent::Linked { kept, of } => tracing::info!(target: LOG, "{kept} of {of} tables are shown"),
+            SearchEvent::Linked { selected, of } => tracing::info!(target: LOG, "{selected} of {of} tables are shown"),
             SearchEvent::Planned { tasks } => {
                 tracing::info!(target: LOG, "planned {tasks} tasks");
                 self.update(|state| state.tasks = *tasks);

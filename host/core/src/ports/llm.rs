@@ -375,14 +375,20 @@ pub trait ModelProvider: Send + Sync {
     fn models(&self) -> Vec<String>;
     /// Called before a call to make its cache key. Returns what identifies the endpoint, the model and the settings that would answer:
     /// together with [`Request::key`] everything that the reply depends on. `None` when replies are not to be cached, since the provider is
-    /// as quick as a cache or is one.
-    fn identity(&self, call: &ModelCall) -> Option<String>;
+    /// as quick as a cache or is one; this is the default.
+    fn identity(&self, call: &ModelCall) -> Option<String> {
+        let _ = call;
+        None
+    }
     /// Called before a call is sent, to reserve its budget, and possibly several times with other output limits. Returns an upper bound of
     /// what the call will use, which must not decrease when `max_tokens` grows. An estimate of no tokens means that calls are free.
     fn estimate(&self, call: &ModelCall) -> Estimate;
     /// Called in a dry run instead of [`complete`](Self::complete). Returns the exact request that `complete` would send first, without
-    /// secrets; `None` when it would send nothing.
-    fn preview(&self, call: &ModelCall) -> Option<Preview>;
+    /// secrets; `None` when it would send nothing, which is the default.
+    fn preview(&self, call: &ModelCall) -> Option<Preview> {
+        let _ = call;
+        None
+    }
     /// Makes the call. Failures are part of the outcome, which also says whether anything was sent and must be charged. Dropping the future
     /// ends the call as soon as possible.
     async fn complete(&self, call: &ModelCall) -> ModelOutcome;

@@ -91,7 +91,7 @@ pub enum DatabaseError {
         /// What is wrong; never with a password.
         reason: String,
     },
-    /// No server answers.
+    /// The server cannot be reached, or does not answer in time.
     #[error("database `{path}` cannot be reached: {reason}")]
     Unreachable {
         /// The name that was given, without a password.
@@ -104,7 +104,7 @@ pub enum DatabaseError {
     LoginRefused {
         /// The name that was given, without a password.
         path: String,
-        /// The server's message.
+        /// The message of the server, without any password.
         reason: String,
     },
     /// The connection cannot be encrypted as it was asked for.

@@ -1,5 +1,7 @@
 //! What a database offers: tables, columns and keys, by their plain names.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::Extras;
@@ -83,7 +85,7 @@ pub struct Column {
 pub struct ForeignKey {
     /// The referring columns of this table.
     pub columns: Vec<String>,
-    /// The table that they refer to, with its schema where several have a table of that name.
+    /// The table that they refer to, by the name that [`Catalog::table`] finds: with its schema where several have a table of that name.
     pub ref_table: String,
     /// The columns that they refer to, in the same order.
     pub ref_columns: Vec<String>,
@@ -104,7 +106,10 @@ pub struct Index {
     pub predicate: Option<String>,
 }
 
-/// A table or a view; a view has `("kind", "\"view\"")` in `extra`.
+/// The key in a table's `extra` with the value `true` where the plain name does not mean it.
+const NEEDS_SCHEMA: &str = "needs_schema";
+
+/// A table or a view; a view has `("kind", "\"view\"")` in `extra`, and a table that its plain name does not mean `("needs_schema", "true")`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Table {
     /// The schema, where the engine has several.
@@ -151,6 +156,46 @@ impl Table {
         table
     }
 
+    /// Whether the plain name of this table means another one, or none, so that its schema has to stand before it.
+    #[must_use]
+    pub fn needs_schema(&self) -> bool {
+        self.extra.iter().any(|(key, value)| key == NEEDS_SCHEMA && value == "true")
+    }
+
+    /// Whether the other is this table, whatever is left of its columns.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.name == other.name && self.schema_name == other.schema_name
+    }
+
+    fn mark_schema(&mut self) {
+        if self.schema_name.is_some() && !self.needs_schema() {
+            self.extra.push((NEEDS_SCHEMA.to_owned(), "true".to_owned()));
+        }
+    }
+
+    fn shown(&self, is_only: bool) -> String {
+        match &self.schema_name {
+            Some(schema) if !is_only || self.needs_schema() => format!("{schema}.{}", self.name),
+            _ => self.name.clone(),
+        }
+    }
+
+    /// How well a name fits this table, 0 being best; `None` if it is the name of another.
+    fn rank(&self, name: &str) -> Option<u8> {
+        let plain = self.schema_name.as_deref().and_then(|schema| {
+            let (start, rest) = name.split_at_checked(schema.len())?;
+            let rest = rest.strip_prefix('.').filter(|rest| rest.eq_ignore_ascii_case(&self.name))?;
+            start.eq_ignore_ascii_case(schema).then_some((start == schema, rest))
+        });
+        match plain {
+            Some((true, rest)) if rest == self.name => Some(0),
+            Some(_) => Some(1),
+            None if !name.eq_ignore_ascii_case(&self.name) => None,
+            None => Some(2 + 2 * u8::from(self.needs_schema()) + u8::from(name != self.name)),
+        }
+    }
+
     /// The column of that name, letter case aside.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
@@ -170,50 +215,82 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// What a table is called: its name, with its schema where another table has the same name.
-    #[must_use]
-    pub fn table_name(&self, table: &Table) -> String {
-        let is_only = self.tables.iter().filter(|other| other.name.eq_ignore_ascii_case(&table.name)).count() == 1;
-        match &table.schema_name {
-            Some(schema) if !is_only => format!("{schema}.{}", table.name),
-            _ => table.name.clone(),
-        }
-    }
-
-    /// The table of that name, letter case aside; the schema may stand before it, as it does where several schemas have such a table.
+    /// The table that a name means, with its schema before it or without; letter case decides only between names that are equal but for it.
+    /// A name without a schema means the first table of that name, and one that needs its schema only where there is no other.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&Table> {
-        let is_full = |table: &&Table| {
-            let rest = table.schema_name.as_deref().and_then(|schema| {
-                let (start, rest) = name.split_at_checked(schema.len())?;
-                start.eq_ignore_ascii_case(schema).then_some(rest)
-            });
-            rest.and_then(|rest| rest.strip_prefix('.')).is_some_and(|rest| table.name.eq_ignore_ascii_case(rest))
-        };
-        let found = self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name));
-        found.or_else(|| self.tables.iter().find(is_full))
+        let ranked = self.tables.iter().filter_map(|table| Some((table.rank(name)?, table)));
+        ranked.min_by_key(|(rank, _)| *rank).map(|(_, table)| table)
+    }
+
+    /// The name by which a table of this catalog is shown, and by which [`table`](Self::table) finds it, here and in a catalog narrowed from
+    /// this one: its plain name, with its schema before it where several tables have that name or where it needs its schema.
+    #[must_use]
+    pub fn table_name(&self, table: &Table) -> String {
+        let is_only = self.tables.iter().filter(|other| other.name.eq_ignore_ascii_case(&table.name)).count() < 2;
+        table.shown(is_only)
+    }
+
+    /// The [`table_name`](Self::table_name) of each table, in order.
+    #[must_use]
+    pub fn table_names(&self) -> Vec<String> {
+        let mut count: HashMap<String, usize> = HashMap::new();
+        self.tables.iter().for_each(|table| *count.entry(table.name.to_ascii_lowercase()).or_default() += 1);
+        let is_only = |table: &Table| count.get(&table.name.to_ascii_lowercase()).is_none_or(|count| *count < 2);
+        self.tables.iter().map(|table| table.shown(is_only(table))).collect()
+    }
+
+    /// Marks the tables that their plain names do not mean, as an engine with this search path reads them: those of a schema that is not the
+    /// first of the path that has tables here. Foreign keys name their tables as [`table_name`](Self::table_name) does from then on. Called by
+    /// executors whose engine has schemas, once the catalog is read, with `schema.table` in every `ref_table`.
+    pub fn mark_schemas(&mut self, path: &[String]) {
+        let has = |schema: &&String| self.tables.iter().any(|table| table.schema_name.as_ref() == Some(schema));
+        if let Some(first) = path.iter().find(has) {
+            let others = self.tables.iter_mut().filter(|table| table.schema_name.as_ref() != Some(first));
+            others.for_each(Table::mark_schema);
+        }
+        let names = self.table_names();
+        let shown: HashMap<String, String> = self
+            .tables
+            .iter()
+            .zip(names)
+            .filter_map(|(table, name)| Some((format!("{}.{}", table.schema_name.as_ref()?, table.name), name)))
+            .collect();
+        for key in self.tables.iter_mut().flat_map(|table| &mut table.foreign_keys) {
+            if let Some(name) = shown.get(&key.ref_table) {
+                key.ref_table.clone_from(name);
+            }
+        }
     }
 
     /// The catalog with only these tables, in this order, each with these columns or, where none is named, with all of them; keys to tables
-    /// or columns that are left out are dropped. Names that the catalog lacks are ignored.
+    /// or columns that are left out are dropped. Names that the catalog lacks are ignored. Tables keep the names by which they are shown.
     #[must_use]
     pub fn narrowed<'a>(&self, tables: impl IntoIterator<Item = (&'a str, &'a [String])>) -> Self {
-        let mut tables: Vec<Table> =
-            tables.into_iter().filter_map(|(name, columns)| Some(self.table(name)?.narrowed(columns))).collect();
-        let shown: Vec<(String, Vec<String>)> = tables
-            .iter()
-            .map(|table| (table.name.clone(), table.columns.iter().map(|column| column.name.clone()).collect()))
-            .collect();
-        let has = |table: &str, wanted: &[String]| {
-            shown.iter().any(|(name, columns)| {
-                name.eq_ignore_ascii_case(table)
-                    && wanted.iter().all(|wanted| columns.iter().any(|column| column.eq_ignore_ascii_case(wanted)))
-            })
+        let select = |(name, columns): (&str, &[String])| {
+            let table = self.table(name)?;
+            let mut narrowed = table.narrowed(columns);
+            if self.table_name(table) != table.name {
+                narrowed.mark_schema();
+            }
+            Some(narrowed)
         };
-        for table in &mut tables {
-            table.foreign_keys.retain(|key| has(&key.ref_table, &key.ref_columns));
+        let mut narrowed = Self {
+            database: self.database.clone(),
+            dialect: self.dialect.clone(),
+            tables: tables.into_iter().filter_map(select).collect(),
+        };
+        let leads = |key: &ForeignKey| {
+            let target = self.table(&key.ref_table)?;
+            let left = narrowed.tables.iter().find(|table| table.is_same(target))?;
+            key.ref_columns.iter().all(|column| left.column(column).is_some()).then_some(())
+        };
+        let keys = |table: &Table| table.foreign_keys.iter().filter(|key| leads(key).is_some()).cloned().collect();
+        let keys: Vec<Vec<ForeignKey>> = narrowed.tables.iter().map(keys).collect();
+        for (table, keys) in narrowed.tables.iter_mut().zip(keys) {
+            table.foreign_keys = keys;
         }
-        Self { database: self.database.clone(), dialect: self.dialect.clone(), tables }
+        narrowed
     }
 }
 
@@ -248,5 +325,53 @@ mod tests {
         assert_eq!(orders.primary_key, Vec::<String>::new());
         assert_eq!(orders.foreign_keys, [key("customer", "customers")]);
         assert_eq!(narrowed.tables[1].columns.len(), 2);
+    }
+
+    #[test]
+    fn tables_of_one_name_are_told_apart_by_their_schema() {
+        let of = |schema: &str, table: Table| Table { schema_name: Some(schema.into()), ..table };
+        let key =
+            |to: &str| ForeignKey { columns: vec!["id".into()], ref_table: to.into(), ref_columns: vec!["id".into()] };
+        let archived = Table { foreign_keys: vec![key("sales.orders")], ..table("orders", &["id", "year"]) };
+        let lines = Table { foreign_keys: vec![key("archive.orders"), key("Sales.Orders")], ..table("lines", &["id"]) };
+        let tables = vec![
+            of("archive", archived),
+            of("archive", Table { foreign_keys: vec![key("sales.lines")], ..table("notes", &["id"]) }),
+            of("sales", lines),
+            of("sales", table("orders", &["id", "total"])),
+        ];
+        let mut catalog = Catalog { database: "db".into(), dialect: Dialect::Postgres, tables };
+        assert_eq!(catalog.table_names(), ["archive.orders", "notes", "lines", "sales.orders"]);
+        assert_eq!(catalog.table("orders").unwrap().schema_name.as_deref(), Some("archive"));
+        catalog.mark_schemas(&["nobody".into(), "sales".into(), "archive".into()]);
+        let names = ["archive.orders", "archive.notes", "lines", "sales.orders"];
+        assert_eq!(catalog.table_names(), names);
+        assert_eq!(catalog.table("orders").unwrap().schema_name.as_deref(), Some("sales"));
+        for (name, table) in names.iter().zip(&catalog.tables) {
+            assert_eq!(catalog.table_name(table), *name);
+            assert_eq!(catalog.table(&name.to_uppercase()), Some(table));
+            // What is left of a narrowed catalog has the name that it has in the whole one.
+            let narrowed = catalog.narrowed([(*name, &[][..])]);
+            assert_eq!(narrowed.table_names(), [*name]);
+        }
+        assert_eq!(catalog.table("notes").unwrap().name, "notes");
+        assert_eq!(catalog.table("sales.notes"), None);
+        assert_eq!(catalog.tables[2].foreign_keys[0], key("archive.orders"));
+        assert_eq!(catalog.tables[1].foreign_keys, [key("lines")]);
+        // Keys lead to the table of their schema alone.
+        let narrowed = catalog.narrowed([("lines", &[][..]), ("sales.orders", &[][..])]);
+        assert_eq!(narrowed.tables[0].foreign_keys, [key("Sales.Orders")]);
+        assert_eq!(narrowed.table("sales.orders").unwrap().columns[1].name, "total");
+        let narrowed = catalog.narrowed([("lines", &[][..]), ("archive.orders", &[][..])]);
+        assert_eq!(narrowed.tables[0].foreign_keys, [key("archive.orders")]);
+        assert_eq!(narrowed.tables[1].foreign_keys, []);
+    }
+
+    #[test]
+    fn letter_case_decides_between_names_that_are_equal_but_for_it() {
+        let tables = vec![table("orders", &["id"]), table("Orders", &["key"])];
+        let catalog = Catalog { database: "db".into(), dialect: Dialect::Postgres, tables };
+        assert_eq!(catalog.table("Orders").unwrap().columns[0].name, "key");
+        assert_eq!(catalog.table("ORDERS").unwrap().columns[0].name, "id");
     }
 }

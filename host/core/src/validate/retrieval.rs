@@ -45,8 +45,8 @@ pub fn linked(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
         let Some(table) = catalog.table(&relevant.table) else {
             return refuse("relevant.table", format!("`{}` is not in the catalog", shown(&relevant.table)));
         };
-        if !seen.insert(&table.name) {
-            return refuse("relevant.table", format!("`{}` occurs twice", shown(&table.name)));
+        if !seen.insert((&table.schema_name, &table.name)) {
+            return refuse("relevant.table", format!("`{}` occurs twice", shown(&relevant.table)));
         }
         size("relevant.columns", relevant.columns.len(), table.columns.len(), "entries")?;
         let mut left: BTreeSet<String> = table.columns.iter().map(|column| column.name.to_lowercase()).collect();

@@ -102,8 +102,9 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
             let (path, patterns) = (self.engine.shown(), self.patterns.clone());
             return Err(DatabaseError::NothingGranted { path, patterns, tables: names });
         }
-        let catalog =
+        let mut catalog =
             Catalog { database: self.engine.name().to_owned(), dialect: self.engine.dialect(), tables: granted };
+        catalog.mark_schemas(&path);
         let mut granted = Granted::new(&catalog, path);
         for LeftOut { schema, name, reason } in left_out {
             if matches(Some(&schema), &name) {

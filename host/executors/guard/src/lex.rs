@@ -109,17 +109,20 @@ impl Rules {
         let postgres = matches!(dialect, Dialect::Postgres | Dialect::Duckdb);
         let spark = matches!(dialect, Dialect::Spark | Dialect::Databricks);
         let mysql = matches!(dialect, Dialect::Mysql);
+        let bigquery = matches!(dialect, Dialect::Other(name) if name == "bigquery");
         Self {
-            nested_comments: !sqlite && !mysql,
-            hash_comments: mysql,
-            backslash: mysql || spark,
+            nested_comments: !sqlite && !mysql && !bigquery,
+            hash_comments: mysql || bigquery,
+            backslash: mysql || spark || bigquery,
             escape_prefix: postgres,
             dollar_quotes: postgres,
-            double_is_text: mysql || spark,
-            backtick_names: sqlite || mysql || spark,
+            double_is_text: mysql || spark || bigquery,
+            backtick_names: sqlite || mysql || spark || bigquery,
             bracket_names: sqlite,
             parameters: if sqlite {
                 "?:@$"
+            } else if matches!(dialect, Dialect::Duckdb) {
+                "?$"
             } else if postgres {
                 "$"
             } else {

@@ -1,18 +1,20 @@
-//! What engines share: a linear pre-lexer, the resolution of names against a catalog, the splicing of finished tasks into a statement, and
-//! the index of values. It reads text and values and does no I/O; whether a statement may run is for the engine's own guard
-//! to say.
+//! What engines share: a linear pre-lexer, the admission of statements by an allow-list for engines that cannot refuse by themselves, the
+//! resolution of names against a catalog, the splicing of finished tasks into a statement, and the index of values. It reads text
+//! and values and does no I/O.
 
+pub mod admission;
 mod facts;
+mod grammar;
 mod lex;
-pub mod postgres;
 mod prelex;
+mod read;
 mod splice;
 mod stack;
 pub mod values;
 mod verb;
 
+pub use admission::{Admitted, Granted, admit};
 pub use facts::{Unresolved, facts};
 pub use lex::{Kind, LexError, Token, lex};
-pub use postgres::{Admitted, Granted, admit};
 pub use prelex::{Bounds, prelex};
 pub use splice::{Spliced, compose, splice};

@@ -101,17 +101,19 @@ impl<'t> Piece<'t> {
     }
 }
 
-/// Names after FROM, JOIN, IN, a comma or an opening parenthesis: more than the tables, never fewer.
+/// Names after FROM, JOIN, IN, a comma or an opening parenthesis that qualify nothing: more than the tables, never fewer.
 fn tables(text: &str, tokens: &[Token]) -> HashSet<String> {
     let before = |token: &Token| {
         let word = token.text(text);
         matches!(word, "," | "(")
             || ["from", "join", "in", "table", "only"].iter().any(|w| w.eq_ignore_ascii_case(word))
     };
+    let qualifies = |index: usize| tokens.get(index + 2).is_some_and(|next| next.text(text) == ".");
     tokens
         .windows(2)
-        .filter(|pair| before(&pair[0]))
-        .filter_map(|pair| pair[1].name(text))
+        .enumerate()
+        .filter(|(index, pair)| before(&pair[0]) && !qualifies(*index))
+        .filter_map(|(_, pair)| pair[1].name(text))
         .map(|name| name.to_lowercase())
         .collect()
 }
@@ -242,6 +244,19 @@ mod tests {
             composed("WITH orders AS (SELECT 1) SELECT * FROM orders, a", &relations),
             "WITH a AS (SELECT * FROM orders) SELECT * FROM (WITH orders AS (SELECT 1) SELECT * FROM orders, a) AS statement"
         );
+    }
+
+    #[test]
+    fn a_schema_of_a_relations_name_is_no_use_of_it() {
+        let relations = [relation("sales", "SELECT 1 AS x")];
+        for dialect in [Dialect::Postgres, Dialect::Duckdb, Dialect::Spark, Dialect::Databricks] {
+            let compose = |text: &str| compose(text, &relations, &dialect, &Bounds::default()).unwrap();
+            assert_eq!(compose("SELECT id FROM sales.orders"), "SELECT id FROM sales.orders");
+            assert_eq!(compose("SELECT x FROM sales"), "WITH sales AS (SELECT 1 AS x) SELECT x FROM sales");
+        }
+        let odd = [relation("my task", "SELECT 1")];
+        let composed = compose("SELECT * FROM `my task`", &odd, &Dialect::Spark, &Bounds::default()).unwrap();
+        assert_eq!(composed, "WITH `my task` AS (SELECT 1) SELECT * FROM `my task`");
     }
 
     #[test]

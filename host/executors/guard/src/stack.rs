@@ -6,6 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const SMALL: usize = 512;
 /// Bytes of the stack for longer ones. Only what is used of it takes memory.
 const STACK: usize = 64 << 20;
+/// Bytes of the stack for what is nested without operators: at most 200 levels of parentheses and queries.
+pub(crate) const BASE: usize = 2 << 20;
+/// Bytes of the stack for one operator. A chain of operators is a tree as deep as the chain is long.
+pub(crate) const PER_OPERATOR: usize = 8 << 10;
 
 /// Whether a text may be worked on where it is, whatever the stack.
 pub(crate) fn is_small(text: &str) -> bool {
@@ -13,8 +17,9 @@ pub(crate) fn is_small(text: &str) -> bool {
 }
 
 /// Works on a large stack, on the same thread: another would begin with empty memory. `None` if the work panics.
-pub(crate) fn on_a_large_stack<T>(work: impl FnOnce() -> T) -> Option<T> {
-    stacker::grow(STACK, || catch_unwind(AssertUnwindSafe(work)).ok())
+/// A stack of its own is only made for texts with more operators than the present one has room for.
+pub(crate) fn on_a_large_stack<T>(operators: usize, work: impl FnOnce() -> T) -> Option<T> {
+    stacker::maybe_grow(BASE + operators * PER_OPERATOR, STACK, || catch_unwind(AssertUnwindSafe(work)).ok())
 }
 
 #[cfg(test)]
@@ -27,7 +32,7 @@ mod tests {
             let ballast = std::hint::black_box([levels; 256]);
             if levels == 0 { 0 } else { deep(levels - 1) + ballast[0] - levels + 1 }
         }
-        assert_eq!(on_a_large_stack(|| deep(10_000)), Some(10_000));
-        assert_eq!(on_a_large_stack(|| -> u32 { panic!("in the parser") }), None);
+        assert_eq!(on_a_large_stack(10_000, || deep(10_000)), Some(10_000));
+        assert_eq!(on_a_large_stack(1, || -> u32 { panic!("in the parser") }), None);
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use syrch_core::{Catalog, Limits, SqlError, SqlErrorKind, Table, Value};
+use syrch_core::{Limits, SqlError, SqlErrorKind, Table, Value};
 use syrch_guard::values::{CHARACTERS, VALUES, Values};
 
 use crate::database::{PostgresDatabase, Snapshot, quoted};
@@ -85,7 +85,7 @@ impl PostgresDatabase {
     ) -> Result<(), SqlError> {
         let limits = Limits { rows: READ, ..self.limits().clone() };
         let result = self.select(&statement(table, columns), &limits, time, snapshot).await?;
-        let name: Arc<str> = name(table, &snapshot.catalog).into();
+        let name: Arc<str> = snapshot.catalog.table_name(table).into();
         let places: Vec<usize> = columns.iter().map(|column| values.place(&name, column)).collect();
         for row in result.rows(0, u64::MAX) {
             let [Value::Integer(column), Value::Text(text)] = row.as_slice() else { continue };
@@ -118,15 +118,6 @@ fn statement(table: &Table, columns: &[&str]) -> String {
         );
     }
     sql
-}
-
-/// What hits call a table: its name, with its schema where another table has the same.
-fn name(table: &Table, catalog: &Catalog) -> String {
-    let is_only = catalog.tables.iter().filter(|other| other.name.eq_ignore_ascii_case(&table.name)).count() == 1;
-    match &table.schema_name {
-        Some(schema) if !is_only => format!("{schema}.{}", table.name),
-        _ => table.name.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Sample, SqlQuery,
 };
 use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Value, blocking, text};
-use syrch_guard::postgres::{Admitted, Granted, admit, readable};
+use syrch_guard::admission::{Admitted, Granted, admit, readable};
 use syrch_guard::values::Phrase;
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -181,7 +181,8 @@ impl PostgresDatabase {
             let patterns = self.config.tables.clone();
             return Err(DatabaseError::NothingGranted { path: shown, patterns, tables: names });
         }
-        let catalog = Catalog { database: self.name().to_owned(), dialect: Dialect::Postgres, tables };
+        let mut catalog = Catalog { database: self.name().to_owned(), dialect: Dialect::Postgres, tables };
+        catalog.mark_schemas(&path);
         let mut granted = Granted::new(&catalog, path);
         for (schema, name, reason) in left_out {
             granted.leave_out(&schema, &name, reason);
@@ -240,16 +241,10 @@ impl PostgresDatabase {
         blocking::awaited(self.snapshot()).await.map_err(|error| unavailable(error.to_string()))
     }
 
-    /// Finds a table of the catalog by `name` or `schema.name`, and its columns.
+    /// Finds a table of the catalog by its name, with its schema or without, and its columns.
     async fn resolve(&self, table: &str, columns: &[String]) -> Result<(String, String, Vec<String>), PortError> {
         let snapshot = self.snapshot().await.map_err(|error| PortError::Unavailable(error.to_string()))?;
-        let full = |candidate: &syrch_core::Table| {
-            candidate.schema_name.as_ref().map(|schema| format!("{schema}.{}", candidate.name)).unwrap_or_default()
-        };
-        let tables = &snapshot.catalog.tables;
-        let found = tables.iter().find(|candidate| full(candidate).eq_ignore_ascii_case(table));
-        let found = found.or_else(|| snapshot.catalog.table(table));
-        let found = found.ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
+        let found = snapshot.catalog.table(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
         let mut names: Vec<String> = Vec::new();
         for name in columns {
             let column = found.column(name).ok_or_else(|| PortError::UnknownName(format!("{table}.{name}")))?;

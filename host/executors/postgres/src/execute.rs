@@ -181,27 +181,24 @@ impl<'a> Fetch<'a> {
             return Ok(false);
         }
         let unread = || SqlError::new(SqlErrorKind::Other, "the server sent a value that its type does not have");
-        let mut cells = Vec::with_capacity(self.columns.len());
         let mut bytes = 0;
-        for index in 0..self.columns.len() {
+        // Each cell goes straight to its column. Those of a row that does not fit are cut off at the end.
+        for (index, column) in self.columns.iter_mut().enumerate() {
             let cell = row.try_get::<_, Option<Raw<'_>>>(index).map_err(|_| unread())?.map(|raw| raw.0);
             let size = cell.map_or(0, <[u8]>::len);
             if size > self.limits.cell_bytes {
                 return Err(large_cell(Some(size), self.limits));
             }
             bytes += size + CELL;
-            cells.push(cell);
+            if !column.push(cell) {
+                return Err(unread());
+            }
         }
         // A column's text is addressed with 32 bits.
         let most = self.limits.result_bytes.min(1 << 30);
         if self.bytes + bytes > most {
             self.cut(format!("only the first {} rows were kept: the result has more than {most} bytes", self.rows));
             return Ok(false);
-        }
-        for (column, cell) in self.columns.iter_mut().zip(cells) {
-            if !column.push(cell) {
-                return Err(unread());
-            }
         }
         self.bytes += bytes;
         self.rows += 1;
@@ -224,7 +221,8 @@ impl<'a> Fetch<'a> {
     }
 
     fn finish(self, sql: String) -> Result<ResultSet, SqlError> {
-        let arrays: Vec<ArrayRef> = self.columns.into_iter().map(ColumnBuilder::finish).collect();
+        let rows = usize::try_from(self.rows).unwrap_or(usize::MAX);
+        let arrays: Vec<ArrayRef> = self.columns.into_iter().map(|column| column.finish(rows)).collect();
         let fields: Vec<Field> = self
             .outputs
             .into_iter()
@@ -235,7 +233,7 @@ impl<'a> Fetch<'a> {
             })
             .collect();
         let schema = Arc::new(Schema::new(fields));
-        let options = RecordBatchOptions::new().with_row_count(usize::try_from(self.rows).ok());
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
             .map_err(|error| SqlError::new(SqlErrorKind::Other, error.to_string()))?;
         let batches = if self.rows == 0 { Vec::new() } else { vec![batch] };

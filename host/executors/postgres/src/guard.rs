@@ -1,5 +1,5 @@
 //! Views whose definitions do more than read: they are left out. The server runs what a view calls with the rights of the view's owner, and
-//! `syrch_guard::postgres` sees only the view's name in a statement.
+//! `syrch_guard::admission` sees only the view's name in a statement.
 
 use std::collections::HashMap;
 
@@ -71,7 +71,7 @@ pub(crate) async fn unsafe_views(client: &Client) -> Result<HashMap<u32, String>
 
 /// Why a view is left out whose definition calls functions of the server that a statement may not call.
 fn refusal(definition: Option<&str>) -> Option<String> {
-    match syrch_guard::postgres::unlisted_calls(definition.unwrap_or_default()) {
+    match syrch_guard::admission::unlisted_calls(definition.unwrap_or_default()) {
         Ok(calls) => calls.first().map(|call| format!("it calls `{call}`")),
         Err(error) => Some(format!("its definition cannot be checked: {error}")),
     }

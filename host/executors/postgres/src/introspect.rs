@@ -168,10 +168,10 @@ async fn keys(
             continue;
         };
         let other = &tables[*other];
-        let is_only = tables.iter().filter(|table| table.name.eq_ignore_ascii_case(&other.name)).count() == 1;
+        // The catalog gives it the name by which it is shown.
         let ref_table = match &other.schema_name {
-            Some(schema) if !is_only => format!("{schema}.{}", other.name),
-            _ => other.name.clone(),
+            Some(schema) => format!("{schema}.{}", other.name),
+            None => other.name.clone(),
         };
         tables[*place].foreign_keys.push(ForeignKey { columns, ref_table, ref_columns });
     }

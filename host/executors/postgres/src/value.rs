@@ -6,7 +6,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, Decimal128Array, StringArray};
+use arrow_array::{Array, ArrayRef, Decimal128Array, StringArray};
 use tokio_postgres::types::{FromSql, Kind, Type};
 
 /// How a column is read.
@@ -134,15 +134,17 @@ impl ColumnBuilder {
         true
     }
 
-    pub(crate) fn finish(self) -> ArrayRef {
+    /// The cells of the first rows.
+    pub(crate) fn finish(self, rows: usize) -> ArrayRef {
         match self {
-            Self::Booleans(mut cells) => Arc::new(cells.finish()),
-            Self::Integers(mut cells) | Self::Oids(mut cells) => Arc::new(cells.finish()),
-            Self::Reals(mut cells) => Arc::new(cells.finish()),
-            Self::Bytes(mut cells) => Arc::new(cells.finish()),
-            Self::Texts(mut cells) => Arc::new(cells.finish()),
+            Self::Booleans(mut cells) => first(&cells.finish(), rows),
+            Self::Integers(mut cells) | Self::Oids(mut cells) => first(&cells.finish(), rows),
+            Self::Reals(mut cells) => first(&cells.finish(), rows),
+            Self::Bytes(mut cells) => first(&cells.finish(), rows),
+            Self::Texts(mut cells) => first(&cells.finish(), rows),
             Self::Decimals(mut cells) => {
                 let cells = cells.finish();
+                let cells = cells.slice(0, rows.min(cells.len()));
                 match decimals(&cells) {
                     Some(decimals) => Arc::new(decimals),
                     None => Arc::new(cells),
@@ -150,6 +152,10 @@ impl ColumnBuilder {
             }
         }
     }
+}
+
+fn first(cells: &dyn Array, rows: usize) -> ArrayRef {
+    cells.slice(0, rows.min(cells.len()))
 }
 
 /// The digits that Arrow's decimal numbers have at most.
@@ -206,7 +212,7 @@ mod tests {
             assert!(column.push(Some(text.as_bytes())));
         }
         assert!(column.push(None));
-        let column = column.finish();
+        let column = column.finish(4);
         let cells: Vec<Value> = (0..4).map(|row| cell(&column, row)).collect();
         let decimal = |text: &str| Value::Decimal(text.to_owned());
         let expected = [decimal("1.00"), decimal("-0.05"), decimal("123456789012345678901234567890.50"), Value::Null];
@@ -218,7 +224,7 @@ mod tests {
         let built = |form: Form, bytes: &[u8]| {
             let mut column = ColumnBuilder::new(form);
             assert!(column.push(Some(bytes)) && column.push(None));
-            let column = column.finish();
+            let column = column.finish(2);
             assert_eq!(cell(&column, 1), Value::Null);
             cell(&column, 0)
         };

@@ -8,7 +8,7 @@ use crate::stats::reliability;
 
 /// Bands from 0 to 1.
 const BANDS: u32 = 10;
-/// A database's own band is kept, and quoted, only with so many answers.
+/// A database has a band of its own, which is quoted, only with so many answers.
 pub const LEAST_OF_DATABASE: u64 = 10;
 /// Databases that have bands of their own at most, those with the most answers: a strategy file has to hold them, and its size is bounded.
 const MOST_DATABASES: usize = 100;

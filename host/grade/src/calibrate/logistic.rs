@@ -22,7 +22,7 @@ pub struct Logistic {
 ///
 /// J. Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods" (1999), with his
 /// targets (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2) in place of 1 and 0; Newton's method with halved steps after H.-T. Lin, C.-J. Lin and
-/// R. C. Weng, "A note on Platt's probabilistic outputs for support vector machines", Machine Learning 68 (2007). Confidences are kept 0.001
+/// R. C. Weng, "A note on Platt's probabilistic outputs for support vector machines", Machine Learning 68 (2007). Confidences are clamped 0.001
 /// away from 0 and 1. Where more confident answers are less often right the slope is 0: such confidences carry no information.
 #[must_use]
 pub fn logistic(points: &[Point]) -> Logistic {

@@ -9,7 +9,7 @@ use crate::report::render::words::count;
 use crate::report::{PairReport, ResultRow};
 
 const CELL: f64 = 12.0;
-const ROOM: f64 = 600.0;
+const WIDTH: f64 = 600.0;
 const LABEL: f64 = 180.0;
 /// Cells of a picture at most: beyond it, nothing is seen in them.
 const CELLS: usize = 2_000;
@@ -52,7 +52,7 @@ pub fn strip(pair: &PairReport, results: &[ResultRow]) -> Picture {
     let total = cells.values().map(Vec::len).sum::<usize>();
     let label = cells.keys().map(|db| width(db)).fold(40.0, f64::max).min(LABEL);
     let left = label + 12.0;
-    let in_row = (ROOM / CELL) as usize;
+    let in_row = (WIDTH / CELL) as usize;
     let mut svg = Svg::default();
     let mut y = legend(&mut svg, pair);
     let mut left_to_draw = CELLS;
@@ -82,7 +82,7 @@ pub fn strip(pair: &PairReport, results: &[ResultRow]) -> Picture {
         description += &format!(" The first {CELLS} of {total} are shown.");
     }
     let title = format!("Who is right on which question, {} and {}", pair.first, pair.second);
-    svg.finish(title, description, (left + ROOM + 4.0, y + 4.0))
+    svg.finish(title, description, (left + WIDTH + 4.0, y + 4.0))
 }
 
 /// The questions that count for both, by database: those that only one has right first.
@@ -114,7 +114,7 @@ fn legend(svg: &mut Svg, pair: &PairReport) -> f64 {
         };
         let text = format!("{} ({count})", fitted(&text, 200.0));
         let wide = 18.0 + width(&text) + 18.0;
-        if x > 4.0 && x + wide > ROOM {
+        if x > 4.0 && x + wide > WIDTH {
             (x, y) = (4.0, y + 20.0);
         }
         symbol(svg, outcome, (x, y));

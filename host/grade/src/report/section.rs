@@ -35,6 +35,8 @@ sections! {
     Ends,
     /// Of one arm: calls, tokens, money and time.
     Costs,
+    /// Of one arm: the questions that took the most tokens.
+    Expensive,
     /// Of every two arms: what one more right answer costs.
     OneMoreRight,
     /// Of every two arms: the difference under each rule.
@@ -71,7 +73,7 @@ impl Section {
             Self::Slices => &["slices", "pairs"],
             Self::Confidence => &["calibration", "arms"],
             Self::Budget => &["budget_curve", "equal_budget"],
-            Self::Answers => &["results"],
+            Self::Answers | Self::Expensive => &["results"],
             Self::Setup => &["schema", "host", "run", "arm", "arms"],
         }
     }

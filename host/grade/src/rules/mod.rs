@@ -42,7 +42,7 @@ pub enum Verdict {
     /// The result differs from the expected one, or there is none.
     Wrong,
     /// The expected result cannot distinguish right from wrong answers: no expected result has rows, as almost any wrong statement has
-    /// none, or a cap cut them. It counts neither way, whatever the answer is: who answers does not change how many questions count.
+    /// none, or a cap cut them. It counts neither way, whatever the answer is: the model does not change how many questions count.
     Excluded,
 }
 

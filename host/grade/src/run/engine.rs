@@ -14,7 +14,7 @@ use crate::rules::Rule;
 use super::board::Board;
 use super::error::RunError;
 use super::folder::RunFolder;
-use super::graded::{Cost, End, Fault, Graded, Judged};
+use super::graded::{End, Fault, Graded, Judged};
 use super::line::{Early, Entry, Line};
 use super::options::{Answered, Finished, Options, Stopped, SystemUnderTest, UsedUp};
 use super::plan::{Item, Plan};
@@ -303,28 +303,10 @@ fn panicked(under_way: &UnderWay, error: JoinError) -> Graded {
     let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
     let message = format!("the host panicked: {}", text.unwrap_or("no reason given"));
     let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
-    let Item { question, place, arm_name, retried, .. } = &under_way.item;
     Graded {
-        arm: arm_name.to_string(),
-        id: question.id.clone(),
-        place: *place,
-        db: question.db.clone(),
-        question: question.question.clone(),
-        fields: question.fields.clone(),
-        end: End::Failed,
         fault: Some(Fault { class: UNEXPECTED.to_owned(), message }),
-        sql: None,
-        gold_sql: question.statements().first().map(|sql| (*sql).to_owned()),
         verdicts: Rule::all().iter().map(|rule| (rule.name().to_owned(), wrong.clone())).collect(),
-        gold_fault: None,
-        soft_f1: None,
-        rows: None,
-        gold_rows: None,
-        confidence: None,
-        candidate_confidence: None,
-        cost: Cost::default(),
         time_ms: under_way.began.elapsed().as_secs_f64() * 1_000.0,
-        retried: *retried,
-        run: None,
+        ..Graded::without_answer(&under_way.item, End::Failed)
     }
 }

@@ -1,6 +1,6 @@
 //! The folder of a run: its header, a line for each graded answer, and the journals of running searches.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -161,8 +161,7 @@ pub fn is_going_on(folder: &Path) -> bool {
 fn locked(results: &Path, header: &Header) -> Result<File, RunError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    private_file(&mut options);
-    let file = options.open(results).map_err(|error| RunError::io(results, error))?;
+    let file = syrch_files::private(&mut options).open(results).map_err(|error| RunError::io(results, error))?;
     // A check whether the run is running holds the lock for a moment.
     for _ in 0..TRIES {
         match file.try_lock() {
@@ -174,25 +173,15 @@ fn locked(results: &Path, header: &Header) -> Result<File, RunError> {
     Err(RunError::Busy { run: header.id.clone() })
 }
 
-/// Writes the header beside its place, and moves it there.
+/// Puts the header into its place whole.
 fn write_whole(path: &Path, header: &Header) -> std::io::Result<()> {
-    let part = path.with_extension("part");
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    private_file(&mut options);
-    let mut file = options.open(&part)?;
     let mut text = serde_json::to_vec_pretty(header)?;
     text.push(b'\n');
-    file.write_all(&text)?;
-    file.sync_all()?;
-    fs::rename(&part, path)
+    syrch_files::replace(path, &text)
 }
 
 fn make(folder: &Path) -> Result<(), RunError> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    private_folder(&mut builder);
-    builder.create(folder).map_err(|error| RunError::io(folder, error))
+    syrch_files::make_folder(folder).map_err(|error| RunError::io(folder, error))
 }
 
 fn remove(path: &Path) -> Result<(), RunError> {
@@ -201,21 +190,3 @@ fn remove(path: &Path) -> Result<(), RunError> {
         _ => Ok(()),
     }
 }
-
-#[cfg(unix)]
-fn private_file(options: &mut OpenOptions) {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600);
-}
-
-#[cfg(not(unix))]
-fn private_file(_: &mut OpenOptions) {}
-
-#[cfg(unix)]
-fn private_folder(builder: &mut DirBuilder) {
-    use std::os::unix::fs::DirBuilderExt;
-    builder.mode(0o700);
-}
-
-#[cfg(not(unix))]
-fn private_folder(_: &mut DirBuilder) {}

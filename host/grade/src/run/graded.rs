@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Item;
 use crate::Verdict;
 
 /// One arm's answer to one question, graded under every rule.
@@ -111,6 +112,35 @@ pub struct Cost {
 }
 
 impl Graded {
+    /// A line without an answer, a verdict and a cost: of a question that was not asked, or whose search did not end in order.
+    #[must_use]
+    pub fn without_answer(item: &Item, end: End) -> Self {
+        let question = &item.question;
+        Self {
+            arm: item.arm_name.to_string(),
+            id: question.id.clone(),
+            place: item.place,
+            db: question.db.clone(),
+            question: question.question.clone(),
+            fields: question.fields.clone(),
+            end,
+            fault: None,
+            sql: None,
+            gold_sql: question.statements().first().map(|sql| (*sql).to_owned()),
+            verdicts: BTreeMap::new(),
+            gold_fault: None,
+            soft_f1: None,
+            rows: None,
+            gold_rows: None,
+            confidence: None,
+            candidate_confidence: None,
+            cost: Cost::default(),
+            time_ms: 0.0,
+            retried: item.retried,
+            run: None,
+        }
+    }
+
     /// Whether the search failed before the expected answer was read, as where the host panics, so that it was not graded.
     pub(crate) fn is_unjudged(&self) -> bool {
         self.end == End::Failed && self.gold_rows.is_none() && self.gold_fault.is_none()

@@ -18,7 +18,7 @@ pub trait SystemUnderTest: Send + Sync + 'static {
     type Fatal: Send + 'static;
 
     /// Called once for each item, several at a time. It is dropped where it waits when the run is stopped: its journal stays, and the item
-    /// is started again when the run goes on. So it does not watch the run's own stop: what ended because of that would be taken for an
+    /// is started again when the run is resumed. So it does not watch the run's own stop: what ended because of that would be taken for an
     /// answer. A panic is this item's failure and no other's.
     async fn answer(&self, item: &Item) -> Answered<Self::Fatal>;
 }

@@ -72,7 +72,7 @@ pub fn brier(scored: &[(f64, bool)]) -> Option<f64> {
     mean(scored, |confidence, right| (confidence - f64::from(u8::from(right))).powi(2))
 }
 
-/// The mean negative logarithm of the probability that was given to what came true, the lower the better, with confidences kept a
+/// The mean negative logarithm of the probability that was given to what came true, the lower the better, with confidences clamped a
 /// millionth away from 0 and 1; none without answers.
 ///
 /// I. J. Good, "Rational decisions", Journal of the Royal Statistical Society B 14 (1952), 107–114.

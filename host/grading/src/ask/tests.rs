@@ -104,15 +104,15 @@ async fn a_search_that_was_cut_off_goes_on_from_its_journal() {
     let whole = std::fs::read_to_string(world.journal()).unwrap();
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     let mut before = usize::MAX;
-    for kept in [lines.len() / 3, lines.len() * 2 / 3, lines.len() - 1] {
-        std::fs::write(world.journal(), lines[..kept].concat()).unwrap();
-        assert!(ended(&Journal::read(&world.journal()).unwrap()).is_none(), "{kept} of {}", lines.len());
+    for length in [lines.len() / 3, lines.len() * 2 / 3, lines.len() - 1] {
+        std::fs::write(world.journal(), lines[..length].concat()).unwrap();
+        assert!(ended(&Journal::read(&world.journal()).unwrap()).is_none(), "{length} of {}", lines.len());
         let (searches, count) = (world.searches(|_| ()), world.endpoint.count());
         let again = world.ask(&searches).await;
         assert_eq!(
             (reported(&again), searches.warnings()),
             (reported(&first), Vec::new()),
-            "{kept} of {}",
+            "{length} of {}",
             lines.len()
         );
         // What was under way is started again, and what it cost counts.

@@ -137,7 +137,7 @@ pub struct SuiteOfLint {
 /// `syrch.lint/1`: everything that was found in a suite, in its order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LintReport {
-    /// Always [`LINT_SCHEMA`].
+    /// The name of the document's format, always [`LINT_SCHEMA`].
     pub schema: &'static str,
     /// The suite that was checked.
     pub suite: SuiteOfLint,

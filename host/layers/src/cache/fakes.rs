@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use syrch_cache::{Cache, Options};
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
-    ModelProvider, Plan, PortError, Preview, Reply, Sample, SqlQuery, Usage,
+    ModelProvider, Plan, PortError, Reply, Sample, SqlQuery, Usage,
 };
 use syrch_core::{Catalog, Corpus, Dialect, Hit, ResultSet, SqlError, Table};
 use tokio::sync::Semaphore;
@@ -88,10 +88,6 @@ impl ModelProvider for ScriptedModel {
 
     fn estimate(&self, _: &ModelCall) -> Estimate {
         Estimate { input_tokens: 30, output_tokens: 10, cost_micros: Some(9) }
-    }
-
-    fn preview(&self, _: &ModelCall) -> Option<Preview> {
-        None
     }
 
     async fn complete(&self, _: &ModelCall) -> ModelOutcome {

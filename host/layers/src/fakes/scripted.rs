@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use syrch_core::ports::{
-    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Retry, Usage,
-};
+use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Reply, Request, Retry, Usage};
 use tokio::time::Instant;
 
 /// A failed call that was sent.
@@ -77,10 +75,6 @@ impl ModelProvider for ScriptedModel {
 
     fn estimate(&self, _: &ModelCall) -> Estimate {
         Estimate { input_tokens: 50, output_tokens: 50, cost_micros: None }
-    }
-
-    fn preview(&self, _: &ModelCall) -> Option<Preview> {
-        None
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {

@@ -1,17 +1,17 @@
 //! One HTTP exchange with the endpoint, and error messages that name what to check.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Client, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use syrch_core::ports::{LlmError, Preview, Retry};
 use syrch_core::text::clip;
 use syrch_core::validate;
+use syrch_http::{client, is_exposed, read, root_cause};
 
-use super::{EndpointConfig, EndpointError, Protocol, is_exposed, kept_local, status, values};
+use super::{EndpointConfig, EndpointError, Protocol, status, values};
 
 /// Characters of an endpoint's own error text that are shown.
 const ERROR_TEXT: usize = 200;
@@ -19,8 +19,6 @@ const ERROR_TEXT: usize = 200;
 const ERROR_BODY: usize = 64 << 10;
 /// JSON values of a reply at most. With log probabilities, a token has about ten.
 const VALUES: usize = 1 << 18;
-/// Time to connect, within the time of the whole exchange.
-const CONNECT: Duration = Duration::from_secs(10);
 
 /// How an exchange failed.
 #[derive(Debug)]
@@ -63,21 +61,8 @@ impl Endpoint {
             return Err(EndpointError::Exposed { host: target.host_str().unwrap_or_default().to_owned() });
         }
         let (headers, shown) = headers::<P>(key.as_deref())?;
-        // This fails if another part of the process has installed a provider; any will do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = Client::builder()
-            .default_headers(headers)
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .no_proxy()
-            .referer(false)
-            .connect_timeout(CONNECT.min(config.timeout))
-            .timeout(config.timeout);
-        if target.scheme() == "http" {
-            // A local endpoint needs no certificates, and must work on a machine that has none.
-            builder = builder.tls_certs_only([]);
-        }
-        let client = kept_local(builder, &target).build().map_err(EndpointError::Client)?;
+        let client = client(&target, config.timeout).default_headers(headers);
+        let client = client.build().map_err(EndpointError::Client)?;
         // Escapes may double the text, and log probabilities add to each token.
         let body_bytes = config.limits.reply_bytes.saturating_mul(8).saturating_add(ERROR_BODY);
         let (key, timeout) = (key.map(Into::into), config.timeout);
@@ -102,11 +87,11 @@ impl Endpoint {
         if !status.is_success() {
             let headers = response.headers().clone();
             // If the body of an error cannot be read, the error has no text.
-            let (bytes, _) = self.read(response, ERROR_BODY).await.unwrap_or_default();
+            let (bytes, _) = read(response, ERROR_BODY).await.unwrap_or_default();
             let retry = status::retry(status, &headers, &bytes);
             return Err(Failure::Status { status, text: self.quote(&values::error_text(&bytes)), retry });
         }
-        let (bytes, is_whole) = self.read(response, self.body_bytes).await?;
+        let (bytes, is_whole) = read(response, self.body_bytes).await.map_err(|error| self.failed(error))?;
         if !is_whole || !validate::has_few_values(&bytes, VALUES) {
             return Err(Failure::Sent(LlmError::TooLarge, Retry::No));
         }
@@ -147,20 +132,6 @@ impl Endpoint {
         }
     }
 
-    /// The first `most` bytes of a body, and whether the body ends there.
-    async fn read(&self, mut response: Response, most: usize) -> Result<(Vec<u8>, bool), Failure> {
-        let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(error))? {
-            let space = most - bytes.len();
-            if chunk.len() > space {
-                bytes.extend_from_slice(&chunk[..space]);
-                return Ok((bytes, false));
-            }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok((bytes, true))
-    }
-
     fn failed(&self, error: reqwest::Error) -> Failure {
         let base = &self.base;
         if error.is_builder() {
@@ -198,16 +169,6 @@ fn headers<P: Protocol>(key: Option<&str>) -> Result<(HeaderMap, Vec<(String, St
         shown.push((name.to_owned(), P::key("***").1));
     }
     Ok((headers, shown))
-}
-
-/// The innermost cause, which is the most specific one.
-fn root_cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    let is_outermost = error.source().is_none();
-    if is_outermost { "the connection failed".to_owned() } else { cause.to_string() }
 }
 
 /// Hides the rest of a word from `sk-` on, the usual beginning of a key: some endpoints quote a part of the key.

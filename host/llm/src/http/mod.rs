@@ -5,7 +5,6 @@
 //! the same rules hold for all clients: no redirect is followed and no proxy is used, the key is sent to the configured address only, and
 //! over plain HTTP only to this machine, bodies are read up to a bound, and a call makes one request. The layers decide about another one.
 
-mod address;
 mod config;
 mod endpoint;
 mod protocol;
@@ -14,8 +13,8 @@ mod quirks;
 mod status;
 pub(crate) mod values;
 
-pub use address::{is_exposed, is_loopback, kept_local};
 pub use config::{EndpointConfig, EndpointError};
 pub use protocol::{Answer, ListRequest, Protocol, Settings, Stopped, list_of_models};
 pub use provider::HttpProvider;
 pub use quirks::{Quirks, Structured};
+pub use syrch_http::{is_exposed, is_loopback, kept_local};

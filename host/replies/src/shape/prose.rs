@@ -32,7 +32,7 @@ const LANGUAGES: [&str; 16] = [
 /// (chat templates often remove the first) ends a block that began with the text.
 pub(super) fn without_thinking(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
-    let mut kept = String::new();
+    let mut prose = String::new();
     let mut at = 0;
     let mut from = 0;
     while let Some(tag) = lower[at..].find('<').map(|offset| at + offset) {
@@ -41,18 +41,18 @@ pub(super) fn without_thinking(text: &str) -> String {
             continue;
         };
         if closing {
-            kept.clear();
+            prose.clear();
             at = tag + name.len() + 3;
         } else {
-            kept.push_str(&text[from..tag]);
+            prose.push_str(&text[from..tag]);
             let end = format!("</{name}>");
-            let Some(offset) = lower[tag..].find(&end) else { return kept };
+            let Some(offset) = lower[tag..].find(&end) else { return prose };
             at = tag + offset + end.len();
         }
         from = at;
     }
-    kept.push_str(&text[from..]);
-    kept
+    prose.push_str(&text[from..]);
+    prose
 }
 
 /// The thinking tag that the text begins with, and whether it closes.

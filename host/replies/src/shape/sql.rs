@@ -36,15 +36,15 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
 /// The text with those parts left out.
 fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
     parts.sort_by_key(|part| part.start);
-    let mut kept = String::new();
+    let mut rest = String::new();
     let mut from = 0;
     for part in parts {
-        kept.push_str(text.get(from..part.start).unwrap_or_default());
-        kept.push('\n');
+        rest.push_str(text.get(from..part.start).unwrap_or_default());
+        rest.push('\n');
         from = part.end.max(from);
     }
-    kept.push_str(&text[from..]);
-    kept
+    rest.push_str(&text[from..]);
+    rest
 }
 
 /// The last object that holds a statement under one of [`SQL_KEYS`].

@@ -4,9 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 use syrch_core::Limits;
-use syrch_core::ports::{
-    Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Reply, Request, Usage,
-};
+use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Purpose, Reply, Request, Usage};
 use syrch_replies::shape;
 use syrch_replies::written::statement;
 
@@ -110,16 +108,8 @@ impl ModelProvider for RecordedProvider {
         vec![NAME.to_owned()]
     }
 
-    fn identity(&self, _: &ModelCall) -> Option<String> {
-        None
-    }
-
     fn estimate(&self, _: &ModelCall) -> Estimate {
         Estimate { cost_micros: Some(0), ..Estimate::default() }
-    }
-
-    fn preview(&self, _: &ModelCall) -> Option<Preview> {
-        None
     }
 
     /// A call for which nothing is recorded is not charged. One that is refused or whose answer is malformed is.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Request, Usage};
+use syrch_core::ports::{Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Request, Usage};
 use syrch_replies::size::{output_tokens, prompt_tokens};
 
 use super::nearest::nearest;
@@ -145,10 +145,6 @@ impl ModelProvider for ReplayProvider {
         self.config.models.clone()
     }
 
-    fn identity(&self, _: &ModelCall) -> Option<String> {
-        None
-    }
-
     /// What the recorded call used, whatever output limit this call has: a recorded answer cannot be shortened. For a call without a
     /// recording, the estimate for an endpoint.
     fn estimate(&self, call: &ModelCall) -> Estimate {
@@ -159,10 +155,6 @@ impl ModelProvider for ReplayProvider {
             output_tokens: u64::from(output_tokens(request, self.config.max_tokens)),
             cost_micros: Some(0),
         })
-    }
-
-    fn preview(&self, _: &ModelCall) -> Option<Preview> {
-        None
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use syrch_core::Limits;
 use syrch_core::ports::{
-    Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Request, Retry, Shape,
-    Usage,
+    Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Purpose, Request, Retry, Shape, Usage,
 };
 use syrch_replies::shape;
 use syrch_replies::written::{Written, plan_of_one, statement};
@@ -195,11 +194,6 @@ impl ModelProvider for SimulatedProvider {
         vec![NAME.to_owned()]
     }
 
-    /// None, so that replies are not cached: the provider is as fast as a cache.
-    fn identity(&self, _: &ModelCall) -> Option<String> {
-        None
-    }
-
     /// Exactly what the call will use.
     fn estimate(&self, call: &ModelCall) -> Estimate {
         let Some(place) = self.place(call) else { return Estimate::default() };
@@ -210,10 +204,6 @@ impl ModelProvider for SimulatedProvider {
             output_tokens: usage.output_tokens.into(),
             cost_micros: None,
         }
-    }
-
-    fn preview(&self, _: &ModelCall) -> Option<Preview> {
-        None
     }
 
     /// Calls for other questions and calls over the rate limit are not charged.

@@ -80,7 +80,7 @@ fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
     }
     let quoted = reason.split('`').skip(1).step_by(2);
     let is_name = |name: &&str| !name.is_empty() && name.len() <= 64;
-    quoted.filter(is_name).find(|name| !names(catalog).any(|known| known.eq_ignore_ascii_case(name))).map(str::to_owned)
+    quoted.filter(is_name).find(|name| !is_known(name, catalog)).map(str::to_owned)
 }
 
 /// What a provider without a model says of a superlative that could mean several things: its words, and what it could be measured by.
@@ -89,6 +89,10 @@ fn unmeasured(reason: &str) -> Option<(String, Vec<String>)> {
     let (term, choices) = rest.split_once(" (")?;
     let choices = choices.split(')').next().unwrap_or_default();
     Some((term.to_owned(), choices.split(", ").filter(|choice| !choice.is_empty()).map(str::to_owned).collect()))
+}
+
+fn is_known(name: &str, catalog: &Catalog) -> bool {
+    catalog.table(name).is_some() || names(catalog).any(|known| known.eq_ignore_ascii_case(name))
 }
 
 fn names(catalog: &Catalog) -> impl Iterator<Item = &str> {

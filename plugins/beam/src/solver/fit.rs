@@ -1,5 +1,7 @@
 //! How far a statement and its result fit what the question asks for: the five signals of syrch 0.3.7.
 
+use std::collections::BTreeSet;
+
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::clamp01;
 
@@ -70,7 +72,8 @@ struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     fn new(catalog: &'a Catalog, facts: &Facts, profile: &Profile) -> Self {
-        let tables: Vec<&Table> = catalog.tables.iter().filter(|table| facts.tables.contains(&table.name)).collect();
+        let read: BTreeSet<usize> = facts.tables.iter().filter_map(|name| catalog.place(name)).collect();
+        let tables: Vec<&Table> = read.into_iter().filter_map(|place| catalog.tables.get(place)).collect();
         let used = facts.columns.iter().map(|column| column.rsplit('.').next().unwrap_or(column).to_owned());
         let shown = profile.columns.iter().map(|column| column.column.name.clone());
         let columns: Vec<String> = used.clone().chain(shown).collect();

@@ -62,9 +62,10 @@ impl<'a> Path<'a> {
 
     /// Why a statement does not belong to this path: it is not built on the path's table. What reads nothing but finished tasks is in
     /// scope, as the materialized contexts of syrch 0.3.7 were.
-    pub(crate) fn out_of_scope(&self, facts: &Facts) -> Option<String> {
+    pub(crate) fn out_of_scope(&self, facts: &Facts, catalog: &Catalog) -> Option<String> {
         let reads_tasks_only = facts.tables.is_empty() && !facts.tasks.is_empty();
-        if reads_tasks_only || facts.tables.contains(&self.primary.table.name) {
+        let is_primary = |name: &String| catalog.table(name).is_some_and(|table| table.is_same(self.primary.table));
+        if reads_tasks_only || facts.tables.iter().any(is_primary) {
             return None;
         }
         Some(format!("it is not built on the table {}", line(&self.primary.table.name, 80)))

@@ -113,7 +113,7 @@ impl<H: SolverHost> Explorer<'_, H> {
 
     fn check(&self, stated: &Stated, scope: Scope) -> Result<Facts, Wrong> {
         let facts = self.host.check(&stated.candidate.sql).map_err(Wrong::Sql)?;
-        match self.paths[stated.path].out_of_scope(&facts) {
+        match self.paths[stated.path].out_of_scope(&facts, self.catalog) {
             Some(wrong) if scope == Scope::OwnTable => Err(Wrong::Scope(wrong)),
             _ => Ok(facts),
         }

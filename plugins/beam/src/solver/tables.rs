@@ -60,7 +60,7 @@ pub(crate) fn candidates<'a>(
     };
     let found = retrieved(host, catalog, &text);
     let by = if found.is_empty() { "names" } else { "retrieval" };
-    let scored = if found.is_empty() { by_name(settings, catalog, &text) } else { kept(settings, found) };
+    let scored = if found.is_empty() { by_name(settings, catalog, &text) } else { selected(settings, found) };
     let reported: Vec<_> = scored.iter().map(|(table, score)| json!({ "table": table.name, "score": score })).collect();
     host.event(None, "tables", &json!({ "by": by, "tables": reported }));
     let primary =
@@ -82,8 +82,8 @@ fn retrieved<'a>(host: &impl SolverHost, catalog: &'a Catalog, text: &str) -> Ve
     let mut found: Vec<(&Table, f64)> = Vec::new();
     for hit in &hits {
         let name = hit.table.as_deref().unwrap_or(&hit.path);
-        let Some(table) = catalog.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name)) else { continue };
-        if hit.score.is_finite() && !found.iter().any(|(known, _)| known.name == table.name) {
+        let Some(table) = catalog.table(name) else { continue };
+        if hit.score.is_finite() && !found.iter().any(|(known, _)| known.is_same(table)) {
             found.push((table, hit.score));
         }
     }
@@ -91,7 +91,7 @@ fn retrieved<'a>(host: &impl SolverHost, catalog: &'a Catalog, text: &str) -> Ve
 }
 
 /// Candidate policy of syrch 0.3.7: a share of the best score, and not too many.
-fn kept<'a>(settings: &Settings, mut found: Vec<(&'a Table, f64)>) -> Vec<(&'a Table, f64)> {
+fn selected<'a>(settings: &Settings, mut found: Vec<(&'a Table, f64)>) -> Vec<(&'a Table, f64)> {
     let top = found.first().map_or(0.0, |(_, score)| *score);
     let most = if settings.adaptive { adaptive(&found) } else { settings.most_tables as usize };
     if top > 0.0 {
@@ -129,21 +129,22 @@ fn by_name<'a>(settings: &Settings, catalog: &'a Catalog, text: &str) -> Vec<(&'
 fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
     let dialect = &catalog.dialect;
     let mut out = Vec::new();
-    let mut joined: BTreeSet<&str> = [table.name.as_str()].into();
+    let mut joined: Vec<&Table> = vec![table];
     for key in &table.foreign_keys {
-        if let Some(other) = catalog.tables.iter().find(|other| other.name == key.ref_table && other.name != table.name)
-        {
+        if let Some(other) = catalog.table(&key.ref_table).filter(|other| !other.is_same(table)) {
             out.push(by_key(dialect, table, other, key));
-            joined.insert(&other.name);
+            joined.push(other);
         }
     }
-    for other in catalog.tables.iter().filter(|other| other.name != table.name) {
-        for key in other.foreign_keys.iter().filter(|key| key.ref_table == table.name) {
+    let refers = |key: &&ForeignKey| catalog.table(&key.ref_table).is_some_and(|other| other.is_same(table));
+    for other in catalog.tables.iter().filter(|other| !other.is_same(table)) {
+        for key in other.foreign_keys.iter().filter(refers) {
             out.push(by_key(dialect, other, table, key));
-            joined.insert(&other.name);
+            joined.push(other);
         }
     }
-    for other in catalog.tables.iter().filter(|other| !joined.contains(other.name.as_str())) {
+    let is_joined = |other: &&Table| joined.iter().any(|known| known.is_same(other));
+    for other in catalog.tables.iter().filter(|other| !is_joined(other)) {
         let has = |name: &str| other.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
         let shared = table.columns.iter().map(|column| column.name.as_str()).filter(|name| has(name));
         let shared: Vec<String> = shared

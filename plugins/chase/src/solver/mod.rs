@@ -135,14 +135,14 @@ fn claim(settings: &Settings, first: &Candidate, group: &Group, replied: u32) ->
 /// Logs which result was chosen and why the others were not.
 fn log(host: &impl SolverHost, candidates: &[Candidate], groups: &[Group], replied: u32) {
     let mut ranked = candidates.iter().zip(groups);
-    let Some((best, kept)) = ranked.next() else { return };
+    let Some((best, first)) = ranked.next() else { return };
     let agreement = match replied {
         0 | 1 => "the only candidate".to_owned(),
-        replied => format!("{} of {replied} candidates agree", kept.size),
+        replied => format!("{} of {replied} candidates agree", first.size),
     };
-    host.keep(&best.id, &format!("{agreement}{}", compared(&kept.standing)));
+    host.keep(&best.id, &format!("{agreement}{}", compared(&first.standing)));
     for (other, group) in ranked {
-        let (points, most) = (group.standing.points, kept.standing.points);
+        let (points, most) = (group.standing.points, first.standing.points);
         let why = if points < most {
             format!("{points} points against {most} of {}", best.id)
         } else {

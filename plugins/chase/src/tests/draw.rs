@@ -163,13 +163,13 @@ fn a_statement_without_rows_is_repaired_on_request() {
         assert_parts(&host.model.prompt(1), &["SELECT none", "the result has no rows"]);
         (ids(&candidates)[0].to_owned(), host)
     };
-    let (kept, host) = with("SELECT 1");
+    let (used, host) = with("SELECT 1");
     assert_eq!(
-        (kept.as_str(), host.trace.discarded("A.1").unwrap().as_str()),
+        (used.as_str(), host.trace.discarded("A.1").unwrap().as_str()),
         ("A.2", "it has no rows; its repair A.2 has")
     );
-    let (kept, _) = with("BAD 1");
-    assert_eq!(kept, "A.1");
+    let (used, _) = with("BAD 1");
+    assert_eq!(used, "A.1");
     let mut host = draws(&["SELECT none"]);
     host.database.answer("SELECT  none", numbers(&[]));
     says(&mut host, &Purpose::Repair, &["SELECT  none"]);

@@ -59,8 +59,8 @@ fn any_solver_that_shows_a_tasks_plan_shows_this_one() {
     let mut host = FakeHost::default();
     host.model.reply_plan(&three());
     let graph = plan(&host, Settings::default()).unwrap();
-    let (catalog, room) = (catalog(), PromptSize { catalog_bytes: 4000, parent_rows: 0 });
-    let brief = Brief::new(&host, room, &Problem::new("How much was sold?"), &catalog, &graph.tasks[0], &[]);
+    let (catalog, size) = (catalog(), PromptSize { catalog_bytes: 4000, parent_rows: 0 });
+    let brief = Brief::new(&host, size, &Problem::new("How much was sold?"), &catalog, &graph.tasks[0], &[]);
     assert_parts(&brief.setting(), &["1. Find the relevant tables: orders joined", "3. Select the columns: the sum"]);
 }
 

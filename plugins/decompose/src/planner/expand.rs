@@ -42,7 +42,7 @@ impl Decompose {
         draft
     }
 
-    /// Tasks that the draft may have: one of the graph's is kept for the final one.
+    /// Tasks that the draft may have: one of the graph's is reserved for the final one.
     fn most(&self) -> usize {
         (self.settings.tasks as usize).saturating_sub(1).max(1)
     }
@@ -58,7 +58,7 @@ impl Decompose {
         Draft::of(subtasks, self.widest())
     }
 
-    /// The sub-plan in the task's place, or the task as it is when the sub-plan has no use or no room.
+    /// The sub-plan in the task's place, or the task as it is when the sub-plan has no use or no place.
     fn placed(&self, host: &impl PlannerHost, mut draft: Draft, id: &str, sub: Draft) -> Draft {
         let fits = draft.nodes.len() - 1 + sub.nodes.len() <= self.most();
         let named = within(&draft, id, &sub);

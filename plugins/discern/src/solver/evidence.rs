@@ -76,7 +76,7 @@ impl<'a, H: Run + Sql> Looker<'a, H> {
         Self { catalog, asked, probes: Probes::new(host, catalog, probes) }
     }
 
-    pub(crate) fn look(&mut self, ran: &Ran) -> Evidence {
+    pub(crate) fn evidence_of(&mut self, ran: &Ran) -> Evidence {
         let facts = &ran.facts;
         Evidence {
             absent_value: self.probes.has_absent_value(facts),

@@ -10,7 +10,10 @@ use syrch_plugin::prelude::*;
 use crate::solver::tokens::{Token, tokens};
 
 /// A column: its table and its name, as the catalog spells them.
-type Place<'c> = (&'c str, &'c str);
+type Place<'c> = (Full<'c>, &'c str);
+
+/// A table's schema and name.
+type Full<'c> = (Option<&'c str>, &'c str);
 
 /// Whether two tables are joined by columns although foreign keys say otherwise: there is a key between the two tables, or one of the
 /// columns is an end of a key to elsewhere. Two columns with a key to the same third are as good as one key. Without any key nothing is
@@ -28,10 +31,10 @@ impl<'c> Keys<'c> {
         let mut keys = BTreeSet::new();
         for table in &catalog.tables {
             for key in &table.foreign_keys {
-                let Some(target) = find_table(catalog, &key.ref_table) else { continue };
+                let Some(target) = catalog.table(&key.ref_table) else { continue };
                 let targets = if key.ref_columns.is_empty() { &target.primary_key } else { &key.ref_columns };
                 for (column, to) in key.columns.iter().zip(targets) {
-                    let (from, to) = ((table.name.as_str(), column.as_str()), (target.name.as_str(), to.as_str()));
+                    let (from, to) = ((full(table), column.as_str()), (full(target), to.as_str()));
                     keys.extend([(from, to), (to, from)]);
                 }
             }
@@ -53,14 +56,15 @@ impl<'c> Keys<'c> {
     }
 }
 
-fn find_table<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c Table> {
-    catalog.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
+/// The schema and the name of a table.
+fn full(table: &Table) -> Full<'_> {
+    (table.schema_name.as_deref(), &table.name)
 }
 
 /// The pairs of columns of different tables that the statement sets equal.
 fn equalities<'c>(catalog: &'c Catalog, tables: &[String], normalized: &str) -> Vec<(Place<'c>, Place<'c>)> {
     let tokens = tokens(normalized);
-    let used: Vec<&Table> = tables.iter().filter_map(|name| find_table(catalog, name)).collect();
+    let used: Vec<&Table> = tables.iter().filter_map(|name| catalog.table(name)).collect();
     let aliases = aliases(&tokens, &used);
     let mut pairs = Vec::new();
     for at in 1..tokens.len() {
@@ -112,7 +116,7 @@ fn place<'c>(aliases: &Aliases<'c>, used: &[&'c Table], qualifier: Option<&str>,
     };
     let column = |table: &&'c Table| {
         let column = table.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))?;
-        Some((table.name.as_str(), column.name.as_str()))
+        Some((full(table), column.name.as_str()))
     };
     let places: BTreeSet<Place<'c>> = candidates.iter().filter_map(column).collect();
     places.first().copied().filter(|_| places.len() == 1)

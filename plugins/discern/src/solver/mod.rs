@@ -114,7 +114,7 @@ impl<H: Run + Sql + Trace> Sampler for Votes<'_, H> {
 
     fn seen(&mut self, draw: &Draw) {
         let Some(ran) = draw.ran() else { return };
-        let evidence = self.looker.look(ran);
+        let evidence = self.looker.evidence_of(ran);
         let weight = evidence.weight(self.settings);
         let id = candidate_id(&self.task.id, draw.number);
         self.host.event(Some(&id), "evidence", &evidence.json(weight));

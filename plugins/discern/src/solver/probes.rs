@@ -46,10 +46,10 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         if !literal.text.chars().any(char::is_alphabetic) || literal.text.contains('%') {
             return None;
         }
-        let table = self.catalog.tables.iter().find(|known| known.name == table)?;
+        let table = self.catalog.table(table)?;
         let dialect = &self.catalog.dialect;
         let (name, column) = (from_name(dialect, table), quote_if_odd(dialect, column));
-        let value = text_literal(dialect, &literal.text);
+        let value = dialect.literal(&literal.text);
         Some(if any_case {
             format!("SELECT 1 FROM {name} WHERE lower({column}) = lower({value}) LIMIT 1")
         } else {
@@ -73,25 +73,5 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
             }
         }
         texts.iter().map(|text| self.known.get(text).copied().flatten()).collect()
-    }
-}
-
-fn text_literal(dialect: &Dialect, text: &str) -> String {
-    let doubled = text.replace('\'', "''");
-    match dialect {
-        // A backslash escapes in the texts of these.
-        Dialect::Mysql | Dialect::Databricks | Dialect::Spark => format!("'{}'", doubled.replace('\\', "\\\\")),
-        _ => format!("'{doubled}'"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_quoted_for_their_dialect() {
-        assert_eq!(text_literal(&Dialect::Sqlite, "O'Brien\\"), "'O''Brien\\'");
-        assert_eq!(text_literal(&Dialect::Mysql, "O'Brien\\"), "'O''Brien\\\\'");
     }
 }

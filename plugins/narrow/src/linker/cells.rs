@@ -27,7 +27,13 @@ struct Cell {
 
 /// Looks for the phrases by equality, and for those that read like values and equal none by shared groups of letters. Without the
 /// grant there is nothing to find.
-pub(crate) fn look(host: &impl LinkerHost, settings: &Settings, phrases: &Phrases, places: &Places, found: &mut Found) {
+pub(crate) fn search(
+    host: &impl LinkerHost,
+    settings: &Settings,
+    phrases: &Phrases,
+    places: &Places,
+    found: &mut Found,
+) {
     let all: Vec<&Phrase> = phrases.values.iter().collect();
     let Some(mut cells) = find(host, &all, &Match::Exact, EXACT) else { return };
     let is_found = |phrase: usize| cells.iter().any(|cell| cell.phrase == phrase);

@@ -127,7 +127,7 @@ impl Selected<'_> {
         let is_whole = self.columns.len() == table.columns.len();
         let names = self.columns.iter().filter_map(|at| table.columns.get(*at)).map(|column| column.name.clone());
         Relevant {
-            table: table.name.clone(),
+            table: catalog.table_name(table),
             columns: if is_whole { Vec::new() } else { names.collect() },
             score: self.found.score.clamp(0.0, 1.0),
             reason: format!("found by {}", self.found.retrievers.join(", ")),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use syrch_plugin::prelude::*;
 
 use crate::linker::fuse::{self, Fused};
+use crate::linker::places::Places;
 
 /// Tables that may share a column's name for it to be a key between them.
 const SHARED: usize = 8;
@@ -23,16 +24,13 @@ impl Joins {
     pub(crate) fn new(catalog: &Catalog) -> Self {
         let count = catalog.tables.len();
         let mut joins = Self { neighbours: vec![BTreeSet::new(); count], keys: vec![BTreeSet::new(); count] };
-        let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (number, table) in catalog.tables.iter().enumerate() {
-            by_name.entry(table.name.to_lowercase()).or_default().push(number);
-        }
+        let places = Places::new(catalog);
         for (number, table) in catalog.tables.iter().enumerate() {
             joins.add_keys(number, table, &table.primary_key);
             for key in &table.foreign_keys {
                 joins.add_keys(number, table, &key.columns);
-                for other in by_name.get(&key.ref_table.to_lowercase()).into_iter().flatten() {
-                    joins.connect(number, *other);
+                if let Some(other) = places.table(&key.ref_table) {
+                    joins.connect(number, other);
                 }
             }
         }

@@ -31,21 +31,22 @@ impl LinkerRole for Narrow {
         if self.settings.keywords && !fits {
             phrases.add_keywords(keywords::of(host, problem)?);
         }
-        let found = self.found(host, &phrases, &Places::new(catalog), fits);
+        let places = Places::new(catalog);
+        let found = self.found(host, &phrases, &places, fits);
         let tables = if fits { Vec::new() } else { self.narrowed(host, catalog, &found) };
-        Ok(Linked { hints: found.hints(self.settings.hints as usize, &tables), tables })
+        Ok(Linked { hints: found.hints(self.settings.hints as usize, &tables, &places), tables })
     }
 }
 
 impl Narrow {
     /// What all retrievers find. For a catalog that fits, only hints.
     fn found(&self, host: &impl LinkerHost, phrases: &Phrases, places: &Places, fits: bool) -> Found {
-        let mut found = if fits { Found::default() } else { retrievers::look(host, &self.settings, phrases, places) };
+        let mut found = if fits { Found::default() } else { retrievers::search(host, &self.settings, phrases, places) };
         if self.settings.hints > 0 || self.settings.notes > 0.0 {
             retrievers::look_at_notes(host, &self.settings, phrases, places, &mut found);
         }
         if self.settings.hints > 0 || self.settings.values > 0.0 {
-            cells::look(host, &self.settings, phrases, places, &mut found);
+            cells::search(host, &self.settings, phrases, places, &mut found);
         }
         found
     }

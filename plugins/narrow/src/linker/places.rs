@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syrch_plugin::prelude::*;
 
-/// Tables of a catalog, and their columns, by their names in lower case.
+/// Tables of a catalog, and their columns, by their names in lower case; tables with their schema and without.
 pub(crate) struct Places {
     tables: BTreeMap<String, usize>,
     columns: BTreeMap<(usize, String), usize>,
@@ -14,11 +14,19 @@ impl Places {
     pub(crate) fn new(catalog: &Catalog) -> Self {
         let mut places = Self { tables: BTreeMap::new(), columns: BTreeMap::new() };
         for (number, table) in catalog.tables.iter().enumerate() {
-            // The host finds the first table of a name too.
-            let number = *places.tables.entry(table.name.to_lowercase()).or_insert(number);
+            if let Some(schema) = &table.schema_name {
+                places.tables.entry(format!("{schema}.{}", table.name).to_lowercase()).or_insert(number);
+            }
             for (at, column) in table.columns.iter().enumerate() {
                 places.columns.entry((number, column.name.to_lowercase())).or_insert(at);
             }
+        }
+        // The host finds the first table of a plain name, too, and one that needs its schema only where there is no other.
+        let plain = |needs_schema: bool| {
+            catalog.tables.iter().enumerate().filter(move |(_, table)| table.needs_schema() == needs_schema)
+        };
+        for (number, table) in plain(false).chain(plain(true)) {
+            places.tables.entry(table.name.to_lowercase()).or_insert(number);
         }
         places
     }

@@ -11,7 +11,7 @@ use crate::linker::fuse::List;
 use crate::linker::phrases::Phrases;
 use crate::linker::places::Places;
 
-/// Hits of a look for the whole question, and of one for a name.
+/// Hits of a query for the whole question, and of one for a name.
 const BROAD: u32 = 100;
 const NARROW: u32 = 20;
 /// Looks of one call.
@@ -37,9 +37,12 @@ pub(crate) struct Found {
 
 impl Found {
     /// The best hints, no text twice. Of a narrowed catalog, none that names a table which is not shown.
-    pub(crate) fn hints(&self, most: usize, shown: &[Relevant]) -> Vec<Hit> {
+    pub(crate) fn hints(&self, most: usize, shown: &[Relevant], places: &Places) -> Vec<Hit> {
         let is_shown = |hit: &&Hit| match &hit.table {
-            Some(name) if !shown.is_empty() => shown.iter().any(|table| table.table.eq_ignore_ascii_case(name)),
+            Some(name) if !shown.is_empty() => {
+                let place = places.table(name);
+                shown.iter().any(|table| place.is_some() && places.table(&table.table) == place)
+            }
             _ => true,
         };
         let mut all: Vec<&Hit> = self.hints.iter().filter(|hit| hit.score >= HINTED).filter(is_shown).collect();
@@ -63,7 +66,7 @@ struct Retrievers<'a, H> {
 }
 
 /// Looks for the question's words and names in the catalog.
-pub(crate) fn look(host: &impl LinkerHost, settings: &Settings, phrases: &Phrases, places: &Places) -> Found {
+pub(crate) fn search(host: &impl LinkerHost, settings: &Settings, phrases: &Phrases, places: &Places) -> Found {
     let mut retrievers = Retrievers { host, places, found: Found::default() };
     let whole = std::slice::from_ref(&phrases.text);
     retrievers.add("words", &Retriever::Lexical, settings.lexical, whole, BROAD);
@@ -167,8 +170,10 @@ fn statement(hit: &Hit) -> Option<String> {
 /// The tables whose names stand in the statement of a solved example.
 fn tables_of(hit: &Hit, places: &Places) -> Vec<usize> {
     let Some(sql) = statement(hit) else { return Vec::new() };
-    let words = sql.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
-    let mut tables: Vec<usize> = words.filter_map(|word| places.table(word)).collect();
+    let words = sql.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.')));
+    // A word with a dot is a table with its schema, or else a column of a table.
+    let table = |word: &str| places.table(word).or_else(|| word.split('.').find_map(|part| places.table(part)));
+    let mut tables: Vec<usize> = words.filter_map(table).collect();
     tables.sort_unstable();
     tables.dedup();
     tables

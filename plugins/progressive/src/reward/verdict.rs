@@ -171,19 +171,19 @@ const THINKING: [&str; 3] = ["think", "thinking", "reasoning"];
 /// beginning is missing began with the text.
 fn without_thinking(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
-    let (mut kept, mut from) = (String::new(), 0);
+    let (mut rest, mut from) = (String::new(), 0);
     while let Some((at, name, is_closing)) = next_tag(&lower, from) {
         if is_closing {
-            kept.clear();
+            rest.clear();
             from = at + name.len() + 3;
             continue;
         }
-        kept.push_str(&text[from..at]);
+        rest.push_str(&text[from..at]);
         let end = format!("</{name}>");
         let Some(offset) = lower[at..].find(&end) else { return String::new() };
         from = at + offset + end.len();
     }
-    kept + &text[from..]
+    rest + &text[from..]
 }
 
 fn next_tag(lower: &str, from: usize) -> Option<(usize, &'static str, bool)> {

@@ -1,5 +1,7 @@
 //! A branch: one line of steps, with all that it has accumulated.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use syrch_plugin::brief::Tried;
 use syrch_plugin::prelude::*;
@@ -43,7 +45,7 @@ pub(crate) struct State {
     pub(crate) tried: Vec<Tried>,
 }
 
-/// What a judgement came to for a statement that goes on.
+/// What a judgement came to for a statement that is built upon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     Accepted,
@@ -53,7 +55,7 @@ pub(crate) enum Standing {
     Unjudged,
 }
 
-/// A statement that ran and goes on.
+/// A statement that ran and is built upon.
 #[derive(Debug, Clone)]
 pub(crate) struct Made {
     pub(crate) candidate: Candidate,
@@ -308,12 +310,13 @@ pub(crate) fn bounded(names: &[String]) -> Vec<String> {
 
 /// The keys between the tables that a statement reads.
 fn joins(tables: &[String], catalog: &Catalog) -> Vec<String> {
-    let is_read = |name: &str| tables.iter().any(|table| table.eq_ignore_ascii_case(name));
-    let keys = catalog.tables.iter().filter(|table| is_read(&table.name)).flat_map(|table| {
-        let between = table.foreign_keys.iter().filter(|key| is_read(&key.ref_table) && key.ref_table != table.name);
+    let read: BTreeSet<usize> = tables.iter().filter_map(|name| catalog.place(name)).collect();
+    let keys = read.iter().filter_map(|place| Some((place, catalog.tables.get(*place)?))).flat_map(|(place, table)| {
+        let is_other = |other: usize| read.contains(&other) && other != *place;
+        let between = table.foreign_keys.iter().filter(move |key| catalog.place(&key.ref_table).is_some_and(is_other));
         between.map(|key| {
             let list = |columns: &[String]| bounded(columns).join(", ");
-            let (own, other) = (line(&table.name, 80), line(&key.ref_table, 80));
+            let (own, other) = (line(&catalog.table_name(table), 80), line(&key.ref_table, 80));
             format!("{own}({}) = {other}({})", list(&key.columns), list(&key.ref_columns))
         })
     });

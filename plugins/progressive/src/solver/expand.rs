@@ -115,7 +115,7 @@ impl<H: SolverHost> Solve<'_, H> {
         out
     }
 
-    /// The branch goes on without the step.
+    /// The branch continues without the step.
     fn failed(&mut self, mut branch: Branch, goal: Goal, miss: Miss) -> Branch {
         branch.failures.push(self.failure_point(goal, &miss));
         if let Goal::Step(place) = goal {

@@ -18,7 +18,7 @@ pub(crate) struct Added {
     pub(crate) answer: String,
 }
 
-/// What a turn that goes on adds.
+/// The tasks that a further turn adds.
 pub(crate) fn added(view: &View, replayed: &Replayed, settings: &Settings) -> Added {
     let state = &replayed.state;
     let started = replayed.started.iter().filter_map(|id| state.node(id));

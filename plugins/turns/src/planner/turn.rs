@@ -25,7 +25,7 @@ impl Turns {
     /// Takes the next turn: by the model while it can, else by the heuristic. None: there is nothing sound to be done now.
     ///
     /// # Errors
-    /// An outage or a spent budget before anything was done; later the search goes on without the model.
+    /// An outage or a spent budget before anything was done; later the search continues without the model.
     pub(crate) fn turn(
         &self,
         host: &impl PlannerHost,

@@ -107,14 +107,14 @@ fn each_end_has_its_reason() {
     let scene = run(1, vec![columns(), failed("t1", "no such column `x1`")]);
     assert_eq!(scene.stopped(), "step-limit-reached");
 
-    let spent = ended("t1", Ending::Failed(failure(FailureKind::Budget, "no `calls` left")));
+    let spent = Observation::ended("t1", Ending::Failed(failure(FailureKind::Budget, "no `calls` left")));
     let scene = by_rule(vec![found("s1", vec![]), spent]);
     assert_eq!((scene.tasks(), scene.stopped()), (vec!["s1", "t1"], "no-additional-evidence"));
 }
 
 #[test]
 fn retrieval_that_is_refused_is_no_obstacle() {
-    let denied = ended("s1", Ending::Failed(failure(FailureKind::Unsupported, "no such retriever")));
+    let denied = Observation::ended("s1", Ending::Failed(failure(FailureKind::Unsupported, "no such retriever")));
     let scene = by_rule(vec![denied, solved("t1", "SELECT 1", 1, 0.6)]);
     assert_eq!((scene.tasks(), scene.stopped()), (vec!["s1", "t1"], "goal-satisfied"));
 }

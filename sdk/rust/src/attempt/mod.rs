@@ -16,7 +16,7 @@ pub use trial::{Ended, Ran, Trial, Trials};
 use crate::prelude::*;
 use crate::text::{count, line};
 
-/// What an error of a check or a run tells a model, counted in `signals`.
+/// The message for a model about an error of a check or a run, which is counted in `signals`.
 ///
 /// # Errors
 /// The failure, if no statement can run any more.

@@ -303,7 +303,7 @@ fn what_came_beside_an_error_that_holds_for_all_is_run_and_told() {
     let proposed: Vec<String> = fake.trace.lines().into_iter().filter_map(proposed).collect();
     assert_eq!(proposed, ["A.1", "A.2", "A.3", "A.4"]);
 
-    // The same when a run says so: what ran beside it is kept.
+    // The same when a run says so: what ran beside it stays.
     let mut fake = host(&["SELECT 1", "SELECT 2", "SELECT 3", "SELECT 3"]).0;
     fake.database.fail_run("SELECT 1", sql_error(SqlErrorKind::Unavailable, "gone"));
     let mut drawing = Drawing::new(&fake, &task, 4, 1000);

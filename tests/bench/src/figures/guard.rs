@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use syrch_core::{Catalog, Column, Dialect, Table};
 use syrch_guard::Bounds;
-use syrch_guard::postgres::{Granted, admit};
+use syrch_guard::admission::{Granted, admit};
 
 use crate::Outcome;
 use crate::figure::Figure;

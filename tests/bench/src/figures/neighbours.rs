@@ -28,7 +28,7 @@ const EACH: usize = 8;
 /// How long a search of a comparison may take.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// What the hostile plugins do, and in which role.
-const HABITS: [(Role, &str); 6] = [
+const HOSTILE: [(Role, &str); 6] = [
     (Role::Planner, "spin"),
     (Role::Planner, "bulk-memory"),
     (Role::Planner, "memory"),
@@ -47,7 +47,7 @@ pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
         let innocent = Host::beside(settings.clone(), &shared, &Silent).await?;
         let innocent = Arc::new(innocent);
         let mut hosts = Vec::new();
-        for (role, habit) in HABITS {
+        for (role, behaviour) in HOSTILE {
             hosts.push(Arc::new(Host::beside(misled(&settings, role, habit, &plugin), &shared, &Silent).await?));
         }
         let alone = clients(&innocent).await?;
@@ -132,7 +132,7 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
     let folder = world.place("arms")?;
     let suite = super::suites::suite(world, QUESTIONS)?.display().to_string();
     let mut names = Vec::new();
-    for (role, habit) in [HABITS[0], HABITS[1], HABITS[3]] {
+    for (role, behaviour) in [HOSTILE[0], HOSTILE[1], HOSTILE[3]] {
         let path = folder.join(format!("{habit}.yml"));
         let role = role.name();
         let plugin = plugin.display();
@@ -143,7 +143,7 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
     }
     let endpoint = delayed(DELAY);
     let url = endpoint.url();
-    // What the hostile arms do goes on until then.
+    // The hostile arms run until then.
     let deadline = DEADLINE.as_secs().to_string();
     let flags =
         ["--base-url", &url, "--model", "mock", "--no-cache", "--quiet", "--format", "json", "--deadline", &deadline];

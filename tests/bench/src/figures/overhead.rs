@@ -17,9 +17,9 @@ const SEARCHES: usize = 200;
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let endpoint = three_tasks();
     let settings = world.settings(&endpoint)?;
-    let kept = journalled(settings.clone(), &world.place("runs")?);
+    let with_journal = journalled(settings.clone(), &world.place("runs")?);
     let mut figures = Vec::new();
-    for (what, settings) in [("without a journal", settings), ("with a journal", kept)] {
+    for (what, settings) in [("without a journal", settings), ("with a journal", with_journal)] {
         let before = endpoint.count();
         let time = world.runtime.block_on(whole(settings))?;
         let calls = (endpoint.count() - before) / (WARM_UP + SEARCHES);

@@ -1,4 +1,4 @@
-//! Whether a host that goes on searching keeps growing: many searches in one process of its own, against an endpoint in this one.
+//! Whether the memory of a host grows with its searches: many searches in one process of its own, against an endpoint in this one.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -17,27 +17,27 @@ use crate::{Outcome, text};
 
 /// Searches under way at once.
 const WORKERS: u32 = 4;
-/// The memory is looked at after each tenth.
+/// The memory is measured after each tenth.
 const LOOKS: u32 = 10;
 
-/// What the process is told.
+/// The arguments of the process.
 #[derive(Args)]
 pub(crate) struct Soak {
-    /// The database.
+    /// The path of the database to search.
     #[arg(long)]
     database: PathBuf,
-    /// The endpoint.
+    /// The URL of the endpoint to call.
     #[arg(long)]
     url: String,
-    /// Where plugins, answers and journals are kept.
+    /// The folder of compiled plugins, cached answers and journals.
     #[arg(long)]
     folder: PathBuf,
-    /// How many searches.
+    /// The number of searches to make.
     #[arg(long)]
     searches: u32,
 }
 
-/// What the process tells.
+/// What the process reports.
 #[derive(Serialize, Deserialize)]
 struct Reported {
     /// Bytes of memory after each tenth of the searches.

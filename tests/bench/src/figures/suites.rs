@@ -25,7 +25,7 @@ const STATEMENT: &str = "SELECT country, count(*) AS customers FROM customers GR
 /// Runs of which the quickest counts.
 const RUNS: u32 = 10;
 
-/// An endpoint that takes a while for each call is kept busy: how long a run takes, as a share of the calls' time over those at once.
+/// An endpoint that takes a while for each call is called without a pause: how long a run takes, as a share of the calls' time over those at once.
 pub(crate) fn pace(world: &World) -> Outcome<Vec<Figure>> {
     const QUESTIONS: u32 = 100;
     const DELAY: Duration = Duration::from_millis(50);

@@ -4,6 +4,8 @@
 mod broken;
 mod duckdb;
 mod memory;
+#[cfg(unix)]
+mod spark;
 
 use std::path::PathBuf;
 use std::sync::Arc;

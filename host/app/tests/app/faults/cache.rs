@@ -1,4 +1,4 @@
-//! The cache cannot be used: the search goes on without it, says so, and counts right.
+//! The cache cannot be used: the search continues without it, says so, and counts right.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const FAULTS: [&str; 9] = [
     "folder that others may write to",
     "folder that nobody may write to",
     "locked",
-    "table without room",
+    "table without space",
 ];
 
 /// Brings the fault about, in a cache that was used once; who holds the lock must live on.
@@ -105,7 +105,7 @@ fn a_cache_that_cannot_be_used_is_done_without() {
 async fn fill(world: &World) {
     let cache = syrch::cache::open_cache(&world.settings).unwrap();
     let key = syrch::cache::Key::new(syrch::cache::Kind::Llm, "nobody", b"nothing");
-    let syrch::cache::Found::Lead(lead) = cache.find(key).await else { panic!("it holds what nobody kept") };
+    let syrch::cache::Found::Lead(lead) = cache.find(key).await else { panic!("it holds what nobody stored") };
     lead.store(Arc::from([1; 9_000].as_slice())).await;
 }
 
@@ -139,7 +139,7 @@ fn a_cache_that_breaks_while_a_search_runs_gives_no_wrong_answer() {
     assert_eq!(counts["right"], 24, "{counts:?}");
 }
 
-/// A second search, which may find what the first one kept, answers rightly too.
+/// A second search, which may find what the first one stored, answers rightly too.
 async fn again(world: &World, host: &Host) {
     let before = world.endpoint.count();
     let report = search(host, &Stop::new()).await;

@@ -42,7 +42,7 @@ fn a_full_disk_costs_the_cache_and_the_journal_and_nothing_else() {
     println!("{said}");
 }
 
-/// Searches whose cache and journal have more or less room, one after the other.
+/// Searches whose cache and journal have more or less space, one after the other.
 fn with_less_and_less_room(folder: &Path) {
     let mut counts = Counts::new();
     for number in 0..SEARCHES as u64 {
@@ -60,7 +60,7 @@ async fn one(folder: PathBuf, seed: u64) -> Vec<&'static str> {
     let mut world = World::new(seed, 0);
     world.settings.cache.folder = Some(folder.join("cache"));
     world.settings.journal.folder = Some(folder.join("runs"));
-    leave_room(&folder.join("filler"), seed * 16);
+    leave_space(&folder.join("filler"), seed * 16);
     let report = world.search(&Stop::new()).await;
     let end = ending(&report, &[right(LAMP)]);
     let document = report.unwrap().document;
@@ -81,9 +81,9 @@ async fn one(folder: PathBuf, seed: u64) -> Vec<&'static str> {
 }
 
 /// Fills the disk but for so many KiB.
-fn leave_room(filler: &Path, room: u64) {
+fn leave_space(filler: &Path, space: u64) {
     let mut file = File::create(filler).unwrap();
     while file.write_all(&[1; 1_024]).is_ok() {}
     let length = file.metadata().unwrap().len();
-    file.set_len(length.saturating_sub(room * 1_024)).unwrap();
+    file.set_len(length.saturating_sub(space * 1_024)).unwrap();
 }

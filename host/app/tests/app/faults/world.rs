@@ -157,7 +157,7 @@ fn said(request: &Recorded, chance: &mut Chance) -> String {
     format!("```sql\n{sql}\n```\nConfidence: 0.95")
 }
 
-/// One search's world.
+/// The database, the endpoint and the folders of one search.
 pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) endpoint: MockEndpoint,
@@ -213,7 +213,7 @@ impl World {
             assert!(report.is_err() && self.endpoint.count() == 0, "no journal: {report:?}");
             return;
         };
-        let spent = books(&journal);
+        let spent = charged(&journal);
         let calls = spent.calls as usize;
         let least = calls.saturating_sub(given_up(&journal));
         // A request that was given up may still be on its way to be counted.
@@ -242,7 +242,7 @@ impl World {
     }
 }
 
-/// Where compiled plugins are kept from test to test.
+/// Where compiled plugins are cached from test to test.
 fn plugins() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults-plugins")
 }
@@ -253,8 +253,8 @@ pub(crate) async fn search(host: &Host, stop: &Stop) -> Result<SearchReport, Err
     tokio::time::timeout(LONGEST, search).await.expect("the search does not end")
 }
 
-/// What the journal's books come to.
-fn books(journal: &Journal) -> Spent {
+/// The sum of the journal's ledger entries.
+fn charged(journal: &Journal) -> Spent {
     let ledger = Ledger::new(Budgets::default());
     for record in &journal.records {
         if let Record::Ledger { entry } = record {

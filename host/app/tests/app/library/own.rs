@@ -8,7 +8,7 @@ use syrch::journal::Journal;
 use syrch::settings::recorded_settings;
 use syrch::syrch_core::Value;
 use syrch::syrch_core::ports::{
-    Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Shape, Usage,
+    Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Reply, Shape, Usage,
 };
 use syrch::{Error, Host, HostBuilder, QueryError, Settings, Shared, Silent};
 
@@ -27,16 +27,8 @@ impl ModelProvider for Writer {
         vec!["writer-1".to_owned()]
     }
 
-    fn identity(&self, _: &ModelCall) -> Option<String> {
-        None
-    }
-
     fn estimate(&self, _: &ModelCall) -> Estimate {
         Estimate { input_tokens: 7, output_tokens: 5, cost_micros: None }
-    }
-
-    fn preview(&self, _: &ModelCall) -> Option<Preview> {
-        None
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {

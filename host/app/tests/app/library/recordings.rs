@@ -1,4 +1,4 @@
-//! Recordings: what a live model said answers again in its place, and nobody is asked.
+//! Recordings: the recorded replies of a model answer again in its place, and no endpoint is called.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use syrch_kit::{MockEndpoint, Reply, Script};
 use super::shop::{PLAN, asked, plan, settings, shop};
 
 const QUESTION: &str = "How much did each customer from France spend?";
-/// Nobody listens there.
+/// An address at which no server listens.
 const NOWHERE: &str = "http://127.0.0.1:9/v1";
 
 /// Two tasks side by side and one on top, with a repair, an error that passes, and a doubtful first try.
@@ -136,9 +136,9 @@ async fn a_miss_ends_the_search_and_names_the_nearest_recording() {
     }
     // The second try of a task is gone. A strategy may make do with the first: the replay does not.
     let text = std::fs::read_to_string(&file).unwrap();
-    let kept: Vec<&str> = text.lines().filter(|line| !line.contains("\"repair\"")).collect();
-    assert!(kept.len() < text.lines().count());
-    std::fs::write(&file, kept.join("\n") + "\n").unwrap();
+    let others: Vec<&str> = text.lines().filter(|line| !line.contains("\"repair\"")).collect();
+    assert!(others.len() < text.lines().count());
+    std::fs::write(&file, others.join("\n") + "\n").unwrap();
     let mut settings = replaying(folder.path(), &file);
     settings.journal.folder = Some(folder.path().join("missed"));
     let error = search(settings, QUESTION).await.unwrap_err();

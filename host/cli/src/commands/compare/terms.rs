@@ -1,9 +1,9 @@
 //! The terms of a comparison, saved in the folder of its run, so that `report` makes the same report again.
 
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use syrch::files;
 use syrch::grade::run::{DOCUMENT, read_within};
 
 /// The file in the folder of the run.
@@ -37,9 +37,7 @@ impl Terms {
 
     /// Writes the terms into the folder of a run, in place of those of an earlier part.
     pub(super) fn write(&self, folder: &Path) -> std::io::Result<()> {
-        let beside = folder.join(format!(".{FILE}.tmp"));
-        fs::write(&beside, serde_json::to_vec(self)?)?;
-        fs::rename(&beside, folder.join(FILE))
+        files::replace(&folder.join(FILE), &serde_json::to_vec(self)?)
     }
 
     /// Reads the terms of a run. None if its folder has none.
@@ -51,6 +49,8 @@ impl Terms {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

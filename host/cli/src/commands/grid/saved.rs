@@ -1,11 +1,11 @@
 //! The cells of a grid with their settings, saved in the folder of its run, so that its report can be made again.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use syrch::files;
 use syrch::grade::report::GridReport;
 use syrch::grade::run::{DOCUMENT, End, RunRecord, read_within};
 use syrch_grading::Timings;
@@ -45,9 +45,7 @@ impl SavedGrid {
         if path.exists() {
             return Ok(());
         }
-        let beside = folder.join(format!(".{FILE}.tmp"));
-        fs::write(&beside, serde_json::to_vec(self)?)?;
-        fs::rename(&beside, &path)
+        files::replace(&path, &serde_json::to_vec(self)?)
     }
 
     /// Reads the cells of a run. None if it is no grid.
@@ -92,7 +90,7 @@ mod tests {
         let saved = SavedGrid::new(BTreeMap::from([("max_depth=1".to_owned(), cell)]), false, Some("a".to_owned()));
         saved.write(folder.path()).unwrap();
         assert_eq!(SavedGrid::read(folder.path()), Some(saved.clone()));
-        // That of a run that goes on stays.
+        // That of a resumed run stays.
         SavedGrid { expects: true, ..saved.clone() }.write(folder.path()).unwrap();
         assert_eq!(SavedGrid::read(folder.path()), Some(saved));
         fs::write(folder.path().join(FILE), "{\"schema\": \"other/1\"}").unwrap();

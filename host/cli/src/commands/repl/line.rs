@@ -8,7 +8,7 @@ use crate::failure::{Failure, alternatives};
 pub(super) const COMMANDS: [(&str, &str, &str); 5] = [
     ("\\schema", "[TABLE]", "show the tables, or one of them"),
     ("\\sql", "STATEMENT", "run a statement under the guard and the limits of a search"),
-    ("\\why", "", "show the last search: its candidates, and why each was kept or dropped"),
+    ("\\why", "", "show the last search: its candidates, and why its task uses it or not"),
     ("\\help", "", "show this"),
     ("\\quit", "", "leave; so does Ctrl-D"),
 ];

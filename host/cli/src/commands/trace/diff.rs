@@ -35,10 +35,10 @@ fn grid(diff: &TreeDiff) -> Grid {
         grid.rows.push(vec![json!(part), json!(what), left, right]);
     };
     if !diff.same_question {
-        row("told", "question", json!(diff.questions[0]), json!(diff.questions[1]));
+        row("input", "question", json!(diff.questions[0]), json!(diff.questions[1]));
     }
     for given in &diff.given {
-        row("told", &given.what, given.left.clone(), given.right.clone());
+        row("input", &given.what, given.left.clone(), given.right.clone());
     }
     for pair in &diff.tasks {
         let part = name(pair);

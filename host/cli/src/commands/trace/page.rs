@@ -8,7 +8,7 @@ use syrch::syrch_core::ports::RowsGrant;
 use super::{calls, graph, show, timeline, words};
 use crate::sink::{Grid, plain};
 
-const GRAPH: &str = "<p class=\"faint\">A dot is a candidate: equal results of a task have one colour, a candidate that was kept has a dark rim. \
+const GRAPH: &str = "<p class=\"faint\">A dot is a candidate: equal results of a task have one colour, a candidate that its task uses has a dark rim. \
     A dashed line leads from a subtask to the task that it stands for.</p>\n";
 
 const TIMELINE: &str = "<p class=\"faint\">Blue: model calls, pale from a cache. Green: statements. Grey: other ports. Red: failed. \

@@ -16,6 +16,7 @@ use sqlparser::parser::{Parser, ParserError};
 use syrch_core::ports::{Facts, Relation};
 use syrch_core::{Catalog, Dialect, SqlError, SqlErrorKind};
 
+use crate::read::Reading;
 use crate::{Kind, Token, lex, stack};
 pub(crate) use place::{Places, write_refused};
 use query::Resolver;
@@ -44,14 +45,15 @@ pub fn facts(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fa
     if stack::is_small(text) {
         return resolve(text, relations, catalog);
     }
-    check_chains(text, &catalog.dialect)?;
-    let resolved = stack::on_a_large_stack(|| resolve(text, relations, catalog));
+    let tokens = lex(text, &catalog.dialect, usize::MAX).map_err(|error| unparsed(&error.to_string(), None))?;
+    let chains = check_chains(text, &tokens)?;
+    let resolved = stack::on_a_large_stack(chains, || resolve(text, relations, catalog));
     resolved.unwrap_or_else(|| Err(unparsed("the statement could not be analysed", None)))
 }
 
-/// Bounds the depth of the tree: the parser follows a chain of operators in a loop, but what walks the tree does not.
-pub(crate) fn check_chains(text: &str, dialect: &Dialect) -> Result<(), Unresolved> {
-    let tokens = lex(text, dialect, usize::MAX).map_err(|error| unparsed(&error.to_string(), None))?;
+/// Bounds the depth of the tree, and returns the number of operators: the parser follows a chain of operators in a loop, but what walks the
+/// tree does not.
+pub(crate) fn check_chains(text: &str, tokens: &[Token]) -> Result<usize, Unresolved> {
     let chains = |token: &&Token| match token.kind {
         Kind::Symbol => !matches!(token.text(text), "," | "(" | ")" | "." | ";"),
         Kind::Word => {
@@ -62,10 +64,11 @@ pub(crate) fn check_chains(text: &str, dialect: &Dialect) -> Result<(), Unresolv
         }
         _ => false,
     };
-    if tokens.iter().filter(chains).count() > OPERATORS {
+    let operators = tokens.iter().filter(chains).count();
+    if operators > OPERATORS {
         return Err(unparsed(&format!("more than {OPERATORS} operators in one statement"), None));
     }
-    Ok(())
+    Ok(operators)
 }
 
 fn resolve(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Facts, Unresolved> {
@@ -84,20 +87,42 @@ fn resolve(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fact
     Ok(facts)
 }
 
-pub(crate) fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement, Unresolved> {
-    let grammar: Box<dyn Grammar> = dialect_from_str(dialect.name()).unwrap_or_else(|| Box::new(GenericDialect));
-    let statements = Parser::new(&*grammar)
-        .with_recursion_limit(RECURSION)
-        .try_with_sql(text)
-        .and_then(|mut parser| parser.parse_statements())
-        .map_err(|error| {
-            let message = match error {
-                ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
-                ParserError::RecursionLimitExceeded => "the statement is nested too deep".to_owned(),
-            };
-            let position = places.in_message(&message);
-            unparsed(message.split(" at Line").next().unwrap_or(&message), position)
-        })?;
+fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement, Unresolved> {
+    match dialect {
+        Dialect::Postgres | Dialect::Duckdb | Dialect::Spark | Dialect::Databricks => {
+            let tokens = lex(text, dialect, usize::MAX).map_err(|error| unparsed(&error.to_string(), None))?;
+            parse_tokens(text, &tokens, Reading::of(dialect), places)
+        }
+        // The parser's own tokenizer is enough where nothing runs as it is written again.
+        Dialect::Sqlite | Dialect::Mysql | Dialect::Ansi | Dialect::Other(_) => {
+            let grammar: Box<dyn Grammar> =
+                dialect_from_str(dialect.name()).unwrap_or_else(|| Box::new(GenericDialect));
+            one(Parser::new(&*grammar).with_recursion_limit(RECURSION).try_with_sql(text), places)
+        }
+    }
+}
+
+/// The one statement of a text, from the lexer's tokens of it.
+pub(crate) fn parse_tokens(
+    text: &str,
+    tokens: &[Token],
+    reading: &Reading,
+    places: &Places<'_>,
+) -> Result<Statement, Unresolved> {
+    let parser = Parser::new(reading.grammar).with_recursion_limit(RECURSION);
+    let tokens = reading.tokens(text, tokens).map_err(ParserError::from);
+    one(tokens.map(|tokens| parser.with_tokens_with_locations(tokens)), places)
+}
+
+fn one(parser: Result<Parser<'_>, ParserError>, places: &Places<'_>) -> Result<Statement, Unresolved> {
+    let statements = parser.and_then(|mut parser| parser.parse_statements()).map_err(|error| {
+        let message = match error {
+            ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
+            ParserError::RecursionLimitExceeded => "the statement is nested too deep".to_owned(),
+        };
+        let position = places.in_message(&message);
+        unparsed(message.split(" at Line").next().unwrap_or(&message), position)
+    })?;
     let mut statements = statements.into_iter();
     match (statements.next(), statements.next()) {
         (Some(statement), None) => Ok(statement),

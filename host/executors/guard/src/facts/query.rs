@@ -17,6 +17,9 @@ use super::walk::Walk;
 /// Table-valued functions that may stand in FROM without arguments.
 const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
 
+/// Schemas that engines make by themselves and search first.
+const USUAL: [&str; 4] = ["public", "main", "default", "dbo"];
+
 /// Resolves one statement and gathers its facts.
 pub(super) struct Resolver<'a> {
     pub(super) catalog: &'a Catalog,
@@ -217,9 +220,11 @@ impl<'a> Resolver<'a> {
         match factor {
             TableFactor::Table { name, alias, args, .. } => {
                 let columns = self.relation(name, args.is_some())?;
+                let (columns, schema) = columns;
+                let schema = schema.filter(|_| alias.is_none());
                 let name = alias.as_ref().map_or_else(|| last(name).cloned(), |alias| Some(alias.name.clone()));
                 let columns = renamed(columns, alias.as_ref());
-                scope.sources.push(Source { name: name.map(|name| name.value), columns });
+                scope.sources.push(Source { name: name.map(|name| name.value), schema, columns });
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
                 let columns = if *lateral {
@@ -232,13 +237,13 @@ impl<'a> Resolver<'a> {
                 };
                 self.subqueries.push(subquery.to_string());
                 let name = alias.as_ref().map(|alias| alias.name.value.clone());
-                scope.sources.push(Source { name, columns: renamed(columns, alias.as_ref()) });
+                scope.sources.push(Source { name, schema: None, columns: renamed(columns, alias.as_ref()) });
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
                 self.tree(table_with_joins, scope, outer)?;
                 if let Some(alias) = alias {
                     scope.open = true;
-                    scope.sources.push(Source { name: Some(alias.name.value.clone()), columns: None });
+                    scope.sources.push(Source { name: Some(alias.name.value.clone()), schema: None, columns: None });
                 }
             }
             _ => scope.open = true,
@@ -246,37 +251,34 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    /// The columns of what stands in FROM by name.
-    fn relation(&mut self, name: &ObjectName, is_call: bool) -> Result<Columns, SqlError> {
+    /// The columns of what stands in FROM by name, and its schema where it is a table of the catalog.
+    fn relation(&mut self, name: &ObjectName, is_call: bool) -> Result<(Columns, Option<String>), SqlError> {
         let (Some(ident), parts) = (last(name), name.0.len()) else {
-            return Ok(None);
+            return Ok((None, None));
         };
         let plain = ident.value.as_str();
         if parts == 1 {
             if let Some((_, columns)) = self.ctes.iter().rev().find(|(cte, _)| same(cte, plain)) {
-                return Ok(columns.clone());
+                return Ok((columns.clone(), None));
             }
             if let Some(relation) = self.relations.iter().find(|relation| same(&relation.name, plain)) {
                 self.tasks.insert(relation.name.clone());
                 let columns = relation.columns.iter().map(|column| Output::named(&column.name)).collect::<Vec<_>>();
-                return Ok((!columns.is_empty()).then_some(columns));
+                return Ok(((!columns.is_empty()).then_some(columns), None));
             }
         }
-        let catalog = self.catalog;
-        // Two schemas may have a table of one name.
         let schema = name.0.iter().rev().nth(1).and_then(|part| part.as_ident());
-        let is_there = |table: &&Table| {
-            same(&table.name, plain)
-                && schema.is_none_or(|wanted| table.schema_name.as_deref().is_none_or(|name| same(name, &wanted.value)))
-        };
-        if let Some(table) = catalog.tables.iter().find(is_there) {
-            self.tables.insert(table.name.clone());
-            return Ok((!is_call && !is_virtual(table)).then(|| columns_of(table)));
+        if let Some((table, is_certain)) = self.table(schema.map(|schema| schema.value.as_str()), plain) {
+            let shown = self.shown(table);
+            let is_known = is_certain && !is_call && !is_virtual(table);
+            let columns = is_known.then(|| columns_of(table, &shown));
+            self.tables.insert(shown);
+            return Ok((columns, table.schema_name.clone()));
         }
         if is_call || TABLE_FUNCTIONS.iter().any(|function| same(function, plain)) {
-            return Ok(None);
+            return Ok((None, None));
         }
-        let known = catalog.tables.iter().map(|table| table.name.as_str());
+        let known = self.catalog.tables.iter().map(|table| table.name.as_str());
         let known = known.chain(self.relations.iter().map(|relation| relation.name.as_str()));
         let near = nearest(plain, known.chain(self.ctes.iter().map(|(name, _)| name.as_str())));
         let shown =
@@ -284,7 +286,42 @@ impl<'a> Resolver<'a> {
         Err(place::unknown_table(ident, &shown, near, self.places))
     }
 
+    /// The table of the catalog that a name means, and whether that is certain: without a schema the engine's search path decides between
+    /// several tables of the name, and it most often begins with the schema that the engine makes by itself.
+    fn table(&self, schema: Option<&str>, name: &str) -> Option<(&'a Table, bool)> {
+        let catalog = self.catalog;
+        let is_there = |table: &&Table| {
+            same(&table.name, name)
+                && schema.is_none_or(|wanted| table.schema_name.as_deref().is_none_or(|own| same(own, wanted)))
+        };
+        let found: Vec<&Table> = catalog.tables.iter().filter(is_there).collect();
+        let is_usual = |table: &&&Table| {
+            let own = table.schema_name.as_deref().unwrap_or_default();
+            USUAL.iter().any(|usual| same(usual, own))
+        };
+        match found.as_slice() {
+            [] => None,
+            [table] => Some((table, true)),
+            [first, ..] => Some(found.iter().find(is_usual).map_or((first, false), |table| (*table, true))),
+        }
+    }
+
+    /// A table's name in the facts: with its schema where several schemas have a table of that name.
+    pub(super) fn shown(&self, table: &Table) -> String {
+        let is_another = |other: &&Table| same(&other.name, &table.name) && other.schema_name != table.schema_name;
+        match &table.schema_name {
+            Some(schema) if self.catalog.tables.iter().any(|other| is_another(&other)) => {
+                format!("{schema}.{}", table.name)
+            }
+            _ => table.name.clone(),
+        }
+    }
+
     fn outputs(&self, select: &Select, scope: &Scope) -> Columns {
+        // `FROM t` alone has all columns.
+        if select.projection.is_empty() {
+            return None;
+        }
         let mut outputs = Vec::new();
         for item in &select.projection {
             match item {
@@ -317,10 +354,10 @@ impl<'a> Resolver<'a> {
     }
 }
 
-fn columns_of(table: &Table) -> Vec<Output> {
+fn columns_of(table: &Table, shown: &str) -> Vec<Output> {
     let output = |name: &String| Output {
         name: Some(name.clone()),
-        origin: Some(Origin { table: table.name.clone(), column: name.clone() }),
+        origin: Some(Origin { table: shown.to_owned(), column: name.clone() }),
     };
     table.columns.iter().map(|column| output(&column.name)).collect()
 }

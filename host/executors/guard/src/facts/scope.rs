@@ -34,6 +34,8 @@ pub(super) type Columns = Option<Vec<Output>>;
 pub(super) struct Source {
     /// The name that qualifies its columns.
     pub(super) name: Option<String>,
+    /// The schema that may stand before that name: that of a table of the catalog without an alias.
+    pub(super) schema: Option<String>,
     pub(super) columns: Columns,
 }
 
@@ -78,17 +80,36 @@ impl Scope {
         match hits.as_slice() {
             [] if self.is_uncertain() || self.has_alias(name) || self.source(name).is_some() => Found::Perhaps,
             [] => Found::Nothing,
-            [_, _, ..] if !merged && !self.has_alias(name) => Found::Many(
-                hits.iter()
-                    .map(|(source, _)| source.name.as_ref().map_or(name.to_owned(), |s| format!("{s}.{name}")))
-                    .collect(),
-            ),
+            [_, _, ..] if !merged && !self.has_alias(name) => {
+                Found::Many(hits.iter().map(|(source, _)| self.shown(source, name)).collect())
+            }
             [(_, column), ..] => Found::Column(column.origin.clone()),
         }
     }
 
     pub(super) fn source(&self, name: &str) -> Option<&Source> {
         self.sources.iter().find(|source| source.name.as_ref().is_some_and(|own| same(own, name)))
+    }
+
+    /// The source that the names before a column mean: a table's name, with its schema where that stands before it.
+    pub(super) fn source_of(&self, schema: Option<&str>, name: &str) -> Option<&Source> {
+        let is_of = |source: &&Source| {
+            source.name.as_ref().is_some_and(|own| same(own, name))
+                && source.schema.as_deref().zip(schema).is_some_and(|(own, schema)| same(own, schema))
+        };
+        self.sources.iter().find(is_of).or_else(|| self.source(name))
+    }
+
+    /// A column with what must stand before it, the schema too where two sources have one name.
+    fn shown(&self, source: &Source, column: &str) -> String {
+        let Some(name) = &source.name else {
+            return column.to_owned();
+        };
+        let is_name = |other: &&Source| other.name.as_ref().is_some_and(|other| same(other, name));
+        match &source.schema {
+            Some(schema) if self.sources.iter().filter(is_name).count() > 1 => format!("{schema}.{name}.{column}"),
+            _ => format!("{name}.{column}"),
+        }
     }
 
     pub(super) fn is_uncertain(&self) -> bool {

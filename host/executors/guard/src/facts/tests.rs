@@ -141,6 +141,81 @@ fn facts_speak_the_catalogs_spelling() {
     assert_eq!(check("SELECT n FROM task_a, (SELECT 1)").unwrap().tasks, ["task_a"]);
 }
 
+/// Two schemas with a table of one name, and one with a table that only it has.
+fn two_schemas(dialect: Dialect, first: &str) -> Catalog {
+    let of = |schema: &str, mut table: syrch_core::Table| {
+        table.schema_name = Some(schema.to_owned());
+        table
+    };
+    let tables = vec![
+        of("archive", table("orders", &["id", "old_total"])),
+        of(first, table("orders", &["id", "total", "status"])),
+        of(first, table("customers", &["id", "name"])),
+    ];
+    Catalog { database: "shop".into(), dialect, tables }
+}
+
+#[test]
+fn tables_of_one_name_are_told_apart_by_their_schema() {
+    for (dialect, usual, quote) in [
+        (Dialect::Postgres, "public", '"'),
+        (Dialect::Duckdb, "main", '"'),
+        (Dialect::Spark, "default", '`'),
+        (Dialect::Databricks, "default", '`'),
+    ] {
+        let catalog = two_schemas(dialect.clone(), usual);
+        let check =
+            |text: &str| facts(text, &[], &catalog).map_err(|error| panic!("{dialect:?} {text}: {error:?}")).unwrap();
+        let found = check("SELECT old_total, c.name FROM archive.orders o JOIN customers c ON o.id = c.id");
+        assert_eq!(found.tables, ["archive.orders", "customers"]);
+        assert_eq!(found.columns, ["archive.orders.id", "archive.orders.old_total", "customers.id", "customers.name"]);
+        // Without a schema the engine's own comes first.
+        let found = check("SELECT total FROM orders WHERE status = 'open'");
+        assert_eq!(found.tables, [format!("{usual}.orders")]);
+        assert_eq!(found.literals[0].table, Some(format!("{usual}.orders")));
+        assert_eq!(found.literals[0].text, "open");
+        let both = format!(
+            "SELECT archive.orders.old_total, {usual}.orders.total FROM archive.orders, {usual}.{quote}orders{quote}"
+        );
+        assert_eq!(check(&both).tables, ["archive.orders".to_owned(), format!("{usual}.orders")]);
+        assert_eq!(
+            check("SELECT x.a FROM (SELECT old_total AS a FROM shop.archive.orders) x").tables,
+            ["archive.orders"]
+        );
+        let ambiguous = facts(&format!("SELECT id FROM archive.orders, {usual}.orders"), &[], &catalog);
+        let Err(Unresolved::Refused(error)) = ambiguous else { panic!("{ambiguous:?}") };
+        assert_eq!(error.suggestions, ["archive.orders.id".to_owned(), format!("{usual}.orders.id")]);
+        let unknown = facts("SELECT total FROM archive.orders", &[], &catalog);
+        let Err(Unresolved::Refused(error)) = unknown else { panic!("{unknown:?}") };
+        assert_eq!(error.kind, SqlErrorKind::UnknownColumn);
+    }
+    // Neither schema is one that an engine makes by itself: either may be meant.
+    let found = facts("SELECT old_total, total FROM orders", &[], &two_schemas(Dialect::Spark, "shop")).unwrap();
+    assert_eq!(found.tables, ["archive.orders"]);
+}
+
+#[test]
+fn each_dialect_is_read_as_its_engine_reads_it() {
+    let spark =
+        facts(r#"SELECT id FROM orders WHERE status = "it\'s" AND status <> r'\d'"#, &[], &shop(Dialect::Spark))
+            .unwrap();
+    assert_eq!(spark.literals.iter().map(|literal| literal.text.as_str()).collect::<Vec<_>>(), ["it's", r"\d"]);
+    let duckdb = facts(r"SELECT id FROM orders WHERE status = 'a\'", &[], &shop(Dialect::Duckdb)).unwrap();
+    assert_eq!(duckdb.literals[0].text, r"a\");
+    for (dialect, text) in [
+        (Dialect::Duckdb, "FROM orders SELECT * EXCLUDE (id) WHERE total // 2 > 1"),
+        (Dialect::Duckdb, "SELECT f.total FROM (FROM orders) f"),
+        (Dialect::Spark, "SELECT t.x FROM orders LATERAL VIEW explode(split(status, ',')) t AS x"),
+        (
+            Dialect::Databricks,
+            "SELECT total, transform(array(1), y -> y + total) FROM orders QUALIFY row_number() OVER (ORDER BY id) = 1",
+        ),
+    ] {
+        let found = facts(text, &[], &shop(dialect)).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        assert_eq!(found.tables, ["orders"], "{text}");
+    }
+}
+
 #[test]
 fn what_is_not_certain_passes() {
     let generous = |text: &str| facts(text, &[], &shop(Dialect::Duckdb));

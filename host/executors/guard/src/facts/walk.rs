@@ -134,14 +134,22 @@ impl<'w, 'a> Walk<'w, 'a> {
     /// Columns of that name in tables that do not stand in any scope.
     fn elsewhere(&self, name: &str) -> Vec<String> {
         let has = |table: &&syrch_core::Table| table.column(name).is_some();
-        self.resolver.catalog.tables.iter().filter(has).take(3).map(|table| format!("{}.{name}", table.name)).collect()
+        self.resolver
+            .catalog
+            .tables
+            .iter()
+            .filter(has)
+            .take(3)
+            .map(|table| format!("{}.{name}", self.resolver.shown(table)))
+            .collect()
     }
 
     fn qualified(&mut self, names: &[Ident]) -> Result<(), SqlError> {
-        let [.., qualifier, name] = names else {
+        let [rest @ .., qualifier, name] = names else {
             return Ok(());
         };
-        let Some(source) = self.scopes.iter().rev().find_map(|scope| scope.source(&qualifier.value)) else {
+        let schema = rest.last().map(|schema| schema.value.as_str());
+        let Some(source) = self.scopes.iter().rev().find_map(|scope| scope.source_of(schema, &qualifier.value)) else {
             return self.unqualified(names, qualifier);
         };
         let Some(columns) = &source.columns else {
@@ -243,10 +251,11 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     fn origin_of(&self, names: &[Ident]) -> Option<Origin> {
-        let [.., qualifier, name] = names else {
+        let [rest @ .., qualifier, name] = names else {
             return None;
         };
-        let source = self.scopes.iter().rev().find_map(|scope| scope.source(&qualifier.value))?;
+        let schema = rest.last().map(|schema| schema.value.as_str());
+        let source = self.scopes.iter().rev().find_map(|scope| scope.source_of(schema, &qualifier.value))?;
         source.columns.as_ref()?.iter().find(|column| column.is(&name.value))?.origin.clone()
     }
 

@@ -69,6 +69,7 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
         }
         Section::Ends => titled(html, "<h2>Ends and errors</h2>\n", picture::errors(&figures), &own),
         Section::Costs => titled(html, "<h2>Costs</h2>\n", None, &own),
+        Section::Expensive => titled(html, "<h2>Most expensive questions</h2>\n", None, &own),
         // Each pair has them in its article; the slices of one arm are in the picture of its right answers.
         Section::OneMoreRight | Section::RulesOfPairs | Section::Slices | Section::Flipped => {}
         Section::Confidence => confidence(html, &figures),

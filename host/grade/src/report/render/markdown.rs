@@ -50,6 +50,7 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
         Section::Pareto => compare.iter().for_each(|report| pareto(out, report)),
         Section::Ends
         | Section::Costs
+        | Section::Expensive
         | Section::OneMoreRight
         | Section::RulesOfPairs
         | Section::Slices

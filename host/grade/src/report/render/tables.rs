@@ -1,5 +1,6 @@
 //! The tables of a report, for every renderer that shows tables: columns and rows, not yet escaped or laid out.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
@@ -7,14 +8,16 @@ use serde_json::{Value, json};
 use super::words::{UNKNOWN, decimal, dollars, percent, percents, point_interval, points, time};
 use crate::report::sentence::{e_value, p_value};
 use crate::report::{
-    Band, BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport, RuleShare, RunReport, Section,
-    Share,
+    Band, BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport, ResultRow, RuleShare,
+    RunReport, Section, Share,
 };
 use crate::rules::Rule;
 use crate::stats::Interval;
 
 /// Points of a curve in a table at most: the JSON has them all.
 const POINTS: usize = 20;
+/// Questions in the table of the most expensive ones.
+const EXPENSIVE: usize = 10;
 
 /// A table of a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +56,7 @@ pub fn of(report: &RunReport, section: Section) -> Vec<Table> {
             RunReport::Compare(report) => ends_of_arms(report),
         }],
         Section::Costs => benchmark.map(|report| costs(&report.figures)).into_iter().collect(),
+        Section::Expensive => benchmark.and_then(|report| expensive(&report.results)).into_iter().collect(),
         Section::OneMoreRight => pairs().filter_map(one_more_right).collect(),
         Section::RulesOfPairs => pairs().map(pair_rules).collect(),
         Section::Slices => {
@@ -272,6 +276,26 @@ fn budget(figures: &Figures) -> Option<Table> {
             json!(point.of),
             json!(percent(point.share)),
             json!(percents(point.interval)),
+        ]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// The questions whose searches took the most tokens. None if no search took any.
+fn expensive(rows: &[ResultRow]) -> Option<Table> {
+    let tokens = |row: &ResultRow| row.input_tokens.unwrap_or(0).saturating_add(row.output_tokens.unwrap_or(0));
+    let mut rows: Vec<&ResultRow> = rows.iter().filter(|row| tokens(row) > 0).collect();
+    rows.sort_by_key(|row| (Reverse(tokens(row)), row.place));
+    let mut table =
+        Table::new("Most expensive questions", ["question", "database", "calls", "tokens", "money", "time"]);
+    for row in rows.into_iter().take(EXPENSIVE) {
+        table.row([
+            json!(row.id),
+            json!(row.db),
+            json!(row.calls),
+            json!(tokens(row)),
+            json!(dollars(row.usd)),
+            json!(time(row.duration.map(|seconds| seconds * 1_000.0))),
         ]);
     }
     (!table.rows.is_empty()).then_some(table)

@@ -6,8 +6,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::made::{self, SKILLS};
 use super::markup;
-use crate::report::render::{csv, html, markdown, parquet as file};
-use crate::report::{BenchmarkReport, CompareOptions, CompareReport};
+use crate::report::render::{csv, html, markdown, parquet as file, tables};
+use crate::report::{BenchmarkReport, CompareOptions, CompareReport, Section};
 use crate::run::{Graded, Header};
 
 const QUICK: CompareOptions = CompareOptions { seed: None, resamples: 500 };
@@ -29,6 +29,20 @@ fn markdown_with_the_columns_of_syrch_0_1_2() {
     let text = markdown::document(&BenchmarkReport::new(&header, &graded, "bag-v1").into());
     assert_eq!(text, include_str!("benchmark.md"), "\n{text}");
     assert!(text.contains("| ID | Status | Exact | Rows | Cols | Conf | Tokens | Time |"));
+}
+
+#[test]
+fn the_most_expensive_questions_are_listed_by_their_tokens() {
+    let (header, mut graded) = made::run(&SKILLS[..1], 24);
+    for (answer, tokens) in graded.iter_mut().zip([5, 0, 900, 70].into_iter().chain(100..)) {
+        (answer.cost.input_tokens, answer.cost.output_tokens) = (tokens, 0);
+    }
+    let tables = tables::of(&BenchmarkReport::new(&header, &graded, "bag-v1").into(), Section::Expensive);
+    let listed: Vec<(&str, u64)> =
+        tables[0].rows.iter().map(|row| (row[0].as_str().unwrap(), row[3].as_u64().unwrap())).collect();
+    assert_eq!((listed.len(), listed[0], listed[1], listed[9]), (10, ("q0002", 900), ("q0023", 119), ("q0015", 111)));
+    graded.iter_mut().for_each(|answer| (answer.cost.input_tokens, answer.cost.output_tokens) = (0, 0));
+    assert!(tables::of(&BenchmarkReport::new(&header, &graded, "bag-v1").into(), Section::Expensive).is_empty());
 }
 
 #[test]

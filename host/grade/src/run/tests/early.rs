@@ -44,7 +44,7 @@ async fn it_stops_at_the_same_question_whatever_ends_first() {
     let early = expected(&whole, ["a", "c"], 4);
     assert!(early.at > 10 && early.at < 150, "{early:?}");
     let counted = |graded: &Graded| graded.place <= early.at;
-    let kept: Vec<Graded> = whole.graded.iter().filter(|graded| counted(graded)).cloned().collect();
+    let counting: Vec<Graded> = whole.graded.iter().filter(|graded| counted(graded)).cloned().collect();
     for (seed, workers) in [("1", 1), ("2", 3), ("3", 8), ("4", 16)] {
         let place = tempfile::tempdir().unwrap();
         let system = shaky(seed);
@@ -56,8 +56,8 @@ async fn it_stops_at_the_same_question_whatever_ends_first() {
             finished.stopped
         );
         let record = without_times(read(place.path()).unwrap());
-        assert_eq!((&record.graded, record.stopped.as_ref(), record.is_whole()), (&kept, Some(&early), true));
-        assert_eq!(kept.len() as u64 + record.ahead, finished.progress.done);
+        assert_eq!((&record.graded, record.stopped.as_ref(), record.is_whole()), (&counting, Some(&early), true));
+        assert_eq!(counting.len() as u64 + record.ahead, finished.progress.done);
         assert!(workers == 1 || record.ahead > 0, "nothing ran ahead with {workers}");
         assert!((system.asked().len() as u64) <= finished.progress.done + workers as u64);
         // Going on changes nothing.

@@ -177,7 +177,7 @@ fn with_workers(workers: usize) -> Options {
     Options { workers, ..Options::default() }
 }
 
-/// Goes on with the run in a folder, or begins it.
+/// Resumes the run in a folder, or begins it.
 async fn run(
     path: &Path,
     header: &Header,

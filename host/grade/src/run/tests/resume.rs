@@ -1,4 +1,4 @@
-//! What a killed run goes on with: nothing lost, nothing twice, the same record in the end.
+//! What a killed run resumes with: nothing lost, nothing twice, the same record in the end.
 
 use proptest::prelude::*;
 
@@ -21,10 +21,10 @@ async fn log_of(header: &Header, workers: usize) -> Vec<u8> {
     std::fs::read(place.path().join(RESULTS)).unwrap()
 }
 
-/// What is asked again when a run goes on with a beginning of a log, whose record is then that of the undisturbed run.
+/// What is asked again when a run is resumed with the beginning of a log, whose record is then that of the undisturbed run.
 async fn goes_on(header: &Header, log: &[u8], whole: &RunRecord) -> usize {
     let place = cut(header, log);
-    let kept = log.iter().filter(|byte| **byte == b'\n').count();
+    let complete = log.iter().filter(|byte| **byte == b'\n').count();
     let (system, listener) = (Arc::new(Pretender::new()), Listener::default());
     let (mut folder, plan) = (open(place.path(), header), Plan::new(header, questions(header.suite.questions)));
     let options = with_workers(3);
@@ -32,13 +32,13 @@ async fn goes_on(header: &Header, log: &[u8], whole: &RunRecord) -> usize {
     let finished = execute(&plan, &mut folder, asking, &options, &listener, &Stop::new()).await.unwrap();
     assert!(finished.stopped.is_none());
     let torn = log.len() - log.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    let resumed = Resumed { done: kept as u64, again: 0, torn: torn as u64 };
+    let resumed = Resumed { done: complete as u64, again: 0, torn: torn as u64 };
     assert_eq!(*listener.resumed.lock().unwrap(), [resumed]);
     assert_eq!(without_times(read(place.path()).unwrap()), *whole);
     let text = std::fs::read(place.path().join(RESULTS)).unwrap();
     assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), whole.graded.len());
     let asked = system.asked();
-    assert_eq!(asked.len(), plan.items() as usize - kept);
+    assert_eq!(asked.len(), plan.items() as usize - complete);
     asked.len()
 }
 

@@ -70,7 +70,7 @@ fn shares(drawn: &[Drawn]) -> (f64, f64, f64) {
 }
 
 /// What the report says about several samples of each question.
-fn look(drawn: &[Drawn], samples: usize) -> Plausibility {
+fn plausibility(drawn: &[Drawn], samples: usize) -> Plausibility {
     let text = |outcome: &Execution| match outcome {
         Execution::Failed => None,
         Execution::Empty => Some("empty".to_owned()),
@@ -123,7 +123,7 @@ async fn the_figures_are_those_of_recorded_systems() {
     );
     for drawn in &all {
         for samples in [5, 16] {
-            let found = look(drawn, samples);
+            let found = plausibility(drawn, samples);
             assert_eq!(found.too_good, Vec::<String>::new(), "{found:?}");
         }
     }
@@ -147,8 +147,8 @@ async fn the_naive_model_makes_every_search_look_perfect_and_is_found_out() {
             assert!(beyond_reach((found[name].0 * 522.0).round() as u64, 522).is_some(), "{name}");
         }
         assert!(shares(drawn).2 < 0.1);
-        assert_eq!(look(drawn, 5).too_good.len(), 2);
-        assert_eq!(look(drawn, 16).too_good.len(), 2);
+        assert_eq!(plausibility(drawn, 5).too_good.len(), 2);
+        assert_eq!(plausibility(drawn, 16).too_good.len(), 2);
     }
 }
 

@@ -80,10 +80,10 @@ async fn without_what_the_expected_statement_reads_no_answer_is_right() {
     let right = shop.right().await;
     let provider = shop.provider(0, |knobs| knobs.skill = 20.0);
     let all: Vec<String> = ["id", "name", "age"].map(str::to_owned).to_vec();
-    for (kept, can_be_right) in [(&all[..], true), (&all[1..], true), (&all[..2], false), (&all[2..], false)] {
-        let narrowed = Arc::new(shop.catalog.narrowed([("customers", kept), ("orders", &[])]));
+    for (columns, can_be_right) in [(&all[..], true), (&all[1..], true), (&all[..2], false), (&all[2..], false)] {
+        let narrowed = Arc::new(shop.catalog.narrowed([("customers", columns), ("orders", &[])]));
         let said = samples(&provider, &narrowed, 5).await;
-        assert_eq!(said.iter().all(|(sql, _)| *sql == right), can_be_right, "{kept:?}");
+        assert_eq!(said.iter().all(|(sql, _)| *sql == right), can_be_right, "{columns:?}");
     }
     let without = Arc::new(shop.catalog.narrowed([("orders", &[][..])]));
     assert!(samples(&provider, &without, 5).await.iter().all(|(sql, _)| *sql != right));

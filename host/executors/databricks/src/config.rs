@@ -1,0 +1,327 @@
+//! What a warehouse is opened with, and what its address means. The caller gives the variables: nothing here reads the environment.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use reqwest::Url;
+use secrecy::{ExposeSecret, SecretString};
+use syrch_core::Limits;
+use syrch_core::ports::DatabaseError;
+use syrch_core::text::clip;
+use syrch_http::{is_exposed, is_loopback};
+
+/// How to open a SQL warehouse of Databricks.
+#[derive(Clone)]
+pub struct DatabricksConfig {
+    /// The address: `databricks://HOST/sql/1.0/warehouses/ID?catalog=main&schema=default`. What it leaves out comes from the variables.
+    pub url: SecretString,
+    /// Whether the address stands on the command line, where other users of the machine can read a token in it.
+    pub is_on_command_line: bool,
+    /// Whether the address may be somebody else's. Then credentials of variables are sent to this machine, or to the host that
+    /// `DATABRICKS_HOST` names, and to no other.
+    pub is_untrusted: bool,
+    /// The environment's variables that begin with `DATABRICKS_`, `ARM_` or `AZURE_`.
+    pub variables: BTreeMap<String, String>,
+    /// Where tokens of Azure service principals are issued.
+    pub azure_login: String,
+    /// Patterns of the tables and views that may be seen, matched with `name` and with `schema.name`; empty for all.
+    pub tables: Vec<String>,
+    /// Deadline, caps and concurrency of statements.
+    pub limits: Limits,
+}
+
+impl fmt::Debug for DatabricksConfig {
+    /// Without the address and the variables, which may hold a token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DatabricksConfig")
+            .field("tables", &self.tables)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl DatabricksConfig {
+    /// A warehouse with all tables of its catalog and the default limits; no variables.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: SecretString::from(url.into()),
+            is_on_command_line: false,
+            is_untrusted: false,
+            variables: BTreeMap::new(),
+            azure_login: "https://login.microsoftonline.com".to_owned(),
+            tables: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// The first of these variables that is set, with its name.
+    fn variable<'a>(&self, names: &[&'a str]) -> Option<(&'a str, String)> {
+        let set = |name: &&'a str| Some((*name, self.variables.get(*name)?.trim().to_owned()));
+        names.iter().filter_map(set).find(|(_, value)| !value.is_empty())
+    }
+}
+
+/// Who logs in, and by what.
+#[derive(Debug, Clone)]
+pub(crate) enum Credentials {
+    /// A personal access token.
+    Token(SecretString),
+    /// A client that gets tokens of limited life from this address.
+    Client {
+        token_url: Url,
+        id: String,
+        secret: SecretString,
+        scope: &'static str,
+        /// Whether id and secret stand in the body of the request, and not in a header.
+        in_body: bool,
+    },
+    /// None that may be sent. The text says why, as the end of "…, and ".
+    None(String),
+}
+
+/// What an address means.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    /// The address of the workspace, without a path.
+    pub(crate) base: Url,
+    pub(crate) warehouse: String,
+    pub(crate) catalog: Option<String>,
+    pub(crate) schema: Option<String>,
+    /// Whether results are part of replies, for workspaces that allow no links to results.
+    pub(crate) is_inline: bool,
+    pub(crate) credentials: Credentials,
+    /// What the user should know.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Target {
+    /// The warehouse as messages show it: without a token.
+    pub(crate) fn shown(&self) -> String {
+        let port = self.base.port().map_or_else(String::new, |port| format!(":{port}"));
+        format!("databricks://{}{port}/sql/1.0/warehouses/{}", self.base.host_str().unwrap_or_default(), self.warehouse)
+    }
+}
+
+const HOST: [&str; 2] = ["DATABRICKS_HOST", "DATABRICKS_SERVER_HOSTNAME"];
+
+/// The application that Databricks is at Azure.
+const AZURE_SCOPE: &str = "2ff814a6-3304-4ab8-85cb-cd0e6f879c1d/.default";
+
+/// Bytes of an id, and of the name of a catalog or schema.
+const NAME: usize = 255;
+
+/// The parts of an address.
+#[derive(Default)]
+struct Given {
+    token: Option<SecretString>,
+    host: String,
+    path: String,
+    parameters: BTreeMap<String, String>,
+}
+
+/// What the address of a config means.
+///
+/// # Errors
+/// [`DatabaseError::Address`] with what is wrong or missing in it; never with a token.
+pub(crate) fn target(config: &DatabricksConfig) -> Result<Target, DatabaseError> {
+    read(config).map_err(|reason| DatabaseError::Address { reason })
+}
+
+fn read(config: &DatabricksConfig) -> Result<Target, String> {
+    let mut given = given(config.url.expose_secret())?;
+    let from_variable = config.variable(&HOST).map(|(name, value)| Ok((name, base(&value)?)));
+    let from_variable: Option<(&str, Url)> =
+        from_variable.transpose().map_err(|error: String| format!("DATABRICKS_HOST: {error}"))?;
+    let base = match (given.host.as_str(), &from_variable) {
+        ("", Some((_, url))) => url.clone(),
+        ("", None) => {
+            return Err(
+                "no host is given: write `databricks://HOST/sql/1.0/warehouses/ID`, or set DATABRICKS_HOST".to_owned()
+            );
+        }
+        // Nothing that is sent to this machine needs encryption.
+        (host, _) => match base(&format!("http://{host}")) {
+            Ok(url) => url,
+            Err(_) => base(&format!("https://{host}"))?,
+        },
+    };
+    let path = match given.path.trim_matches('/') {
+        "" => config.variable(&["DATABRICKS_HTTP_PATH"]).map(|(_, path)| path),
+        path => Some(path.to_owned()),
+    };
+    let warehouse = match path {
+        Some(path) => warehouse_of(&path)?,
+        None => {
+            let id = config.variable(&["DATABRICKS_WAREHOUSE_ID"]).map(|(_, id)| id);
+            let missing = "no warehouse is given: end the address with `/sql/1.0/warehouses/ID`, or set DATABRICKS_HTTP_PATH or DATABRICKS_WAREHOUSE_ID";
+            checked_id(&id.ok_or(missing)?)?
+        }
+    };
+    let is_inline = match given.parameters.remove("disposition").as_deref() {
+        None | Some("external") => false,
+        Some("inline") => true,
+        Some(_) => return Err("`disposition` is neither `external` nor `inline`".to_owned()),
+    };
+    let mut named = |parameter: &str, variable: &str| -> Result<Option<String>, String> {
+        let value = given.parameters.remove(parameter).or_else(|| Some(config.variable(&[variable])?.1));
+        let value = value.filter(|value| !value.is_empty());
+        match value.as_ref().is_some_and(|value| value.len() > NAME || value.chars().any(char::is_control)) {
+            true => Err(format!("`{parameter}` is longer than {NAME} bytes or has control characters")),
+            false => Ok(value),
+        }
+    };
+    let (catalog, schema) = (named("catalog", "DATABRICKS_CATALOG")?, named("schema", "DATABRICKS_SCHEMA")?);
+    if let Some(name) = given.parameters.keys().next() {
+        let name = clip(name, 32);
+        return Err(format!(
+            "`{name}` is not a parameter of such an address: there are catalog, schema and disposition"
+        ));
+    }
+    let mut warnings = Vec::new();
+    if given.token.is_some() && config.is_on_command_line {
+        warnings.push(
+            "the token stands on the command line, where other users of this machine can read it: set DATABRICKS_TOKEN"
+                .to_owned(),
+        );
+    }
+    let is_users_host = from_variable.as_ref().is_some_and(|(_, url)| url.origin() == base.origin());
+    let may_send = !config.is_untrusted || is_users_host || is_loopback(&base);
+    let credentials = match given.token {
+        Some(token) => Credentials::Token(token),
+        None if may_send => credentials(config, &base)?,
+        None => Credentials::None("those of variables are not sent to a host that only a file names: name this address by --db, or set DATABRICKS_HOST to it".to_owned()),
+    };
+    Ok(Target { base, warehouse, catalog, schema, is_inline, credentials, warnings })
+}
+
+/// The parts of `databricks://token:TOKEN@HOST:PORT/PATH?PARAMETERS`, of which each may be missing.
+fn given(text: &str) -> Result<Given, String> {
+    let rest = text.trim().strip_prefix("databricks:").unwrap_or(text.trim());
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let (user, host) = authority.rsplit_once('@').map_or(("", authority), |(user, host)| (user, host));
+    let mut given = Given { host: host.to_owned(), path: path.to_owned(), ..Given::default() };
+    given.token = match user.split_once(':') {
+        None if user.is_empty() => None,
+        Some(("token", token)) if !token.is_empty() => Some(SecretString::from(decoded(token)?)),
+        _ => return Err("before `@` stands `token:TOKEN`, or nothing".to_owned()),
+    };
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').ok_or("a parameter of the address has no value")?;
+        given.parameters.insert(decoded(name)?, decoded(value)?);
+    }
+    Ok(given)
+}
+
+/// A part of an address without its `%` codes.
+fn decoded(text: &str) -> Result<String, String> {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((&first, tail)) = rest.split_first() {
+        rest = tail;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        let code = tail.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        let byte = code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|byte| *byte != 0);
+        bytes.push(byte.ok_or("the address has a `%` without two hexadecimal digits; write `%25` for a percent sign")?);
+        rest = &tail[2..];
+    }
+    String::from_utf8(bytes).map_err(|_| "the address is not UTF-8".to_owned())
+}
+
+/// The address of a workspace, from `HOST` or `https://HOST`.
+fn base(text: &str) -> Result<Url, String> {
+    let text = text.trim().trim_end_matches('/');
+    let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("https://{text}")) };
+    let wrong = "the host is not a name such as `adb-123.4.azuredatabricks.net`";
+    let url = url.map_err(|_| wrong)?;
+    let is_plain = url.username().is_empty() && url.password().is_none() && url.path() == "/";
+    if !is_plain || url.query().is_some() || url.fragment().is_some() || url.host_str().is_none() {
+        return Err(wrong.to_owned());
+    }
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if !is_exposed(&url) => Ok(url),
+        "http" => Err("a token would go over plain http, where others could read it: write https".to_owned()),
+        _ => Err(wrong.to_owned()),
+    }
+}
+
+/// The warehouse that an HTTP path names.
+fn warehouse_of(path: &str) -> Result<String, String> {
+    let path = path.split('?').next().unwrap_or_default().trim_matches('/');
+    let id = path.strip_prefix("sql/1.0/warehouses/").or_else(|| path.strip_prefix("sql/1.0/endpoints/"));
+    match id {
+        Some(id) => checked_id(id),
+        None if path.starts_with("sql/protocolv1/") => {
+            Err("the HTTP path is that of a cluster: name a SQL warehouse, `/sql/1.0/warehouses/ID`".to_owned())
+        }
+        None => Err("the HTTP path is not `/sql/1.0/warehouses/ID`".to_owned()),
+    }
+}
+
+fn checked_id(id: &str) -> Result<String, String> {
+    let is_id =
+        !id.is_empty() && id.len() <= NAME && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    if is_id { Ok(id.to_owned()) } else { Err("the id of the warehouse is not letters and digits".to_owned()) }
+}
+
+/// The credentials that the variables hold.
+fn credentials(config: &DatabricksConfig, base: &Url) -> Result<Credentials, String> {
+    const AZURE_TENANT: [&str; 2] = ["ARM_TENANT_ID", "AZURE_TENANT_ID"];
+    // Before version 0.2 the client of an Azure principal was in the variables of Databricks.
+    const AZURE_ID: [&str; 3] = ["ARM_CLIENT_ID", "AZURE_CLIENT_ID", "DATABRICKS_CLIENT_ID"];
+    const AZURE_SECRET: [&str; 3] = ["ARM_CLIENT_SECRET", "AZURE_CLIENT_SECRET", "DATABRICKS_CLIENT_SECRET"];
+    let value = |names: &[&str]| config.variable(names).map(|(_, value)| value);
+    let needed = |names: &[&str], kind: &str| value(names).ok_or_else(|| format!("{kind} needs {}: set it", names[0]));
+    let token =
+        || needed(&["DATABRICKS_TOKEN"], "a personal access token").map(|token| Credentials::Token(token.into()));
+    let machine = || -> Result<_, String> {
+        let kind = "OAuth machine to machine";
+        Ok(Credentials::Client {
+            token_url: base.join("/oidc/v1/token").map_err(|error| error.to_string())?,
+            id: needed(&["DATABRICKS_CLIENT_ID"], kind)?,
+            secret: needed(&["DATABRICKS_CLIENT_SECRET"], kind)?.into(),
+            scope: "all-apis",
+            in_body: false,
+        })
+    };
+    let azure = || -> Result<_, String> {
+        let kind = "an Azure service principal";
+        let tenant = checked_tenant(&needed(&AZURE_TENANT, kind)?)?;
+        let login = self::base(&config.azure_login).map_err(|error| format!("the login of Azure: {error}"))?;
+        Ok(Credentials::Client {
+            token_url: login.join(&format!("/{tenant}/oauth2/v2.0/token")).map_err(|error| error.to_string())?,
+            id: needed(&AZURE_ID, kind)?,
+            secret: needed(&AZURE_SECRET, kind)?.into(),
+            scope: AZURE_SCOPE,
+            in_body: true,
+        })
+    };
+    match value(&["DATABRICKS_AUTH_TYPE"]).as_deref() {
+        Some("pat") => token(),
+        Some("databricks-oauth" | "oauth-m2m") => machine(),
+        Some("azure" | "azure-client-secret") => azure(),
+        Some(_) => Err("DATABRICKS_AUTH_TYPE is none of pat, oauth-m2m and azure-client-secret".to_owned()),
+        None if value(&["DATABRICKS_TOKEN"]).is_some() => token(),
+        None if value(&["DATABRICKS_CLIENT_ID", "DATABRICKS_CLIENT_SECRET"]).is_some() => machine(),
+        None if value(&AZURE_TENANT).is_some() && value(&AZURE_ID[..2]).is_some() => azure(),
+        None => Err("no credentials are given: set DATABRICKS_TOKEN, or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET, or ARM_TENANT_ID, ARM_CLIENT_ID and ARM_CLIENT_SECRET".to_owned()),
+    }
+}
+
+/// A tenant is an id or the name of a domain; it becomes a part of an address.
+fn checked_tenant(tenant: &str) -> Result<String, String> {
+    let is_name = tenant.len() <= NAME && tenant.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.');
+    match is_name && !tenant.starts_with('.') {
+        true => Ok(tenant.to_owned()),
+        false => Err("ARM_TENANT_ID is neither an id nor the name of a domain".to_owned()),
+    }
+}
+
+#[cfg(test)]
+#[path = "config/tests.rs"]
+mod tests;

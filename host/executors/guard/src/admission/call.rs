@@ -1,0 +1,201 @@
+//! The walk over calls: which functions pass, and with which arguments.
+
+use sqlparser::ast::{
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentClause,
+    FunctionArgumentList, FunctionArguments, Ident, LambdaFunction, LambdaFunctionParameter, LambdaSyntax, ObjectName,
+    ObjectNamePart, OneOrManyWithParens, Value, WindowType,
+};
+use sqlparser::tokenizer::Span;
+use syrch_core::text::nearest;
+use syrch_core::{SqlError, SqlErrorKind};
+
+use super::Walk;
+use super::rules::{Form, Rules};
+
+impl Walk<'_> {
+    pub(super) fn called(&mut self, function: &str) {
+        self.functions.insert(function.to_owned());
+    }
+
+    /// Checks the name of a function and writes it as the list does.
+    pub(super) fn function_name(&mut self, name: &mut ObjectName) -> Result<(), SqlError> {
+        let Some((plain, span)) = self.listed(name) else {
+            return Err(self.function_refused(name));
+        };
+        self.called(&plain);
+        // Unquoted, since some of them are words of the grammar.
+        let ident = Ident { value: plain, quote_style: None, span };
+        *name = ObjectName(vec![ObjectNamePart::Identifier(ident)]);
+        Ok(())
+    }
+
+    /// The listed function that a name means, in lower case. The session of PostgreSQL searches functions in `pg_catalog` only.
+    fn listed(&self, name: &ObjectName) -> Option<(String, Span)> {
+        let ident = match &name.0[..] {
+            [ObjectNamePart::Identifier(ident)] => ident,
+            [ObjectNamePart::Identifier(schema), ObjectNamePart::Identifier(ident)]
+                if self.rules.is_postgres() && is_word(schema, "pg_catalog") =>
+            {
+                ident
+            }
+            _ => return None,
+        };
+        let is_exact = self.rules.is_postgres() && ident.quote_style.is_some();
+        let is_known = matches!(ident.quote_style, None | Some('"' | '`'));
+        let plain = if is_exact { ident.value.clone() } else { ident.value.to_lowercase() };
+        (is_known && self.rules.is_listed(&plain)).then_some((plain, ident.span))
+    }
+
+    /// Whether a function may stand in FROM.
+    pub(super) fn stands_in_from(&self, name: &ObjectName) -> bool {
+        let listed = self.listed(name);
+        listed.is_some_and(|(name, _)| self.rules.tables.is_none_or(|tables| tables.contains(&name.as_str())))
+    }
+
+    pub(super) fn function_refused(&self, name: &ObjectName) -> SqlError {
+        let shown = name.to_string();
+        let span = match name.0.last() {
+            Some(ObjectNamePart::Identifier(ident)) => ident.span,
+            _ => Span::empty(),
+        };
+        let near = nearest(&shown.to_lowercase(), self.rules.listed.iter().copied());
+        let message = format!(
+            "function `{}` is refused: it is not among those that statements may call",
+            syrch_core::text::clip(&shown, 64)
+        );
+        self.refuse(SqlErrorKind::FunctionRefused, "function", message, span).suggest(near)
+    }
+
+    pub(super) fn function(&mut self, function: &mut Function) -> Result<(), SqlError> {
+        let Function { name, uses_odbc_syntax, parameters, args, within_group, filter, null_treatment, over } =
+            function;
+        self.absent(!*uses_odbc_syntax, "{fn …}")?;
+        self.absent(matches!(parameters, FunctionArguments::None), "parameters of a function")?;
+        self.only(Form::IgnoreNulls, null_treatment.is_none(), "IGNORE NULLS")?;
+        match args {
+            FunctionArguments::Subquery(query) => {
+                let is_array = name.to_string().eq_ignore_ascii_case("array");
+                self.absent(is_array && self.rules.has(Form::ArrayQuery), "a query as an argument")?;
+                self.subquery(query)?;
+            }
+            FunctionArguments::None => {
+                self.function_name(name)?;
+                let shown = name.to_string();
+                self.absent(self.rules.bare.contains(&shown.as_str()), &shown)?;
+            }
+            FunctionArguments::List(FunctionArgumentList { duplicate_treatment, args, clauses }) => {
+                match duplicate_treatment {
+                    None | Some(DuplicateTreatment::Distinct | DuplicateTreatment::All) => {}
+                }
+                let is_row = self.rules.has(Form::Row) && name.to_string().eq_ignore_ascii_case("row");
+                if !is_row {
+                    self.function_name(name)?;
+                }
+                self.arguments(&name.to_string(), args)?;
+                for clause in clauses {
+                    match clause {
+                        FunctionArgumentClause::OrderBy(items) => self.order(items)?,
+                        FunctionArgumentClause::IgnoreOrRespectNulls(_) => {
+                            self.only(Form::IgnoreNulls, false, "IGNORE NULLS")?;
+                        }
+                        FunctionArgumentClause::Where(_)
+                        | FunctionArgumentClause::Limit(_)
+                        | FunctionArgumentClause::OnOverflow(_)
+                        | FunctionArgumentClause::Having(_)
+                        | FunctionArgumentClause::Separator(_)
+                        | FunctionArgumentClause::JsonNullClause(_)
+                        | FunctionArgumentClause::JsonReturningClause(_) => {
+                            self.absent(false, "a clause of a function")?;
+                        }
+                    }
+                }
+            }
+        }
+        self.order(within_group)?;
+        self.boxed(filter)?;
+        match over {
+            None => Ok(()),
+            Some(WindowType::WindowSpec(spec)) => self.window(spec),
+            Some(WindowType::NamedWindow(name)) => self.ident(name),
+        }
+    }
+
+    /// Checks the arguments of a function; sizes must be constants.
+    pub(super) fn arguments(&mut self, function: &str, args: &mut [FunctionArg]) -> Result<(), SqlError> {
+        if let Some((_, place)) = self.rules.sized.iter().find(|(name, _)| *name == function) {
+            self.size(function, args.get(*place))?;
+        }
+        if self.rules.formats.contains(&function) {
+            self.format(function, args.first())?;
+        }
+        if self.rules.series.contains(&function) {
+            self.series(function, args)?;
+        }
+        if let Some((_, place)) = self.rules.patterns.iter().find(|(name, _)| *name == function)
+            && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(pattern))) = args.get(*place)
+        {
+            self.pattern(pattern)?;
+        }
+        for arg in args {
+            let arg = match arg {
+                FunctionArg::Unnamed(arg) => arg,
+                FunctionArg::Named { name, arg, operator } => {
+                    let is_listed =
+                        matches!(operator, FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment);
+                    self.absent(is_listed && self.rules.has(Form::NamedArguments), "an argument by name")?;
+                    self.ident(name)?;
+                    arg
+                }
+                FunctionArg::ExprNamed { name: _, arg: _, operator: _ } => {
+                    return self.absent(false, "an argument by a computed name");
+                }
+            };
+            match arg {
+                FunctionArgExpr::Expr(Expr::Lambda(lambda))
+                    if self.rules.lambdas.contains(&function) && !is_arrow(self.rules, lambda) =>
+                {
+                    self.lambda(lambda)?;
+                }
+                FunctionArgExpr::Expr(expr) => self.expr(expr)?,
+                FunctionArgExpr::QualifiedWildcard(name) => self.object_name(name).map(|_| ())?,
+                FunctionArgExpr::Wildcard => {}
+                FunctionArgExpr::WildcardWithOptions(options) => self.wildcard(options)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// `x -> x + 1`: its parameters may be read in its body.
+    fn lambda(&mut self, lambda: &mut LambdaFunction) -> Result<(), SqlError> {
+        self.only(Form::Lambda, false, "a lambda")?;
+        let LambdaFunction { params, body, syntax: _ } = lambda;
+        let outer = self.parameters.len();
+        let params = match params {
+            OneOrManyWithParens::One(param) => std::slice::from_mut(param),
+            OneOrManyWithParens::Many(params) => params.as_mut_slice(),
+        };
+        for LambdaFunctionParameter { name, data_type } in params {
+            self.absent(data_type.is_none(), "a type of a parameter")?;
+            self.ident(name)?;
+            self.parameters.push(name.value.clone());
+        }
+        let walked = self.expr(body);
+        self.parameters.truncate(outer);
+        walked
+    }
+}
+
+/// Whether what the parser takes for a lambda is the operator that takes a part out of a document, `document -> '$.part'`.
+pub(super) fn is_arrow(rules: &Rules, lambda: &LambdaFunction) -> bool {
+    let is_text = matches!(&*lambda.body, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)));
+    let is_one = matches!(lambda.params, OneOrManyWithParens::One(LambdaFunctionParameter { data_type: None, .. }));
+    rules.has(Form::JsonOperators) && lambda.syntax == LambdaSyntax::Arrow && is_text && is_one
+}
+
+fn is_word(ident: &Ident, word: &str) -> bool {
+    match ident.quote_style {
+        None => ident.value.eq_ignore_ascii_case(word),
+        Some('"') => ident.value == word,
+        Some(_) => false,
+    }
+}

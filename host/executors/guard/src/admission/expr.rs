@@ -1,0 +1,342 @@
+//! The walk over expressions: which of them pass, and the literals, casts and windows in them.
+
+use sqlparser::ast::{
+    AccessExpr, Array, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, DictionaryField, Expr,
+    ExtractSyntax, Ident, Interval, LambdaFunction, LambdaFunctionParameter, Map, MapEntry, OneOrManyWithParens,
+    StructField, Subscript, TypedString, UnaryOperator, Value, WindowFrame, WindowFrameBound, WindowSpec,
+};
+use sqlparser::tokenizer::Span;
+use syrch_core::{SqlError, SqlErrorKind};
+
+use super::Walk;
+use super::call::is_arrow;
+use super::rules::Form;
+
+/// What EXTRACT may take out of a time.
+const FIELDS: &[&str] = &[
+    "century",
+    "day",
+    "decade",
+    "dow",
+    "doy",
+    "epoch",
+    "hour",
+    "isodow",
+    "isoyear",
+    "julian",
+    "microseconds",
+    "millennium",
+    "milliseconds",
+    "minute",
+    "month",
+    "quarter",
+    "second",
+    "timezone",
+    "timezone_hour",
+    "timezone_minute",
+    "week",
+    "year",
+];
+
+impl Walk<'_> {
+    pub(super) fn exprs(&mut self, exprs: &mut [Expr]) -> Result<(), SqlError> {
+        exprs.iter_mut().try_for_each(|expr| self.expr(expr))
+    }
+
+    pub(super) fn optional(&mut self, expr: &mut Option<Expr>) -> Result<(), SqlError> {
+        expr.as_mut().map_or(Ok(()), |expr| self.expr(expr))
+    }
+
+    pub(super) fn boxed(&mut self, expr: &mut Option<Box<Expr>>) -> Result<(), SqlError> {
+        expr.as_mut().map_or(Ok(()), |expr| self.expr(expr))
+    }
+
+    fn two(&mut self, left: &mut Expr, right: &mut Expr) -> Result<(), SqlError> {
+        self.expr(left)?;
+        self.expr(right)
+    }
+
+    pub(super) fn expr(&mut self, expr: &mut Expr) -> Result<(), SqlError> {
+        match expr {
+            Expr::Identifier(ident) => self.column(ident),
+            Expr::CompoundIdentifier(idents) => self.idents(idents),
+            Expr::CompoundFieldAccess { root, access_chain } => {
+                self.expr(root)?;
+                access_chain.iter_mut().try_for_each(|access| self.access(access))
+            }
+            Expr::IsFalse(inner)
+            | Expr::IsNotFalse(inner)
+            | Expr::IsTrue(inner)
+            | Expr::IsNotTrue(inner)
+            | Expr::IsNull(inner)
+            | Expr::IsNotNull(inner)
+            | Expr::IsUnknown(inner)
+            | Expr::IsNotUnknown(inner)
+            | Expr::Nested(inner) => self.expr(inner),
+            Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => self.two(left, right),
+            Expr::IsJson { expr, kind: _, unique_keys: _, negated: _ } => self.expr(expr),
+            Expr::IsNormalized { expr, form: _, negated: _ } => self.expr(expr),
+            Expr::InList { expr, list, negated: _ } => {
+                self.expr(expr)?;
+                self.exprs(list)
+            }
+            Expr::InSubquery { expr, subquery, negated: _ } => {
+                self.expr(expr)?;
+                self.subquery(subquery)
+            }
+            Expr::Between { .. } => self.between(expr),
+            Expr::BinaryOp { left, op, right } => {
+                self.operator(op)?;
+                self.two(left, right)
+            }
+            Expr::Like { negated: _, any, expr, pattern, escape_char }
+            | Expr::ILike { negated: _, any, expr, pattern, escape_char } => {
+                self.absent(!*any, "LIKE ANY (…)")?;
+                self.two(expr, pattern)?;
+                self.boxed(escape_char)
+            }
+            Expr::SimilarTo { negated: _, expr, pattern, escape_char } => {
+                self.two(expr, pattern)?;
+                self.boxed(escape_char)
+            }
+            Expr::AnyOp { left, compare_op, right, is_some: _ } | Expr::AllOp { left, compare_op, right } => {
+                self.operator(compare_op)?;
+                self.two(left, right)
+            }
+            Expr::UnaryOp { op, expr } => self.unary(*op, expr),
+            Expr::Cast { kind, expr, data_type, format } => {
+                let is_listed = match kind {
+                    CastKind::Cast | CastKind::DoubleColon => true,
+                    CastKind::TryCast => self.rules.has(Form::TryCast),
+                    CastKind::SafeCast => false,
+                };
+                self.absent(is_listed, "TRY_CAST")?;
+                self.absent(format.is_none(), "FORMAT")?;
+                self.expr(expr)?;
+                self.data_type(data_type)
+            }
+            Expr::AtTimeZone { timestamp, time_zone } => self.two(timestamp, time_zone),
+            Expr::Extract { field, syntax, expr } => {
+                self.absent(matches!(syntax, ExtractSyntax::From), "EXTRACT (…, …)")?;
+                self.field(field)?;
+                self.called("extract");
+                self.expr(expr)
+            }
+            Expr::Ceil { expr, field } | Expr::Floor { expr, field } => {
+                let is_plain = matches!(field, CeilFloorKind::DateTimeField(DateTimeField::NoDateTime));
+                self.absent(is_plain, "CEIL (… TO …)")?;
+                self.expr(expr)
+            }
+            Expr::Position { expr, r#in } => self.two(expr, r#in),
+            Expr::Substring { expr, substring_from, substring_for, special: _, shorthand: _ } => {
+                self.called("substring");
+                self.expr(expr)?;
+                self.boxed(substring_from)?;
+                self.boxed(substring_for)
+            }
+            Expr::Trim { trim_where: _, trim_what, expr, trim_characters } => {
+                self.called("trim");
+                self.boxed(trim_what)?;
+                self.expr(expr)?;
+                trim_characters.as_mut().map_or(Ok(()), |characters| self.exprs(characters))
+            }
+            Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
+                self.expr(expr)?;
+                self.two(overlay_what, overlay_from)?;
+                self.boxed(overlay_for)
+            }
+            Expr::Collate { expr, collation } => {
+                let is_one = matches!(self.object_name(collation)?[..], [_]);
+                self.absent(is_one, "a collation of a schema")?;
+                self.expr(expr)
+            }
+            Expr::Value(value) => self.value(value),
+            Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax }) => {
+                self.absent(!*uses_odbc_syntax, "{d …}")?;
+                self.data_type(data_type)?;
+                self.value(value)
+            }
+            Expr::Function(function) => self.function(function),
+            Expr::Case { case_token: _, end_token: _, operand, conditions, else_result } => {
+                self.boxed(operand)?;
+                for CaseWhen { condition, result } in conditions {
+                    self.two(condition, result)?;
+                }
+                self.boxed(else_result)
+            }
+            Expr::Exists { subquery, negated: _ } | Expr::Subquery(subquery) => self.subquery(subquery),
+            Expr::GroupingSets(sets) | Expr::Cube(sets) | Expr::Rollup(sets) => {
+                sets.iter_mut().try_for_each(|set| self.exprs(set))
+            }
+            Expr::Tuple(items) => self.exprs(items),
+            Expr::Array(Array { elem, named: _ }) => self.exprs(elem),
+            Expr::Interval(interval) => self.interval(interval),
+            // `(table).*` of a row.
+            Expr::QualifiedWildcard(name, _) => self.object_name(name).map(|_| ()),
+            Expr::Wildcard(_) => Ok(()),
+            Expr::RLike { negated: _, expr, pattern, regexp: _ } if self.rules.has(Form::Rlike) => {
+                self.pattern(pattern)?;
+                self.two(expr, pattern)
+            }
+            Expr::Struct { values, fields } if self.rules.has(Form::Structures) => {
+                for StructField { field_name, field_type, options } in fields {
+                    self.absent(options.is_none(), "OPTIONS")?;
+                    field_name.as_mut().map_or(Ok(()), |name| self.ident(name))?;
+                    self.data_type(field_type)?;
+                }
+                self.exprs(values)
+            }
+            Expr::Named { expr, name } if self.rules.has(Form::Structures) => {
+                self.ident(name)?;
+                self.expr(expr)
+            }
+            Expr::Dictionary(fields) if self.rules.has(Form::Structures) => {
+                for DictionaryField { key, value } in fields {
+                    self.key(key)?;
+                    self.expr(value)?;
+                }
+                Ok(())
+            }
+            Expr::Map(Map { entries }) if self.rules.has(Form::Structures) => {
+                entries.iter_mut().try_for_each(|MapEntry { key, value }| self.two(key, value))
+            }
+            Expr::Lambda(lambda) if is_arrow(self.rules, lambda) => {
+                let LambdaFunction { params, body, syntax: _ } = lambda;
+                let OneOrManyWithParens::One(LambdaFunctionParameter { name, data_type: _ }) = params else {
+                    return self.absent(false, "a lambda");
+                };
+                self.column(name)?;
+                self.expr(body)
+            }
+            Expr::JsonAccess { .. }
+            | Expr::InUnnest { .. }
+            | Expr::RLike { .. }
+            | Expr::Convert { .. }
+            | Expr::Prefixed { .. }
+            | Expr::Struct { .. }
+            | Expr::Named { .. }
+            | Expr::Dictionary(_)
+            | Expr::Map(_)
+            | Expr::MatchAgainst { .. }
+            | Expr::OuterJoin(_)
+            | Expr::Prior(_)
+            | Expr::Lambda(_)
+            | Expr::MemberOf(_) => {
+                let shown = expr.to_string();
+                let message = format!(
+                    "`{}` is refused: statements may not use this form; write it another way",
+                    syrch_core::text::clip(&shown, 64)
+                );
+                Err(self.refuse(SqlErrorKind::Denied, "clause", message, Span::empty()))
+            }
+        }
+    }
+
+    /// The name of a field in `{'a': 1}`.
+    fn key(&self, key: &mut Ident) -> Result<(), SqlError> {
+        if key.quote_style != Some('\'') {
+            return self.ident(key);
+        }
+        match self.spelled(&key.value) {
+            Some(Value::Placeholder(spelled)) => {
+                key.value = spelled;
+                key.quote_style = None;
+                Ok(())
+            }
+            _ => Err(self.refuse(SqlErrorKind::Denied, "literal", "the name of a field cannot be written", key.span)),
+        }
+    }
+
+    fn access(&mut self, access: &mut AccessExpr) -> Result<(), SqlError> {
+        match access {
+            AccessExpr::Dot(Expr::Identifier(ident)) => self.ident(ident),
+            AccessExpr::Dot(Expr::Wildcard(_)) => Ok(()),
+            AccessExpr::Dot(_) => self.absent(false, "a call after a dot"),
+            AccessExpr::Subscript(Subscript::Index { index }) => self.expr(index),
+            AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, stride }) => {
+                self.absent(stride.is_none(), "[a:b:c]")?;
+                self.optional(lower_bound)?;
+                self.optional(upper_bound)
+            }
+        }
+    }
+
+    /// BETWEEN; where its lower bound has the mark of SYMMETRIC, the two ranges that it stands for.
+    fn between(&mut self, expr: &mut Expr) -> Result<(), SqlError> {
+        let Expr::Between { expr: value, negated, low, high } = expr else {
+            return Ok(());
+        };
+        let is_symmetric = take_mark(low);
+        self.expr(value)?;
+        self.two(low, high)?;
+        if is_symmetric {
+            let between = |low: &Expr, high: &Expr| Expr::Between {
+                expr: value.clone(),
+                negated: false,
+                low: Box::new(low.clone()),
+                high: Box::new(high.clone()),
+            };
+            let (left, right) = (Box::new(between(low, high)), Box::new(between(high, low)));
+            let either = Expr::Nested(Box::new(Expr::BinaryOp { left, op: BinaryOperator::Or, right }));
+            *expr = match *negated {
+                false => either,
+                true => {
+                    let not = Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(either) };
+                    Expr::Nested(Box::new(not))
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn field(&self, field: &DateTimeField) -> Result<(), SqlError> {
+        let shown = field.to_string().to_lowercase();
+        let plain = shown.trim_matches('\'');
+        let is_known = plain == shown || self.rules.has(Form::ExtractText);
+        let single = plain.strip_suffix('s').filter(|_| !self.rules.is_postgres()).unwrap_or(plain);
+        let is_listed = FIELDS.contains(&plain) || FIELDS.contains(&single);
+        self.absent(is_known && is_listed, &shown)
+    }
+
+    fn interval(&mut self, interval: &mut Interval) -> Result<(), SqlError> {
+        let Interval { value, leading_field, leading_precision: _, last_field, fractional_seconds_precision: _ } =
+            interval;
+        for field in [leading_field, last_field].into_iter().flatten() {
+            self.field(field)?;
+        }
+        self.only(Form::IntervalExpression, matches!(**value, Expr::Value(_)), "INTERVAL of an expression")?;
+        self.expr(value)
+    }
+
+    pub(super) fn window(&mut self, spec: &mut WindowSpec) -> Result<(), SqlError> {
+        let WindowSpec { window_name, partition_by, order_by, window_frame } = spec;
+        window_name.as_mut().map_or(Ok(()), |name| self.ident(name))?;
+        self.exprs(partition_by)?;
+        self.order(order_by)?;
+        if let Some(WindowFrame { units: _, start_bound, end_bound }) = window_frame {
+            for bound in std::iter::once(start_bound).chain(end_bound) {
+                match bound {
+                    WindowFrameBound::CurrentRow => {}
+                    WindowFrameBound::Preceding(offset) | WindowFrameBound::Following(offset) => self.boxed(offset)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes the mark of SYMMETRIC from the expression at whose left edge it stands; whether there was one.
+fn take_mark(low: &mut Expr) -> bool {
+    match low {
+        Expr::UnaryOp { op: UnaryOperator::PGPrefixFactorial, expr } => {
+            *low = std::mem::replace(&mut **expr, Expr::Value(Value::Null.with_empty_span()));
+            true
+        }
+        Expr::BinaryOp { left, .. } => take_mark(left),
+        Expr::Cast { kind: CastKind::DoubleColon, expr, .. } => take_mark(expr),
+        Expr::AtTimeZone { timestamp, .. } => take_mark(timestamp),
+        Expr::Collate { expr, .. } => take_mark(expr),
+        Expr::CompoundFieldAccess { root, .. } => take_mark(root),
+        _ => false,
+    }
+}

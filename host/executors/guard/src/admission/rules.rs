@@ -1,0 +1,188 @@
+//! What differs between the dialects that the walk knows. Everything else is the walk's own.
+
+use syrch_core::Dialect;
+
+use super::{duckdb, postgres, spark, standard};
+
+/// What statements of one dialect may use, and how they are written again.
+pub(super) struct Rules {
+    /// Functions that may be called, in order of the alphabet.
+    pub(super) listed: &'static [&'static str],
+    /// Those of them that the grammar knows without parentheses.
+    pub(super) bare: &'static [&'static str],
+    /// Words that stand for a value of the session where no column has that name, even in quotes.
+    pub(super) values: &'static [&'static str],
+    /// Functions that may stand in FROM; all listed ones if there is no such list.
+    pub(super) tables: Option<&'static [&'static str]>,
+    /// Functions that may have a lambda for an argument: those whose work is in proportion to their other arguments.
+    pub(super) lambdas: &'static [&'static str],
+    /// Functions whose result is as long as an argument says, and the place of that argument.
+    pub(super) sized: &'static [(&'static str, usize)],
+    /// Functions whose arguments are the ends and the step of a series.
+    pub(super) series: &'static [&'static str],
+    /// Functions whose first argument is a text with widths.
+    pub(super) formats: &'static [&'static str],
+    /// Functions whose argument at that place is a regular expression that the engine matches by trying, so it must be a constant.
+    pub(super) patterns: &'static [(&'static str, usize)],
+    /// Types that may be named beside those that the walk knows.
+    pub(super) types: &'static [&'static str],
+    pub(super) names: Names,
+    /// Whether the engine finds names whatever their letter case, quoted or not.
+    pub(super) ignores_case: bool,
+    /// Schemas that are never granted.
+    pub(super) system: &'static [&'static str],
+    /// A text as a literal that the engine reads in one way only; `None` if there is none.
+    pub(super) text: fn(&str) -> Option<String>,
+    /// Whether `X'…'` is a literal.
+    pub(super) is_hex_text: bool,
+    /// Forms that are not in every dialect.
+    pub(super) forms: &'static [Form],
+}
+
+/// How names are written again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    /// In lower case unless they were quoted, in double quotes.
+    Folded,
+    /// In these quotes, letters as they are.
+    Quoted(char),
+    /// As they are: those without quotes have none, since the engine may fold them in either direction.
+    Plain(char),
+}
+
+impl Names {
+    pub(super) fn quote(self) -> char {
+        match self {
+            Self::Folded => '"',
+            Self::Quoted(quote) | Self::Plain(quote) => quote,
+        }
+    }
+}
+
+/// A form that only some dialects have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `ARRAY(SELECT …)`
+    ArrayQuery,
+    /// `UNION BY NAME`
+    ByName,
+    /// `stack(…) AS (a, b)`
+    ColumnAliases,
+    /// `DISTINCT ON (…)`
+    DistinctOn,
+    /// `EXTRACT('year' FROM …)`
+    ExtractText,
+    /// `FROM t SELECT a`
+    FromFirst,
+    /// `GROUP BY ALL`
+    GroupByAll,
+    /// `GROUP BY a WITH ROLLUP`
+    GroupByModifier,
+    /// `IGNORE NULLS`
+    IgnoreNulls,
+    /// `//` and `DIV`
+    IntegerDivide,
+    /// `INTERVAL (n) DAY`
+    IntervalExpression,
+    /// `->` and `->>`
+    JsonOperators,
+    /// `x -> x + 1`
+    Lambda,
+    /// `LATERAL VIEW explode(…)`
+    LateralView,
+    /// `MINUS`
+    Minus,
+    /// `f(a := 1)`
+    NamedArguments,
+    /// `ORDER BY ALL`
+    OrderByAll,
+    /// `PIVOT` and `UNPIVOT` behind a relation
+    Pivot,
+    /// The operators of PostgreSQL.
+    PostgresOperators,
+    /// `QUALIFY`
+    Qualify,
+    /// `~` and `!~`
+    RegexOperators,
+    /// `RLIKE` with a constant pattern
+    Rlike,
+    /// `ROW(…)`
+    Row,
+    /// `TABLESAMPLE`
+    Sample,
+    /// Semi and anti joins
+    SemiJoin,
+    /// `<=>`
+    Spaceship,
+    /// Literals and types of structures, maps and lists
+    Structures,
+    /// `TRY_CAST`
+    TryCast,
+    /// `* EXCLUDE (…)`, `* EXCEPT (…)` and `* REPLACE (…)`
+    WildcardChanges,
+}
+
+impl Rules {
+    pub(super) fn of(dialect: &Dialect) -> &'static Self {
+        match dialect {
+            Dialect::Postgres => &postgres::RULES,
+            Dialect::Duckdb => &duckdb::RULES,
+            Dialect::Spark | Dialect::Databricks => &spark::RULES,
+            Dialect::Sqlite => &standard::SQLITE,
+            Dialect::Mysql => &standard::MYSQL,
+            Dialect::Other(name) if name == "bigquery" => &standard::BIGQUERY,
+            Dialect::Other(name) if name == "snowflake" => &standard::SNOWFLAKE,
+            Dialect::Ansi | Dialect::Other(_) => &standard::ANSI,
+        }
+    }
+
+    pub(super) fn has(&self, form: Form) -> bool {
+        self.forms.contains(&form)
+    }
+
+    pub(super) fn is_listed(&self, function: &str) -> bool {
+        self.listed.binary_search(&function).is_ok()
+    }
+
+    /// Whether PostgreSQL reads it.
+    pub(super) fn is_postgres(&self) -> bool {
+        self.names == Names::Folded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_can_be_searched_and_agree() {
+        let other = |name: &str| Dialect::Other(name.to_owned());
+        for dialect in [
+            Dialect::Postgres,
+            Dialect::Duckdb,
+            Dialect::Spark,
+            Dialect::Databricks,
+            Dialect::Sqlite,
+            Dialect::Mysql,
+            Dialect::Ansi,
+            other("bigquery"),
+            other("snowflake"),
+            other("flight"),
+        ] {
+            let rules = Rules::of(&dialect);
+            assert!(rules.listed.is_sorted(), "{dialect:?}");
+            assert!(rules.is_listed("count") && !rules.is_listed("pg_sleep") && !rules.is_listed("current_user"));
+            let sized = rules.sized.iter().chain(rules.patterns).map(|(name, _)| name);
+            let named = [rules.bare, rules.lambdas, rules.series, rules.formats, rules.tables.unwrap_or_default()];
+            for name in named.into_iter().flatten().chain(sized) {
+                assert!(rules.is_listed(name), "{name} in {dialect:?}");
+            }
+            for name in
+                ["read_csv", "query", "reflect", "aggregate", "list_reduce", "secret", "ai_query", "getvariable"]
+            {
+                assert!(!rules.is_listed(name) || rules.is_postgres(), "{name} in {dialect:?}");
+            }
+            assert!(rules.values.is_sorted());
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The walk over one SELECT: its columns, groups and order.
+
+use sqlparser::ast::{
+    Distinct, ExceptSelectItem, ExcludeSelectItem, Expr, GroupByExpr, GroupByWithModifier, LateralView,
+    NamedWindowDefinition, NamedWindowExpr, OrderByExpr, OrderByOptions, OrderBySort, ReplaceSelectElement,
+    ReplaceSelectItem, Select, SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
+};
+use syrch_core::SqlError;
+
+use super::Walk;
+use super::rules::Form;
+use crate::facts::write_refused;
+
+impl Walk<'_> {
+    pub(super) fn select(&mut self, select: &mut Select) -> Result<(), SqlError> {
+        let Select {
+            select_token: _,
+            optimizer_hints,
+            distinct,
+            select_modifiers,
+            top,
+            top_before_distinct: _,
+            projection,
+            exclude,
+            into,
+            from,
+            lateral_views,
+            prewhere,
+            selection,
+            connect_by,
+            group_by,
+            cluster_by,
+            distribute_by,
+            sort_by,
+            having,
+            named_window,
+            qualify,
+            window_before_qualify: _,
+            value_table_mode,
+            flavor,
+        } = select;
+        if into.is_some() {
+            return Err(write_refused("SELECT INTO"));
+        }
+        self.absent(optimizer_hints.is_empty(), "/*+ */")?;
+        self.absent(select_modifiers.is_none(), "a modifier of SELECT")?;
+        self.absent(top.is_none(), "TOP")?;
+        self.absent(exclude.is_none(), "EXCLUDE")?;
+        self.only(Form::LateralView, lateral_views.is_empty(), "LATERAL VIEW")?;
+        self.absent(prewhere.is_none(), "PREWHERE")?;
+        self.absent(connect_by.is_empty(), "CONNECT BY")?;
+        self.absent(cluster_by.is_empty(), "CLUSTER BY")?;
+        self.absent(distribute_by.is_empty(), "DISTRIBUTE BY")?;
+        self.absent(sort_by.is_empty(), "SORT BY")?;
+        self.only(Form::Qualify, qualify.is_none(), "QUALIFY")?;
+        self.absent(value_table_mode.is_none(), "AS VALUE")?;
+        self.only(Form::FromFirst, matches!(flavor, SelectFlavor::Standard), "FROM without SELECT")?;
+        match distinct {
+            None | Some(Distinct::All | Distinct::Distinct) => {}
+            Some(Distinct::On(items)) => {
+                self.only(Form::DistinctOn, false, "DISTINCT ON")?;
+                self.exprs(items)?;
+            }
+        }
+        for tree in from {
+            self.tree(tree)?;
+        }
+        for view in lateral_views {
+            self.lateral_view(view)?;
+        }
+        projection.iter_mut().try_for_each(|item| self.item(item))?;
+        self.optional(selection)?;
+        match group_by {
+            GroupByExpr::All(modifiers) => {
+                self.only(Form::GroupByAll, false, "GROUP BY ALL")?;
+                self.absent(modifiers.is_empty(), "a modifier of GROUP BY ALL")?;
+            }
+            GroupByExpr::Expressions(items, modifiers) => {
+                for modifier in modifiers {
+                    let is_listed = match modifier {
+                        GroupByWithModifier::Rollup | GroupByWithModifier::Cube => {
+                            self.rules.has(Form::GroupByModifier)
+                        }
+                        GroupByWithModifier::Totals | GroupByWithModifier::GroupingSets(_) => false,
+                    };
+                    self.absent(is_listed, "a modifier of GROUP BY")?;
+                }
+                self.exprs(items)?;
+            }
+        }
+        self.optional(having)?;
+        for NamedWindowDefinition(name, window) in named_window {
+            self.ident(name)?;
+            match window {
+                NamedWindowExpr::NamedWindow(name) => self.ident(name)?,
+                NamedWindowExpr::WindowSpec(spec) => self.window(spec)?,
+            }
+        }
+        self.optional(qualify)
+    }
+
+    /// `LATERAL VIEW explode(items) t AS item`
+    fn lateral_view(&mut self, view: &mut LateralView) -> Result<(), SqlError> {
+        let LateralView { lateral_view, lateral_view_name, lateral_col_alias, outer: _ } = view;
+        let is_call = match lateral_view {
+            Expr::Function(function) => self.stands_in_from(&function.name),
+            _ => false,
+        };
+        self.absent(is_call, "LATERAL VIEW without a function that makes rows")?;
+        self.expr(lateral_view)?;
+        self.object_name(lateral_view_name)?;
+        self.idents(lateral_col_alias)
+    }
+
+    fn item(&mut self, item: &mut SelectItem) -> Result<(), SqlError> {
+        match item {
+            SelectItem::UnnamedExpr(expr) => self.expr(expr),
+            SelectItem::ExprWithAlias { expr, alias } => {
+                self.ident(alias)?;
+                self.expr(expr)
+            }
+            SelectItem::ExprWithAliases { expr, aliases } => {
+                self.only(Form::ColumnAliases, false, "AS (…)")?;
+                self.idents(aliases)?;
+                self.expr(expr)
+            }
+            SelectItem::QualifiedWildcard(kind, options) => {
+                self.wildcard(options)?;
+                match kind {
+                    SelectItemQualifiedWildcardKind::ObjectName(name) => self.object_name(name).map(|_| ()),
+                    SelectItemQualifiedWildcardKind::Expr(expr) => self.expr(expr),
+                }
+            }
+            SelectItem::Wildcard(options) => self.wildcard(options),
+        }
+    }
+
+    pub(super) fn wildcard(&mut self, options: &mut WildcardAdditionalOptions) -> Result<(), SqlError> {
+        let WildcardAdditionalOptions {
+            wildcard_token: _,
+            opt_ilike,
+            opt_exclude,
+            opt_except,
+            opt_replace,
+            opt_rename,
+            opt_alias,
+        } = options;
+        let is_plain = opt_exclude.is_none() && opt_except.is_none() && opt_replace.is_none();
+        let is_known = opt_ilike.is_none() && opt_rename.is_none() && opt_alias.is_none();
+        self.absent(is_known && (is_plain || self.rules.has(Form::WildcardChanges)), "a modifier of `*`")?;
+        match opt_exclude {
+            None => {}
+            Some(ExcludeSelectItem::Single(name)) => self.object_name(name).map(|_| ())?,
+            Some(ExcludeSelectItem::Multiple(names)) => {
+                names.iter_mut().try_for_each(|name| self.object_name(name).map(|_| ()))?;
+            }
+        }
+        if let Some(ExceptSelectItem { first_element, additional_elements }) = opt_except {
+            self.ident(first_element)?;
+            self.idents(additional_elements)?;
+        }
+        if let Some(ReplaceSelectItem { items }) = opt_replace {
+            for item in items {
+                let ReplaceSelectElement { expr, column_name, as_keyword: _ } = &mut **item;
+                self.expr(expr)?;
+                self.ident(column_name)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn order(&mut self, items: &mut [OrderByExpr]) -> Result<(), SqlError> {
+        for OrderByExpr { expr, options: OrderByOptions { sort, nulls_first: _ }, with_fill } in items {
+            self.sort(sort.as_ref())?;
+            self.absent(with_fill.is_none(), "WITH FILL")?;
+            self.expr(expr)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn sort(&self, sort: Option<&OrderBySort>) -> Result<(), SqlError> {
+        self.absent(sort.is_none_or(|sort| matches!(sort, OrderBySort::Asc | OrderBySort::Desc)), "USING")
+    }
+}

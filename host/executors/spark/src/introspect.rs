@@ -1,0 +1,235 @@
+//! The catalog of the session: its databases, their tables and views, and each one's columns.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_schema::{DataType, SchemaRef};
+use futures::{StreamExt, TryStreamExt, stream};
+use globset::GlobSet;
+use proto::catalog::CatType;
+use syrch_arrow_engine::{LeftOut, Schema};
+use syrch_core::ports::DatabaseError;
+use syrch_core::{Column, Dialect, SqlError, SqlErrorKind, Table};
+use tokio::time::Instant;
+
+use crate::connect::Connection;
+use crate::execute::{Receiver, Stopped, catalog, query, run};
+use crate::proto::spark_connect as proto;
+use crate::value::{comment, sql_type, text, texts};
+
+/// Bytes of the catalog's names, types and comments.
+const BYTES: usize = 64 << 20;
+/// Tables and views of all databases.
+const TABLES: usize = 20_000;
+/// Tables that are described at once.
+const AT_ONCE: usize = 8;
+/// Time for one question, and for the whole catalog.
+const QUESTION: Duration = Duration::from_secs(60);
+const ALL: Duration = Duration::from_secs(300);
+
+/// The rows of one answer, or with no row the columns of a table.
+#[derive(Default)]
+struct Answer {
+    schema: Option<SchemaRef>,
+    batches: Vec<RecordBatch>,
+    bytes: usize,
+}
+
+impl Receiver for Answer {
+    fn begin(&mut self, schema: &SchemaRef) -> Result<(), SqlError> {
+        self.schema = Some(Arc::clone(schema));
+        Ok(())
+    }
+
+    fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError> {
+        self.bytes += batch.get_array_memory_size();
+        // A list of names may have that many bytes on its way.
+        if self.bytes > 2 * BYTES {
+            return Err(SqlError::new(SqlErrorKind::TooLarge, "the catalog has more than 64 MiB"));
+        }
+        self.batches.push(batch.clone());
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+impl Answer {
+    /// The rows, each as a batch and the number in it.
+    fn rows(&self) -> impl Iterator<Item = (&RecordBatch, usize)> {
+        self.batches.iter().flat_map(|batch| (0..batch.num_rows()).map(move |row| (batch, row)))
+    }
+
+    fn text(batch: &RecordBatch, column: usize, row: usize) -> Option<&str> {
+        text(batch.columns().get(column)?, row)
+    }
+}
+
+/// Reads the catalog within [`ALL`].
+struct Reader<'a> {
+    connection: &'a Arc<Connection>,
+    globs: Option<&'a GlobSet>,
+    until: Instant,
+}
+
+/// A table or view as the list of a database has it.
+struct Listed {
+    schema: String,
+    name: String,
+    comment: Option<String>,
+    is_view: bool,
+}
+
+impl Reader<'_> {
+    fn failed(&self, stopped: Stopped) -> DatabaseError {
+        let path = self.connection.target.shown();
+        match stopped {
+            Stopped::Server(failure) => failure.opening(path),
+            Stopped::Client(error) => DatabaseError::Unavailable { path, reason: error.message },
+            Stopped::Deadline => {
+                DatabaseError::Unavailable { path, reason: "its catalog could not be read in time".to_owned() }
+            }
+        }
+    }
+
+    async fn ask(&self, plan: &proto::Plan) -> Result<Answer, Stopped> {
+        let mut answer = Answer::default();
+        let deadline = (Instant::now() + QUESTION).min(self.until);
+        run(self.connection, plan, deadline, &mut answer).await?;
+        Ok(answer)
+    }
+
+    async fn tables(&self, schema: String) -> Result<(Vec<Listed>, Vec<LeftOut>), DatabaseError> {
+        let question = proto::ListTables { db_name: Some(schema.clone()) };
+        let answer = match self.ask(&catalog(CatType::ListTables(question))).await {
+            Ok(answer) => answer,
+            Err(Stopped::Server(failure)) if failure.is_answer() => {
+                let reason = failure.analysing().message;
+                return Ok((Vec::new(), vec![LeftOut { schema, name: "*".to_owned(), reason }]));
+            }
+            Err(stopped) => return Err(self.failed(stopped)),
+        };
+        let (mut tables, mut left_out) = (Vec::new(), Vec::new());
+        for (batch, row) in answer.rows() {
+            let Some(name) = Answer::text(batch, 0, row).map(str::to_owned) else { continue };
+            let namespace = batch.columns().get(2).map(|column| texts(column, row)).unwrap_or_default();
+            // Temporary views of the session stand in every list.
+            let is_temporary = batch.columns().get(5).is_some_and(|column| {
+                matches!(column.data_type(), DataType::Boolean) && column.as_boolean().value(row)
+            });
+            if is_temporary {
+                continue;
+            }
+            if namespace.len() > 1 {
+                let reason = "namespaces in namespaces are not supported".to_owned();
+                left_out.push(LeftOut { schema: namespace.join("."), name, reason });
+                continue;
+            }
+            let comment = Answer::text(batch, 3, row).filter(|comment| !comment.is_empty()).map(str::to_owned);
+            let is_view = Answer::text(batch, 4, row) == Some("VIEW");
+            tables.push(Listed { schema: schema.clone(), name, comment, is_view });
+        }
+        Ok((tables, left_out))
+    }
+
+    /// The columns of a table, by a query that reads no row. A table that no pattern names gets none.
+    async fn described(&self, listed: Listed) -> Result<Result<Table, LeftOut>, DatabaseError> {
+        let Listed { schema, name, comment: own, is_view } = listed;
+        let mut columns = Vec::new();
+        let full = format!("{schema}.{name}");
+        if self.globs.is_none_or(|globs| globs.is_match(&name) || globs.is_match(&full)) {
+            let quoted = |name: &str| Dialect::Spark.quoted(name);
+            let sql = format!("SELECT * FROM {}.{}", quoted(&schema), quoted(&name));
+            match self.ask(&query(&sql, Some(0))).await {
+                Ok(answer) => {
+                    let fields = answer.schema.iter().flat_map(|schema| schema.fields());
+                    columns.extend(fields.map(|field| Column {
+                        name: field.name().clone(),
+                        sql_type: sql_type(field.data_type()),
+                        nullable: field.is_nullable(),
+                        comment: comment(field),
+                        ..Column::default()
+                    }));
+                }
+                Err(Stopped::Server(failure)) if failure.is_answer() => {
+                    let reason = failure.analysing().message;
+                    tracing::warn!(schema, name, reason, "a table or view is left out");
+                    return Ok(Err(LeftOut { schema, name, reason }));
+                }
+                Err(stopped) => return Err(self.failed(stopped)),
+            }
+        }
+        let extra = is_view.then(|| ("kind".to_owned(), "\"view\"".to_owned())).into_iter().collect();
+        Ok(Ok(Table { schema_name: Some(schema), name, columns, comment: own, extra, ..Table::default() }))
+    }
+}
+
+/// The database in which names without one are searched.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub(crate) async fn current(connection: &Arc<Connection>) -> Result<String, DatabaseError> {
+    let reader = Reader { connection, globs: None, until: Instant::now() + QUESTION };
+    let answer = reader.ask(&catalog(CatType::CurrentDatabase(proto::CurrentDatabase {}))).await;
+    let answer = answer.map_err(|stopped| reader.failed(stopped))?;
+    let name = answer.rows().find_map(|(batch, row)| Answer::text(batch, 0, row).map(str::to_owned));
+    name.ok_or_else(|| {
+        let reason = "the server names no current database".to_owned();
+        DatabaseError::Unavailable { path: connection.target.shown(), reason }
+    })
+}
+
+/// Reads the catalog. Only tables that `globs` names have columns.
+///
+/// # Errors
+/// When the server cannot be asked, or the catalog is too large.
+pub(crate) async fn read(connection: &Arc<Connection>, globs: Option<&GlobSet>) -> Result<Schema, DatabaseError> {
+    let reader = Reader { connection, globs, until: Instant::now() + ALL };
+    let large = |what: String| DatabaseError::Unavailable {
+        path: connection.target.shown(),
+        reason: format!("{what}; name those to see by --tables"),
+    };
+    let databases = reader.ask(&catalog(CatType::ListDatabases(proto::ListDatabases {}))).await;
+    let databases = databases.map_err(|stopped| reader.failed(stopped))?;
+    let names: Vec<String> =
+        databases.rows().filter_map(|(batch, row)| Answer::text(batch, 0, row).map(str::to_owned)).collect();
+    drop(databases);
+    let mut lists = stream::iter(names.into_iter().map(|name| reader.tables(name))).buffered(AT_ONCE);
+    let (mut listed, mut schema) = (Vec::new(), Schema::default());
+    while let Some((tables, left_out)) = lists.try_next().await? {
+        listed.extend(tables);
+        schema.left_out.extend(left_out);
+        if listed.len() + schema.left_out.len() > TABLES {
+            return Err(large(format!("its catalog has more than {TABLES} tables")));
+        }
+    }
+    drop(lists);
+    let mut described = stream::iter(listed.into_iter().map(|table| reader.described(table))).buffered(AT_ONCE);
+    let mut bytes = 0;
+    while let Some(found) = described.try_next().await? {
+        match found {
+            Ok(table) => {
+                bytes += size(&table);
+                schema.tables.push(table);
+            }
+            Err(left_out) => {
+                bytes += left_out.name.len() + left_out.reason.len();
+                schema.left_out.push(left_out);
+            }
+        }
+        if bytes > BYTES {
+            return Err(large("its catalog has more than 64 MiB".to_owned()));
+        }
+    }
+    drop(described);
+    schema.path = vec![current(connection).await?];
+    Ok(schema)
+}
+
+fn size(table: &Table) -> usize {
+    let own = table.name.len() + table.comment.as_ref().map_or(0, String::len);
+    let column =
+        |column: &Column| column.name.len() + column.sql_type.len() + column.comment.as_ref().map_or(0, String::len);
+    own + table.columns.iter().map(column).sum::<usize>()
+}

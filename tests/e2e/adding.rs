@@ -1,0 +1,251 @@
+//! What it costs to add a plugin, a provider, an engine, a command, a role or a port: everything else reads the one table or folder that names
+//! it. A section of a report needs no test here, since each renderer matches `Section` and the compiler names what is missing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use syrch_kit::repository;
+
+/// A source file, with its path below the repository.
+struct Source {
+    path: String,
+    /// Its lines without comments and without the tests at its end.
+    lines: Vec<String>,
+}
+
+impl Source {
+    /// Whether a line has the text.
+    fn names(&self, text: &str) -> bool {
+        self.lines.iter().any(|line| line.contains(text))
+    }
+}
+
+/// All files with that ending below a folder, sorted.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.extension().is_some_and(|own| own == ending) => found.push(path),
+                false => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The Rust code of folders, without tests, benchmarks and what only tests use.
+fn sources(folders: &[&str]) -> Vec<Source> {
+    let root = repository();
+    let is_code = |path: &Path| {
+        let relative = path.strip_prefix(&root).unwrap();
+        let apart = ["tests", "benches", "fakes", "tests.rs", "fakes.rs", "fixture.rs"];
+        !relative.iter().any(|part| apart.iter().any(|name| part == *name))
+    };
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//")).map(str::to_owned).collect();
+        Source { path: path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), lines }
+    };
+    let found: Vec<Source> = folders
+        .iter()
+        .flat_map(|folder| files(&root.join(folder), "rs"))
+        .filter(|path| is_code(path))
+        .map(read)
+        .collect();
+    assert!(!found.is_empty(), "{folders:?} have no code");
+    found
+}
+
+/// The names of the folders below a folder, sorted.
+fn folders(folder: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(repository().join(folder)).unwrap().map(Result::unwrap);
+    entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name().into_string().unwrap()).collect()
+}
+
+/// The texts that a field has in the entries of a table.
+fn texts_of(table: &str, field: &str) -> Vec<String> {
+    let before = format!("{field}: \"");
+    table.split(&before).skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+}
+
+/// The files that have a text and may not.
+fn others_with<'a>(sources: &'a [Source], text: &'a str, may: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
+    let is_other =
+        move |source: &&Source| !may.iter().any(|start| source.path.starts_with(start)) && source.names(text);
+    sources.iter().filter(is_other).map(move |source| format!("{} names {text}", source.path))
+}
+
+/// A built-in plugin is a folder in `plugins/`: no list has it.
+#[test]
+fn a_plugin_is_its_folder() {
+    let crates: BTreeSet<String> = folders("plugins")
+        .into_iter()
+        .filter(|name| repository().join("plugins").join(name).join("Cargo.toml").exists())
+        .collect();
+    let output = super::host().args(["plugin", "list", "--format", "json"]).output().unwrap();
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names = listed["plugins"].as_array().unwrap().iter().map(|plugin| plugin["name"].as_str().unwrap().to_owned());
+    assert_eq!(names.collect::<BTreeSet<_>>(), crates);
+
+    // Words that mean other things as well: parts of documents and names of settings.
+    let ordinary = ["ambiguity", "evidence", "execution"];
+    // `calibrate fit` writes a strategy with one calibrator in the place of another.
+    let calibrators = ["host/grading/src/calibrate.rs", "host/grading/src/arms.rs"];
+    let sources = sources(&["host"]);
+    let wrong: Vec<String> = crates
+        .iter()
+        .filter(|name| !ordinary.contains(&name.as_str()))
+        .flat_map(|name| {
+            // The default strategy has the name of its planner.
+            let may: &[&str] = match name.as_str() {
+                "decompose" => &["host/app/src/strategies/mod.rs"],
+                "fitted" | "signals" => &calibrators,
+                _ => &[],
+            };
+            others_with(&sources, &format!("\"{name}\""), may).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for manifest in ["Cargo.toml", "host/app/Cargo.toml", "Makefile"] {
+        let text = fs::read_to_string(repository().join(manifest)).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| line.contains("plugins/")).collect();
+        let named = crates.iter().find(|name| lines.iter().any(|line| line.contains(&format!("plugins/{name}\""))));
+        assert_eq!(named, None, "{manifest}");
+    }
+}
+
+/// A provider is its folder in `host/llm` and an entry of the table; the crate's root exports its client.
+#[test]
+fn a_provider_is_its_folder_and_one_entry() {
+    const TABLE: &str = "host/app/src/providers.rs";
+    let text = fs::read_to_string(repository().join(TABLE)).unwrap();
+    let (table, _) = text.split_once("\n];").unwrap();
+    let names = texts_of(table, " name");
+    let variables = texts_of(table, "key_variable");
+    assert!(names.len() > variables.len() && variables.len() > 1, "{names:?} {variables:?}");
+    let (sources, clients) = (sources(&["host", "sdk"]), folders("host/llm/src"));
+    let mut wrong = Vec::new();
+    for name in names.iter().filter(|name| clients.contains(*name)) {
+        let folder = format!("host/llm/src/{name}/");
+        let may = [TABLE, "host/llm/src/lib.rs", folder.as_str()];
+        let quoted = format!("\"{name}\"");
+        let host = format!("api.{name}.com");
+        let module = format!("{name}::");
+        for text in [&quoted, &host, &module] {
+            wrong.extend(others_with(&sources, text, &may));
+        }
+    }
+    for variable in &variables {
+        wrong.extend(others_with(&sources, variable, &[TABLE]));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An engine is its crate and an entry of the table; its crate is named in the manifests of the workspace and of `app`, and there alone.
+#[test]
+fn an_engine_is_its_crate_and_one_entry() {
+    const TABLE: &str = "host/app/src/executors.rs";
+    let sources = sources(&["host"]);
+    let mut wrong = Vec::new();
+    for engine in folders("host/executors").into_iter().filter(|name| name != "guard") {
+        let library = format!("syrch_{}", engine.replace('-', "_"));
+        // The table may be a folder, and what reading files costs and says has public types of its own.
+        let mut may = vec![TABLE, "host/app/src/executors/", "host/executors/"];
+        if engine == "tabular" {
+            may.push("host/app/src/imports.rs");
+        }
+        wrong.extend(others_with(&sources, &library, &may));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A command is its file and its lines in `commands/mod.rs`.
+#[test]
+fn a_command_is_its_file_and_one_entry() {
+    const LIST: &str = "host/cli/src/commands/mod.rs";
+    let text = fs::read_to_string(repository().join(LIST)).unwrap();
+    let (_, list) = text.split_once("\ncommands! {").unwrap();
+    let (list, _) = list.split_once("\n}").unwrap();
+    let entries = list.lines().filter_map(|line| {
+        let (variant, rest) = line.trim().split_once('(')?;
+        let (file, flags) = rest.strip_suffix("),")?.split_once("::")?;
+        variant.chars().all(char::is_alphanumeric).then_some((variant, file, flags))
+    });
+    let entries: Vec<(&str, &str, &str)> = entries.collect();
+    assert!(entries.len() > 15, "{entries:?}");
+    let sources = sources(&["host/cli/src"]);
+    let mut wrong = Vec::new();
+    for (variant, file, flags) in entries {
+        let folder = repository().join("host/cli/src/commands");
+        let own = format!("host/cli/src/commands/{file}");
+        assert!(folder.join(format!("{file}.rs")).exists() || folder.join(file).join("mod.rs").exists(), "{file}");
+        // Without a command's name the words of the command line are those of a search.
+        if variant == "Search" {
+            continue;
+        }
+        wrong.extend(others_with(&sources, flags, &[LIST, &own]));
+        wrong.extend(others_with(&sources, &format!(" Command::{variant}("), &[LIST, &own]));
+        assert_eq!(text.lines().filter(|line| line.contains(&format!("mod {file};"))).count(), 1, "{file}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The words of a text, in lower case; the parts of `CamelCase` and of `snake_case` are words of their own.
+fn words(text: &str) -> BTreeSet<String> {
+    let mut apart = String::new();
+    let mut before = ' ';
+    for c in text.chars() {
+        if c.is_uppercase() && (before.is_lowercase() || before.is_numeric()) {
+            apart.push(' ');
+        }
+        apart.push(if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
+        before = c;
+    }
+    apart.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The files that `wit/README.md` lists under a heading.
+fn listed(heading: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(repository().join("wit/README.md")).unwrap();
+    let (_, section) = text.split_once(&format!("### {heading}\n")).unwrap();
+    let section = section.split("\n#").next().unwrap();
+    let files = section.lines().filter_map(|line| line.strip_prefix("- `")?.split('`').next());
+    files.map(str::to_owned).collect()
+}
+
+/// A role or a port is expensive on purpose, and `wit/README.md` lists every place: the files that name all of them.
+#[test]
+fn the_contract_lists_what_a_role_and_a_port_take() {
+    let root = repository();
+    let contract = fs::read_to_string(root.join("wit/worlds.wit")).unwrap();
+    let after = |line: &str, key: &str| -> Vec<String> {
+        line.split(key).skip(1).map(|rest| rest.split(';').next().unwrap().to_owned()).collect()
+    };
+    let worlds = || contract.lines().filter(|line| line.starts_with("world "));
+    let ports: BTreeSet<String> = worlds().flat_map(|line| after(line, "import ")).collect();
+    let roles: BTreeSet<String> =
+        worlds().flat_map(|line| after(line, "export ")).filter(|name| name != "about").collect();
+    assert!(roles.len() >= 7 && ports.len() >= 10, "{roles:?} {ports:?}");
+
+    let code = sources(&["host", "sdk"]).into_iter().map(|source| (source.path, source.lines.join("\n")));
+    let others =
+        [("wit", "wit"), ("plugins/strategies", "json"), ("docs", "md"), ("wit", "md"), ("host", "md"), ("sdk", "md")];
+    let others = others.iter().flat_map(|(folder, ending)| files(&root.join(folder), ending)).map(|path| {
+        let text = fs::read_to_string(&path).unwrap();
+        (path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), text)
+    });
+    let texts: Vec<(String, BTreeSet<String>)> = code.chain(others).map(|(path, text)| (path, words(&text))).collect();
+    for (heading, names) in [("A role", &roles), ("A port", &ports)] {
+        let whole = texts.iter().filter(|(_, words)| names.iter().all(|name| words.contains(name)));
+        let whole: BTreeSet<String> = whole.map(|(path, _)| path.clone()).collect();
+        assert_eq!(whole, listed(heading), "left: the files that name all of them; right: wit/README.md, {heading}");
+    }
+}
