@@ -184,9 +184,7 @@ fn by_words(text: &str) -> Option<Class> {
             || has("disabled through configuration")
         {
             Class::ruled(K::Denied, "engine")
-        } else if starts("Out of Memory Error") {
-            Class::ruled(K::TooLarge, "memory")
-        } else if has("string or blob too big") || has("out of memory") {
+        } else if starts("Out of Memory Error") || has("string or blob too big") || has("out of memory") {
             Class::ruled(K::TooLarge, "memory")
         } else if starts("INTERRUPT Error") || starts("interrupted") || has("canceling statement") {
             Class::ruled(K::Timeout, "deadline")

@@ -9,7 +9,7 @@ use adbc_core::error::{Error, Status};
 use adbc_core::{CancelHandle, Connection as _, Optionable as _, Statement as _};
 use adbc_driver_manager::{ManagedConnection, ManagedStatement};
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use syrch_core::{SqlError, SqlErrorKind};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -255,6 +255,12 @@ impl Work<'_> {
         }
         self.is_read = true;
         Ok(())
+    }
+
+    /// The schema of a statement's result, without running it.
+    pub(crate) fn described(&mut self, sql: &str) -> Result<Schema, SqlError> {
+        let mut statement = self.statement(sql)?;
+        statement.execute_schema().map_err(self.failed(Stage::Compiling))
     }
 
     /// All rows of a statement of our own, as texts within a number of bytes.

@@ -1,5 +1,6 @@
-//! The types of a result's columns in DuckDB's own words. Some of them arrive in Arrow without a part of their meaning: a time without its zone,
-//! bits without their number, and integers that Arrow has no room for. Such columns are read as DuckDB spells them.
+//! The types of a result's columns in the engine's own words. Some of them arrive in Arrow without a part of their meaning: in DuckDB a time
+//! without its zone, bits without their number, and integers that Arrow has no room for; in PostgreSQL money without its unit, and as the
+//! server's bytes whatever the driver does not know. Such columns are read as the engine spells them.
 
 use std::sync::Arc;
 
@@ -15,18 +16,51 @@ const NAMES: usize = 1 << 20;
 /// Bytes of a type's name, which lists the members of an enumeration.
 const TYPE: usize = 256;
 
+/// Types of DuckDB, also within others, that lose a part.
+const PARTIAL: [&str; 7] = ["TIME WITH TIME ZONE", "UHUGEINT", "BIT", "UNION", "BIGNUM", "VARIANT", "GEOMETRY"];
+
+/// Types of PostgreSQL that arrive whole, as its driver names them; arrays of them begin with `_`.
+const WHOLE: [&str; 20] = [
+    "bool",
+    "bpchar",
+    "bytea",
+    "char",
+    "date",
+    "float4",
+    "float8",
+    "int2",
+    "int4",
+    "int8",
+    "interval",
+    "json",
+    "jsonb",
+    "name",
+    "numeric",
+    "text",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "varchar",
+];
+
 /// A column of a result.
 pub(crate) struct Column {
     name: String,
     sql_type: String,
+    /// Whether Arrow's value is less than the column's.
+    is_partial: bool,
 }
 
 impl Column {
-    /// Whether Arrow's value is less than the column's.
-    fn is_spelled(&self) -> bool {
-        let parts = ["TIME WITH TIME ZONE", "UHUGEINT", "BIT", "UNION", "BIGNUM", "VARIANT", "GEOMETRY"];
-        let without_stamps = self.sql_type.replace("TIMESTAMP WITH TIME ZONE", "");
-        parts.iter().any(|part| words(&without_stamps, part))
+    fn duckdb(name: String, sql_type: String) -> Self {
+        let without_stamps = sql_type.replace("TIMESTAMP WITH TIME ZONE", "");
+        let is_partial = PARTIAL.iter().any(|part| words(&without_stamps, part));
+        Self { name, sql_type, is_partial }
+    }
+
+    fn postgres(name: String, sql_type: String) -> Self {
+        let is_partial = !WHOLE.contains(&sql_type.trim_start_matches('_'));
+        Self { name, sql_type, is_partial }
     }
 }
 
@@ -39,25 +73,34 @@ fn words(text: &str, part: &str) -> bool {
 
 /// The columns of a statement's result, where the engine can say them without running it.
 pub(crate) fn columns(work: &mut Work<'_>, sql: &str) -> Result<Option<Vec<Column>>, SqlError> {
-    if work.connector.config.dialect != Dialect::Duckdb {
-        return Ok(None);
+    match work.connector.config.dialect {
+        Dialect::Duckdb => {
+            let rows = work.rows(&format!("DESCRIBE {sql}"), &mut NAMES.clone())?;
+            let column = |row: Vec<Option<String>>| {
+                let mut cells = row.into_iter().map(Option::unwrap_or_default);
+                Column::duckdb(cells.next().unwrap_or_default(), cells.next().unwrap_or_default())
+            };
+            Ok(Some(rows.into_iter().map(column).collect()))
+        }
+        Dialect::Postgres => {
+            let schema = work.described(sql)?;
+            let column = |field: &Arc<Field>| {
+                let sql_type = field.metadata().get("POSTGRESQL:type").cloned().unwrap_or_default();
+                Column::postgres(field.name().clone(), sql_type)
+            };
+            Ok(Some(schema.fields().iter().map(column).collect()))
+        }
+        _ => Ok(None),
     }
-    let rows = work.rows(&format!("DESCRIBE {sql}"), &mut NAMES.clone())?;
-    let column = |mut row: Vec<Option<String>>| {
-        let sql_type = row.get_mut(1).and_then(Option::take).unwrap_or_default();
-        let name = row.first_mut().and_then(Option::take).unwrap_or_default();
-        Column { name, sql_type }
-    };
-    Ok(Some(rows.into_iter().map(column).collect()))
 }
 
 /// The statement with some columns as texts; `None` where no column needs that.
 pub(crate) fn statement(sql: &str, columns: &[Column]) -> Option<String> {
-    if !columns.iter().any(Column::is_spelled) {
+    if !columns.iter().any(|column| column.is_partial) {
         return None;
     }
     let names: Vec<String> = (0..columns.len()).map(|index| format!("c{index}")).collect();
-    let read = names.iter().zip(columns).map(|(name, column)| match column.is_spelled() {
+    let read = names.iter().zip(columns).map(|(name, column)| match column.is_partial {
         true => format!("CAST({name} AS VARCHAR)"),
         false => name.clone(),
     });
@@ -84,7 +127,7 @@ mod tests {
     use super::*;
 
     fn columns(types: &[&str]) -> Vec<Column> {
-        types.iter().map(|sql_type| Column { name: "a b".to_owned(), sql_type: (*sql_type).to_owned() }).collect()
+        types.iter().map(|sql_type| Column::duckdb("a b".to_owned(), (*sql_type).to_owned())).collect()
     }
 
     #[test]
@@ -95,6 +138,13 @@ mod tests {
             let expected = "SELECT c0, CAST(c1 AS VARCHAR) FROM (SELECT 1, 2) AS syrch(c0, c1)";
             assert_eq!(statement("SELECT 1, 2", &columns(&["INTEGER", partial])).as_deref(), Some(expected));
         }
+    }
+
+    #[test]
+    fn types_that_the_postgresql_driver_does_not_know_are_spelled() {
+        let is_partial = |sql_type: &str| Column::postgres("a".to_owned(), sql_type.to_owned()).is_partial;
+        assert!(["int4", "_int4", "numeric", "timestamptz"].iter().all(|whole| !is_partial(whole)));
+        assert!(["money", "inet", "uuid", "_inet", "unnamed<oid:3904>", ""].iter().all(|partial| is_partial(partial)));
     }
 
     #[test]

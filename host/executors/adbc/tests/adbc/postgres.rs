@@ -69,6 +69,33 @@ async fn statements_are_answered_through_the_guard() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn types_that_the_driver_does_not_know_arrive_as_texts() {
+    let Some((config, _)) = config("adbc_types", "admin") else { return };
+    let direct = Direct::open(config).await;
+    for (sql, sql_type, expected) in [
+        ("-5::int2", "int2", Value::Integer(-5)),
+        ("true", "bool", Value::Boolean(true)),
+        ("'1.20'::money::numeric", "numeric", text("1.20")),
+        ("'$1.20'::money", "money", text("$1.20")),
+        ("inet '10.0.0.1'", "inet", text("10.0.0.1/32")),
+        ("bit '101'", "bit", text("101")),
+        ("'aa0e8400-e29b-41d4-a716-446655440000'::uuid", "uuid", text("aa0e8400-e29b-41d4-a716-446655440000")),
+        ("'[1,5)'::int4range", "", text("[1,5)")),
+        ("date '2020-02-29'", "date", text("2020-02-29")),
+        ("jsonb '{\"a\": 1}'", "jsonb", text("{\"a\": 1}")),
+        ("bytea '\\x00ff'", "bytea", Value::Bytes(vec![0, 255])),
+    ] {
+        let result =
+            direct.run(&format!("SELECT {sql} AS \"a b\"")).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        assert_eq!(result.columns()[0].name, "a b");
+        assert!(result.columns()[0].sql_type.starts_with(sql_type), "{sql}: {}", result.columns()[0].sql_type);
+        let found = &result.rows(0, 1)[0][0];
+        let is_number = matches!((found, &expected), (Value::Decimal(found), Value::Text(text)) if found == text);
+        assert!(is_number || *found == expected, "{sql}: {found:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn errors_have_kinds_and_quote_no_cells() {
     use SqlErrorKind::{AmbiguousName, Syntax, UnknownColumn, UnknownTable};
     let Some((config, _)) = config("adbc_errors", "admin") else { return };
