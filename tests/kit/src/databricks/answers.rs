@@ -84,6 +84,10 @@ fn answer_now(shared: &Shared, request: &Request, query: &str) -> Response {
     if let Some(rest) = path.strip_prefix(LINKS) {
         return link(&mut state, rest, query, request);
     }
+    if path == "/.well-known/databricks-config" {
+        let host = lock(&shared.address).clone();
+        return document(200, &json!({"oidc_endpoint": format!("{host}/oidc"), "workspace_id": "1"}));
+    }
     if path == "/oidc/.well-known/oauth-authorization-server" {
         let host = lock(&shared.address).clone();
         let endpoints = json!({"authorization_endpoint": format!("{host}/oidc/v1/authorize"), "token_endpoint": format!("{host}/oidc/v1/token")});
