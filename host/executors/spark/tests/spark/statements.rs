@@ -206,7 +206,7 @@ pub(crate) async fn dropped_statements_end(server: &'static Server) {
 /// Whether a statement that needs the server's processors is quick, which is not so while others take hours.
 async fn is_idle(server: &Server) {
     let engine = usual(server).await;
-    let sql = "SELECT count(*) FROM range(1000) a JOIN range(1000) b ON a.id % 7 <> b.id % 11";
+    let sql = "SELECT count(*) FROM range(1000) a JOIN range(1000) b ON a.id <> b.id";
     timeout(Duration::from_secs(30), rows(&engine, sql)).await.unwrap();
 }
 
