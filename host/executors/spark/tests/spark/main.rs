@@ -1,6 +1,6 @@
 //! The engine against servers of the tests' own: the same cases on pysail's server and on Spark itself.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
 mod catalog;
 mod common;
