@@ -59,7 +59,8 @@ impl Environment {
             .filter(|(name, value)| name.starts_with("SYRCH_") && !value.is_empty())
             .map(|(name, value)| (name, value.into_string().ok()))
             .collect();
-        let prefixes: Vec<&str> = Executor::all().filter_map(Executor::server).flat_map(|server| server.variables).copied().collect();
+        let prefixes: Vec<&str> =
+            Executor::all().filter_map(Executor::server).flat_map(|server| server.variables).copied().collect();
         let servers = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, value)| !value.is_empty() && prefixes.iter().any(|prefix| name.starts_with(prefix)))
@@ -88,7 +89,11 @@ impl Environment {
     /// All keys in the environment, whether they are used or not.
     pub(crate) fn keys(&self) -> impl Iterator<Item = SecretString> {
         let own = self.syrch.iter().filter(|(name, _)| name.starts_with(KEY)).filter_map(|(_, value)| value.as_ref());
-        let passwords = self.servers.iter().filter(|(name, _)| ["PASSWORD", "TOKEN", "SECRET"].iter().any(|ending| name.ends_with(ending))).map(|(_, value)| value);
+        let passwords = self
+            .servers
+            .iter()
+            .filter(|(name, _)| ["PASSWORD", "TOKEN", "SECRET"].iter().any(|ending| name.ends_with(ending)))
+            .map(|(_, value)| value);
         let keys = own.chain(self.vendor_keys.values()).chain(passwords).map(|key| SecretString::from(key.clone()));
         #[cfg(feature = "otel")]
         let keys = keys.chain(self.otlp_headers.iter().map(|(_, value)| value.clone()));

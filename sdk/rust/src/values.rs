@@ -4,8 +4,8 @@ use crate::bindings::linker::Linked;
 use crate::bindings::planner::Step;
 use crate::bindings::solver::Outcome;
 use crate::bindings::types::{
-    Candidate, Column, Ending, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table,
-    Task, Verdict,
+    Candidate, Column, Ending, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table, Task,
+    Verdict,
 };
 
 /// A verdict that accepts the candidate, with a score of 0 to 1 and the reason.

@@ -1,12 +1,14 @@
 //! What the entries of the table name: how each engine opens a database, and what `doctor` asks it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use secrecy::SecretString;
 use syrch_adbc::{AdbcConfig, AdbcDatabase, duckdb_places, find_duckdb};
+use syrch_core::DatabaseUrl;
 use syrch_core::ports::{Database, DatabaseError};
-use syrch_core::{DatabaseUrl, Dialect};
 use syrch_databricks::{DatabricksConfig, DatabricksEngine};
 use syrch_postgres::{PostgresConfig, PostgresDatabase};
 use syrch_spark::{SparkConfig, SparkEngine};
@@ -165,7 +167,8 @@ pub(super) async fn open_adbc(database: OpenDatabase) -> Opened {
     let invalid = |reason: String| DatabaseError::Address { reason };
     // A driver decides by itself what it does with an address, so one that a suite names is not opened.
     if !is_named(&url, &servers) {
-        let reason = "a database of an ADBC driver is opened only where you name it yourself, by --db or in your configuration";
+        let reason =
+            "a database of an ADBC driver is opened only where you name it yourself, by --db or in your configuration";
         return Err(invalid(reason.to_owned()));
     }
     let driver = servers.drivers.get(name).ok_or_else(|| {
@@ -173,7 +176,7 @@ pub(super) async fn open_adbc(database: OpenDatabase) -> Opened {
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         invalid(format!("`{name}` is no driver of `drivers` in your configuration, which has {known}"))
     })?;
-    let mut options_of: std::collections::BTreeMap<String, secrecy::SecretString> = std::collections::BTreeMap::new();
+    let mut options_of: BTreeMap<String, SecretString> = BTreeMap::new();
     for option in options.split(';').filter(|option| !option.trim().is_empty()) {
         let (key, value) = option.split_once('=').ok_or_else(|| {
             invalid("an option of the driver is not `name=value`: write `adbc:DRIVER;name=value;name=value`".to_owned())
@@ -209,10 +212,10 @@ pub(super) async fn open_databricks(database: OpenDatabase) -> Opened {
 }
 
 pub(super) async fn databricks_report(database: OpenDatabase) -> Result<ServerReport, DatabaseError> {
-    let details = DatabricksEngine::connect(databricks_config(database)).await?.server().await?;
+    let details = DatabricksEngine::new(&databricks_config(database))?.server().await?;
     let version = details.version.map(|version| format!(" {version}")).unwrap_or_default();
     let detail = format!(
-        "Databricks SQL{version}, warehouse {}, as {}; tested against a server of our own that follows the documented protocol",
+        "Databricks SQL{version}, warehouse {}, as {}: guard tested, engine not tested",
         details.warehouse, details.user
     );
     Ok(ServerReport { detail, beyond_reading: details.beyond_reading })
@@ -242,6 +245,7 @@ pub(super) async fn open_spark(database: OpenDatabase) -> Opened {
 pub(super) async fn spark_report(database: OpenDatabase) -> Result<ServerReport, DatabaseError> {
     let (version, how) = SparkEngine::connect(&spark_config(database)).await?.server().await?;
     let version = version.map(|version| format!(" {version}")).unwrap_or_default();
-    let beyond_reading = vec!["Spark Connect has no users with rights: only the guard stands before the data".to_owned()];
+    let beyond_reading =
+        vec!["guard tested, engine forbids nothing: Spark Connect has no users with rights of their own".to_owned()];
     Ok(ServerReport { detail: format!("Spark{version}, {how}"), beyond_reading })
 }

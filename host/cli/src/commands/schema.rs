@@ -96,8 +96,7 @@ pub(super) async fn print(context: &Context, database: &dyn Database, wanted: Op
     let catalog = database.catalog().await?;
     let tables = choose(&catalog, wanted)?;
     if matches!(context.format, Format::Auto | Format::Table) {
-        let text: String =
-            tables.iter().map(|table| picture(&catalog, table, context.output.width())).collect();
+        let text: String = tables.iter().map(|table| picture(&catalog, table, context.output.width())).collect();
         context.output.write(&context.scrubber.text(&text))
     } else {
         context.rows(grid(&catalog, &tables), || document(&catalog, &tables))

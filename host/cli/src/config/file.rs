@@ -11,7 +11,6 @@ use syrch::syrch_core::text::nearest;
 use syrch::yaml::{self, Location, Pair, Spanned, Tree, place};
 
 use super::kind::Kind;
-use super::mapping::Mapping;
 use super::parameter::Target;
 use super::spec::{self, DATABASES, DRIVERS, SPECS, STRATEGY, Spec, WhenFound};
 use super::{Effective, Origin, earlier};

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use syrch::Provider;
 use syrch::settings::{DriverSettings, EndpointSettings, PriceSettings, RateSettings, RouteSettings};
-use syrch::syrch_core::{DatabaseUrl, Dialect};
 use syrch::syrch_core::ports::Purpose;
 use syrch::syrch_core::text::nearest;
+use syrch::syrch_core::{DatabaseUrl, Dialect};
 
 use super::Effective;
 use super::kind::{self, Kind};
@@ -195,7 +195,11 @@ fn driver_of(value: &Value) -> DriverSettings {
         sha256: given("sha256").unwrap_or_default(),
         entrypoint: given("entrypoint"),
         // One of the words of the list above.
-        dialect: value.get("dialect").cloned().and_then(|name| serde_json::from_value(name).ok()).unwrap_or(Dialect::Ansi),
+        dialect: value
+            .get("dialect")
+            .cloned()
+            .and_then(|name| serde_json::from_value(name).ok())
+            .unwrap_or(Dialect::Ansi),
     }
 }
 

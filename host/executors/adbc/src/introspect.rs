@@ -1,11 +1,11 @@
 //! The catalog: tables and views with columns, keys, comments and estimates, by statements where the engine is known and by the driver's list of
 //! objects elsewhere.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use syrch_arrow_engine::Schema;
 use syrch_core::text::clip;
-use syrch_core::{Column, Dialect, ForeignKey, SqlError, Table};
+use syrch_core::{Column, Dialect, ForeignKey, SqlError, SqlErrorKind, Table};
 
 use crate::execute::Work;
 use crate::objects;
@@ -42,6 +42,9 @@ const DUCKDB: Statements = Statements {
            WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY') \
            ORDER BY schema_name, table_name, constraint_index, place",
 };
+
+/// All functions by name, and whether they are DuckDB's own.
+const FUNCTIONS: &str = "SELECT DISTINCT function_name, CAST(internal AS VARCHAR) FROM system.main.duckdb_functions()";
 
 /// Partitions are read through their table. A foreign table reads a file or another server.
 const POSTGRES: Statements = Statements {
@@ -81,6 +84,9 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
         _ => return objects::read(work),
     };
     let mut left = CATALOG;
+    if work.connector.config.dialect == Dialect::Duckdb {
+        refuse_shadows(work.rows(FUNCTIONS, &mut left)?)?;
+    }
     let path = work.rows(statements.path, &mut left)?.into_iter().filter_map(|row| row.into_iter().next()?).collect();
     let mut tables = Tables::default();
     for row in work.rows(statements.tables, &mut left)? {
@@ -109,7 +115,27 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
             _ => {}
         }
     }
-    Ok(Schema { tables: tables.finish(), path, left_out: Vec::new() })
+    Ok(Schema { tables: tables.finish(), path, ..Schema::default() })
+}
+
+/// Refuses a file of DuckDB that defines functions under names of DuckDB's own: they would be called in their place, also for operators, and read
+/// whatever their author likes.
+fn refuse_shadows(functions: Vec<Row>) -> Result<(), SqlError> {
+    let (mut own, mut of_file) = (HashSet::new(), BTreeSet::new());
+    for row in functions {
+        let [Some(name), Some(is_internal)] = cells(row) else { continue };
+        let name = name.to_lowercase();
+        let _ = if is_internal == "true" { own.insert(name) } else { of_file.insert(name) };
+    }
+    match of_file.into_iter().find(|name| own.contains(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let name = clip(&name, 64);
+            let message =
+                format!("it defines `{name}`, which is a function or operator of DuckDB itself: drop or rename it");
+            Err(SqlError::new(SqlErrorKind::Denied, message))
+        }
+    }
 }
 
 fn cells<const N: usize>(row: Row) -> [Option<String>; N] {

@@ -39,7 +39,7 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
     let tables = tables.finish();
     let first = || tables.first()?.schema_name.clone();
     let path = schema.or(catalog).or_else(first).into_iter().collect();
-    Ok(Schema { tables, path, left_out: Vec::new() })
+    Ok(Schema { tables, path, ..Schema::default() })
 }
 
 /// The fields of an object.

@@ -77,7 +77,7 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
 
     /// The tables of a schema that the user's patterns name, as far as a catalog may have them.
     fn granted(&self, schema: Schema) -> Result<Snapshot, DatabaseError> {
-        let Schema { tables, path, mut left_out } = schema;
+        let Schema { tables, path, catalog: within, mut left_out } = schema;
         let matches = |schema: Option<&str>, name: &str| {
             let full = schema.map(|schema| format!("{schema}.{name}"));
             let is_matched =
@@ -106,6 +106,9 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
             Catalog { database: self.engine.name().to_owned(), dialect: self.engine.dialect(), tables: granted };
         catalog.mark_schemas(&path);
         let mut granted = Granted::new(&catalog, path);
+        if let Some(within) = within {
+            granted = granted.in_catalog(within);
+        }
         for LeftOut { schema, name, reason } in left_out {
             if matches(Some(&schema), &name) {
                 granted.leave_out(&schema, &name, reason);

@@ -16,6 +16,8 @@ pub struct Schema {
     pub tables: Vec<Table>,
     /// The schemas in which names without one are searched first, in order.
     pub path: Vec<String>,
+    /// The catalog in which the schemas lie, where statements may name it before the schema.
+    pub catalog: Option<String>,
     /// Tables and views that cannot be offered.
     pub left_out: Vec<LeftOut>,
 }

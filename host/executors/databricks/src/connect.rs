@@ -48,7 +48,10 @@ pub struct DatabricksEngine {
 
 impl DatabricksEngine {
     /// A warehouse that nothing is sent to yet.
-    fn new(config: &DatabricksConfig) -> Result<Self, DatabaseError> {
+    ///
+    /// # Errors
+    /// [`DatabaseError::Address`] for a wrong or missing part of the address.
+    pub fn new(config: &DatabricksConfig) -> Result<Self, DatabaseError> {
         let target = config::target(config)?;
         let (shown, warnings) = (target.shown(), Mutex::new(target.warnings.clone()));
         let name = target.catalog.clone().unwrap_or_else(|| "databricks".to_owned());

@@ -104,7 +104,8 @@ async fn tables(api: &Arc<Api>, only: Option<&str>, path: &str, deadline: Instan
         return Ok(None);
     }
     let tables = assembled(tables.0, columns.0, keys.0);
-    Ok(Some(Schema { tables, path: vec![path.to_owned()], left_out: Vec::new() }))
+    let (path, catalog) = (vec![path.to_owned()], api.target.catalog.clone());
+    Ok(Some(Schema { tables, path, catalog, left_out: Vec::new() }))
 }
 
 /// A row's cells in order, with an empty text for NULL.

@@ -1,5 +1,6 @@
 //! The corpora of statements for engines without an authorizer: hostile ones are refused, benign ones pass, and what passes is admitted again
 //! as it is, also after it was changed at random.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use std::path::{Path, PathBuf};
 

@@ -28,7 +28,7 @@ const EACH: usize = 8;
 /// How long a search of a comparison may take.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// What the hostile plugins do, and in which role.
-const HOSTILE: [(Role, &str); 6] = [
+const BEHAVIOURS: [(Role, &str); 6] = [
     (Role::Planner, "spin"),
     (Role::Planner, "bulk-memory"),
     (Role::Planner, "memory"),
@@ -47,8 +47,8 @@ pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
         let innocent = Host::beside(settings.clone(), &shared, &Silent).await?;
         let innocent = Arc::new(innocent);
         let mut hosts = Vec::new();
-        for (role, behaviour) in HOSTILE {
-            hosts.push(Arc::new(Host::beside(misled(&settings, role, habit, &plugin), &shared, &Silent).await?));
+        for (role, behaviour) in BEHAVIOURS {
+            hosts.push(Arc::new(Host::beside(misled(&settings, role, behaviour, &plugin), &shared, &Silent).await?));
         }
         let alone = clients(&innocent).await?;
         let (over, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
@@ -132,12 +132,12 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
     let folder = world.place("arms")?;
     let suite = super::suites::suite(world, QUESTIONS)?.display().to_string();
     let mut names = Vec::new();
-    for (role, behaviour) in [HOSTILE[0], HOSTILE[1], HOSTILE[3]] {
-        let path = folder.join(format!("{habit}.yml"));
+    for (role, behaviour) in [BEHAVIOURS[0], BEHAVIOURS[1], BEHAVIOURS[3]] {
+        let path = folder.join(format!("{behaviour}.yml"));
         let role = role.name();
         let plugin = plugin.display();
         let strategy =
-            format!("name: {habit}\nroles: {{{role}: {{plugin: '{plugin}', config: {{habit: {habit}}}}}}}\n");
+            format!("name: {behaviour}\nroles: {{{role}: {{plugin: '{plugin}', config: {{habit: {behaviour}}}}}}}\n");
         std::fs::write(&path, strategy)?;
         names.push(path.display().to_string());
     }

@@ -78,6 +78,8 @@ impl SavedGrid {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use serde_json::json;
 
     use super::*;

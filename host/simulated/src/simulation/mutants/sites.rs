@@ -241,7 +241,8 @@ mod tests {
 
     #[test]
     fn copies_are_made_when_they_are_asked_for() {
-        let statement = parse("SELECT a FROM t WHERE a = 1 AND b = 2 AND c = 3 AND d = 4").unwrap();
+        let statement =
+            parse("SELECT a FROM t WHERE a = 1 AND b = 2 AND c = 3 AND d = 4", &syrch_core::Dialect::Sqlite).unwrap();
         let asked = Rc::new(Cell::new(0));
         let of = Rc::clone(&asked);
         let made = selects(&statement, move |select| {
