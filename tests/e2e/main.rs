@@ -21,6 +21,8 @@ mod cost;
 mod crates;
 mod doctor;
 mod endpoint;
+#[cfg(unix)]
+mod engines;
 mod eval;
 mod files_of_rows;
 mod grid;
@@ -58,7 +60,10 @@ fn host() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_syrch-host"));
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        if ["SYRCH_", "OPENAI_", "ANTHROPIC_", "PG"].iter().any(|start| name.starts_with(start)) {
+        if ["SYRCH_", "OPENAI_", "ANTHROPIC_", "PG", "DATABRICKS_", "ARM_", "AZURE_", "SPARK_"]
+            .iter()
+            .any(|start| name.starts_with(start))
+        {
             command.env_remove(&*name);
         }
     }

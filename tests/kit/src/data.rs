@@ -72,6 +72,17 @@ pub fn installed(name: &str) -> Option<PathBuf> {
     None
 }
 
+/// The SHA-256 of a file in hexadecimal digits.
+///
+/// # Panics
+/// When the file cannot be read.
+#[must_use]
+pub fn sha256(path: &Path) -> String {
+    use sha2::Digest;
+    let content = std::fs::read(path).expect("the file can be read");
+    sha2::Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Counts a skipped test.
 fn skipped() -> std::io::Result<()> {
     let list = repository().join("target/skipped-tests");

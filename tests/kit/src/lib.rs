@@ -24,6 +24,7 @@
 pub mod corpus;
 mod data;
 pub mod databricks;
+pub mod duckdb;
 mod endpoint;
 #[cfg(unix)]
 pub mod postgres;
@@ -35,7 +36,7 @@ pub mod spark;
 pub mod toolchains;
 pub mod zoo;
 
-pub use data::{data_root, installed, repository, scale, scratch, shop, sqlite};
+pub use data::{data_root, installed, repository, scale, scratch, sha256, shop, sqlite};
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};
 pub use script::{Recorded, Script};

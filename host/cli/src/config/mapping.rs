@@ -54,14 +54,11 @@ pub(super) const REQUESTS: Kind = Kind::Integer(1, 1_000_000);
 pub(super) const TOKENS: Kind = Kind::Integer(1, 1_000_000_000_000);
 pub(super) const IN_FLIGHT: Kind = Kind::Integer(1, 10_000);
 
-/// The dialects that a driver's database may speak.
-const DIALECTS: &[&str] = &["sqlite", "postgres", "mysql", "duckdb", "databricks", "spark", "ansi"];
-
 const DRIVER: &[Field] = &[
     field("path", Kind::Text, true),
     field("sha256", Kind::Text, true),
     field("entrypoint", Kind::Text, false),
-    field("dialect", Kind::Choice(DIALECTS), false),
+    field("dialect", Kind::Choice(Dialect::NAMES), false),
 ];
 const ENDPOINT: &[Field] = &[
     field("provider", Kind::EndpointProvider, true),
@@ -194,7 +191,7 @@ fn driver_of(value: &Value) -> DriverSettings {
         path: given("path").unwrap_or_default().into(),
         sha256: given("sha256").unwrap_or_default(),
         entrypoint: given("entrypoint"),
-        // One of the words of the list above.
+        // One of `Dialect::NAMES`.
         dialect: value
             .get("dialect")
             .cloned()

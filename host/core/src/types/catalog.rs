@@ -29,6 +29,10 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// The names of the dialects that have a variant of their own.
+    pub const NAMES: &'static [&'static str] =
+        &["sqlite", "postgres", "mysql", "duckdb", "databricks", "spark", "ansi"];
+
     /// A name in the quotes of the dialect, which may be any text: in backticks for MySQL, Spark and Databricks, else in double quotes.
     #[must_use]
     pub fn quoted(&self, name: &str) -> String {

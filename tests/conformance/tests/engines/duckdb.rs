@@ -1,16 +1,14 @@
 //! DuckDB by ADBC, where `tests/databases/install.sh` has installed its library.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use adbc_core::options::{AdbcVersion, OptionDatabase};
-use adbc_core::{Connection as _, Database as _, Driver as _, Statement as _};
-use adbc_driver_manager::ManagedDriver;
 use async_trait::async_trait;
-use syrch_adbc::{AdbcConfig, AdbcDatabase, DUCKDB_ENTRY, digest};
+use syrch_adbc::{AdbcConfig, AdbcDatabase, digest};
 use syrch_conformance::{Capabilities, Engine, FIXTURE, run};
 use syrch_core::ports::Database;
 use syrch_core::{Dialect, Limits};
+use syrch_kit::duckdb::{library, script};
 use tempfile::TempDir;
 
 struct Duckdb {
@@ -21,23 +19,12 @@ struct Duckdb {
 impl Duckdb {
     fn new(library: PathBuf) -> Self {
         let engine = Self { folder: tempfile::tempdir().unwrap(), library };
-        engine.script(&engine.file(), FIXTURE);
+        script(&engine.library, &engine.file(), &[FIXTURE, "CHECKPOINT"]);
         engine
     }
 
     fn file(&self) -> PathBuf {
         self.folder.path().join("fixture.duckdb")
-    }
-
-    /// Runs a script; all of its statements but the last run when the text is set.
-    fn script(&self, file: &Path, script: &str) {
-        let entry = Some(DUCKDB_ENTRY.as_bytes());
-        let mut driver = ManagedDriver::load_dynamic_from_filename(&self.library, entry, AdbcVersion::V110).unwrap();
-        let options = [(OptionDatabase::from("path"), file.to_str().unwrap().into())];
-        let mut connection = driver.new_database_with_opts(options).unwrap().new_connection().unwrap();
-        let mut statement = connection.new_statement().unwrap();
-        statement.set_sql_query(format!("{script}; CHECKPOINT")).unwrap();
-        statement.execute_update().unwrap();
     }
 }
 
@@ -57,14 +44,14 @@ impl Engine for Duckdb {
     async fn change(&self) {
         let copy = self.folder.path().join("copy");
         std::fs::copy(self.file(), &copy).unwrap();
-        self.script(&copy, "INSERT INTO orders VALUES (13, 3, 9)");
+        script(&self.library, &copy, &["INSERT INTO orders VALUES (13, 3, 9)", "CHECKPOINT"]);
         std::fs::rename(copy, self.file()).unwrap();
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn duckdb_passes() {
-    let Some(library) = syrch_kit::installed("adbc/libduckdb.so") else { return };
-    let report = run(&Duckdb::new(library.canonicalize().unwrap())).await;
+    let Some(library) = library() else { return };
+    let report = run(&Duckdb::new(library)).await;
     assert_eq!((report.failures(), report.skipped()), (vec![], vec![]));
 }

@@ -1,36 +1,15 @@
 //! Engines without the guard before them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use adbc_core::options::{AdbcVersion, OptionDatabase};
-use adbc_core::{Connection as _, Database as _, Driver as _, Statement as _};
-use adbc_driver_manager::ManagedDriver;
-use syrch_adbc::{AdbcConfig, AdbcEngine, DUCKDB_ENTRY};
+use syrch_adbc::{AdbcConfig, AdbcEngine};
 use syrch_arrow_engine::{ArrowEngine, BatchSink};
 use syrch_core::{Limits, ResultSet, SqlError, SqlErrorKind, Value};
 
 /// A driver that `tests/databases/install.sh` has installed.
 pub(crate) fn driver(name: &str) -> Option<PathBuf> {
     syrch_kit::installed(&format!("adbc/{name}")).map(|path| path.canonicalize().unwrap())
-}
-
-/// DuckDB's library.
-pub(crate) fn duckdb() -> Option<PathBuf> {
-    driver("libduckdb.so")
-}
-
-/// Makes a DuckDB database by statements, or changes one.
-pub(crate) fn duckdb_script(library: &Path, file: &Path, statements: &[&str]) {
-    let entry = Some(DUCKDB_ENTRY.as_bytes());
-    let mut driver = ManagedDriver::load_dynamic_from_filename(library, entry, AdbcVersion::V110).unwrap();
-    let options = [(OptionDatabase::from("path"), file.to_str().unwrap().into())];
-    let mut connection = driver.new_database_with_opts(options).unwrap().new_connection().unwrap();
-    for sql in statements {
-        let mut statement = connection.new_statement().unwrap();
-        statement.set_sql_query(sql).unwrap();
-        statement.execute_update().unwrap_or_else(|error| panic!("`{sql}`: {error}"));
-    }
 }
 
 /// An engine and the limits of its statements.

@@ -9,9 +9,10 @@ use syrch_adbc::{AdbcConfig, AdbcDatabase, AdbcEngine, digest};
 use syrch_arrow_engine::ArrowEngine;
 use syrch_core::ports::{Database, DatabaseError, SqlQuery};
 use syrch_core::{ForeignKey, Limits, SqlErrorKind, Value};
+use syrch_kit::duckdb::{library, script};
 use tempfile::TempDir;
 
-use crate::common::{Direct, duckdb, duckdb_script, is_capped, single, text};
+use crate::common::{Direct, is_capped, single, text};
 
 const SHOP: &[&str] = &[
     "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL, height DOUBLE, mood ENUM ('good', 'bad'))",
@@ -39,10 +40,10 @@ struct Shop {
 
 impl Shop {
     fn make() -> Option<Self> {
-        let library = duckdb()?;
+        let library = library()?;
         let folder = syrch_kit::scratch();
         let file = folder.path().join("shop.duckdb");
-        duckdb_script(&library, &file, SHOP);
+        script(&library, &file, SHOP);
         Some(Self { _folder: folder, file, library })
     }
 
@@ -59,7 +60,7 @@ impl Shop {
     fn replace(&self, statement: &str) {
         let copy = self.file.with_extension("copy");
         fs::copy(&self.file, &copy).unwrap();
-        duckdb_script(&self.library, &copy, &[statement, "CHECKPOINT"]);
+        script(&self.library, &copy, &[statement, "CHECKPOINT"]);
         fs::rename(copy, &self.file).unwrap();
     }
 }
@@ -331,9 +332,31 @@ async fn a_changed_file_is_read_anew_and_has_another_identity() {
     assert_eq!(direct.error(count).await.kind, SqlErrorKind::Unavailable);
 }
 
+/// A macro of a file is called in place of DuckDB's function of that name, whatever its letters are.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_redefines_functions_is_not_opened() {
+    let Some(shop) = Shop::make() else { return };
+    assert!(AdbcDatabase::open(shop.config()).await.is_ok());
+    for (number, definition) in [
+        "CREATE MACRO LOWER(x) AS (SELECT max(name) FROM people)",
+        "CREATE MACRO \"+\"(a, b) AS 1",
+        "CREATE MACRO sum(x) AS 1",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = shop.file.with_extension(format!("{number}.duckdb"));
+        script(&shop.library, &file, &[SHOP[0], definition, "CHECKPOINT"]);
+        let error = AdbcDatabase::open(AdbcConfig { file: Some(file), ..shop.config() }).await.err();
+        assert!(error.is_some_and(|error| error.to_string().contains("of DuckDB itself")), "{definition}");
+    }
+    shop.replace("CREATE MACRO doubled(x) AS x * 2");
+    assert!(AdbcDatabase::open(shop.config()).await.is_ok());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_database_is_not_opened() {
-    let Some(library) = duckdb() else { return };
+    let Some(library) = library() else { return };
     let folder = syrch_kit::scratch();
     let open = async |file: &Path| AdbcEngine::open(AdbcConfig::duckdb(&library, file)).await.err();
     let missing = folder.path().join("none.duckdb");

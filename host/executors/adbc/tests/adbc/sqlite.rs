@@ -10,7 +10,7 @@ use syrch_core::ports::{Database, OVERRUN, SqlQuery};
 use syrch_core::{Dialect, Limits, SqlErrorKind, Value};
 use tempfile::TempDir;
 
-use crate::common::{Direct, driver, duckdb, is_capped, single, text};
+use crate::common::{Direct, driver, is_capped, single, text};
 
 struct Shop {
     folder: TempDir,
@@ -135,7 +135,7 @@ async fn a_changed_file_has_another_identity() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_library_without_a_driver_does_not_stand_for_another() {
-    let (Some(shop), Some(other)) = (Shop::make(), duckdb()) else { return };
+    let (Some(shop), Some(other)) = (Shop::make(), syrch_kit::duckdb::library()) else { return };
     for entry in ["no_such_entry", "nor_this"] {
         let wrong = AdbcConfig { library: other.clone(), entry: Some(entry.to_owned()), ..shop.config() };
         let error = AdbcEngine::open(wrong).await.err().unwrap().to_string();
