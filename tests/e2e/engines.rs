@@ -101,7 +101,7 @@ fn every_strategy_answers_over_duckdb() {
         "\n"
     );
     place.file("suite.jsonl", suite);
-    let report = json(place.words("eval --llm offline --suite suite.jsonl"));
+    let report = json(&mut place.words("eval --llm offline --suite suite.jsonl"));
     assert!(report.to_string().contains("\"right\":1"), "{report}");
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use syrch_core::ports::{ColumnStats, OVERRUN, PortError, Sample};
-use syrch_core::{Catalog, Dialect, Limits, ResultSet, SqlError, SqlErrorKind, Table, Value, text};
-use syrch_guard::values::{CHARACTERS, VALUES, Values};
+use syrch_core::ports::{ColumnStats, Match, OVERRUN, PortError, Sample};
+use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table, Value, blocking, text};
+use syrch_guard::values::{CHARACTERS, Phrase, VALUES, Values};
 
 /// Rows of a table that are looked at.
 const ROWS: u64 = 100_000;
@@ -24,10 +24,49 @@ const READ: u64 = 50_000;
 const CLIP: usize = 1_024;
 
 /// Beginnings of the names of types whose values nobody names in a question by their text.
-const NO_TEXT: [&str; 42] = [
-    "array", "big", "bit", "blob", "bool", "box", "byte", "circle", "cube", "date", "dec", "double", "float", "geo",
-    "hstore", "huge", "inet", "int", "json", "line", "list", "lseg", "macaddr", "map", "money", "num", "oid", "path",
-    "point", "polygon", "real", "small", "struct", "time", "tiny", "ts", "u", "unsigned", "uuid", "variant", "void",
+const NO_TEXT: [&str; 43] = [
+    "array<",
+    "bigint",
+    "bignum",
+    "bit",
+    "blob",
+    "bool",
+    "box",
+    "bytea",
+    "circle",
+    "date",
+    "decimal",
+    "double",
+    "float",
+    "hugeint",
+    "inet",
+    "int",
+    "json",
+    "line",
+    "lseg",
+    "macaddr",
+    "map(",
+    "map<",
+    "money",
+    "num",
+    "oid",
+    "path",
+    "point",
+    "polygon",
+    "real",
+    "smallint",
+    "struct(",
+    "struct<",
+    "time",
+    "tinyint",
+    "ts",
+    "ubigint",
+    "uhugeint",
+    "uint",
+    "usmallint",
+    "utinyint",
+    "uuid",
+    "variant",
     "xml",
 ];
 
@@ -46,8 +85,28 @@ pub trait Reader: Send + Sync {
 pub struct ValueIndex(tokio::sync::Mutex<Option<(Instant, Arc<Values>)>>);
 
 impl ValueIndex {
+    /// Cells that match each phrase, as `CellIndex::find` says.
+    ///
+    /// # Errors
+    /// [`PortError::Unsupported`] for a comparison by meaning, and [`PortError::Other`] for too many phrases.
+    pub async fn find(
+        &self,
+        reader: &dyn Reader,
+        catalog: &Catalog,
+        limits: &Limits,
+        (phrases, how, limit): (&[String], Match, u32),
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
+        if !matches!(how, Match::Exact | Match::Ngram | Match::Fuzzy) {
+            return Err(PortError::Unsupported);
+        }
+        let phrases = Phrase::all(phrases)?;
+        let index = blocking::awaited(self.values(reader, catalog, limits)).await;
+        let found = tokio::task::spawn_blocking(move || index.find(&phrases, &how, limit as usize, || Ok(()))).await;
+        found.map_err(|error| PortError::Other(error.to_string()))?.map_err(port_error)
+    }
+
     /// The index, built on first use and again after some minutes.
-    pub async fn values(&self, reader: &dyn Reader, catalog: &Catalog, limits: &Limits) -> Arc<Values> {
+    async fn values(&self, reader: &dyn Reader, catalog: &Catalog, limits: &Limits) -> Arc<Values> {
         let mut built = self.0.lock().await;
         if let Some((_, values)) = built.as_ref().filter(|(at, _)| at.elapsed() < CURRENT) {
             return Arc::clone(values);
@@ -131,6 +190,22 @@ fn different(table: &Table, columns: &[&str], dialect: &Dialect) -> String {
     sql
 }
 
+/// The table that a name means, and its columns by their names, each once.
+///
+/// # Errors
+/// [`PortError::UnknownName`] for a table or column that the catalog lacks.
+pub fn resolve(catalog: &Catalog, table: &str, columns: &[String]) -> Result<(Table, Vec<String>), PortError> {
+    let found = catalog.table(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
+    let mut names: Vec<String> = Vec::new();
+    for name in columns {
+        let column = found.column(name).ok_or_else(|| PortError::UnknownName(format!("{table}.{name}")))?;
+        if !names.contains(&column.name) {
+            names.push(column.name.clone());
+        }
+    }
+    Ok((found.clone(), names))
+}
+
 /// The values of a statement about one column; none for a type without an order or equality.
 async fn values(reader: &dyn Reader, sql: &str, limits: &Limits) -> Result<Vec<Vec<Value>>, PortError> {
     match reader.select(sql, limits, limits.sql_deadline).await {
@@ -192,7 +267,7 @@ pub async fn samples(
 ///
 /// # Errors
 /// Those of the guard and the engine.
-pub async fn column_stats(
+pub(crate) async fn column_stats(
     reader: &dyn Reader,
     table: &Table,
     columns: &[String],
@@ -253,6 +328,7 @@ mod tests {
             ("timestamp with time zone", false),
             ("UBIGINT", false),
             ("map<string,int>", false),
+            ("urgency", true),
         ] {
             assert_eq!(has_text(sql_type), expected, "{sql_type}");
         }

@@ -10,7 +10,6 @@ use syrch_core::ports::{
 };
 use syrch_core::text::nearest;
 use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table, blocking};
-use syrch_guard::values::Phrase;
 use syrch_guard::{Admitted, Bounds, Granted, Spliced, Unresolved, admit, prelex, splice};
 use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -171,18 +170,8 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         sink.finish(sql.to_owned())
     }
 
-    /// Finds a table of the catalog by `name` or `schema.name`, and its columns.
     async fn resolve(&self, table: &str, columns: &[String]) -> Result<(Table, Vec<String>), PortError> {
-        let snapshot = self.current().await.map_err(port_error)?;
-        let found = snapshot.catalog.table(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
-        let mut names: Vec<String> = Vec::new();
-        for name in columns {
-            let column = found.column(name).ok_or_else(|| PortError::UnknownName(format!("{table}.{name}")))?;
-            if !names.contains(&column.name) {
-                names.push(column.name.clone());
-            }
-        }
-        Ok((found.clone(), names))
+        cells::resolve(&self.current().await.map_err(port_error)?.catalog, table, columns)
     }
 }
 
@@ -190,7 +179,11 @@ fn unavailable(reason: impl Into<String>) -> SqlError {
     SqlError::new(SqlErrorKind::Unavailable, reason)
 }
 
-fn globs(patterns: &[String], shown: &str) -> Result<Option<GlobSet>, DatabaseError> {
+/// The patterns of `--tables`, compiled; `None` when all tables are granted. `shown` is the database as messages show it.
+///
+/// # Errors
+/// [`DatabaseError::Unavailable`] for a pattern that is none.
+pub fn globs(patterns: &[String], shown: &str) -> Result<Option<GlobSet>, DatabaseError> {
     let unavailable = |reason: String| DatabaseError::Unavailable { path: shown.to_owned(), reason };
     if patterns.is_empty() {
         return Ok(None);
@@ -330,14 +323,8 @@ impl<E: ArrowEngine> CellIndex for ArrowDatabase<E> {
     }
 
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
-        if !matches!(how, Match::Exact | Match::Ngram | Match::Fuzzy) {
-            return Err(PortError::Unsupported);
-        }
-        let phrases = Phrase::all(phrases)?;
-        let snapshot = self.current().await.map_err(port_error)?;
-        let index = blocking::awaited(self.index.values(self, &snapshot.catalog, &self.limits)).await;
-        let found = tokio::task::spawn_blocking(move || index.find(&phrases, &how, limit as usize, || Ok(()))).await;
-        found.map_err(|error| PortError::Other(error.to_string()))?.map_err(port_error)
+        let catalog = Arc::clone(&self.current().await.map_err(port_error)?.catalog);
+        self.index.find(self, &catalog, &self.limits, (phrases, how, limit)).await
     }
 
     /// The index may be of some minutes ago.

@@ -8,7 +8,7 @@ mod engine;
 mod sink;
 mod spelling;
 
-pub use cells::{Reader, ValueIndex, column_stats, port_error, samples};
-pub use database::ArrowDatabase;
+pub use cells::{Reader, ValueIndex, port_error, resolve, samples};
+pub use database::{ArrowDatabase, globs};
 pub use engine::{ArrowEngine, LeftOut, Schema, deadline_error, overrun_error};
 pub use sink::BatchSink;

@@ -6,7 +6,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use secrecy::{ExposeSecret, SecretString};
 use syrch_core::Limits;
 use syrch_core::ports::DatabaseError;
@@ -60,20 +59,6 @@ impl PostgresConfig {
             foreign_tables: false,
             limits: Limits::default(),
         }
-    }
-
-    /// The patterns, compiled; none when all tables are granted.
-    pub(crate) fn globs(&self, shown: &str) -> Result<Option<GlobSet>, DatabaseError> {
-        let unavailable = |reason: String| DatabaseError::Unavailable { path: shown.to_owned(), reason };
-        if self.tables.is_empty() {
-            return Ok(None);
-        }
-        let mut set = GlobSetBuilder::new();
-        for pattern in &self.tables {
-            let glob = GlobBuilder::new(pattern).case_insensitive(true).literal_separator(false).build();
-            set.add(glob.map_err(|error| unavailable(format!("pattern `{pattern}` for tables: {}", error.kind())))?);
-        }
-        set.build().map(Some).map_err(|error| unavailable(error.to_string()))
     }
 }
 

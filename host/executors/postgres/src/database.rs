@@ -7,18 +7,17 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
+use syrch_arrow_engine::{Reader, ValueIndex, globs, port_error, resolve, samples};
 use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Sample, SqlQuery,
 };
-use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Value, blocking, text};
+use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, blocking};
 use syrch_guard::admission::{Admitted, Granted, admit, readable};
-use syrch_guard::values::Phrase;
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_postgres::Error;
 
-use crate::cells::Built;
 use crate::config::{self, PostgresConfig};
 use crate::connect::Connector;
 use crate::error;
@@ -52,7 +51,7 @@ pub struct PostgresDatabase {
     places: Semaphore,
     idle: Mutex<Vec<Session>>,
     snapshot: tokio::sync::Mutex<Option<(Instant, Arc<Snapshot>)>>,
-    pub(crate) index: tokio::sync::Mutex<Option<Built>>,
+    index: ValueIndex,
     warnings: Vec<String>,
 }
 
@@ -74,7 +73,7 @@ impl PostgresDatabase {
         let (places, warnings) = (Semaphore::new(config.limits.sql_in_flight.max(1)), target.warnings.clone());
         let connector = Arc::new(Connector::new(target)?);
         let (idle, snapshot) = (Mutex::new(Vec::new()), tokio::sync::Mutex::new(None));
-        let index = tokio::sync::Mutex::new(None);
+        let index = ValueIndex::default();
         let mut database = Self { config, connector, places, idle, snapshot, index, warnings };
         let (session, path) = database.connect().await?;
         let version = session.link.client.query_typed_one("SELECT current_setting('server_version_num')::int4", &[]);
@@ -174,7 +173,7 @@ impl PostgresDatabase {
 
     async fn read(&self, session: &Session, path: Vec<String>) -> Result<Snapshot, DatabaseError> {
         let shown = self.shown();
-        let globs = self.config.globs(&shown)?;
+        let globs = globs(&self.config.tables, &shown)?;
         let read = introspect::read(&session.link.client, globs.as_ref(), self.config.foreign_tables);
         let Schema { tables, left_out, names } = read.await.map_err(|error| self.unavailable(&error))?;
         if tables.is_empty() && globs.is_some() {
@@ -239,20 +238,6 @@ impl PostgresDatabase {
 
     async fn current(&self) -> Result<Arc<Snapshot>, SqlError> {
         blocking::awaited(self.snapshot()).await.map_err(|error| unavailable(error.to_string()))
-    }
-
-    /// Finds a table of the catalog by its name, with its schema or without, and its columns.
-    async fn resolve(&self, table: &str, columns: &[String]) -> Result<(String, String, Vec<String>), PortError> {
-        let snapshot = self.snapshot().await.map_err(|error| PortError::Unavailable(error.to_string()))?;
-        let found = snapshot.catalog.table(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
-        let mut names: Vec<String> = Vec::new();
-        for name in columns {
-            let column = found.column(name).ok_or_else(|| PortError::UnknownName(format!("{table}.{name}")))?;
-            if !names.contains(&column.name) {
-                names.push(column.name.clone());
-            }
-        }
-        Ok((found.schema_name.clone().unwrap_or_default(), found.name.clone(), names))
     }
 }
 
@@ -320,37 +305,6 @@ impl Drop for Lease<'_> {
         if self.session.is_some() {
             self.cancel();
         }
-    }
-}
-
-/// Rows that samples read of a table.
-const SAMPLED: u64 = 100_000;
-/// Bytes of a sampled value.
-const CLIP: usize = 1_024;
-
-pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-fn clipped(value: Value) -> Value {
-    match value {
-        Value::Text(whole) => Value::Text(text::clip(&whole, CLIP).to_owned()),
-        Value::Bytes(mut bytes) => {
-            bytes.truncate(CLIP);
-            Value::Bytes(bytes)
-        }
-        other => other,
-    }
-}
-
-fn port_error(error: SqlError) -> PortError {
-    match error.kind {
-        _ if error.rule.as_deref() == Some(OVERRUN) => PortError::Budget,
-        SqlErrorKind::Denied | SqlErrorKind::FunctionRefused => PortError::Denied(error.message),
-        SqlErrorKind::Unavailable | SqlErrorKind::Timeout | SqlErrorKind::Cancelled => {
-            PortError::Unavailable(error.message)
-        }
-        _ => PortError::Other(error.message),
     }
 }
 
@@ -441,7 +395,8 @@ impl Database for PostgresDatabase {
     }
 
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
-        let (schema, table, columns) = self.resolve(table, columns).await?;
+        let (table, columns) = resolve(&self.current().await.map_err(port_error)?.catalog, table, columns)?;
+        let (schema, table) = (table.schema_name.unwrap_or_default(), table.name);
         let lease = self.lease().await.map_err(port_error)?;
         let limit = self.config.limits.sql_deadline;
         let stats = lease.settle(
@@ -480,72 +435,27 @@ impl PostgresDatabase {
         self.work(|session| Box::pin(async move { Running::new(session, &sql, &limits).run().await }), time, snapshot)
             .await
     }
+}
 
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.config.limits
-    }
-
-    /// Runs a statement of our own, which passes the guard as any does, within these limits and this time.
-    pub(crate) async fn select(
-        &self,
-        sql: &str,
-        limits: &Limits,
-        time: Duration,
-        snapshot: &Snapshot,
-    ) -> Result<ResultSet, SqlError> {
-        let sql = self.admitted(&SqlQuery::new(sql), snapshot)?.sql;
-        self.running(sql, limits, time, snapshot).await
-    }
-
-    /// A column's values by a statement of our own, which passes the guard as any does; none for a type without an order or equality.
-    async fn values(&self, sql: String) -> Result<Vec<Vec<Value>>, PortError> {
-        match self.run(&SqlQuery::new(sql)).await {
-            Ok(result) => {
-                let rows = result.rows(0, result.row_count());
-                Ok(rows.into_iter().map(|row| row.into_iter().map(clipped).collect()).collect())
-            }
-            Err(error) if error.kind == SqlErrorKind::TypeMismatch => Ok(Vec::new()),
-            Err(error) => Err(port_error(error)),
-        }
+#[async_trait]
+impl Reader for PostgresDatabase {
+    async fn select(&self, sql: &str, limits: &Limits, time: Duration) -> Result<ResultSet, SqlError> {
+        let snapshot = self.current().await?;
+        let sql = self.admitted(&SqlQuery::new(sql), &snapshot)?.sql;
+        self.running(sql, limits, time, &snapshot).await
     }
 }
 
 #[async_trait]
 impl CellIndex for PostgresDatabase {
     async fn samples(&self, table: &str, columns: &[String], limit: u32) -> Result<Vec<Sample>, PortError> {
-        let (schema, table, columns) = self.resolve(table, columns).await?;
-        let mut samples = Vec::with_capacity(columns.len());
-        for column in columns {
-            let (name, from) = (quoted(&column), format!("{}.{}", quoted(&schema), quoted(&table)));
-            let first = format!("(SELECT {name} AS v FROM {from} LIMIT {SAMPLED}) AS s");
-            let ends = self.values(format!("SELECT min(v), max(v) FROM {first}")).await?;
-            let (least, greatest) = match ends.into_iter().next().as_deref() {
-                Some([least, greatest]) => (least.clone(), greatest.clone()),
-                _ => (Value::Null, Value::Null),
-            };
-            let sql = format!(
-                "SELECT v, count(*) FROM {first} WHERE v IS NOT NULL GROUP BY v ORDER BY 2 DESC, 1 LIMIT {limit}"
-            );
-            let frequent =
-                self.values(sql).await?.into_iter().filter_map(|row| match <[Value; 2]>::try_from(row).ok()? {
-                    [value, Value::Integer(count)] => Some((value, u64::try_from(count).ok()?)),
-                    _ => None,
-                });
-            let frequent = frequent.collect();
-            samples.push(Sample { column, least, greatest, frequent });
-        }
-        Ok(samples)
+        let (table, columns) = resolve(&self.current().await.map_err(port_error)?.catalog, table, columns)?;
+        samples(self, &table, &columns, limit, &Dialect::Postgres, &self.config.limits).await
     }
 
     async fn find(&self, phrases: &[String], how: Match, limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
-        if !matches!(how, Match::Exact | Match::Ngram | Match::Fuzzy) {
-            return Err(PortError::Unsupported);
-        }
-        let phrases = Phrase::all(phrases)?;
-        let snapshot = self.current().await.map_err(port_error)?;
-        let index = blocking::awaited(self.values_index(&snapshot)).await;
-        let found = tokio::task::spawn_blocking(move || index.find(&phrases, &how, limit as usize, || Ok(()))).await;
-        found.map_err(|error| PortError::Other(error.to_string()))?.map_err(port_error)
+        let catalog = Arc::clone(&self.current().await.map_err(port_error)?.catalog);
+        self.index.find(self, &catalog, &self.config.limits, (phrases, how, limit)).await
     }
 
     /// The index may be of some minutes ago.

@@ -1,7 +1,6 @@
 //! The PostgreSQL executor, for servers from version 13 on. Statements are rewritten by the guard and run read-only, in sessions with fixed
 //! settings, within a deadline and caps.
 
-mod cells;
 mod config;
 mod connect;
 mod database;

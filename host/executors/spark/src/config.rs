@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use secrecy::{ExposeSecret, SecretString};
 use syrch_core::Limits;
 use syrch_core::ports::DatabaseError;
@@ -53,19 +52,6 @@ impl SparkConfig {
             tables: Vec::new(),
             limits: Limits::default(),
         }
-    }
-
-    /// The patterns, compiled; none when all tables are granted.
-    pub(crate) fn globs(&self) -> Result<Option<GlobSet>, DatabaseError> {
-        if self.tables.is_empty() {
-            return Ok(None);
-        }
-        let mut set = GlobSetBuilder::new();
-        for pattern in &self.tables {
-            let glob = GlobBuilder::new(pattern).case_insensitive(true).literal_separator(false).build();
-            set.add(glob.map_err(|error| invalid(format!("pattern `{pattern}` for tables: {}", error.kind())))?);
-        }
-        set.build().map(Some).map_err(|error| invalid(error.to_string()))
     }
 }
 

@@ -51,7 +51,8 @@ impl SparkEngine {
     /// # Errors
     /// [`DatabaseError::Address`] for an address that is none, and why the server cannot be reached or refuses the user.
     pub async fn connect(config: &SparkConfig) -> Result<Self, DatabaseError> {
-        let (target, globs) = (target(config)?, config.globs()?);
+        let target = target(config)?;
+        let globs = syrch_arrow_engine::globs(&config.tables, &target.shown())?;
         let limits = config.limits.clone();
         let bytes = limits.result_bytes.saturating_add(limits.cell_bytes).saturating_mul(2).saturating_add(OWN);
         let connection = Arc::new(Connection::open(target, bytes).await?);

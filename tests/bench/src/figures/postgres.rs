@@ -1,10 +1,12 @@
-//! How fast rows come out of PostgreSQL: ours into Arrow, against psycopg into pandas from the same server in the same run.
+//! How fast rows come out of PostgreSQL and of DuckDB: ours into Arrow, against psycopg into pandas from the same server in the same run.
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use syrch_adbc::{AdbcConfig, AdbcDatabase, digest};
 use syrch_core::Limits;
 use syrch_core::ports::{Database, SqlQuery};
+use syrch_kit::duckdb;
 use syrch_kit::postgres::Server;
 use syrch_postgres::{PostgresConfig, PostgresDatabase};
 
@@ -38,11 +40,32 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let rows = world.rows;
     let Some(server) = Server::start() else { return Ok(Vec::new()) };
     server.database("large", &script(rows));
-    let ours = f64::from(rows) / seconds(world, &server)?;
+    let limits = Limits { rows: u64::MAX, result_bytes: 1 << 30, ..Limits::default() };
+    let config = PostgresConfig { limits: limits.clone(), ..PostgresConfig::new(server.url("reader", "large")) };
+    let database = world.runtime.block_on(PostgresDatabase::open(config))?;
+    let ours = f64::from(rows) / seconds(world, Arc::new(database))?;
     let what = format!("PostgreSQL to Arrow, {} rows × 10 columns", thousands(rows));
     let mut figures = vec![Figure::new(what, ours, "rows/s").note(format!("median of {RUNS}"))];
     let ratio = "that against psycopg into pandas";
     let folder = world.place("postgres")?;
+    let file = folder.join("large.duckdb");
+    let embedded = match duckdb::library() {
+        None => None,
+        Some(library) => {
+            duckdb::script(&library, &file, &[&duckdb_script(rows), "CHECKPOINT"]);
+            let sha256 = Some(digest(&library)?);
+            let config = AdbcConfig { limits, sha256, ..AdbcConfig::duckdb(library, &file) };
+            let database = world.runtime.block_on(AdbcDatabase::open(config))?;
+            Some(f64::from(rows) / seconds(world, Arc::new(database))?)
+        }
+    };
+    let duckdb_ratio = "DuckDB by ADBC against psycopg into pandas";
+    figures.push(match embedded {
+        Some(rate) => {
+            Figure::new("DuckDB by ADBC to Arrow, the same rows", rate, "rows/s").note(format!("median of {RUNS}"))
+        }
+        None => Figure::unmeasured(duckdb_ratio, "DuckDB's library is not installed: tests/databases/install.sh"),
+    });
     let url = server.url("reader", "large");
     figures.extend(
         match python(&folder, &["pandas", "psycopg[binary]"], SCRIPT, &[&url, QUERY, &RUNS.to_string()], rows) {
@@ -50,7 +73,10 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
                 Figure::new("psycopg into pandas, the same rows", theirs, "rows/s")
                     .note(format!("psycopg and pandas {versions}")),
                 Figure::new(ratio, ours / theirs, "×").at_least(3.0),
-            ],
+            ]
+            .into_iter()
+            .chain(embedded.map(|rate| Figure::new(duckdb_ratio, rate / theirs, "×").at_least(10.0)))
+            .collect(),
             Err(error) => vec![Figure::unmeasured(ratio, format!("psycopg cannot be had: {error}"))],
         },
     );
@@ -69,11 +95,18 @@ fn script(rows: u32) -> String {
     )
 }
 
+/// The same table in DuckDB's words.
+fn duckdb_script(rows: u32) -> String {
+    format!(
+        "CREATE TABLE t AS SELECT n::INT AS id, (n % 7)::INT AS shop, n * 3 AS quantity, (n / 2)::DOUBLE AS price,
+                ((n % 10) / 100)::DOUBLE AS discount, 'customer ' || (n % 5000) AS customer, 'city ' || (n % 100) AS city,
+                DATE '2020-01-01' + (n % 1000)::INT AS day, CASE WHEN n % 5 <> 0 THEN n // 5 END AS parent,
+                CASE WHEN n % 3 <> 0 THEN 'delivered on time to the door of ' || n END AS remark FROM range(1, {rows} + 1) r(n)"
+    )
+}
+
 /// The median time of the whole table as a search's executor reads it, guard included, but without its caps.
-fn seconds(world: &World, server: &Server) -> Outcome<f64> {
-    let limits = Limits { rows: u64::MAX, result_bytes: 1 << 30, ..Limits::default() };
-    let config = PostgresConfig { limits, ..PostgresConfig::new(server.url("reader", "large")) };
-    let database = Arc::new(world.runtime.block_on(PostgresDatabase::open(config))?);
+fn seconds(world: &World, database: Arc<dyn Database>) -> Outcome<f64> {
     let mut times = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
         let begin = Instant::now();
