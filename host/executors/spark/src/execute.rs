@@ -32,7 +32,7 @@ pub(crate) fn query(sql: &str, rows: Option<u64>) -> proto::Plan {
     plan(relation(2, proto::relation::RelType::Limit(Box::new(limit))))
 }
 
-/// A question to the catalog as a plan.
+/// A request to the catalog as a plan.
 pub(crate) fn catalog(question: proto::catalog::CatType) -> proto::Plan {
     let catalog = proto::Catalog { cat_type: Some(question) };
     plan(relation(1, proto::relation::RelType::Catalog(catalog)))
