@@ -87,7 +87,7 @@ pub struct FileEntry {
     sources: fn(&Path) -> Vec<PathBuf>,
     /// What the database at a path is called.
     name: fn(&Path) -> String,
-    /// What the engine appends to a database's file name to name the files that it keeps beside it.
+    /// What the engine appends to a database's file name to name the files that it writes beside it.
     pub beside: &'static [&'static str],
     /// Of those, the files that hold a part of the database's content.
     pub content: &'static [&'static str],
@@ -249,7 +249,7 @@ static TABLE: [Entry; 7] = [
         files: None,
         server: Some(ServerEntry {
             variables: &[],
-            login: "the options of the address: docs/databases.md says what drivers take",
+            login: "the options of the address: docs/adbc.md says how they are written",
             encryption: "the driver's own options for TLS",
             inspect: None,
             role_sql: None,
@@ -418,7 +418,7 @@ pub fn database_path(url: &DatabaseUrl) -> Option<PathBuf> {
     is_file.then(|| url.path()).filter(|path| !path.as_os_str().is_empty())
 }
 
-/// The files of a database: its own, and those that the engine keeps beside it. A server has none.
+/// The files of a database: its own, and those that the engine writes beside it. A server has none.
 #[must_use]
 pub fn database_files(url: &DatabaseUrl) -> Vec<PathBuf> {
     let (Some(path), Ok(executor)) = (database_path(url), Executor::of(url)) else { return Vec::new() };

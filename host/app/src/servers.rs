@@ -16,7 +16,7 @@ pub struct ServerSettings {
     pub os_user: Option<String>,
     /// The user's home folder, in which clients have files of passwords and of certificates.
     pub home: Option<PathBuf>,
-    /// The address that the user gave himself. Addresses from elsewhere, such as a suite, may be somebody else's: passwords of variables and of
+    /// The address that the user named. Addresses from elsewhere, such as a suite, may be somebody else's: passwords of variables and of
     /// files go to no other machine that only such an address names. `None` means that they stay on this machine.
     pub named: Option<String>,
     /// Whether `named` stands on the command line, where other users of the machine can read it.

@@ -1,4 +1,4 @@
-//! What each dialect writes differently where the rules' statements have it.
+//! What differs between dialects in the statements that the rules write.
 
 use syrch_core::Dialect;
 

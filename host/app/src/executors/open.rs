@@ -72,7 +72,7 @@ pub(super) async fn open_sqlite(database: OpenDatabase) -> Opened {
     opened(&url, move || SqliteDatabase::open(config)).await
 }
 
-/// Whether the user named this address himself: credentials of the environment are for such addresses.
+/// Whether the address is the one that the user named. Only such an address gets credentials of the environment.
 fn is_named(url: &DatabaseUrl, servers: &ServerSettings) -> bool {
     servers.named.as_deref().map(DatabaseUrl::parse).as_ref() == Some(url)
 }
@@ -152,7 +152,7 @@ pub(super) async fn open_duckdb(database: OpenDatabase) -> Opened {
             let places = duckdb_places(servers.home.as_deref());
             let library = find_duckdb(&places).ok_or_else(|| DatabaseError::Unavailable {
                 path: url.to_string(),
-                reason: "DuckDB's library was not found; docs/databases.md says how to get it".to_owned(),
+                reason: "DuckDB's library was not found; docs/adbc.md says how to get it".to_owned(),
             })?;
             AdbcConfig::duckdb(library, url.path())
         }

@@ -1,4 +1,4 @@
-//! A database of an ADBC driver.
+//! The engine behind an ADBC driver: opening it, and statements in a bounded number of places.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -21,7 +21,7 @@ use crate::error::{self, Stage};
 use crate::{session, spelled, value};
 
 /// How long a cancelled statement may take to end.
-const PATIENCE: Duration = Duration::from_millis(750);
+const CANCELLING: Duration = Duration::from_millis(750);
 /// Stack of a statement's thread: engines descend as deep as a statement is nested.
 const STACK: usize = 8 << 20;
 
@@ -193,10 +193,10 @@ impl<T: Send + 'static> Job<T> {
         }
     }
 
-    /// Cancels the statement. Returns whether it has ended within [`PATIENCE`].
+    /// Cancels the statement. Returns whether it has ended within [`CANCELLING`].
     pub(crate) async fn stop(&mut self) -> bool {
         self.control.cancel();
-        timeout(PATIENCE, &mut self.done).await.is_ok()
+        timeout(CANCELLING, &mut self.done).await.is_ok()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where DuckDB's library may be.
+//! The places where DuckDB's library is searched for: those that its packages install it into.
 
 use std::path::{Path, PathBuf};
 

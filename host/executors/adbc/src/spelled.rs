@@ -1,5 +1,5 @@
 //! The types of a result's columns in the engine's own words. Some of them arrive in Arrow without a part of their meaning: in DuckDB a time
-//! without its zone, bits without their number, and integers that Arrow has no room for; in PostgreSQL money without its unit, and as the
+//! without its zone, bits without their number, and integers that are too large for Arrow; in PostgreSQL money without its unit, and as the
 //! server's bytes whatever the driver does not know. Such columns are read as the engine spells them.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A database made of an engine.
+//! The database that an [`ArrowEngine`] becomes: it adds the guard, deadlines, the catalog's cache and the index of values.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What an engine has to do itself.
+//! The trait that an engine implements to become a database, and what it reports of its schema.
 
 use std::time::Duration;
 
@@ -25,9 +25,9 @@ pub struct Schema {
 /// A table or view that cannot be offered, such as a view that calls what the guard refuses.
 #[derive(Debug, Clone)]
 pub struct LeftOut {
-    /// Its schema.
+    /// The schema that it lies in.
     pub schema: String,
-    /// Its name.
+    /// Its name without the schema.
     pub name: String,
     /// Why, as the end of "`name` cannot be read: …".
     pub reason: String,

@@ -17,7 +17,7 @@ use crate::statement::{Request, Statement};
 use crate::value;
 use crate::wire::{ColumnInfo, DataArray};
 
-/// Runs a statement and hands its result to `sink`. Returned is whether a limit of the request cut it at the server.
+/// Runs a statement and hands its result to `sink`. Returns whether a limit of the request cut it at the server.
 ///
 /// # Errors
 /// When the statement or the sink fails, or the result does not come by the deadline.
@@ -50,7 +50,7 @@ pub(crate) async fn run(api: &Arc<Api>, request: &Request<'_>, sink: &mut BatchS
     Ok(manifest.is_truncated())
 }
 
-/// The rows of a statement that the host itself writes, as texts. Returned with them is whether the result was cut.
+/// The rows of a statement that the host itself writes, as texts, and whether the result was cut.
 ///
 /// # Errors
 /// As [`run`].

@@ -1,4 +1,4 @@
-//! Exchanges with the servers: bounded bodies, and patience with a server that asks for it.
+//! Exchanges with the servers: bodies of bounded size, and requests that are made again after a busy server's delay.
 
 use std::time::{Duration, SystemTime};
 

@@ -13,7 +13,7 @@ const EXCEPTION: &str = "org.apache.spark.";
 /// The text, if it is a plan.
 ///
 /// # Errors
-/// That of the statement: the engine answers some errors with a text where a plan would stand.
+/// The error of the statement: the engine answers some errors with a text where a plan would stand.
 pub(crate) fn checked(text: String) -> Result<String, SqlError> {
     let begins = text.trim_start();
     let after = begins.strip_prefix(PHYSICAL).unwrap_or(begins).trim_start();

@@ -16,7 +16,7 @@ use crate::wire::{Manifest, Next, ResultData, StatementResponse};
 
 /// How long the server may wait for a statement before it answers that it still runs. Until then its id is not known, and it cannot be cancelled.
 const WAIT: Duration = Duration::from_secs(5);
-/// The first and the longest time between two questions after a statement's state.
+/// The first and the longest time between two requests for a statement's state.
 const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 /// Time for the request that cancels a statement.
 const CANCEL: Duration = Duration::from_secs(10);
@@ -69,7 +69,7 @@ impl Drop for Statement {
 }
 
 impl Statement {
-    /// Runs a statement until it has succeeded. Returned with it are the description and the first chunk of its result.
+    /// Runs a statement until it has succeeded. Returns it with the description and the first chunk of its result.
     ///
     /// # Errors
     /// When it fails, and when it does not end by the deadline.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// The reply to a new statement, and to a question after its state.
+/// The reply to a new statement, and to a request for its state.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct StatementResponse {

@@ -156,7 +156,10 @@ pub(crate) fn target(config: &SparkConfig) -> Result<Target, DatabaseError> {
     let user_agent = take("user_agent").unwrap_or_else(|| "syrch-host".to_owned());
     if let Some(name) = parameters.keys().next() {
         let known = "user_id, user_agent, session_id, use_ssl, token and headers that begin with `x-`";
-        return Err(invalid(format!("the parameter `{}` is not supported; those are {known}", clip(name, 32))));
+        return Err(invalid(format!(
+            "the parameter `{}` is not supported; the supported ones are {known}",
+            clip(name, 32)
+        )));
     }
     let user = user.unwrap_or_else(|| "syrch".to_owned());
     let token = token.map(SecretString::from);

@@ -17,8 +17,8 @@ use crate::error::Failure;
 use crate::proto::spark_connect as proto;
 use proto::spark_connect_service_client::SparkConnectServiceClient;
 
-/// Time for connecting.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long connecting to a server may take.
+const CONNECTING: Duration = Duration::from_secs(10);
 /// Time for opening a session, for which a server that has just started loads much, and for ending it.
 const OPENING: Duration = Duration::from_secs(30);
 /// How often a silent connection is checked while a statement runs, and how long the answer may take.
@@ -102,7 +102,7 @@ impl Connection {
     pub(crate) async fn open(target: Target, message_bytes: usize) -> Result<Self, DatabaseError> {
         let headers = Headers::of(&target)?;
         let endpoint = endpoint(&target)?;
-        let channel = tokio::time::timeout(PATIENCE, endpoint.connect()).await;
+        let channel = tokio::time::timeout(CONNECTING, endpoint.connect()).await;
         let channel = channel.map_err(|_| unreachable(&target, "no answer within 10 s"))?;
         let channel = channel.map_err(|error| refused(&target, &error))?;
         let client = SparkConnectServiceClient::with_interceptor(channel, headers);
@@ -238,7 +238,7 @@ fn endpoint(target: &Target) -> Result<Endpoint, DatabaseError> {
     let endpoint = endpoint
         .user_agent(target.user_agent.clone())
         .map_err(wrong)?
-        .connect_timeout(PATIENCE)
+        .connect_timeout(CONNECTING)
         .http2_keep_alive_interval(KEEP_ALIVE.0)
         .keep_alive_timeout(KEEP_ALIVE.1)
         .http2_max_header_list_size(HEADERS);

@@ -139,7 +139,7 @@ impl ArrowEngine for SparkEngine {
     }
 
     fn schema_lifetime(&self) -> Duration {
-        // A question for each table.
+        // Reading it takes a request for each table.
         Duration::from_secs(60)
     }
 

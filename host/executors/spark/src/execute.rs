@@ -17,9 +17,9 @@ use crate::proto::spark_connect as proto;
 use crate::value;
 
 /// Time for the server to end a statement whose time is over.
-const GOODBYE: Duration = Duration::from_millis(500);
+const INTERRUPTING: Duration = Duration::from_millis(500);
 /// Time for the server to end a statement that nobody waits for.
-const LATE: Duration = Duration::from_secs(30);
+const ABANDONED: Duration = Duration::from_secs(30);
 
 /// A statement as a plan that only a query can be: in parentheses, in which Spark's grammar has no commands. `rows` bounds its result at the
 /// server, after its ORDER BY.
@@ -32,7 +32,7 @@ pub(crate) fn query(sql: &str, rows: Option<u64>) -> proto::Plan {
     plan(relation(2, proto::relation::RelType::Limit(Box::new(limit))))
 }
 
-/// A question to the catalog as a plan.
+/// A request to the catalog as a plan.
 pub(crate) fn catalog(question: proto::catalog::CatType) -> proto::Plan {
     let catalog = proto::Catalog { cat_type: Some(question) };
     plan(relation(1, proto::relation::RelType::Catalog(catalog)))
@@ -168,7 +168,7 @@ impl Running<'_> {
     async fn end(&mut self) {
         let request = self.connection.interrupt(self.session, self.operation.clone());
         let mut client = self.connection.client();
-        self.is_over = matches!(timeout(GOODBYE, client.interrupt(request)).await, Ok(Ok(_)));
+        self.is_over = matches!(timeout(INTERRUPTING, client.interrupt(request)).await, Ok(Ok(_)));
     }
 }
 
@@ -183,7 +183,7 @@ impl Drop for Running<'_> {
         let connection = Arc::clone(self.connection);
         runtime.spawn(async move {
             let mut client = connection.client();
-            match timeout(LATE, client.interrupt(request)).await {
+            match timeout(ABANDONED, client.interrupt(request)).await {
                 Ok(Ok(_)) => {}
                 Ok(Err(status)) => tracing::debug!(code = ?status.code(), "a statement could not be interrupted"),
                 Err(_) => tracing::warn!("a statement could not be interrupted in time"),

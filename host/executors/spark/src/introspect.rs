@@ -26,8 +26,9 @@ const BYTES: usize = 64 << 20;
 const TABLES: usize = 20_000;
 /// Tables that are described at once.
 const AT_ONCE: usize = 8;
-/// Time for one question, and for the whole catalog.
+/// How long one request of the catalog may take.
 const QUESTION: Duration = Duration::from_secs(60);
+/// How long all requests of the catalog may take together.
 const ALL: Duration = Duration::from_secs(300);
 
 /// The rows of one answer, or with no row the columns of a table.

@@ -1,4 +1,4 @@
-//! What the mock answers.
+//! The replies of the mock: documents of statements, chunks and links, and the errors that tests ask it for.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};

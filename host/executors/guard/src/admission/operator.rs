@@ -1,4 +1,4 @@
-//! Which operators pass.
+//! The operators that statements may use in each dialect.
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 use sqlparser::tokenizer::Span;
