@@ -96,13 +96,15 @@ fn every_strategy_answers_over_duckdb() {
     let place = Place::new();
     let database = over_duckdb(&place, &library);
     answers_as_sqlite(&place, &database);
-    let suite = concat!(
-        r#"{"id":"a","db":"same.duckdb","engine":"duckdb","question":"How many customers are there?","gold_sql":"SELECT count(*) FROM customers"}"#,
-        "\n"
-    );
-    place.file("suite.jsonl", suite);
-    let report = json(&mut place.words("eval --llm offline --suite suite.jsonl"));
-    assert!(report.to_string().contains("\"right\":1"), "{report}");
+    let mut command = place.words("eval --llm offline --db");
+    command.args([
+        &database,
+        "-q",
+        "How many customers are there?",
+        "--expected-sql",
+        "SELECT count(*) FROM customers",
+    ]);
+    assert_eq!(json(&mut command)["match"], true);
 }
 
 #[test]

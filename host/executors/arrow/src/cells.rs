@@ -182,8 +182,8 @@ fn different(table: &Table, columns: &[&str], dialect: &Dialect) -> String {
         let separator = if at > 0 { " UNION ALL " } else { "" };
         let _ = write!(
             sql,
-            "{separator}SELECT * FROM (SELECT {at} AS i, v FROM (SELECT CAST({} AS {text}) AS v FROM {from} LIMIT {ROWS}) AS s \
-             WHERE length(v) <= {CHARACTERS} GROUP BY v ORDER BY count(*) DESC, v LIMIT {most}) AS q{at}",
+            "{separator}SELECT * FROM (SELECT i, v FROM (SELECT {at} AS i, v, count(*) AS n FROM (SELECT CAST({} AS {text}) AS v \
+             FROM {from} LIMIT {ROWS}) AS s WHERE length(v) <= {CHARACTERS} GROUP BY v) AS g ORDER BY n DESC, v LIMIT {most}) AS q{at}",
             dialect.quoted(column)
         );
     }

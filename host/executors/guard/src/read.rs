@@ -225,7 +225,8 @@ impl<'t> Reader<'t> {
         let mut end = index + 1;
         while let Some(token) = self.adjacent(end) {
             let belongs = match token.kind {
-                Kind::Symbol if is_operator => !is_bracket(token.text(self.text)),
+                // A point may begin a number, and is no part of an operator.
+                Kind::Symbol if is_operator => !is_bracket(token.text(self.text)) && token.text(self.text) != ".",
                 Kind::Symbol | Kind::Word | Kind::Number | Kind::Parameter => !is_operator,
                 Kind::Text => self.is_prefix(end - 1) || (end > index + 1 && self.is_prefix(end - 2)),
                 Kind::Quoted | Kind::Comment | Kind::Space => false,
@@ -387,7 +388,7 @@ mod tests {
             "SELECT a->>'b', a::numeric(10,2)[1:2], a<=b, a>=-1, a<>b, a!=b, a||b, a~*'x', a @> b, a#>>'{x}', -1--c\n+2",
             "SELECT E'a\\'b', e'x''y'||E'z', DATE'2024-01-01', $$it's$$, $a$ $$ $a$, 'a''b' /* x /* y */ */, f(E'x','y')",
             "SELECT\n\t'ü\nß', \"ö\"\"ä\"\r\n, été, a*b/c%d^e, (a)=(b), a<(b), a-(-b), 'x'\n'y'",
-            "SELECT $1, ?, a ? 'b', a ?| b, @ -5, |/ 4, a OPERATOR(pg_catalog.+) b, a <-> b, a -|- b, a=ANY('{}')",
+            "SELECT $1, ?, a ? 'b', a ?| b, @ -5, |/ 4, a OPERATOR(pg_catalog.+) b, a <-> b, a -|- b, a=ANY('{}'), a |.5, a<.5",
         ] {
             assert_eq!(tokens(text, &Dialect::Postgres), theirs(text, &PostgreSqlDialect {}), "{text}");
         }

@@ -10,6 +10,7 @@ use sqlparser::ast::{
 };
 use sqlparser::dialect::dialect_from_str;
 use sqlparser::parser::{Parser, ParserOptions};
+use syrch_core::Dialect;
 use syrch_core::text::clip;
 
 /// The depth of nesting that the parser follows, which is that of the guard.
@@ -50,7 +51,8 @@ impl Order {
 
 fn read(sql: &str, dialect: &str, width: usize, is_graded: bool) -> Option<Order> {
     // The parser's own grammar for Spark does not know that a backslash escapes a quote.
-    let grammar = dialect_from_str(if dialect == "spark" { "databricks" } else { dialect })?;
+    let grammar =
+        dialect_from_str(if dialect == Dialect::Spark.name() { Dialect::Databricks.name() } else { dialect })?;
     // What is written again has the literals of the statement, whatever a backslash means in them.
     let options = ParserOptions::new()
         .with_trailing_commas(grammar.supports_trailing_commas())
