@@ -18,7 +18,20 @@ pub struct DatabaseUrl {
 }
 
 /// Parts of the names of parameters whose values are secrets (`password=…`, `access_token=…`).
-const SECRETS: [&str; 7] = ["password", "passwd", "pwd", "token", "secret", "apikey", "api_key"];
+const SECRETS: [&str; 12] = [
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "token",
+    "secret",
+    "apikey",
+    "api_key",
+    "privatekey",
+    "private_key",
+    "credential",
+    "authorization",
+];
 /// What stands in place of a secret.
 const MASK: &str = "***";
 
@@ -85,7 +98,7 @@ impl DatabaseUrl {
 
     /// Where the secrets are, as ranges of bytes in order.
     fn secret_places(&self) -> Vec<(usize, usize)> {
-        let mut places = self.pair_places();
+        let mut places = self.option_places().unwrap_or_else(|| self.pair_places());
         places.extend(self.url_places());
         places.retain(|(begin, end)| begin < end);
         places.sort_unstable();
@@ -97,6 +110,29 @@ impl DatabaseUrl {
             overlap
         });
         places
+    }
+
+    /// The secrets of options with semicolons before them, as in `adbc:DRIVER;uri=postgresql://ann:pw@h;token=t`; `None` if there are none. An
+    /// option ends at the next semicolon, whatever is in it, and may be an address by itself, with or without a scheme.
+    fn option_places(&self) -> Option<Vec<(usize, usize)>> {
+        let is_url = self.rest().starts_with("//");
+        let first =
+            self.rest().find(';').filter(|at| self.scheme > 0 && !is_url && !self.rest()[..*at].contains('='))?;
+        let (mut places, mut begin) = (Vec::new(), self.text.len() - self.rest().len() + first + 1);
+        for option in self.text[begin..].split(';') {
+            if let Some((name, value)) = option.split_once('=') {
+                let from = begin + name.len() + 1;
+                if is_secret(name) {
+                    places.push((from, from + value.len()));
+                } else {
+                    let server = value.find("://").map_or(0, |at| at + 3);
+                    let (password, _) = user_part(&value[server..]);
+                    places.extend(password.map(|(begin, end)| (from + server + begin, from + server + end)));
+                }
+            }
+            begin += option.len() + 1;
+        }
+        Some(places)
     }
 
     /// The secrets of pairs such as `host=h password='p w'`, also where nobody wrote a scheme before them.
@@ -129,21 +165,9 @@ impl DatabaseUrl {
         let mut at = self.scheme + 1;
         if self.text[at..].starts_with("//") {
             at += 2;
-            // A password may contain `/` and `@` where somebody did not escape it: the last `@` before the parameters counts, or the last of
-            // all where the password may have begun the parameters.
-            let before = self.text[at..].find(['?', '#', ';']).map_or(self.text.len(), |end| at + end);
-            let after_colon = self.text[at..before].split_once(':').map_or("", |(_, after)| after);
-            let is_port = after_colon.split(['/', ',']).next().unwrap_or_default().bytes().all(|b| b.is_ascii_digit());
-            let before = match self.text[at..before].contains('@') || is_port || self.text[at..].starts_with('[') {
-                true => before,
-                false => self.text.len(),
-            };
-            if let Some(end) = self.text[at..before].rfind('@').map(|end| at + end) {
-                if let Some(colon) = self.text[at..end].find(':') {
-                    places.push((at + colon + 1, end));
-                }
-                at = end;
-            }
+            let (password, end) = user_part(&self.text[at..]);
+            places.extend(password.map(|(begin, end)| (at + begin, at + end)));
+            at += end;
         }
         let is_separator = |c: char| matches!(c, '?' | '&' | ';' | '#') || c.is_whitespace();
         let mut begin = at;
@@ -157,6 +181,23 @@ impl DatabaseUrl {
         }
         places
     }
+}
+
+/// Of what follows `//`, where the password before the server is, and where the user and the password end.
+fn user_part(text: &str) -> (Option<(usize, usize)>, usize) {
+    // A password may contain `/` and `@` where somebody did not escape it: the last `@` before the parameters counts, or the last of all where
+    // the password may have begun the parameters.
+    let before = text.find(['?', '#', ';']).unwrap_or(text.len());
+    let after_colon = text[..before].split_once(':').map_or("", |(_, after)| after);
+    let is_port = after_colon.split(['/', ',']).next().unwrap_or_default().bytes().all(|b| b.is_ascii_digit());
+    let before = match text[..before].contains('@') || is_port || text.starts_with('[') {
+        true => before,
+        false => text.len(),
+    };
+    let Some(end) = text[..before].rfind('@') else {
+        return (None, 0);
+    };
+    (text[..end].find(':').map(|colon| (colon + 1, end)), end)
 }
 
 /// Whether the value of a parameter of that name is a secret.
@@ -276,6 +317,24 @@ mod tests {
             ),
             ("adbc:x.so;uri=u;adbc.password=é;y=ü", "adbc:x.so;uri=u;adbc.password=***;y=ü", vec!["é"]),
             ("password=pw.sqlite", "password=pw.sqlite", vec![]),
+            ("adbc:pg;uri=postgresql://ann:pw@h/db", "adbc:pg;uri=postgresql://ann:***@h/db", vec!["pw"]),
+            (
+                "adbc:pg;uri=postgresql://ann:p@w@h/db?sslpassword=k;x=1",
+                "adbc:pg;uri=postgresql://ann:***@h/db?sslpassword=***;x=1",
+                vec!["p@w", "k"],
+            ),
+            ("adbc:snow;uri=ann:pw@account/shop?x=y", "adbc:snow;uri=ann:***@account/shop?x=y", vec!["pw"]),
+            ("adbc:x;db.password=p w&q;uri=u", "adbc:x;db.password=***;uri=u", vec!["p w&q"]),
+            (
+                "adbc:f;uri=grpc://h:80;a.authorization_header=Bearer t",
+                "adbc:f;uri=grpc://h:80;a.authorization_header=***",
+                vec!["Bearer t"],
+            ),
+            (
+                "adbc:s;jwt_private_key_pkcs8_value=k;path=/a:b",
+                "adbc:s;jwt_private_key_pkcs8_value=***;path=/a:b",
+                vec!["k"],
+            ),
             ("postgres://ann:p%40w@h/", "postgres://ann:***@h/", vec!["p%40w", "p@w"]),
             ("postgres://ann:p?w@h/", "postgres://ann:***@h/", vec!["p?w"]),
             ("postgres://h:5432/d?user=a@b", "postgres://h:5432/d?user=a@b", vec![]),

@@ -27,7 +27,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use sqlparser::ast::{Query, Statement};
+use sqlparser::ast::{Ident, Query, Statement};
 use sqlparser::tokenizer::Span;
 use syrch_core::{Dialect, SqlError, SqlErrorKind};
 
@@ -134,7 +134,9 @@ struct Walk<'w> {
     granted: &'w Granted,
     places: &'w Places<'w>,
     /// Names of the common table expressions in scope, the innermost last.
-    ctes: Vec<String>,
+    ctes: Vec<Ident>,
+    /// The name of a recursive common table expression, until the walk enters the query that defines it.
+    recursive: Option<Ident>,
     tables: BTreeSet<String>,
     functions: BTreeSet<String>,
     /// Parameters of the lambdas around, the innermost last.
@@ -153,6 +155,7 @@ impl<'w> Walk<'w> {
             granted,
             places,
             ctes: Vec::new(),
+            recursive: None,
             tables,
             functions,
             parameters: Vec::new(),

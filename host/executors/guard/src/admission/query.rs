@@ -57,10 +57,11 @@ impl Walk<'_> {
         self.absent(settings.is_none(), "SETTINGS")?;
         self.absent(format_clause.is_none(), "FORMAT")?;
         self.absent(pipe_operators.is_empty(), "|>")?;
+        let recursive = self.recursive.take().filter(|_| with.is_none());
         if let Some(with) = with {
             self.with(with)?;
         }
-        self.body(body)?;
+        self.body(body, recursive)?;
         if let Some(order_by) = order_by {
             let OrderBy { kind, interpolate } = order_by;
             self.absent(interpolate.is_none(), "INTERPOLATE")?;
@@ -100,22 +101,27 @@ impl Walk<'_> {
                 return Err(self.refuse(SqlErrorKind::Denied, "name", message, cte.alias.name.span));
             }
         }
-        if *recursive {
-            self.ctes.extend(cte_tables.iter().map(|cte| cte.alias.name.value.clone()));
+        // In PostgreSQL all of them see each other. Elsewhere one that comes later may be no name yet, and then the engine reads its own table.
+        let see_each_other = *recursive && self.rules.is_postgres();
+        if see_each_other {
+            self.ctes.extend(cte_tables.iter().map(|cte| cte.alias.name.clone()));
         }
         for cte in cte_tables {
             let Cte { alias, query, from, materialized: _, closing_paren_token: _ } = cte;
             self.absent(from.is_none(), "FROM")?;
+            self.recursive = (*recursive && !see_each_other).then(|| alias.name.clone());
             self.subquery(query)?;
             self.alias(alias)?;
-            if !*recursive {
-                self.ctes.push(alias.name.value.clone());
+            if !see_each_other {
+                self.ctes.push(alias.name.clone());
             }
         }
         Ok(())
     }
 
-    fn body(&mut self, body: &mut SetExpr) -> Result<(), SqlError> {
+    /// `recursive` is the common table expression that the body defines. Only the right side of its UNION reads it: DuckDB takes the name for a
+    /// table of its own everywhere else.
+    fn body(&mut self, body: &mut SetExpr, recursive: Option<Ident>) -> Result<(), SqlError> {
         match body {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.subquery(query),
@@ -124,8 +130,13 @@ impl Walk<'_> {
                 let is_listed =
                     matches!(set_quantifier, SetQuantifier::All | SetQuantifier::Distinct | SetQuantifier::None);
                 self.only(Form::ByName, is_listed, "BY NAME")?;
-                self.body(left)?;
-                self.body(right)
+                let is_union = matches!(op, SetOperator::Union) && is_listed;
+                self.body(left, None)?;
+                let depth = self.ctes.len();
+                self.ctes.extend(recursive.filter(|_| is_union));
+                let walked = self.body(right, None);
+                self.ctes.truncate(depth);
+                walked
             }
             SetExpr::Values(Values { explicit_row, value_keyword, rows }) => {
                 self.absent(!*explicit_row, "ROW")?;
@@ -335,8 +346,10 @@ impl Walk<'_> {
             }
         }
         let parts = name.0.len();
+        if self.common(name)? {
+            return Ok(());
+        }
         let (schema, plain) = match self.object_name(name)?[..] {
-            [plain] if self.ctes.iter().any(|cte| self.granted.is_one(cte, plain)) => return Ok(()),
             [plain] => (None, plain.to_owned()),
             [schema, plain] => (Some(schema.to_owned()), plain.to_owned()),
             [catalog, schema, plain] if self.granted.catalog().is_some_and(|own| self.granted.is_one(own, catalog)) => {
@@ -376,6 +389,21 @@ impl Walk<'_> {
             self.qualified.push(Qualified { start, parts, name: written });
         }
         Ok(())
+    }
+
+    /// Whether a name is that of a common table expression. It is written as where it was defined, since engines differ about the letters that
+    /// they take for the same, and what is another name to them is a table.
+    fn common(&self, name: &mut ObjectName) -> Result<bool, SqlError> {
+        let [ObjectNamePart::Identifier(ident)] = name.0.as_mut_slice() else {
+            return Ok(false);
+        };
+        self.ident(ident)?;
+        let exact = self.ctes.iter().rev().find(|cte| cte.value == ident.value);
+        let found = exact.or_else(|| self.ctes.iter().rev().find(|cte| self.granted.is_one(&cte.value, &ident.value)));
+        if let Some(Ident { value, quote_style, span: _ }) = found {
+            (ident.value, ident.quote_style) = (value.clone(), *quote_style);
+        }
+        Ok(found.is_some())
     }
 
     fn optional_alias(&self, alias: &mut Option<TableAlias>) -> Result<(), SqlError> {

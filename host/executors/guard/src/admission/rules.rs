@@ -177,9 +177,17 @@ mod tests {
             for name in named.into_iter().flatten().chain(sized) {
                 assert!(rules.is_listed(name), "{name} in {dialect:?}");
             }
-            for name in
-                ["read_csv", "query", "reflect", "aggregate", "list_reduce", "secret", "ai_query", "getvariable"]
-            {
+            for name in [
+                "read_csv",
+                "query",
+                "reflect",
+                "aggregate",
+                "list_reduce",
+                "secret",
+                "ai_query",
+                "getvariable",
+                "damerau_levenshtein",
+            ] {
                 assert!(!rules.is_listed(name) || rules.is_postgres(), "{name} in {dialect:?}");
             }
             assert!(rules.values.is_sorted());

@@ -1,7 +1,7 @@
 //! Arguments that say how much a function makes: constants, with a bound for all of a statement together.
 
 use sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Interval, UnaryOperator, Value, ValueWithSpan,
+    DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Interval, UnaryOperator, Value, ValueWithSpan,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::{SqlError, SqlErrorKind};
@@ -132,7 +132,11 @@ fn point(expr: &Expr) -> Option<Point> {
             Point::Day(_) => None,
         },
         Expr::Nested(inner) => point(inner),
-        Expr::Cast { expr, .. } => point(expr),
+        // A time that becomes a number counts in other units.
+        Expr::Cast { expr, data_type, .. } => point(expr).filter(|point| {
+            let is_time = matches!(data_type, DataType::Date | DataType::Timestamp(..));
+            matches!(point, Point::Day(_)) == is_time
+        }),
         Expr::TypedString(typed) => match &typed.value.value {
             Value::SingleQuotedString(text) => day(text),
             _ => None,
