@@ -227,6 +227,17 @@ fn size(table: &Table) -> usize {
         + names(&table.primary_key)
 }
 
+/// What a failed statement is about. Some engines only say that it failed: then the catalog may show that a name is unknown.
+fn explained(error: SqlError, query: &SqlQuery, catalog: &Catalog) -> SqlError {
+    if error.kind != SqlErrorKind::Other {
+        return with_nearest(error, catalog);
+    }
+    match syrch_guard::facts(&query.text, &query.relations, catalog) {
+        Err(Unresolved::Refused(found)) => found,
+        _ => error,
+    }
+}
+
 /// An error with the nearest names, where it is about a column.
 fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
     if error.kind != SqlErrorKind::UnknownColumn || !error.suggestions.is_empty() {
@@ -280,7 +291,7 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
         let prepared = self
             .work(self.limits.sql_deadline, async |deadline| self.engine.prepare(&admitted.sql, deadline).await)
             .await;
-        prepared.map_err(|error| with_nearest(error, &snapshot.catalog))?;
+        prepared.map_err(|error| explained(error, query, &snapshot.catalog))?;
         // The engine's verdict counts; the guard's facts say more than the engine does.
         match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
             Ok(facts) => Ok(facts),
@@ -296,14 +307,14 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
         let sql = self.admitted(query, &snapshot)?.sql;
         let plan =
             self.work(self.limits.sql_deadline, async |deadline| self.engine.explain(&sql, deadline).await).await;
-        plan.map_err(|error| with_nearest(error, &snapshot.catalog))
+        plan.map_err(|error| explained(error, query, &snapshot.catalog))
     }
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let snapshot = self.current().await?;
         let sql = self.admitted(query, &snapshot)?.sql;
         let result = self.execute(&sql, &self.limits, self.limits.sql_deadline).await;
-        let mut result = result.map_err(|error| with_nearest(error, &snapshot.catalog))?;
+        let mut result = result.map_err(|error| explained(error, query, &snapshot.catalog))?;
         // As it was written: the guard's spelling of it means the same.
         result.sql = self.compose(query)?;
         Ok(result)

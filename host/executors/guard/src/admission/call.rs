@@ -12,6 +12,9 @@ use syrch_core::{SqlError, SqlErrorKind};
 use super::Walk;
 use super::rules::{Form, Rules};
 
+/// Arguments of a function, where each may be a large text of which the engine makes one.
+const ARGUMENTS: usize = 100;
+
 impl Walk<'_> {
     pub(super) fn called(&mut self, function: &str) {
         self.functions.insert(function.to_owned());
@@ -124,6 +127,12 @@ impl Walk<'_> {
     pub(super) fn arguments(&mut self, function: &str, args: &mut [FunctionArg]) -> Result<(), SqlError> {
         if let Some((_, place)) = self.rules.sized.iter().find(|(name, _)| *name == function) {
             self.size(function, args.get(*place))?;
+        }
+        if let Some((_, place)) = self.rules.inserts.iter().find(|(name, _)| *name == function) {
+            self.insert(function, args.get(*place))?;
+        }
+        if args.len() > ARGUMENTS && !self.rules.inserts.is_empty() {
+            return self.absent(false, "a function of more than 100 arguments");
         }
         if self.rules.formats.contains(&function) {
             self.format(function, args.first())?;

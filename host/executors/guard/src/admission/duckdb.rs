@@ -552,6 +552,7 @@ pub(super) static RULES: Rules = Rules {
     ]),
     lambdas: &["array_filter", "array_transform", "filter", "list_apply", "list_filter", "list_transform"],
     sized: &[("list_resize", 1), ("lpad", 1), ("repeat", 1), ("rpad", 1)],
+    inserts: &[("concat_ws", 0), ("regexp_replace", 2), ("replace", 2)],
     series: &["generate_series", "range"],
     formats: &["format", "printf"],
     patterns: &[],

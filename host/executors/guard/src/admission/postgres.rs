@@ -309,6 +309,7 @@ pub(super) static RULES: Rules = Rules {
     tables: None,
     lambdas: &[],
     sized: &[("lpad", 1), ("repeat", 1), ("rpad", 1)],
+    inserts: &[],
     series: &[],
     formats: &["format"],
     patterns: &[],

@@ -18,6 +18,9 @@ pub(super) struct Rules {
     pub(super) lambdas: &'static [&'static str],
     /// Functions whose result is as long as an argument says, and the place of that argument.
     pub(super) sized: &'static [(&'static str, usize)],
+    /// Functions that put a text in at many places, and which argument it is: a constant, whose bytes count as a size. For engines whose
+    /// functions take memory that their own limit does not see.
+    pub(super) inserts: &'static [(&'static str, usize)],
     /// Functions whose arguments are the ends and the step of a series.
     pub(super) series: &'static [&'static str],
     /// Functions whose first argument is a text with widths.
@@ -172,7 +175,7 @@ mod tests {
             let rules = Rules::of(&dialect);
             assert!(rules.listed.is_sorted(), "{dialect:?}");
             assert!(rules.is_listed("count") && !rules.is_listed("pg_sleep") && !rules.is_listed("current_user"));
-            let sized = rules.sized.iter().chain(rules.patterns).map(|(name, _)| name);
+            let sized = rules.sized.iter().chain(rules.patterns).chain(rules.inserts).map(|(name, _)| name);
             let named = [rules.bare, rules.lambdas, rules.series, rules.formats, rules.tables.unwrap_or_default()];
             for name in named.into_iter().flatten().chain(sized) {
                 assert!(rules.is_listed(name), "{name} in {dialect:?}");

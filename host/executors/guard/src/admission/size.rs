@@ -35,6 +35,17 @@ impl Walk<'_> {
         }
     }
 
+    /// A text that is put in at many places is a constant, and its bytes count as a size.
+    pub(super) fn insert(&mut self, function: &str, arg: Option<&FunctionArg>) -> Result<(), SqlError> {
+        let text = match arg {
+            // Left out, nothing is put in.
+            None => return Ok(()),
+            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) => value.value.clone().into_string(),
+            Some(_) => None,
+        };
+        self.amplify(function, text.map(|text| text.len() as u64))
+    }
+
     /// The text that `format` follows is a constant, and its widths are small.
     pub(super) fn format(&mut self, function: &str, arg: Option<&FunctionArg>) -> Result<(), SqlError> {
         let text = match arg {
@@ -62,7 +73,7 @@ impl Walk<'_> {
 
     fn size_refused(&self, function: &str) -> SqlError {
         let message = format!(
-            "`{function}` is refused: its size must be a constant number, and all sizes of a statement multiply by at most {AMPLIFICATION}"
+            "`{function}` is refused: its size, or the text that it puts in, must be a constant, and all sizes of a statement multiply by at most {AMPLIFICATION}"
         );
         self.refuse(SqlErrorKind::Denied, "size-argument", message, Span::empty())
     }

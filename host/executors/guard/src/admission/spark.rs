@@ -449,6 +449,7 @@ pub(super) static RULES: Rules = Rules {
         ("space", 0),
         ("stack", 0),
     ],
+    inserts: &[],
     series: &["range", "sequence"],
     formats: &["format_string", "printf"],
     patterns: &[

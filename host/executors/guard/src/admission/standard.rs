@@ -161,6 +161,7 @@ const fn rules(names: Names, text: fn(&str) -> Option<String>) -> Rules {
         tables: Some(&[]),
         lambdas: &[],
         sized: &[],
+        inserts: &[],
         series: &[],
         formats: &[],
         patterns: &[],
