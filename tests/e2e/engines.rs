@@ -170,7 +170,7 @@ fn every_strategy_answers_over_spark_connect() {
         15,
         &["function"],
     );
-    refused(place.words("sql --db").args([&address, "SELECT * FROM parquet.`/etc/passwd`"]), 15, &["granted-tables"]);
+    refused(place.words("sql --db").args([&address, "SELECT * FROM parquet.`/etc/passwd`"]), 11, &["granted-tables"]);
     let report = finish(place.words("doctor --llm offline --db").arg(&address), "");
     let (stdout, stderr) = said(&report);
     assert!(format!("{stdout}{stderr}").contains("engine forbids nothing"), "{stdout}{stderr}");
