@@ -244,6 +244,13 @@ impl<'t> Reader<'t> {
         };
         let tokens = Tokenizer::new(self.reading.grammar, &self.text[start..stop]).tokenize_with_location();
         let tokens = tokens.map_err(|error| TokenizerError { location: shifted(error.location), ..error })?;
+        // `1_000` is one number to some engines, and a number with another name to the parser.
+        let is_glued =
+            |pair: &&[TokenWithSpan]| matches!((&pair[0].token, &pair[1].token), (Symbol::Number(..), Symbol::Word(_)));
+        if let Some(pair) = tokens.windows(2).find(is_glued) {
+            let message = "a word follows a number without a space".to_owned();
+            return Err(TokenizerError { message, location: shifted(pair[1].span.start) });
+        }
         let is_seen = |token: &TokenWithSpan| !matches!(token.token, Symbol::Whitespace(_));
         let is_postgres = self.reading.grammar.is::<PostgreSqlDialect>();
         // The parser takes strings of this form in the grammar of PostgreSQL only.
@@ -378,6 +385,9 @@ mod tests {
         }
         assert_eq!(strings(r"'a\', 'b''c'", &Dialect::Duckdb), ["a\\", "b'c"]);
         assert!(tokens(r"SELECT 'a\'", &Dialect::Mysql).is_err());
+        for text in ["SELECT 1_000", "SELECT 1abc", "SELECT 2.5x FROM t"] {
+            assert!(tokens(text, &Dialect::Duckdb).is_err(), "{text}");
+        }
         assert_eq!(strings(r#"SELECT "it's""#, &Dialect::Mysql), ["it's"]);
     }
 
