@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::ports::Ports;
+use crate::ports::{Plan, Ports};
 use crate::{
     Candidate, CandidateId, Catalog, Failure, Graph, Hit, Json, Ledger, Observation, Problem, Question, ResultSet,
     RoleError, Signals, Step, Task, TaskId, Verdict,
@@ -290,4 +290,69 @@ pub trait Aggregator: Send + Sync {
         finished: &[Finished],
         seen: &[Observation],
     ) -> Result<Option<Answer>, RoleError>;
+}
+
+/// What became of a rewriter's proposal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trial {
+    /// Equal and faster; the speed relative to the best statement so far, to two digits: 2.0 is twice as fast.
+    Accepted(f64),
+    /// Equal and not fast enough; the speed as above.
+    Slower(f64),
+    /// Other rows than the original's.
+    Mismatch,
+    /// The same rows in another order than the original's ORDER BY gave.
+    Reordered,
+    /// Other columns than the original's.
+    OtherColumns,
+    /// The statement was refused; the rule and the token.
+    Refused(String),
+    /// The statement does not parse or failed while it ran.
+    Failed(String),
+    /// More rows or bytes than are compared.
+    TooLarge,
+    /// Something that this version has no case for.
+    Other(String),
+}
+
+/// A proposal of a rewriter, and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The statement as it was run, or as it was proposed where it was refused.
+    pub sql: String,
+    /// The family of rewrites that the rewriter named.
+    pub family: String,
+    /// The outcome.
+    pub trial: Trial,
+}
+
+/// A statement that a rewriter proposes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// The statement.
+    pub sql: String,
+    /// The family of rewrites, such as `in-to-exists`.
+    pub family: String,
+    /// Why it should be faster, for people.
+    pub reason: String,
+}
+
+/// Proposes other statements with the same result.
+#[async_trait]
+pub trait Rewriter: Send + Sync {
+    /// Called once for each iteration of the optimizer, with the statement as the user gave it, the best one so far and its plan, and what
+    /// became of earlier proposals. Returns another statement; `None` when there is nothing more to propose.
+    ///
+    /// # Errors
+    /// The plugin's failure, a trap, a limit, or an invalid value.
+    async fn rewrite(
+        &self,
+        call: Call,
+        original: &str,
+        best: &str,
+        plan: &Plan,
+        catalog: &Catalog,
+        history: &[Attempt],
+    ) -> Result<Option<Proposal>, RoleError>;
 }

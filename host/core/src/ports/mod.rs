@@ -1,6 +1,7 @@
 //! What the host lends to a plugin. Each file has the name of the WIT interface that it mirrors, and holds its values and the trait behind
 //! it. Backends implement [`Database`] and [`ModelProvider`]; the port traits are what one role call sees of them.
 
+mod bench;
 mod cells;
 mod current_search;
 mod evaluate;
@@ -18,6 +19,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use bench::{
+    Admitted, Bench, BenchLimits, CANDIDATE, Compared, ResultSize, TOO_MANY_ROWS, Timing, UNSUPPORTED_TYPE,
+};
 pub use cells::{CellIndex, CellsPort, Match, Sample};
 pub use current_search::{NO_SEARCH, current_search, in_search};
 pub use evaluate::EvaluatePort;

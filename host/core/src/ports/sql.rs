@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CellIndex, ColumnStats, Facts, Flight, HOST, Plan, PortError, Ticket};
+use super::{Bench, BenchLimits, CellIndex, ColumnStats, Facts, Flight, HOST, Plan, PortError, Ticket};
 use crate::{Catalog, Column, Dialect, ResultSet, SqlError};
 
 /// A finished task that may stand in FROM by its name.
@@ -188,6 +188,14 @@ pub trait Database: CellIndex {
     /// [`PortError::UnknownName`] for a table or column that the catalog lacks; [`PortError::Unsupported`] without statistics;
     /// [`PortError::Budget`] when the call still runs after its deadline.
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError>;
+    /// Called by the verified optimizer. Opens a connection of its own on which statements are compared and measured.
+    ///
+    /// # Errors
+    /// [`PortError::Unsupported`] when the engine cannot compare statements exactly; [`PortError::Unavailable`] when there is no connection.
+    async fn bench(&self, limits: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
+        let _ = limits;
+        Err(PortError::Unsupported)
+    }
 }
 
 /// The port `sql` of one role call. It knows the relations of the finished tasks that the call may name.
