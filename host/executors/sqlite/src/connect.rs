@@ -36,6 +36,9 @@ const OTHERS: [(&[u8], &str); 6] = [
 /// Bytes of any text or blob, and of any row.
 pub(crate) const LENGTH: i32 = 2_000_000;
 
+/// Bytes of one statement.
+pub(crate) const SQL_LENGTH: usize = 64 << 10;
+
 /// Columns of one result, and of one table where no table is wider.
 pub(crate) const COLUMNS: i32 = 500;
 
@@ -170,7 +173,7 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
 pub(crate) fn limit(connection: &Connection, columns: i32) -> rusqlite::Result<()> {
     limit_values(connection)?;
     for (limit, value) in [
-        (Limit::SQLITE_LIMIT_SQL_LENGTH, 64 << 10),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, SQL_LENGTH as i32),
         // The limit holds for the schema too: a wide table would make all of it unreadable.
         (Limit::SQLITE_LIMIT_COLUMN, columns.max(COLUMNS)),
         (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),

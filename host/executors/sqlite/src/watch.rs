@@ -37,6 +37,11 @@ impl SchemaVersion {
     pub(crate) fn is_same_schema(&self, other: &Self) -> bool {
         self.is_same_file(other) && self.schema == other.schema
     }
+
+    /// Whether this is the engine's counter of changes of the schema.
+    pub(crate) fn has_schema(&self, counter: i64) -> bool {
+        self.schema == counter
+    }
 }
 
 /// The catalog of one state.
