@@ -62,7 +62,7 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
         generators: &[Generator],
     ) -> Self {
         // The attempts of the policy are those at one statement; other draws do not count.
-        let most = settings.repairs.saturating_add(1).min(host.policy().max_attempts.max(1));
+        let most = settings.repairs.saturating_add(1).min(host.attempts());
         let draw = |(index, generator): (usize, &Generator)| Draw {
             generator: *generator,
             sample: count32(index),

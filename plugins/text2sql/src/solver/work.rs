@@ -59,7 +59,7 @@ pub(crate) struct Work<'a, H> {
 
 impl<'a, H: SolverHost> Work<'a, H> {
     pub(crate) fn new(host: &'a H, settings: &'a Settings, task: &'a Task, prompts: Prompts<'a>) -> Self {
-        let allowed = host.policy().max_attempts.max(1);
+        let allowed = host.attempts();
         let most = settings.max_debug_attempts.clamp(1, allowed);
         if most < settings.max_debug_attempts {
             let wanted = settings.max_debug_attempts;
