@@ -44,7 +44,7 @@ pub(super) fn of_sequence(sheet: &Sheet<'_>) -> String {
 /// Each column on its own, its cells sorted; equal columns once.
 pub(super) fn of_columns(sheet: &Sheet<'_>) -> String {
     let marks = marks(sheet, Rounding::Decimals);
-    let sum = |cells: &Vec<u32>| cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(mix(marks[*cell as usize])));
+    let sum = |cells: &Vec<u32>| cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(mixed(marks[*cell as usize])));
     let mut columns: Vec<u64> = sheet.grid.columns.iter().map(sum).collect();
     columns.sort_unstable();
     columns.dedup();
