@@ -41,7 +41,8 @@ impl Target {
     /// Makes a table, and returns what takes its rows.
     pub(crate) fn table(&self, name: &str, shape: &Shape) -> Result<Rows<'_>, ImportError> {
         let columns = shape.names.iter().zip(&shape.types);
-        let columns: Vec<_> = columns.map(|(name, kind)| format!("{} {}", Dialect::Sqlite.quoted(name), kind.name())).collect();
+        let columns: Vec<_> =
+            columns.map(|(name, kind)| format!("{} {}", Dialect::Sqlite.quoted(name), kind.name())).collect();
         let places = vec!["?"; columns.len()].join(", ");
         let make = format!("CREATE TABLE {} ({})", Dialect::Sqlite.quoted(name), columns.join(", "));
         let insert = format!("INSERT INTO {} VALUES ({places})", Dialect::Sqlite.quoted(name));

@@ -75,11 +75,13 @@ fn ask(host: &impl Llm, open: &[usize], chains: &[Chain], tries: &mut impl Tries
         for (at, reply) in again.into_iter().zip(host.complete_all(&requests)) {
             replies[at] = reply;
         }
-        let Some(error) = replies.iter().filter_map(|reply| reply.as_ref().err()).find(|error| tries.adapt(error)) else {
-            return replies;
-        };
-        let kind = std::mem::discriminant(error);
-        let is_same = |at: &usize| replies[*at].as_ref().is_err_and(|error| std::mem::discriminant(error) == kind);
-        again = (0..replies.len()).filter(is_same).collect();
+        // The prompts are adapted once to each kind of error.
+        let kind = |reply: &Result<Reply, LlmError>| reply.as_ref().err().map(std::mem::discriminant);
+        let is_first = |at: &usize| replies[..*at].iter().all(|earlier| kind(earlier) != kind(&replies[*at]));
+        let mut firsts = (0..replies.len()).filter(is_first);
+        let adapted = firsts.find(|at| replies[*at].as_ref().is_err_and(|error| tries.adapt(error)));
+        let Some(adapted) = adapted else { return replies };
+        let wanted = kind(&replies[adapted]);
+        again = (0..replies.len()).filter(|at| kind(&replies[*at]) == wanted).collect();
     }
 }
