@@ -1,4 +1,5 @@
-//! What the host and the SDK both need, and neither may import from the other: names in SQL, pseudo-random numbers and a digest for seeds.
+//! What the host and the SDK both need, and neither may import from the other: names in SQL, limits of texts, pseudo-random
+//! numbers and a digest for seeds.
 //!
 //! It depends on nothing, so that it costs a plugin nothing.
 
@@ -23,6 +24,12 @@ pub fn quoted(name: &str, quote: char) -> String {
 pub fn is_word(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// At most `bytes` of a text, cut at a character's edge.
+#[must_use]
+pub fn clip(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// Pseudo-random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). Equal seeds
@@ -76,6 +83,11 @@ mod tests {
     fn a_word_has_no_digit_at_its_beginning() {
         assert!(["a", "_1", "Order", "x2_"].into_iter().all(is_word));
         assert!(!["", "1st", "two words", "größe", "a-b", "a\""].into_iter().any(is_word));
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        assert_eq!((clip("aé", 2), clip("aé", 3), clip("aé", 9)), ("a", "aé", "aé"));
     }
 
     #[test]

@@ -265,19 +265,11 @@ mod tests {
     }
 
     fn call() -> ModelCall {
-        let request = Request {
-            purpose: Purpose::Generate,
-            messages: vec![Message { speaker: Speaker::User, text: "Write SQL.".to_owned() }],
-            expect: Shape::Sql,
-            model: None,
-            subjects: Vec::new(),
-            temperature: None,
-            top_p: None,
-            max_tokens: None,
-            stop: Vec::new(),
-            logprobs: false,
-            sample: 0,
-        };
+        let request = Request::new(
+            Purpose::Generate,
+            vec![Message { speaker: Speaker::User, text: "Write SQL.".to_owned() }],
+            Shape::Sql,
+        );
         ModelCall { request, problem: Arc::new(Problem::new(QUESTION)), task: None, catalog: Arc::new(library()) }
     }
 

@@ -36,7 +36,7 @@ impl Known for SimulatedQuestion {
 
 /// The questions of a suite by their text. The menu of a question is made once for all models that share a suite, whatever their seeds and
 /// settings.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct SimulatedSuite {
     questions: Vec<SimulatedQuestion>,
     by_words: ByWords,
