@@ -38,7 +38,8 @@ pub(crate) fn get_or_compile(
     if let Some(schema) = get(text, patterns, limits) {
         return Ok(schema);
     }
-    CACHE.get_or_make(&Key { text: text.to_owned(), patterns, depth: limits.json_depth }, compile)
+    let (compiled, key) = (compile()?, Key { text: text.to_owned(), patterns, depth: limits.json_depth });
+    CACHE.get_or_make(&key, || Ok(compiled))
 }
 
 #[cfg(test)]
