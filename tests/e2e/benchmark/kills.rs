@@ -49,7 +49,7 @@ fn done(bench: &Bench) -> BTreeSet<usize> {
 /// False: it had finished.
 fn kill(mut child: Child, endpoint: &MockEndpoint, random: &mut Random) -> bool {
     let (before, started) = (endpoint.count(), Instant::now());
-    if random.number() % 8 == 0 {
+    if random.number().is_multiple_of(8) {
         std::thread::sleep(Duration::from_millis(random.number() % 150));
     } else {
         let more = 1 + (random.number() % 16) as usize;
