@@ -98,7 +98,6 @@ pub mod imports;
 #[doc(hidden)]
 pub mod internal;
 pub mod knowledge;
-mod memory_cache;
 mod model_calls;
 pub mod models;
 mod noted;

@@ -216,7 +216,7 @@ fn connect_tables(connection: &Connection) -> rusqlite::Result<()> {
     let names = tables.query_map([], |row| Ok(name(row, 0)?.ok()))?.collect::<rusqlite::Result<Vec<_>>>()?;
     for name in names.into_iter().flatten() {
         // One that cannot be connected, for want of its module or because it is damaged, cannot be read later either.
-        let _ = connection.prepare(&format!("SELECT 1 FROM {} LIMIT 0", quoted(&name)));
+        let _ = connection.prepare(&format!("SELECT 1 FROM {} LIMIT 0", Dialect::Sqlite.quoted(&name)));
     }
     Ok(())
 }
@@ -225,11 +225,6 @@ fn connect_tables(connection: &Connection) -> rusqlite::Result<()> {
 pub(crate) fn name(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Result<String, String>> {
     let bytes = row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default();
     Ok(std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| String::from_utf8_lossy(bytes).into_owned()))
-}
-
-/// A name as SQL writes it.
-pub(crate) fn quoted(name: &str) -> String {
-    Dialect::Sqlite.quoted(name)
 }
 
 /// What an engine's error at opening means.
