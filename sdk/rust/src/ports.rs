@@ -172,4 +172,6 @@ role_hosts! {
     ClarifierHost: Run + Wait + Llm + Trace;
     /// What an aggregator may reach.
     AggregatorHost: Run + Wait + Llm + Sql + Rows + Trace;
+    /// What a rewriter may reach. Its `inspect` knows the tables of the original statement only.
+    RewriterHost: Run + Wait + Llm + Inspect + Trace;
 }

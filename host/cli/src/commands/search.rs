@@ -8,6 +8,7 @@ use clap::Args;
 use syrch::plugins::LoadError;
 use syrch::settings::PluginSource;
 use syrch::syrch_core::Problem;
+use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
 use syrch::{Ask, Host, Provider, SearchReport, Settings, Stop, plugins, strategies};
 
@@ -254,7 +255,7 @@ async fn settle_parameters(context: &mut Context, watch: &Watch) -> Outcome<()> 
     }
     let settings = context.config.effective.settings.clone();
     let mut known = Vec::new();
-    for (role, source) in &settings.strategy.roles {
+    for (role, source) in settings.strategy.roles.iter().filter(|(role, _)| Role::SEARCH.contains(role)) {
         known.push((Target::Role(*role), keys(source, &settings, watch).await?));
     }
     for parameter in open {
@@ -295,7 +296,6 @@ fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Targ
 
 #[cfg(test)]
 mod tests {
-    use syrch::syrch_core::roles::Role;
 
     use super::*;
 
