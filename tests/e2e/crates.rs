@@ -56,7 +56,7 @@ fn group(root: &Path, package: &Package) -> String {
 fn allowed(group: &str) -> &'static [&'static str] {
     match group {
         "core" | "sdk" | "words" | "files" | "http" => &[],
-        "guard" | "schema" => &["core"],
+        "guard" | "schema" | "optimize" => &["core"],
         "cache" | "journal" => &["core", "files"],
         "search" => &["core", "words"],
         "runtime" => &["core", "schema", "files"],
@@ -86,6 +86,7 @@ fn allowed(group: &str) -> &'static [&'static str] {
             "copies",
             "tabular",
             "journal",
+            "optimize",
             "search",
         ],
         "grading" => &["app", "core", "files", "grade", "journal"],
@@ -138,6 +139,7 @@ fn core_does_no_io_and_only_app_names_backends() {
     }
     for (group, forbidden) in [
         ("syrch-scheduler", "wasmtime"),
+        ("syrch-optimize", "tokio"),
         ("syrch-llm", "wasmtime"),
         ("syrch-offline", "reqwest"),
         ("syrch-simulated", "reqwest"),
