@@ -75,7 +75,7 @@
 //! The names that most programs need are at the root. The others are in modules named after their content: [`settings`], [`report`],
 //! [`strategies`], [`plugins`], [`databases`], [`models`], [`own`] (databases and models of the program), [`knowledge`] (notes, examples and
 //! indexes), [`cache`],
-//! [`imports`] (files of rows), [`batch`], [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the crate
+//! [`imports`] (files of rows), [`batch`], [`corpus`] (statements for the optimizer), [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the crate
 //! `syrch-grading`.
 
 mod answer;
@@ -87,6 +87,7 @@ pub mod cache;
 mod clock;
 mod content_digest;
 mod context;
+pub mod corpus;
 pub mod databases;
 mod error;
 mod evaluate;
