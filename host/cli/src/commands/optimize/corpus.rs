@@ -124,7 +124,8 @@ fn show(context: &Context, grid: Grid, corpus: &Corpus) -> Outcome<()> {
     let object = |row: &Vec<Value>| Value::Object(names.iter().cloned().zip(row.iter().cloned()).collect());
     let queries: Vec<Value> = grid.rows.iter().map(object).collect();
     let manifest = corpus.path().display().to_string();
-    context.rows(grid, || {
-        json!({"schema": "syrch.corpus/1", "manifest": manifest, "digest": corpus.digest(), "queries": queries})
-    })
+    context.rows(
+        grid,
+        || json!({"schema": "syrch.corpus/1", "manifest": manifest, "digest": corpus.digest(), "queries": queries}),
+    )
 }

@@ -16,12 +16,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use self::args::LoopArgs;
+pub(crate) use self::args::default_rewriter;
 use self::check::CheckArgs;
 use self::corpus::CorpusCommand;
+pub(crate) use self::one::of_answer;
 use self::run::RunArgs;
 use self::saved::SavedArgs;
-pub(crate) use self::args::default_rewriter;
-pub(crate) use self::one::of_answer;
 use super::{Context, Run};
 use crate::config::Given;
 use crate::exit::Exit;
@@ -74,7 +74,11 @@ impl Run for OptimizeArgs {
 
     fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
         let files = |words: &[String]| {
-            words.iter().filter_map(|word| statement::file(word)).map(|path| ("the statement", path)).collect::<Vec<_>>()
+            words
+                .iter()
+                .filter_map(|word| statement::file(word))
+                .map(|path| ("the statement", path))
+                .collect::<Vec<_>>()
         };
         let rewriter = |flags: &LoopArgs| flags.input().map(|path| ("a plugin in use", path));
         match &self.command {

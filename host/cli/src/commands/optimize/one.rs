@@ -99,7 +99,9 @@ fn explain(context: &Context, document: &Document) {
     if exit(document) == Exit::Answered {
         context.console.note(&words::verdict(document));
     } else {
-        context.console.error(&Failure { hint: hint(document), ..Failure::new(exit(document), words::verdict(document)) });
+        context
+            .console
+            .error(&Failure { hint: hint(document), ..Failure::new(exit(document), words::verdict(document)) });
     }
 }
 
@@ -116,10 +118,16 @@ fn exit(document: &Document) -> Exit {
 /// What to do about an outcome.
 fn hint(document: &Document) -> Option<String> {
     let hint = match document.outcome.as_str() {
-        "UNSUPPORTED_SAFETY" => "docs/optimize.md has the rules; `syrch-host optimize check` shows them for many statements",
+        "UNSUPPORTED_SAFETY" => {
+            "docs/optimize.md has the rules; `syrch-host optimize check` shows them for many statements"
+        }
         "UNSUPPORTED_TOO_LARGE" => "10,000 rows and 10 MB are compared at most: narrow the statement by WHERE",
-        "NO_VALID_CANDIDATE" | "NO_VERIFIED_CANDIDATE" => "--report FILE.html shows every proposal with its reason; try another --rewriter",
-        "VERIFICATION_FAILED" | "VERIFICATION_TIE" => "the statement is as it was; --report FILE.html shows every proposal",
+        "NO_VALID_CANDIDATE" | "NO_VERIFIED_CANDIDATE" => {
+            "--report FILE.html shows every proposal with its reason; try another --rewriter"
+        }
+        "VERIFICATION_FAILED" | "VERIFICATION_TIE" => {
+            "the statement is as it was; --report FILE.html shows every proposal"
+        }
         _ => return None,
     };
     Some(hint.to_owned())

@@ -55,10 +55,10 @@ pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -
     let interrupt = context.interrupt.clone();
     let opened = async {
         let host = search::open(context, &watch).await?;
-        Ok(host.with_rewriter(watch.as_ref()).await?)
+        Ok::<Host, Failure>(host.with_rewriter(watch.as_ref()).await?)
     };
-    let host: Host = tokio::select! {
-        host = opened => host.map_err(|failure: Failure| failure)?,
+    let host = tokio::select! {
+        host = opened => host?,
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
     };
     Ok(Opened::new(context, host, watch, flags.settings(context, copies), flags.copies, limits, flags.accept_data_sent))
@@ -120,8 +120,10 @@ impl Opened {
         let mut bench = bench.map_err(|error| unsupported(&error.to_string()))?;
         match bench.version().await? {
             Some(_) => Ok(()),
-            None => Err(Failure::new(Exit::Denied, "the engine of this database cannot tell whether somebody writes to it")
-                .hint("--quiescent-db asserts that nobody does while statements are compared and measured")),
+            None => {
+                Err(Failure::new(Exit::Denied, "the engine of this database cannot tell whether somebody writes to it")
+                    .hint("--quiescent-db asserts that nobody does while statements are compared and measured"))
+            }
         }
     }
 
@@ -262,7 +264,9 @@ fn shown(name: &str, progress: &Progress<'_>) -> String {
         Step::CompareOnCopy(copy) => format!("proposal {number}: comparing rows on copy {}", copy + 1),
         Step::Time(_, Purpose::Warm | Purpose::Round) => format!("proposal {number}: measuring"),
         Step::Time(_, Purpose::Final) => format!("last measurement: pair {}", progress.pairs + 1),
-        Step::Version | Step::Snapshot | Step::Columns(_) | Step::Explain(_) | Step::Done => "reading the plan".to_owned(),
+        Step::Version | Step::Snapshot | Step::Columns(_) | Step::Explain(_) | Step::Done => {
+            "reading the plan".to_owned()
+        }
     };
     if name.is_empty() { doing } else { format!("{name} · {doing}") }
 }

@@ -1,7 +1,7 @@
 //! From what the optimizer reports to the documents.
 
-use syrch::syrch_core::ports::Timing;
 use syrch::optimize::{self as optimizer, Report};
+use syrch::syrch_core::ports::Timing;
 
 use super::document::{Document, Gate, Iteration, Measured, STATEMENT, Statement};
 use super::words;
@@ -37,7 +37,8 @@ impl Document {
         let is_refused = report.tables.is_empty();
         let original = (!is_refused)
             .then(|| Statement { sql: report.original.clone(), plan: plans.map(|plans| plans.before.clone()) });
-        let best = kept.map(|_| Statement { sql: report.best.clone(), plan: plans.and_then(|plans| plans.after.clone()) });
+        let best =
+            kept.map(|_| Statement { sql: report.best.clone(), plan: plans.and_then(|plans| plans.after.clone()) });
         Self {
             schema: STATEMENT.to_owned(),
             run: about.run,
@@ -112,7 +113,9 @@ fn warnings(report: &Report) -> Vec<String> {
     let is_optimized = report.kept().is_some();
     let unsure = report.confirmation.as_ref().filter(|last| is_optimized && !last.confirmed).map(|last| {
         let pairs = words::counted(last.pairs.len() as u64, "pair");
-        format!("the speed-up is not confirmed: {pairs} of the last measurement are too few or too different to be sure")
+        format!(
+            "the speed-up is not confirmed: {pairs} of the last measurement are too few or too different to be sure"
+        )
     });
     let missing = (is_optimized && report.confirmation.is_none())
         .then(|| "the last measurement is missing: the speed-up is that of one iteration".to_owned());

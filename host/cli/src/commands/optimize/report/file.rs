@@ -116,7 +116,10 @@ mod tests {
     #[test]
     fn the_ending_is_the_format() {
         let kind = |word: &str| word.parse::<ReportFile>().map(|file| file.kind);
-        assert_eq!((kind("a/b.JSON"), kind("x.md"), kind("x.htm")), (Ok(Kind::Json), Ok(Kind::Markdown), Ok(Kind::Html)));
+        assert_eq!(
+            (kind("a/b.JSON"), kind("x.md"), kind("x.htm")),
+            (Ok(Kind::Json), Ok(Kind::Markdown), Ok(Kind::Html))
+        );
         assert!(kind("x.csv").unwrap_err().contains(".json, .md or .html"));
     }
 

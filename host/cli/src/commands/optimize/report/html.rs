@@ -47,8 +47,7 @@ fn draw(html: &mut Html, document: &Document) {
 fn draw_section(html: &mut Html, document: &Document, section: Section) {
     match section {
         Section::Verdict => {
-            let class =
-                if document.is_optimized() { "<p class=\"headline good\">" } else { "<p class=\"headline\">" };
+            let class = if document.is_optimized() { "<p class=\"headline good\">" } else { "<p class=\"headline\">" };
             html.tagged(class, &words::verdict(document), "</p>\n");
             html.tagged("<p class=\"faint\">", super::PROMISE, "</p>\n");
         }
@@ -137,8 +136,11 @@ fn beside(html: &mut Html, before: Option<&str>, after: Option<&str>) {
 }
 
 fn figure(html: &mut Html, title: &str, measured: &Measured) {
-    let pairs: Vec<TimedPair> =
-        measured.pairs.iter().map(|[before_ms, after_ms]| TimedPair { before_ms: *before_ms, after_ms: *after_ms }).collect();
+    let pairs: Vec<TimedPair> = measured
+        .pairs
+        .iter()
+        .map(|[before_ms, after_ms]| TimedPair { before_ms: *before_ms, after_ms: *after_ms })
+        .collect();
     if let Some(picture) = picture::timings(title, &pairs) {
         html.figure(&picture, &[]);
         let columns = ["pair", "before ms", "after ms"].map(str::to_owned);
@@ -169,7 +171,9 @@ mod tests {
     #[test]
     fn the_page_has_both_plans_and_every_pair() {
         let page = page(&made::optimized());
-        for text in ["3.4 × faster (412 → 121 ms", "SEARCH t", "<h3>before</h3>", "<h3>after</h3>", "rule `limit`, at LIMIT"] {
+        for text in
+            ["3.4 × faster (412 → 121 ms", "SEARCH t", "<h3>before</h3>", "<h3>after</h3>", "rule `limit`, at LIMIT"]
+        {
             assert!(page.contains(text), "{text}: {page}");
         }
         // Of the last measurement, and of the iteration that was accepted.

@@ -47,9 +47,7 @@ fn join(parts: impl Iterator<Item = String>) -> String {
 fn text(document: &Document, section: Section, heading: &str) -> String {
     match section {
         Section::Verdict => format!("**{}**\n\n{}", escape(&words::verdict(document)), escape(super::PROMISE)),
-        Section::Notes => {
-            document.warnings.iter().map(|warning| format!("- {}\n", escape(warning))).collect()
-        }
+        Section::Notes => document.warnings.iter().map(|warning| format!("- {}\n", escape(warning))).collect(),
         Section::Statements => {
             let before = document.original.as_ref().map_or(&document.given, |original| &original.sql);
             let after = document.best.as_ref().map(|best| format!("\nAfter:\n\n{}", fenced("sql", &best.sql)));
@@ -118,7 +116,8 @@ mod tests {
     #[test]
     fn the_text_has_all_sections() {
         let text = document(&made::optimized());
-        for head in ["## Statements", "## Plans", "## Measurement", "## Iterations", "**3.4 × faster (412 → 121 ms"] {
+        for head in ["## Statements", "## Plans", "## Measurement", "## Iterations", "**3.4 × faster (412 → 121 ms"]
+        {
             assert!(text.contains(head), "{head}: {text}");
         }
         let text = document(&made::refused());

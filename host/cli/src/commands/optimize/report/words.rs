@@ -142,7 +142,13 @@ mod tests {
     fn numbers_have_three_digits() {
         let all = [(0.4234, "0.42"), (9.996, "10.0"), (12.34, "12.3"), (99.96, "100"), (412.4, "412"), (f64::NAN, "–")];
         all.iter().for_each(|(number, text)| assert_eq!(three(*number), *text));
-        assert_eq!((ratio(0.5), ratio(1.0), ratio(3.44), ratio(12.3)), ("0.50".into(), "1.0".into(), "3.4".into(), "12".into()));
-        assert_eq!((grouped(0), grouped(999), grouped(1_204), grouped(1_000_000)), ("0".into(), "999".into(), "1,204".into(), "1,000,000".into()));
+        assert_eq!(
+            (ratio(0.5), ratio(1.0), ratio(3.44), ratio(12.3)),
+            ("0.50".into(), "1.0".into(), "3.4".into(), "12".into())
+        );
+        assert_eq!(
+            (grouped(0), grouped(999), grouped(1_204), grouped(1_000_000)),
+            ("0".into(), "999".into(), "1,204".into(), "1,000,000".into())
+        );
     }
 }
