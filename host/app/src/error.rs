@@ -1,7 +1,7 @@
 //! What can go wrong before, during and after a search, in the classes that callers distinguish.
 
 use syrch_core::ledger::Exhausted;
-use syrch_core::ports::{DatabaseError, RowsGrant};
+use syrch_core::ports::{DatabaseError, Preview, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{RoleError, SqlError};
 use syrch_grade::run::RunError;
@@ -72,6 +72,12 @@ pub enum Error {
         /// The setting of `--rows` under which it was denied.
         rows: RowsGrant,
     },
+    /// Something would be sent to a model, and the user has not agreed to it.
+    #[error("the rewriter would send {} to a model, and nobody has agreed to that", requests(.0.len()))]
+    Consent(
+        /// The exact requests, without secrets.
+        Vec<Preview>,
+    ),
     /// A plugin returned a failure of its own.
     #[error("{role} {message}")]
     Strategy {
@@ -137,7 +143,7 @@ impl Error {
             Self::Model { .. } => "model",
             Self::UnknownPlugin { .. } | Self::PluginRejected { .. } => "plugin-rejected",
             Self::PluginFailed(error) => role_class(error),
-            Self::Untrusted { .. } => "denied",
+            Self::Untrusted { .. } | Self::Consent(_) => "denied",
             Self::Strategy { .. } => "no-answer",
             Self::Sql(error) if error.kind.is_refusal() => "denied",
             Self::Sql(_) => "database",
@@ -147,6 +153,10 @@ impl Error {
             Self::Internal(_) => "unexpected",
         }
     }
+}
+
+fn requests(count: usize) -> String {
+    if count == 1 { "1 request".to_owned() } else { format!("{count} requests") }
 }
 
 fn role_class(error: &RoleError) -> &'static str {

@@ -156,6 +156,12 @@ impl Optimization {
         self.draft.as_ref().map_or("", |draft| draft.sql.as_str())
     }
 
+    /// The version of the data at the start; `None` before it is known, and where the engine cannot tell.
+    #[must_use]
+    pub fn version(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+
     /// The plan of the best statement, for [`Step::Propose`].
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
@@ -178,6 +184,17 @@ impl Optimization {
     #[must_use]
     pub fn pairs(&self) -> usize {
         self.pairs.count()
+    }
+
+    /// An optimization that is about to make its first proposal, though its statement was not run: for showing what a rewriter would be given.
+    #[must_use]
+    pub fn explained(mut self, original: Admitted, plan: Plan) -> Self {
+        self.best = Some(original.clone());
+        self.original = Some(original);
+        self.before = Some(plan.clone());
+        self.best_plan = Some(plan);
+        self.phase = Phase::Propose;
+        self
     }
 
     /// Ends the optimization early, because the user or the time says so. What was verified until then is reported; a proposal or a pair under way
