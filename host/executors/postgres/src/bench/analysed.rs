@@ -26,6 +26,10 @@ pub(super) struct Used {
     pub(super) collations: BTreeSet<u32>,
     pub(super) aggregates: Vec<Aggregate>,
     pub(super) merges: Vec<Merge>,
+    /// Whether a query returns several rows for one.
+    pub(super) has_sets: bool,
+    /// The functions that return several rows.
+    pub(super) sets: BTreeSet<u32>,
     /// Whether a decimal number is converted to text by a cast.
     pub(super) spells_numbers: bool,
 }
@@ -106,17 +110,6 @@ fn kind(node: &Node<'_>) -> Result<(), SqlError> {
 fn shape(node: &Node<'_>) -> Result<(), SqlError> {
     match node.kind {
         "QUERY" => query(node),
-        "RANGETBLENTRY" | "RTE" => {
-            let name = match node.number("rtekind") {
-                // A table, a sub-query, a join, a common table expression; the groups of GROUP BY from version 18 on.
-                Some(0 | 1 | 2 | 6 | 9) => return Ok(()),
-                Some(3) => "a function",
-                Some(4) => "a table function",
-                Some(5) => "VALUES",
-                _ => "an unknown relation",
-            };
-            Err(refuse("from", name, "FROM may have tables, sub-queries, common table expressions and joins"))
-        }
         "VAR" if node.number("varattno").is_none_or(|number| number < 0) => {
             Err(refuse("system-column", "ctid", "columns of the system depend on where rows are stored"))
         }
@@ -128,10 +121,6 @@ fn shape(node: &Node<'_>) -> Result<(), SqlError> {
             Some(6) => Err(refuse("aggregate", "ARRAY(SELECT …)", "its result depends on the order of rows")),
             _ => Err(refuse("node", "SUBLINK", "a sub-query of this kind is not on the list")),
         },
-        "FUNCEXPR" if node.is("funcretset") => Err(refuse("set-returning", "a function", "it returns several rows")),
-        "OPEXPR" | "DISTINCTEXPR" | "NULLIFEXPR" if node.is("opretset") => {
-            Err(refuse("set-returning", "an operator", "it returns several rows"))
-        }
         "AGGREF" if node.word("aggkind") != Some("n") => {
             Err(refuse("aggregate", "WITHIN GROUP", "aggregates over an order are not on the list"))
         }
@@ -146,7 +135,6 @@ fn query(node: &Node<'_>) -> Result<(), SqlError> {
     for (field, rule, token, why) in [
         ("hasForUpdate", "locks", "FOR UPDATE", "rows are not locked"),
         ("hasDistinctOn", "distinct-on", "DISTINCT ON", "which row it takes depends on the order of rows"),
-        ("hasTargetSRFs", "set-returning", "a function", "it returns several rows"),
     ] {
         if node.word(field) != Some("false") {
             return Err(refuse(rule, token, why));
@@ -161,6 +149,12 @@ impl Used {
         if let (Some(0), Some(table)) = (node.number("rtekind"), node.number("relid")) {
             let tables = if node.is("inh") { &mut self.relations } else { &mut self.only };
             tables.extend(u32::try_from(table));
+        }
+        self.has_sets |= node.word("hasTargetSRFs").is_some_and(|word| word != "false");
+        if node.is("funcretset") || node.is("opretset") {
+            let function = node.number("funcid").or_else(|| node.number("opfuncid"));
+            self.sets.extend(function.and_then(|oid| u32::try_from(oid).ok()));
+            self.has_sets = true;
         }
         // A join lists all columns of its sides, whether they are used or not.
         if node.kind == "VAR" && node.field == "joinaliasvars" {
@@ -209,9 +203,27 @@ impl<'n, 't> Tree<'n, 't> {
         self.children[at].iter().copied().filter(move |child| self.nodes[*child].field == field)
     }
 
+    /// Refuses a relation of FROM that is no table, sub-query, join or common table expression.
+    fn relation(&self, at: usize) -> Result<(), SqlError> {
+        let what = match self.nodes[at].number("rtekind") {
+            // Those, and the groups of GROUP BY from version 18 on.
+            Some(0 | 1 | 2 | 6 | 9) => return Ok(()),
+            Some(3) => "a function",
+            Some(4) => "a table function",
+            Some(5) => "VALUES",
+            _ => "an unknown relation",
+        };
+        let alias = self.within(at, "eref").next().and_then(|alias| self.nodes[alias].word("aliasname"));
+        let why = format!("{what} does not stand in FROM where rows are compared");
+        Err(refuse("from", alias.unwrap_or(what), &why))
+    }
+
     /// Refuses what only the place of a node tells.
     fn place(&self, at: usize) -> Result<(), SqlError> {
         let node = &self.nodes[at];
+        if matches!(node.kind, "RANGETBLENTRY" | "RTE") {
+            return self.relation(at);
+        }
         if matches!(node.field, "limitCount" | "limitOffset") {
             let token = if node.field == "limitCount" { "LIMIT" } else { "OFFSET" };
             return Err(refuse("limit", token, "which rows it takes may depend on their order"));

@@ -30,9 +30,13 @@ use pinned::{Connection, Pinned, unavailable};
 use resolve::Objects;
 use rows::{Counted, Rows};
 
-/// Opens the server's report of an analysis, and only for statements until [`QUIET`]: it writes a copy to its own log, too.
-const REPORT: &str = "SAVEPOINT syrch; SET LOCAL debug_pretty_print = off; SET LOCAL client_min_messages = log; SET LOCAL debug_print_parse = on";
-const QUIET: &str = "ROLLBACK TO SAVEPOINT syrch; RELEASE SAVEPOINT syrch";
+/// Lets the server report analyses, until [`QUIET`]: it writes a copy to its own log, too.
+const REPORT: [&str; 2] = [
+    "SAVEPOINT syrch",
+    "SELECT set_config('debug_pretty_print', 'off', true), set_config('client_min_messages', 'log', true), \
+       set_config('debug_print_parse', 'on', true)",
+];
+const QUIET: [&str; 2] = ["ROLLBACK TO SAVEPOINT syrch", "RELEASE SAVEPOINT syrch"];
 
 /// Bytes that the server may send for an analysis: the tree, twice what is read of it, and the types of the columns.
 const ANALYSIS: usize = 2 * tree::MAX_TREE + (4 << 20);
@@ -102,14 +106,14 @@ impl PostgresBench {
 async fn analysed(pinned: &mut Pinned, sql: &str) -> Result<Result<(Used, Objects), SqlError>, SqlError> {
     let failed = |error: &tokio_postgres::Error| pinned.failed(error, sql, false);
     pinned.allow(ANALYSIS);
-    pinned.client().batch_execute(REPORT).await.map_err(|error| failed(&error))?;
+    pinned.each(&REPORT).await.map_err(|error| failed(&error))?;
     pinned.expect_tree();
     let prepared = pinned.client().prepare(sql).await;
     let tree = pinned.tree();
     if prepared.is_err() && pinned.is_exhausted() {
         return Err(unreadable(tree::Unreadable::TooLong.to_string()));
     }
-    pinned.client().batch_execute(QUIET).await.map_err(|error| failed(&error))?;
+    pinned.each(&QUIET).await.map_err(|error| failed(&error))?;
     let statement = match prepared {
         Ok(statement) => statement,
         Err(error) => return Ok(Err(failed(&error))),
@@ -121,7 +125,7 @@ async fn analysed(pinned: &mut Pinned, sql: &str) -> Result<Result<(Used, Object
         Ok(used) => used,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let objects = Objects::read(pinned.client(), &used).await.map_err(|error| failed(&error))?;
+    let objects = Objects::read(pinned.client(), pinned.objects(), &used).await.map_err(|error| failed(&error))?;
     Ok(Ok((used, objects)))
 }
 
@@ -268,5 +272,5 @@ impl Bench for PostgresBench {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;

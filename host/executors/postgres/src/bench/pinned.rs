@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, try_join_all};
 use syrch_core::ports::{BenchLimits, DatabaseError, OVERRUN};
 use syrch_core::{SqlError, SqlErrorKind};
 use tokio::time::timeout;
-use tokio_postgres::Error;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Error, Statement};
 
+use super::resolve::OBJECTS;
 use super::rows::{Ended, too_large};
 use crate::connect::Connector;
 use crate::database::{CANCELLED, LATER};
@@ -30,6 +32,7 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 pub(super) struct Pinned {
     session: Session,
     limits: BenchLimits,
+    objects: Statement,
     /// Whether a transaction is open, whose snapshot is taken.
     has_snapshot: bool,
 }
@@ -37,6 +40,11 @@ pub(super) struct Pinned {
 impl Pinned {
     pub(super) fn client(&self) -> &tokio_postgres::Client {
         &self.session.link.client
+    }
+
+    /// The query of the catalogs that resolves what a statement uses.
+    pub(super) fn objects(&self) -> &Statement {
+        &self.objects
     }
 
     /// Takes the next analysed statement from what the server reports.
@@ -85,18 +93,26 @@ impl Pinned {
         error::statement(error, sql, is_running, Duration::from_millis(self.limits.statement_ms))
     }
 
+    /// Runs statements without results, one behind the other, in one turn of the network.
+    ///
+    /// # Errors
+    /// That of the first that fails.
+    pub(super) async fn each(&self, statements: &[&str]) -> Result<(), Error> {
+        let client = self.client();
+        try_join_all(statements.iter().map(|statement| client.execute_typed(statement, &[]))).await?;
+        Ok(())
+    }
+
     async fn begin(&mut self) -> Result<(), Error> {
-        let client = &self.session.link.client;
-        client.batch_execute(BEGIN).await?;
-        // It takes the snapshot.
-        client.batch_execute("SELECT 1").await?;
+        // A query takes the snapshot.
+        self.each(&[BEGIN, "SELECT 1"]).await?;
         self.has_snapshot = true;
         Ok(())
     }
 
     async fn end(&mut self) -> Result<(), Error> {
         self.has_snapshot = false;
-        self.session.link.client.batch_execute("ROLLBACK").await
+        self.each(&["ROLLBACK"]).await
     }
 }
 
@@ -143,9 +159,13 @@ impl Connection {
             ("lock_timeout", lock.as_str()),
         ];
         let deadline = Duration::from_millis(limits.statement_ms);
-        let session = Session::harden(link, deadline, &settings);
-        match timeout(self.connector.target.timeout, session).await {
-            Ok(Ok((session, _))) => Ok(Pinned { session, limits, has_snapshot: false }),
+        let prepared = async {
+            let (session, _) = Session::harden(link, deadline, &settings).await?;
+            let objects = session.link.client.prepare_typed(OBJECTS, &[const { Type::OID_ARRAY }; 5]).await?;
+            Ok(Pinned { session, limits, objects, has_snapshot: false })
+        };
+        match timeout(self.connector.target.timeout, prepared).await {
+            Ok(Ok(pinned)) => Ok(pinned),
             Ok(Err(error)) => Err(DatabaseError::Unavailable { path, reason: error::plain(&error) }),
             Err(_) => Err(DatabaseError::Unreachable { path, reason: "the server does not answer".to_owned() }),
         }

@@ -3,8 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use syrch_core::{Catalog, SqlError, SqlErrorKind};
-use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Error, Statement};
 
 use super::analysed::{Aggregate, Merge, Used, refuse};
 use super::lists;
@@ -18,7 +17,7 @@ const DETERMINISTIC: [u32; 2] = [100, 950];
 /// Of each object: what it is, its id, its schema and name, and three texts. Of a table: why it is no ordinary one. Of a function: volatility, and
 /// name with types of the arguments; of an operator: those of its function, and that function's schema. Of a collation: whether it tells all
 /// different texts apart.
-const OBJECTS: &str = "WITH called AS ( \
+pub(super) const OBJECTS: &str = "WITH called AS ( \
        SELECT p.oid, n.nspname::text AS space, p.proname::text AS name, p.provolatile::text AS volatility, \
          p.proname || '(' || coalesce((SELECT string_agg(t.typname::text, ',' ORDER BY u.place) \
            FROM unnest(p.proargtypes) WITH ORDINALITY u(type, place) JOIN pg_type t ON t.oid = u.type), '') || ')' AS shown \
@@ -57,27 +56,16 @@ struct Object {
 pub(super) struct Objects(HashMap<(char, u32), Object>);
 
 impl Objects {
-    /// Reads what the used objects are.
+    /// Reads what the used objects are, by [`OBJECTS`] as the server prepared it.
     ///
     /// # Errors
     /// Those of the server, and a lost connection.
-    pub(super) async fn read(client: &Client, used: &Used) -> Result<Self, Error> {
+    pub(super) async fn read(client: &Client, objects: &Statement, used: &Used) -> Result<Self, Error> {
         let relations: Vec<u32> = used.relations.union(&used.only).copied().collect();
         let list = |set: &BTreeSet<u32>| set.iter().copied().collect::<Vec<u32>>();
         let (functions, operators, collations) = (list(&used.functions), list(&used.operators), list(&used.collations));
         let types: Vec<u32> = used.types.iter().copied().filter(|oid| !is_listed_type(*oid)).collect();
-        let rows = client
-            .query_typed(
-                OBJECTS,
-                &[
-                    (&relations, Type::OID_ARRAY),
-                    (&functions, Type::OID_ARRAY),
-                    (&operators, Type::OID_ARRAY),
-                    (&types, Type::OID_ARRAY),
-                    (&collations, Type::OID_ARRAY),
-                ],
-            )
-            .await?;
+        let rows = client.query(objects, &[&relations, &functions, &operators, &types, &collations]).await?;
         let mut objects = HashMap::new();
         for row in &rows {
             let kind = row.try_get::<_, &str>(0)?.chars().next().unwrap_or_default();
@@ -114,6 +102,11 @@ impl Objects {
             if collation.first.as_deref() != Some("true") {
                 return Err(refuse("collation", &collation.name, "it calls different texts equal"));
             }
+        }
+        if used.has_sets {
+            let function = used.sets.first().map(|oid| self.get('f', *oid)).transpose()?;
+            let name = function.map_or("a function", |function| &function.name);
+            return Err(refuse("set-returning", name, "it returns several rows"));
         }
         let aggregates: BTreeSet<u32> = used.aggregates.iter().map(|aggregate| aggregate.function).collect();
         for oid in used.functions.difference(&aggregates) {

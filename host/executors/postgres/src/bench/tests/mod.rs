@@ -1,4 +1,5 @@
 //! The second check and the comparison on a live server.
+#![cfg(unix)]
 
 mod admission;
 mod golds;
