@@ -239,29 +239,6 @@ async fn the_servers_analysis_refuses_and_admits_by_the_rules() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "tmp"]
-async fn tmp_speed() {
-    let Some(server) = Server::start() else { return };
-    server.database("rules", SCRIPT.split("CREATE FUNCTION pg_catalog").next().unwrap().trim_end_matches("; "));
-    let mut bench = bench(&server, "admin", "rules").await;
-    let list: Vec<String> = (0..60).map(|k| format!("(g = {k} AND s LIKE 'some text {k}' AND v + {k} > 0)")).collect();
-    let sql = format!(
-        "SELECT id, count(*) AS c, max(price) AS p FROM t JOIN (SELECT t_id FROM u) k ON k.t_id = t.id WHERE {} GROUP BY id",
-        list.join(" OR ")
-    );
-    let mut times = Vec::new();
-    for _ in 0..200 {
-        let started = std::time::Instant::now();
-        let sql = crate::bench::PostgresBench::read(&bench, &sql).unwrap().0;
-        let first = started.elapsed();
-        second(&mut bench, &sql).await.unwrap();
-        times.push((started.elapsed(), first));
-    }
-    times.sort();
-    println!("{} bytes: median {:?} p99 {:?}", sql.len(), times[100], times[197]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn names_that_look_like_a_tree_hide_nothing() {
     let Some(server) = Server::start() else { return };
     server.database("rules", SCRIPT.split("CREATE FUNCTION pg_catalog").next().unwrap().trim_end_matches("; "));
