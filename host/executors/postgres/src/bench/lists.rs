@@ -131,13 +131,14 @@ pub(super) const FIXED_IDENTITIES: &[&str] = &["bpchareq(bpchar,bpchar)", "numer
 /// The arguments of `min` and `max` whose equal values need not be the same.
 pub(super) const LOOSE_EXTREMES: &[&str] = &["anyarray", "float4", "float8", "interval"];
 
-/// Functions that show how many digits a decimal number has behind the point.
+/// Functions that show how many digits a decimal number has behind the point, or compute as many.
 pub(super) const SHOWS_SCALE: &[&str] = &[
     "anytextcat(anynonarray,text)",
     "array_to_json(anyarray)",
     "array_to_json(anyarray,bool)",
     "array_to_string(anyarray,text)",
     "array_to_string(anyarray,text,text)",
+    "avg(numeric)",
     "concat(any)",
     "concat_ws(text,any)",
     "div(numeric,numeric)",
@@ -163,10 +164,16 @@ pub(super) const SHOWS_SCALE: &[&str] = &[
     "quote_nullable(anyelement)",
     "scale(numeric)",
     "sqrt(numeric)",
+    "stddev(numeric)",
+    "stddev_pop(numeric)",
+    "stddev_samp(numeric)",
     "textanycat(text,anynonarray)",
     "to_char(numeric,text)",
     "to_json(anyelement)",
     "to_jsonb(anyelement)",
+    "var_pop(numeric)",
+    "var_samp(numeric)",
+    "variance(numeric)",
 ];
 
 /// Functions of the server that depend on settings which every bench has fixed: the time zone, the forms of dates and numbers, the encoding.

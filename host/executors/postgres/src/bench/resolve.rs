@@ -212,7 +212,7 @@ impl Objects {
         let mut called = used.operators.iter().filter_map(operator).chain(used.functions.iter().filter_map(function));
         let shows = |object: &&Object| {
             let shown = object.second.as_deref().unwrap_or_default();
-            lists::SHOWS_SCALE.binary_search(&shown).is_ok() || shown == "avg(numeric)"
+            lists::SHOWS_SCALE.binary_search(&shown).is_ok()
         };
         let token = called.find(shows).map(|object| object.name.as_str());
         match token.or(used.spells_numbers.then_some("CAST")) {

@@ -111,6 +111,7 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
     ("equal", "SELECT v::text FROM public.t GROUP BY v", "equal-not-same", "CAST"),
     ("equal", "SELECT max(v) / 3 FROM public.t", "equal-not-same", "/"),
     ("equal", "SELECT concat(v) FROM (SELECT DISTINCT v FROM public.t) AS k", "equal-not-same", "concat"),
+    ("equal", "SELECT avg(v) FROM (SELECT DISTINCT v FROM public.t) AS k", "equal-not-same", "avg"),
     ("equal", "SELECT sum(DISTINCT i) FROM public.t", "equal-not-same", "interval_eq"),
     (
         "equal",
