@@ -101,7 +101,7 @@ fn kind(node: &Node<'_>) -> Result<(), SqlError> {
             refuse("clock", name.unwrap_or(&"SQLVALUEFUNCTION"), "it depends on the time or the session")
         }
         "ROWMARKCLAUSE" => refuse("locks", "FOR UPDATE", "rows are not locked"),
-        "TABLESAMPLECLAUSE" => refuse("tablesample", "TABLESAMPLE", "it reads other rows each time"),
+        "TABLESAMPLECLAUSE" => refuse("sample", "TABLESAMPLE", "it reads other rows each time"),
         other => refuse("node", other, "the server's analysis has a part that is not on the list"),
     })
 }
@@ -205,17 +205,17 @@ impl<'n, 't> Tree<'n, 't> {
 
     /// Refuses a relation of FROM that is no table, sub-query, join or common table expression.
     fn relation(&self, at: usize) -> Result<(), SqlError> {
-        let what = match self.nodes[at].number("rtekind") {
+        let (rule, what) = match self.nodes[at].number("rtekind") {
             // Those, and the groups of GROUP BY from version 18 on.
             Some(0 | 1 | 2 | 6 | 9) => return Ok(()),
-            Some(3) => "a function",
-            Some(4) => "a table function",
-            Some(5) => "VALUES",
-            _ => "an unknown relation",
+            Some(3) => ("table-function", "a function"),
+            Some(4) => ("table-function", "a table function"),
+            Some(5) => ("values", "VALUES"),
+            _ => ("node", "an unknown relation"),
         };
         let alias = self.within(at, "eref").next().and_then(|alias| self.nodes[alias].word("aliasname"));
         let why = format!("{what} does not stand in FROM where rows are compared");
-        Err(refuse("from", alias.unwrap_or(what), &why))
+        Err(refuse(rule, alias.unwrap_or(what), &why))
     }
 
     /// Refuses what only the place of a node tells.

@@ -138,15 +138,19 @@ impl Objects {
                 return Err(refuse("granted-tables", &table.name, "it is not among the granted tables"));
             };
             if let Some(why) = &table.first {
-                return Err(refuse("table", &table.name, why));
+                return Err(refuse("ordinary-table", &table.name, why));
             }
             if used.relations.contains(oid) && table.second.as_deref() != Some("false") {
-                return Err(refuse("table", &table.name, "it has children, which are read with it: write ONLY"));
+                return Err(refuse(
+                    "ordinary-table",
+                    &table.name,
+                    "it has children, which are read with it: write ONLY",
+                ));
             }
             tables.insert(catalog.table_name(known));
         }
         if tables.is_empty() {
-            return Err(refuse("table", "SELECT", "it reads no table"));
+            return Err(refuse("base-table", "SELECT", "it reads no table"));
         }
         Ok(tables.into_iter().collect())
     }
@@ -163,18 +167,18 @@ impl Objects {
             || (matches!(argument, "float4" | "float8") && !is_extreme && name != "count");
         let is_listed = lists::AGGREGATES.binary_search(&name).is_ok();
         if is_own && is_floating && (is_listed || lists::FLOATING.binary_search(&name).is_ok()) {
-            return Err(refuse("float-sum", name, "sums of floating-point numbers depend on the order of rows"));
+            return Err(refuse("float-aggregate", name, "sums of floating-point numbers depend on the order of rows"));
         }
         if !is_own || !is_listed {
             return Err(refuse("aggregate", name, "it is not on the list: its result may depend on the order of rows"));
         }
         if !aggregate.is_full {
-            return Err(refuse("window-frame", name, "over a window it must see the whole partition"));
+            return Err(refuse("window", name, "over a window it must see the whole partition"));
         }
         let is_loose =
             lists::LOOSE_EXTREMES.binary_search(&argument).is_ok() || (argument == "bpchar" && !aggregate.is_fixed);
         if is_extreme && is_loose {
-            return Err(refuse("equal-not-same", name, "of equal values that differ it takes the first one"));
+            return Err(refuse("mixed-values", name, "of equal values that differ it takes the first one"));
         }
         Ok(())
     }
@@ -200,7 +204,7 @@ impl Objects {
             }
             if shown != "numeric_eq(numeric,numeric)" {
                 let why = "values that are equal by it may differ, and the order of rows decides which of them is seen";
-                return Err(refuse("equal-not-same", shown, why));
+                return Err(refuse("mixed-values", shown, why));
             }
             is_loose = true;
         }
@@ -217,7 +221,7 @@ impl Objects {
         let token = called.find(shows).map(|object| object.name.as_str());
         match token.or(used.spells_numbers.then_some("CAST")) {
             Some(token) => Err(refuse(
-                "equal-not-same",
+                "mixed-values",
                 token,
                 "it shows the digits behind the point, in which equal decimal numbers may differ",
             )),
