@@ -57,7 +57,7 @@ fn allowed(group: &str) -> &'static [&'static str] {
     match group {
         "basics" | "memory" | "words" | "files" | "http" => &[],
         "core" | "sdk" => &["basics"],
-        "guard" => &["core"],
+        "guard" | "optimize" => &["core"],
         "schema" => &["core", "memory"],
         "cache" | "journal" => &["core", "files"],
         "search" => &["core", "words"],
@@ -89,6 +89,7 @@ fn allowed(group: &str) -> &'static [&'static str] {
             "copies",
             "tabular",
             "journal",
+            "optimize",
             "search",
         ],
         "grading" => &["app", "core", "files", "grade", "journal", "memory"],
@@ -142,6 +143,7 @@ fn core_does_no_io_and_only_app_names_backends() {
     }
     for (group, forbidden) in [
         ("syrch-scheduler", "wasmtime"),
+        ("syrch-optimize", "tokio"),
         ("syrch-llm", "wasmtime"),
         ("syrch-offline", "reqwest"),
         ("syrch-simulated", "reqwest"),

@@ -3,6 +3,7 @@
 //! and values and does no I/O.
 
 pub mod admission;
+pub mod deterministic;
 mod facts;
 mod grammar;
 mod lex;

@@ -28,6 +28,7 @@ fn header() -> Header {
         plugins: Vec::new(),
         rows: RowRetention::Full,
         settings: Arc::default(),
+        optimize: None,
     }
 }
 

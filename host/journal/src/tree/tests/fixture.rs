@@ -262,6 +262,7 @@ fn header() -> Header {
         plugins: vec![plugin(Role::Planner, "chase"), plugin(Role::Solver, "sampler")],
         rows: RowRetention::Full,
         settings: Arc::new(json!({"seed": 7, "policy": {"max_parallel": 4}})),
+        optimize: None,
     }
 }
 
