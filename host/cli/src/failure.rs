@@ -121,6 +121,7 @@ fn hint(error: &Error) -> Option<String> {
                 "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows sample:N shows cells to all plugins"
             ));
         }
+        Error::Consent(_) => "--dry-run shows the exact requests, and --accept-data-sent agrees to them",
         Error::Strategy { .. } => "-v shows what the search did",
         Error::Sql(error) => return statement_hint(error),
         Error::Budget(Exhausted::Overrun) => {
