@@ -100,7 +100,7 @@ async fn nothing_is_sent_without_consent_and_what_is_sent_is_what_was_shown() {
     let user = User { agrees: false, asked: Arc::default() };
     let error = optimize(&host, 0).consent(user.clone()).run().await.unwrap_err();
     assert!(matches!(error, Error::Consent(_)) && endpoint.count() == 0);
-    assert_eq!(*user.asked.lock().unwrap(), [previews.clone()]);
+    assert_eq!(user.asked.lock().unwrap().as_slice(), std::slice::from_ref(&previews));
 
     let user = User { agrees: true, asked: Arc::default() };
     let report = optimize(&host, 0).consent(user.clone()).run().await.unwrap().report;

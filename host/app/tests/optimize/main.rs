@@ -9,6 +9,7 @@
 
 mod consent;
 mod fake;
+mod hostile;
 mod journals;
 mod mutate;
 mod runs;
