@@ -81,7 +81,7 @@ impl LiveBench {
     /// The present version of the data, which stands for the one of the journal. Whether the data are still the same is known by the identity
     /// of the database, which was compared before, or else by the version's digest.
     async fn recorded_version(
-        &self,
+        &mut self,
         bench: &mut dyn Bench,
         recorded: Option<&str>,
     ) -> Result<(Option<String>, Option<String>), Error> {
