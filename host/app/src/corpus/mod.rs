@@ -13,3 +13,9 @@ pub use folder::{CORPUS_RUN, CorpusFolder, CorpusHeader, CorpusRuns, read_corpus
 pub use manifest::{Corpus, FileState, LockedQuery};
 pub use run::{CORPUS_LINE, CorpusLine, CorpusObserver, OptimizesStatements, run_corpus};
 pub use syrch_optimize::Entry;
+
+/// An id for a new run over a corpus.
+#[must_use]
+pub fn new_id(manifest: &std::path::Path) -> String {
+    crate::search::run_id(&manifest.to_string_lossy())
+}
