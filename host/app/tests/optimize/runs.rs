@@ -8,7 +8,7 @@ use syrch::optimize::{IterationState as State, Outcome, Step};
 use syrch::{Error, Stop};
 use syrch_core::ports::{Plan, PortError};
 use syrch_core::roles::{Attempt, Call, Proposal, Rewriter, Trial};
-use syrch_core::{Catalog, RoleError, SqlErrorKind};
+use syrch_core::{Catalog, Failure, FailureKind, RoleError, SqlErrorKind};
 
 use crate::fake::{FakeDatabase, ORIGINAL, Script, Scripted, builder, optimize};
 
@@ -109,6 +109,35 @@ async fn a_deadline_ends_it_too() {
     let optimize = host.optimize(ORIGINAL).rewriter(Arc::new(Scripted(vec![FAST])));
     let report = tokio::time::timeout(Duration::from_secs(20), optimize.run()).await.unwrap().unwrap().report;
     assert_eq!((report.outcome, report.reason.as_deref()), (Outcome::Error, Some("its deadline passed")));
+}
+
+/// What it would ask a model is too large to be sent.
+struct Wordy;
+
+#[async_trait]
+impl Rewriter for Wordy {
+    async fn rewrite(
+        &self,
+        _: Call,
+        _: &str,
+        _: &str,
+        _: &Plan,
+        _: &Catalog,
+        _: &[Attempt],
+    ) -> Result<Option<Proposal>, RoleError> {
+        let failure = Failure::new(FailureKind::Other("prompt-too-large".to_owned()), "the plan is too long");
+        Err(RoleError::Failure { plugin: "wordy".to_owned(), failure })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prompt_that_is_too_large_is_an_outcome_of_its_own() {
+    let database = FakeDatabase::new(script());
+    let host = builder(&database).open().await.unwrap();
+    // The run may go on on any thread.
+    let run = tokio::spawn(host.optimize(ORIGINAL).rewriter(Arc::new(Wordy)).run());
+    let report = run.await.unwrap().unwrap().report;
+    assert_eq!((report.outcome, report.reason.as_deref()), (Outcome::UnsupportedPrompt, Some("the plan is too long")));
 }
 
 /// Looks for more than the tables of its statement.
