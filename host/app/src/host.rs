@@ -39,10 +39,10 @@ pub struct Host {
     /// Whether a search has warned of notes, examples or vectors that are configured and empty.
     pub(crate) has_warned_of_idle: Arc<AtomicBool>,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
-    _shared: Arc<Shared>,
+    shared: Arc<Shared>,
 }
 
-/// The plugin of each role.
+/// The plugin of each role that was loaded.
 #[derive(Clone)]
 pub(crate) struct StrategyPlugins {
     /// `None` if the roles see the whole catalog.
@@ -53,10 +53,12 @@ pub(crate) struct StrategyPlugins {
     pub(crate) reward: Configured,
     pub(crate) clarifier: Configured,
     pub(crate) aggregator: Configured,
+    /// `None` in a host that only searches: see [`Host::with_rewriter`].
+    pub(crate) rewriter: Option<Configured>,
 }
 
 impl StrategyPlugins {
-    /// Loads the plugins of the settings' strategy, and gives each its role.
+    /// Loads the plugins of the settings' strategy that a search needs, and gives each its role.
     async fn of(settings: &Settings, shared: &Shared, observer: &dyn Observer) -> Result<Self, Error> {
         let configured = |role| shared.configured(role, settings, observer);
         let linker = async {
@@ -82,13 +84,20 @@ impl StrategyPlugins {
             reward: reward?,
             clarifier: clarifier?,
             aggregator: aggregator?,
+            rewriter: None,
         })
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Configured> {
         let others = [&self.planner, &self.solver, &self.calibrator, &self.reward, &self.clarifier, &self.aggregator];
-        self.linker.iter().chain(others)
+        self.linker.iter().chain(others).chain(&self.rewriter)
     }
+}
+
+/// Whether the plugin may not call a model once it may know something of the data.
+fn is_untrusted(one: &Configured, settings: &Settings) -> bool {
+    let source = settings.strategy.roles.get(&one.role());
+    source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), settings))
 }
 
 impl Host {
@@ -142,6 +151,20 @@ impl Host {
         Ok(Self { recording, known, ..host })
     }
 
+    /// This host with the rewriter that its strategy names, which the verified optimizer calls. No search does, so that opening a host does not
+    /// load it.
+    ///
+    /// # Errors
+    /// When the strategy names no rewriter, or it is refused.
+    pub async fn with_rewriter(mut self, observer: &dyn Observer) -> Result<Self, Error> {
+        let rewriter = self.shared.configured(Role::Rewriter, &self.settings, observer).await?;
+        if is_untrusted(&rewriter, &self.settings) {
+            self.untrusted.insert(Role::Rewriter);
+        }
+        self.plugins.rewriter = Some(rewriter);
+        Ok(self)
+    }
+
     fn of(
         settings: Settings,
         database: Arc<dyn Database>,
@@ -150,11 +173,7 @@ impl Host {
         shared: &Arc<Shared>,
     ) -> Self {
         let cache = shared.cache(&settings);
-        let is_untrusted = |one: &&Configured| {
-            let source = settings.strategy.roles.get(&one.role());
-            source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), &settings))
-        };
-        let untrusted = plugins.all().filter(is_untrusted).map(Configured::role).collect();
+        let untrusted = plugins.all().filter(|one| is_untrusted(one, &settings)).map(Configured::role).collect();
         let searches = Arc::new(Semaphore::new(settings.limits.searches));
         let shared = Arc::clone(shared);
         Self {
@@ -169,7 +188,7 @@ impl Host {
             recording: None,
             searches,
             has_warned_of_idle: Arc::default(),
-            _shared: shared,
+            shared,
         }
     }
 
@@ -185,7 +204,7 @@ impl Host {
         &self.settings
     }
 
-    /// The roles of the strategy, each with the digest of its plugin's component: its sha256, in hex.
+    /// The roles whose plugins are loaded, each with the digest of its plugin's component: its sha256, in hex.
     pub fn plugins(&self) -> impl Iterator<Item = (Role, &str)> {
         self.plugins.all().map(|configured| (configured.role(), configured.plugin().digest()))
     }
@@ -210,7 +229,10 @@ impl Host {
         let model = Arc::new(record::no_model(header, &nothing)?);
         let shared = Shared::new();
         let plugins = Box::pin(StrategyPlugins::of(&settings, &shared, observer)).await?;
-        let host = Self::of(settings, nothing, model, plugins, &shared);
+        let mut host = Self::of(settings, nothing, model, plugins, &shared);
+        if header.plugins.iter().any(|plugin| plugin.role == Role::Rewriter) {
+            host = host.with_rewriter(observer).await?;
+        }
         record::check_plugins(&host, header)?;
         Ok(Self { untrusted: record::untrusted(header), ..host })
     }
@@ -236,5 +258,33 @@ impl Host {
         let notes = empty("notes", &retrieval.notes, knowledge.sources.notes.is_empty());
         let examples = empty("solved examples", &retrieval.examples, knowledge.sources.examples.is_empty());
         vectors.into_iter().chain(notes).chain(examples).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syrch_core::ports::RowsGrant;
+
+    use super::*;
+    use crate::Silent;
+    use crate::settings::PluginSource;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_rewriter_that_is_not_built_in_is_untrusted_unless_the_user_names_its_file() {
+        let folder = syrch_kit::scratch();
+        let shop = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "CREATE TABLE customers(id INTEGER)");
+        let mut settings =
+            Settings { database: shop.display().to_string(), rows: RowsGrant::None, ..Settings::default() };
+        let file = syrch_kit::zoo::hostile();
+        settings.strategy.roles.insert(Role::Rewriter, PluginSource::File(file.clone()));
+        let shared = Shared::new();
+        let untrusted = async |settings: &Settings| {
+            let host = Host::beside(settings.clone(), &shared, &Silent).await.unwrap();
+            assert!(host.untrusted.is_empty(), "it is not loaded yet");
+            host.with_rewriter(&Silent).await.unwrap().untrusted
+        };
+        assert_eq!(untrusted(&settings).await, BTreeSet::from([Role::Rewriter]));
+        settings.trust = vec![file];
+        assert_eq!(untrusted(&settings).await, BTreeSet::new());
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     RoleError, Signals, Step, Task, TaskId, Verdict,
 };
 
-/// A role that a plugin can implement in a search.
+/// A role that a plugin can implement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -32,11 +32,26 @@ pub enum Role {
     Clarifier,
     /// Makes the answer from the finished tasks.
     Aggregator,
+    /// Proposes other statements with the same result, for the verified optimizer. No search calls it.
+    Rewriter,
 }
 
 impl Role {
-    /// All roles, in the order in which a search calls them.
-    pub const ALL: [Self; 7] =
+    /// All roles of the contract: those of [`Role::SEARCH`], then those that no search calls. A plugin may export each of them, and a
+    /// strategy may name a plugin for each.
+    pub const ALL: [Self; 8] = [
+        Self::Linker,
+        Self::Planner,
+        Self::Solver,
+        Self::Calibrator,
+        Self::Reward,
+        Self::Clarifier,
+        Self::Aggregator,
+        Self::Rewriter,
+    ];
+
+    /// The roles that a search calls, in that order. What compares searches, or opens a host for them, reads this list.
+    pub const SEARCH: [Self; 7] =
         [Self::Linker, Self::Planner, Self::Solver, Self::Calibrator, Self::Reward, Self::Clarifier, Self::Aggregator];
 
     /// The role's name in flags, output and the contract.
@@ -50,6 +65,7 @@ impl Role {
             Self::Reward => "reward",
             Self::Clarifier => "clarifier",
             Self::Aggregator => "aggregator",
+            Self::Rewriter => "rewriter",
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 pub use retrieval::{linked, retrieval_query};
 
-use crate::roles::{Answer, Outcome};
+use crate::roles::{Answer, Outcome, Proposal};
 use crate::{
     Candidate, Edit, Failure, Graph, Limits, Operation, Opinion, Question, Signals, Step, Task, Verdict, text,
 };
@@ -295,6 +295,16 @@ pub fn answer(answer: &Answer, known: &[&str], limits: &Limits) -> Checked {
     answer.caveats.iter().try_for_each(|line| words("answer.caveats", line, limits))
 }
 
+/// A rewriter's proposal. Whether its text is a statement is for the optimizer to find out.
+///
+/// # Errors
+/// The first field that is wrong.
+pub fn proposal(proposal: &Proposal, limits: &Limits) -> Checked {
+    size("proposal.sql", proposal.sql.len(), limits.sql_bytes, "bytes")?;
+    id("proposal.family", &proposal.family, limits)?;
+    words("proposal.reason", &proposal.reason, limits)
+}
+
 /// A plugin's failure with its texts clipped.
 #[must_use]
 pub fn failure(failure: Failure, limits: &Limits) -> Failure {
@@ -349,6 +359,21 @@ mod tests {
         assert!(json("x", &("[".repeat(65) + &"]".repeat(65)), &limits).is_err());
         assert!(json("x", "{", &limits).is_err());
         assert!(json("x", &format!("\"{}\"", "x".repeat(limits.json_bytes)), &limits).is_err());
+    }
+
+    #[test]
+    fn every_field_of_a_proposal_is_bounded() {
+        let limits = Limits::default();
+        let given = || Proposal { sql: "SELECT 1".into(), family: "in-to-exists".into(), reason: String::new() };
+        let sql = |bytes: usize| Proposal { sql: "x".repeat(bytes), ..given() };
+        assert_eq!(proposal(&sql(limits.sql_bytes), &limits), Ok(()));
+        assert!(proposal(&sql(limits.sql_bytes + 1), &limits).unwrap_err().0.contains("`proposal.sql`"));
+        let reason = Proposal { reason: "x".repeat(limits.text_bytes + 1), ..given() };
+        assert!(proposal(&reason, &limits).unwrap_err().0.contains("`proposal.reason`"));
+        for family in ["", "a b", "\u{1b}[2J", &"x".repeat(65)] {
+            let error = proposal(&Proposal { family: family.to_owned(), ..given() }, &limits).unwrap_err();
+            assert!(error.0.starts_with("`proposal.family`") && error.0.is_ascii(), "{error}");
+        }
     }
 
     #[test]

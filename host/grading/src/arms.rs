@@ -100,9 +100,11 @@ impl Knob {
 /// The positions of two arms that would do the same: they have equal settings and plugins of equal bytes, whatever the names.
 #[must_use]
 pub fn twins(arms: &[(String, Settings)]) -> Option<(usize, usize)> {
-    let described: Vec<Value> = arms.iter().map(|(_, settings)| described(settings)).collect();
+    // What no search calls makes no difference.
+    let arms: Vec<Settings> = arms.iter().map(|(_, settings)| of_search(settings)).collect();
+    let described: Vec<Value> = arms.iter().map(described).collect();
     let is_same = |one: usize, other: usize| {
-        let strategy = |at: usize| arms.get(at).map(|(_, settings)| &settings.strategy);
+        let strategy = |at: usize| arms.get(at).map(|settings| &settings.strategy);
         described.get(one) == described.get(other)
             && strategy(one).zip(strategy(other)).is_some_and(|(one, other)| {
                 one.roles.len() == other.roles.len()
@@ -113,6 +115,14 @@ pub fn twins(arms: &[(String, Settings)]) -> Option<(usize, usize)> {
             })
     };
     (0..arms.len()).find_map(|other| (0..other).find(|one| is_same(*one, other)).map(|one| (one, other)))
+}
+
+/// The settings without the roles that no search calls.
+fn of_search(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    settings.strategy.roles.retain(|role, _| Role::SEARCH.contains(role));
+    settings.strategy.config.retain(|role, _| Role::SEARCH.contains(role));
+    settings
 }
 
 /// The settings without the plugins and the name of the strategy.
@@ -218,6 +228,9 @@ mod tests {
         assert_eq!(twins(&arms(&["single", "vote5", "single"])), Some((0, 2)));
         let mut renamed = arms(&["single", "single"]);
         renamed[1].1.strategy.name = "mine".into();
+        assert_eq!(twins(&renamed), Some((0, 1)));
+        renamed[1].1.strategy.roles.insert(Role::Rewriter, PluginSource::Builtin("rules".into()));
+        renamed[1].1.strategy.config.insert(Role::Rewriter, Map::from_iter([("a".to_owned(), json!(1))]));
         assert_eq!(twins(&renamed), Some((0, 1)));
         renamed[1].1.policy.max_attempts = 9;
         assert_eq!(twins(&renamed), None);

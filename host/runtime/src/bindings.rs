@@ -12,6 +12,7 @@ wasmtime::component::bindgen!({
             include syrch:plugin/reward-plugin@0.1.0;
             include syrch:plugin/clarifier-plugin@0.1.0;
             include syrch:plugin/aggregator-plugin@0.1.0;
+            include syrch:plugin/rewriter-plugin@0.1.0;
         }
     ",
     path: "../../wit",

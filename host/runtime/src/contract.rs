@@ -59,6 +59,7 @@ pub(crate) fn ports_of(role: Role) -> &'static [Port] {
         Role::Reward => &[Run, Wait, Llm, Inspect, Sql, Rows, Cells, Trace],
         Role::Clarifier => &[Run, Wait, Llm, Trace],
         Role::Aggregator => &[Run, Wait, Llm, Sql, Rows, Trace],
+        Role::Rewriter => &[Run, Wait, Llm, Inspect, Trace],
     }
 }
 

@@ -227,6 +227,9 @@ record_to!(export::linker::Linked => roles::Linked { tables, hints });
 variant_to!(export::planner::Edit => core::Edit { Finish ; Add, Update, Cancel, Answer, Other });
 record_to!(export::planner::Step => core::Step { edits, memo });
 record_to!(export::solver::Outcome => roles::Outcome { candidates, subtasks, ask, memo });
+variant_to!(roles::Trial => export::rewriter::Trial { Mismatch, Reordered, OtherColumns, TooLarge ; Accepted, Slower, Refused, Failed, Other });
+record_to!(roles::Attempt => export::rewriter::Attempt { sql, family, trial });
+record_to!(export::rewriter::Proposal => roles::Proposal { sql, family, reason });
 record_to!(export::aggregator::Answer => roles::Answer { text, task, candidate, sql, confidence, basis, caveats });
 
 #[cfg(test)]

@@ -309,6 +309,7 @@ impl Session {
                 Role::Reward => load!(reward),
                 Role::Clarifier => load!(clarifier),
                 Role::Aggregator => load!(aggregator),
+                Role::Rewriter => load!(rewriter),
             };
             loaded
                 .map_err(|error| LoadError::Export { export: role.name().to_owned(), detail: format!("{error:#}") })?;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use syrch_core::ports::Plan;
 use syrch_core::roles::{
-    Aggregator, Answer, Calibrator, Call, Clarifier, Finished, Linked, Linker, Outcome, Output, Parent, Planner,
-    Reward, Rival, Solver,
+    Aggregator, Answer, Attempt, Calibrator, Call, Clarifier, Finished, Linked, Linker, Outcome, Output, Parent,
+    Planner, Proposal, Reward, Rewriter, Rival, Solver,
 };
 use syrch_core::validate::{self, Invalid};
 use syrch_core::{Catalog, Graph, Observation, Problem, Question, ResultSet, RoleError, Signals, Step, Task, Verdict};
@@ -233,6 +234,31 @@ impl Aggregator for Configured {
         session.left().await;
         session.returned(EXPORT, returned, |answer: &Option<Answer>| {
             answer.as_ref().map_or(Ok(()), |answer| validate::answer(answer, &known, self.limits()))
+        })
+    }
+}
+
+#[async_trait]
+impl Rewriter for Configured {
+    async fn rewrite(
+        &self,
+        call: Call,
+        original: &str,
+        best: &str,
+        plan: &Plan,
+        catalog: &Catalog,
+        history: &[Attempt],
+    ) -> Result<Option<Proposal>, RoleError> {
+        let mut session = self.session(call).await?;
+        let guest = guest!(self, session, rewriter);
+        let (plan, catalog) = (plan.clone().conv(), catalog.clone().conv());
+        let history: Vec<export::rewriter::Attempt> = history.to_vec().conv();
+        let (liveness, idle) = session.liveness();
+        let call = guest.call_rewrite(&mut session.store, original, best, &plan, &catalog, &history);
+        let returned = liveness.watch(idle, call).await;
+        session.left().await;
+        session.returned("rewriter.rewrite", returned, |proposal: &Option<Proposal>| {
+            proposal.as_ref().map_or(Ok(()), |proposal| validate::proposal(proposal, self.limits()))
         })
     }
 }

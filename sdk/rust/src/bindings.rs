@@ -132,3 +132,18 @@ pub mod aggregator {
     });
     pub use exports::syrch::plugin::aggregator::*;
 }
+
+pub mod rewriter {
+    wit_bindgen::generate!({
+        inline: r#"package syrch:sdk; world rewriter-export { export syrch:plugin/rewriter@0.1.0; }"#,
+        path: "../../wit",
+        with: {
+            "syrch:plugin/types@0.1.0": crate::bindings::types,
+            "syrch:plugin/inspect@0.1.0": crate::bindings::inspect,
+        },
+        additional_derives: [PartialEq],
+        pub_export_macro: true,
+        export_macro_name: "export_rewriter",
+    });
+    pub use exports::syrch::plugin::rewriter::*;
+}

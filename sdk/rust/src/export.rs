@@ -109,6 +109,7 @@ macro_rules! __check_role {
     (reward, $plugin:ty) => { $crate::__check_role!(@ RewardRole, $plugin); };
     (clarifier, $plugin:ty) => { $crate::__check_role!(@ ClarifierRole, $plugin); };
     (aggregator, $plugin:ty) => { $crate::__check_role!(@ AggregatorRole, $plugin); };
+    (rewriter, $plugin:ty) => { $crate::__check_role!(@ RewriterRole, $plugin); };
     (@ $role:ident, $plugin:ty) => {
         const _: () = {
             const fn implements<P: $crate::roles::$role>() {}
@@ -227,5 +228,23 @@ macro_rules! __export_role {
             }
         }
         $crate::bindings::aggregator::export_aggregator!($component with_types_in $crate::bindings::aggregator);
+    };
+    (rewriter, $component:ident) => {
+        impl $crate::bindings::rewriter::Guest for $component {
+            fn rewrite(
+                original: ::std::string::String,
+                best: ::std::string::String,
+                plan: $crate::ports::Plan,
+                catalog: $crate::bindings::types::Catalog,
+                history: ::std::vec::Vec<$crate::roles::Attempt>,
+            ) -> ::std::result::Result<
+                ::std::option::Option<$crate::roles::Proposal>,
+                $crate::bindings::types::Failure,
+            > {
+                let plugin = plugin()?;
+                $crate::roles::RewriterRole::rewrite(&plugin, &$crate::Host, &original, &best, &plan, &catalog, &history)
+            }
+        }
+        $crate::bindings::rewriter::export_rewriter!($component with_types_in $crate::bindings::rewriter);
     };
 }

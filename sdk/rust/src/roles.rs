@@ -3,6 +3,7 @@
 pub use crate::bindings::aggregator::Answer;
 pub use crate::bindings::linker::{Linked, Relevant};
 pub use crate::bindings::planner::{Edit, Step};
+pub use crate::bindings::rewriter::{Attempt, Proposal, Trial};
 pub use crate::bindings::solver::Outcome;
 
 use crate::bindings::types::{
@@ -10,7 +11,9 @@ use crate::bindings::types::{
 };
 use crate::bindings::{aggregator, reward, solver};
 use crate::handles::ResultSet;
-use crate::ports::{AggregatorHost, ClarifierHost, LinkerHost, PlannerHost, RewardHost, SolverHost};
+use crate::ports::{
+    AggregatorHost, ClarifierHost, LinkerHost, Plan, PlannerHost, RewardHost, RewriterHost, SolverHost,
+};
 use crate::settings::Settings;
 
 /// A plugin's identity and settings. A value is made for each role call, from the user's settings.
@@ -188,6 +191,24 @@ pub trait AggregatorRole: Plugin {
         finished: &[Finished],
         seen: &[Observation],
     ) -> Result<Option<Answer>, Failure>;
+}
+
+/// Proposes other statements with the same result, for the verified optimizer. It runs nothing and sees no row.
+pub trait RewriterRole: Plugin {
+    /// Called once for each iteration. Returns another statement, made from `original` or from `best`, whose plan is `plan`; `None` when there
+    /// is nothing more to propose. `history` holds all earlier proposals, oldest first, and what became of them.
+    ///
+    /// # Errors
+    /// The role's own failure. It is shown to the user and uses up the iteration.
+    fn rewrite(
+        &self,
+        host: &impl RewriterHost,
+        original: &str,
+        best: &str,
+        plan: &Plan,
+        catalog: &Catalog,
+        history: &[Attempt],
+    ) -> Result<Option<Proposal>, Failure>;
 }
 
 impl From<solver::Parent> for Parent {

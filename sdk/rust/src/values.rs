@@ -2,6 +2,7 @@
 
 use crate::bindings::linker::Linked;
 use crate::bindings::planner::Step;
+use crate::bindings::rewriter::Proposal;
 use crate::bindings::solver::Outcome;
 use crate::bindings::types::{
     Candidate, Column, Ending, Graph, Join, Observation, Operation, Opinion, Problem, Profile, Signals, Table, Task,
@@ -84,6 +85,14 @@ impl Candidate {
     #[must_use]
     pub fn tokens(&self) -> f64 {
         self.signals.extra.iter().find(|(name, _)| name == "tokens").map_or(0.0, |(_, tokens)| *tokens)
+    }
+}
+
+impl Proposal {
+    /// A statement, the family of rewrites it belongs to, such as `in-to-exists`, and why it should be faster.
+    #[must_use]
+    pub fn new(sql: impl Into<String>, family: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { sql: sql.into(), family: family.into(), reason: reason.into() }
     }
 }
 

@@ -74,7 +74,7 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
         ("single retry3 vote5", 2, ["the last word is the suite, and `vote5` is a strategy", "name the file"]),
         ("single singel suite.jsonl", 2, ["the arm `singel`: there is no built-in strategy", "did you mean `single`?"]),
         ("single refine suite.jsonl", 2, ["no built-in strategy `refine`", "such as `solver=refine`"]),
-        ("single solvr=refine suite.jsonl", 2, ["`solvr` is no role", "did you mean `solver`?"]),
+        ("single solvr=refine suite.jsonl", 2, ["`solvr` is no role of a search", "did you mean `solver`?"]),
         ("single solver=refne suite.jsonl", 2, ["no built-in plugin `refne`", "did you mean `refine`?"]),
         (
             "single planner=refine suite.jsonl",

@@ -46,7 +46,7 @@ fn earlier_names_are_accepted() {
 fn the_default_plays_every_role_and_sets_no_policy() {
     let default = find(DEFAULT).unwrap();
     assert_eq!(Strategy::default(), default.strategy());
-    for role in Role::ALL.into_iter().filter(|role| *role != Role::Linker) {
+    for role in Role::SEARCH.into_iter().filter(|role| *role != Role::Linker) {
         assert!(default.roles.contains_key(&role), "no plugin implements the {role}");
     }
     // Otherwise `Settings::default()` would differ from a search with `--strategy` and its name.
@@ -85,6 +85,17 @@ fn a_linker_may_be_inherited_or_left_to_nobody() {
         reported,
         ["f.yml:2:17: roles.solver: only the linker's role may be left to nobody, and then without config"]
     );
+}
+
+#[test]
+fn a_strategy_may_name_a_rewriter_and_the_default_names_none() {
+    let own = of("name: own\nroles: {rewriter: {plugin: my/rules.wasm, config: {a: 1}}}").unwrap();
+    let rewriter = &own.roles[&Role::Rewriter];
+    assert_eq!(rewriter.plugin, PluginSource::File("here/my/rules.wasm".into()));
+    let strategy = own.strategy();
+    assert_eq!((strategy.roles.contains_key(&Role::Solver), &strategy.config[&Role::Rewriter]["a"]), (true, &json!(1)));
+    assert!(!find(DEFAULT).unwrap().roles.contains_key(&Role::Rewriter));
+    assert!(problems("name: a\nroles: {rewriter: none}")[0].contains("only the linker's role"));
 }
 
 #[test]

@@ -160,6 +160,9 @@ fn grid(one: &Definition) -> Grid {
     }
     for role in Role::ALL {
         let part = one.roles.get(&role);
+        if part.is_none() && !Role::SEARCH.contains(&role) {
+            continue;
+        }
         put(format!("roles.{role}.plugin"), json!(part.map_or(NOBODY.to_owned(), |part| part.plugin.to_string())));
         for (key, value) in part.iter().flat_map(|part| &part.config) {
             put(format!("roles.{role}.config.{key}"), value.clone());

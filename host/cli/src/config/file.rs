@@ -123,7 +123,9 @@ const NOT_FOUND: &str = "may not be set by a file found in a folder";
 /// settings by name reach every plugin.
 fn may_be_found(target: Target) -> bool {
     match target {
-        Target::Role(Role::Linker | Role::Planner | Role::Solver | Role::Clarifier | Role::Aggregator) => true,
+        Target::Role(
+            Role::Linker | Role::Planner | Role::Solver | Role::Clarifier | Role::Aggregator | Role::Rewriter,
+        ) => true,
         Target::Role(Role::Calibrator | Role::Reward) | Target::Setting | Target::Any => false,
     }
 }
@@ -396,8 +398,14 @@ mod tests {
         "execution.max_import_rows",
         "execution.max_import_bytes",
     ];
-    const NAMED: &[&str] =
-        &["plugins.linker", "plugins.planner", "plugins.solver", "plugins.clarifier", "plugins.aggregator"];
+    const NAMED: &[&str] = &[
+        "plugins.linker",
+        "plugins.planner",
+        "plugins.solver",
+        "plugins.clarifier",
+        "plugins.aggregator",
+        "plugins.rewriter",
+    ];
     const SET: &[&str] = &["execution.ambiguity_threshold"];
     const ONLY_DEFAULTS: &[&str] = &[
         "execution.executor_type",

@@ -20,6 +20,9 @@ use super::value::{
 
 macro_rules! role {
     ($role:ident, $key:literal, $flag:literal, $env:literal, $help:literal, $when_found:ident) => {
+        role!($role, $key, $env, $help, $when_found).flag($flag, "PATH|NAME")
+    };
+    ($role:ident, $key:literal, $env:literal, $help:literal, $when_found:ident) => {
         Spec::new(
             $key,
             Kind::Text,
@@ -29,7 +32,6 @@ macro_rules! role {
                 e.settings.strategy.roles.insert(Role::$role, PluginSource::parse(&text(v)));
             },
         )
-        .flag($flag, "PATH|NAME")
         .env(&[$env])
         .when_found(WhenFound::$when_found)
     };
@@ -445,4 +447,6 @@ pub(crate) static SPECS: &[Spec] = &[
     role!(Reward, "plugins.reward", "reward", "SYRCH_REWARD", "Judges candidates", Never),
     role!(Clarifier, "plugins.clarifier", "clarifier", "SYRCH_CLARIFIER", "Decides what to ask the user", NamesBuiltin),
     role!(Aggregator, "plugins.aggregator", "aggregator", "SYRCH_AGGREGATOR", "Makes the answer", NamesBuiltin),
+    // No flag: a search would take it and do nothing with it. `optimize` has one of its own, which sets this key.
+    role!(Rewriter, "plugins.rewriter", "SYRCH_REWRITER", "Proposes faster statements to `optimize`", NamesBuiltin),
 ];

@@ -367,7 +367,7 @@ impl Database for SqliteDatabase {
     }
 
     async fn bench(&self, limits: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
-        Ok(Box::new(SqliteBench::open(Arc::clone(&self.0), limits).await?))
+        Ok(Box::new(SqliteBench::new(Arc::clone(&self.0), limits)))
     }
 }
 

@@ -81,18 +81,19 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Tables and views, also those that stand behind common table expressions and views.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = &String> {
-        self.tables.iter()
+    /// The tables and views that are read, also those behind common table expressions and views.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &str> {
+        self.tables.iter().map(String::as_str)
     }
 
-    /// Columns of them, each with its table.
+    /// The columns that are read, each with its table.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
         self.columns.iter().map(|(table, column)| (table.as_str(), column.as_str()))
     }
 
-    pub(crate) fn functions(&self) -> impl Iterator<Item = &String> {
-        self.functions.iter()
+    /// The functions that are called, and the operators that are functions to the engine.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().map(String::as_str)
     }
 
     /// Adds the tables that the statement itself reads to what its text showed.

@@ -28,6 +28,7 @@ fn header() -> Header {
         plugins: Vec::new(),
         rows: RowRetention::Full,
         settings: Arc::default(),
+        optimize: None,
     }
 }
 
@@ -46,17 +47,8 @@ fn file(folder: &tempfile::TempDir) -> PathBuf {
 
 fn ask(text: &str) -> Ask {
     Ask::Llm(Box::new(Request {
-        purpose: Purpose::Generate,
-        messages: Vec::new(),
-        expect: Shape::Text,
         model: Some(text.to_owned()),
-        subjects: Vec::new(),
-        temperature: None,
-        top_p: None,
-        max_tokens: None,
-        stop: Vec::new(),
-        logprobs: false,
-        sample: 0,
+        ..Request::new(Purpose::Generate, Vec::new(), Shape::Text)
     }))
 }
 
@@ -250,4 +242,21 @@ async fn answers_of_the_user_and_decisions_by_time_are_recorded() {
     assert!(event_log.known("late", || false).await);
     assert_eq!(event_log.user(&question, async { None }).await, Some("this".into()));
     event_log.over(Role::Aggregator, std::future::pending()).await;
+}
+
+#[tokio::test]
+async fn a_call_of_the_rewriter_is_recorded_and_replayed_as_one_of_a_search() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = recorded(&file(&folder));
+    let call = recording.open(Role::Rewriter, "", None, || ()).await;
+    recording.issue(call, 1, ask("a"), |_| ()).await;
+    recording.reply(call, 1, async { Ok(reply("SELECT 1")) }).await.unwrap();
+    recording.end(call, None, || ()).await;
+    drop(recording);
+    assert!(std::fs::read_to_string(file(&folder)).unwrap().contains("\"rewriter\""));
+    let replaying = replayed(&file(&folder));
+    assert_eq!(replaying.open(Role::Rewriter, "", None, || ()).await, call);
+    replaying.issue(call, 1, ask("a"), |_| ()).await;
+    assert_eq!(replaying.reply(call, 1, std::future::pending()).await.unwrap().text, "SELECT 1");
+    replaying.end(call, None, || ()).await;
 }

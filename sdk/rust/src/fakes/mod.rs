@@ -14,12 +14,14 @@
 mod database;
 mod evaluate;
 mod model;
+mod rewrite;
 mod search;
 mod trace;
 
 pub use database::{FakeCall, FakeDatabase, FakeRows, facts, sql_error};
 pub use evaluate::FakeEvaluate;
 pub use model::{FakeModel, reply};
+pub use rewrite::{attempt, plan, rewrites};
 pub use search::FakeSearch;
 pub use trace::{FakeTrace, Traced};
 

@@ -5,6 +5,7 @@
 #![allow(clippy::panic, clippy::disallowed_methods, clippy::print_stderr)] // Misbehaving is its job.
 
 mod leak;
+mod rewrite;
 
 use syrch_plugin::prelude::*;
 
@@ -437,4 +438,4 @@ impl AggregatorRole for Hostile {
     }
 }
 
-syrch_plugin::export!(Hostile: linker, planner, solver, calibrator, reward, clarifier, aggregator);
+syrch_plugin::export!(Hostile: linker, planner, solver, calibrator, reward, clarifier, aggregator, rewriter);

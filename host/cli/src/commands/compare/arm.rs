@@ -140,11 +140,13 @@ async fn role_of(role: Option<Role>, plugin: &str, context: &Context, plugins: &
         }
         found => found?,
     };
+    let implemented: Vec<Role> = found.roles.into_iter().filter(|role| Role::SEARCH.contains(role)).collect();
     let ways = || {
-        let all: Vec<String> = found.roles.iter().map(|role| format!("{role}={plugin}")).collect();
+        let all: Vec<String> = implemented.iter().map(|role| format!("{role}={plugin}")).collect();
         alternatives(&all).unwrap_or_default()
     };
-    match (role, found.roles.as_slice()) {
+    match (role, implemented.as_slice()) {
+        (_, []) => Err(Failure::usage(format!("`{plugin}` implements no role of a search"))),
         (Some(role), roles) if roles.contains(&role) => Ok(role),
         (Some(role), _) => Err(Failure::usage(format!("`{plugin}` does not implement the {role}"))
             .hint(format!("it implements {}", ways()))),

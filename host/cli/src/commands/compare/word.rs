@@ -77,10 +77,10 @@ impl Who {
     fn read(head: &str, text: &str) -> Outcome<Self> {
         let is_plain = |role: &str| role.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         if let Some((role, plugin)) = head.split_once('=').filter(|(role, _)| is_plain(role)) {
-            let Some(known) = Role::ALL.into_iter().find(|known| known.name() == role) else {
-                let failure = Failure::usage(format!("the arm `{text}`: `{role}` is no role"));
-                let all = || format!("the roles are {}", Role::ALL.map(Role::name).join(", "));
-                let near = alternatives(&nearest(role, Role::ALL.map(Role::name)));
+            let Some(known) = Role::SEARCH.into_iter().find(|known| known.name() == role) else {
+                let failure = Failure::usage(format!("the arm `{text}`: `{role}` is no role of a search"));
+                let all = || format!("the roles are {}", Role::SEARCH.map(Role::name).join(", "));
+                let near = alternatives(&nearest(role, Role::SEARCH.map(Role::name)));
                 return Err(failure.hint(near.map_or_else(all, |names| format!("did you mean {names}?"))));
             };
             if plugin.trim().is_empty() {

@@ -48,10 +48,11 @@ impl FromStr for Named {
                 )
             }),
             "settings" => Ok(Self::Knob(Knob::Setting(key.to_owned()))),
-            role => match Role::ALL.into_iter().find(|known| known.name() == role) {
+            role => match Role::SEARCH.into_iter().find(|known| known.name() == role) {
                 Some(role) => Ok(Self::Knob(Knob::Plugin(role, key.to_owned()))),
                 None => {
-                    Err(format!("`{role}` is no role: {}, policy or settings", Role::ALL.map(Role::name).join(", ")))
+                    let all = Role::SEARCH.map(Role::name).join(", ");
+                    Err(format!("`{role}` is no role of a search: {all}, policy or settings"))
                 }
             },
         }
@@ -130,7 +131,8 @@ impl<'a> Plugins<'a> {
     async fn owner(&mut self, key: &str, settings: &Settings) -> Outcome<Knob> {
         let mut owners: Vec<Knob> = Knob::policy(key).into_iter().collect();
         let mut all: Vec<String> = Knob::policies().map(|key| format!("policy.{key}")).collect();
-        for (role, source) in &settings.strategy.roles {
+        let of_search = settings.strategy.roles.iter().filter(|(role, _)| Role::SEARCH.contains(role));
+        for (role, source) in of_search {
             let plugin = self.of(source, settings).await?;
             all.extend(plugin.keys.iter().map(|key| format!("{role}.{key}")));
             owners.extend(plugin.keys.contains(&key.to_owned()).then(|| Knob::Plugin(*role, key.to_owned())));
@@ -213,7 +215,8 @@ mod tests {
             named("policy.max_dept").unwrap_err(),
             "the policy has no `max_dept`: did you mean `max_depth` or `max_attempts`?"
         );
-        assert!(named("sover.x").unwrap_err().starts_with("`sover` is no role: linker, "));
+        assert!(named("sover.x").unwrap_err().starts_with("`sover` is no role of a search: linker, "));
+        assert!(named("rewriter.x").unwrap_err().starts_with("`rewriter` is no role of a search: "));
         for wrong in ["", " ", "solver.", "policy. "] {
             assert!(named(wrong).is_err(), "{wrong}");
         }
