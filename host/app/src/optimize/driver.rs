@@ -150,7 +150,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Obtains the user's consent before a call that would send something. The journal holds that it was given.
-    async fn consent(&self, optimization: &Optimization) -> Result<(), Error> {
+    async fn consent(&mut self, optimization: &Optimization) -> Result<(), Error> {
         let Some(consent) = self.run.consent.as_ref().filter(|consent| !consent.is_given()) else { return Ok(()) };
         let event_log = &self.run.event_log;
         let is_given =
