@@ -68,6 +68,26 @@ fn a_plugin_that_spins_while_it_is_set_up_is_refused() {
     assert!(stderr.contains("cpu-per-call"), "{stderr}");
 }
 
+/// What it would need to read rows, a rewriter is refused for when it is loaded.
+#[test]
+fn a_rewriter_that_could_read_rows_is_refused() {
+    let inspect = |path: &Path| host().args(["plugin", "inspect"]).arg(path).output().unwrap();
+    let shown = inspect(&zoo::hostile());
+    assert!(shown.status.success() && String::from_utf8(shown.stdout).unwrap().contains("rewriter"));
+    let folder = syrch_kit::scratch();
+    let exports = r#"(instance $i) (export "syrch:plugin/rewriter@0.1.0" (instance $i)) (export "syrch:plugin/about@0.1.0" (instance $i))"#;
+    for port in ["sql", "rows", "cells", "evaluate", "search"] {
+        let import = format!(r#"(import "syrch:plugin/{port}@0.1.0" (instance))"#);
+        let path = folder.path().join(format!("{port}.wasm"));
+        std::fs::write(&path, wat::parse_str(format!("(component {import} {exports})")).unwrap()).unwrap();
+        let output = inspect(&path);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(13), "{stderr}");
+        assert!(stderr.contains(&format!("syrch:plugin/{port}@0.1.0")), "{stderr}");
+        assert!(stderr.contains("the role rewriter may import run, wait, llm, inspect, trace"), "{stderr}");
+    }
+}
+
 #[test]
 fn a_trap_is_reported_with_what_the_guest_printed_before() {
     ends("planner", "trap", 14, &["trapped", "planner.plan", "it printed: ", "WORDS-in-a-panic"]);

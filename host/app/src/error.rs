@@ -9,6 +9,7 @@ use syrch_grade::suite::{MissingDatabases, SuiteError};
 use syrch_journal::JournalError;
 use syrch_runtime::{LoadError, Toolchain};
 
+use crate::corpus::CorpusError;
 use crate::strategies::StrategyError;
 
 /// An error of the library. `cli` gives each class its exit code.
@@ -106,6 +107,9 @@ pub enum Error {
     /// A suite cannot be read.
     #[error(transparent)]
     Suite(#[from] SuiteError),
+    /// A corpus of statements cannot be read, or is not what its manifest says.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
     /// Databases of a suite are missing.
     #[error(transparent)]
     Databases(#[from] MissingDatabases),
@@ -134,7 +138,7 @@ impl Error {
             Self::PluginRejected { source: LoadError::Config(_), .. } => "configuration",
             Self::Journal(JournalError::Unknown { .. } | JournalError::Several { .. }) => "usage",
             Self::Run(RunError::Unknown { .. } | RunError::Several { .. }) => "usage",
-            Self::Journal(_) | Self::Run(_) | Self::Suite(_) => "configuration",
+            Self::Journal(_) | Self::Run(_) | Self::Suite(_) | Self::Corpus(_) => "configuration",
             Self::Database(_) | Self::Databases(_) => "database",
             Self::Model { .. } => "model",
             Self::UnknownPlugin { .. } | Self::PluginRejected { .. } => "plugin-rejected",

@@ -260,3 +260,31 @@ impl Host {
         vectors.into_iter().chain(notes).chain(examples).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use syrch_core::ports::RowsGrant;
+
+    use super::*;
+    use crate::Silent;
+    use crate::settings::PluginSource;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_rewriter_that_is_not_built_in_is_untrusted_unless_the_user_names_its_file() {
+        let folder = syrch_kit::scratch();
+        let shop = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "CREATE TABLE customers(id INTEGER)");
+        let mut settings =
+            Settings { database: shop.display().to_string(), rows: RowsGrant::None, ..Settings::default() };
+        let file = syrch_kit::zoo::hostile();
+        settings.strategy.roles.insert(Role::Rewriter, PluginSource::File(file.clone()));
+        let shared = Shared::new();
+        let untrusted = async |settings: &Settings| {
+            let host = Host::beside(settings.clone(), &shared, &Silent).await.unwrap();
+            assert!(host.untrusted.is_empty(), "it is not loaded yet");
+            host.with_rewriter(&Silent).await.unwrap().untrusted
+        };
+        assert_eq!(untrusted(&settings).await, BTreeSet::from([Role::Rewriter]));
+        settings.trust = vec![file];
+        assert_eq!(untrusted(&settings).await, BTreeSet::new());
+    }
+}

@@ -17,10 +17,10 @@ fn runtime() -> Runtime {
     Runtime::new(Limits::default(), &CompileSettings::default()).unwrap()
 }
 
-/// The hostile plugin with each habit, as a rewriter.
-async fn hostile(habits: &[&str]) -> Vec<Configured> {
+/// The hostile plugin with each habit, as a rewriter. The runtime has to outlive them: its ticker ends calls that take too long.
+async fn hostile(runtime: &Runtime, habits: &[&str]) -> Vec<Configured> {
     let bytes = std::fs::read(zoo::hostile()).unwrap();
-    let plugin = runtime().load("hostile", bytes, Origin::ThirdParty, &|| {}).await.unwrap();
+    let plugin = runtime.load("hostile", bytes, Origin::ThirdParty, &|| {}).await.unwrap();
     let mut configured = Vec::new();
     for habit in habits {
         let settings = serde_json::Map::from_iter([("habit".to_owned(), (*habit).into())]);
@@ -61,34 +61,37 @@ async fn a_rewriter_that_imports_what_reads_rows_is_refused_when_it_is_loaded() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn values_out_of_their_bounds_end_the_call_with_the_name_of_the_field() {
-    for (habit, field) in [
-        ("rewrite-large", "`proposal.sql`"),
-        ("rewrite-family", "`proposal.family`"),
-        ("rewrite-long-reason", "`proposal.reason`"),
-    ] {
-        let error = call(&hostile(&[habit]).await[0], &[]).await.unwrap_err();
+    let habits = ["rewrite-large", "rewrite-family", "rewrite-long-reason"];
+    let runtime = runtime();
+    let rewriters = hostile(&runtime, &habits).await;
+    for ((habit, field), rewriter) in habits.iter().zip(["sql", "family", "reason"]).zip(&rewriters) {
+        let error = call(rewriter, &[]).await.unwrap_err();
         let RoleError::Invalid { export, detail, .. } = &error else { panic!("{habit}: {error}") };
-        assert!(export == "rewriter.rewrite" && detail.contains(field), "{habit}: {error}");
+        assert!(export == "rewriter.rewrite" && detail.contains(&format!("`proposal.{field}`")), "{habit}: {error}");
         assert!(!error.to_string().contains(['\u{1b}', '\u{202e}']), "{habit}: {error}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rewriter_that_takes_too_much_is_stopped() {
-    for (habit, words) in [
+    let ends = [
         ("rewrite-spin", "cpu-per-call"),
         ("rewrite-trap", "trapped"),
         ("rewrite-huge", "rewriter.rewrite"),
         ("rewrite-flood", "host-calls"),
-    ] {
-        let error = call(&hostile(&[habit]).await[0], &[]).await.unwrap_err();
+    ];
+    let runtime = runtime();
+    let rewriters = hostile(&runtime, &ends.map(|(habit, _)| habit)).await;
+    for ((habit, words), rewriter) in ends.into_iter().zip(&rewriters) {
+        let error = call(rewriter, &[]).await.unwrap_err();
         assert!(error.is_fault() && error.to_string().contains(words), "{habit}: {error}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ports_of_its_other_roles_are_denied_to_a_rewriter() {
-    let error = call(&hostile(&["rewrite-reach"]).await[0], &[]).await.unwrap_err();
+    let runtime = runtime();
+    let error = call(&hostile(&runtime, &["rewrite-reach"]).await[0], &[]).await.unwrap_err();
     let RoleError::Failure { failure, .. } = error else { panic!("{error}") };
     assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::Internal, "REACHED: nothing"));
 }
@@ -96,7 +99,8 @@ async fn the_ports_of_its_other_roles_are_denied_to_a_rewriter() {
 /// What a statement does is for the optimizer to check. The runtime passes it on as it is.
 #[tokio::test(flavor = "multi_thread")]
 async fn proposals_within_their_bounds_are_returned_as_they_are() {
-    let rewriters = hostile(&["rewrite-two", "rewrite-endless", "none"]).await;
+    let runtime = runtime();
+    let rewriters = hostile(&runtime, &["rewrite-two", "rewrite-endless", "none"]).await;
     let proposal = |sql: &str| Proposal { sql: sql.to_owned(), family: "hostile".into(), reason: "trust me".into() };
     let two = format!("{ORIGINAL}; DELETE FROM t");
     assert_eq!(call(&rewriters[0], &[]).await.unwrap(), Some(proposal(&two)));

@@ -4,4 +4,5 @@ mod own;
 mod preview;
 mod query;
 mod recordings;
+mod rewriter;
 mod shop;
