@@ -108,6 +108,8 @@ fn a_plugin_is_its_folder() {
             let may: &[&str] = match name.as_str() {
                 "decompose" => &["host/app/src/strategies/mod.rs"],
                 "fitted" | "signals" => &calibrators,
+                // `--rewriter rules` and `--rewriter model` stand for them.
+                "rewrite" | "rewrite-rules" => &["host/cli/src/commands/optimize/args.rs"],
                 _ => &[],
             };
             others_with(&sources, &format!("\"{name}\""), may).collect::<Vec<_>>()

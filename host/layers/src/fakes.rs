@@ -19,19 +19,7 @@ pub(crate) use self::scripted::{ScriptedModel, answered, failed};
 
 /// A request of one message.
 pub(crate) fn request(text: &str) -> Request {
-    Request {
-        purpose: Purpose::Generate,
-        messages: vec![Message { speaker: Speaker::User, text: text.to_owned() }],
-        expect: Shape::Text,
-        model: None,
-        subjects: Vec::new(),
-        temperature: None,
-        top_p: None,
-        max_tokens: None,
-        stop: Vec::new(),
-        logprobs: false,
-        sample: 0,
-    }
+    Request::new(Purpose::Generate, vec![Message { speaker: Speaker::User, text: text.to_owned() }], Shape::Text)
 }
 
 fn catalog() -> Arc<Catalog> {

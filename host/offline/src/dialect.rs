@@ -95,12 +95,9 @@ impl Syntax {
 /// The identifier as the dialect needs it: quoted unless it is a plain word that no grammar reserves.
 pub(crate) fn identifier(dialect: &Dialect, name: &str) -> String {
     let lower = name.to_ascii_lowercase();
-    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !RESERVED.contains(&lower.as_str());
     let folds = *dialect == Dialect::Postgres && name.chars().any(|c| c.is_ascii_uppercase());
     let may_be_reserved = Syntax::of(dialect).quotes_freely && RESERVED_BY_SOME.contains(&lower.as_str());
-    if plain && !folds && !may_be_reserved { name.to_owned() } else { dialect.quoted(name) }
+    dialect.identifier(name, RESERVED.contains(&lower.as_str()) || folds || may_be_reserved)
 }
 
 /// Whether a column of that declared type, in lower case, holds texts.

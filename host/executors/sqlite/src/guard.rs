@@ -78,6 +78,14 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// The tables and views that are read, each with the columns that are.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
+        self.tables.iter().map(|table| {
+            let of = |column| str::strip_prefix(column, table.as_str()).and_then(|column| column.strip_prefix('.'));
+            (table.as_str(), self.columns.iter().filter_map(|column| of(column.as_str())).collect())
+        })
+    }
+
     /// Facts for a statement that only the engine understands.
     pub(crate) fn facts(self, text: &str) -> Facts {
         Facts {
