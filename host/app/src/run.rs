@@ -106,6 +106,7 @@ impl Host {
         stop: &Stop,
     ) -> Result<Searched, Error> {
         let (writer, journal) = Writer::resume(journal)?;
+        is_search(&journal)?;
         let catalog = self.database.catalog().await?;
         record::check_unchanged(self, &journal.header, identity)?;
         if journal.is_finished() {
@@ -126,6 +127,7 @@ impl Host {
     /// [`Error::Replay`] when the run departs from the journal; [`Error::Unfit`] when the journal cannot be replayed strictly; and the
     /// error that the run itself ended with.
     pub async fn replay(&self, journal: Journal, observer: Arc<dyn Observer>) -> Result<SearchReport, Error> {
+        is_search(&journal)?;
         let recorded = record::recorded_end(&journal)?;
         let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
         let catalog = Arc::clone(&journal.header.catalog);
@@ -230,6 +232,14 @@ impl Host {
         if let Some(folder) = folder {
             drop(Folder::new(folder.clone()).prune(*keep, *age, *bytes));
         }
+    }
+}
+
+/// A journal of the optimizer has a statement where a search has its question.
+fn is_search(journal: &Journal) -> Result<(), Error> {
+    match journal.header.optimize {
+        None => Ok(()),
+        Some(_) => Err(Error::Unfit(format!("the run `{}` is an optimization, and no search", journal.header.run))),
     }
 }
 

@@ -40,8 +40,10 @@ pub struct CorpusHeader {
     pub digest: String,
     /// The number of statements.
     pub queries: u64,
-    /// The database, without passwords.
+    /// The name of the database.
     pub database: String,
+    /// A digest of its address, which is in no file of a run.
+    pub address: String,
     /// The digest of the rewriter's component.
     pub rewriter: String,
     /// The settings of the optimizer.
@@ -54,6 +56,7 @@ impl CorpusHeader {
         let texts = [
             ("the manifest", &self.digest, &now.digest),
             ("the database", &self.database, &now.database),
+            ("the digest of the database's address", &self.address, &now.address),
             ("the rewriter", &self.rewriter, &now.rewriter),
             ("the version of the host", &self.host, &now.host),
         ];
@@ -280,7 +283,8 @@ mod tests {
             manifest: "m.toml".to_owned(),
             digest: "d".to_owned(),
             queries: 3,
-            database: "shop.sqlite".to_owned(),
+            database: "shop".to_owned(),
+            address: "a".to_owned(),
             rewriter: "r".to_owned(),
             settings: json!({"iterations": 5}),
         }
@@ -315,6 +319,7 @@ mod tests {
         let others = [
             CorpusHeader { digest: "e".to_owned(), ..header("abc1") },
             CorpusHeader { database: "other".to_owned(), ..header("abc1") },
+            CorpusHeader { address: "b".to_owned(), ..header("abc1") },
             CorpusHeader { rewriter: "s".to_owned(), ..header("abc1") },
             CorpusHeader { settings: json!({"iterations": 4}), ..header("abc1") },
         ];

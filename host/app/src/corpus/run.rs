@@ -222,6 +222,7 @@ mod tests {
             digest: corpus.digest().to_owned(),
             queries: 3,
             database: "d".to_owned(),
+            address: "a".to_owned(),
             rewriter: "w".to_owned(),
             settings: json!({}),
         };

@@ -17,7 +17,7 @@ use crate::answer::cost;
 use crate::context::RunState;
 use crate::report::CostReport;
 use crate::search::run_id;
-use crate::{Error, Host, Observer, record, telemetry};
+use crate::{Error, Host, record, telemetry};
 
 /// The result of an optimization.
 #[derive(Debug, Clone)]
@@ -78,38 +78,30 @@ impl Optimize {
         if let Some(optimized) = Optimized::of_journal(&journal)? {
             return Ok(optimized);
         }
-        let written = written(&journal)?;
-        (parts.settings, parts.limits) = (written.settings, written.limits);
-        parts.sql.clone_from(&journal.header.problem.question);
+        let optimization = of_journal(&mut parts, &journal)?;
         record::check_unchanged(&host, &journal.header, Some(host.database.identity().await))?;
         let (id, catalog) = (journal.header.run.clone(), host.database.catalog().await?);
         let mode = Mode::Resume(writer, journal);
         let listener = telemetry::listener(&host, &id, &catalog, &mode);
         let run = host.run_state(&id, mode, catalog, &parts.observer, &parts.stop, listener);
-        let optimization = Optimization::new(parts.sql.clone(), parts.settings);
-        let optimization = optimization.map_err(|error| Error::Unfit(error.to_string()))?;
         carry_out(&host, &parts, run, optimization).await
     }
-}
 
-impl Host {
-    /// Repeats an optimization from its journal alone, without a database and a model: the decisions follow from the recorded verdicts and times. The
-    /// report is the recorded one, or there is an error. [`Host::of_journal`] makes the host for it.
+    /// Repeats an optimization from its journal alone, without a database and a model: the decisions follow from the recorded verdicts and times, and
+    /// the statement and the settings are the journal's. The report is the recorded one, or there is an error. [`Host::of_journal`] makes the host
+    /// for it.
     ///
     /// # Errors
-    /// [`Error::Replay`] when the run departs from the journal, [`Error::Unfit`] when the journal is of no finished optimization, or of one with a
-    /// rewriter of the program's own, and the error that the run itself ended with.
-    pub async fn replay_optimization(&self, journal: Journal, observer: Arc<dyn Observer>) -> Result<Optimized, Error> {
+    /// [`Error::Replay`] when the run departs from the journal, [`Error::Unfit`] when the journal is of no finished optimization, and the error
+    /// that the run itself ended with.
+    pub async fn replay(self, journal: Journal) -> Result<Optimized, Error> {
         let recorded = record::recorded_end(&journal)?;
-        let Written { settings, limits } = written(&journal)?;
+        let (host, mut parts) = self.opened().await?;
+        let optimization = of_journal(&mut parts, &journal)?;
         let (id, catalog) = (journal.header.run.clone(), Arc::clone(&journal.header.catalog));
-        let optimize = self.optimize(journal.header.problem.question.clone()).settings(settings).limits(limits);
-        let parts = optimize.observer(observer).parts;
-        let optimization = Optimization::new(parts.sql.clone(), settings);
-        let optimization = optimization.map_err(|error| Error::Unfit(error.to_string()))?;
-        let run = self.run_state(&id, Mode::Replay(journal), catalog, &parts.observer, &parts.stop, None);
+        let run = host.run_state(&id, Mode::Replay(journal), catalog, &parts.observer, &parts.stop, None);
         let run = Arc::new(RunState { consent: Some(Consent::default()), ..run });
-        let driven = Driver::new(self, &parts, &run)?.drive(optimization);
+        let driven = Driver::new(&host, &parts, &run)?.drive(optimization);
         let report = run.unless_departed(driven).await.map(|optimization| optimization.report());
         let again = end(&report, Vec::new());
         let departs = |what: &str| Error::Replay(format!("the replay departs from its journal: {what}"));
@@ -126,6 +118,14 @@ impl Host {
             (Ok(_), ..) => Err(departs("it did not fail")),
         }
     }
+}
+
+/// The optimization of a journal, before its first step.
+fn of_journal(parts: &mut Parts, journal: &Journal) -> Result<Optimization, Error> {
+    let Written { settings, limits } = written(journal)?;
+    (parts.settings, parts.limits) = (settings, limits);
+    parts.sql.clone_from(&journal.header.problem.question);
+    Optimization::new(parts.sql.clone(), settings).map_err(|error| Error::Unfit(error.to_string()))
 }
 
 impl Optimized {

@@ -51,7 +51,8 @@ impl Run for SearchArgs {
     const ENDS_INTERRUPTS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
-        Some(Given::new(&self.flags, &self.parameters))
+        let rewriter = self.optimize.then(optimize::default_rewriter).flatten();
+        Some(Given { rewriter, ..Given::new(&self.flags, &self.parameters) })
     }
 
     async fn run(self, context: Context) -> Outcome {

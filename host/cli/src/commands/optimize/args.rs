@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use syrch::settings::PluginSource;
-use syrch::syrch_core::roles::Role;
 
 use super::report::ReportFile;
-use crate::commands::Context;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
+use crate::config::{Given, GivenRewriter};
 
 /// The rewriters that a word of its own names.
 const WORDS: [(&str, &str); 2] = [("rules", "rewrite-rules"), ("model", "rewrite")];
@@ -62,15 +61,10 @@ pub(crate) struct LoopArgs {
 }
 
 impl LoopArgs {
-    /// Puts the rewriter into the strategy: that of the flag, else that of the configuration, else the rules.
-    pub(super) fn choose_rewriter(&self, context: &mut Context) {
-        match &self.rewriter {
-            Some(word) => {
-                let roles = &mut context.config.effective.settings.strategy.roles;
-                roles.insert(Role::Rewriter, rewriter(word));
-            }
-            None => default_rewriter(context),
-        }
+    /// The flags as the configuration takes them.
+    pub(super) fn given(&self) -> Given<'_> {
+        let named = self.rewriter.as_deref().map(|word| GivenRewriter::Flag(rewriter(word)));
+        Given { rewriter: named.or_else(default_rewriter), ..Given::new(&self.flags, &self.parameters) }
     }
 
     /// The first flag that was given, for commands that stand behind it and have flags of their own.
@@ -102,10 +96,9 @@ impl LoopArgs {
     }
 }
 
-/// Puts the rules into a strategy that names no rewriter.
-pub(crate) fn default_rewriter(context: &mut Context) {
-    let roles = &mut context.config.effective.settings.strategy.roles;
-    roles.entry(Role::Rewriter).or_insert_with(|| rewriter("rules"));
+/// The rules, for configurations that name no rewriter.
+pub(crate) fn default_rewriter() -> Option<GivenRewriter> {
+    Some(GivenRewriter::Default(rewriter("rules")))
 }
 
 fn rewriter(word: &str) -> PluginSource {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::syrch_core::ports::{Bench, BenchLimits};
+use syrch::syrch_core::ports::{Bench, BenchLimits, PortError};
 use syrch::syrch_core::{SqlError, SqlErrorKind};
 
 use super::statement::{Named, read_all};
@@ -39,7 +39,7 @@ pub(super) async fn run(context: &Context, arguments: CheckArgs) -> Outcome {
         return Err(Failure::usage("there is no statement").hint("`syrch-host optimize corpus add` adds some"));
     }
     let database = context.open_database().await?;
-    let mut bench = database.bench(BenchLimits::default()).await.map_err(|error| unsupported(&error.to_string()))?;
+    let mut bench = database.bench(BenchLimits::default()).await.map_err(|error| unsupported(&error))?;
     let mut all = Vec::new();
     for statement in statements {
         context.console.progress(&format!("{} · {}", all.len(), statement.name));
@@ -61,7 +61,11 @@ pub(super) async fn run(context: &Context, arguments: CheckArgs) -> Outcome {
 }
 
 /// A failure for databases whose engine compares no statements.
-pub(super) fn unsupported(why: &str) -> Failure {
+pub(super) fn unsupported(error: &PortError) -> Failure {
+    let why = match error {
+        PortError::Unsupported => "its engine cannot compare statements exactly".to_owned(),
+        error => error.to_string(),
+    };
     Failure::new(Exit::Database, format!("the optimizer cannot work on this database: {why}"))
         .hint("docs/optimize.md lists the engines on which statements can be compared exactly")
 }

@@ -64,9 +64,9 @@ impl Run for OptimizeArgs {
 
     fn given(&self) -> Option<Given<'_>> {
         match &self.command {
-            None => Some(Given::new(&self.flags.flags, &self.flags.parameters)),
+            None => Some(self.flags.given()),
             Some(OptimizeCommand::Check(check)) => Some(Given::new(&check.flags, &[])),
-            Some(OptimizeCommand::Run(run)) => Some(Given::new(&run.flags.flags, &run.flags.parameters)),
+            Some(OptimizeCommand::Run(run)) => Some(run.flags.given()),
             Some(OptimizeCommand::Report(_)) => Some(Given { any_strategy: true, ..Given::default() }),
             Some(OptimizeCommand::Corpus(_)) => None,
         }

@@ -10,6 +10,7 @@ use syrch::journal::JournalError;
 use syrch::optimize::{Optimize, Optimized, Progress, Purpose, Report, Settings, Step};
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::{BenchLimits, Preview};
+use syrch::syrch_core::result_set::digest64;
 use syrch::syrch_core::roles::Role;
 use syrch::{Error, Host, Stop};
 
@@ -44,7 +45,6 @@ pub(super) struct Opened {
 
 /// Opens the database, the model and the rewriter. `copies` is the number of changed copies unless the flag says another.
 pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -> Outcome<Opened> {
-    flags.choose_rewriter(context);
     let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
     if !is_set(context, "execution.deadline_seconds") {
         // The default is that of a search; a slow statement is executed some dozens of times.
@@ -117,7 +117,7 @@ impl Opened {
             return Ok(());
         }
         let bench = self.host.database().bench(self.limits).await;
-        let mut bench = bench.map_err(|error| unsupported(&error.to_string()))?;
+        let mut bench = bench.map_err(|error| unsupported(&error))?;
         match bench.version().await? {
             Some(_) => Ok(()),
             None => {
@@ -130,7 +130,7 @@ impl Opened {
     /// The requests that the rewriter would send first.
     pub(super) async fn preview(&self, context: &Context, sql: &str) -> Outcome<Vec<Preview>> {
         tokio::select! {
-            found = self.work(sql, &Stop::new(), "").preview() => Ok(found?),
+            found = Box::pin(self.work(sql, &Stop::new(), "").preview()) => Ok(found?),
             () = context.interrupt.wait() => Err(Failure::new(Exit::Interrupted, "interrupted: nothing was sent")),
         }
     }
@@ -146,7 +146,7 @@ impl Opened {
                 stop.trigger();
             }
         });
-        let optimized = self.work(&statement.sql, &stop, &statement.name).run().await;
+        let optimized = Box::pin(self.work(&statement.sql, &stop, &statement.name).run()).await;
         listener.abort();
         self.console.clear();
         explained(optimized)
@@ -183,9 +183,15 @@ impl Opened {
         }
     }
 
-    /// The database, without passwords.
+    /// The name of the database.
     pub(super) fn database(&self) -> String {
-        DatabaseUrl::parse(&self.host.settings().database).to_string()
+        self.host.database().name().to_owned()
+    }
+
+    /// A digest of its address, without passwords.
+    pub(super) fn address(&self) -> String {
+        let address = DatabaseUrl::parse(&self.host.settings().database).to_string();
+        format!("{:016x}", digest64(&[&address]))
     }
 
     /// The name of the rewriter with the digest of its component.
@@ -224,7 +230,7 @@ impl Opened {
         if !journal.exists() {
             return Ok(None);
         }
-        match self.work(sql, stop, "").resume(journal).await {
+        match Box::pin(self.work(sql, stop, "").resume(journal)).await {
             Ok(optimized) => Ok(Some(optimized)),
             Err(error @ Error::Journal(JournalError::Busy { .. })) => Err(error),
             // It was cut off in its first line, it ended with an error that may be over now, or it is of other data: the statement starts anew.
@@ -244,7 +250,7 @@ impl OptimizesStatements for Opened {
                 drop(std::fs::remove_file(journal));
                 let id = journal.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
                 let place = self.host.settings().journal.folder.is_some().then(|| journal.to_owned());
-                self.work(sql, stop, "").run_as(&id, place).await?
+                Box::pin(self.work(sql, stop, "").run_as(&id, place)).await?
             }
         };
         self.note(optimized.warnings);

@@ -79,6 +79,7 @@ fn folder(
         digest: corpus.digest().to_owned(),
         queries: corpus.queries().len() as u64,
         database: opened.database(),
+        address: opened.address(),
         rewriter: opened.rewriter(),
         settings: opened.recorded(),
     };

@@ -93,7 +93,7 @@ async fn a_comparison_reads_one_snapshot_and_a_writer_is_noticed() {
     place.other().pragma_update(None, "journal_mode", "wal").unwrap();
     // A second connection: the file is not at rest then, and is read in WAL mode.
     let writer = place.other();
-    writer.execute("UPDATE t SET a = 5 WHERE id = 1", []).unwrap();
+    writer.execute("UPDATE t SET a = 8 WHERE id = 1", []).unwrap();
     let mut bench = place.bench(BenchLimits::default()).await;
     let all = admitted(&mut *bench, "SELECT id, a FROM t").await;
     bench.snapshot().await.unwrap();
@@ -141,5 +141,6 @@ async fn a_locked_database_is_an_error_in_time() {
     assert_eq!(error.kind, SqlErrorKind::Unavailable, "{error:?}");
     writer.execute_batch("ROLLBACK").unwrap();
     bench.snapshot().await.unwrap();
-    assert_eq!(bench.columns(&admitted(&mut *bench, "SELECT id AS n FROM t").await).await.unwrap()[0].name, "n");
+    let named = admitted(&mut *bench, "SELECT id AS n FROM t").await;
+    assert_eq!(bench.columns(&named).await.unwrap()[0].name, "n");
 }

@@ -22,7 +22,7 @@ pub(crate) struct About {
     pub(crate) description: String,
     /// The statement as it was given.
     pub(crate) given: String,
-    /// The database, without passwords.
+    /// The name of the database.
     pub(crate) database: String,
     /// The rewriter, as reports name it.
     pub(crate) rewriter: String,

@@ -22,7 +22,7 @@ pub(crate) struct Document {
     pub(crate) name: String,
     /// What the manifest says of it.
     pub(crate) description: String,
-    /// The database, without passwords.
+    /// The name of the database.
     pub(crate) database: String,
     /// The outcome by its name, such as `OPTIMIZED`.
     pub(crate) outcome: String,
