@@ -197,4 +197,16 @@ mod tests {
         let wanted: Vec<&str> = ROLE_LAYERS.into_iter().chain(MODEL_LAYERS).chain(["provider"]).collect();
         assert!(named.starts_with(&wanted), "docs/models.md: {named:?}");
     }
+
+    #[tokio::test]
+    async fn a_bench_comes_from_the_engine_through_all_layers() {
+        let ledger = Ledger::new(Budgets::default());
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Arc::new(Cache::open(folder.path(), syrch_cache::Options::default()).await);
+        let engine = Arc::new(FakeDatabase::default());
+        let stack = statement_stack(engine, Some(&cache), &ledger, &Limits::default());
+        let limits = syrch_core::ports::BenchLimits { rows: 7, ..Default::default() };
+        let error = stack.database().bench(limits).await.err();
+        assert_eq!(error, Some(syrch_core::ports::PortError::Unavailable("no bench for 7 rows".to_owned())));
+    }
 }

@@ -333,7 +333,13 @@ impl Database for SqliteDatabase {
             drop(composed.compile(session, snapshot)?);
             let seen = session.authorizer.seen();
             match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
-                Ok(facts) => Ok(facts),
+                Ok(mut facts) => {
+                    // Of finished tasks the engine reads the tables, too, which are not this statement's.
+                    if query.relations.is_empty() {
+                        seen.add_tables(&mut facts);
+                    }
+                    Ok(facts)
+                }
                 Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => Ok(seen.facts(&query.text)),
             }
         })

@@ -33,6 +33,11 @@ impl SchemaVersion {
         self.file == other.file
     }
 
+    /// The engine's counters as text.
+    pub(crate) fn counters(&self) -> String {
+        format!("{} {}", self.schema, self.data)
+    }
+
     /// Whether the schema is the same too.
     pub(crate) fn is_same_schema(&self, other: &Self) -> bool {
         self.is_same_file(other) && self.schema == other.schema

@@ -143,6 +143,12 @@ fn once(text: &str, catalog: &Catalog, granted: &Granted) -> Result<Checked, Sql
     Ok(Checked { sql: admitted.sql, tables, is_ordered })
 }
 
+/// Whether a function of SQLite may stand in an admitted statement, or is an operator of one, by the name that the engine gives it.
+#[must_use]
+pub fn is_listed(function: &str) -> bool {
+    SQLITE_FUNCTIONS.contains(&function.to_ascii_lowercase().as_str())
+}
+
 fn refusal(rule: &str, token: &str, why: &str) -> SqlError {
     SqlError::new(SqlErrorKind::Denied, format!("`{}` {why}", clip(token, 64))).rule(rule)
 }

@@ -29,6 +29,9 @@ use crate::threads;
 use crate::watch::Snapshot;
 use rows::{Counted, Rows};
 
+/// Time from which on the engine's count of its steps, of 32 bits, may have begun anew.
+const COUNTED: Duration = Duration::from_secs(10);
+
 /// A connection of its own. Between two calls it holds the read transaction of the present snapshot.
 pub(crate) struct SqliteBench {
     inner: Arc<Inner>,
@@ -177,30 +180,30 @@ impl Statement {
     }
 }
 
-/// The tables that the engine reads for a statement, spelled as the catalog spells them, where all of them stand in its text and their
-/// columns are compared byte by byte.
+/// The tables that the engine reads for a statement, spelled as the catalog spells them, where all of them are ordinary ones, their columns are
+/// compared byte by byte, and the engine calls no function that the text does not show, as a computed column would.
 fn tables(statement: &Statement, session: &Session, snapshot: &Snapshot) -> Result<Vec<String>, SqlError> {
     drop(statement.compile(session, snapshot)?);
     let seen = session.authorizer.seen();
     session.authorizer.own();
+    if let Some(function) = seen.functions().find(|function| !deterministic::is_listed(function)) {
+        return Err(refuse("function", function, "its result may depend on more than its arguments"));
+    }
     let mut tables = Vec::new();
-    for (table, columns) in seen.reads() {
+    for table in seen.tables() {
         let known = snapshot.catalog.tables.iter().find(|known| known.name.eq_ignore_ascii_case(table));
         let Some(known) = known.filter(|known| !known.is_view()) else {
             return Err(refuse("ordinary-table", table, "only ordinary tables are compared"));
         };
-        for column in columns {
-            let described = session.connection.column_metadata(Some("main"), known.name.as_str(), column);
-            let (_, collation, ..) = described.map_err(|error| error::running(&error))?;
-            if collation.is_some_and(|name| !name.to_bytes().eq_ignore_ascii_case(b"BINARY")) {
-                return Err(refuse(
-                    "collation",
-                    column,
-                    "texts of another collation than BINARY may be equal and differ",
-                ));
-            }
-        }
         tables.push(known.name.clone());
+    }
+    for (table, column) in seen.columns() {
+        let described = session.connection.column_metadata(Some("main"), table, column);
+        let (_, collation, ..) = described.map_err(|error| error::running(&error))?;
+        if collation.is_some_and(|name| !name.to_bytes().eq_ignore_ascii_case(b"BINARY")) {
+            let shown = format!("{table}.{column}");
+            return Err(refuse("collation", &shown, "texts of another collation than BINARY may be equal and differ"));
+        }
     }
     tables.sort();
     tables.dedup();
@@ -283,7 +286,8 @@ impl Bench for SqliteBench {
             let (wall, cpu) = (started.elapsed(), threads::cpu_time().saturating_sub(cpu));
             drop(rows);
             let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-            let work = u64::try_from(compiled.get_status(StatementStatus::VmStep)).ok();
+            let steps = compiled.get_status(StatementStatus::VmStep).cast_unsigned();
+            let work = (wall < COUNTED).then_some(u64::from(steps));
             Ok(Timing { wall_ns: nanoseconds(wall), cpu_ns: Some(nanoseconds(cpu)), work, rows: count })
         })
         .await
@@ -296,7 +300,12 @@ impl Bench for SqliteBench {
 
     async fn version(&mut self) -> Result<Option<String>, SqlError> {
         let inner = Arc::clone(&self.inner);
-        let read = tokio::task::spawn_blocking(move || state::identity(&inner.path, &inner.config)).await;
+        let read = tokio::task::spawn_blocking(move || {
+            let counters = inner.snapshot()?.version.counters();
+            // Neither sees every write by itself: the file system's clock is coarse, and the engine's counter begins anew with a connection.
+            Ok::<_, DatabaseError>(format!("{} {counters}", state::identity(&inner.path, &inner.config)?))
+        });
+        let read = read.await;
         let read = read.map_err(|_| unavailable("the thread that reads the file's state failed"))?;
         read.map(Some).map_err(|error| unavailable(&error.to_string()))
     }
