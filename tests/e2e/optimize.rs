@@ -81,7 +81,8 @@ impl Slow {
     pub(super) fn rows(&self, sql: &str) -> Value {
         let output = finish(self.words("sql --db slow.sqlite --format json").arg(sql), "");
         let (stdout, stderr) = said(&output);
-        serde_json::from_str::<Value>(&stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}\n{stderr}"))["rows"].take()
+        serde_json::from_str::<Value>(&stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}\n{stderr}"))["rows"]
+            .take()
     }
 }
 
@@ -187,7 +188,10 @@ fn check_says_what_is_supported() {
     slow.file("a.sql", SLOW);
     let mut command = slow.words("optimize check --db slow.sqlite a.sql");
     let found = document(command.arg("SELECT id FROM orders LIMIT 3"), 0);
-    assert_eq!((&found["schema"], &found["supported"], &found["of"]), (&json!("syrch.optimize-check/1"), &json!(1), &json!(2)));
+    assert_eq!(
+        (&found["schema"], &found["supported"], &found["of"]),
+        (&json!("syrch.optimize-check/1"), &json!(1), &json!(2))
+    );
     assert_eq!(found["share"], json!(0.5));
     assert_eq!(found["statements"][0]["supported"], json!(true));
     let refused = &found["statements"][1];
@@ -232,8 +236,22 @@ fn the_help_is_as_it_was() {
         assert_eq!(head, snapshot, "{head}");
     }
     let (stdout, _) = said(&finish(&mut slow.words("optimise --help"), ""));
-    for flag in ["--rewriter", "--iterations", "--min-gain ", "--min-gain-ms", "--early-stop", "--copies", "--pairs",
-        "--accept-data-sent", "--quiescent-db", "--dry-run", "--report", "--db", "--llm", "[default: 10%]"] {
+    for flag in [
+        "--rewriter",
+        "--iterations",
+        "--min-gain ",
+        "--min-gain-ms",
+        "--early-stop",
+        "--copies",
+        "--pairs",
+        "--accept-data-sent",
+        "--quiescent-db",
+        "--dry-run",
+        "--report",
+        "--db",
+        "--llm",
+        "[default: 10%]",
+    ] {
         assert!(stdout.contains(flag), "{flag}: {stdout}");
     }
 }

@@ -29,7 +29,11 @@ fn a_corpus_is_made_listed_and_verified() {
     let states: Vec<_> = changed["queries"].as_array().unwrap().iter().map(|query| query["state"].clone()).collect();
     assert_eq!(states, [json!("MISMATCH"), json!("MISSING")]);
     // Nothing is measured of a corpus that is not what its manifest says.
-    refused(&mut slow.words("optimize run m.toml --db slow.sqlite"), 10, &["2 of 2 statements", "`a.sql`", "corpus verify"]);
+    refused(
+        &mut slow.words("optimize run m.toml --db slow.sqlite"),
+        10,
+        &["2 of 2 statements", "`a.sql`", "corpus verify"],
+    );
 }
 
 #[test]
@@ -55,16 +59,27 @@ fn wrong_manifests_are_refused() {
 #[test]
 fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
     let slow = Slow::new();
-    add(&slow, &[("a.sql", SLOW), ("b.sql", "SELECT id FROM orders LIMIT 1"), ("c.sql", "SELECT id FROM orders LIMIT 2")]);
+    add(
+        &slow,
+        &[("a.sql", SLOW), ("b.sql", "SELECT id FROM orders LIMIT 1"), ("c.sql", "SELECT id FROM orders LIMIT 2")],
+    );
     let words = "optimize run m.toml --db slow.sqlite --min-gain-ms 1 --report r.html";
     let run = document(&mut slow.words(words), 5);
-    assert_eq!((&run["schema"], &run["passed"], &run["of"]), (&json!("syrch.optimize-corpus/1"), &json!(false), &json!(3)));
+    assert_eq!(
+        (&run["schema"], &run["passed"], &run["of"]),
+        (&json!("syrch.optimize-corpus/1"), &json!(false), &json!(3))
+    );
     let outcomes: Vec<_> = run["statements"].as_array().unwrap().iter().map(|one| one["outcome"].clone()).collect();
     assert_eq!(outcomes, [json!("OPTIMIZED"), json!("UNSUPPORTED_SAFETY"), json!("UNSUPPORTED_SAFETY")]);
     // Without copies, as the figures of other systems are.
     assert_eq!(run["statements"][0]["copies"], json!(0));
-    let gate = |name: &str| run["gates"].as_array().unwrap().iter().find(|gate| gate["name"] == name).unwrap()["passed"].clone();
-    assert_eq!((gate("support"), gate("win"), gate("error"), gate("mismatch")), (json!(false), json!(true), json!(true), json!(true)));
+    let gate = |name: &str| {
+        run["gates"].as_array().unwrap().iter().find(|gate| gate["name"] == name).unwrap()["passed"].clone()
+    };
+    assert_eq!(
+        (gate("support"), gate("win"), gate("error"), gate("mismatch")),
+        (json!(false), json!(true), json!(true), json!(true))
+    );
     assert!(run["advice"].as_str().unwrap().contains("support"), "{run:#}");
     assert_eq!(document(&mut slow.words("optimize report last"), 0), run);
     assert!(std::fs::read_to_string(slow.path().join("r.html")).unwrap().contains("<h2>Gates</h2>"));

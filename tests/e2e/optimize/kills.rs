@@ -15,7 +15,9 @@ const RUN: &str = "optimize run m.toml --db slow.sqlite --min-gain-ms 1 --iterat
 
 /// The finished lines of the only run, by their place, as they stand in the file.
 fn finished(slow: &Slow) -> BTreeMap<u64, String> {
-    let Ok(mut runs) = std::fs::read_dir(slow.path().join("home/.local/state/syrch/optimize")) else { return BTreeMap::new() };
+    let Ok(mut runs) = std::fs::read_dir(slow.path().join("home/.local/state/syrch/optimize")) else {
+        return BTreeMap::new();
+    };
     let Some(run) = runs.next() else { return BTreeMap::new() };
     let text = std::fs::read_to_string(run.unwrap().path().join("results.jsonl")).unwrap_or_default();
     // What follows the last line's end was being written.
@@ -42,7 +44,8 @@ fn kills_change_nothing() {
     let mut known = BTreeMap::new();
     for killed in 0..kills {
         let is_begun = killed > 0 && slow.path().join("home/.local/state/syrch/optimize").exists();
-        let mut command = slow.words(if is_begun { "optimize run --resume last m.toml" } else { "optimize run m.toml" });
+        let mut command =
+            slow.words(if is_begun { "optimize run --resume last m.toml" } else { "optimize run m.toml" });
         command.args(RUN.split_whitespace().skip(3));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let (before, started) = (known.len(), Instant::now());

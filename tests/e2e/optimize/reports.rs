@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Slow, SLOW, document};
+use super::{SLOW, Slow, document};
 
 /// An alias that would be a script on a page.
 const SCRIPT: &str = "<script>alert(1)</script>";
@@ -15,7 +15,10 @@ fn texts_of_statements_are_no_markup() {
     let read = |name: &str| std::fs::read_to_string(slow.path().join(name)).unwrap();
     let page = read("r.html");
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
-    assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'") && page.contains("data-before-ms="), "{page}");
+    assert!(
+        page.contains("default-src 'none'; style-src 'unsafe-inline'") && page.contains("data-before-ms="),
+        "{page}"
+    );
     let outside: String = read("r.md").split("\n```").step_by(2).collect();
     assert!(!outside.contains("<script"), "{outside}");
     assert_eq!(serde_json::from_str::<Value>(&read("r.json")).unwrap(), found);

@@ -13,7 +13,7 @@ pub(crate) mod words;
 use serde_json::{Value, json};
 
 pub(crate) use convert::{About, gates};
-pub(crate) use document::{Document, Gate, Iteration, Measured, RunDocument, STATEMENT, Statement};
+pub(crate) use document::{Document, Gate, Iteration, Measured, RunDocument};
 pub(crate) use file::{Report, ReportFile};
 
 use crate::sink::Grid;

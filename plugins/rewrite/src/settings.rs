@@ -1,0 +1,15 @@
+//! What the user may set.
+
+syrch_plugin::settings! {
+    /// How the model is asked.
+    pub struct Settings {
+        /// The sampling temperature.
+        temperature: f64 = 0.0, 0.0 ..= 2.0;
+        /// The most tokens of a reply.
+        max_tokens: u32 = 4_096, 64 ..= 65_536;
+        /// The most bytes of a prompt; a statement whose prompt is longer is not optimized.
+        prompt_bytes: u64 = 200_000, 4_096 ..= 262_144;
+        /// How many of the last refusals the prompt quotes.
+        refusals: u32 = 3, 0 ..= 20;
+    }
+}
