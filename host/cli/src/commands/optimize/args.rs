@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use syrch::optimize::DEFAULT_REWRITER;
 use syrch::settings::PluginSource;
 
 use super::report::ReportFile;
@@ -11,7 +12,7 @@ use crate::config::parameter::Parameter;
 use crate::config::{Given, GivenRewriter};
 
 /// The rewriters that a word of its own names.
-const WORDS: [(&str, &str); 2] = [("rules", "rewrite-rules"), ("model", "rewrite")];
+const WORDS: [(&str, &str); 2] = [("rules", DEFAULT_REWRITER), ("model", "rewrite")];
 
 /// Flags of everything that proposes and measures.
 #[derive(Args, Clone)]
