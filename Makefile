@@ -22,7 +22,7 @@ target:
 plugins: target
 	$(CARGO) build $(PLUGINS:%=-p %) --target wasm32-wasip2 --profile plugin --target-dir target/plugins
 	@for name in $(PLUGINS); do \
-		cp target/plugins/wasm32-wasip2/plugin/$$name.wasm plugins/.$$name.$$$$.wasm && \
+		cp target/plugins/wasm32-wasip2/plugin/$$(echo $$name | tr - _).wasm plugins/.$$name.$$$$.wasm && \
 		mv -f plugins/.$$name.$$$$.wasm plugins/$$name.wasm || exit 1; \
 	done
 

@@ -87,7 +87,8 @@ fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn 
         "/// The most bytes of a piece of code.\nconst PIECE: usize = {PIECE};\n\nstatic BUILTINS: &[Builtin] = &[\n"
     );
     for name in names {
-        let bytes = std::fs::read(folder.join(format!("{name}.wasm")))?;
+        // Cargo writes the file of a library with `_` where the name of its package has `-`.
+        let bytes = std::fs::read(folder.join(format!("{}.wasm", name.replace('-', "_"))))?;
         let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let (component, code) = (out.join(format!("{name}.wasm.lz4")), out.join(format!("{name}.code.lz4")));
         std::fs::write(&component, packed(&bytes)?)?;

@@ -96,7 +96,7 @@ fn a_plugin_is_its_folder() {
     assert_eq!(names.collect::<BTreeSet<_>>(), crates);
 
     // Words that mean other things as well: parts of documents and names of settings.
-    let ordinary = ["ambiguity", "evidence", "execution"];
+    let ordinary = ["ambiguity", "evidence", "execution", "rewrite"];
     // `calibrate fit` writes a strategy with one calibrator in the place of another.
     let calibrators = ["host/grading/src/calibrate.rs", "host/grading/src/arms.rs"];
     let sources = sources(&["host"]);
@@ -108,6 +108,8 @@ fn a_plugin_is_its_folder() {
             let may: &[&str] = match name.as_str() {
                 "decompose" => &["host/app/src/strategies/mod.rs"],
                 "fitted" | "signals" => &calibrators,
+                // `--rewriter rules` is short for it.
+                "rewrite-rules" => &["host/cli/src/commands/optimize/args.rs"],
                 _ => &[],
             };
             others_with(&sources, &format!("\"{name}\""), may).collect::<Vec<_>>()
