@@ -25,7 +25,9 @@ const PIECE: usize = 64 << 10;
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    for watched in ["plugins", "sdk/rust", "wit", "host/runtime/src/engine/config.rs", "Cargo.toml", "Cargo.lock"] {
+    for watched in
+        ["plugins", "sdk/rust", "host/basics", "wit", "host/runtime/src/engine/config.rs", "Cargo.toml", "Cargo.lock"]
+    {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     let names = plugin_names(&root)?;

@@ -1,4 +1,5 @@
-//! DuckDB and Spark Connect through the binary, where `tests/databases/install.sh` has installed them: every strategy answers as it does over SQLite.
+//! PostgreSQL through the binary, and DuckDB and Spark where `tests/databases/install.sh` has installed them: every strategy answers as it does
+//! over SQLite.
 
 use std::fs;
 use std::path::Path;
@@ -91,6 +92,17 @@ fn answers_as_sqlite(place: &Place, database: &str) {
 }
 
 #[test]
+fn every_strategy_answers_over_postgres() {
+    let Some(server) = syrch_kit::postgres::Server::shared() else { return };
+    let script = tables("TEXT").join(";").replace("DOUBLE", "DOUBLE PRECISION");
+    server.database(
+        "same",
+        &format!("{script}; CREATE ROLE same LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO same"),
+    );
+    answers_as_sqlite(&Place::new(), &server.url("same", "same"));
+}
+
+#[test]
 fn every_strategy_answers_over_duckdb() {
     let Some(library) = library() else { return };
     let place = Place::new();
@@ -154,15 +166,27 @@ fn any_adbc_driver_of_the_configuration_opens_a_database() {
     assert!(output.status.success() && stderr.contains("SQLAlchemy"), "{stderr}");
 }
 
-#[test]
-fn every_strategy_answers_over_spark_connect() {
-    let Some(server) = Server::start(Kind::Sail) else { return };
+/// A server of that kind with the tables.
+fn over_spark(kind: Kind) -> Option<Server> {
+    let server = Server::start(kind)?;
     let statements: Vec<String> = tables("STRING")
         .into_iter()
         .map(|sql| if sql.starts_with("CREATE") { format!("{sql} USING parquet") } else { sql })
         .collect();
     let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
     server.script(&statements).unwrap();
+    Some(server)
+}
+
+#[test]
+fn every_strategy_answers_over_spark() {
+    let Some(server) = over_spark(Kind::Spark) else { return };
+    answers_as_sqlite(&Place::new(), &server.address());
+}
+
+#[test]
+fn every_strategy_answers_over_another_spark_connect_server() {
+    let Some(server) = over_spark(Kind::Sail) else { return };
     let (place, address) = (Place::new(), server.address());
     answers_as_sqlite(&place, &address);
     refused(

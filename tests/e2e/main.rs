@@ -30,6 +30,7 @@ mod linking;
 mod logging;
 mod money;
 mod offline_figures;
+mod optimize;
 mod output;
 #[cfg(unix)]
 mod postgres;

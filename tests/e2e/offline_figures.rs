@@ -73,19 +73,11 @@ fn auroc<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> f64 {
 
 fn call(question: &Question, database: Arc<syrch_core::Catalog>) -> ModelCall {
     ModelCall {
-        request: Request {
-            purpose: Purpose::Generate,
-            messages: vec![Message { speaker: Speaker::User, text: question.question.clone() }],
-            expect: Shape::Sql,
-            model: None,
-            subjects: Vec::new(),
-            temperature: None,
-            top_p: None,
-            max_tokens: None,
-            stop: Vec::new(),
-            logprobs: false,
-            sample: 0,
-        },
+        request: Request::new(
+            Purpose::Generate,
+            vec![Message { speaker: Speaker::User, text: question.question.clone() }],
+            Shape::Sql,
+        ),
         problem: Arc::new(Problem { evidence: question.evidence.clone(), ..Problem::new(&question.question) }),
         task: None,
         catalog: database,

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+use syrch_basics::Random;
 use syrch_kit::{MockEndpoint, Reply, Script};
 
 use crate::endpoint::{KEY, PLAN, Said, for_task, plan, search, subtask};
@@ -83,16 +84,8 @@ fn kill(mut child: Child) {
     child.wait().unwrap();
 }
 
-/// A number below `most`, the same for the same seed.
-fn random(seed: &mut u64, most: u64) -> u64 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    *seed % most
-}
-
 /// Kills `wanted` searches somewhere in the middle, and some of them a second time while they go on.
-fn kills(wanted: usize, mut seed: u64) {
+fn kills(wanted: usize, mut random: Random) {
     let folder = syrch_kit::scratch();
     let database = shop(folder.path());
     let endpoint = MockEndpoint::start(script());
@@ -109,7 +102,7 @@ fn kills(wanted: usize, mut seed: u64) {
         while endpoint.count() == 0 {
             std::thread::sleep(Duration::from_millis(2));
         }
-        std::thread::sleep(Duration::from_millis(random(&mut seed, 280)));
+        std::thread::sleep(Duration::from_millis(random.number() % 280));
         kill(child);
         let Some((sent, ended)) = calls(&state) else { continue };
         let finished = std::fs::read_to_string(journal(&state)).unwrap().contains("\"fact\":\"answer\"");
@@ -136,12 +129,12 @@ fn journal(state: &Path) -> std::path::PathBuf {
 
 #[test]
 fn killed_searches_go_on_where_they_were() {
-    kills(syrch_kit::scale(10, 50), 0x9e37_79b9_7f4a_7c15);
+    kills(syrch_kit::scale(10, 50), Random::new(1));
 }
 
 #[test]
 fn further_killed_searches_go_on_where_they_were() {
-    kills(syrch_kit::scale(10, 50), 0xd1b5_4a32_d192_ed03);
+    kills(syrch_kit::scale(10, 50), Random::new(2));
 }
 
 #[test]

@@ -185,20 +185,15 @@ fn parts(table: &Table) -> impl Iterator<Item = Part<'_>> {
 /// The terms of one part.
 async fn ask(run: &RunState, model: &Arc<dyn ModelProvider>, part: &Part<'_>) -> Result<Vec<TermsOf>, LlmError> {
     let request = Request {
-        purpose: Purpose::Link,
-        messages: vec![
-            Message { speaker: Speaker::System, text: INSTRUCTIONS.to_owned() },
-            Message { speaker: Speaker::User, text: prompt(&run.catalog, part) },
-        ],
-        expect: Shape::Json(schema().to_string()),
-        model: None,
-        subjects: Vec::new(),
         temperature: Some(0.0),
-        top_p: None,
-        max_tokens: None,
-        stop: Vec::new(),
-        logprobs: false,
-        sample: 0,
+        ..Request::new(
+            Purpose::Link,
+            vec![
+                Message { speaker: Speaker::System, text: INSTRUCTIONS.to_owned() },
+                Message { speaker: Speaker::User, text: prompt(&run.catalog, part) },
+            ],
+            Shape::Json(schema().to_string()),
+        )
     };
     let (problem, catalog) = (Arc::new(Problem::default()), Arc::clone(&run.catalog));
     let reply = model.complete(&ModelCall { request, problem, task: None, catalog }).await.result?;

@@ -13,7 +13,8 @@ use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{Catalog, Corpus, Operation, Problem, RoleError, Task};
 use syrch_journal::{CallId, EventLog};
 use syrch_layers::{
-    CallObserver, GrantedCells, GrantedRows, Memo, ModelPort, Previews, SqlBinding, Taint, role_stack, statement_stack,
+    CallObserver, Consent, GrantedCells, GrantedRows, Memo, ModelPort, NarrowedInspect, Previews, SqlBinding, Taint,
+    role_stack, statement_stack,
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -48,6 +49,8 @@ pub(crate) struct RunState {
     pub(crate) given_up: GivenUp,
     /// Where a dry run collects the requests that it does not send.
     pub(crate) previews: Option<Previews>,
+    /// What sends nothing to a model without the user's consent; `None` in a search, which the user asked for.
+    pub(crate) consent: Option<Consent>,
     /// Why the run has no journal although it should.
     pub(crate) warning: Option<String>,
 }
@@ -72,6 +75,8 @@ pub(crate) struct Context {
     backends: Backends,
     /// Slots for role calls that other roles wait for, apart from those of their callers.
     nested: Arc<Semaphore>,
+    /// The only tables that the port `inspect` knows; `None` for all.
+    within: Option<Arc<[String]>>,
 }
 
 /// The backends of the ports, each below the layers of one role call.
@@ -132,7 +137,14 @@ impl Context {
             notes: Arc::default(),
             backends,
             nested: Arc::new(Semaphore::new(limits.nested)),
+            within: None,
         }
+    }
+
+    /// The same over the tables of one statement: the roles that are called see no others, in the catalog or by the port `inspect`.
+    pub(crate) fn within(&self, tables: &[String]) -> Self {
+        let catalog = self.run.catalog.narrowed(tables.iter().map(|table| (table.as_str(), [].as_slice())));
+        Self { catalog: Arc::new(catalog), within: Some(tables.into()), ..self.clone() }
     }
 
     /// The same search over the linker's selection: its tables, if it named any, and its hints. Cell text is left out without the grant.
@@ -184,7 +196,10 @@ impl Context {
                 task: task.cloned(),
                 catalog: Arc::clone(&self.catalog),
             }),
-            inspect: Arc::clone(&sql) as _,
+            inspect: match &self.within {
+                Some(tables) => Arc::new(NarrowedInspect::new(Arc::clone(&sql) as _, Arc::clone(tables))),
+                None => Arc::clone(&sql) as _,
+            },
             sql,
             rows: Arc::new(GrantedRows(self.run.settings.rows)),
             cells: Arc::clone(&self.backends.cells),

@@ -1,7 +1,7 @@
 //! What can go wrong before, during and after a search, in the classes that callers distinguish.
 
 use syrch_core::ledger::Exhausted;
-use syrch_core::ports::{DatabaseError, RowsGrant};
+use syrch_core::ports::{DatabaseError, Preview, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{RoleError, SqlError};
 use syrch_grade::run::RunError;
@@ -9,6 +9,7 @@ use syrch_grade::suite::{MissingDatabases, SuiteError};
 use syrch_journal::JournalError;
 use syrch_runtime::{LoadError, Toolchain};
 
+use crate::corpus::CorpusError;
 use crate::strategies::StrategyError;
 
 /// An error of the library. `cli` gives each class its exit code.
@@ -71,6 +72,12 @@ pub enum Error {
         /// The setting of `--rows` under which it was denied.
         rows: RowsGrant,
     },
+    /// Something would be sent to a model, and the user has not agreed to it.
+    #[error("the rewriter would send {} to a model, and nobody has agreed to that", requests(.0.len()))]
+    Consent(
+        /// The exact requests, without secrets.
+        Vec<Preview>,
+    ),
     /// A plugin returned a failure of its own.
     #[error("{role} {message}")]
     Strategy {
@@ -100,6 +107,9 @@ pub enum Error {
     /// A suite cannot be read.
     #[error(transparent)]
     Suite(#[from] SuiteError),
+    /// A corpus of statements cannot be read, or is not what its manifest says.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
     /// Databases of a suite are missing.
     #[error(transparent)]
     Databases(#[from] MissingDatabases),
@@ -128,12 +138,12 @@ impl Error {
             Self::PluginRejected { source: LoadError::Config(_), .. } => "configuration",
             Self::Journal(JournalError::Unknown { .. } | JournalError::Several { .. }) => "usage",
             Self::Run(RunError::Unknown { .. } | RunError::Several { .. }) => "usage",
-            Self::Journal(_) | Self::Run(_) | Self::Suite(_) => "configuration",
+            Self::Journal(_) | Self::Run(_) | Self::Suite(_) | Self::Corpus(_) => "configuration",
             Self::Database(_) | Self::Databases(_) => "database",
             Self::Model { .. } => "model",
             Self::UnknownPlugin { .. } | Self::PluginRejected { .. } => "plugin-rejected",
             Self::PluginFailed(error) => role_class(error),
-            Self::Untrusted { .. } => "denied",
+            Self::Untrusted { .. } | Self::Consent(_) => "denied",
             Self::Strategy { .. } => "no-answer",
             Self::Sql(error) if error.kind.is_refusal() => "denied",
             Self::Sql(_) => "database",
@@ -143,6 +153,10 @@ impl Error {
             Self::Internal(_) => "unexpected",
         }
     }
+}
+
+fn requests(count: usize) -> String {
+    if count == 1 { "1 request".to_owned() } else { format!("{count} requests") }
 }
 
 fn role_class(error: &RoleError) -> &'static str {

@@ -208,7 +208,7 @@ static TABLE: [Entry; 7] = [
         server: Some(ServerEntry {
             variables: &["PG"],
             login: "the user of the address, the password in ~/.pgpass or PGPASSWORD, and that the server's pg_hba.conf allows the connection",
-            encryption: "`sslmode` and `sslrootcert` of the address: docs/databases.md says what each checks",
+            encryption: "`sslmode` and `sslrootcert` of the address: docs/postgres.md says what each checks",
             inspect: Some(|database| Box::pin(open::postgres_report(database))),
             role_sql: Some(open::postgres_role),
         }),

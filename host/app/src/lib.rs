@@ -75,7 +75,8 @@
 //! The names that most programs need are at the root. The others are in modules named after their content: [`settings`], [`report`],
 //! [`strategies`], [`plugins`], [`databases`], [`models`], [`own`] (databases and models of the program), [`knowledge`] (notes, examples and
 //! indexes), [`cache`],
-//! [`imports`] (files of rows), [`batch`], [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the crate
+//! [`imports`] (files of rows), [`batch`], [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them), [`telemetry`],
+//! and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the crate
 //! `syrch-grading`.
 
 mod answer;
@@ -87,6 +88,7 @@ pub mod cache;
 mod clock;
 mod content_digest;
 mod context;
+pub mod corpus;
 pub mod databases;
 mod error;
 mod evaluate;
@@ -98,11 +100,11 @@ pub mod imports;
 #[doc(hidden)]
 pub mod internal;
 pub mod knowledge;
-mod memory_cache;
 mod model_calls;
 pub mod models;
 mod noted;
 mod open;
+pub mod optimize;
 pub mod own;
 pub mod plugins;
 mod preview;
@@ -130,6 +132,7 @@ pub mod yaml;
 pub use builder::HostBuilder;
 pub use error::Error;
 pub use host::Host;
+pub use optimize::optimize;
 pub use providers::Provider;
 pub use query::{Query, QueryError, QueryResult, query};
 pub use report::{Ask, Observer, Outcome, SearchEvent, SearchReport, Silent};

@@ -32,5 +32,6 @@ pub(crate) fn of_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
         recording: host.recording.as_ref().map(|recording| (Arc::clone(recording), settings.journal.rows)),
         retries,
         previews: run.previews.clone(),
+        consent: run.consent.clone(),
     })
 }

@@ -31,10 +31,20 @@ impl Host {
         found.map_err(|error| Error::Internal(error.to_string()))?
     }
 
-    /// Searches on this thread, until all that is left is to wait for replies of models. That is so when the thread has nothing to do, and no
-    /// task waits for work on others: no guest computes then, no statement runs, and nothing is on its way to or from the cache. (A guest that
-    /// sleeps by a clock of its own is not waited for.)
     fn preview_here(&self, problem: Problem) -> Result<Vec<Preview>, Error> {
+        self.dry_run(&problem.question.clone(), async |run| {
+            run.unless_departed(search::search(self, problem, &run, None)).await.map(drop)
+        })
+    }
+
+    /// Works on this thread, until all that is left is to wait for replies of models. That is so when the thread has nothing to do, and no
+    /// task waits for work on others: no guest computes then, no statement runs, and nothing is on its way to or from the cache. (A guest that
+    /// sleeps by a clock of its own is not waited for.) Returns the requests that the run would have sent.
+    pub(crate) fn dry_run(
+        &self,
+        question: &str,
+        work: impl AsyncFnOnce(Arc<RunState>) -> Result<(), Error>,
+    ) -> Result<Vec<Preview>, Error> {
         let (previews, over) = (Previews::default(), Arc::<Notify>::default());
         let (noted, end) = (previews.clone(), Arc::clone(&over));
         let is_parked = move || {
@@ -46,12 +56,12 @@ impl Host {
         let runtime = runtime.map_err(|error| Error::Internal(format!("no runtime for a dry run: {error}")))?;
         let report = runtime.block_on(async {
             let catalog = self.database.catalog().await?;
-            let (id, stop) = (run_id(&problem.question), Stop::new());
+            let (id, stop) = (run_id(question), Stop::new());
             let mode = Mode::Record(None, RowRetention::None);
             let run = self.run_state(&id, mode, catalog, &(Arc::new(Silent) as _), &stop, None);
             let run = Arc::new(RunState { previews: Some(previews.clone()), ..run });
             tokio::select! {
-                report = run.unless_departed(search::search(self, problem, &run, None)) => report.map(drop),
+                report = work(run) => report,
                 () = over.notified() => Ok(()),
             }
         });

@@ -42,6 +42,7 @@ pub(crate) fn header(
         plugins: plugins(host),
         rows: host.settings.journal.rows,
         settings: Arc::clone(&host.written),
+        optimize: None,
     }
 }
 
@@ -197,7 +198,8 @@ pub(crate) fn end(report: &Result<SearchReport, Error>, rows: RowRetention, besi
 /// How the run of a journal ended; only one that is finished and whose rows were recorded can be repeated.
 pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
     let run = &journal.header.run;
-    if journal.header.rows == RowRetention::None {
+    // An optimization needs no rows.
+    if journal.header.rows == RowRetention::None && journal.header.optimize.is_none() {
         return Err(Error::Unfit(format!(
             "the journal of `{run}` was written without rows (--journal-rows none), so a strict replay cannot give them; \
              replay it without --strict"

@@ -179,19 +179,12 @@ impl ModelEmbedder {
     async fn batch(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         let message =
             |text: &String| Message { speaker: Speaker::User, text: clip(text, MAX_EMBEDDED_TEXT).to_owned() };
+        let (purpose, messages) = (Purpose::Other(EMBED.to_owned()), texts.iter().map(message).collect());
         let request = Request {
-            purpose: Purpose::Other(EMBED.to_owned()),
-            messages: texts.iter().map(message).collect(),
-            expect: Shape::Vectors,
             model: Some(self.name.clone()),
-            subjects: Vec::new(),
-            temperature: None,
-            top_p: None,
             // It writes none.
             max_tokens: Some(1),
-            stop: Vec::new(),
-            logprobs: false,
-            sample: 0,
+            ..Request::new(purpose, messages, Shape::Vectors)
         };
         let (problem, catalog) = (Arc::clone(&self.problem), Arc::clone(&self.catalog));
         let reply = self.model.complete(&ModelCall { request, problem, task: None, catalog }).await.result;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem};
-use syrch_journal::{Divergence, EventLog, Folder, Journal, JournalError, Mode, RowRetention, Writer};
+use syrch_journal::{Divergence, EventLog, Folder, Header, Journal, JournalError, Mode, RowRetention, Writer};
 use syrch_layers::Taint;
 use syrch_scheduler::Stop;
 
@@ -49,7 +49,7 @@ impl Host {
         let _slot = self.searches.acquire().await;
         let id = search::run_id(&problem.question);
         let place = self.settings.journal.folder.as_ref().map(|folder| Folder::new(folder.clone()).place(&id));
-        let run = self.start(&id, &problem, place, &observer, stop).await?;
+        let run = Arc::new(self.start(&id, &problem, None, place, &observer, stop).await?);
         let report = self.carry_out(problem, &run, ask).await;
         self.prune();
         report
@@ -67,7 +67,7 @@ impl Host {
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Searched {
-        match self.start(id, &problem, journal, &observer, stop).await {
+        match self.start(id, &problem, None, journal, &observer, stop).await.map(Arc::new) {
             Ok(run) => {
                 let report = self.carry_out(problem, &run, ask).await;
                 Searched { report, cost: cost(&run.ledger.spent()) }
@@ -106,6 +106,7 @@ impl Host {
         stop: &Stop,
     ) -> Result<Searched, Error> {
         let (writer, journal) = Writer::resume(journal)?;
+        is_search(&journal)?;
         let catalog = self.database.catalog().await?;
         record::check_unchanged(self, &journal.header, identity)?;
         if journal.is_finished() {
@@ -126,6 +127,7 @@ impl Host {
     /// [`Error::Replay`] when the run departs from the journal; [`Error::Unfit`] when the journal cannot be replayed strictly; and the
     /// error that the run itself ended with.
     pub async fn replay(&self, journal: Journal, observer: Arc<dyn Observer>) -> Result<SearchReport, Error> {
+        is_search(&journal)?;
         let recorded = record::recorded_end(&journal)?;
         let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
         let catalog = Arc::clone(&journal.header.catalog);
@@ -135,15 +137,16 @@ impl Host {
     }
 
     /// A run that is about to search, with its journal if it has a place for one. Without a journal that can be written it searches all
-    /// the same, with a warning.
-    async fn start(
+    /// the same, with a warning. `optimize` are the settings of a run of the optimizer, as its journal holds them.
+    pub(crate) async fn start(
         &self,
         id: &str,
         problem: &Problem,
+        optimize: Option<serde_json::Value>,
         journal: Option<Result<PathBuf, JournalError>>,
         observer: &Arc<dyn Observer>,
         stop: &Stop,
-    ) -> Result<Arc<RunState>, Error> {
+    ) -> Result<RunState, Error> {
         if problem.question.trim().is_empty() {
             return Err(Error::Config("the question is empty".to_owned()));
         }
@@ -152,7 +155,7 @@ impl Host {
         let (mut mode, mut warning) = (Mode::Record(None, RowRetention::None), None);
         if let Some(place) = journal {
             let identity = self.database.identity().await;
-            let header = record::header(self, id, problem, Arc::clone(&catalog), identity);
+            let header = Header { optimize, ..record::header(self, id, problem, Arc::clone(&catalog), identity) };
             match place.and_then(|path| Writer::create(&path, &header)) {
                 Ok(writer) => mode = Mode::Record(Some(writer), self.settings.journal.rows),
                 Err(error) => warning = Some(format!("this run has no journal: {error}")),
@@ -160,7 +163,7 @@ impl Host {
         }
         let listener = telemetry::listener(self, id, &catalog, &mode);
         let run = self.run_state(id, mode, catalog, observer, stop, listener);
-        Ok(Arc::new(RunState { warning, ..run }))
+        Ok(RunState { warning, ..run })
     }
 
     /// A run of this host. `listener` receives the records of its event log.
@@ -188,6 +191,7 @@ impl Host {
             missed: Missed::default(),
             given_up: GivenUp::default(),
             previews: None,
+            consent: None,
             warning: None,
         }
     }
@@ -203,11 +207,7 @@ impl Host {
             self.idle().iter().for_each(|message| run.trace.warn(message));
         }
         let mut report = run.unless_departed(search::search(self, problem, run, ask)).await;
-        let mut beside: Vec<String> = run.event_log.warning().into_iter().collect();
-        beside.extend(run.given_up.warnings());
-        beside.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
-        beside.extend(self.recording.iter().filter_map(|recording| recording.broken()));
-        beside.extend(run.warning.clone());
+        let beside = self.warnings_beside(run);
         match &mut report {
             Ok(report) => report.document.warnings.extend(beside.iter().cloned()),
             Err(_) => beside.iter().for_each(|message| run.trace.warn(message)),
@@ -216,8 +216,18 @@ impl Host {
         report
     }
 
+    /// The warnings of everything around a run.
+    pub(crate) fn warnings_beside(&self, run: &RunState) -> Vec<String> {
+        let mut beside: Vec<String> = run.event_log.warning().into_iter().collect();
+        beside.extend(run.given_up.warnings());
+        beside.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
+        beside.extend(self.recording.iter().filter_map(|recording| recording.broken()));
+        beside.extend(run.warning.clone());
+        beside
+    }
+
     /// Removes the oldest journals of the folder beyond its limits. What cannot be removed now is removed after a later run.
-    fn prune(&self) {
+    pub(crate) fn prune(&self) {
         let JournalSettings { folder, keep, age, bytes, .. } = &self.settings.journal;
         if let Some(folder) = folder {
             drop(Folder::new(folder.clone()).prune(*keep, *age, *bytes));
@@ -225,12 +235,17 @@ impl Host {
     }
 }
 
+/// A journal of the optimizer has a statement where a search has its question.
+fn is_search(journal: &Journal) -> Result<(), Error> {
+    match journal.header.optimize {
+        None => Ok(()),
+        Some(_) => Err(Error::Unfit(format!("the run `{}` is an optimization, and no search", journal.header.run))),
+    }
+}
+
 impl RunState {
     /// The end of a search, unless the run departs from its journal first, or asks a recording for what it lacks.
-    pub(crate) async fn unless_departed(
-        &self,
-        search: impl Future<Output = Result<SearchReport, Error>>,
-    ) -> Result<SearchReport, Error> {
+    pub(crate) async fn unless_departed<T>(&self, search: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         /// How long a replay may make no progress: longer than a guest may compute, or a statement whose result was not recorded may run.
         const PATIENCE: Duration = Duration::from_secs(60);
         let departure = |departure: Divergence| Err(Error::Replay(departure.to_string()));

@@ -13,10 +13,10 @@ use syrch_core::ports::{Database, ModelProvider};
 use syrch_core::roles::Role;
 use syrch_journal::Recording;
 use syrch_layers::{Limiter, Rates, RoutedModel};
+use syrch_memory::MemoryCache;
 use syrch_runtime::{Configured, Plugin, Runtime};
 
 use crate::knowledge::Knowledge;
-use crate::memory_cache::MemoryCache;
 use crate::open::{open_cache, open_database};
 use crate::own::OwnDatabase;
 use crate::recordings::open_recording;

@@ -7,10 +7,10 @@ use std::time::SystemTime;
 use syrch_core::ports::{Database, ModelProvider};
 use syrch_grade::suite::{self, Question};
 use syrch_layers::{PricedModel, RoutedModel};
+use syrch_memory::MemoryCache;
 use syrch_simulated::{SimulatedConfig, SimulatedProvider, SimulatedQuestion, SimulatedSuite};
 
 use crate::executors::is_database_file;
-use crate::memory_cache::MemoryCache;
 use crate::open::prices;
 use crate::recordings::routed;
 use crate::settings::SimulatedSettings;

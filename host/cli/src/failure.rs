@@ -1,6 +1,7 @@
 //! Errors as the command line shows them: what happened, the exit code, and what to do next.
 
 use syrch::Error;
+use syrch::corpus::CorpusError;
 use syrch::databases::{Executor, ServerEntry};
 use syrch::grade::run::RunError;
 use syrch::grade::suite::SuiteError;
@@ -121,6 +122,7 @@ fn hint(error: &Error) -> Option<String> {
                 "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows sample:N shows cells to all plugins"
             ));
         }
+        Error::Consent(_) => "--accept-data-sent agrees that such requests are sent, and --dry-run shows them",
         Error::Strategy { .. } => "-v shows what the search did",
         Error::Sql(error) => return statement_hint(error),
         Error::Budget(Exhausted::Overrun) => {
@@ -138,6 +140,13 @@ fn hint(error: &Error) -> Option<String> {
         Error::Journal(JournalError::Busy { .. }) | Error::Run(RunError::Busy { .. }) => "wait until it ends",
         Error::Suite(SuiteError::Unreadable { .. }) => "check the path of the suite",
         Error::Suite(_) => "nothing was asked; correct the suite, and check it by `syrch-host suite lint FILE`",
+        Error::Corpus(CorpusError::Unlocked { .. }) => {
+            "nothing was measured; `syrch-host optimize corpus verify MANIFEST` shows what is missing and what was changed"
+        }
+        Error::Corpus(CorpusError::Malformed { .. }) => {
+            "correct the manifest there: it has a table `[[queries]]` for each statement, with file, sha256 and description"
+        }
+        Error::Corpus(_) => "check the path; `syrch-host optimize corpus add MANIFEST FILE` makes a manifest",
         Error::Databases(_) => "--db names the folder in which the databases are, or the one database of all questions",
         Error::Replay(_) => {
             "`syrch-host trace show RUN` shows what a run asked; --llm record:FILE records other answers, and without --strict a run is \

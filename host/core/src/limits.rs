@@ -1,4 +1,4 @@
-//! The limits of single calls and values. What a whole search may spend is in [`crate::ledger::Budgets`]. `host/README.md` has the defaults
+//! The limits of single calls and values. What a whole search may spend is in [`crate::ledger::Budgets`]. `docs/limits.md` has the defaults
 //! of both as a table.
 
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! Results of statements: Arrow record batches, with the declared SQL type of each column beside its Arrow type.
 
 use std::collections::BTreeMap;
-use std::hash::Hasher;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use arrow_array::{
@@ -282,26 +281,7 @@ fn hash_cell(hasher: &mut Sha256, column: &ArrayRef, row: usize) {
 /// A 64-bit digest (FNV-1a) of parts, the same on every machine and in every run; for seeds, not for secrets.
 #[must_use]
 pub fn digest64(parts: &[&str]) -> u64 {
-    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-    for part in parts {
-        hasher.write(part.as_bytes());
-        hasher.write(&[0xff]);
-    }
-    hasher.finish()
-}
-
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+    syrch_basics::fnv1a(parts.iter().flat_map(|part| part.bytes().chain([0xff])))
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use syrch::databases::open_database;
-use syrch::internal::MemoryCache;
 use syrch::{Error, Host, Observer, Settings, Shared};
 use syrch_core::DatabaseUrl;
 use syrch_core::ports::Database;
+use syrch_memory::MemoryCache;
 
 /// The number of databases that are open at once for expected answers, and the least bound on the number of open hosts.
 const OPEN: usize = 16;

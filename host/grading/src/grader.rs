@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use syrch::Error;
-use syrch::internal::MemoryCache;
 use syrch_core::ports::SqlQuery;
 use syrch_core::{ResultSet, SqlError};
 use syrch_grade::rules::{Rule, judge_all, soft_f1_any};
 use syrch_grade::run::{Answered, End, Fault, Graded, Item, Judged, SystemUnderTest, item_journal};
 use syrch_grade::{Question, Verdict};
+use syrch_memory::MemoryCache;
 
 use super::arena::Arena;
 use super::ask::{Asked, Asker};
@@ -61,7 +61,7 @@ pub(crate) struct Grader {
 impl Grader {
     /// An empty cache of expected answers.
     pub(crate) fn expected_cache() -> MemoryCache<String, Expected> {
-        MemoryCache::within(CACHED, CACHED_BYTES, Expected::bytes)
+        MemoryCache::within(CACHED, CACHED_BYTES, |_, expected| expected.bytes())
     }
 
     async fn graded(&self, item: &Item) -> Result<Graded, Error> {

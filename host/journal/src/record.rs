@@ -55,6 +55,9 @@ pub struct Header {
     /// All other settings of the search, without keys, as the library writes them.
     #[serde(with = "shared")]
     pub settings: Arc<serde_json::Value>,
+    /// For a run of the optimizer, whose problem is a statement, its settings; `None` for a search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimize: Option<serde_json::Value>,
 }
 
 /// Serialises a value that many journals of a process share as if each had its own.
@@ -217,6 +220,13 @@ pub enum Event {
         /// The user's answer; `None` when there was none.
         answer: Option<String>,
     },
+    /// The optimizer did something with the database, or was stopped while it did. It is recorded when it has ended.
+    Bench {
+        /// What was to be done, such as a comparison, as the library's optimizer names its steps.
+        step: serde_json::Value,
+        /// What came of it: a verdict, a size, a time, columns, a plan or an error. It holds no row and no value.
+        got: serde_json::Value,
+    },
     /// The host no longer waits for a role, since the time is over.
     Over {
         /// The name of the role.
@@ -370,9 +380,9 @@ pub enum Fact {
     Ended(Observation),
     /// The run ended with an answer document.
     Answer {
-        /// The document, a `syrch.answer/1` as the library writes it.
+        /// The document, a `syrch.answer/1` as the library writes it; of the optimizer a `syrch.optimized/1`.
         document: serde_json::Value,
-        /// The outcome: `answered`, `no-answer` or `clarification-needed`.
+        /// The outcome: `answered`, `no-answer` or `clarification-needed`; of the optimizer its own, such as `OPTIMIZED`.
         outcome: String,
         /// Whether the user stopped the run.
         interrupted: bool,

@@ -9,9 +9,9 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 use async_trait::async_trait;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, Message, ModelCall,
-    ModelOutcome, ModelProvider, OVERRUN, Plan, PortError, Purpose, Reply, Request, Retry, Sample, Shape, Speaker,
-    SqlQuery, Usage,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, Message,
+    ModelCall, ModelOutcome, ModelProvider, OVERRUN, Plan, PortError, Purpose, Reply, Request, Retry, Sample, Shape,
+    Speaker, SqlQuery, Usage,
 };
 use syrch_core::{Catalog, Corpus, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Value};
 
@@ -19,19 +19,7 @@ pub(crate) use self::scripted::{ScriptedModel, answered, failed};
 
 /// A request of one message.
 pub(crate) fn request(text: &str) -> Request {
-    Request {
-        purpose: Purpose::Generate,
-        messages: vec![Message { speaker: Speaker::User, text: text.to_owned() }],
-        expect: Shape::Text,
-        model: None,
-        subjects: Vec::new(),
-        temperature: None,
-        top_p: None,
-        max_tokens: None,
-        stop: Vec::new(),
-        logprobs: false,
-        sample: 0,
-    }
+    Request::new(Purpose::Generate, vec![Message { speaker: Speaker::User, text: text.to_owned() }], Shape::Text)
 }
 
 fn catalog() -> Arc<Catalog> {
@@ -353,5 +341,9 @@ impl Database for FakeDatabase {
     async fn column_stats(&self, table: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         self.call()?;
         Err(PortError::UnknownName(table.to_owned()))
+    }
+
+    async fn bench(&self, limits: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
+        Err(PortError::Unavailable(format!("no bench for {} rows", limits.rows)))
     }
 }

@@ -3,17 +3,19 @@
 //! [`stack`] puts them together and defines the order in which calls pass them.
 //!
 //! `budget` charges the search's ledger and bounds the calls in flight, `cache` stores good answers beyond the process, `memo` runs equal
-//! statements of a search once, `bind` narrows a backend to what one role call sees, `grant` bounds the cells that plugins see, and `taint`
+//! statements of a search once, `bind` narrows a backend to what one role call sees, `narrow` does so for a rewriter, `consent` sends nothing without the user's, `grant` bounds the cells that plugins see, and `taint`
 //! denies the model calls of untrusted plugins once they may know something of the data.
 
 pub mod bind;
 pub mod budget;
 pub mod cache;
+pub mod consent;
 #[cfg(test)]
 mod fakes;
 pub mod grant;
 pub mod journal;
 pub mod memo;
+pub mod narrow;
 pub mod observe;
 pub mod preview;
 pub mod price;
@@ -28,9 +30,11 @@ pub mod time;
 pub use bind::{ModelPort, SqlBinding};
 pub use budget::{BudgetedDatabase, BudgetedModel};
 pub use cache::{CachedDatabase, CachedModel};
+pub use consent::Consent;
 pub use grant::{GrantedCells, GrantedIndex, GrantedRows};
 pub use journal::{CallRecorder, journalled};
 pub use memo::Memo;
+pub use narrow::NarrowedInspect;
 pub use observe::CallObserver;
 pub use preview::Previews;
 pub use price::{Price, PriceError, PricedModel, Prices};

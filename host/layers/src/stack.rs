@@ -8,6 +8,7 @@ use syrch_core::ledger::Ledger;
 use syrch_core::ports::{Database, ModelProvider, Ports};
 use syrch_journal::{CallId, EventLog, Recording, RowRetention};
 
+use crate::consent::{Consent, ConsentedModel};
 use crate::observe::{CallObserver, observed};
 use crate::preview::{PreviewedModel, Previews};
 use crate::taint::TaintOfCall;
@@ -22,6 +23,7 @@ pub const ROLE_LAYERS: [&str; 3] = ["observer", "journal", "taint"];
 /// The layers that a model call passes then. At most one of cache and recording is present, since a recording must hold what the model
 /// itself answers.
 pub const MODEL_LAYERS: [&str; 8] = ["time", "cache", "retry", "recording", "rate", "budget", "route", "price"];
+/// The layers of a run that needs consent have `consent` before `route`.
 /// The layers that a model call passes in a dry run, which neither waits nor tries again.
 pub const DRY_LAYERS: [&str; 6] = ["time", "cache", "budget", "preview", "route", "price"];
 /// The layers that a statement passes then.
@@ -45,19 +47,25 @@ pub struct ModelParts {
     pub retries: Retries,
     /// Where a dry run records what would be sent.
     pub previews: Option<Previews>,
+    /// What sends nothing without the user's consent; `None` where sending was asked for, as in a search.
+    pub consent: Option<Consent>,
 }
 
 /// Builds the layers of a search's model calls. A reply from the cache takes no slot and costs no money; each try of a call that is sent is
 /// charged.
 #[must_use]
 pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
-    let ModelParts { model, time, ledger, limits, cache, recording, retries, previews } = parts;
+    let ModelParts { model, time, ledger, limits, cache, recording, retries, previews, consent } = parts;
     let budgeted = |inner| Arc::new(BudgetedModel::new(inner, Arc::clone(&ledger), limits));
     let has_recording = recording.is_some();
     let mut stack: Arc<dyn ModelProvider> = match previews {
         Some(previews) => budgeted(Arc::new(PreviewedModel::new(model, previews))),
         None => {
-            let rated = Arc::new(RatedModel::new(budgeted(Arc::clone(&model) as _), model));
+            let sender: Arc<dyn ModelProvider> = match consent {
+                Some(consent) => Arc::new(ConsentedModel::new(Arc::clone(&model) as _, consent)),
+                None => Arc::clone(&model) as _,
+            };
+            let rated = Arc::new(RatedModel::new(budgeted(sender), model));
             let recorded: Arc<dyn ModelProvider> = match recording {
                 Some((recording, rows)) => Arc::new(RecordedModel::new(rated, recording, rows)),
                 None => rated,
@@ -145,6 +153,7 @@ mod tests {
             recording: None,
             retries: Retries::default(),
             previews: None,
+            consent: None,
         };
         (folder, parts)
     }
@@ -187,5 +196,17 @@ mod tests {
         let named: Vec<&str> = rows.skip_while(|name| *name != ROLE_LAYERS[0]).collect();
         let wanted: Vec<&str> = ROLE_LAYERS.into_iter().chain(MODEL_LAYERS).chain(["provider"]).collect();
         assert!(named.starts_with(&wanted), "docs/models.md: {named:?}");
+    }
+
+    #[tokio::test]
+    async fn a_bench_comes_from_the_engine_through_all_layers() {
+        let ledger = Ledger::new(Budgets::default());
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Arc::new(Cache::open(folder.path(), syrch_cache::Options::default()).await);
+        let engine = Arc::new(FakeDatabase::default());
+        let stack = statement_stack(engine, Some(&cache), &ledger, &Limits::default());
+        let limits = syrch_core::ports::BenchLimits { rows: 7, ..Default::default() };
+        let error = stack.database().bench(limits).await.err();
+        assert_eq!(error, Some(syrch_core::ports::PortError::Unavailable("no bench for 7 rows".to_owned())));
     }
 }

@@ -50,6 +50,11 @@ impl Taint {
         TaintOfCall { taint: Arc::clone(self), untrusted, has_returned: Arc::default() }
     }
 
+    /// Called when the host itself has asked the database for something whose answer the role calls that follow get.
+    pub fn asked(&self) {
+        self.state(|state| state.asked = true);
+    }
+
     /// The roles whose model calls were denied so far.
     #[must_use]
     pub fn denied(&self) -> BTreeSet<Role> {

@@ -82,19 +82,7 @@ fn cells() -> Cells {
 
 fn call(catalog: &Arc<Catalog>, question: &str) -> ModelCall {
     ModelCall {
-        request: Request {
-            purpose: Purpose::Generate,
-            messages: Vec::new(),
-            expect: Shape::Sql,
-            model: None,
-            subjects: Vec::new(),
-            temperature: None,
-            top_p: None,
-            max_tokens: None,
-            stop: Vec::new(),
-            logprobs: false,
-            sample: 0,
-        },
+        request: Request::new(Purpose::Generate, Vec::new(), Shape::Sql),
         problem: Arc::new(Problem::new(question)),
         task: None,
         catalog: Arc::clone(catalog),

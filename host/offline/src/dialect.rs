@@ -16,12 +16,14 @@ pub(crate) struct Syntax {
     pub(crate) text: Option<&'static str>,
     /// Whether a BOOLEAN column is compared with TRUE and FALSE, not with numbers.
     pub(crate) has_booleans: bool,
-    /// Whether the engine refuses to compare texts with numbers, or fails at the first text that is none, and has `TRY_CAST`.
+    /// Whether the engine refuses to compare texts with numbers, or fails at the first text that is none.
     pub(crate) casts: bool,
     /// Whether a backslash in a text escapes the character after it.
     pub(crate) escapes: bool,
     /// The function that counts the characters of a text.
     pub(crate) length: &'static str,
+    /// Whether the engine has `TRY_CAST`.
+    has_try_cast: bool,
     /// Whether quotes change nothing about a plain name, so that any word that may be reserved has them.
     quotes_freely: bool,
 }
@@ -35,26 +37,44 @@ const PLAIN: Syntax = Syntax {
     text: None,
     has_booleans: false,
     casts: false,
+    has_try_cast: false,
     escapes: false,
     length: "LENGTH",
     quotes_freely: false,
 };
 
 /// What PostgreSQL and the engines after it have in common.
-const STRICT: Syntax = Syntax { is_strict: true, like: "ILIKE", not_like: "NOT ILIKE", has_booleans: true, ..PLAIN };
+const STRICT: Syntax =
+    Syntax { is_strict: true, like: "ILIKE", not_like: "NOT ILIKE", has_booleans: true, casts: true, ..PLAIN };
 
 impl Syntax {
     pub(crate) fn of(dialect: &Dialect) -> Self {
         match dialect {
             Dialect::Postgres => Self { nulls_are_greatest: true, text: Some("TEXT"), ..STRICT },
-            Dialect::Duckdb => Self { text: Some("VARCHAR"), casts: true, quotes_freely: true, ..STRICT },
+            Dialect::Duckdb => Self { text: Some("VARCHAR"), has_try_cast: true, quotes_freely: true, ..STRICT },
             Dialect::Spark | Dialect::Databricks => {
-                Self { text: Some("STRING"), casts: true, escapes: true, quotes_freely: true, ..STRICT }
+                Self { text: Some("STRING"), has_try_cast: true, escapes: true, quotes_freely: true, ..STRICT }
             }
             // The plain function of MySQL counts bytes.
             Dialect::Mysql => Self { escapes: true, length: "CHAR_LENGTH", ..PLAIN },
             Dialect::Sqlite | Dialect::Ansi | Dialect::Other(_) => PLAIN,
         }
+    }
+
+    /// A text as a number, NULL where it is none.
+    pub(crate) fn number_of(self, text: &str) -> String {
+        if self.has_try_cast {
+            return format!("TRY_CAST({text} AS DOUBLE)");
+        }
+        format!("CAST(CASE WHEN {text} ~ '^-?[0-9]+([.][0-9]+)?$' THEN {text} END AS DOUBLE PRECISION)")
+    }
+
+    /// A text as a date, NULL where it does not have the form of one.
+    pub(crate) fn date_of(self, text: &str) -> String {
+        if self.has_try_cast {
+            return format!("TRY_CAST({text} AS DATE)");
+        }
+        format!("CAST(CASE WHEN {text} ~ '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}' THEN {text} END AS DATE)")
     }
 
     /// A text in quotes. Spark and Databricks join `'it''s'` to `its`, depending on the version; all read `\'`.
@@ -75,12 +95,9 @@ impl Syntax {
 /// The identifier as the dialect needs it: quoted unless it is a plain word that no grammar reserves.
 pub(crate) fn identifier(dialect: &Dialect, name: &str) -> String {
     let lower = name.to_ascii_lowercase();
-    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !RESERVED.contains(&lower.as_str());
     let folds = *dialect == Dialect::Postgres && name.chars().any(|c| c.is_ascii_uppercase());
     let may_be_reserved = Syntax::of(dialect).quotes_freely && RESERVED_BY_SOME.contains(&lower.as_str());
-    if plain && !folds && !may_be_reserved { name.to_owned() } else { dialect.quoted(name) }
+    dialect.identifier(name, RESERVED.contains(&lower.as_str()) || folds || may_be_reserved)
 }
 
 /// Whether a column of that declared type, in lower case, holds texts.

@@ -178,19 +178,11 @@ mod tests {
 
     fn call(question: &str, purpose: Purpose, expect: Shape) -> ModelCall {
         ModelCall {
-            request: Request {
+            request: Request::new(
                 purpose,
-                messages: vec![Message { speaker: Speaker::User, text: "ignored".to_owned() }],
+                vec![Message { speaker: Speaker::User, text: "ignored".to_owned() }],
                 expect,
-                model: None,
-                subjects: Vec::new(),
-                temperature: None,
-                top_p: None,
-                max_tokens: None,
-                stop: Vec::new(),
-                logprobs: false,
-                sample: 0,
-            },
+            ),
             problem: Arc::new(Problem::new(question)),
             task: None,
             catalog: Arc::new(fixture::library()),

@@ -237,6 +237,18 @@ fn the_statement_is_of_the_catalogs_dialect() {
     library.dialect = syrch_core::Dialect::Postgres;
     let longest = fixture::best("Different genres of books in order of pages, descending", &library).0;
     assert!(longest.contains("GROUP BY genre ORDER BY MAX(pages) DESC"), "{longest}");
+    // It converts no text to a number by itself, and has no cast that gives NULL.
+    library
+        .tables
+        .iter_mut()
+        .flat_map(|table| &mut table.columns)
+        .filter(|column| column.name == "pages")
+        .for_each(|column| column.sql_type = "text".into());
+    let above = fixture::best("Which books have more than 300 pages?", &library).0;
+    assert!(
+        above.contains("CAST(CASE WHEN pages ~ '^-?[0-9]+([.][0-9]+)?$' THEN pages END AS DOUBLE PRECISION) > 300"),
+        "{above}"
+    );
 }
 
 /// What is written in DuckDB's, Spark's and Databricks' dialect.

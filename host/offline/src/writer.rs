@@ -185,7 +185,7 @@ impl Writer<'_> {
             other => other,
         };
         match operand {
-            Operand::Number(_) if self.holds_text(at) && !is_equality => format!("TRY_CAST({name} AS DOUBLE)"),
+            Operand::Number(_) if self.holds_text(at) && !is_equality => self.syntax().number_of(&name),
             Operand::Number(_) if dialect::is_date(declared) => self.year(&name, at),
             Operand::Text(text) if dialect::is_number(declared) || declared.starts_with("bool") || !is_day(text) => {
                 self.as_text(name, at)
@@ -195,7 +195,7 @@ impl Writer<'_> {
                     if self.is_mixed(at, *inner) =>
                 {
                     match self.holds_text(at) {
-                        true => format!("TRY_CAST({name} AS DOUBLE)"),
+                        true => self.syntax().number_of(&name),
                         false => self.as_text(name, at),
                     }
                 }
@@ -235,7 +235,7 @@ impl Writer<'_> {
     fn as_number(&self, name: String, at: ColumnRef) -> String {
         let declared = &self.schema.column(at).declared;
         match self.syntax().casts {
-            true if self.holds_text(at) => format!("TRY_CAST({name} AS DOUBLE)"),
+            true if self.holds_text(at) => self.syntax().number_of(&name),
             true if declared.starts_with("bool") => format!("CAST({name} AS INTEGER)"),
             true if dialect::is_date(declared) => self.year(&name, at),
             _ => name,
@@ -247,11 +247,8 @@ impl Writer<'_> {
         match self.schema.dialect {
             Dialect::Sqlite => format!("CAST(strftime('%Y', {name}) AS INTEGER)"),
             // A date that is declared as a text.
-            Dialect::Postgres if declared.contains("char") || declared.contains("text") => {
-                format!("EXTRACT(YEAR FROM CAST({name} AS DATE))")
-            }
             _ if self.syntax().casts && !dialect::is_date(declared) => {
-                format!("EXTRACT(YEAR FROM TRY_CAST({} AS DATE))", self.as_text(name.to_owned(), at))
+                format!("EXTRACT(YEAR FROM {})", self.syntax().date_of(&self.as_text(name.to_owned(), at)))
             }
             _ => format!("EXTRACT(YEAR FROM {name})"),
         }

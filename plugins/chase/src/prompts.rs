@@ -1,7 +1,7 @@
 //! The generators: three ways to write the same statement, each a prompt of its own around the same tables and task.
 
 use serde_json::Value as JsonValue;
-use syrch_plugin::brief::{Brief, PromptSize, Tried};
+use syrch_plugin::brief::{Brief, Tried};
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::plan_of;
 use syrch_plugin::serde_json;
@@ -63,11 +63,10 @@ impl<'a> Prompts<'a> {
         task: &Task,
         parents: &[Parent],
     ) -> Self {
-        let size = PromptSize { catalog_bytes: settings.catalog_bytes, parent_rows: settings.parent_rows };
         let bare = Task { context: without_plan(task), ..task.clone() };
         Self {
-            planned: Brief::new(host, size, problem, catalog, task, parents),
-            plain: Brief::new(host, size, problem, catalog, &bare, parents),
+            planned: Brief::new(host, settings, problem, catalog, task, parents),
+            plain: Brief::new(host, settings, problem, catalog, &bare, parents),
             has_plan: !plan_of(task).is_empty(),
             examples: if settings.direct > 0 { examples(host, settings.examples, task) } else { String::new() },
             temperature: settings.temperature,

@@ -1,6 +1,6 @@
 //! What is asked for each sample, when there are enough, and what the votes say.
 
-use syrch_plugin::brief::{Brief, PromptSize};
+use syrch_plugin::brief::Brief;
 use syrch_plugin::draws::{Cluster, Draw, Pool, Sampler, Standing, Voter, elect, request};
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::{clamp01, count, count32};
@@ -16,9 +16,8 @@ impl SolverRole for Consistency {
         task: &Task,
         parents: &[Parent],
     ) -> Result<Outcome, Failure> {
-        let size = PromptSize { catalog_bytes: self.settings.catalog_bytes, parent_rows: self.settings.parent_rows };
-        let brief = Brief::new(host, size, problem, catalog, task, parents);
-        let attempts = host.policy().max_attempts.max(1);
+        let brief = Brief::new(host, &self.settings, problem, catalog, task, parents);
+        let attempts = host.attempts();
         let is_chain = self.settings.repair && self.settings.agree == 1;
         let most = if is_chain { self.settings.samples.min(attempts) } else { self.settings.samples };
         elect(host, task, most, self.settings.overflow_rows, &mut Samples::new(&self.settings, attempts, most, brief))

@@ -31,11 +31,6 @@ syrch_plugin::settings! {
         confidence_base: f64 = -2.6, -20.0 ..= 20.0;
         /// Added to the log-odds for the whole of the votes, one more vote being counted for a result that nobody drew.
         confidence_share: f64 = 7.7, 0.0 ..= 40.0;
-        /// Rows above this number count as more than a good answer has.
-        overflow_rows: u64 = 1000, 1 ..= 1_000_000_000;
-        /// Rows of each finished dependency that stand in the prompt, as far as they are granted.
-        parent_rows: u32 = 3, 0 ..= 50;
-        /// Bytes of a prompt that the catalog may fill.
-        catalog_bytes: u32 = 48_000, 500 ..= 200_000;
+        ..solver
     }
 }

@@ -4,7 +4,7 @@ use syrch_plugin::attempt::{
     Chain, Ended, Statement, Trials, Written, accept, candidate_id, carry_on, judged, nothing, rejection, too_large,
     written,
 };
-use syrch_plugin::brief::{Brief, PromptSize};
+use syrch_plugin::brief::Brief;
 use syrch_plugin::prelude::*;
 
 use crate::{Refine, Settings};
@@ -18,16 +18,14 @@ impl SolverRole for Refine {
         task: &Task,
         parents: &[Parent],
     ) -> Result<Outcome, Failure> {
-        let Settings { catalog_bytes, parent_rows, overflow_rows, .. } = self.settings;
-        let policy = host.policy();
         Attempts {
             host,
             settings: &self.settings,
             task,
-            brief: Brief::new(host, PromptSize { catalog_bytes, parent_rows }, problem, catalog, task, parents),
-            high_confidence: policy.high_confidence,
-            chain: Chain::new(policy.max_attempts.max(1)),
-            trials: Trials::new(overflow_rows),
+            brief: Brief::new(host, &self.settings, problem, catalog, task, parents),
+            high_confidence: host.policy().high_confidence,
+            chain: Chain::new(host.attempts()),
+            trials: Trials::new(self.settings.overflow_rows),
             accepted: Vec::new(),
         }
         .run()

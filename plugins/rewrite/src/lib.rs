@@ -1,7 +1,7 @@
-//! The rewriter `rewrite`: asks a model for another form of a statement, once for each iteration.
+//! The rewriter `rewrite`: asks a model for a faster statement with the same result, once for each iteration.
 //!
-//! The model sees the statement, its tables with types, keys, indexes and counts, its plan, and what became of the last proposals. It sees no row,
-//! no value of a column and no other statistics; `prompts` writes all that is sent, and nothing else is.
+//! The model sees the statement, its plan, the tables with their keys, indexes and statistics, and why its last proposals were refused. It sees
+//! no row and no value.
 
 mod prompts;
 mod rewriter;
@@ -13,8 +13,8 @@ pub use crate::settings::Settings;
 
 syrch_plugin::plugin! {
     /// Implements the role `rewriter`.
-    pub struct Rewrite(Settings) = "rewrite",
-        "asks a model for a faster form of a statement";
+    pub struct ModelRewriter(Settings) = "rewrite",
+        "asks a model for a faster statement with the same result";
 }
 
-syrch_plugin::export!(Rewrite: rewriter);
+syrch_plugin::export!(ModelRewriter: rewriter);

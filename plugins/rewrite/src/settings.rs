@@ -1,15 +1,17 @@
 //! What the user may set.
 
 syrch_plugin::settings! {
-    /// The model and the bounds of its prompt.
+    /// How the model is asked.
     pub struct Settings {
-        /// The name of the model that is asked; none for the default model of the purpose `rewrite`.
+        /// The configured model that is asked; empty: the default one.
         model: String = String::new();
+        /// The sampling temperature.
+        temperature: f64 = 0.0, 0.0 ..= 2.0;
         /// The most tokens of a reply.
-        max_tokens: u32 = 4096, 16 ..= 65_536;
-        /// The most bytes of a prompt. A longer one is not sent.
-        prompt_bytes: u32 = 48_000, 1_000 ..= 200_000;
-        /// Earlier proposals that stand in the prompt with what became of them, the latest ones.
-        earlier: u32 = 3, 0 ..= 20;
+        max_tokens: u32 = 4_096, 64 ..= 65_536;
+        /// The most bytes of a prompt; a statement whose prompt is longer is not optimized.
+        prompt_bytes: u64 = 200_000, 4_096 ..= 262_144;
+        /// How many of the last refusals the prompt quotes.
+        refusals: u32 = 3, 0 ..= 20;
     }
 }

@@ -32,9 +32,13 @@ impl<'a> Prompts<'a> {
         task: &Task,
         parents: &[Parent],
     ) -> Self {
+        // The question, the task where it is another, and what its dependencies found. The tables stand in the workflow's own form.
+        let bare = Catalog { tables: Vec::new(), ..catalog.clone() };
+        let size = PromptSize { catalog_bytes: settings.schema_bytes, parent_rows: settings.shown_rows };
+        let setting = Brief::new(host, size, problem, &bare, task, parents).setting();
         Self {
             catalog,
-            question: question(host, settings, problem, catalog, task, parents),
+            question: setting.strip_prefix("Tables:\n\n").unwrap_or(&setting).to_owned(),
             schema_bytes: settings.schema_bytes as usize,
             self_healing: settings.self_healing,
             is_yaml: true,
@@ -122,22 +126,6 @@ impl<'a> Prompts<'a> {
     fn schema(&self) -> String {
         schema::text(self.catalog, self.schema_bytes)
     }
-}
-
-/// The question, the task where it is another, and what its dependencies found.
-fn question(
-    host: &impl SolverHost,
-    settings: &Settings,
-    problem: &Problem,
-    catalog: &Catalog,
-    task: &Task,
-    parents: &[Parent],
-) -> String {
-    // The tables stand in the workflow's own form.
-    let bare = Catalog { tables: Vec::new(), ..catalog.clone() };
-    let size = PromptSize { catalog_bytes: settings.schema_bytes, parent_rows: settings.shown_rows };
-    let setting = Brief::new(host, size, problem, &bare, task, parents).setting();
-    setting.strip_prefix("Tables:\n\n").unwrap_or(&setting).to_owned()
 }
 
 fn yaml(ask: Ask, keys: &[&str]) -> Request {

@@ -42,12 +42,13 @@ impl<'a> Brief<'a> {
     /// Collects the task, its question, and the results of its dependencies.
     pub fn new(
         host: &impl Rows,
-        size: PromptSize,
+        size: impl Into<PromptSize>,
         problem: &Problem,
         catalog: &'a Catalog,
         task: &Task,
         parents: &[Parent],
     ) -> Self {
+        let size = size.into();
         let mut out = prompt::problem(problem);
         if task.text.trim() != problem.question.trim() {
             let text = text::line(&task.text, TASK);

@@ -1,5 +1,7 @@
 //! Names in SQL: when they need quotes, and which.
 
+use syrch_basics::{is_word, quoted};
+
 use crate::bindings::types::{Dialect, Table};
 use crate::text::is_one_of;
 
@@ -13,10 +15,11 @@ const RESERVED: &str = "all alter and any as asc between by case cast check coll
 /// The name in the dialect's quotes.
 #[must_use]
 pub fn quote(dialect: &Dialect, name: &str) -> String {
-    match dialect {
-        Dialect::Mysql | Dialect::Databricks | Dialect::Spark => format!("`{}`", name.replace('`', "``")),
-        _ => format!("\"{}\"", name.replace('"', "\"\"")),
-    }
+    let quote = match dialect {
+        Dialect::Mysql | Dialect::Databricks | Dialect::Spark => '`',
+        _ => '"',
+    };
+    quoted(name, quote)
 }
 
 /// The name as a person would write it: quoted only when it would not be read as that name otherwise.
@@ -51,12 +54,9 @@ pub fn from_name(dialect: &Dialect, table: &Table) -> String {
 }
 
 fn is_plain(dialect: &Dialect, name: &str) -> bool {
-    let mut characters = name.chars();
-    let starts = characters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    let goes_on = characters.all(|c| c.is_ascii_alphanumeric() || c == '_');
     // PostgreSQL folds unquoted names to lower case.
     let folds = *dialect == Dialect::Postgres && name.chars().any(|c| c.is_ascii_uppercase());
-    starts && goes_on && !folds && !is_one_of(RESERVED, &name.to_ascii_lowercase())
+    is_word(name) && !folds && !is_one_of(RESERVED, &name.to_ascii_lowercase())
 }
 
 #[cfg(test)]

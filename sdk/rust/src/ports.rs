@@ -19,6 +19,10 @@ use crate::handles::{Judging, PendingReply, ResultSet, RunningStatement};
 pub trait Run {
     /// What the user asked for, clamped by the host.
     fn policy(&self) -> Policy;
+    /// How many attempts at one statement the user allows, at least 1.
+    fn attempts(&self) -> u32 {
+        self.policy().max_attempts.max(1)
+    }
     /// A further setting of the user's, by name; none when it was not given or is no JSON.
     fn setting(&self, name: &str) -> Option<JsonValue>;
     /// What the search may still spend.

@@ -81,6 +81,9 @@ setting_types! {
 /// assert_eq!(Strictness::schema()["properties"]["overflow_rows"]["minimum"], 1);
 /// assert!(Strictness::read(r#"{"overflow_rows": 0}"#).is_err());
 /// ```
+///
+/// With `..solver` at their end they have the settings that solvers share: `overflow_rows`, `parent_rows` and `catalog_bytes`, the last two
+/// of which are a [`PromptSize`](crate::brief::PromptSize).
 #[macro_export]
 macro_rules! settings {
     (
@@ -134,6 +137,35 @@ macro_rules! settings {
                 )+
                 $crate::settings::finish(&mut given, &[$(stringify!($field)),+])?;
                 Ok(settings)
+            }
+        }
+    };
+    (
+        $(#[$outer:meta])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident: $type:ty = $default:expr $(, $least:literal ..= $greatest:literal)?;
+            )+
+            ..solver
+        }
+    ) => {
+        $crate::settings! {
+            $(#[$outer])*
+            $vis struct $name {
+                $($(#[doc = $doc])+ $field: $type = $default $(, $least ..= $greatest)?;)+
+                /// Rows above this number count as more than a good answer has.
+                overflow_rows: u64 = 1000, 1 ..= 1_000_000_000;
+                /// Rows of each finished dependency that stand in the prompt, as far as they are granted.
+                parent_rows: u32 = 3, 0 ..= 50;
+                /// Bytes of a prompt that the catalog may fill.
+                catalog_bytes: u32 = 48_000, 500 ..= 200_000;
+            }
+        }
+
+        impl ::std::convert::From<&$name> for $crate::brief::PromptSize {
+            fn from(settings: &$name) -> Self {
+                Self { catalog_bytes: settings.catalog_bytes, parent_rows: settings.parent_rows }
             }
         }
     };

@@ -1,5 +1,7 @@
 //! Text for prompts and logs: single lines, limits, counts.
 
+pub use syrch_basics::clip;
+
 /// One line of at most `limit` characters: white space and control characters become single spaces, and an ellipsis at
 /// the end shows that something was cut. For text from a database or a model before it becomes a part of a prompt.
 #[must_use]
@@ -21,16 +23,6 @@ pub fn line(text: &str, limit: usize) -> String {
         }
     }
     out
-}
-
-/// At most `bytes` of a text, cut at a character's edge.
-#[must_use]
-pub fn clip(text: &str, bytes: usize) -> &str {
-    if text.len() <= bytes {
-        return text;
-    }
-    let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    &text[..end]
 }
 
 /// `1 row`, `2 rows`.
@@ -67,12 +59,6 @@ mod tests {
         assert_eq!(line("abcdef", 4), "abc…");
         assert_eq!(line("ééé", 2), "é…");
         assert_eq!(line("", 4), "");
-    }
-
-    #[test]
-    fn clip_keeps_characters_whole() {
-        assert_eq!(clip("aé", 2), "a");
-        assert_eq!(clip("aé", 3), "aé");
     }
 
     #[test]

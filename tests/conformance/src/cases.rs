@@ -81,8 +81,7 @@ fn holds(what: &str, is_so: bool) -> Checked {
 }
 
 fn quoted(engine: &dyn Engine, name: &str) -> String {
-    let quote = engine.capabilities().quote;
-    format!("{quote}{}{quote}", name.replace(quote, &format!("{quote}{quote}")))
+    syrch_basics::quoted(name, engine.capabilities().quote)
 }
 
 async fn rows(database: &dyn Database, sql: &str) -> Result<Vec<Vec<Value>>, String> {

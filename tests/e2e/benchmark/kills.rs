@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use syrch_basics::Random;
 use syrch_kit::{MockEndpoint, Script};
 
 use super::{Bench, answer, asked, assert_same, figures};
@@ -28,14 +29,6 @@ fn counted(calls: &Calls) -> Script {
     })
 }
 
-/// A number below `most`, the same for the same seed.
-fn random(seed: &mut u64, most: u64) -> u64 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    *seed % most
-}
-
 /// The questions whose answers are in the results, by their number; none before there is a run.
 fn done(bench: &Bench) -> BTreeSet<usize> {
     let Ok(mut runs) = std::fs::read_dir(bench.state().join("suites")) else { return BTreeSet::new() };
@@ -54,17 +47,17 @@ fn done(bench: &Bench) -> BTreeSet<usize> {
 
 /// Lets it work until the endpoint has heard of some more calls and a moment has passed, or, now and then, not even that, and kills it.
 /// False: it had finished.
-fn kill(mut child: Child, endpoint: &MockEndpoint, seed: &mut u64) -> bool {
+fn kill(mut child: Child, endpoint: &MockEndpoint, random: &mut Random) -> bool {
     let (before, started) = (endpoint.count(), Instant::now());
-    if random(seed, 8) == 0 {
-        std::thread::sleep(Duration::from_millis(random(seed, 150)));
+    if random.number().is_multiple_of(8) {
+        std::thread::sleep(Duration::from_millis(random.number() % 150));
     } else {
-        let more = 1 + random(seed, 16) as usize;
+        let more = 1 + (random.number() % 16) as usize;
         while endpoint.count() < before + more && child.try_wait().unwrap().is_none() {
             assert!(started.elapsed() < Duration::from_secs(60), "it does nothing");
             std::thread::sleep(Duration::from_millis(1));
         }
-        std::thread::sleep(Duration::from_micros(random(seed, 6_000)));
+        std::thread::sleep(Duration::from_micros(random.number() % 6_000));
     }
     let has_ended = child.try_wait().unwrap().is_some();
     child.kill().unwrap();
@@ -88,7 +81,7 @@ fn kills_change_nothing() {
     std::fs::remove_dir_all(bench.state()).unwrap();
     calls.lock().unwrap().clear();
 
-    let mut seed = 0x9e37_79b9_7f4a_7c15;
+    let mut random = Random::new(1);
     let (mut killed, mut known) = (0, BTreeMap::new());
     let started = Instant::now();
     while killed < kills {
@@ -96,7 +89,7 @@ fn kills_change_nothing() {
             if bench.state().join("suites").exists() && !bench.runs().is_empty() { "--resume last" } else { "" };
         let mut command = bench.asks(&endpoint, &format!("{words} {resume}"));
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        assert!(kill(child, &endpoint, &mut seed), "it came to its end after {killed} kills");
+        assert!(kill(child, &endpoint, &mut random), "it came to its end after {killed} kills");
         killed += 1;
         let calls = calls.lock().unwrap();
         let made = |at: usize| [true, false].map(|plan| calls.get(&(at, plan)).copied().unwrap_or_default());

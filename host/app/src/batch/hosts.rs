@@ -6,10 +6,10 @@ use std::sync::Arc;
 use syrch_core::DatabaseUrl;
 use syrch_grade::run::Fault;
 use syrch_grade::suite::{Unresolved, database_in};
+use syrch_memory::MemoryCache;
 
 use super::reply::fault;
 use crate::executors::{database_name, database_path, suite_engines};
-use crate::memory_cache::MemoryCache;
 use crate::{Error, Host, Observer, Settings, Shared};
 
 /// Hosts that are open at once.

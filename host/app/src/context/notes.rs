@@ -56,6 +56,11 @@ impl Notes {
         })
     }
 
+    /// Counts calls of one place that another context has made.
+    pub(crate) fn skip_calls(&self, place: Place, calls: u64) {
+        self.with(|noted| *noted.calls.entry(place).or_default() += calls);
+    }
+
     /// The name by which a finished task stands in FROM: unique, and that of no table of the catalog.
     pub(crate) fn relation_name(&self, task: &str, catalog: &Catalog) -> String {
         let plain: String = task.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();

@@ -109,7 +109,7 @@ impl Spans {
             Event::End { call, error } => self.call_ends(now, *call, error.as_ref().map(names::of_role)),
             Event::Closed { task } => self.calls_end(now, |call| call.task == *task),
             Event::Over { place } => self.calls_end(now, |call| call.role.name() == place),
-            Event::Port { .. } | Event::Turn(_) | Event::Known { .. } | Event::User { .. } => {}
+            Event::Port { .. } | Event::Turn(_) | Event::Known { .. } | Event::User { .. } | Event::Bench { .. } => {}
         }
     }
 

@@ -119,19 +119,7 @@ fn of_task<'a>(spans: &'a [Span], task: &str) -> &'a Span {
 }
 
 fn request(purpose: Purpose) -> Request {
-    Request {
-        purpose,
-        messages: vec![Message { speaker: Speaker::User, text: "a secret prompt".to_owned() }],
-        expect: Shape::Text,
-        model: None,
-        subjects: Vec::new(),
-        temperature: None,
-        top_p: None,
-        max_tokens: None,
-        stop: Vec::new(),
-        logprobs: false,
-        sample: 0,
-    }
+    Request::new(purpose, vec![Message { speaker: Speaker::User, text: "a secret prompt".to_owned() }], Shape::Text)
 }
 
 fn reply(input_tokens: u32, output_tokens: u32) -> Got {

@@ -44,6 +44,7 @@ impl SearchArgs {
         self.evidence = other.evidence.or(self.evidence);
         self.resume = other.resume.or(self.resume);
         self.dry_run |= other.dry_run;
+        self.optimize |= other.optimize;
         self.parameters.extend(other.parameters);
         self.flags.merge(other.flags);
         self

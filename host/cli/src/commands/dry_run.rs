@@ -14,18 +14,22 @@ use crate::sink::{Format, Grid, terminal};
 
 /// Prints the requests that a search would send, in the configured format.
 pub(super) async fn run(context: &Context, host: &Arc<Host>, problem: Problem) -> Outcome {
-    let previews = host.preview(problem).await?;
+    show(context, &host.preview(problem).await?)
+}
+
+/// Prints requests in the configured format.
+pub(super) fn show(context: &Context, previews: &[Preview]) -> Outcome {
     context.console.clear();
     match context.format {
-        Format::Auto | Format::Table => context.output.write(&context.scrubber.text(&text(&previews)?))?,
+        Format::Auto | Format::Table => context.output.write(&context.scrubber.text(&text(previews)?))?,
         Format::Json => context.document(previews.iter().map(document).collect())?,
-        _ => context.rows(grid(&previews), || Value::Null)?,
+        _ => context.rows(grid(previews), || Value::Null)?,
     }
     Ok(Exit::Answered)
 }
 
 /// Requests as they go over the wire, but for the body, which is indented.
-fn text(previews: &[Preview]) -> Outcome<String> {
+pub(super) fn text(previews: &[Preview]) -> Outcome<String> {
     if previews.is_empty() {
         return Ok("nothing would be sent\n".to_owned());
     }

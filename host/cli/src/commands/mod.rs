@@ -16,6 +16,7 @@ pub(crate) mod eval;
 pub(crate) mod graded;
 pub(crate) mod grid;
 mod lines;
+pub(crate) mod optimize;
 pub(crate) mod plugin;
 pub(crate) mod repl;
 pub(crate) mod report;
@@ -157,6 +158,9 @@ commands! {
     Grid(grid::GridArgs),
     /// Report on runs over suites again, finished or not, without asking a model; shards are merged
     Report(report::ReportArgs),
+    /// Find a faster statement with exactly the same rows, and prove both by measuring; also all statements of a corpus
+    #[command(visible_alias = "optimise")]
+    Optimize(optimize::OptimizeArgs),
     /// Answer questions from standard input, a JSON line each, with a JSON line each: {"id", "question"} and perhaps "db", "evidence" and "as_of"
     /// give {"id", "outcome", "answer", "error", "line"}, and "simulated" where no real model was asked. Exit 0 however lines end
     Batch(batch::BatchArgs),

@@ -12,7 +12,7 @@ use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
 use syrch::{Ask, Host, Provider, SearchReport, Settings, Stop, plugins, strategies};
 
-use super::{Context, Run, answer, dry_run, repl, resume};
+use super::{Context, Run, answer, dry_run, optimize, repl, resume};
 use crate::config::flags::Flags;
 use crate::config::parameter::{Parameter, Target, flag_of};
 use crate::config::{Config, Given, Origin};
@@ -36,6 +36,9 @@ pub(crate) struct SearchArgs {
     /// Print the exact requests that would be sent to a model next, and send nothing
     #[arg(long, conflicts_with = "resume")]
     pub(crate) dry_run: bool,
+    /// Look for a faster form of the answer's statement that has exactly the same rows, as `optimize` does by its defaults
+    #[arg(long, conflicts_with_all = ["resume", "dry_run"])]
+    pub(crate) optimize: bool,
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
     pub(crate) parameters: Vec<Parameter>,
@@ -48,10 +51,15 @@ impl Run for SearchArgs {
     const ENDS_INTERRUPTS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
-        Some(Given::new(&self.flags, &self.parameters))
+        let rewriter = self.optimize.then(optimize::default_rewriter).flatten();
+        Some(Given { rewriter, ..Given::new(&self.flags, &self.parameters) })
     }
 
     async fn run(self, context: Context) -> Outcome {
+        if self.optimize && self.question.is_none() {
+            return Err(Failure::usage("--optimize needs a question")
+                .hint("a statement of your own is optimized by `syrch-host optimize --db DB \"SELECT …\"`"));
+        }
         if !self.dry_run && repl::opens(&self) {
             return repl::run(context, self).await;
         }
@@ -61,7 +69,7 @@ impl Run for SearchArgs {
 
 /// Searches and prints the answer.
 async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
-    let is_dry = arguments.dry_run;
+    let (is_dry, optimizes) = (arguments.dry_run, arguments.optimize);
     if is_dry {
         // Nothing is sent, so there is nothing to record. What is recorded comes from no cache.
         let settings = &mut context.config.effective.settings;
@@ -70,6 +78,9 @@ async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
         }
     }
     let start = start(&mut context, arguments)?;
+    if optimizes {
+        optimize::default_rewriter(&mut context);
+    }
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let interrupt = context.interrupt.clone();
     let host = tokio::select! {
@@ -86,7 +97,19 @@ async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
     let ask = context.config.effective.interactive.then_some(&prompt as &dyn Ask);
     let report = search(&context, &host, start, watch, ask).await;
     context.console.clear();
-    answer::finish(&context, &report?)
+    let report = report?;
+    let exit = answer::finish(&context, &report)?;
+    if !optimizes || exit != Exit::Answered {
+        return Ok(exit);
+    }
+    match optimize::of_answer(&context, &host, &report).await {
+        Ok(()) => Ok(exit),
+        Err(failure) => {
+            // The answer is written: a document of the error would be a second one.
+            context.console.error(&failure);
+            Ok(failure.exit)
+        }
+    }
 }
 
 /// The start of a search.

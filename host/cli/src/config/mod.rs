@@ -166,6 +166,17 @@ pub(crate) struct Given<'a> {
     pub(crate) parameters: &'a [Parameter],
     /// Whether the strategy that is configured does not matter, and may be wrong.
     pub(crate) any_strategy: bool,
+    /// The rewriter of a command that calls one. `None` if it calls none.
+    pub(crate) rewriter: Option<GivenRewriter>,
+}
+
+/// The rewriter that a command names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum GivenRewriter {
+    /// That of `--rewriter`.
+    Flag(PluginSource),
+    /// The one that is used where the configuration names none.
+    Default(PluginSource),
 }
 
 impl<'a> Given<'a> {
@@ -211,6 +222,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
             _ => config.parameter(target, key, value, Origin::Flag("-P".to_owned())),
         }
     }
+    config.put_rewriter(given.rewriter);
     config.check_trust()?;
     config.leave_claims()?;
     config.warn_of_unused();
@@ -316,6 +328,15 @@ fn near(known: &str, name: &str) -> bool {
 }
 
 impl Config {
+    fn put_rewriter(&mut self, given: Option<GivenRewriter>) {
+        let roles = &mut self.effective.settings.strategy.roles;
+        match given {
+            Some(GivenRewriter::Flag(source)) => _ = roles.insert(Role::Rewriter, source),
+            Some(GivenRewriter::Default(source)) => _ = roles.entry(Role::Rewriter).or_insert(source),
+            None => {}
+        }
+    }
+
     fn take(&mut self, entry: Entry) {
         match entry {
             Entry::Option(spec, value, origin) => self.set(spec, &value, origin),

@@ -34,6 +34,11 @@ impl Interrupt {
         drop(pressed.wait_for(|pressed| *pressed).await);
     }
 
+    /// Whether Ctrl-C was pressed since the start, or since [`Interrupt::forget`].
+    pub(crate) fn is_pressed(&self) -> bool {
+        *self.pressed.borrow()
+    }
+
     /// Counts a Ctrl-C that came as a key and not as a signal.
     pub(crate) fn press(&self) {
         self.pressed.send_replace(true);

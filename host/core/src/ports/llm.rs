@@ -154,6 +154,24 @@ pub struct RequestKey<'a> {
 }
 
 impl Request {
+    /// A request in which everything else is left to the configuration.
+    #[must_use]
+    pub fn new(purpose: Purpose, messages: Vec<Message>, expect: Shape) -> Self {
+        Self {
+            purpose,
+            messages,
+            expect,
+            model: None,
+            subjects: Vec::new(),
+            temperature: None,
+            top_p: None,
+            max_tokens: None,
+            stop: Vec::new(),
+            logprobs: false,
+            sample: 0,
+        }
+    }
+
     /// The request's identity. Callers replace the fields that mean the same in several spellings, such as the name of the default model.
     #[must_use]
     pub fn key(&self) -> RequestKey<'_> {

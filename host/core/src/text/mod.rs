@@ -2,6 +2,8 @@
 
 pub mod escape;
 
+pub use syrch_basics::clip;
+
 /// Bytes of the longest name that is suggested.
 const SUGGESTED: usize = 256;
 
@@ -43,16 +45,6 @@ pub fn few<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     }
 }
 
-/// At most `bytes` of a text, cut at a character boundary.
-#[must_use]
-pub fn clip(text: &str, bytes: usize) -> &str {
-    if text.len() <= bytes {
-        return text;
-    }
-    let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    &text[..end]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,11 +72,5 @@ mod tests {
         assert_eq!(few(["a", "b", "c", "d", "e"]), "a, b, c, d, e");
         assert_eq!(few((0..53).map(|at| at.to_string())), "0, 1, 2, 3, 4 and 48 more");
         assert_eq!(few::<&str>([]), "");
-    }
-
-    #[test]
-    fn clip_keeps_characters_whole() {
-        assert_eq!(clip("aé", 2), "a");
-        assert_eq!(clip("aé", 3), "aé");
     }
 }

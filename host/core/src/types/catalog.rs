@@ -36,10 +36,17 @@ impl Dialect {
     /// A name in the quotes of the dialect, which may be any text: in backticks for MySQL, Spark and Databricks, else in double quotes.
     #[must_use]
     pub fn quoted(&self, name: &str) -> String {
-        match self {
-            Self::Mysql | Self::Databricks | Self::Spark => format!("`{}`", name.replace('`', "``")),
-            _ => format!("\"{}\"", name.replace('"', "\"\"")),
-        }
+        let quote = match self {
+            Self::Mysql | Self::Databricks | Self::Spark => '`',
+            _ => '"',
+        };
+        syrch_basics::quoted(name, quote)
+    }
+
+    /// A name as it is where every dialect reads it as one word and it is not reserved, else [`Dialect::quoted`].
+    #[must_use]
+    pub fn identifier(&self, name: &str, is_reserved: bool) -> String {
+        if syrch_basics::is_word(name) && !is_reserved { name.to_owned() } else { self.quoted(name) }
     }
 
     /// The type of texts of any length, for CAST.

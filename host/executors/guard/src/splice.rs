@@ -188,10 +188,7 @@ fn join(main: &Piece<'_>, pieces: &[Piece<'_>], relations: &[Relation], used: &[
 
 /// A name as the dialect writes it: plain where that is safe, else quoted.
 fn identifier(name: &str, dialect: &Dialect) -> String {
-    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && ALL_KEYWORDS.binary_search(&name.to_ascii_uppercase().as_str()).is_err();
-    if plain { name.to_owned() } else { dialect.quoted(name) }
+    dialect.identifier(name, ALL_KEYWORDS.binary_search(&name.to_ascii_uppercase().as_str()).is_ok())
 }
 
 #[cfg(test)]

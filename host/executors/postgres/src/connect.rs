@@ -1,19 +1,23 @@
 //! Opening: a connection to the first server of a target that answers, and why there is none.
 
+use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Poll, ready};
 
 use rustls::ClientConfig;
 use secrecy::ExposeSecret;
 use syrch_core::ports::DatabaseError;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{CancelToken, Client, Config, Error};
+use tokio_postgres::{AsyncMessage, CancelToken, Client, Config, Connection, Error};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::config::{Endpoint, SslMode, Target};
 use crate::error;
+use crate::notices::Notices;
 use crate::tls;
 use crate::wire::{Allowance, Wire};
 
@@ -32,6 +36,7 @@ pub(crate) struct Link {
     pub(crate) left: Allowance,
     pub(crate) endpoint: Endpoint,
     pub(crate) is_encrypted: bool,
+    pub(crate) notices: Arc<Notices>,
     task: JoinHandle<()>,
 }
 
@@ -109,12 +114,9 @@ impl Connector {
             let wants_tls = config.get_ssl_mode() == tokio_postgres::config::SslMode::Require;
             Failure::connecting(error, wants_tls && !begun.load(Ordering::Relaxed), self.target.password.is_some())
         })?;
-        let task = tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(error = error::plain(&error), "a connection ended");
-            }
-        });
-        let mut link = Link { client, left, endpoint: endpoint.clone(), is_encrypted: false, task };
+        let notices = Arc::new(Notices::default());
+        let task = tokio::spawn(drive(connection, Arc::clone(&notices)));
+        let mut link = Link { client, left, endpoint: endpoint.clone(), is_encrypted: false, notices, task };
         let row = link
             .client
             .query_typed_one(
@@ -144,6 +146,27 @@ impl Connector {
             Ok(Err(error)) => tracing::warn!(%error, "a statement could not be cancelled"),
             Err(_) => tracing::warn!("a statement could not be cancelled in time"),
         }
+    }
+}
+
+/// Moves messages between a client and its server until the connection ends.
+async fn drive<S, T>(mut connection: Connection<S, T>, notices: Arc<Notices>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    let ended = poll_fn(|cx| {
+        loop {
+            match ready!(connection.poll_message(cx)) {
+                Some(Ok(AsyncMessage::Notice(notice))) => notices.note(&notice),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Poll::Ready(Err(error)),
+                None => return Poll::Ready(Ok(())),
+            }
+        }
+    });
+    if let Err(error) = ended.await {
+        tracing::debug!(error = error::plain(&error), "a connection ended");
     }
 }
 

@@ -9,7 +9,8 @@ use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
 use syrch_arrow_engine::{Reader, ValueIndex, globs, port_error, resolve, samples};
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Sample, SqlQuery,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError,
+    Sample, SqlQuery,
 };
 use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, blocking};
 use syrch_guard::admission::{Admitted, Granted, admit, readable};
@@ -18,6 +19,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_postgres::Error;
 
+use crate::bench::PostgresBench;
 use crate::config::{self, PostgresConfig};
 use crate::connect::Connector;
 use crate::error;
@@ -27,10 +29,10 @@ use crate::role;
 use crate::session::Session;
 
 /// How much later than the server the host ends a statement.
-const LATER: Duration = Duration::from_millis(250);
+pub(crate) const LATER: Duration = Duration::from_millis(250);
 
 /// How long a cancelled statement may take to end before its connection is closed.
-const CANCELLED: Duration = Duration::from_millis(750);
+pub(crate) const CANCELLED: Duration = Duration::from_millis(750);
 
 /// How long a catalog that was read is used.
 const FRESH: Duration = Duration::from_secs(10);
@@ -58,7 +60,7 @@ pub struct PostgresDatabase {
 /// The catalog at one time, and what it grants.
 pub(crate) struct Snapshot {
     pub(crate) catalog: Arc<Catalog>,
-    granted: Granted,
+    pub(crate) granted: Granted,
 }
 
 impl PostgresDatabase {
@@ -142,7 +144,7 @@ impl PostgresDatabase {
 
     async fn connect(&self) -> Result<(Session, Vec<String>), DatabaseError> {
         let link = self.connector.connect().await?;
-        let session = Session::harden(link, self.config.limits.sql_deadline);
+        let session = Session::harden(link, self.config.limits.sql_deadline, &[]);
         match timeout(self.connector.target.timeout, session).await {
             Ok(session) => session.map_err(|error| self.unavailable(&error)),
             Err(_) => {
@@ -410,9 +412,23 @@ impl Database for PostgresDatabase {
         );
         blocking::awaited(stats).await.map_err(port_error)
     }
+
+    async fn bench(&self, limits: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
+        let bench = self.pinned_bench(limits).await;
+        Ok(Box::new(bench.map_err(|error| PortError::Unavailable(error.to_string()))?))
+    }
 }
 
 impl PostgresDatabase {
+    /// As [`Database::bench`].
+    ///
+    /// # Errors
+    /// Why there is no connection.
+    pub(crate) async fn pinned_bench(&self, limits: BenchLimits) -> Result<PostgresBench, DatabaseError> {
+        let snapshot = self.snapshot().await?;
+        PostgresBench::open(Arc::clone(&self.connector), snapshot, self.bounds(), limits).await
+    }
+
     /// Works in a session of its own place, off the search's clock.
     async fn work<T>(
         &self,

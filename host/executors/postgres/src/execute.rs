@@ -55,16 +55,9 @@ impl<'a> Running<'a> {
         let failed = |error: &Error| error::statement(error, &sql, false, limits.sql_deadline);
         let transaction = begin(&mut self.session.link.client).await.map_err(|error| failed(&error))?;
         let rows = transaction.query(&sql, &[]).await.map_err(|error| failed(&error))?;
-        let lines = rows.iter().map(|row| row.try_get::<_, String>(0)).collect::<Result<Vec<_>, _>>();
-        let lines = lines.map_err(|error| failed(&error))?;
+        let plan = read_plan(&rows).map_err(|error| failed(&error))?;
         transaction.rollback().await.map_err(|error| failed(&error))?;
-        // The first line ends in `(cost=0.00..35.50 rows=2550 width=4)`.
-        let first = lines.first().map_or("", String::as_str);
-        let after = |key: &str| first.rsplit_once(key).map(|(_, rest)| rest);
-        let number = |text: &str| text.split([' ', ')']).next().and_then(|number| number.parse().ok());
-        let cost = after("cost=").and_then(|rest| rest.split_once("..")).and_then(|(_, total)| number(total));
-        let rows = after(" rows=").and_then(number);
-        Ok(Plan { format: "postgres-explain".to_owned(), text: lines.join("\n"), cost, rows })
+        Ok(plan)
     }
 
     /// The result, cut at the caps.
@@ -116,6 +109,21 @@ async fn begin(client: &mut Client) -> Result<Transaction<'_>, Error> {
     let transaction = builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
     transaction.query_typed("SELECT 1", &[]).await?;
     Ok(transaction)
+}
+
+/// The plan in the lines of `EXPLAIN`.
+///
+/// # Errors
+/// When they are not text.
+pub(crate) fn read_plan(rows: &[Row]) -> Result<Plan, Error> {
+    let lines = rows.iter().map(|row| row.try_get::<_, String>(0)).collect::<Result<Vec<_>, _>>()?;
+    // The first line ends in `(cost=0.00..35.50 rows=2550 width=4)`.
+    let first = lines.first().map_or("", String::as_str);
+    let after = |key: &str| first.rsplit_once(key).map(|(_, rest)| rest);
+    let number = |text: &str| text.split([' ', ')']).next().and_then(|number| number.parse().ok());
+    let cost = after("cost=").and_then(|rest| rest.split_once("..")).and_then(|(_, total)| number(total));
+    let rows = after(" rows=").and_then(number);
+    Ok(Plan { format: "postgres-explain".to_owned(), text: lines.join("\n"), cost, rows })
 }
 
 /// A column of a result: its name, the name of its type, and how it is read.

@@ -1,6 +1,7 @@
 //! The PostgreSQL executor, for servers from version 13 on. Statements are rewritten by the guard and run read-only, in sessions with fixed
 //! settings, within a deadline and caps.
 
+mod bench;
 mod config;
 mod connect;
 mod database;
@@ -8,6 +9,7 @@ mod error;
 mod execute;
 mod guard;
 mod introspect;
+mod notices;
 mod role;
 mod session;
 mod tls;

@@ -1,5 +1,6 @@
 //! The role to connect as: the statements that make one which only reads, and what a connected role could do beyond reading.
 
+use syrch_core::Dialect;
 use syrch_core::ports::DatabaseError;
 use tokio_postgres::{Client, Error};
 
@@ -20,7 +21,7 @@ pub fn role_sql_of(config: &PostgresConfig, schemas: &[String]) -> Result<String
 /// `\password` in `psql`.
 #[must_use]
 pub fn role_sql(role: &str, database: &str, schemas: &[String]) -> String {
-    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let quoted = |name: &str| Dialect::Postgres.quoted(name);
     let (role, database) = (quoted(role), quoted(database));
     let mut lines = vec![
         format!("CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;"),

@@ -44,18 +44,22 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Hardens a connection; returned with the role's own search path.
+    /// Hardens a connection; returned with the role's own search path. `further` settings take the place of those of every session.
     ///
     /// # Errors
     /// What the server says.
-    pub(crate) async fn harden(link: Link, deadline: Duration) -> Result<(Self, Vec<String>), Error> {
+    pub(crate) async fn harden(
+        link: Link,
+        deadline: Duration,
+        further: &[(&str, &str)],
+    ) -> Result<(Self, Vec<String>), Error> {
         let client = &link.client;
         let row = client.query_typed_one("SELECT pg_catalog.current_schemas(false)::pg_catalog.text[]", &[]).await?;
         let path: Vec<String> = row.try_get(0)?;
         let timeout = deadline.as_millis().max(1).to_string();
         let idle = (deadline + Duration::from_secs(30)).as_millis().to_string();
         let own = [("statement_timeout", timeout.as_str()), ("idle_in_transaction_session_timeout", idle.as_str())];
-        for (name, value) in SETTINGS.into_iter().chain(own) {
+        for (name, value) in SETTINGS.into_iter().chain(own).chain(further.iter().copied()) {
             let sql = "SELECT pg_catalog.set_config($1, $2, false)";
             client.query_typed(sql, &[(&name, Type::TEXT), (&value, Type::TEXT)]).await?;
         }
@@ -99,7 +103,7 @@ mod tests {
             "DECLARE c CURSOR WITH HOLD FOR SELECT 1",
         ] {
             let link = connector.connect().await.unwrap();
-            let (session, _) = Session::harden(link, Duration::from_secs(10)).await.unwrap();
+            let (session, _) = Session::harden(link, Duration::from_secs(10), &[]).await.unwrap();
             assert!(session.is_clean().await && session.is_clean().await, "{trace}");
             for statement in trace.split("; ") {
                 session.link.client.execute(statement, &[]).await.unwrap();

@@ -8,8 +8,8 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use rusqlite::Connection;
 use rusqlite::types::{Value, ValueRef};
-use syrch_core::{ForeignKey, Table};
-use syrch_sqlite::bounded::{OpenFile, quoted, schema_text};
+use syrch_core::{Dialect, ForeignKey, Table};
+use syrch_sqlite::bounded::{OpenFile, schema_text};
 
 use crate::VariantError;
 use crate::keys::spelled;
@@ -201,8 +201,8 @@ fn read_rows(
     if table.columns.is_empty() {
         return Ok(());
     }
-    let columns = table.columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
-    let sql = format!("SELECT {columns} FROM {} LIMIT {SCANNED}", quoted(&table.name));
+    let columns = table.columns.iter().map(|name| Dialect::Sqlite.quoted(name)).collect::<Vec<_>>().join(", ");
+    let sql = format!("SELECT {columns} FROM {} LIMIT {SCANNED}", Dialect::Sqlite.quoted(&table.name));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     let (mut found, mut sample, mut constants) = (BTreeMap::new(), Vec::new(), Vec::new());

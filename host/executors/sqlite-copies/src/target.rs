@@ -9,7 +9,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params_from_iter};
-use syrch_sqlite::bounded::{Bounds, COLUMNS, error_code, is_listed_function, quoted};
+use syrch_core::Dialect;
+use syrch_sqlite::bounded::{Bounds, COLUMNS, error_code, is_listed_function};
 use syrch_sqlite::count_memory;
 
 use crate::VariantError;
@@ -88,9 +89,9 @@ impl Target {
 
     /// Inserts the rows of a table; for each, whether the schema took it.
     pub(crate) fn insert(&self, table: &Sampled) -> Result<Vec<bool>, VariantError> {
-        let names = table.columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+        let names = table.columns.iter().map(|name| Dialect::Sqlite.quoted(name)).collect::<Vec<_>>().join(", ");
         let places = vec!["?"; table.columns.len()].join(", ");
-        let sql = format!("INSERT OR IGNORE INTO {} ({names}) VALUES ({places})", quoted(&table.name));
+        let sql = format!("INSERT OR IGNORE INTO {} ({names}) VALUES ({places})", Dialect::Sqlite.quoted(&table.name));
         if table.rows.is_empty() {
             return Ok(Vec::new());
         }

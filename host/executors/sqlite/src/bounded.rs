@@ -108,12 +108,6 @@ pub fn release() {
     memory::end();
 }
 
-/// A name as SQL writes it: between double quotes, and those within it twice.
-#[must_use]
-pub fn quoted(name: &str) -> String {
-    connect::quoted(name)
-}
-
 /// The text of a cell of the schema; `None` if it is not UTF-8.
 ///
 /// # Errors

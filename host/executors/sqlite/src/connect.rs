@@ -36,6 +36,9 @@ const OTHERS: [(&[u8], &str); 6] = [
 /// Bytes of any text or blob, and of any row.
 pub(crate) const LENGTH: i32 = 2_000_000;
 
+/// Bytes of one statement.
+pub(crate) const SQL_LENGTH: usize = 64 << 10;
+
 /// Columns of one result, and of one table where no table is wider.
 pub(crate) const COLUMNS: i32 = 500;
 
@@ -170,7 +173,7 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
 pub(crate) fn limit(connection: &Connection, columns: i32) -> rusqlite::Result<()> {
     limit_values(connection)?;
     for (limit, value) in [
-        (Limit::SQLITE_LIMIT_SQL_LENGTH, 64 << 10),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, SQL_LENGTH as i32),
         // The limit holds for the schema too: a wide table would make all of it unreadable.
         (Limit::SQLITE_LIMIT_COLUMN, columns.max(COLUMNS)),
         (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
@@ -213,7 +216,7 @@ fn connect_tables(connection: &Connection) -> rusqlite::Result<()> {
     let names = tables.query_map([], |row| Ok(name(row, 0)?.ok()))?.collect::<rusqlite::Result<Vec<_>>>()?;
     for name in names.into_iter().flatten() {
         // One that cannot be connected, for want of its module or because it is damaged, cannot be read later either.
-        let _ = connection.prepare(&format!("SELECT 1 FROM {} LIMIT 0", quoted(&name)));
+        let _ = connection.prepare(&format!("SELECT 1 FROM {} LIMIT 0", Dialect::Sqlite.quoted(&name)));
     }
     Ok(())
 }
@@ -222,11 +225,6 @@ fn connect_tables(connection: &Connection) -> rusqlite::Result<()> {
 pub(crate) fn name(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Result<String, String>> {
     let bytes = row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default();
     Ok(std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| String::from_utf8_lossy(bytes).into_owned()))
-}
-
-/// A name as SQL writes it.
-pub(crate) fn quoted(name: &str) -> String {
-    Dialect::Sqlite.quoted(name)
 }
 
 /// What an engine's error at opening means.

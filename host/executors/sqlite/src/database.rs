@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError, Sample, SqlQuery,
-    current_search,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, OVERRUN, Plan, PortError,
+    Sample, SqlQuery, current_search,
 };
 use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind, blocking};
 use syrch_guard::values::{Phrase, Values};
 use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
 
+use crate::bench::SqliteBench;
 use crate::cells;
 use crate::config::SqliteConfig;
 use crate::connect;
@@ -31,7 +32,7 @@ use crate::threads;
 use crate::watch::{SchemaVersion, Snapshot, Watch};
 
 /// How much longer than its deadline a statement may take before its thread is left to itself.
-const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// How often a statement is run again because the file changed under it.
 const RETRIES: usize = 3;
@@ -45,9 +46,9 @@ const INDEXING: Duration = Duration::from_secs(10);
 /// A SQLite database, opened read-only.
 pub struct SqliteDatabase(Arc<Inner>);
 
-struct Inner {
-    config: SqliteConfig,
-    path: PathBuf,
+pub(crate) struct Inner {
+    pub(crate) config: SqliteConfig,
+    pub(crate) path: PathBuf,
     name: String,
     watch: Mutex<Watch>,
     idle: Mutex<Vec<Session>>,
@@ -221,7 +222,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Inner {
-    fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
+    pub(crate) fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
         lock(&self.watch).snapshot(&self.path, &self.name, &self.config)
     }
 
@@ -332,7 +333,13 @@ impl Database for SqliteDatabase {
             drop(composed.compile(session, snapshot)?);
             let seen = session.authorizer.seen();
             match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
-                Ok(facts) => Ok(facts),
+                Ok(mut facts) => {
+                    // Of finished tasks the engine reads the tables, too, which are not this statement's.
+                    if query.relations.is_empty() {
+                        seen.add_tables(&mut facts);
+                    }
+                    Ok(facts)
+                }
                 Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => Ok(seen.facts(&query.text)),
             }
         })
@@ -357,6 +364,10 @@ impl Database for SqliteDatabase {
 
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         self.with_table(table, columns, cells::column_stats).await
+    }
+
+    async fn bench(&self, limits: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
+        Ok(Box::new(SqliteBench::new(Arc::clone(&self.0), limits)))
     }
 }
 

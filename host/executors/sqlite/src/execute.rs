@@ -76,7 +76,7 @@ impl Composed<'_> {
 }
 
 /// The names of the columns, and the types that they were declared with.
-fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<String>)>, SqlError> {
+pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<String>)>, SqlError> {
     let mut bytes = 0;
     let read = |column: rusqlite::Column<'_>| {
         let (name, declared) = (column.name(), column.decl_type());

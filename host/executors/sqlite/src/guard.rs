@@ -71,18 +71,45 @@ pub(crate) struct Refusal {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     tables: BTreeSet<String>,
-    columns: BTreeSet<String>,
+    /// Those of them that a view reads.
+    behind_views: BTreeSet<String>,
+    /// Tables with their columns.
+    columns: BTreeSet<(String, String)>,
     functions: BTreeSet<String>,
     search: Search,
     views: usize,
 }
 
 impl Seen {
+    /// The tables and views that are read, also those behind common table expressions and views.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &str> {
+        self.tables.iter().map(String::as_str)
+    }
+
+    /// The columns that are read, each with its table.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.columns.iter().map(|(table, column)| (table.as_str(), column.as_str()))
+    }
+
+    /// The functions that are called, and the operators that are functions to the engine.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().map(String::as_str)
+    }
+
+    /// Adds the tables that the statement itself reads to what its text showed.
+    pub(crate) fn add_tables(self, facts: &mut Facts) {
+        for table in self.tables.difference(&self.behind_views) {
+            if !facts.tables.iter().any(|known| known.eq_ignore_ascii_case(table)) {
+                facts.tables.push(table.clone());
+            }
+        }
+    }
+
     /// Facts for a statement that only the engine understands.
     pub(crate) fn facts(self, text: &str) -> Facts {
         Facts {
             tables: self.tables.into_iter().collect(),
-            columns: self.columns.into_iter().collect(),
+            columns: self.columns.into_iter().map(|(table, column)| format!("{table}.{column}")).collect(),
             functions: self.functions.into_iter().collect(),
             normalized: text.to_owned(),
             skeleton: text.to_owned(),
@@ -206,10 +233,13 @@ impl State {
         if is_main && self.grant.tables.contains(&name) {
             if self.phase == Phase::Compile {
                 self.seen.tables.insert(table.to_owned());
+                if through {
+                    self.seen.behind_views.insert(table.to_owned());
+                }
                 self.seen.views += usize::from(self.grant.views.contains(&name));
                 self.seen.search.read(&self.grant.full_text, &name, column);
                 if !column.is_empty() {
-                    self.seen.columns.insert(format!("{table}.{column}"));
+                    self.seen.columns.insert((table.to_owned(), column.to_owned()));
                 }
             }
             return Authorization::Allow;

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 use syrch_core::{Column, Dialect, ForeignKey, Index, Table};
 use syrch_guard::Kind;
 
-use crate::connect::{self, COLUMNS, quoted};
+use crate::connect::{self, COLUMNS};
 use crate::declaration::{self, Declaration};
 use crate::error;
 use crate::functions;
@@ -559,7 +559,8 @@ fn condition(sql: &str) -> Option<String> {
 /// is shown without the grant of rows.
 fn estimate(connection: &Connection, entry: &Entry) -> rusqlite::Result<Option<u64>> {
     const COUNTED: u64 = 10_000;
-    let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})", quoted(&entry.name), COUNTED + 1);
+    let sql =
+        format!("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})", Dialect::Sqlite.quoted(&entry.name), COUNTED + 1);
     let rows: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
     Ok(u64::try_from(rows).ok().filter(|rows| *rows <= COUNTED))
 }

@@ -2,6 +2,7 @@
 //! caps, and its catalog, plans, statistics and values.
 
 mod authorizer;
+mod bench;
 pub mod bounded;
 mod cells;
 mod config;

@@ -10,7 +10,7 @@ use syrch_core::ports::DatabaseError;
 use syrch_core::{Catalog, Column, Dialect};
 
 use crate::config::SqliteConfig;
-use crate::connect::{self, COLUMNS, quoted};
+use crate::connect::{self, COLUMNS};
 use crate::deadline::{self, Allowance, Deadline};
 use crate::guard::{Authorizer, Grant};
 use crate::introspect::{self, Space};
@@ -33,9 +33,19 @@ impl SchemaVersion {
         self.file == other.file
     }
 
+    /// The engine's counters as text.
+    pub(crate) fn counters(&self) -> String {
+        format!("{} {}", self.schema, self.data)
+    }
+
     /// Whether the schema is the same too.
     pub(crate) fn is_same_schema(&self, other: &Self) -> bool {
         self.is_same_file(other) && self.schema == other.schema
+    }
+
+    /// Whether this is the engine's counter of changes of the schema.
+    pub(crate) fn has_schema(&self, counter: i64) -> bool {
+        self.schema == counter
     }
 }
 
@@ -189,7 +199,7 @@ impl Watch {
     /// The columns of a view that can be compiled, or why it cannot be read even so.
     fn view_columns(&self, name: &str, grant: &Arc<Grant>, space: &mut Space) -> Option<Result<Vec<Column>, String>> {
         self.authorizer.compile(grant);
-        let readable = self.connection.prepare(&format!("SELECT * FROM {}", quoted(name))).is_ok();
+        let readable = self.connection.prepare(&format!("SELECT * FROM {}", Dialect::Sqlite.quoted(name))).is_ok();
         self.authorizer.own();
         if !readable {
             return None;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
-use syrch_sqlite::bounded::quoted;
+use syrch_core::Dialect;
 use syrch_sqlite::count_memory;
 
 use crate::cell::{Cell, ColumnType, boolean, integer, real};
@@ -41,10 +41,11 @@ impl Target {
     /// Makes a table, and returns what takes its rows.
     pub(crate) fn table(&self, name: &str, shape: &Shape) -> Result<Rows<'_>, ImportError> {
         let columns = shape.names.iter().zip(&shape.types);
-        let columns: Vec<_> = columns.map(|(name, kind)| format!("{} {}", quoted(name), kind.name())).collect();
+        let columns: Vec<_> =
+            columns.map(|(name, kind)| format!("{} {}", Dialect::Sqlite.quoted(name), kind.name())).collect();
         let places = vec!["?"; columns.len()].join(", ");
-        let make = format!("CREATE TABLE {} ({})", quoted(name), columns.join(", "));
-        let insert = format!("INSERT INTO {} VALUES ({places})", quoted(name));
+        let make = format!("CREATE TABLE {} ({})", Dialect::Sqlite.quoted(name), columns.join(", "));
+        let insert = format!("INSERT INTO {} VALUES ({places})", Dialect::Sqlite.quoted(name));
         let made = self.connection.execute_batch(&make).and_then(|()| self.connection.prepare(&insert));
         let statement = made.map_err(|error| self.failed(&error))?;
         Ok(Rows { target: self, statement, types: shape.types.clone() })

@@ -15,6 +15,7 @@ mod strip;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod timings;
 mod width;
 
 pub use budget::budget;
@@ -25,6 +26,7 @@ pub use reliability::reliability;
 pub use risk::risk;
 pub use strip::strip;
 pub use svg::{Picture, STYLE};
+pub use timings::{TimedPair, timings};
 
 /// Arms that one picture of lines or bars shows at most: more could not be distinguished.
 pub const ARMS: usize = 8;

@@ -64,12 +64,11 @@ pub(crate) fn sentence(pair: &PairReport, about: Circumstances) -> String {
 
 fn compared(pair: &PairReport, difference: f64, decision: Decision, pairs: usize) -> String {
     let facts = facts(pair, difference, pairs);
+    let (first, second) = (&pair.first, &pair.second);
     match decision {
         Decision::None => {
             format!(
-                "no difference was found between `{}` and `{}` ({}, {facts}): {}",
-                pair.first,
-                pair.second,
+                "no difference was found between `{first}` and `{second}` (`{second}` minus `{first}`: {}, {facts}): {}",
                 signed(difference),
                 seen(pair)
             )
@@ -108,7 +107,8 @@ fn facts(pair: &PairReport, difference: f64, pairs: usize) -> String {
         };
         format!("95 % interval {} to {} {over}; ", points(low), points(high))
     });
-    format!("{}{} to {}, {}", interval.unwrap_or_default(), pair.c, pair.b, test(pair, pairs))
+    let alone = format!("right alone: `{}` {}, `{}` {}", pair.second, pair.c, pair.first, pair.b);
+    format!("{}{alone}; {}", interval.unwrap_or_default(), test(pair, pairs))
 }
 
 /// The test that decides, and beside the e-process the one for a fixed number of questions.
@@ -131,17 +131,14 @@ fn stopped(pair: &PairReport) -> String {
     }
 }
 
-/// The smallest difference that the comparison could have found.
+/// The smallest difference that the comparison could have found, with a power of 80 %.
 fn seen(pair: &PairReport) -> String {
     let differ = pair.discordance.unwrap_or(0.0) * 100.0;
-    match pair.minimum_detectable {
-        Some(least) => format!(
-            "with {} of which {differ:.0} % differ, only {} points or more would have been seen",
-            questions(pair.questions),
-            points(least)
-        ),
-        None => format!("{} are too few to see any", questions(pair.questions)),
-    }
+    let least = match pair.minimum_detectable {
+        Some(least) => format!("only {} points or more would have been seen", points(least)),
+        None => "even the largest possible difference would be missed in more than 1 of 5 such runs".to_owned(),
+    };
+    format!("with {} of which {differ:.0} % differ, {least}", questions(pair.questions))
 }
 
 fn questions(number: u64) -> String {

@@ -8,6 +8,7 @@
 //! not depend on either order, and results that differ have, but for contrived ones, different colours.
 
 use sha2::{Digest, Sha256};
+use syrch_basics::{Random, fnv1a, mixed};
 
 use super::cells::{Cell, Sheet};
 
@@ -43,7 +44,7 @@ pub(super) fn of_sequence(sheet: &Sheet<'_>) -> String {
 /// Each column on its own, its cells sorted; equal columns once.
 pub(super) fn of_columns(sheet: &Sheet<'_>) -> String {
     let marks = marks(sheet, Rounding::Decimals);
-    let sum = |cells: &Vec<u32>| cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(mix(marks[*cell as usize])));
+    let sum = |cells: &Vec<u32>| cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(mixed(marks[*cell as usize])));
     let mut columns: Vec<u64> = sheet.grid.columns.iter().map(sum).collect();
     columns.sort_unstable();
     columns.dedup();
@@ -119,19 +120,11 @@ fn exact(cell: Cell<'_>) -> u64 {
 
 /// FNV-1a over a tag and bytes, mixed.
 fn text(tag: u8, bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    mix(bytes.iter().fold(step(0xcbf2_9ce4_8422_2325, &tag), step))
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the result depends on every bit given.
-fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
+    mixed(fnv1a(std::iter::once(tag).chain(bytes.iter().copied())))
 }
 
 fn both(first: u64, second: u64) -> u64 {
-    mix(first.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(second).wrapping_add(0x9e37_79b9_7f4a_7c15))
+    mixed(first.wrapping_mul(Random::STEP).wrapping_add(second).wrapping_add(Random::STEP))
 }
 
 /// 128 bits in hex over lists of numbers, and over whether a cap cut the result.

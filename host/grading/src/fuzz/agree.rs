@@ -6,7 +6,6 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use syrch::databases::suffixes;
-use syrch::internal::MemoryCache;
 use syrch::{Error, Settings};
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{DatabaseUrl, ResultSet};
@@ -14,6 +13,7 @@ use syrch_grade::Verdict;
 use syrch_grade::rules::{Facts, Rule};
 use syrch_grade::run::{DOCUMENT, read_within};
 use syrch_grade::suite::Suite;
+use syrch_memory::MemoryCache;
 
 use super::super::expected;
 use super::{FUZZ_FILE, FUZZ_FORMAT, FuzzManifest, FuzzedVariant, digest, open};
@@ -83,7 +83,7 @@ impl Fuzzed {
                 return Err(Error::Unfit(format!("`{}` has changed since it was made", path.display())));
             }
         }
-        let weigh = |rows: &Option<ResultSet>| rows.as_ref().map_or(0, expected::bytes);
+        let weigh = |_: &_, rows: &Option<ResultSet>| rows.as_ref().map_or(0, expected::bytes);
         let (databases, golds) = (MemoryCache::new(OPEN), MemoryCache::within(CACHED, CACHED_BYTES, weigh));
         Ok(Self { folder: folder.to_owned(), manifest, settings: settings.clone(), databases, golds })
     }

@@ -8,6 +8,7 @@
 )]
 
 #[cfg(unix)]
+mod copied;
 mod engines;
 mod recorded;
 mod rules;

@@ -1,6 +1,7 @@
 //! Sequence points of the host and the scheduler: decisions of the scheduler, cancelled tasks, decisions that depend on time, answers of the
 //! user.
 
+use serde_json::Value;
 use syrch_core::roles::Role;
 use syrch_core::{Question, Turn};
 
@@ -97,6 +98,34 @@ impl EventLog {
         let event = Event::User { question: question.clone(), answer: answer.clone() };
         self.sequence_point(|_| false, |_| false, |state, _| state.record(self.now(state), event)).await;
         answer
+    }
+
+    /// Called for each step of the optimizer on the database. Returns what came of the step by the journal, or else what `actual` returns, which is
+    /// recorded when it has ended: a step that a killed run had begun is done again.
+    ///
+    /// # Errors
+    /// The error of `actual`, which is not recorded.
+    pub async fn bench<E>(&self, step: &Value, actual: impl Future<Output = Result<Value, E>>) -> Result<Value, E> {
+        let is_mine = |event: &Event| matches!(event, Event::Bench { .. });
+        let replayed = self
+            .sequence_point(
+                is_mine,
+                |_| false,
+                |state, passed| {
+                    let Step::Replay(event) = passed else { return None };
+                    let Event::Bench { step: expected, got } = *event else { return None };
+                    self.compare(state, &expected, step);
+                    Some(got)
+                },
+            )
+            .await;
+        if let Some(got) = replayed {
+            return Ok(got);
+        }
+        let got = actual.await?;
+        let event = Event::Bench { step: step.clone(), got: got.clone() };
+        self.sequence_point(|_| false, |_| false, |state, _| state.record(self.now(state), event)).await;
+        Ok(got)
     }
 
     /// Called when a search over another wording starts, whose tasks may have the ids of earlier ones.

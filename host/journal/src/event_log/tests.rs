@@ -28,6 +28,7 @@ fn header() -> Header {
         plugins: Vec::new(),
         rows: RowRetention::Full,
         settings: Arc::default(),
+        optimize: None,
     }
 }
 
@@ -46,17 +47,8 @@ fn file(folder: &tempfile::TempDir) -> PathBuf {
 
 fn ask(text: &str) -> Ask {
     Ask::Llm(Box::new(Request {
-        purpose: Purpose::Generate,
-        messages: Vec::new(),
-        expect: Shape::Text,
         model: Some(text.to_owned()),
-        subjects: Vec::new(),
-        temperature: None,
-        top_p: None,
-        max_tokens: None,
-        stop: Vec::new(),
-        logprobs: false,
-        sample: 0,
+        ..Request::new(Purpose::Generate, Vec::new(), Shape::Text)
     }))
 }
 

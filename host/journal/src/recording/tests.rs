@@ -10,17 +10,8 @@ use super::*;
 fn recorded(text: &str, result: Result<(), LlmError>, again: Again) -> Recorded {
     let usage = Usage { input_tokens: 3, output_tokens: 4, cost_micros: None, model: "m".to_owned() };
     let request = Request {
-        purpose: Purpose::Generate,
-        messages: vec![Message { speaker: Speaker::User, text: text.to_owned() }],
-        expect: Shape::Sql,
-        model: None,
-        subjects: Vec::new(),
         temperature: Some(0.7),
-        top_p: None,
-        max_tokens: None,
-        stop: Vec::new(),
-        logprobs: false,
-        sample: 0,
+        ..Request::new(Purpose::Generate, vec![Message { speaker: Speaker::User, text: text.to_owned() }], Shape::Sql)
     };
     let reply = |()| Reply {
         text: text.to_owned(),

@@ -130,7 +130,7 @@ impl<'a> Builder<'a> {
                     self.calls.left_host(at_us, call);
                 }
             }
-            Event::Turn(_) | Event::Known { .. } | Event::Over { .. } => {}
+            Event::Turn(_) | Event::Known { .. } | Event::Over { .. } | Event::Bench { .. } => {}
         }
     }
 

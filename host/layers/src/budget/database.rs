@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use syrch_core::ledger::Exhausted;
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, NO_SEARCH, OVERRUN, Plan, PortError, Sample,
-    SqlQuery, in_search,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, NO_SEARCH, OVERRUN, Plan,
+    PortError, Sample, SqlQuery, in_search,
 };
 use syrch_core::{Catalog, Dialect, Hit, Ledger, Limits, ResultSet, SqlError, SqlErrorKind};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -146,6 +146,11 @@ impl Database for BudgetedDatabase {
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         let _slot = self.slot().await?;
         self.noted_call(in_search(self.search, self.inner.column_stats(table, columns)).await)
+    }
+
+    // What is measured must reach the engine.
+    async fn bench(&self, limits: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
+        self.inner.bench(limits).await
     }
 }
 

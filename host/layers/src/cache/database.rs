@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use syrch_cache::{Cache, Key, Kind, Lead};
 use syrch_core::encode::{decode, encode};
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample, SqlQuery,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample,
+    SqlQuery,
 };
 use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, blocking};
 
@@ -172,6 +173,11 @@ impl Database for CachedDatabase {
 
     async fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         self.inner.column_stats(table, columns).await
+    }
+
+    // What is measured must reach the engine.
+    async fn bench(&self, limits: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
+        self.inner.bench(limits).await
     }
 }
 

@@ -19,17 +19,8 @@ const SCHEMA: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"ty
 
 fn call(prompt: &str, expect: Shape) -> ModelCall {
     let request = Request {
-        purpose: Purpose::Generate,
-        messages: vec![Message { speaker: Speaker::User, text: prompt.into() }],
-        expect,
-        model: None,
         subjects: vec!["SELECT never_sent".into()],
-        temperature: None,
-        top_p: None,
-        max_tokens: None,
-        stop: Vec::new(),
-        logprobs: false,
-        sample: 0,
+        ..Request::new(Purpose::Generate, vec![Message { speaker: Speaker::User, text: prompt.into() }], expect)
     };
     let catalog = Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
     ModelCall { request, problem: Arc::new(Problem::new("q")), task: None, catalog: Arc::new(catalog) }

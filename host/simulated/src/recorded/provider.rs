@@ -136,19 +136,7 @@ mod tests {
     use super::*;
 
     fn call(question: &str, database: &str, purpose: Purpose) -> ModelCall {
-        let request = Request {
-            purpose,
-            messages: Vec::new(),
-            expect: Shape::Sql,
-            model: None,
-            subjects: Vec::new(),
-            temperature: None,
-            top_p: None,
-            max_tokens: None,
-            stop: Vec::new(),
-            logprobs: false,
-            sample: 0,
-        };
+        let request = Request::new(purpose, Vec::new(), Shape::Sql);
         let catalog = Catalog { database: database.to_owned(), dialect: Dialect::Sqlite, tables: Vec::new() };
         ModelCall { request, problem: Arc::new(Problem::new(question)), task: None, catalog: Arc::new(catalog) }
     }

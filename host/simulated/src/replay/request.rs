@@ -60,19 +60,7 @@ pub(super) mod fixture {
     pub(in crate::replay) fn request<const N: usize>(purpose: Purpose, texts: [&str; N]) -> Request {
         let speakers = [Speaker::System, Speaker::User].into_iter().cycle();
         let message = |(speaker, text): (Speaker, &str)| Message { speaker, text: text.to_owned() };
-        Request {
-            purpose,
-            messages: speakers.zip(texts).map(message).collect(),
-            expect: Shape::Text,
-            model: None,
-            subjects: Vec::new(),
-            temperature: None,
-            top_p: None,
-            max_tokens: None,
-            stop: Vec::new(),
-            logprobs: false,
-            sample: 0,
-        }
+        Request::new(purpose, speakers.zip(texts).map(message).collect(), Shape::Text)
     }
 }
 

@@ -74,17 +74,8 @@ mod tests {
 
     fn request(purpose: Purpose, sample: u32) -> Request {
         Request {
-            purpose,
-            messages: vec![Message { speaker: Speaker::User, text: "Write SQL.".to_owned() }],
-            expect: Shape::Sql,
-            model: None,
-            subjects: Vec::new(),
-            temperature: None,
-            top_p: None,
-            max_tokens: None,
-            stop: Vec::new(),
-            logprobs: false,
             sample,
+            ..Request::new(purpose, vec![Message { speaker: Speaker::User, text: "Write SQL.".to_owned() }], Shape::Sql)
         }
     }
 

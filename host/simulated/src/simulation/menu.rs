@@ -1,12 +1,11 @@
 //! The possible answers to a question: the right statements, and one menu of wrong ones, which all samples share. A menu is made once for
 //! each question, at its first call, by running mutants of the expected statement on the database.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use syrch_core::ports::{Database, LlmError, SqlQuery};
 use syrch_core::{Catalog, SqlError, SqlErrorKind, blocking};
-use tokio::sync::OnceCell;
+use syrch_memory::MemoryCache;
 
 use super::chance::Chance;
 use super::difficulty::features;
@@ -36,23 +35,12 @@ const EMPTY_SHARE: f64 = 0.27;
 /// Menus that are cached at most; others are dropped and made again.
 const MAX_MENUS: usize = 4_096;
 
-/// A menu that may still have to be made.
-type Cell = Arc<OnceCell<Menu>>;
+/// The menus of a suite's questions, by their place and their database's state. A menu depends on the question and the content of its database,
+/// and not on the seed or the settings.
+pub(super) type Menus = MemoryCache<(usize, String), Menu>;
 
-/// The menus of a suite's questions, by their database's state and their place. A menu depends on the question and the content of its database, and not on the seed or the settings.
-#[derive(Default)]
-pub(super) struct Menus(Mutex<BTreeMap<(String, usize), Cell>>);
-
-impl Menus {
-    /// The menu of the question at that place, over a database in that state, which may still have to be made.
-    pub(super) fn cell(&self, state: &str, place: usize) -> Cell {
-        let mut menus = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (state.to_owned(), place);
-        if menus.len() >= MAX_MENUS && !menus.contains_key(&key) {
-            menus.pop_first();
-        }
-        Arc::clone(menus.entry(key).or_default())
-    }
+pub(super) fn menus() -> Menus {
+    MemoryCache::new(MAX_MENUS)
 }
 
 /// The possible answers to a question.
@@ -307,17 +295,5 @@ mod tests {
         // The expected statement runs as it is and as it is rewritten; whole tables come last.
         assert!(menu.wrong.is_empty() && menu.right.len() == 1);
         assert_eq!(endless.runs(), 2 + SLOW + LEAST);
-    }
-
-    #[test]
-    fn menus_are_cached_by_question_and_state() {
-        let menus = Menus::default();
-        let first = menus.cell("a", 1);
-        assert!(Arc::ptr_eq(&first, &menus.cell("a", 1)));
-        assert!(!Arc::ptr_eq(&first, &menus.cell("a", 2)) && !Arc::ptr_eq(&first, &menus.cell("b", 1)));
-        for place in 0..MAX_MENUS {
-            menus.cell("c", place);
-        }
-        assert_eq!(menus.0.lock().unwrap().len(), MAX_MENUS);
     }
 }

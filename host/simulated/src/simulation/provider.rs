@@ -17,7 +17,7 @@ use super::difficulty::ease;
 use super::draw::{Drawn, claim, draw, source};
 use super::judge::{choice, judged, verdict};
 use super::knobs::SimulatedKnobs;
-use super::menu::{Menu, Menus, run};
+use super::menu::{Menu, Menus, menus, run};
 use super::suite::{SimulatedQuestion, SimulatedSuite};
 use super::wire::{RateLimited, latency, tokens};
 use crate::known::{is_whole, missed};
@@ -66,7 +66,7 @@ impl SimulatedProvider {
     /// A provider that answers the questions of that suite over that database.
     #[must_use]
     pub fn new(suite: Arc<SimulatedSuite>, database: Arc<dyn Database>, config: SimulatedConfig) -> Self {
-        let (state, own) = (OnceCell::new(), Menus::default());
+        let (state, own) = (OnceCell::new(), menus());
         Self { suite, database, config, state, own, rate_limited: RateLimited::default() }
     }
 
@@ -81,15 +81,16 @@ impl SimulatedProvider {
         LlmError::Missed(missed("the simulated answers", self.suite.questions(), question, database))
     }
 
-    async fn cell(&self, place: usize) -> Arc<OnceCell<Menu>> {
+    async fn menu(&self, place: usize, question: &SimulatedQuestion, own: &Chance) -> Result<Arc<Menu>, LlmError> {
         let identity = || async {
             let identity = self.database.identity().await?;
             Some(format!("{identity} {:?}", self.config.limits))
         };
-        match self.state.get_or_init(identity).await {
-            Some(state) => self.suite.menus().cell(state, place),
-            None => self.own.cell("", place),
-        }
+        let (menus, state) = match self.state.get_or_init(identity).await {
+            Some(state) => (self.suite.menus(), state.as_str()),
+            None => (&self.own, ""),
+        };
+        menus.get(&(place, state.to_owned()), || Menu::make(question, self.database.as_ref(), own)).await
     }
 
     async fn reply(
@@ -99,12 +100,11 @@ impl SimulatedProvider {
         place: usize,
         source: &Chance,
     ) -> Result<Written, LlmError> {
-        let cell = self.cell(place).await;
         let own = of_question(question);
-        let menu = cell.get_or_try_init(|| Menu::make(question, self.database.as_ref(), &own)).await?;
+        let menu = self.menu(place, question, &own).await?;
         match call.request.purpose {
-            Purpose::Judge | Purpose::Select => self.verdict(call, menu, question.ordered, source).await,
-            _ => self.statement(call, menu, ease(&own, menu.features), source),
+            Purpose::Judge | Purpose::Select => self.verdict(call, &menu, question.ordered, source).await,
+            _ => self.statement(call, &menu, ease(&own, menu.features), source),
         }
     }
 
@@ -265,19 +265,11 @@ mod tests {
     }
 
     fn call() -> ModelCall {
-        let request = Request {
-            purpose: Purpose::Generate,
-            messages: vec![Message { speaker: Speaker::User, text: "Write SQL.".to_owned() }],
-            expect: Shape::Sql,
-            model: None,
-            subjects: Vec::new(),
-            temperature: None,
-            top_p: None,
-            max_tokens: None,
-            stop: Vec::new(),
-            logprobs: false,
-            sample: 0,
-        };
+        let request = Request::new(
+            Purpose::Generate,
+            vec![Message { speaker: Speaker::User, text: "Write SQL.".to_owned() }],
+            Shape::Sql,
+        );
         ModelCall { request, problem: Arc::new(Problem::new(QUESTION)), task: None, catalog: Arc::new(library()) }
     }
 

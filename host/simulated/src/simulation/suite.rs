@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::menu::Menus;
+use super::menu::{Menus, menus};
 use crate::known::{ByWords, Known};
 
 /// A question with its expected statements.
@@ -36,7 +36,7 @@ impl Known for SimulatedQuestion {
 
 /// The questions of a suite by their text. The menu of a question is made once for all models that share a suite, whatever their seeds and
 /// settings.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct SimulatedSuite {
     questions: Vec<SimulatedQuestion>,
     by_words: ByWords,
@@ -57,7 +57,7 @@ impl SimulatedSuite {
         for question in &mut questions {
             question.question = question.question.trim().to_owned();
         }
-        Self { by_words: ByWords::of(&questions), questions, menus: Arc::default() }
+        Self { by_words: ByWords::of(&questions), questions, menus: Arc::new(menus()) }
     }
 
     /// All questions, in the order of the suite.

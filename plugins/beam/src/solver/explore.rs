@@ -55,7 +55,7 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
             catalog,
             needs: Needs::of(text, catalog),
             brief,
-            max_attempts: host.policy().max_attempts.max(1),
+            max_attempts: host.attempts(),
             rest: pool.into(),
             paths: Vec::new(),
             ended: None,

@@ -11,7 +11,7 @@ pub(crate) mod tables;
 pub(crate) mod weigh;
 pub(crate) mod words;
 
-use syrch_plugin::brief::{Brief, PromptSize};
+use syrch_plugin::brief::Brief;
 use syrch_plugin::prelude::*;
 
 use crate::BeamSolver;
@@ -27,8 +27,7 @@ impl SolverRole for BeamSolver {
         task: &Task,
         parents: &[Parent],
     ) -> Result<Outcome, Failure> {
-        let size = PromptSize { catalog_bytes: self.settings.catalog_bytes, parent_rows: self.settings.parent_rows };
-        let brief = Brief::new(host, size, problem, catalog, task, parents);
+        let brief = Brief::new(host, &self.settings, problem, catalog, task, parents);
         let pool = tables::candidates(host, &self.settings, problem, catalog, task);
         search(Explorer::new(host, &self.settings, problem, catalog, task, brief, pool))
     }

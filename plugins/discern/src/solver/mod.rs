@@ -9,7 +9,7 @@ pub(crate) mod words;
 use std::collections::BTreeMap;
 
 use syrch_plugin::attempt::candidate_id;
-use syrch_plugin::brief::{Brief, PromptSize};
+use syrch_plugin::brief::Brief;
 use syrch_plugin::draws::{Cluster, Draw, Pool, Sampler, Standing, Voter, elect, request};
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::{clamp01, count};
@@ -27,8 +27,7 @@ impl SolverRole for Discern {
         parents: &[Parent],
     ) -> Result<Outcome, Failure> {
         let settings = &self.settings;
-        let size = PromptSize { catalog_bytes: settings.catalog_bytes, parent_rows: settings.parent_rows };
-        let brief = Brief::new(host, size, problem, catalog, task, parents);
+        let brief = Brief::new(host, settings, problem, catalog, task, parents);
         let mut votes = Votes::new(host, settings, catalog, task, brief);
         elect(host, task, settings.samples, settings.overflow_rows, &mut votes)
     }
@@ -102,8 +101,7 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
 
 impl<H: Run + Sql + Trace> Sampler for Votes<'_, H> {
     fn request(&mut self, number: u32, pool: &Pool) -> Request {
-        let attempts = self.host.policy().max_attempts.max(1);
-        let tried = if self.settings.repair { pool.tried_lately(false, attempts) } else { Vec::new() };
+        let tried = if self.settings.repair { pool.tried_lately(false, self.host.attempts()) } else { Vec::new() };
         let temperature = Some(self.settings.temperature).filter(|heat| self.settings.samples > 1 && *heat > 0.0);
         request(&self.brief, &tried, number, temperature)
     }

@@ -129,7 +129,7 @@ impl<'a, H: SolverHost> Solve<'a, H> {
             plan: plan_of(task),
             subtasks,
             // The user's attempts bound those at one step.
-            tries: (settings.max_syntax_retries + 1).min(host.policy().max_attempts.max(1)),
+            tries: (settings.max_syntax_retries + 1).min(host.attempts()),
             candidates: 0,
             branches: 1,
             iterations: 0,

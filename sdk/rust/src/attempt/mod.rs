@@ -13,6 +13,8 @@ pub use outcome::{accept, carry_on, judged, nothing, rejection};
 pub use reply::{Statement, Written, too_large, written};
 pub use trial::{Ended, Ran, Trial, Trials};
 
+use syrch_basics::fnv1a;
+
 use crate::prelude::*;
 use crate::text::{count, line};
 
@@ -111,10 +113,8 @@ pub fn candidate_id(task: &str, number: u32) -> String {
     if id.len() <= ID {
         return id;
     }
-    // Two tasks may have the same head: a hash of the whole id (FNV-1a) distinguishes them.
-    let hash = task
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    // Two tasks may have the same head: a hash of the whole id distinguishes them.
+    let hash = fnv1a(task.bytes());
     let head: String = task.chars().take(32).collect();
     format!("{head}.{hash:016x}.{number}")
 }

@@ -6,16 +6,21 @@
 //!
 //! Draws whose results have the same fingerprint agree (self-consistency, Wang et al. 2022): [`Pool::clusters`]. A [`Voter`] also orders
 //! these groups, and [`elect`] is the whole course from a task to its candidates.
+//!
+//! [`run_tries`] is for strategies whose statements are repaired each by itself: a number of tries, in rounds, that a strategy ends one by
+//! one ([`Tries`]).
 
 mod drawing;
 mod pool;
 #[cfg(test)]
 mod tests;
+mod tries;
 mod vote;
 
 pub use crate::attempt::Ran;
 pub use drawing::Drawing;
 pub use pool::{Cluster, Draw, Pool, groups};
+pub use tries::{Tries, run_tries};
 pub use vote::{Standing, Voter, elect};
 
 use crate::brief::{Brief, Tried};

@@ -161,11 +161,6 @@ impl FakeDatabase {
         self
     }
 
-    /// The facts of a statement that passes its check, to fill in what a test needs.
-    pub fn facts(&mut self, sql: &str) -> Option<&mut Facts> {
-        self.checks.get_mut(sql)?.as_mut().ok()
-    }
-
     /// This statement fails its check.
     pub fn fail_check(&mut self, sql: &str, error: SqlError) -> &mut Self {
         self.checks.insert(sql.to_owned(), Err(error));

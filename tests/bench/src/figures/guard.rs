@@ -46,7 +46,7 @@ fn catalog() -> Catalog {
 }
 
 /// A statement as long as it may be, of a beginning, pieces by number and an end.
-fn filled(begin: &str, piece: impl Fn(usize) -> String, end: &str) -> String {
+pub(super) fn filled(begin: &str, piece: impl Fn(usize) -> String, end: &str) -> String {
     let mut text = begin.to_owned();
     for number in 0.. {
         let next = piece(number);
@@ -58,7 +58,7 @@ fn filled(begin: &str, piece: impl Fn(usize) -> String, end: &str) -> String {
     text + end
 }
 
-fn by_terms() -> String {
+pub(super) fn by_terms() -> String {
     let piece = |number| format!(" OR (o.amount > {number} AND lower(o.status) LIKE 'a{number}%')");
     filled("SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id WHERE o.id = 1", piece, "")
 }
@@ -69,7 +69,7 @@ fn by_unions() -> String {
     filled("SELECT id, amount FROM orders", piece, " ORDER BY 1")
 }
 
-fn by_cases() -> String {
+pub(super) fn by_cases() -> String {
     let piece = |number| format!(", sum(CASE WHEN status = 's{number}' THEN amount ELSE 0 END) AS n{number}");
     filled("SELECT customer_id", piece, " FROM orders GROUP BY customer_id")
 }

@@ -1,6 +1,7 @@
 //! The promises, each with the file that measures it.
 
 mod arrow;
+mod equality;
 mod flights;
 mod guard;
 mod makespan;
@@ -47,6 +48,7 @@ pub(crate) const GROUPS: &[Group] = &[
     #[cfg(unix)]
     Group { name: "postgres", what: "PostgreSQL to Arrow", measure: postgres::measure },
     Group { name: "guard", what: "the guard on a statement", measure: guard::measure },
+    Group { name: "equality", what: "what the optimizer checks before it measures", measure: equality::measure },
     Group { name: "recorded", what: "strategies on recorded answers", measure: recorded::measure },
     Group {
         name: "signs",

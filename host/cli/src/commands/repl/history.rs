@@ -1,10 +1,10 @@
 //! The history of the prompt: a line for each question, in a file that only the user can read.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use syrch::files::{make_folder, make_private, private};
+use syrch::files::{make_folder, make_private, private, replace};
 
 use crate::scrub::Scrubber;
 
@@ -72,17 +72,14 @@ fn read(file: &mut File) -> io::Result<Vec<String>> {
 
 /// Puts a shorter file in the place of a long one, and opens it.
 fn shorten(path: &Path, lines: &[String]) -> io::Result<File> {
-    let temporary = path.with_extension(format!("{}", std::process::id()));
-    let mut file = private(File::options().append(true).create_new(true)).open(&temporary)?;
-    let written = file.write_all((lines.join("\n") + "\n").as_bytes()).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        drop(fs::remove_file(&temporary));
-    }
-    written.map(|()| file)
+    replace(path, (lines.join("\n") + "\n").as_bytes())?;
+    File::options().append(true).open(path)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn open(state: &Path) -> (History, Vec<String>) {

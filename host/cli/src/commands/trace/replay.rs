@@ -11,7 +11,9 @@ use super::super::search::{self, Start};
 use super::super::{Context, answer};
 use super::open;
 use crate::console::progress::Watch;
+use crate::exit::Exit;
 use crate::failure::Outcome;
+use crate::sink::Format;
 
 /// Prints the run's answer again. Strictly, nothing but the journal and the plugins is used, and the output is the recorded one, byte for
 /// byte. Else the database is asked again, with today's plugins, and only the model's replies come from the journal.
@@ -24,6 +26,16 @@ async fn strict(context: &Context, run: &str) -> Outcome {
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let host = Host::of_journal(&journal.header, &context.config.effective.settings, watch.as_ref()).await?;
     context.console.progress("replaying");
+    if journal.header.optimize.is_some() {
+        let optimized = host.optimize("").observer(watch).replay(journal).await;
+        context.console.clear();
+        let report = optimized?.report;
+        match context.format {
+            Format::Json => context.document(serde_json::to_value(&report).unwrap_or_default())?,
+            _ => context.output.write(&format!("{}\n", report.best.trim_end()))?,
+        }
+        return Ok(Exit::Answered);
+    }
     let report = host.replay(journal, watch).await;
     context.console.clear();
     answer::finish(context, &report?)
@@ -31,6 +43,12 @@ async fn strict(context: &Context, run: &str) -> Outcome {
 
 async fn again(mut context: Context, run: &str) -> Outcome {
     let (path, journal) = open(&context, run)?;
+    if journal.header.optimize.is_some() {
+        let run = &journal.header.run;
+        let message =
+            format!("the run `{run}` is an optimization, whose times cannot be had again: replay it with --strict");
+        return Err(syrch::Error::Unfit(message).into());
+    }
     let mut settings = recorded_settings(&journal.header)?;
     if settings.model.embeddings.is_some() {
         let run = &journal.header.run;

@@ -9,6 +9,8 @@ use syrch_adbc::{AdbcConfig, AdbcDatabase, AdbcEngine, digest};
 use syrch_arrow_engine::ArrowEngine;
 use syrch_core::ports::{Database, DatabaseError, SqlQuery};
 use syrch_core::{ForeignKey, Limits, SqlErrorKind, Value};
+use syrch_guard::{Bounds, Granted, admit};
+use syrch_kit::corpus::lines;
 use syrch_kit::duckdb::{library, script};
 use tempfile::TempDir;
 
@@ -373,4 +375,48 @@ async fn what_is_no_database_is_not_opened() {
     assert!(error.contains(&digest(&library).unwrap()), "{error}");
     let wrong = AdbcConfig { entry: Some("no_such_entry".to_owned()), ..AdbcConfig::duckdb(&library, &sqlite) };
     assert!(AdbcEngine::open(wrong).await.err().unwrap().to_string().contains("not a usable driver"));
+}
+
+/// The tables that the statements of the corpus speak of.
+const CORPUS: [&str; 8] = [
+    "CREATE TABLE customers (id INTEGER, name VARCHAR NOT NULL, city VARCHAR)",
+    "CREATE TABLE orders (id INTEGER, customer_id INTEGER, total DOUBLE, ordered_on DATE)",
+    "CREATE TABLE events (id INTEGER, payload JSON)",
+    "INSERT INTO customers VALUES (1, 'Ada', 'Vienna'), (2, 'Bo', NULL), (3, 'Åsa', 'Graz'), (4, 'Dee', 'Vienna')",
+    "INSERT INTO orders VALUES (1, 1, 10.5, '2024-01-05'), (2, 1, 30, '2024-02-29')",
+    "INSERT INTO orders VALUES (3, 2, 22, '2023-12-31'), (4, 4, 7.25, '2024-06-01')",
+    "INSERT INTO events VALUES (1, '{\"kind\": \"login\", \"tags\": [\"a\", \"b\"]}'), (2, '{\"kind\": \"logout\", \"tags\": []}')",
+    "CHECKPOINT",
+];
+
+// What runs is what the guard has written again: it has to mean what the user wrote.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_statement_that_the_guard_wrote_again_gives_the_same_rows() {
+    let Some(library) = library() else { return };
+    let folder = syrch_kit::scratch();
+    let file = folder.path().join("corpus.duckdb");
+    script(&library, &file, &CORPUS);
+    let config = AdbcConfig { sha256: Some(digest(&library).unwrap()), ..AdbcConfig::duckdb(&library, &file) };
+    let catalog = AdbcDatabase::open(config.clone()).await.unwrap().catalog().await.unwrap();
+    let (granted, direct) = (Granted::new(&catalog, Vec::new()), Direct::open(config).await);
+    let lines = lines(&syrch_kit::repository().join("tests/sql/benign.jsonl"), "duckdb");
+    let mut wrong = Vec::new();
+    for line in &lines {
+        let sql = syrch_kit::corpus::text(line);
+        let admitted = admit(&sql, &granted, &Bounds::default()).unwrap().sql;
+        let (given, written) = (direct.run(&sql).await, direct.run(&admitted).await);
+        let is_same = match (&given, &written) {
+            (Ok(given), Ok(written)) => given.rows(0, u64::MAX) == written.rows(0, u64::MAX),
+            _ => false,
+        };
+        if !is_same {
+            wrong.push(format!(
+                "{sql}\n  {admitted}\n  {:?}\n  {:?}",
+                given.map(|r| r.rows(0, 9)),
+                written.map(|r| r.rows(0, 9))
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(lines.len() > 50, "{}", lines.len());
 }

@@ -10,7 +10,7 @@ use crate::{Kind, Token};
 
 /// The name of a relation that the walk wrote again.
 #[derive(Debug)]
-pub(super) struct Qualified {
+pub(crate) struct Qualified {
     /// The byte at which it begins.
     pub(super) start: u32,
     /// How many parts it had.

@@ -13,7 +13,7 @@ mod operator;
 mod postgres;
 mod query;
 mod rewrite;
-mod rules;
+pub(crate) mod rules;
 mod scope;
 mod select;
 mod size;
@@ -37,6 +37,7 @@ use crate::{Bounds, Token, lex, prelex, stack};
 use rules::{Form, Rules};
 
 pub use postgres::LISTED;
+pub(crate) use rewrite::rewrite;
 pub use scope::Granted;
 pub use views::unlisted_calls;
 
@@ -62,7 +63,7 @@ pub struct Admitted {
 /// that of the given text.
 pub fn admit(text: &str, granted: &Granted, bounds: &Bounds) -> Result<Admitted, SqlError> {
     let dialect = granted.dialect();
-    let source = rewrite::rewrite(text, dialect, bounds.comment_depth);
+    let source = rewrite(text, dialect, bounds.comment_depth);
     let result = prelex(&source.text, dialect, bounds)
         .and_then(|tokens| on_a_stack(&source.text, &tokens, || walk(&source.text, &tokens, granted)));
     result.map_err(|mut error| {
@@ -75,11 +76,15 @@ pub fn admit(text: &str, granted: &Granted, bounds: &Bounds) -> Result<Admitted,
 /// [`facts`](crate::facts).
 #[must_use]
 pub fn readable(text: &str) -> String {
-    rewrite::rewrite(text, &Dialect::Postgres, Bounds::default().comment_depth).text.into_owned()
+    rewrite(text, &Dialect::Postgres, Bounds::default().comment_depth).text.into_owned()
 }
 
 /// Works on a text where the stack is large enough for its depth.
-fn on_a_stack<T>(text: &str, tokens: &[Token], work: impl FnOnce() -> Result<T, SqlError>) -> Result<T, SqlError> {
+pub(crate) fn on_a_stack<T>(
+    text: &str,
+    tokens: &[Token],
+    work: impl FnOnce() -> Result<T, SqlError>,
+) -> Result<T, SqlError> {
     if stack::is_small(text) {
         return work();
     }
@@ -95,12 +100,14 @@ fn refused(error: Unresolved) -> SqlError {
 }
 
 fn walk(text: &str, tokens: &[Token], granted: &Granted) -> Result<Admitted, SqlError> {
-    let (admitted, qualified) = written(text, tokens, granted)?;
+    let rules = Rules::of(granted.dialect());
+    let once = |text: &str, tokens: &[Token]| written(text, tokens, granted, rules, |_, _| Ok(()));
+    let (admitted, qualified, ()) = once(text, tokens)?;
     // What runs must be what was checked: either it has the same tokens, or it is admitted itself and written in the same way.
     let is_same = lex(&admitted.sql, granted.dialect(), 0).is_ok_and(|again| {
         let texts = (faithful::Side::new(text, tokens), faithful::Side::new(&admitted.sql, &again));
-        faithful::is_same(&texts.0, &texts.1, &qualified, Rules::of(granted.dialect()).names)
-            || written(&admitted.sql, &again, granted).is_ok_and(|(second, _)| second.sql == admitted.sql)
+        faithful::is_same(&texts.0, &texts.1, &qualified, rules.names)
+            || once(&admitted.sql, &again).is_ok_and(|(second, ..)| second.sql == admitted.sql)
     });
     if is_same {
         return Ok(admitted);
@@ -109,23 +116,41 @@ fn walk(text: &str, tokens: &[Token], granted: &Granted) -> Result<Admitted, Sql
     Err(SqlError::new(SqlErrorKind::Syntax, message).rule("syntax"))
 }
 
-/// One walk, with its statement written again and the relations in it that were qualified.
-fn written(text: &str, tokens: &[Token], granted: &Granted) -> Result<(Admitted, Vec<faithful::Qualified>), SqlError> {
+/// One walk by these rules, with its statement written again and the relations in it that were qualified. `first` works on the query before it.
+pub(crate) fn written<T>(
+    text: &str,
+    tokens: &[Token],
+    granted: &Granted,
+    rules: &'static Rules,
+    first: impl FnOnce(&mut Query, &Places<'_>) -> Result<T, SqlError>,
+) -> Result<(Admitted, Vec<faithful::Qualified>, T), SqlError> {
     let places = Places::new(text);
     let tokens = facts::parse_tokens(text, tokens, Reading::of(granted.dialect()), &places);
     let mut statement = tokens.map_err(|error| refused(error).rule("syntax"))?;
-    let mut walk = Walk::new(granted, &places);
-    match &mut statement {
-        Statement::Query(query) => walk.query(query)?,
+    let mut walk = Walk::new(granted, rules, &places);
+    let found = match &mut statement {
+        Statement::Query(query) => {
+            let found = first(query, &places)?;
+            walk.query(query)?;
+            found
+        }
         other => {
             let verb = other.to_string();
             let verb = verb.split_whitespace().next().unwrap_or_default();
             return Err(facts::write_refused(verb));
         }
-    }
+    };
     let Walk { tables, functions, qualified, .. } = walk;
     let (tables, functions) = (tables.into_iter().collect(), functions.into_iter().collect());
-    Ok((Admitted { sql: statement.to_string(), tables, functions }, qualified))
+    Ok((Admitted { sql: statement.to_string(), tables, functions }, qualified, found))
+}
+
+/// What deterministic statements may have, in SQLite and PostgreSQL.
+pub(crate) fn deterministic_rules(granted: &Granted) -> &'static Rules {
+    match granted.dialect() {
+        Dialect::Sqlite => &standard::DETERMINISTIC,
+        other => Rules::of(other),
+    }
 }
 
 /// One walk over a statement.
@@ -148,10 +173,10 @@ struct Walk<'w> {
 }
 
 impl<'w> Walk<'w> {
-    fn new(granted: &'w Granted, places: &'w Places<'w>) -> Self {
+    fn new(granted: &'w Granted, rules: &'static Rules, places: &'w Places<'w>) -> Self {
         let (tables, functions) = (BTreeSet::new(), BTreeSet::new());
         Self {
-            rules: Rules::of(granted.dialect()),
+            rules,
             granted,
             places,
             ctes: Vec::new(),

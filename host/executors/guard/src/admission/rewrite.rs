@@ -7,15 +7,15 @@ use syrch_core::Dialect;
 use crate::{Token, lex};
 
 /// A text for the parser.
-pub(super) struct Source<'t> {
-    pub(super) text: Cow<'t, str>,
+pub(crate) struct Source<'t> {
+    pub(crate) text: Cow<'t, str>,
     /// From this byte on the text is longer than the original, by so many bytes.
     longer: Option<(u32, u32)>,
 }
 
 impl Source<'_> {
     /// The byte of the original that stands at this byte.
-    pub(super) fn original(&self, position: u32) -> u32 {
+    pub(crate) fn original(&self, position: u32) -> u32 {
         match self.longer {
             Some((from, by)) if position > from => position.saturating_sub(by).max(from),
             _ => position,
@@ -28,7 +28,7 @@ const SYMMETRIC: &str = "!!";
 
 /// For PostgreSQL `TABLE t` at the start becomes `SELECT * FROM t`, and of `BETWEEN SYMMETRIC` the second word becomes an operator of the lower
 /// bound that the walk finds there. A text that cannot be read stays as it is.
-pub(super) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize) -> Source<'t> {
+pub(crate) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize) -> Source<'t> {
     let unchanged = || Source { text: Cow::Borrowed(text), longer: None };
     // Most texts hold neither word and need no look at their tokens.
     if *dialect != Dialect::Postgres || !["table", "symmetric"].iter().any(|word| holds(text, word)) {

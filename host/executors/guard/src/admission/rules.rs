@@ -5,7 +5,7 @@ use syrch_core::Dialect;
 use super::{duckdb, postgres, spark, standard};
 
 /// What statements of one dialect may use, and how they are written again.
-pub(super) struct Rules {
+pub(crate) struct Rules {
     /// Functions that may be called, in order of the alphabet.
     pub(super) listed: &'static [&'static str],
     /// Those of them that the grammar knows without parentheses.

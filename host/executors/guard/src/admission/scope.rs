@@ -58,7 +58,13 @@ impl Granted {
         self
     }
 
-    pub(super) fn dialect(&self) -> &Dialect {
+    /// Reads the names of another dialect.
+    pub(crate) fn of_dialect(mut self, dialect: &Dialect) -> Self {
+        self.dialect = dialect.clone();
+        self
+    }
+
+    pub(crate) fn dialect(&self) -> &Dialect {
         &self.dialect
     }
 

@@ -180,3 +180,14 @@ pub(super) static MYSQL: Rules = rules(Names::Quoted('`'), super::literal::doubl
 pub(super) static ANSI: Rules = rules(Names::Plain('"'), super::literal::doubled);
 pub(super) static SNOWFLAKE: Rules = rules(Names::Plain('"'), super::literal::doubled);
 pub(super) static BIGQUERY: Rules = rules(Names::Quoted('`'), super::literal::either_quote);
+
+/// SQLite for statements whose rows do not depend on the plan.
+pub(super) static DETERMINISTIC: Rules = Rules {
+    listed: crate::deterministic::SQLITE_FUNCTIONS,
+    bare: &[],
+    values: &["current_date", "current_time", "current_timestamp"],
+    is_hex_text: true,
+    system: &[],
+    forms: &[],
+    ..rules(Names::Quoted('"'), super::literal::doubled)
+};

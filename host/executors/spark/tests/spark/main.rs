@@ -4,6 +4,7 @@
 
 mod catalog;
 mod common;
+mod corpus;
 mod faults;
 mod statements;
 
@@ -19,10 +20,11 @@ macro_rules! cases {
     };
 }
 
-const CASES: [Case; 15] = cases![
+const CASES: [Case; 16] = cases![
     catalog::tables_columns_and_comments,
     catalog::patterns_leave_other_tables_undescribed,
     catalog::a_version_is_reported,
+    corpus::what_the_guard_wrote_again_gives_the_same_rows,
     statements::every_type_arrives,
     statements::nulls_and_unicode,
     statements::the_order_survives_the_limit,

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
-use syrch_core::{SqlError, SqlErrorKind, Table, text};
+use syrch_core::{Dialect, SqlError, SqlErrorKind, Table, text};
 use syrch_guard::values::{CHARACTERS, VALUES, Values};
 
 use super::compile;
-use crate::connect::quoted;
 use crate::session::Session;
 use crate::watch::Snapshot;
 
@@ -79,7 +78,7 @@ fn read_all(
     columns: &[String],
 ) -> Result<(), SqlError> {
     let list = columns.iter().map(|column| short(column)).collect::<Vec<_>>().join(", ");
-    let sql = format!("SELECT {list} FROM {} LIMIT {ROWS}", quoted(table));
+    let sql = format!("SELECT {list} FROM {} LIMIT {ROWS}", Dialect::Sqlite.quoted(table));
     let mut statement = compile(&sql, session, snapshot)?;
     let name: Arc<str> = table.into();
     let places: Vec<usize> = columns.iter().map(|column| index.place(&name, column)).collect();
@@ -105,7 +104,7 @@ fn read_all(
 
 /// An expression for the values of a column that are looked at. The engine skips long texts and blobs by their header, without reading them.
 fn short(column: &str) -> String {
-    let name = quoted(column);
+    let name = Dialect::Sqlite.quoted(column);
     format!("CASE WHEN typeof({name}) = 'text' AND octet_length({name}) <= {} THEN {name} END", CHARACTERS * 4)
 }
 
@@ -118,7 +117,7 @@ fn statements(table: &Table) -> Vec<Vec<String>> {
             Some(last) if last.len() < COLUMNS && bytes + more <= STATEMENT => last.push(column.name.clone()),
             _ => {
                 all.push(vec![column.name.clone()]);
-                bytes = quoted(&table.name).len();
+                bytes = Dialect::Sqlite.quoted(&table.name).len();
             }
         }
         bytes += more;

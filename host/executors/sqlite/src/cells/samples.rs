@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use rusqlite::types::ValueRef;
 use syrch_core::ports::{ColumnStats, Sample};
-use syrch_core::{SqlError, Value, text};
+use syrch_core::{Dialect, SqlError, Value, text};
 
 use super::compile;
-use crate::connect::quoted;
 use crate::session::Session;
 use crate::value::owned;
 use crate::watch::Snapshot;
@@ -31,7 +30,7 @@ pub(crate) fn samples(
 }
 
 fn sample(session: &Session, snapshot: &Snapshot, table: &str, column: &str, limit: u32) -> Result<Sample, SqlError> {
-    let (name, table) = (quoted(column), quoted(table));
+    let (name, table) = (Dialect::Sqlite.quoted(column), Dialect::Sqlite.quoted(table));
     let first = format!("(SELECT {name} AS v FROM {table} LIMIT {SAMPLED})");
     let ends = rows(session, snapshot, &format!("SELECT min(v), max(v) FROM {first}"))?;
     let (least, greatest) = match ends.into_iter().next().as_deref() {
@@ -85,7 +84,7 @@ pub(crate) fn column_stats(
 }
 
 fn stats(session: &Session, snapshot: &Snapshot, table: &str, column: &str) -> Result<ColumnStats, SqlError> {
-    let (name, table) = (quoted(column), quoted(table));
+    let (name, table) = (Dialect::Sqlite.quoted(column), Dialect::Sqlite.quoted(table));
     let sql = format!(
         "SELECT r, octet_length(v) FROM (SELECT v, rank() OVER (ORDER BY v) AS r, p FROM \
          (SELECT {name} AS v, row_number() OVER () AS p FROM {table} LIMIT {COUNTED}) WHERE v IS NOT NULL) ORDER BY p"

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -59,12 +60,19 @@ pub(super) fn rows(source: &Source, work: &Work<'_>, sink: Sink<'_>) -> Result<(
     let mask = ProjectionMask::roots(metadata.file_metadata().schema_descr(), flat.map(|(at, _)| at));
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, described.clone());
     let batch_size = usize::try_from(rows).unwrap_or(BATCH);
-    let reader = builder.with_projection(mask).with_batch_size(batch_size).build().map_err(wrong)?;
-    for batch in reader {
+    let mut reader =
+        contained(source, || builder.with_projection(mask).with_batch_size(batch_size).build())?.map_err(wrong)?;
+    while let Some(batch) = contained(source, || reader.next())? {
         let batch = batch.map_err(|error| ImportError::content(&source.name, None, error.to_string()))?;
         each_row(&batch, source, work, &mut *sink)?;
     }
     Ok(())
+}
+
+/// Work of the crate `parquet`, which panics at some damaged files, such as one whose values name a dictionary that it does not have.
+fn contained<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T, ImportError> {
+    let damaged = |_| ImportError::content(&source.name, None, "it is damaged: its reader failed at it");
+    catch_unwind(AssertUnwindSafe(work)).map_err(damaged)
 }
 
 fn each_row(batch: &RecordBatch, source: &Source, work: &Work<'_>, sink: Sink<'_>) -> Result<(), ImportError> {
@@ -111,7 +119,7 @@ fn described(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError
             .with_encoding_stats_policy(skip)
     };
     let read = |error: ParquetError| wrong(reason(&error));
-    let described = ArrowReaderMetadata::load(&file, options()).map_err(read)?;
+    let described = contained(source, || ArrowReaderMetadata::load(&file, options()))?.map_err(read)?;
     if described.schema().fields().len() > COLUMNS {
         return Err(wrong(format!("there are more than {COLUMNS} columns")));
     }

@@ -290,6 +290,23 @@ fn a_page_by_gzip_is_as_large_as_it_says() {
     assert!(error.ends_with("the pages of column `t` are damaged"), "{error}");
 }
 
+/// A file of which one byte is another.
+fn damaged(at: usize, byte: u8) -> Vec<u8> {
+    static FILE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    let properties = || WriterProperties::builder().set_compression(Compression::GZIP(GzipLevel::default())).build();
+    let mut file = FILE.get_or_init(|| parquet(sample(), properties())).clone();
+    let at = at % file.len();
+    file[at] = byte;
+    file
+}
+
+// The crate that reads the file panics here: the page does not have the encoding that its values need.
+#[test]
+fn a_file_at_which_its_reader_panics_is_an_error() {
+    let error = of("a.parquet", damaged(1_919, 148)).unwrap_err().to_string();
+    assert!(error.contains("damaged"), "{error}");
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_rows_or_an_error(content in proptest::collection::vec(any::<u8>(), 0..300)) {
@@ -300,12 +317,7 @@ proptest! {
 
     #[test]
     fn a_damaged_parquet_file_is_rows_or_an_error(at in 4_usize..2_000, byte: u8) {
-        static FILE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
-        let properties = || WriterProperties::builder().set_compression(Compression::GZIP(GzipLevel::default())).build();
-        let mut file = FILE.get_or_init(|| parquet(sample(), properties())).clone();
-        let at = at % file.len();
-        file[at] = byte;
-        drop(of("a.parquet", file));
+        drop(of("a.parquet", damaged(at, byte)));
     }
 
     #[test]

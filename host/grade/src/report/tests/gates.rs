@@ -22,8 +22,8 @@ fn a_real_difference() {
     assert_eq!(report.pairs[0].decision, Decision::Better);
     assert_eq!(
         report.pairs[0].verdict,
-        "`b` answers 6.5 points more questions right than `a` (95 % interval 4.5 to 8.4 over 12 databases; 28 to 8, \
-         p = 0.001): the difference is real"
+        "`b` answers 6.5 points more questions right than `a` (95 % interval 4.5 to 8.4 over 12 databases; \
+         right alone: `b` 28, `a` 8; p = 0.001): the difference is real"
     );
     assert_eq!(fails(&report), [false, true, false, false, false]);
     let report = compared(28, 8, 310);
@@ -31,7 +31,7 @@ fn a_real_difference() {
     assert!(
         report.pairs[0].verdict.starts_with("`b` answers 6.5 points fewer questions right than `a` (95 % interval ")
     );
-    assert!(report.pairs[0].verdict.ends_with("; 8 to 28, p = 0.001): the difference is real"));
+    assert!(report.pairs[0].verdict.ends_with("; right alone: `b` 8, `a` 28; p = 0.001): the difference is real"));
     assert_eq!(fails(&report), [true, true, true, true, true]);
 }
 
@@ -41,16 +41,22 @@ fn no_difference() {
     assert_eq!(report.pairs[0].decision, Decision::None);
     let verdict = &report.pairs[0].verdict;
     assert!(
-        verdict.starts_with("no difference was found between `a` and `b` (+0.9 points, 95 % interval −"),
+        verdict.starts_with("no difference was found between `a` and `b` (`b` minus `a`: +0.9 points, 95 % interval −"),
         "{verdict}"
     );
-    assert!(verdict.contains("21 to 18, p = 0.75): with 325 questions of which 12 % differ, only "), "{verdict}");
+    assert!(
+        verdict.contains("right alone: `b` 21, `a` 18; p = 0.75): with 325 questions of which 12 % differ, only "),
+        "{verdict}"
+    );
     assert!(verdict.ends_with(" points or more would have been seen"), "{verdict}");
     assert_eq!(fails(&report), [false, false, true, false, false]);
     let same = compared(0, 0, 30);
     assert_eq!(same.pairs[0].verdict, "no difference was found: `a` and `b` agree on all of 30 questions");
     assert!(
-        compared(1, 2, 4).pairs[0].verdict.ends_with("4 questions are too few to see any"),
+        compared(1, 2, 4).pairs[0].verdict.ends_with(
+            "): with 4 questions of which 75 % differ, even the largest possible difference would be missed in more than \
+             1 of 5 such runs"
+        ),
         "{:?}",
         compared(1, 2, 4).pairs[0]
     );
@@ -77,7 +83,7 @@ fn one_database_is_said_to_be_one() {
     graded.iter_mut().for_each(|one| one.db = "shop".into());
     let report = CompareReport::new(&header, &graded, "bag-v1", &CompareOptions::default());
     assert!(
-        report.pairs[0].verdict.contains(" over the questions of one database; 20 to 2, "),
+        report.pairs[0].verdict.contains(" over the questions of one database; right alone: `b` 20, `a` 2; "),
         "{}",
         report.pairs[0].verdict
     );

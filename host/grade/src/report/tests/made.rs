@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
+use syrch_basics::Random;
 
 use crate::Verdict;
 use crate::run::{Arm, Cost, End, Fault, Graded, Header, Judged, PluginOfArm, RUN_FORMAT, SuiteOfRun};
@@ -22,16 +23,12 @@ pub(crate) const DATABASES: [&str; 12] = [
     "wta_1",
 ];
 
-/// A small generator: SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
-pub(crate) struct Dice(pub(crate) u64);
+/// Numbers from 0 to 1.
+struct Dice(Random);
 
 impl Dice {
-    pub(crate) fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    fn next(&mut self) -> f64 {
+        (self.0.number() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
@@ -110,9 +107,9 @@ pub(crate) fn run(skills: &[Skill], questions: u64) -> (Header, Vec<Graded>) {
     let mut graded = Vec::new();
     for place in 0..questions {
         // How hard the question is, for all arms.
-        let hard = Dice(place.wrapping_mul(31)).next();
+        let hard = Dice(Random::new(place.wrapping_mul(31))).next();
         for (arm, skill) in skills.iter().enumerate() {
-            let mut dice = Dice(place * 1_000 + arm as u64);
+            let mut dice = Dice(Random::new(place * 1_000 + arm as u64));
             graded.push(one(skill, place, hard, &mut dice));
         }
     }

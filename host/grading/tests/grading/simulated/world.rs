@@ -65,17 +65,13 @@ pub(crate) fn call(
     subjects: Vec<String>,
 ) -> ModelCall {
     let request = Request {
-        purpose,
-        messages: vec![Message { speaker: Speaker::User, text: format!("Write SQL: {question}") }],
-        expect: Shape::Sql,
-        model: None,
         subjects,
-        temperature: None,
-        top_p: None,
-        max_tokens: None,
-        stop: Vec::new(),
-        logprobs: false,
         sample,
+        ..Request::new(
+            purpose,
+            vec![Message { speaker: Speaker::User, text: format!("Write SQL: {question}") }],
+            Shape::Sql,
+        )
     };
     ModelCall { request, problem: Arc::new(Problem::new(question)), task: None, catalog: Arc::clone(catalog) }
 }

@@ -79,17 +79,9 @@ impl Fixture {
         let text = format!("the prompt of {}", purpose.name());
         let name = purpose.name().to_owned();
         let request = Request {
-            purpose,
-            messages: vec![Message { speaker: Speaker::User, text }],
-            expect: Shape::Sql,
             model: Some("small".to_owned()),
-            subjects: Vec::new(),
-            temperature: None,
-            top_p: None,
-            max_tokens: None,
-            stop: Vec::new(),
-            logprobs: false,
             sample: ticket,
+            ..Request::new(purpose, vec![Message { speaker: Speaker::User, text }], Shape::Sql)
         };
         self.event(Event::Issue { call, ticket, ask: Ask::Llm(Box::new(request)) });
         if !is_cached {
@@ -270,6 +262,7 @@ fn header() -> Header {
         plugins: vec![plugin(Role::Planner, "chase"), plugin(Role::Solver, "sampler")],
         rows: RowRetention::Full,
         settings: Arc::new(json!({"seed": 7, "policy": {"max_parallel": 4}})),
+        optimize: None,
     }
 }
 

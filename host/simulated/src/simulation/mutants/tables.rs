@@ -114,8 +114,6 @@ fn reference(table: Option<Ident>, column: &str) -> Expr {
 
 /// A name, in quotes where it needs them.
 pub(super) fn identifier(name: &str) -> Ident {
-    let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !RESERVED.contains(&name.to_ascii_lowercase().as_str());
+    let is_plain = syrch_basics::is_word(name) && !RESERVED.contains(&name.to_ascii_lowercase().as_str());
     if is_plain { Ident::new(name) } else { Ident::with_quote('"', name) }
 }

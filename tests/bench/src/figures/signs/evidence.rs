@@ -16,6 +16,7 @@ use sqlparser::ast::{
 };
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
+use syrch_core::Dialect;
 
 use super::Signs;
 use crate::Outcome;
@@ -436,7 +437,7 @@ impl Database {
             if text.contains('%') || !text.chars().any(char::is_alphabetic) {
                 continue;
             }
-            let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+            let quoted = |name: &str| Dialect::Sqlite.quoted(name);
             let (table, column) = (quoted(&self.catalog.tables[place.0].0), quoted(self.catalog.name(*place)));
             let is_equal =
                 if reading.any_case { format!("lower({column}) = lower(?1)") } else { format!("{column} = ?1") };

@@ -1,0 +1,75 @@
+//! What would be sent to a model, and the user's consent to it.
+
+use async_trait::async_trait;
+use syrch_core::ports::Preview;
+use syrch_optimize::Optimization;
+
+use super::propose::Proposer;
+use super::{Optimize, Parts, driver};
+use crate::{Error, Host};
+
+/// Asks the user whether something may be sent to a model.
+#[async_trait]
+pub trait AskConsent: Send + Sync {
+    /// Called with the exact requests that a rewriter would send next, without secrets. Once it returns true, nothing is asked any more in that
+    /// optimization.
+    async fn agrees(&self, requests: &[Preview]) -> bool;
+}
+
+/// The requests that the next role call would send, which is made without sending them. It is made of the same values as the real call, so that
+/// these are the real requests, byte for byte.
+pub(super) async fn requests(
+    host: &Host,
+    proposer: &Proposer,
+    optimization: &Optimization,
+) -> Result<Vec<Preview>, Error> {
+    let (host, proposer, optimization) = (host.clone(), proposer.clone(), optimization.clone());
+    let work = move || {
+        host.dry_run(optimization.given(), async |run| {
+            // The search's first calls of the role have been made; the seed of a call follows from its number.
+            let context = proposer.context(&host, &run, &optimization)?;
+            proposer.call(&context, &optimization).await;
+            Ok(())
+        })
+    };
+    let found = tokio::task::spawn_blocking(work).await;
+    found.map_err(|error| Error::Internal(error.to_string()))?
+}
+
+/// Whether something may be sent: because the user has agreed before, agrees now, or nothing would be sent.
+///
+/// # Errors
+/// [`Error::Consent`] when something would be sent and the user does not agree.
+pub(super) async fn obtain(
+    host: &Host,
+    parts: &Parts,
+    proposer: &Proposer,
+    optimization: &Optimization,
+) -> Result<bool, Error> {
+    if parts.is_accepted {
+        return Ok(true);
+    }
+    let requests = requests(host, proposer, optimization).await?;
+    if requests.is_empty() {
+        return Ok(false);
+    }
+    match &parts.ask {
+        Some(ask) if ask.agrees(&requests).await => Ok(true),
+        _ => Err(Error::Consent(requests)),
+    }
+}
+
+impl Optimize {
+    /// The exact requests that the first call of the rewriter would send, without secrets; empty when it sends nothing. The statement is checked
+    /// and explained, and not run; nothing leaves the machine, and no journal is written.
+    ///
+    /// # Errors
+    /// When the statement is refused, or the database cannot be used.
+    pub async fn preview(self) -> Result<Vec<Preview>, Error> {
+        let (host, parts) = self.opened().await?;
+        let _slot = host.searches.acquire().await;
+        let optimization = driver::explained(&host, &parts).await?;
+        let proposer = Proposer::new(&host, parts.rewriter.clone())?;
+        requests(&host, &proposer, &optimization).await
+    }
+}

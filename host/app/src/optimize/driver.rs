@@ -1,0 +1,167 @@
+//! Does what the state machine of the optimizer says, and records it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use syrch_core::ports::Level;
+use syrch_optimize::{Fed, Iteration, Optimization, Outcome, Proposed, Step};
+
+use super::bench::LiveBench;
+use super::propose::Proposer;
+use super::{Parts, consent, copies};
+use crate::context::{Context, RunState};
+use crate::{Error, Host, SearchEvent};
+
+/// How far an optimization is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// The step that starts.
+    pub step: &'a Step,
+    /// The proposals that have been judged.
+    pub iterations: &'a [Iteration],
+    /// The pairs of the final measurement so far.
+    pub pairs: usize,
+}
+
+/// What came of a step, as the journal has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Came {
+    /// The step's result.
+    Fed(Fed),
+    /// The time of the run was over meanwhile, for this reason.
+    Stopped(String),
+}
+
+/// An optimization with its settings, before its first step.
+pub(super) fn optimization(host: &Host, parts: &Parts) -> Result<Optimization, Error> {
+    let copies = copies::count(&host.settings, parts.copies, parts.settings.copies)?;
+    let settings = syrch_optimize::Settings { copies, ..parts.settings };
+    Optimization::new(parts.sql.clone(), settings).map_err(|error| Error::Config(error.to_string()))
+}
+
+/// An optimization whose statement is admitted and explained, without a run of the statement.
+///
+/// # Errors
+/// When the statement is refused, or the database cannot be used.
+pub(super) async fn explained(host: &Host, parts: &Parts) -> Result<Optimization, Error> {
+    let bench = host.database.bench(parts.limits).await;
+    let mut bench = bench.map_err(|error| copies::no_bench(&error))?;
+    let admitted = bench.admit(&parts.sql, None).await?;
+    bench.snapshot().await?;
+    let plan = bench.explain(&admitted).await?;
+    let optimization = optimization(host, parts)?;
+    Ok(optimization.explained(admitted, plan))
+}
+
+/// One optimization under way.
+pub(super) struct Driver<'a> {
+    host: &'a Host,
+    parts: &'a Parts,
+    run: &'a Arc<RunState>,
+    proposer: Proposer,
+    /// The context of the role calls, from the first one on.
+    context: Option<Arc<Context>>,
+    bench: LiveBench,
+}
+
+impl<'a> Driver<'a> {
+    pub(super) fn new(host: &'a Host, parts: &'a Parts, run: &'a Arc<RunState>) -> Result<Self, Error> {
+        let proposer = Proposer::new(host, parts.rewriter.clone())?;
+        Ok(Self { host, parts, run, proposer, context: None, bench: LiveBench::new(host, parts) })
+    }
+
+    /// Takes all steps.
+    ///
+    /// # Errors
+    /// When there is no bench, no consent, or no model that answers.
+    pub(super) async fn drive(mut self, mut optimization: Optimization) -> Result<Optimization, Error> {
+        loop {
+            let step = optimization.step();
+            if let Some(progress) = &self.parts.progress {
+                let (iterations, pairs) = (optimization.iterations(), optimization.pairs());
+                progress(&Progress { step: &step, iterations, pairs });
+            }
+            let came = match step {
+                Step::Done => break,
+                Step::Propose => self.propose(&optimization).await?,
+                step => self.measure(&optimization, &step).await?,
+            };
+            match came {
+                Came::Fed(fed) => {
+                    let departs = |error| Error::Replay(format!("the journal departs from the optimizer: {error}"));
+                    optimization.feed(fed).map_err(departs)?;
+                }
+                Came::Stopped(why) => optimization.stop(why),
+            }
+        }
+        if let Some(message) = self.bench.copies.warning.take() {
+            let (call, level) = ("optimize".to_owned(), Level::Warn);
+            self.run.trace.event(&SearchEvent::Note { call, level, message });
+        }
+        self.answered(optimization)
+    }
+
+    /// A model that could not be asked even once is an error of its own.
+    fn answered(&self, optimization: Optimization) -> Result<Optimization, Error> {
+        let model_error = self.context.as_ref().and_then(|context| context.notes.model_error());
+        match model_error.filter(|_| optimization.report().outcome == Outcome::NoValidCandidate) {
+            Some(message) => Err(Error::Model { model: self.host.settings.model.model.clone(), message }),
+            None => Ok(optimization),
+        }
+    }
+
+    /// A step on the database, or what the journal has of it.
+    async fn measure(&mut self, optimization: &Optimization, step: &Step) -> Result<Came, Error> {
+        let run = Arc::clone(self.run);
+        let actual = async {
+            let came = tokio::select! {
+                biased;
+                () = run.clock.over() => Came::Stopped(why(run.clock.stop.is_triggered())),
+                fed = self.bench.take(optimization, step) => Came::Fed(fed?),
+            };
+            serde_json::to_value(&came).map_err(|error| Error::Internal(error.to_string()))
+        };
+        let written = serde_json::to_value(step).map_err(|error| Error::Internal(error.to_string()))?;
+        let got = run.event_log.bench(&written, actual).await?;
+        serde_json::from_value(got)
+            .map_err(|error| Error::Unfit(format!("the journal's measurement cannot be read: {error}")))
+    }
+
+    async fn propose(&mut self, optimization: &Optimization) -> Result<Came, Error> {
+        self.consent(optimization).await?;
+        let context = match &self.context {
+            Some(context) => Arc::clone(context),
+            None => Arc::clone(self.context.insert(self.proposer.context(self.host, self.run, optimization)?)),
+        };
+        let proposed = self.proposer.call(&context, optimization).await;
+        if matches!(proposed, Some(Proposed::Failed(_) | Proposed::PromptTooLarge(_)))
+            && let Some(denied) = self.run.denied()
+        {
+            return Err(denied);
+        }
+        match proposed {
+            Some(proposed) => Ok(Came::Fed(Fed::Proposed(proposed))),
+            None => {
+                let clock = &self.run.clock;
+                Ok(Came::Stopped(why(self.run.event_log.known("interrupted", || clock.stop.is_triggered()).await)))
+            }
+        }
+    }
+
+    /// Obtains the user's consent before a call that would send something. The journal holds that it was given.
+    async fn consent(&mut self, optimization: &Optimization) -> Result<(), Error> {
+        let Some(consent) = self.run.consent.as_ref().filter(|consent| !consent.is_given()) else { return Ok(()) };
+        let event_log = &self.run.event_log;
+        let is_given =
+            !event_log.is_replaying() && consent::obtain(self.host, self.parts, &self.proposer, optimization).await?;
+        if event_log.known("consent", || is_given).await {
+            consent.give();
+        }
+        Ok(())
+    }
+}
+
+fn why(is_interrupted: bool) -> String {
+    if is_interrupted { "it was stopped".to_owned() } else { "its deadline passed".to_owned() }
+}

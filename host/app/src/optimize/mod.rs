@@ -1,0 +1,195 @@
+//! The verified optimizer: a faster statement, accepted only when it gives exactly the same rows and is measurably faster.
+
+mod bench;
+mod consent;
+mod copies;
+mod driver;
+mod propose;
+mod runs;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use syrch_core::ports::BenchLimits;
+use syrch_core::roles::{Rewriter, Role};
+use syrch_scheduler::Stop;
+
+pub use consent::AskConsent;
+pub use driver::Progress;
+pub use runs::Optimized;
+pub use syrch_optimize::{
+    Advice, CONFIRMED, Confirmation, Entry, FORMAT, Gate, Gates, Iteration, IterationState, Manifest, Outcome, Pair,
+    Plans, Probe, Purpose, Report, Round, Settings, Step, Which, gates, is_faster, median,
+};
+
+use crate::own::DatabaseSource;
+use crate::settings::PluginSource;
+use crate::{Error, Host, HostBuilder, Observer, Silent};
+
+/// The built-in rewriter of a host whose strategy names none. It needs no model.
+pub const DEFAULT_REWRITER: &str = "rewrite-rules";
+
+/// Looks for a faster form of a statement over a database (a path, a URL, or the program's own) by rules alone, without a model. What it returns
+/// gives exactly the same rows, on the database as it is and on changed copies of it. [`Host::optimize`] offers all the choices.
+///
+/// # Errors
+/// As [`Optimize::run`].
+pub async fn optimize(sql: impl Into<String>, database: impl Into<DatabaseSource>) -> Result<Optimized, Error> {
+    Host::builder().database(database).optimize(sql).run().await
+}
+
+/// A statement that a host is to make faster, from [`Host::optimize`] or [`HostBuilder::optimize`], with what applies to it alone.
+#[must_use = "nothing is optimized before it is run"]
+pub struct Optimize {
+    host: OptimizingHost,
+    pub(crate) parts: Parts,
+}
+
+/// The host of an optimization: opened by [`Optimize::run`], or open already.
+enum OptimizingHost {
+    Unopened(Box<HostBuilder>),
+    Open(Box<Host>),
+}
+
+/// What is called before each step.
+type OnProgress = dyn Fn(&Progress<'_>) + Send + Sync;
+
+/// What applies to one optimization.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) sql: String,
+    pub(crate) settings: Settings,
+    /// `None`: as many as the settings say where the engine can make copies, and none elsewhere.
+    pub(crate) copies: Option<u32>,
+    pub(crate) copies_folder: Option<PathBuf>,
+    pub(crate) limits: BenchLimits,
+    pub(crate) rewriter: Option<Arc<dyn Rewriter>>,
+    pub(crate) is_accepted: bool,
+    pub(crate) ask: Option<Arc<dyn AskConsent>>,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) progress: Option<Arc<OnProgress>>,
+    pub(crate) stop: Stop,
+}
+
+impl Host {
+    /// A statement that is to become faster.
+    pub fn optimize(&self, sql: impl Into<String>) -> Optimize {
+        Optimize::new(OptimizingHost::Open(Box::new(self.clone())), sql.into())
+    }
+}
+
+impl HostBuilder {
+    /// A statement that is to become faster; [`Optimize::run`] opens the host for it.
+    pub fn optimize(self, sql: impl Into<String>) -> Optimize {
+        Optimize::new(OptimizingHost::Unopened(Box::new(self)), sql.into())
+    }
+}
+
+impl Optimize {
+    fn new(host: OptimizingHost, sql: String) -> Self {
+        let parts = Parts {
+            sql,
+            settings: Settings::default(),
+            copies: None,
+            copies_folder: None,
+            limits: BenchLimits::default(),
+            rewriter: None,
+            is_accepted: false,
+            ask: None,
+            observer: Arc::new(Silent),
+            progress: None,
+            stop: Stop::new(),
+        };
+        Self { host, parts }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Parts)) -> Self {
+        change(&mut self.parts);
+        self
+    }
+
+    /// Replaces all settings of the loop: iterations, keep rule, early stop, pairs, copies, seed. The number of copies counts only where the engine
+    /// can make copies; [`Optimize::copies`] insists on one.
+    pub fn settings(self, settings: Settings) -> Self {
+        self.with(|parts| parts.settings = settings)
+    }
+
+    /// The most proposals of the rewriter; 5 by default.
+    pub fn iterations(self, iterations: u32) -> Self {
+        self.with(|parts| parts.settings.iterations = iterations)
+    }
+
+    /// On how many changed copies of the database a statement must be equal, too; 6 by default where the engine can make copies, else 0.
+    pub fn copies(self, copies: u32) -> Self {
+        self.with(|parts| parts.copies = Some(copies))
+    }
+
+    /// The folder in which copies are made, which must exist; by default that of the system for temporary files. They are removed in the end.
+    pub fn copies_folder(self, folder: impl Into<PathBuf>) -> Self {
+        self.with(|parts| parts.copies_folder = Some(folder.into()))
+    }
+
+    /// The bounds of comparing and measuring.
+    pub fn limits(self, limits: BenchLimits) -> Self {
+        self.with(|parts| parts.limits = limits)
+    }
+
+    /// A rewriter of the program's own, in place of the plugin of the host's strategy. Its run can be resumed with it, and not be replayed.
+    pub fn rewriter(self, rewriter: Arc<dyn Rewriter>) -> Self {
+        self.with(|parts| parts.rewriter = Some(rewriter))
+    }
+
+    /// Whether the user agrees that the statement, its tables and its plan are sent to a model. Without that, and without
+    /// [`Optimize::consent`], a run that would send something ends with [`Error::Consent`].
+    pub fn accept_data_sent(self, is_accepted: bool) -> Self {
+        self.with(|parts| parts.is_accepted = is_accepted)
+    }
+
+    /// What asks the user before something is sent to a model for the first time. It is not called when nothing would be sent.
+    pub fn consent(self, ask: impl AskConsent + 'static) -> Self {
+        self.with(|parts| parts.ask = Some(Arc::new(ask)))
+    }
+
+    /// What receives the events of the run.
+    pub fn observer(self, observer: Arc<dyn Observer>) -> Self {
+        self.with(|parts| parts.observer = observer)
+    }
+
+    /// What is called before each step.
+    pub fn progress(self, progress: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {
+        self.with(|parts| parts.progress = Some(Arc::new(progress)))
+    }
+
+    /// A handle that ends the optimization early, with what was verified until then.
+    pub fn stop(self, stop: Stop) -> Self {
+        self.with(|parts| parts.stop = stop)
+    }
+
+    /// The host, with a rewriter.
+    pub(crate) async fn opened(self) -> Result<(Host, Parts), Error> {
+        let Self { host, parts } = self;
+        parts.settings.check().map_err(|error| Error::Config(error.to_string()))?;
+        let observer = Arc::clone(&parts.observer);
+        let named = |settings: &mut crate::Settings| {
+            let default = || PluginSource::parse(DEFAULT_REWRITER);
+            settings.strategy.roles.entry(Role::Rewriter).or_insert_with(default);
+        };
+        let needs_plugin = parts.rewriter.is_none();
+        let host = match host {
+            OptimizingHost::Unopened(mut builder) => {
+                if needs_plugin {
+                    named(builder.settings());
+                }
+                builder.open_with(observer.as_ref()).await?
+            }
+            OptimizingHost::Open(mut host) => {
+                if needs_plugin {
+                    named(Arc::make_mut(&mut host.settings));
+                }
+                host.reconfigured()?
+            }
+        };
+        let host = if needs_plugin { host.with_rewriter(observer.as_ref()).await? } else { host };
+        Ok((host, parts))
+    }
+}

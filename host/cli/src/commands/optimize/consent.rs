@@ -1,0 +1,103 @@
+//! Consent to what is sent to a model: the exact requests are shown first, and nothing is sent unless the user agrees.
+
+use std::io::{BufRead, IsTerminal, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use syrch::optimize::AskConsent;
+use syrch::syrch_core::ports::Preview;
+
+use crate::commands::dry_run;
+use crate::console::Console;
+use crate::console::interrupt::Interrupt;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// Bytes of an answer at most.
+const LONGEST: u64 = 1_024;
+
+/// Shows requests and asks on the terminal; a user who has agreed is not asked again.
+#[derive(Clone)]
+pub(super) struct Consent {
+    console: Arc<Console>,
+    interrupt: Interrupt,
+    has_agreed: Arc<AtomicBool>,
+}
+
+impl Consent {
+    pub(super) fn new(console: &Arc<Console>, interrupt: &Interrupt) -> Self {
+        Self { console: Arc::clone(console), interrupt: interrupt.clone(), has_agreed: Arc::default() }
+    }
+
+    async fn answer(&self) -> bool {
+        self.console.ask("Send this, and further requests of this kind? No row of the database is in them. [y/N]");
+        tokio::select! {
+            line = tokio::task::spawn_blocking(read_line) => line.ok().flatten().is_some_and(|line| is_yes(&line)),
+            () = self.interrupt.wait() => false,
+        }
+    }
+}
+
+#[async_trait]
+impl AskConsent for Consent {
+    async fn agrees(&self, requests: &[Preview]) -> bool {
+        if self.has_agreed.load(Ordering::Relaxed) {
+            return true;
+        }
+        let Ok(text) = dry_run::text(requests) else { return false };
+        self.console.clear();
+        self.console.ask(&text);
+        // An answer that comes from a pipe is none of a person who has read this.
+        let agrees = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && self.answer().await;
+        self.has_agreed.store(agrees, Ordering::Relaxed);
+        agrees
+    }
+}
+
+/// The failure of work that ended because the user had not agreed.
+pub(super) fn refused() -> Failure {
+    let message = "nothing was sent: the request above, and those that follow it, need your consent";
+    Failure::new(Exit::Denied, message).hint(
+        "--accept-data-sent agrees that such requests are sent, --dry-run shows them, and --rewriter rules sends none",
+    )
+}
+
+/// The result of work that may end for want of consent.
+pub(super) fn explained<T>(result: Result<T, syrch::Error>) -> Outcome<T> {
+    result.map_err(|error| match error {
+        syrch::Error::Consent(_) => refused(),
+        error => error.into(),
+    })
+}
+
+fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
+}
+
+fn read_line() -> Option<String> {
+    let mut line = Vec::new();
+    std::io::stdin().lock().take(LONGEST).read_until(b'\n', &mut line).ok()?;
+    Some(String::from_utf8_lossy(&line).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_yes_is_yes() {
+        assert!(is_yes("y\n") && is_yes(" YES "));
+        assert!(!is_yes("") && !is_yes("n") && !is_yes("yesterday"));
+    }
+
+    #[tokio::test]
+    async fn nobody_agrees_without_a_terminal() {
+        let console = Arc::new(Console::new(true, true, crate::scrub::Scrubber::default()));
+        let consent = Consent::new(&console, &Interrupt::listen());
+        // Tests have no terminal as standard input, or one that nobody reads.
+        if !std::io::stdin().is_terminal() {
+            assert!(!consent.agrees(&[]).await);
+        }
+    }
+}

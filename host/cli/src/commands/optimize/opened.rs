@@ -1,0 +1,278 @@
+//! What the optimizer works with: the host with its rewriter, the settings, and who is asked for consent.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use syrch::corpus::OptimizesStatements;
+use syrch::journal::JournalError;
+use syrch::optimize::{Optimize, Optimized, Progress, Purpose, Report, Settings, Step};
+use syrch::syrch_core::DatabaseUrl;
+use syrch::syrch_core::ports::{BenchLimits, Preview};
+use syrch::syrch_core::result_set::digest64;
+use syrch::syrch_core::roles::Role;
+use syrch::{Error, Host, Stop};
+
+use super::args::LoopArgs;
+use super::check::unsupported;
+use super::consent::{Consent, explained};
+use super::report::About;
+use super::statement::Named;
+use crate::commands::{Context, search};
+use crate::console::Console;
+use crate::console::progress::Watch;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// Proposals that fail in a row before `--early-stop` ends the work.
+const EARLY: u32 = 2;
+
+/// A host that optimizes statements.
+pub(super) struct Opened {
+    host: Host,
+    watch: Arc<Watch>,
+    settings: Settings,
+    /// The copies on which the user insists; `None` for as many as the settings say, where the engine can make them.
+    copies: Option<u32>,
+    limits: BenchLimits,
+    is_accepted: bool,
+    consent: Consent,
+    console: Arc<Console>,
+    /// What the work has cost so far, and warnings.
+    notes: Mutex<Vec<String>>,
+}
+
+/// Opens the database, the model and the rewriter. `copies` is the number of changed copies unless the flag says another.
+pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -> Outcome<Opened> {
+    let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
+    if !is_set(context, "execution.deadline_seconds") {
+        // The default is that of a search; a slow statement is executed some dozens of times.
+        context.config.effective.settings.deadline = None;
+    }
+    let limits = limits(context);
+    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+    let interrupt = context.interrupt.clone();
+    let opened = async {
+        let host = search::open(context, &watch).await?;
+        Ok::<Host, Failure>(host.with_rewriter(watch.as_ref()).await?)
+    };
+    let host = tokio::select! {
+        host = opened => host?,
+        () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+    };
+    Ok(Opened::new(context, host, watch, flags.settings(context, copies), flags.copies, limits, flags.accept_data_sent))
+}
+
+/// The bounds of comparing and measuring: those of the optimizer, unless the user sets others.
+fn limits(context: &Context) -> BenchLimits {
+    let is_set = |key: &str| context.config.origins.contains_key(key);
+    let (settings, mut limits) = (&context.config.effective.settings.limits, BenchLimits::default());
+    if is_set("execution.max_rows") {
+        limits.rows = settings.rows;
+    }
+    if is_set("execution.max_bytes") {
+        limits.bytes = settings.result_bytes as u64;
+    }
+    if is_set("execution.sql_timeout") {
+        limits.statement_ms = u64::try_from(settings.sql_deadline.as_millis()).unwrap_or(u64::MAX);
+    }
+    limits
+}
+
+impl LoopArgs {
+    /// The settings of the loop.
+    fn settings(&self, context: &Context, copies: u32) -> Settings {
+        Settings {
+            iterations: self.iterations,
+            min_gain: self.min_gain,
+            min_gain_ms: self.min_gain_ms,
+            early_stop: if self.early_stop { EARLY } else { 0 },
+            copies: self.copies.unwrap_or(copies),
+            pairs: self.pairs,
+            seed: context.config.effective.settings.seed,
+            ..Settings::default()
+        }
+    }
+}
+
+impl Opened {
+    pub(super) fn new(
+        context: &Context,
+        host: Host,
+        watch: Arc<Watch>,
+        settings: Settings,
+        copies: Option<u32>,
+        limits: BenchLimits,
+        is_accepted: bool,
+    ) -> Self {
+        let consent = Consent::new(&context.console, &context.interrupt);
+        let console = Arc::clone(&context.console);
+        Self { host, watch, settings, copies, limits, is_accepted, consent, console, notes: Mutex::default() }
+    }
+
+    /// Fails where the engine cannot tell whether somebody writes, unless the user asserts that nobody does.
+    pub(super) async fn check_quiescent(&self, flags: &LoopArgs) -> Outcome<()> {
+        if flags.quiescent_db {
+            return Ok(());
+        }
+        let bench = self.host.database().bench(self.limits).await;
+        let mut bench = bench.map_err(|error| unsupported(&error))?;
+        match bench.version().await? {
+            Some(_) => Ok(()),
+            None => {
+                Err(Failure::new(Exit::Denied, "the engine of this database cannot tell whether somebody writes to it")
+                    .hint("--quiescent-db asserts that nobody does while statements are compared and measured"))
+            }
+        }
+    }
+
+    /// The requests that the rewriter would send first.
+    pub(super) async fn preview(&self, context: &Context, sql: &str) -> Outcome<Vec<Preview>> {
+        tokio::select! {
+            found = Box::pin(self.work(sql, &Stop::new(), "").preview()) => Ok(found?),
+            () = context.interrupt.wait() => Err(Failure::new(Exit::Interrupted, "interrupted: nothing was sent")),
+        }
+    }
+
+    /// Optimizes a statement until the end, or until Ctrl-C ends it with the best so far.
+    pub(super) async fn optimize(&self, context: &Context, statement: &Named) -> Outcome<Optimized> {
+        let stop = Stop::new();
+        let listener = tokio::spawn({
+            let (stop, interrupt, console) = (stop.clone(), context.interrupt.clone(), Arc::clone(&self.console));
+            async move {
+                interrupt.wait().await;
+                console.note("stopping with the best so far; Ctrl-C again ends at once");
+                stop.trigger();
+            }
+        });
+        let optimized = Box::pin(self.work(&statement.sql, &stop, &statement.name).run()).await;
+        listener.abort();
+        self.console.clear();
+        explained(optimized)
+    }
+
+    fn work(&self, sql: &str, stop: &Stop, name: &str) -> Optimize {
+        let (console, name) = (Arc::clone(&self.console), name.to_owned());
+        let work = self
+            .host
+            .optimize(sql)
+            .settings(self.settings)
+            .limits(self.limits)
+            .accept_data_sent(self.is_accepted)
+            .consent(self.consent.clone())
+            .observer(Arc::clone(&self.watch) as _)
+            .progress(move |progress| console.progress(&shown(&name, progress)))
+            .stop(stop.clone());
+        match self.copies {
+            Some(copies) => work.copies(copies),
+            None => work,
+        }
+    }
+
+    /// What reports say of a statement besides what was found out about it.
+    pub(super) fn about(&self, run: Option<String>, statement: &Named) -> About {
+        About {
+            run: run.filter(|_| self.host.settings().journal.folder.is_some()),
+            host: env!("CARGO_PKG_VERSION").to_owned(),
+            name: statement.name.clone(),
+            description: statement.description.clone(),
+            given: statement.sql.clone(),
+            database: self.database(),
+            rewriter: self.rewriter(),
+        }
+    }
+
+    /// The name of the database.
+    pub(super) fn database(&self) -> String {
+        self.host.database().name().to_owned()
+    }
+
+    /// A digest of its address, without passwords.
+    pub(super) fn address(&self) -> String {
+        let address = DatabaseUrl::parse(&self.host.settings().database).to_string();
+        format!("{:016x}", digest64(&[&address]))
+    }
+
+    /// The name of the rewriter with the digest of its component.
+    pub(super) fn rewriter(&self) -> String {
+        let source = self.host.settings().strategy.roles.get(&Role::Rewriter).map(ToString::to_string);
+        let digest = self.host.plugins().find(|(role, _)| *role == Role::Rewriter).map(|(_, digest)| digest);
+        format!("{} {}", source.unwrap_or_default(), digest.unwrap_or_default())
+    }
+
+    /// All that decides what a run finds out, as its folder holds it.
+    pub(super) fn recorded(&self) -> Value {
+        let settings = self.host.settings();
+        let config = settings.strategy.config.get(&Role::Rewriter);
+        json!({
+            "optimizer": self.settings, "insists_on_copies": self.copies, "limits": self.limits, "rewriter": config,
+            "model": settings.model.model, "tables": settings.tables,
+        })
+    }
+
+    /// Costs and warnings of finished work, each once, which are forgotten then.
+    pub(super) fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn note(&self, warnings: Vec<String>) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        for warning in warnings {
+            if !notes.contains(&warning) {
+                notes.push(warning);
+            }
+        }
+    }
+
+    /// Continues from the journal of a process that was killed. `None` when there is none that can be continued.
+    async fn resumed(&self, sql: &str, journal: &Path, stop: &Stop) -> Result<Option<Optimized>, Error> {
+        if !journal.exists() {
+            return Ok(None);
+        }
+        match Box::pin(self.work(sql, stop, "").resume(journal)).await {
+            Ok(optimized) => Ok(Some(optimized)),
+            Err(error @ Error::Journal(JournalError::Busy { .. })) => Err(error),
+            // It was cut off in its first line, it ended with an error that may be over now, or it is of other data: the statement starts anew.
+            Err(Error::Journal(_) | Error::Unfit(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[async_trait]
+impl OptimizesStatements for Opened {
+    async fn optimize(&self, sql: &str, journal: &Path, stop: &Stop) -> Result<Report, Error> {
+        let optimized = match self.resumed(sql, journal, stop).await? {
+            Some(optimized) => optimized,
+            None => {
+                // The journals of a run are those of its unfinished statements, so this one is removed when its line is written.
+                drop(std::fs::remove_file(journal));
+                let id = journal.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+                let place = self.host.settings().journal.folder.is_some().then(|| journal.to_owned());
+                Box::pin(self.work(sql, stop, "").run_as(&id, place)).await?
+            }
+        };
+        self.note(optimized.warnings);
+        Ok(optimized.report)
+    }
+}
+
+/// The step that starts, with how far the work is.
+fn shown(name: &str, progress: &Progress<'_>) -> String {
+    let number = progress.iterations.len() + 1;
+    let doing = match progress.step {
+        Step::AdmitOriginal => "checking".to_owned(),
+        Step::Size | Step::Time(_, Purpose::Probe | Purpose::Noise) => "measuring the original".to_owned(),
+        Step::Propose => format!("proposal {number}: asking the rewriter"),
+        Step::AdmitCandidate => format!("proposal {number}: checking"),
+        Step::Compare(_) => format!("proposal {number}: comparing rows"),
+        Step::CompareOnCopy(copy) => format!("proposal {number}: comparing rows on copy {}", copy + 1),
+        Step::Time(_, Purpose::Warm | Purpose::Round) => format!("proposal {number}: measuring"),
+        Step::Time(_, Purpose::Final) => format!("last measurement: pair {}", progress.pairs + 1),
+        Step::Version | Step::Snapshot | Step::Columns(_) | Step::Explain(_) | Step::Done => {
+            "reading the plan".to_owned()
+        }
+    };
+    if name.is_empty() { doing } else { format!("{name} · {doing}") }
+}

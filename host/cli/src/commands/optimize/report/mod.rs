@@ -1,0 +1,94 @@
+//! Reports on optimized statements: one document, three formats, and the tables that they share.
+
+mod convert;
+pub(crate) mod document;
+mod file;
+mod html;
+#[cfg(test)]
+mod made;
+mod markdown;
+mod section;
+pub(crate) mod words;
+
+use serde_json::{Value, json};
+
+pub(crate) use convert::{About, gates};
+pub(crate) use document::{Document, Gate, Iteration, Measured, RunDocument};
+pub(crate) use file::{Report, ReportFile};
+
+use crate::sink::Grid;
+
+/// What an accepted statement is known to do, and what it is not.
+pub(crate) const PROMISE: &str = "Equal means: the same rows, byte for byte, on this data and on the changed copies of it that were made. It is \
+    no proof for all other data.";
+
+/// The proposals, a row each.
+pub(crate) fn iterations_grid(document: &Document) -> Grid {
+    let mut grid = Grid::new(["iteration", "family", "outcome", "speed", "detail"]);
+    let row = |iteration: &Iteration| {
+        let speed = iteration.measured.as_ref().map(|measured| {
+            let Measured { before_ms, after_ms, ratio, .. } = measured;
+            format!("{} × ({} → {})", words::ratio(*ratio), words::three(*before_ms), words::milliseconds(*after_ms))
+        });
+        let state = words::state(&iteration.state);
+        vec![json!(iteration.number), json!(iteration.family), json!(state), json!(speed), json!(iteration.detail)]
+    };
+    grid.rows = document.iterations.iter().map(row).collect();
+    grid
+}
+
+/// The pairs of a measurement, a row each.
+fn pairs_grid(measured: &Measured) -> Grid {
+    let mut grid = Grid::new(["pair", "before ms", "after ms"]);
+    let row = |(place, [before, after]): (usize, &[f64; 2])| {
+        vec![json!(place + 1), json!(words::three(*before)), json!(words::three(*after))]
+    };
+    grid.rows = measured.pairs.iter().enumerate().map(row).collect();
+    grid
+}
+
+/// The statements of a run, a row each.
+pub(crate) fn statements_grid(statements: &[Document]) -> Grid {
+    let mut grid = Grid::new(["statement", "outcome", "speed", "before ms", "after ms", "iterations", "reason"]);
+    let row = |document: &Document| {
+        let last = document.last.as_ref().filter(|_| document.is_optimized());
+        let figure = |figure: fn(&Measured) -> f64| last.map_or(Value::Null, |last| json!(words::three(figure(last))));
+        vec![
+            json!(document.name),
+            json!(document.outcome),
+            json!(last.map(|last| format!("{} ×", words::ratio(last.ratio)))),
+            figure(|last| last.before_ms),
+            figure(|last| last.after_ms),
+            json!(document.iterations.len()),
+            json!(document.reason),
+        ]
+    };
+    grid.rows = statements.iter().map(row).collect();
+    grid
+}
+
+/// The gates of a run, a row each.
+pub(crate) fn gates_grid(run: &RunDocument) -> Grid {
+    let mut grid = Grid::new(["gate", "share", "of", "must be", "passed"]);
+    let row = |gate: &Gate| {
+        let share = gate.share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+        let counts = format!("{} of {}", words::grouped(gate.counts[0]), words::grouped(gate.counts[1]));
+        let passed = if gate.passed { "yes" } else { "no" };
+        vec![json!(gate.name), json!(share), json!(counts), json!(gate.bound), json!(passed)]
+    };
+    grid.rows = run.gates.iter().map(row).collect();
+    grid
+}
+
+/// The result of a run in one sentence.
+pub(crate) fn run_verdict(run: &RunDocument) -> String {
+    let done = run.statements.len() as u64;
+    let optimized = run.statements.iter().filter(|one| one.is_optimized()).count() as u64;
+    let failed: Vec<&str> = run.gates.iter().filter(|gate| !gate.passed).map(|gate| gate.name.as_str()).collect();
+    let gates = match failed.as_slice() {
+        [] => "all gates passed".to_owned(),
+        failed => format!("failed: {}", failed.join(", ")),
+    };
+    let cut = if done < run.of { format!(" (of {})", words::grouped(run.of)) } else { String::new() };
+    format!("{} of {}{cut} optimized; {gates}", words::grouped(optimized), words::counted(done, "statement"))
+}

@@ -1,0 +1,55 @@
+//! The sections of a report. Each renderer matches all of them, so the compiler names every place that a new section needs.
+
+macro_rules! sections {
+    ($($(#[$doc:meta])* $name:ident: $keys:expr,)*) => {
+        /// A section of the report on a statement. The report on a run over a corpus has these for each statement, below its own gates.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Section {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Section {
+            /// All sections in the order in which they are shown.
+            pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The keys of the document that the section shows.
+            #[cfg(test)]
+            fn keys(self) -> &'static [&'static str] {
+                match self { $(Self::$name => &$keys,)* }
+            }
+        }
+    };
+}
+
+sections! {
+    /// What was found, in one sentence.
+    Verdict: ["outcome", "reason", "rows", "copies"],
+    /// What the reader should know.
+    Notes: ["warnings"],
+    /// Both statements, before and after.
+    Statements: ["name", "description", "given", "original", "best"],
+    /// Their plans.
+    Plans: ["original", "best"],
+    /// The last measurement.
+    Timings: ["final", "noise"],
+    /// The proposals, with their reasons and what became of them.
+    Iterations: ["iterations"],
+    /// What it was done with.
+    Setup: ["schema", "run", "host", "database", "cost", "settings"],
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::made;
+    use super::*;
+
+    #[test]
+    fn every_key_of_the_document_belongs_to_a_section() {
+        let document = serde_json::to_value(made::optimized()).unwrap();
+        let written: BTreeSet<&str> = document.as_object().unwrap().keys().map(String::as_str).collect();
+        let shown: BTreeSet<&str> = Section::ALL.iter().flat_map(|section| section.keys()).copied().collect();
+        assert_eq!(shown, written);
+    }
+}

@@ -1,0 +1,147 @@
+//! `optimize run`: all statements of a corpus, one after the other, with a line for each that survives the end of the process.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use syrch::corpus::{
+    CORPUS_RUN, Corpus, CorpusFolder, CorpusHeader, CorpusLine, CorpusObserver, LockedQuery, new_id, run_corpus,
+};
+
+use super::args::LoopArgs;
+use super::opened::{self, Opened};
+use super::report::words;
+use super::{consent, saved};
+use crate::commands::graded::stop_at_interrupt;
+use crate::commands::{Context, dry_run};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// Flags of `optimize run`.
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    /// The manifest of the corpus
+    #[arg(value_name = "MANIFEST")]
+    pub(crate) manifest: PathBuf,
+    /// Continue a run: its id, the beginning of it, `last`, or its folder. All else must be as it was
+    #[arg(long, value_name = "RUN")]
+    pub(crate) resume: Option<String>,
+    /// The flags of the work on each statement.
+    #[command(flatten)]
+    pub(crate) flags: LoopArgs,
+}
+
+impl RunArgs {
+    /// The files that the command reads.
+    pub(super) fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+        let files = Corpus::read(&self.manifest).map(|corpus| corpus.files()).unwrap_or_default();
+        std::iter::once(self.manifest.clone()).chain(files).map(|path| ("a file of the corpus", path)).collect()
+    }
+}
+
+pub(super) async fn run(mut context: Context, arguments: RunArgs) -> Outcome {
+    context.needs_database()?;
+    let inputs = arguments.inputs();
+    let RunArgs { manifest, resume, flags } = arguments;
+    flags.report.iter().try_for_each(|file| file.spares(&inputs))?;
+    let corpus = Corpus::read(&manifest).map_err(syrch::Error::from)?;
+    let queries = corpus.lock().map_err(syrch::Error::from)?;
+    let Some(first) = queries.first() else {
+        return Err(Failure::config(format!("the manifest `{}` has no statements", manifest.display()))
+            .hint("`syrch-host optimize corpus add MANIFEST FILE` adds some"));
+    };
+    // No copies, so that the figures compare with those of systems that have none.
+    let opened = opened::open(&mut context, &flags, 0).await?;
+    opened.check_quiescent(&flags).await?;
+    if flags.dry_run {
+        return dry_run::show(&context, &opened.preview(&context, &first.sql).await?);
+    }
+    let (mut folder, done) = folder(&context, &corpus, &opened, resume.as_deref())?;
+    let lines = carry_out(&context, &mut folder, &queries, done, &opened).await;
+    context.console.clear();
+    let lines = lines.map_err(|failure| with_resume(failure, &folder.header().id))?;
+    let document = saved::document(folder.header(), &lines);
+    saved::write(&context, &document, &flags.report)?;
+    Ok(if document.passed { Exit::Answered } else { Exit::Gate })
+}
+
+/// The folder of the run, with the lines that it has already.
+fn folder(
+    context: &Context,
+    corpus: &Corpus,
+    opened: &Opened,
+    resume: Option<&str>,
+) -> Outcome<(CorpusFolder, Vec<CorpusLine>)> {
+    let header = CorpusHeader {
+        format: CORPUS_RUN.to_owned(),
+        id: new_id(corpus.path()),
+        host: env!("CARGO_PKG_VERSION").to_owned(),
+        manifest: corpus.path().display().to_string(),
+        digest: corpus.digest().to_owned(),
+        queries: corpus.queries().len() as u64,
+        database: opened.database(),
+        address: opened.address(),
+        rewriter: opened.rewriter(),
+        settings: opened.recorded(),
+    };
+    let runs = saved::runs(context)?;
+    let (folder, done) = match resume {
+        Some(run) => {
+            let path = runs.find(run).map_err(syrch::Error::from)?;
+            CorpusFolder::resume(&path, &header).map_err(syrch::Error::from)?
+        }
+        None => {
+            let path = runs.folder(&header.id);
+            (CorpusFolder::create(&path, header).map_err(syrch::Error::from)?, Vec::new())
+        }
+    };
+    note(context, folder.path(), &folder.header().id, done.len());
+    Ok((folder, done))
+}
+
+fn note(context: &Context, path: &Path, run: &str, done: usize) {
+    tracing::info!(target: "syrch.run", folder = %path.display(), "run {run}");
+    context.console.note(&format!("run {run}: if it is cut short, the same command with `--resume {run}` continues"));
+    match done {
+        0 => {}
+        1 => context.console.note("1 statement is done already"),
+        done => context.console.note(&format!("{done} statements are done already")),
+    }
+}
+
+async fn carry_out(
+    context: &Context,
+    folder: &mut CorpusFolder,
+    queries: &[LockedQuery],
+    done: Vec<CorpusLine>,
+    opened: &Opened,
+) -> Outcome<Vec<CorpusLine>> {
+    let stop = syrch::Stop::new();
+    let listener = tokio::spawn(stop_at_interrupt(context, &stop));
+    let lines = run_corpus(folder, queries, done, opened, &Progress(context), &stop).await;
+    listener.abort();
+    opened.take_notes().iter().for_each(|warning| context.console.warn(warning));
+    consent::explained(lines)
+}
+
+/// The failure with how the run continues.
+fn with_resume(failure: Failure, run: &str) -> Failure {
+    let on = format!("what is done is saved; the same command with `--resume {run}` continues");
+    let hint = failure.hint.as_ref().map_or_else(|| on.clone(), |hint| format!("{hint}; {on}"));
+    failure.hint(hint)
+}
+
+/// Shows how far the run is.
+struct Progress<'a>(&'a Context);
+
+impl CorpusObserver for Progress<'_> {
+    fn begins(&self, done: u64, of: u64, query: &LockedQuery) {
+        self.0.console.progress(&format!("{done}/{of} statements · {}", query.query.file));
+    }
+
+    fn finished(&self, done: u64, of: u64, line: &CorpusLine) {
+        let outcome = line.report.outcome.name();
+        tracing::info!(target: "syrch.run", "`{}` is done: {outcome}", line.file);
+        let speed = line.report.confirmation.as_ref().map(|last| format!(", {} ×", words::ratio(last.ratio)));
+        self.0.console.note(&format!("{done}/{of} {}: {outcome}{}", line.file, speed.unwrap_or_default()));
+    }
+}

@@ -1,0 +1,220 @@
+//! The walk over calls: functions whose result depends on their arguments alone, and aggregates whose result does not depend on the order of rows.
+
+use sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
+    ObjectNamePart, Value,
+};
+use sqlparser::tokenizer::Span;
+use syrch_core::SqlError;
+
+use super::Walk;
+use super::functions::{Class, class, time_arguments};
+use super::kind::Kind;
+use super::parts::parts;
+
+/// The plain name of a function, in lower case.
+pub(super) fn plain(name: &ObjectName) -> String {
+    match name.0.last() {
+        Some(ObjectNamePart::Identifier(ident)) => ident.value.to_lowercase(),
+        _ => name.to_string().to_lowercase(),
+    }
+}
+
+fn span(name: &ObjectName) -> Span {
+    match name.0.last() {
+        Some(ObjectNamePart::Identifier(Ident { value: _, quote_style: _, span })) => *span,
+        _ => Span::empty(),
+    }
+}
+
+/// The expression that is an argument, if it is one.
+fn argument(arg: &mut FunctionArg) -> Option<&mut Expr> {
+    let arg = match arg {
+        FunctionArg::Unnamed(arg)
+        | FunctionArg::Named { name: _, arg, operator: _ }
+        | FunctionArg::ExprNamed { name: _, arg, operator: _ } => arg,
+    };
+    match arg {
+        FunctionArgExpr::Expr(expr) => Some(expr),
+        FunctionArgExpr::QualifiedWildcard(_) | FunctionArgExpr::Wildcard | FunctionArgExpr::WildcardWithOptions(_) => {
+            None
+        }
+    }
+}
+
+impl Walk<'_> {
+    pub(super) fn call(&mut self, function: &mut Function) -> Result<Kind, SqlError> {
+        // What is not bound here is refused by the guard's own walk.
+        let Function { name, uses_odbc_syntax: _, parameters: _, args, within_group, filter, null_treatment: _, over } =
+            function;
+        let (plain, span) = (plain(name), span(name));
+        let (args, clauses) = match args {
+            FunctionArguments::None => return Err(self.clock(&plain, span)),
+            FunctionArguments::Subquery(_) => return Err(self.ordered(&plain, span)),
+            FunctionArguments::List(FunctionArgumentList { duplicate_treatment: _, args, clauses }) => (args, clauses),
+        };
+        let class = class(&plain, args.len(), self.is_sqlite);
+        match class {
+            Class::Ordered => return Err(self.ordered(&plain, span)),
+            Class::Clock => return Err(self.clock(&plain, span)),
+            Class::Rows => {
+                let why = "is refused: it makes rows, and only tables are read";
+                return Err(self.refuse("table-function", &plain, why, span));
+            }
+            Class::Unknown => {
+                let why = "is refused: it is not among the functions whose result depends on their arguments alone";
+                return Err(self.refuse("function", &plain, why, span));
+            }
+            Class::Aggregate | Class::Ranking | Class::Scalar => {}
+        }
+        if !within_group.is_empty() || !clauses.is_empty() {
+            return Err(self.ordered(&plain, span));
+        }
+        if let Some(over) = over {
+            if class == Class::Scalar || (class == Class::Aggregate && !self.is_whole_partition(over)) {
+                let why = "is refused as a window function: its result depends on the order of rows within a partition";
+                return Err(self.refuse("window", &plain, why, span));
+            }
+            if self.top(|scope| scope.determined.as_ref().is_some_and(|determined| determined.is_choice)) {
+                return Err(self.bare(&plain, span));
+            }
+            self.window(over)?;
+        }
+        let is_grouping = class == Class::Aggregate && over.is_none();
+        if is_grouping && self.top(|scope| scope.determined.as_ref().is_some_and(|found| !found.has_aggregates)) {
+            return Err(self.bare(&plain, span));
+        }
+        let before = self.uses();
+        if is_grouping {
+            self.aggregates(1);
+        }
+        let kinds = self.arguments(args, filter.as_deref_mut());
+        if is_grouping {
+            self.aggregates(-1);
+        }
+        let kinds = kinds?;
+        let (own, around) = self.uses();
+        if is_grouping && own == before.0 && around > before.1 {
+            let why = "is refused: it is an aggregate of the query around, and changes what that is grouped by";
+            return Err(self.refuse("outer-aggregate", &plain, why, span));
+        }
+        if !self.is_sqlite {
+            return Ok(Kind::ANY);
+        }
+        self.check_times(&plain, args, span)?;
+        match class {
+            Class::Aggregate => self.aggregate(&plain, &kinds, span),
+            Class::Ranking if matches!(plain.as_str(), "rank" | "dense_rank") => Ok(Kind::INT),
+            Class::Ranking => Ok(Kind::REAL),
+            Class::Scalar | Class::Ordered | Class::Clock | Class::Rows | Class::Unknown => Ok(scalar(&plain, &kinds)),
+        }
+    }
+
+    fn arguments(&mut self, args: &mut [FunctionArg], filter: Option<&mut Expr>) -> Result<Vec<Kind>, SqlError> {
+        let mut kinds = Vec::with_capacity(args.len());
+        for arg in args {
+            kinds.push(match argument(arg) {
+                Some(expr) => self.expr(expr)?,
+                None => Kind::INT,
+            });
+        }
+        if let Some(filter) = filter {
+            self.expr(filter)?;
+        }
+        Ok(kinds)
+    }
+
+    fn aggregate(&self, plain: &str, kinds: &[Kind], span: Span) -> Result<Kind, SqlError> {
+        let kind = kinds.first().copied().unwrap_or(Kind::INT);
+        match plain {
+            "count" => Ok(Kind::INT),
+            "max" | "min" if kind.is_canonical() => Ok(kind),
+            "max" | "min" => Err(self.mixed(plain, span)),
+            _ if !kind.is_integer() => {
+                let why =
+                    "is refused over what may be a real: its last digits depend on the order in which rows are added";
+                Err(self.refuse("float-aggregate", plain, why, span))
+            }
+            "sum" => Ok(Kind::INT),
+            _ => Ok(Kind::REAL),
+        }
+    }
+
+    /// Refuses the time of day among the arguments of functions of SQLite, and zones that are those of the machine.
+    fn check_times(&self, plain: &str, args: &mut [FunctionArg], span: Span) -> Result<(), SqlError> {
+        let Some(first) = time_arguments(plain) else { return Ok(()) };
+        if args.len() <= first {
+            return Err(self.clock(plain, span));
+        }
+        for expr in args.iter_mut().skip(first).filter_map(argument) {
+            let Expr::Value(value) = expr else { continue };
+            if let Value::SingleQuotedString(text) = &value.value
+                && ["now", "localtime", "utc"].contains(&text.trim().to_lowercase().as_str())
+            {
+                return Err(self.clock(text.trim(), value.span));
+            }
+        }
+        Ok(())
+    }
+
+    fn clock(&self, token: &str, span: Span) -> SqlError {
+        self.refuse("clock", token, "is refused: its value depends on the time of day or on the session", span)
+    }
+
+    fn ordered(&self, token: &str, span: Span) -> SqlError {
+        self.refuse("aggregate", token, "is refused: its result depends on the order of rows", span)
+    }
+
+    fn top(&self, is_so: impl Fn(&super::scope::Scope) -> bool) -> bool {
+        self.scopes.last().is_some_and(|scope| scope.aggregates == 0 && is_so(scope))
+    }
+
+    fn aggregates(&mut self, by: isize) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.aggregates = scope.aggregates.saturating_add_signed(by);
+        }
+    }
+
+    /// How many columns of the innermost scope were named so far, and how many of those around it.
+    fn uses(&self) -> (usize, usize) {
+        match self.scopes.split_last() {
+            Some((own, around)) => (own.uses, around.iter().map(|scope| scope.uses).sum()),
+            None => (0, 0),
+        }
+    }
+
+    /// Whether an aggregate of this query stands in an expression.
+    pub(super) fn has_aggregate(&self, expr: &mut Expr) -> bool {
+        let Expr::Function(function) = expr else {
+            return parts(expr).is_some_and(|parts| parts.exprs.into_iter().any(|part| self.has_aggregate(part)));
+        };
+        let FunctionArguments::List(list) = &mut function.args else { return false };
+        let is_aggregate = class(&plain(&function.name), list.args.len(), self.is_sqlite) == Class::Aggregate;
+        (is_aggregate && function.over.is_none())
+            || list.args.iter_mut().filter_map(argument).any(|expr| self.has_aggregate(expr))
+    }
+}
+
+/// What a scalar function of SQLite returns.
+fn scalar(name: &str, kinds: &[Kind]) -> Kind {
+    let any = || kinds.iter().fold(Kind::NULL, |kind, other| kind.or(*other));
+    match name {
+        "instr" | "length" | "like" | "octet_length" | "sign" | "unicode" => Kind::INT,
+        "round" | "julianday" | "acos" | "acosh" | "asin" | "asinh" | "atan" | "atan2" | "atanh" | "cos" | "cosh"
+        | "degrees" | "exp" | "ln" | "log" | "log10" | "log2" | "pi" | "pow" | "power" | "radians" | "sin" | "sinh"
+        | "sqrt" | "tan" | "tanh" => Kind::REAL,
+        "char" | "concat" | "concat_ws" | "date" | "datetime" | "format" | "hex" | "lower" | "ltrim" | "printf"
+        | "quote" | "replace" | "rtrim" | "soundex" | "strftime" | "substr" | "substring" | "time" | "timediff"
+        | "trim" | "typeof" | "unhex" | "upper" => Kind::TEXT,
+        "coalesce" | "ifnull" | "likely" | "max" | "min" | "unlikely" => any(),
+        "if" | "iif" => kinds.iter().skip(1).fold(Kind::NULL, |kind, other| kind.or(*other)),
+        "nullif" => kinds.first().copied().unwrap_or(Kind::ANY),
+        "abs" | "ceil" | "ceiling" | "floor" | "trunc" => match kinds {
+            [kind] if kind.is_integer() => Kind::INT,
+            [Kind::REAL] => Kind::REAL,
+            _ => Kind::NUMBER,
+        },
+        "mod" | "unixepoch" => Kind::NUMBER,
+        _ => Kind::ANY,
+    }
+}

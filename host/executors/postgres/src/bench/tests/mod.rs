@@ -1,0 +1,42 @@
+//! The second check and the comparison on a live server.
+#![cfg(unix)]
+
+mod admission;
+mod golds;
+
+use syrch_core::SqlError;
+use syrch_core::ports::BenchLimits;
+use syrch_kit::postgres::Server;
+
+use super::{PostgresBench, analysed, clock_word};
+use crate::{PostgresConfig, PostgresDatabase};
+
+/// A bench as the user of that name.
+async fn bench(server: &Server, user: &str, database: &str) -> PostgresBench {
+    let database = PostgresDatabase::open(PostgresConfig::new(server.url(user, database))).await.unwrap();
+    database.pinned_bench(BenchLimits::default()).await.unwrap()
+}
+
+/// The tables of a statement by the second check alone, which sees it as it is.
+async fn second(bench: &mut PostgresBench, sql: &str) -> Result<Vec<String>, SqlError> {
+    let checked = bench.connection.work(sql, |pinned, sql| Box::pin(analysed(pinned, sql))).await;
+    let (used, objects) = checked.and_then(|checked| checked)?;
+    objects.judge(&used, &bench.snapshot.catalog)
+}
+
+#[test]
+fn words_of_the_clock_are_found_in_texts_alone() {
+    let unclear = Some("a text with escapes or in parts");
+    for (sql, word) in [
+        ("SELECT 1 FROM t WHERE d < 'today'", Some("today")),
+        ("SELECT 1 FROM t WHERE d < ' NOW '", Some("now")),
+        ("SELECT 1 FROM t WHERE d < E'yesterday 10:00'", Some("yesterday")),
+        ("SELECT 1 FROM t WHERE d < E'\\156ow'", unclear),
+        ("SELECT 1 FROM t WHERE d < 'no'\n'w'", unclear),
+        ("SELECT 1 FROM t WHERE d < '\\today'", Some("today")),
+        ("SELECT today FROM t WHERE d < 'known'", None),
+        ("SELECT \"now\" FROM t", None),
+    ] {
+        assert_eq!(clock_word(sql), word, "{sql}");
+    }
+}

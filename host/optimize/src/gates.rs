@@ -1,0 +1,136 @@
+//! What many optimizations came to, and the bounds that they must meet.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{IterationState, Outcome, Report};
+
+/// The least share of statements that are supported.
+const SUPPORT: f64 = 0.60;
+/// The least share of supported statements that are optimized.
+const WIN: f64 = 0.30;
+/// The share of errors must be less than this.
+const ERROR: f64 = 0.20;
+/// The share of proposals with other rows must be less than this.
+const MISMATCH: f64 = 0.20;
+/// With a smaller share of optimized statements it is not worth going on.
+const STOP: f64 = 0.10;
+
+/// The counts and shares of many optimizations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gates {
+    /// All statements.
+    pub total: u64,
+    /// Those that are not supported.
+    pub unsupported: u64,
+    /// Those that ended with an error.
+    pub errored: u64,
+    /// All the others.
+    pub supported: u64,
+    /// Those that were optimized.
+    pub optimized: u64,
+    /// Those of them that the final measurement confirmed.
+    pub confirmed: u64,
+    /// All proposals.
+    pub iterations: u64,
+    /// The proposals that gave other rows.
+    pub mismatches: u64,
+    /// The bounds, each with its share.
+    pub gates: Vec<Gate>,
+    /// Whether every bound is met.
+    pub passed: bool,
+    /// What follows from the shares.
+    pub advice: Option<Advice>,
+}
+
+/// A share and its bound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// `support`, `win`, `error` or `mismatch`.
+    pub name: String,
+    /// The share, 0 to 1; 0 of nothing.
+    pub share: f64,
+    /// The bound of the share.
+    pub bound: f64,
+    /// Whether the share must be at least the bound; otherwise it must be less.
+    pub is_least: bool,
+    /// Whether the bound is met.
+    pub passed: bool,
+}
+
+/// What follows from the shares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Advice {
+    /// So few statements are optimized that it is not worth going on.
+    Stop,
+    /// What is supported is optimized often, but too little is supported.
+    WidenScope,
+}
+
+/// Counts the outcomes and compares the shares with their bounds. Without any statement no bound is met.
+#[must_use]
+pub fn gates<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Gates {
+    let mut counts = Gates {
+        total: 0,
+        unsupported: 0,
+        errored: 0,
+        supported: 0,
+        optimized: 0,
+        confirmed: 0,
+        iterations: 0,
+        mismatches: 0,
+        gates: Vec::new(),
+        passed: false,
+        advice: None,
+    };
+    for report in reports {
+        counts.total += 1;
+        counts.unsupported += u64::from(report.outcome.is_unsupported());
+        counts.errored += u64::from(report.outcome == Outcome::Error);
+        counts.optimized += u64::from(report.outcome == Outcome::Optimized);
+        counts.confirmed += u64::from(report.outcome == Outcome::Optimized && report.is_confirmed());
+        let mismatch = |iteration: &&crate::Iteration| iteration.state == IterationState::FailedMismatch;
+        counts.iterations += report.iterations.len() as u64;
+        counts.mismatches += report.iterations.iter().filter(mismatch).count() as u64;
+    }
+    counts.supported = counts.total - counts.unsupported - counts.errored;
+    counts.judge();
+    counts
+}
+
+impl Gates {
+    fn judge(&mut self) {
+        let (support, win) = (share(self.supported, self.total), share(self.optimized, self.supported));
+        let some = self.total > 0;
+        let least = |name: &str, share, bound| Gate {
+            name: name.to_owned(),
+            share,
+            bound,
+            is_least: true,
+            passed: share >= bound,
+        };
+        let less = |name: &str, share, bound| Gate {
+            name: name.to_owned(),
+            share,
+            bound,
+            is_least: false,
+            passed: some && share < bound,
+        };
+        self.gates = vec![
+            least("support", support, SUPPORT),
+            least("win", win, WIN),
+            less("error", share(self.errored, self.total), ERROR),
+            less("mismatch", share(self.mismatches, self.iterations), MISMATCH),
+        ];
+        self.passed = self.gates.iter().all(|gate| gate.passed);
+        self.advice = match () {
+            () if self.supported > 0 && win < STOP => Some(Advice::Stop),
+            () if support < SUPPORT && win >= WIN => Some(Advice::WidenScope),
+            () => None,
+        };
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

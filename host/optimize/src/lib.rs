@@ -1,0 +1,27 @@
+//! The verified optimizer as a state machine: which statement is checked, compared and measured next, when a candidate is accepted, and what
+//! the optimization came to. It does no I/O, reads no clock and holds no connection: [`Optimization::step`] says what to do, and
+//! [`Optimization::feed`] takes what came of it.
+
+mod confirm;
+mod evidence;
+mod gates;
+mod machine;
+mod measure;
+mod outcome;
+mod report;
+mod settings;
+mod step;
+mod transitions;
+
+pub use confirm::{Confirmation, Pair};
+pub use evidence::{CONFIRMED, evidence, interval};
+pub use gates::{Advice, Gate, Gates, gates};
+pub use machine::Optimization;
+pub use measure::{Round, is_faster, median};
+pub use outcome::{IterationState, Outcome};
+pub use report::{Entry, FORMAT, Iteration, Manifest, Plans, Probe, Report};
+pub use settings::{Settings, SettingsError};
+pub use step::{Fed, OutOfTurn, Proposed, Purpose, Step, Which};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! The document about one optimization.
+
+use serde::{Deserialize, Serialize};
+use syrch_core::Column;
+use syrch_core::ports::{Plan, ResultSize, Timing};
+use syrch_core::roles::{Attempt, Trial};
+
+use crate::{Confirmation, IterationState, Outcome, Round, Settings};
+
+/// The value of [`Report::format`].
+pub const FORMAT: &str = "syrch.optimized/1";
+
+/// What was found out about one statement. It holds no row and no value of the database.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The name and version of the format, always [`FORMAT`].
+    pub format: String,
+    /// What the optimization came to.
+    pub outcome: Outcome,
+    /// Why it was an error, or why the statement is unsupported.
+    pub reason: Option<String>,
+    /// Why it ended early, if somebody or the time ended it: what is reported was verified all the same.
+    pub interrupted: Option<String>,
+    /// The statement of the user, as it was written again after the checks; as it was given when they refused it.
+    pub original: String,
+    /// The fastest verified statement: the original, unless the outcome is [`Outcome::Optimized`].
+    pub best: String,
+    /// The tables that the original reads.
+    pub tables: Vec<String>,
+    /// The columns of the result.
+    pub columns: Vec<Column>,
+    /// Whether the order of rows counted.
+    pub is_ordered: bool,
+    /// What the first runs of the original showed.
+    pub probe: Option<Probe>,
+    /// The proposals, in order.
+    pub iterations: Vec<Iteration>,
+    /// The final measurement; `None` when nothing was accepted, or somebody ended it before a pair was measured.
+    pub confirmation: Option<Confirmation>,
+    /// The plans of the original and of the best statement.
+    pub plans: Option<Plans>,
+    /// The settings of the optimization.
+    pub settings: Settings,
+}
+
+/// What the first runs of the original showed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Probe {
+    /// The size of the result.
+    pub size: ResultSize,
+    /// The first timed run.
+    pub baseline: Timing,
+    /// By what share the slower of two more runs of the same statement took longer than the other: what the clock alone makes of nothing.
+    pub noise: f64,
+}
+
+/// The plans before and after.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plans {
+    /// The plan of the original.
+    pub before: Plan,
+    /// The plan of the best statement; `None` when that is the original, or its plan could not be read.
+    pub after: Option<Plan>,
+}
+
+/// One proposal, and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Iteration {
+    /// The number of the proposal, from 1.
+    pub n: u32,
+    /// The family of rewrites that the rewriter named.
+    pub family: String,
+    /// Why it should be faster, in the rewriter's words.
+    pub reason: String,
+    /// The statement as it was run, or as it was proposed where it was refused; empty when there was none.
+    pub sql: String,
+    /// What became of it.
+    pub state: IterationState,
+    /// More about that, for people: the rule and the token, the copy, the failure.
+    pub detail: Option<String>,
+    /// Whether the proposal parsed, so that it was a statement.
+    pub is_statement: bool,
+    /// The number of rows on which it was equal to the original.
+    pub rows: Option<u64>,
+    /// On how many changed copies it was equal to the original.
+    pub copies: u32,
+    /// The measurement against the best statement, where it came as far as that.
+    pub round: Option<Round>,
+    /// What the rewriter was told.
+    pub trial: Trial,
+}
+
+impl Iteration {
+    /// What the rewriter is told of this proposal.
+    #[must_use]
+    pub fn attempt(&self) -> Attempt {
+        Attempt { sql: self.sql.clone(), family: self.family.clone(), trial: self.trial.clone() }
+    }
+}
+
+impl Report {
+    /// The proposal whose statement is the best one; `None` when that is the original.
+    #[must_use]
+    pub fn kept(&self) -> Option<&Iteration> {
+        self.iterations.iter().rev().find(|iteration| iteration.state == IterationState::Kept)
+    }
+
+    /// Whether the best statement is another than the original, and the final measurement confirmed that it is faster.
+    #[must_use]
+    pub fn is_confirmed(&self) -> bool {
+        self.confirmation.as_ref().is_some_and(|confirmation| confirmation.confirmed)
+    }
+}
+
+/// A list of statements that are optimized together: `manifest.toml`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The statements, in order.
+    #[serde(default)]
+    pub queries: Vec<Entry>,
+}
+
+/// One statement of a [`Manifest`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The file of the statement, relative to the manifest.
+    pub file: String,
+    /// The sha256 of the file, in hex, so that a run measures what was added.
+    pub sha256: String,
+    /// What the statement is for, for people.
+    #[serde(default)]
+    pub description: String,
+}

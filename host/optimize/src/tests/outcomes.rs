@@ -1,0 +1,126 @@
+//! The outcome by its precedence, and the gates over many.
+
+use syrch_core::ports::{TOO_MANY_ROWS, UNSUPPORTED_TYPE};
+
+use super::*;
+use crate::{Advice, Outcome, gates};
+
+/// One proposal for each way to end.
+fn ways() -> Vec<(Outcome, Tried)> {
+    vec![
+        (Outcome::Optimized, takes("fast", 100)),
+        (Outcome::Unchanged, takes("slow", 1_000)),
+        (Outcome::VerificationFailed, Tried { compared: Ok(Compared::Different), ..takes("x", 1) }),
+        (Outcome::VerificationTie, Tried { compared: Ok(Compared::Reordered), ..takes("x", 1) }),
+        (Outcome::NoVerifiedCandidate, Tried { columns: Ok(columns(&[])), ..takes("x", 1) }),
+    ]
+}
+
+#[test]
+fn of_two_proposals_the_outcome_is_the_first_in_the_order() {
+    let settings = Settings { early_stop: 0, ..Settings::default() };
+    let ways = ways();
+    assert!(ways.is_sorted_by_key(|(outcome, _)| *outcome));
+    for (first, a) in &ways {
+        for (second, b) in &ways {
+            let report = Script::of(vec![a.clone(), b.clone()]).run(settings);
+            assert_eq!(report.outcome, *first.min(second), "{first:?} and {second:?}");
+        }
+    }
+}
+
+#[test]
+fn five_that_do_not_parse_are_no_candidates_and_five_that_fail_are_not_verified() {
+    let syntax = || Tried { admitted: Err(SqlError::new(SqlErrorKind::Syntax, "no")), ..takes("x", 1) };
+    let failing = || Tried { compared: Err(error(SqlErrorKind::Other, "candidate: overflow")), ..takes("x", 1) };
+    let run = |tried: Vec<Tried>| Script::of(tried).run(Settings::default());
+    let five = run((0..5).map(|_| syntax()).collect());
+    assert_eq!((five.outcome, five.iterations.len()), (Outcome::NoValidCandidate, 5));
+    let five = run((0..5).map(|_| failing()).collect());
+    assert_eq!((five.outcome, five.iterations.len()), (Outcome::NoVerifiedCandidate, 5));
+    assert_eq!(run(vec![syntax(), failing()]).outcome, Outcome::NoVerifiedCandidate);
+}
+
+#[test]
+fn an_original_that_is_not_supported_ends_before_any_proposal() {
+    let admit = |found: SqlError| Script { original: Err(found), ..Script::of(Vec::new()) };
+    let mut cases = vec![
+        (Outcome::UnsupportedSafety, admit(error(SqlErrorKind::Denied, "limit"))),
+        (Outcome::UnsupportedSafety, admit(SqlError::new(SqlErrorKind::Syntax, "no"))),
+        (Outcome::UnsupportedTypes, admit(error(SqlErrorKind::Denied, UNSUPPORTED_TYPE))),
+        (Outcome::Error, admit(error(SqlErrorKind::Unavailable, "locked"))),
+        (
+            Outcome::UnsupportedTypes,
+            Script { columns: Err(error(SqlErrorKind::Denied, UNSUPPORTED_TYPE)), ..Script::of(Vec::new()) },
+        ),
+        (
+            Outcome::UnsupportedTooLarge,
+            Script { size: Err(error(SqlErrorKind::TooLarge, TOO_MANY_ROWS)), ..Script::of(Vec::new()) },
+        ),
+        (Outcome::Error, Script { size: Err(error(SqlErrorKind::Timeout, "deadline")), ..Script::of(Vec::new()) }),
+        (
+            Outcome::UnsupportedPrompt,
+            Script::of(vec![Tried { proposed: Proposed::PromptTooLarge("it is long".into()), ..takes("x", 1) }]),
+        ),
+    ];
+    for (outcome, script) in &mut cases {
+        let report = script.run(Settings::default());
+        assert_eq!(report.outcome, *outcome);
+        assert!(report.reason.is_some() && report.iterations.is_empty());
+        assert_eq!(report.best, report.original);
+    }
+}
+
+#[test]
+fn a_rewriter_with_nothing_to_propose_leaves_the_statement_unchanged() {
+    let report = Script::of(Vec::new()).run(Settings::default());
+    assert_eq!((report.outcome, report.best.as_str()), (Outcome::Unchanged, "SELECT original"));
+    assert!(report.probe.unwrap().noise.abs() < 1e-9);
+}
+
+fn reports(optimized: usize, unchanged: usize, refused: usize) -> Vec<Report> {
+    let run = |mut script: Script| script.run(Settings::default());
+    let fast = run(Script::of(vec![takes("fast", 100)]));
+    let none = run(Script::of(Vec::new()));
+    let unsupported = run(Script { original: Err(error(SqlErrorKind::Denied, "limit")), ..Script::of(Vec::new()) });
+    let all = [(fast, optimized), (none, unchanged), (unsupported, refused)];
+    all.into_iter().flat_map(|(report, count)| vec![report; count]).collect()
+}
+
+#[test]
+fn the_gates_are_met_at_their_bounds_and_not_below() {
+    let good = gates(&reports(18, 42, 40));
+    assert!(good.passed, "{good:?}");
+    assert_eq!((good.total, good.supported, good.optimized, good.confirmed), (100, 60, 18, 18));
+    assert!(!gates(&reports(17, 43, 40)).passed, "win below 30 %");
+    assert!(!gates(&reports(18, 41, 41)).passed, "support below 60 %");
+    assert!(!gates(&[]).passed);
+    assert_eq!(gates(&reports(5, 55, 40)).advice, Some(Advice::Stop));
+    assert_eq!(gates(&reports(10, 10, 80)).advice, Some(Advice::WidenScope));
+    assert_eq!(good.advice, None);
+}
+
+#[test]
+fn errors_and_mismatches_have_gates_of_their_own() {
+    let other = Tried { compared: Ok(Compared::Different), ..takes("x", 1) };
+    let mismatch = Script::of(vec![other, takes("fast", 100)]).run(Settings::default());
+    let failed = Script { outage_at: Some(1), ..Script::of(Vec::new()) }.run(Settings::default());
+    assert_eq!(failed.outcome, Outcome::Error);
+    let share = |found: &crate::Gates, name: &str| {
+        let gate = found.gates.iter().find(|gate| gate.name == name).unwrap();
+        (gate.share, gate.passed)
+    };
+    let found = gates(&[mismatch.clone(), mismatch]);
+    assert_eq!(share(&found, "mismatch"), (0.5, false));
+    let mut five = reports(4, 0, 0);
+    five.push(failed);
+    assert_eq!(share(&gates(&five), "error"), (0.2, false));
+}
+
+#[test]
+fn a_report_comes_back_from_its_document() {
+    let report = Script::of(vec![takes("fast", 100)]).run(Settings::default());
+    let text = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+    assert!(text.contains("\"OPTIMIZED\"") && text.contains("\"KEPT\""));
+}
