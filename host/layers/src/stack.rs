@@ -202,7 +202,7 @@ mod tests {
     async fn a_bench_comes_from_the_engine_through_all_layers() {
         let ledger = Ledger::new(Budgets::default());
         let folder = tempfile::tempdir().unwrap();
-        let cache = Arc::new(Cache::open(folder.path(), syrch_cache::Options::default()).await);
+        let cache = Cache::open(folder.path(), syrch_cache::Options::default());
         let engine = Arc::new(FakeDatabase::default());
         let stack = statement_stack(engine, Some(&cache), &ledger, &Limits::default());
         let limits = syrch_core::ports::BenchLimits { rows: 7, ..Default::default() };

@@ -216,7 +216,7 @@ pub(super) fn class(name: &str, arguments: usize, is_sqlite: bool) -> Class {
         Class::Clock
     } else if is_among(ROWS) {
         Class::Rows
-    } else if !is_among(if is_sqlite { SQLITE } else { LISTED }) && !(name == "row" && !is_sqlite) {
+    } else if !(is_among(if is_sqlite { SQLITE } else { LISTED }) || (name == "row" && !is_sqlite)) {
         Class::Unknown
     } else if is_among(&RANKINGS) {
         Class::Ranking

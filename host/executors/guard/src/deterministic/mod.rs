@@ -60,6 +60,9 @@ pub(crate) use functions::SQLITE as SQLITE_FUNCTIONS;
 /// Columns of a query at most: what SQLite allows, and more than PostgreSQL does.
 const COLUMNS: usize = 2_000;
 
+/// How many times as long a statement may be when it was written again.
+const LONGER: usize = 4;
+
 /// A statement that the first check let through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
@@ -85,8 +88,10 @@ pub fn admit(text: &str, catalog: &Catalog, dialect: &Dialect) -> Result<Checked
         return Err(SqlError::new(SqlErrorKind::Denied, message).rule("dialect"));
     }
     let granted = Granted::new(catalog, path(catalog)).of_dialect(dialect);
-    let first = once(text, catalog, &granted)?;
-    let second = once(&first.sql, catalog, &granted);
+    let bounds = Bounds::default();
+    let first = once(text, catalog, &granted, &bounds)?;
+    // With a quote around each name it is longer.
+    let second = once(&first.sql, catalog, &granted, &Bounds { bytes: bounds.bytes * LONGER, ..bounds });
     if second.is_ok_and(|second| second == first) {
         return Ok(first);
     }
@@ -105,8 +110,7 @@ fn path(catalog: &Catalog) -> Vec<String> {
     path
 }
 
-fn once(text: &str, catalog: &Catalog, granted: &Granted) -> Result<Checked, SqlError> {
-    let bounds = Bounds::default();
+fn once(text: &str, catalog: &Catalog, granted: &Granted, bounds: &Bounds) -> Result<Checked, SqlError> {
     let source = admission::rewrite(text, granted.dialect(), bounds.comment_depth);
     let work = |tokens: &[Token]| {
         admission::on_a_stack(&source.text, tokens, || {
@@ -123,7 +127,7 @@ fn once(text: &str, catalog: &Catalog, granted: &Granted) -> Result<Checked, Sql
             )
         })
     };
-    let written = prelex(&source.text, granted.dialect(), &bounds).and_then(|tokens| work(&tokens));
+    let written = prelex(&source.text, granted.dialect(), bounds).and_then(|tokens| work(&tokens));
     let (admitted, _, is_ordered) = written.map_err(|mut error| {
         error.position = error.position.map(|position| source.original(position));
         error

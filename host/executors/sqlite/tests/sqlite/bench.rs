@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::common::{Fixture, runtime};
-use syrch_core::ports::{Admitted, Bench, BenchLimits, Compared, Database, SqlQuery};
 use syrch_core::SqlError;
+use syrch_core::ports::{Admitted, Bench, BenchLimits, Compared, Database, SqlQuery};
 use syrch_sqlite::SqliteDatabase;
 
 const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, city TEXT COLLATE NOCASE);
