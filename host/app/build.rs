@@ -89,7 +89,7 @@ fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn 
         "/// The most bytes of a piece of code.\nconst PIECE: usize = {PIECE};\n\nstatic BUILTINS: &[Builtin] = &[\n"
     );
     for name in names {
-        // Cargo writes the file of a library with `_` where the name of its package has `-`.
+        // The compiler writes `_` for what a library's name cannot have.
         let bytes = std::fs::read(folder.join(format!("{}.wasm", name.replace('-', "_"))))?;
         let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let (component, code) = (out.join(format!("{name}.wasm.lz4")), out.join(format!("{name}.code.lz4")));
