@@ -108,8 +108,8 @@ fn a_plugin_is_its_folder() {
             let may: &[&str] = match name.as_str() {
                 "decompose" => &["host/app/src/strategies/mod.rs"],
                 "fitted" | "signals" => &calibrators,
-                // `--rewriter rules` stands for it.
-                "rewrite-rules" => &["host/cli/src/commands/optimize/args.rs"],
+                // The optimizer's default; `--rewriter rules` stands for it.
+                "rewrite-rules" => &["host/app/src/optimize/mod.rs", "host/cli/src/commands/optimize/args.rs"],
                 _ => &[],
             };
             others_with(&sources, &format!("\"{name}\""), may).collect::<Vec<_>>()
