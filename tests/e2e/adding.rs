@@ -95,7 +95,7 @@ fn a_plugin_is_its_folder() {
     let names = listed["plugins"].as_array().unwrap().iter().map(|plugin| plugin["name"].as_str().unwrap().to_owned());
     assert_eq!(names.collect::<BTreeSet<_>>(), crates);
 
-    // Words that mean other things as well: parts of documents and names of settings.
+    // Words that mean other things as well: parts of documents, names of settings, the purpose of a model call.
     let ordinary = ["ambiguity", "evidence", "execution", "rewrite"];
     // `calibrate fit` writes a strategy with one calibrator in the place of another.
     let calibrators = ["host/grading/src/calibrate.rs", "host/grading/src/arms.rs"];
@@ -108,8 +108,8 @@ fn a_plugin_is_its_folder() {
             let may: &[&str] = match name.as_str() {
                 "decompose" => &["host/app/src/strategies/mod.rs"],
                 "fitted" | "signals" => &calibrators,
-                // The rewriter of a host whose strategy names none.
-                "rewrite-rules" => &["host/app/src/optimize/mod.rs"],
+                // The optimizer's default; `--rewriter rules` stands for it.
+                "rewrite-rules" => &["host/app/src/optimize/mod.rs", "host/cli/src/commands/optimize/args.rs"],
                 _ => &[],
             };
             others_with(&sources, &format!("\"{name}\""), may).collect::<Vec<_>>()

@@ -39,6 +39,7 @@ pub(crate) fn request(host: &impl Inspect, settings: &Settings, matter: &Matter<
         .system(instructions(catalog))
         .user(user)
         .subjects(vec![best.to_owned()])
+        .model(Some(settings.model.trim().to_owned()).filter(|name| !name.is_empty()))
         .temperature(settings.temperature)
         .max_tokens(settings.max_tokens)
         .sample(u32::try_from(history.len()).unwrap_or(u32::MAX))

@@ -3,6 +3,8 @@
 syrch_plugin::settings! {
     /// How the model is asked.
     pub struct Settings {
+        /// The configured model that is asked; empty: the default one.
+        model: String = String::new();
         /// The sampling temperature.
         temperature: f64 = 0.0, 0.0 ..= 2.0;
         /// The most tokens of a reply.

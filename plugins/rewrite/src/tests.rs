@@ -59,7 +59,7 @@ fn the_model_sees_the_statement_its_plan_and_what_is_known_of_the_tables() {
         attempt("SELECT 2", "model", Trial::Mismatch),
         attempt("SELECT 3", "model", Trial::Refused("limit: `LIMIT`".to_owned())),
     ];
-    let settings = Settings { refusals: 1, ..Settings::default() };
+    let settings = Settings { refusals: 1, model: " big ".to_owned(), ..Settings::default() };
     let proposal = rewrite(&host, settings, &history).unwrap().unwrap();
     assert_eq!((proposal.sql.as_str(), proposal.reason.as_str()), ("SELECT 1", "it is shorter"));
     let prompt = host.model.prompt(0);
@@ -79,6 +79,7 @@ fn the_model_sees_the_statement_its_plan_and_what_is_known_of_the_tables() {
     // A comment of the database cannot close the fence around it.
     assert!(prompt.contains("````\nTable orders"), "{prompt}");
     let request = &host.model.requests()[0];
+    assert_eq!(request.model.as_deref(), Some("big"));
     assert_eq!((request.temperature, request.max_tokens, request.sample), (Some(0.0), Some(4_096), 3));
 }
 
