@@ -12,6 +12,8 @@ mod postgres;
 mod recorded;
 mod role_call;
 mod signs;
+#[cfg(unix)]
+mod slow;
 pub(crate) mod soak;
 mod start;
 mod suites;
@@ -49,6 +51,8 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "postgres", what: "PostgreSQL to Arrow", measure: postgres::measure },
     Group { name: "guard", what: "the guard on a statement", measure: guard::measure },
     Group { name: "equality", what: "what the optimizer checks before it measures", measure: equality::measure },
+    #[cfg(unix)]
+    Group { name: "slow", what: "slow statements that rules make faster", measure: slow::measure },
     Group { name: "recorded", what: "strategies on recorded answers", measure: recorded::measure },
     Group {
         name: "signs",
