@@ -78,9 +78,6 @@ async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
         }
     }
     let start = start(&mut context, arguments)?;
-    if optimizes {
-        optimize::default_rewriter(&mut context);
-    }
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let interrupt = context.interrupt.clone();
     let host = tokio::select! {
