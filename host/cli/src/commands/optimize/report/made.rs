@@ -9,7 +9,7 @@ use super::document::{Document, Iteration, Measured, RunDocument, STATEMENT, Sta
 pub(super) const HOSTILE: &str = "<script>alert(1)</script> ``` | \u{1b}[2J </pre>";
 
 fn statement(sql: &str, plan: &str) -> Statement {
-    let plan = Plan { format: "sqlite-eqp".into(), text: plan.into(), cost: None, rows: None };
+    let plan = Plan { format: "text".into(), text: plan.into(), cost: None, rows: None };
     Statement { sql: sql.to_owned(), plan: Some(plan) }
 }
 
