@@ -19,7 +19,7 @@ const SUPPORT: f64 = 0.6;
 #[derive(Args)]
 pub(crate) struct CheckArgs {
     /// Statements, files with one each, `-` for one from standard input, or manifests of corpora
-    #[arg(value_name = "SQL|FILE|-|MANIFEST", required = true, allow_hyphen_values = true)]
+    #[arg(value_name = "SQL|FILE|-|MANIFEST", required = true)]
     pub(crate) statements: Vec<String>,
     /// The options of a database.
     #[command(flatten)]
