@@ -247,7 +247,7 @@ impl Bench for SqliteBench {
         self.work(move |session, snapshot| {
             let compiled = statement.compile(session, snapshot)?;
             let column = |column: rusqlite::Column<'_>| Column { name: column.name().to_owned(), ..Column::default() };
-            Ok(compiled.columns().into_iter().map(column).collect())
+            Ok(compiled.columns().map(column).collect())
         })
         .await
     }
