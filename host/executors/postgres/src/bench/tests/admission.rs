@@ -1,4 +1,4 @@
-//! Each row of the source system's rules, and each of its holes, by statements that the server's analysis refuses and others that it admits. The
+//! Each rule of the second check, by statements that the server's analysis refuses and others that it admits. The
 //! first check is not asked here: the second one has to hold by itself.
 
 use super::*;
@@ -21,7 +21,7 @@ const SCRIPT: &str = "\
     CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false); \
     CREATE FUNCTION pg_catalog.planted(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1'";
 
-/// The row of the rules, a statement, and the rule by which it is refused with a token in the message.
+/// The requirement that the statement tests, the statement, and the rule by which it is refused with a token in the message.
 const REFUSED: &[(&str, &str, &str, &str)] = &[
     ("AR-01", "INSERT INTO public.t(id, g) VALUES (9, 9)", "read-only", "SELECT"),
     ("AR-01", "WITH w AS (DELETE FROM public.t RETURNING id) SELECT id FROM w", "read-only", "SELECT"),
@@ -214,7 +214,7 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
 #[tokio::test(flavor = "multi_thread")]
 async fn the_servers_analysis_refuses_and_admits_by_the_rules() {
     let Some(server) = Server::start() else { return };
-    // Only a superuser that says so may put a function where the server's own are.
+    // Only a superuser that sets `allow_system_table_mods` may put a function where the server's own are.
     server.database("rules", &format!("SET allow_system_table_mods = on; {SCRIPT}"));
     let mut bench = bench(&server, "admin", "rules").await;
     let mut wrong = Vec::new();
