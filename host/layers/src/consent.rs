@@ -1,4 +1,4 @@
-//! Sends nothing to a model before the user has agreed to it.
+//! Denies model calls that would send something before the user has agreed to it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,8 +3,9 @@
 //! [`stack`] puts them together and defines the order in which calls pass them.
 //!
 //! `budget` charges the search's ledger and bounds the calls in flight, `cache` stores good answers beyond the process, `memo` runs equal
-//! statements of a search once, `bind` narrows a backend to what one role call sees, `narrow` does so for a rewriter, `consent` sends nothing without the user's, `grant` bounds the cells that plugins see, and `taint`
-//! denies the model calls of untrusted plugins once they may know something of the data.
+//! statements of a search once, `bind` narrows a backend to what one role call sees, `narrow` binds `inspect` to the tables of the
+//! statement that is optimized, `consent` denies model calls of an optimization before the user has agreed, `grant` bounds the cells that
+//! plugins see, and `taint` denies the model calls of untrusted plugins once they may know something of the data.
 
 pub mod bind;
 pub mod budget;

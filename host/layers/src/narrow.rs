@@ -9,7 +9,7 @@ use syrch_core::{SqlError, SqlErrorKind};
 /// The port `inspect`, whose statements and statistics may name these tables and no others.
 pub struct NarrowedInspect {
     inner: Arc<dyn InspectPort>,
-    /// As the catalog spells them.
+    /// The names of the tables, as the catalog spells them.
     tables: Arc<[String]>,
 }
 

@@ -21,9 +21,8 @@ use crate::{
 /// The layers that every call of a role passes first, outermost first.
 pub const ROLE_LAYERS: [&str; 3] = ["observer", "journal", "taint"];
 /// The layers that a model call passes then. At most one of cache and recording is present, since a recording must hold what the model
-/// itself answers.
+/// itself answers. The layers of an optimization have `consent` before `route`.
 pub const MODEL_LAYERS: [&str; 8] = ["time", "cache", "retry", "recording", "rate", "budget", "route", "price"];
-/// The layers of a run that needs consent have `consent` before `route`.
 /// The layers that a model call passes in a dry run, which neither waits nor tries again.
 pub const DRY_LAYERS: [&str; 6] = ["time", "cache", "budget", "preview", "route", "price"];
 /// The layers that a statement passes then.

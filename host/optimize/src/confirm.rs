@@ -29,7 +29,7 @@ impl Pair {
 /// The result of the final measurement.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Confirmation {
-    /// The pairs, in order.
+    /// The measured pairs, in the order of the measurement.
     pub pairs: Vec<Pair>,
     /// In how many of them the best statement was faster.
     pub won: u32,

@@ -1,4 +1,4 @@
-//! What many optimizations came to, and the bounds that they must meet.
+//! The counts and shares of many optimizations, and the bounds that they must meet.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,21 +18,21 @@ const STOP: f64 = 0.10;
 /// The counts and shares of many optimizations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gates {
-    /// All statements.
+    /// The number of all statements.
     pub total: u64,
-    /// Those that are not supported.
+    /// The number of statements that are not supported.
     pub unsupported: u64,
-    /// Those that ended with an error.
+    /// The number of statements whose outcome is an error.
     pub errored: u64,
-    /// All the others.
+    /// The number of all other statements.
     pub supported: u64,
-    /// Those that were optimized.
+    /// The number of supported statements that were optimized.
     pub optimized: u64,
-    /// Those of them that the final measurement confirmed.
+    /// The number of optimized statements that the final measurement confirmed.
     pub confirmed: u64,
-    /// All proposals.
+    /// The number of proposals for all statements.
     pub iterations: u64,
-    /// The proposals that gave other rows.
+    /// The number of proposals that gave other rows.
     pub mismatches: u64,
     /// The bounds, each with its share.
     pub gates: Vec<Gate>,
@@ -42,14 +42,14 @@ pub struct Gates {
     pub advice: Option<Advice>,
 }
 
-/// A share and its bound.
+/// A share of statements or proposals with the bound that it must meet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// `support`, `win`, `error` or `mismatch`.
     pub name: String,
     /// The share, 0 to 1; 0 of nothing.
     pub share: f64,
-    /// The bound of the share.
+    /// The value with which the share is compared, 0 to 1.
     pub bound: f64,
     /// Whether the share must be at least the bound; otherwise it must be less.
     pub is_least: bool,

@@ -1,6 +1,6 @@
-//! The verified optimizer as a state machine: which statement is checked, compared and measured next, when a candidate is accepted, and what
-//! the optimization came to. It does no I/O, reads no clock and holds no connection: [`Optimization::step`] says what to do, and
-//! [`Optimization::feed`] takes what came of it.
+//! The verified optimizer as a state machine: which statement is checked, compared and measured next, when a candidate is accepted, and the
+//! outcome of the optimization. It does no I/O, reads no clock and holds no connection: [`Optimization::step`] returns what is to be done, and
+//! [`Optimization::feed`] takes the result of it.
 
 mod confirm;
 mod evidence;

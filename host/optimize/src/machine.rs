@@ -8,7 +8,7 @@ use crate::confirm::Pairs;
 use crate::measure::ratio;
 use crate::{FORMAT, Iteration, Outcome, Plans, Probe, Purpose, Report, Round, Settings, Step, Which};
 
-/// One optimization. The caller does what [`step`](Self::step) says and passes the result to [`feed`](Self::feed), until the step is
+/// One optimization. The caller takes the step that [`step`](Self::step) returns and passes the result to [`feed`](Self::feed), until the step is
 /// [`Step::Done`]. The same results lead to the same decisions.
 #[derive(Debug, Clone)]
 pub struct Optimization {
@@ -19,7 +19,7 @@ pub struct Optimization {
     pub(crate) best: Option<Admitted>,
     pub(crate) candidate: Option<Admitted>,
     pub(crate) columns: Vec<Column>,
-    /// The version of the data at the start; `None` where the engine cannot tell.
+    /// The version of the data at the start; `None` where the engine cannot detect writes.
     pub(crate) version: Option<String>,
     pub(crate) size: ResultSize,
     pub(crate) baseline: Option<Timing>,
@@ -99,7 +99,7 @@ impl Optimization {
         })
     }
 
-    /// What is to be done next.
+    /// The step that the caller is to take next.
     #[must_use]
     pub fn step(&self) -> Step {
         match self.phase {
@@ -156,7 +156,7 @@ impl Optimization {
         self.draft.as_ref().map_or("", |draft| draft.sql.as_str())
     }
 
-    /// The version of the data at the start; `None` before it is known, and where the engine cannot tell.
+    /// The version of the data at the start; `None` before it is known, and where the engine cannot detect writes.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
@@ -168,7 +168,7 @@ impl Optimization {
         self.best_plan.as_ref()
     }
 
-    /// What the rewriter is told of its proposals so far.
+    /// What is reported to the rewriter about its proposals so far.
     #[must_use]
     pub fn history(&self) -> Vec<Attempt> {
         self.iterations.iter().map(Iteration::attempt).collect()
@@ -197,8 +197,8 @@ impl Optimization {
         self
     }
 
-    /// Ends the optimization early, because the user or the time says so. What was verified until then is reported; a proposal or a pair under way
-    /// is not.
+    /// Ends the optimization early, on the user's request or at the deadline. What was verified until then is reported; a proposal or
+    /// a pair under way is not.
     pub fn stop(&mut self, why: impl Into<String>) {
         if self.phase == Phase::Done {
             return;

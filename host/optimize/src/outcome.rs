@@ -8,7 +8,7 @@ use crate::Iteration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum IterationState {
-    /// Equal and faster: it is the best statement from then on.
+    /// Equal and faster, so that it was accepted: it is the best statement from then on.
     Kept,
     /// Equal and not fast enough.
     DiscardedSlower,
@@ -61,7 +61,7 @@ impl IterationState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Outcome {
-    /// The database failed or was written to, or the optimization was stopped before it had begun to try.
+    /// The database failed or was written to, or the optimization was stopped before the first proposal.
     Error,
     /// The original does not pass the checks, so that equal results would mean nothing.
     UnsupportedSafety,

@@ -19,7 +19,7 @@ pub struct Report {
     pub outcome: Outcome,
     /// Why it was an error, or why the statement is unsupported.
     pub reason: Option<String>,
-    /// Why it ended early, if somebody or the time ended it: what is reported was verified all the same.
+    /// Why it ended early, if the user or the deadline ended it: what is reported was verified all the same.
     pub interrupted: Option<String>,
     /// The statement of the user, as it was written again after the checks; as it was given when they refused it.
     pub original: String,
@@ -33,9 +33,9 @@ pub struct Report {
     pub is_ordered: bool,
     /// What the first runs of the original showed.
     pub probe: Option<Probe>,
-    /// The proposals, in order.
+    /// All proposals, in the order in which they were made.
     pub iterations: Vec<Iteration>,
-    /// The final measurement; `None` when nothing was accepted, or somebody ended it before a pair was measured.
+    /// The final measurement; `None` when nothing was accepted, or when it ended early before a pair was measured.
     pub confirmation: Option<Confirmation>,
     /// The plans of the original and of the best statement.
     pub plans: Option<Plans>,
@@ -46,11 +46,11 @@ pub struct Report {
 /// What the first runs of the original showed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
-    /// The size of the result.
+    /// The number of rows and bytes of the result.
     pub size: ResultSize,
-    /// The first timed run.
+    /// The time of the first run that was timed.
     pub baseline: Timing,
-    /// By what share the slower of two more runs of the same statement took longer than the other: what the clock alone makes of nothing.
+    /// By what share the slower of two more runs of the same statement took longer than the other: a difference that comes from the clock alone.
     pub noise: f64,
 }
 
@@ -74,7 +74,7 @@ pub struct Iteration {
     pub reason: String,
     /// The statement as it was run, or as it was proposed where it was refused; empty when there was none.
     pub sql: String,
-    /// What became of it.
+    /// The outcome of the proposal.
     pub state: IterationState,
     /// More about that, for people: the rule and the token, the copy, the failure.
     pub detail: Option<String>,
@@ -86,12 +86,12 @@ pub struct Iteration {
     pub copies: u32,
     /// The measurement against the best statement, where it came as far as that.
     pub round: Option<Round>,
-    /// What the rewriter was told.
+    /// The outcome that is reported to the rewriter.
     pub trial: Trial,
 }
 
 impl Iteration {
-    /// What the rewriter is told of this proposal.
+    /// This proposal as it is reported to the rewriter.
     #[must_use]
     pub fn attempt(&self) -> Attempt {
         Attempt { sql: self.sql.clone(), family: self.family.clone(), trial: self.trial.clone() }

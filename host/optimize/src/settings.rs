@@ -27,7 +27,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// The source system's five iterations, 10 %, 50 ms and early stop; 6 copies, and 3 to 24 pairs within 5 minutes.
+    /// Five iterations, a gain of 10 % and 50 ms, early stop after two proposals; 6 copies, and 3 to 24 pairs within 5 minutes.
     fn default() -> Self {
         Self {
             iterations: 5,
@@ -47,14 +47,14 @@ impl Default for Settings {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` must be {range}")]
 pub struct SettingsError {
-    /// The name of the field.
+    /// The name of the field of [`Settings`].
     pub name: &'static str,
     /// The values that it may have.
     pub range: &'static str,
 }
 
 impl Settings {
-    /// Checks every range.
+    /// Checks that every setting is in its range.
     ///
     /// # Errors
     /// The first setting that is out of its range.

@@ -1,4 +1,4 @@
-//! What the state machine asks for, and what it takes in answer.
+//! The steps that the state machine asks for, and their results.
 
 use serde::{Deserialize, Serialize};
 use syrch_core::ports::{Admitted, Compared, Plan, ResultSize, Timing};
@@ -44,13 +44,13 @@ pub enum Step {
     AdmitCandidate,
     /// Read the version of the data.
     Version,
-    /// Take a fresh snapshot.
+    /// Take a fresh snapshot of the database.
     Snapshot,
     /// Read the columns of a statement.
     Columns(Which),
     /// Count the rows of the original.
     Size,
-    /// Execute a statement.
+    /// Execute a statement and measure its time.
     Time(Which, Purpose),
     /// Read the plan of a statement.
     Explain(Which),
@@ -68,9 +68,9 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "proposed", content = "is")]
 pub enum Proposed {
-    /// A statement.
+    /// A statement that the optimizer is to check, compare and measure.
     Statement(Proposal),
-    /// Nothing more.
+    /// The rewriter has no further proposal.
     Nothing,
     /// No statement, but a failure, whose message holds no cells.
     Failed(String),
@@ -78,29 +78,29 @@ pub enum Proposed {
     PromptTooLarge(String),
 }
 
-/// What came of a step: each variant answers the steps of its name.
+/// The result of a step; each variant is the result of the steps that it names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "fed", content = "is")]
 pub enum Fed {
-    /// Of [`Step::AdmitOriginal`] and [`Step::AdmitCandidate`].
+    /// The result of [`Step::AdmitOriginal`] and [`Step::AdmitCandidate`].
     Admitted(Result<Admitted, SqlError>),
-    /// Of [`Step::Version`]; a digest of the bench's text serves as well.
+    /// The result of [`Step::Version`]; a digest of the bench's text serves as well.
     Version(Result<Option<String>, SqlError>),
-    /// Of [`Step::Snapshot`].
+    /// The result of [`Step::Snapshot`].
     Snapshot(Result<(), SqlError>),
-    /// Of [`Step::Columns`].
+    /// The result of [`Step::Columns`].
     Columns(Result<Vec<Column>, SqlError>),
-    /// Of [`Step::Size`].
+    /// The result of [`Step::Size`].
     Size(Result<ResultSize, SqlError>),
-    /// Of [`Step::Time`].
+    /// The result of [`Step::Time`].
     Time(Result<Timing, SqlError>),
-    /// Of [`Step::Explain`].
+    /// The result of [`Step::Explain`].
     Plan(Result<Plan, SqlError>),
-    /// Of [`Step::Propose`].
+    /// The result of [`Step::Propose`].
     Proposed(Proposed),
-    /// Of [`Step::Compare`].
+    /// The result of [`Step::Compare`].
     Compared(Result<Compared, SqlError>),
-    /// Of [`Step::CompareOnCopy`]; `None` where there is no such copy.
+    /// The result of [`Step::CompareOnCopy`]; `None` where there is no such copy.
     OnCopy(Option<Result<Compared, SqlError>>),
 }
 

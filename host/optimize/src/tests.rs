@@ -11,7 +11,7 @@ use syrch_core::{Column, SqlError, SqlErrorKind};
 
 use crate::{Fed, Optimization, Proposed, Report, Settings, Step, Which};
 
-/// What one proposal meets.
+/// The results of the steps for one proposal.
 #[derive(Debug, Clone)]
 struct Tried {
     proposed: Proposed,
@@ -115,8 +115,9 @@ impl Script {
             Step::Time(..) if is_out => Fed::Time(Err(out())),
             Step::Time(Which::Candidate, _) => Fed::Time(tried.unwrap().time.map(time)),
             Step::Time(Which::Best, _) => {
-                let kept = machine.report().kept().and_then(|kept| self.tried[kept.n as usize - 1].time.clone().ok());
-                Fed::Time(Ok(time(kept.unwrap_or(self.best_ms))))
+                let accepted =
+                    machine.report().kept().and_then(|best| self.tried[best.n as usize - 1].time.clone().ok());
+                Fed::Time(Ok(time(accepted.unwrap_or(self.best_ms))))
             }
             Step::Time(Which::Original, _) => Fed::Time(Ok(time(self.best_ms))),
             Step::Explain(_) if is_out => Fed::Plan(Err(out())),

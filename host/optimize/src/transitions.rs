@@ -205,7 +205,7 @@ impl Optimization {
             Err(error) if is_outage(&error) => return self.end(Outcome::Error, &error),
             Err(error) => return self.candidate_refused(&error),
         };
-        // The engine's word is not taken for it.
+        // The tables are compared here as well, so that a mistake of the engine's check admits no other table.
         let is_within = |table: &String| self.original.as_ref().is_some_and(|original| original.tables.contains(table));
         if let Some(table) = admitted.tables.iter().find(|table| !is_within(table)) {
             let error =
@@ -226,9 +226,9 @@ impl Optimization {
     }
 
     fn is_known(&self, sql: &str) -> bool {
-        let kept = self.iterations.iter().filter(|iteration| iteration.state == IterationState::Kept);
+        let mut accepted = self.iterations.iter().filter(|iteration| iteration.state == IterationState::Kept);
         self.original.as_ref().is_some_and(|original| original.sql == sql)
-            || kept.into_iter().any(|kept| kept.sql == sql)
+            || accepted.any(|iteration| iteration.sql == sql)
     }
 
     /// A statement that does not parse is none; one with unknown names is one that fails; the checks refuse all others.
@@ -292,7 +292,7 @@ impl Optimization {
         }
     }
 
-    /// A copy on which the original itself fails says nothing of the candidate, and neither does one that is not there.
+    /// A copy on which the original itself fails, or that is not there, decides nothing about the candidate.
     fn compared_on_copy(&mut self, number: u32, found: Option<Result<Compared, SqlError>>) {
         match found {
             Some(Ok(Compared::Equal(_))) => {
@@ -333,7 +333,7 @@ impl Optimization {
         }
     }
 
-    /// Adds the proposal under way to those that are judged, and goes on.
+    /// Adds the proposal under way to those that are judged, and continues with the next step.
     fn close(&mut self) {
         let Some(draft) = self.draft.take() else { return self.next_proposal() };
         let state = draft.state;

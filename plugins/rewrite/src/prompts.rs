@@ -8,7 +8,7 @@ use syrch_plugin::text::{clip, line};
 
 use crate::Settings;
 
-/// Bytes of the plan.
+/// Bytes of the plan in a prompt at most.
 const PLAN: usize = 32 << 10;
 /// Bytes of a refused statement and of its reason.
 const REFUSED: usize = 4 << 10;

@@ -8,7 +8,7 @@ use syrch_plugin::text::clip;
 use crate::ModelRewriter;
 use crate::prompts::{Matter, request};
 
-/// The kind of failure by which the optimizer knows that the statement cannot be put into a prompt.
+/// The kind of failure by which the optimizer recognises that the statement does not fit into a prompt.
 const PROMPT_TOO_LARGE: &str = "prompt-too-large";
 
 /// Bytes of the reason that is shown.
@@ -53,7 +53,7 @@ fn proposal(reply: &Reply) -> Result<Option<Proposal>, Failure> {
     }
     let text = |key: &str| document[key].as_str().map(str::trim).filter(|text| !text.is_empty());
     let Some(sql) = text("optimized_sql") else {
-        return Err(failure(FailureKind::Model, "the reply has no statement and does not say that nothing changes"));
+        return Err(failure(FailureKind::Model, "the reply has no statement and not `\"unchanged\": true`"));
     };
     Ok(Some(Proposal {
         sql: sql.trim_end_matches(';').trim_end().to_owned(),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// The reason why a corpus cannot be read, or is not what its manifest says.
+/// The reason why a corpus cannot be read, or differs from its manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// The manifest, or a statement's file that is added, cannot be read or written.
@@ -13,14 +13,14 @@ pub enum CorpusError {
         /// The error of the system.
         source: std::io::Error,
     },
-    /// The manifest is not one.
+    /// The file is not a manifest of a corpus.
     #[error("the manifest `{path}`{place}: {reason}", place = .line.map(|line| format!(", line {line}")).unwrap_or_default())]
     Malformed {
         /// The path of the manifest.
         path: PathBuf,
         /// The line of the mistake, from 1, where it has one.
         line: Option<usize>,
-        /// The mistake.
+        /// The reason why it is not a manifest.
         reason: String,
     },
     /// A file cannot be added.
@@ -28,7 +28,7 @@ pub enum CorpusError {
     Refused {
         /// The path that was given.
         file: String,
-        /// The reason.
+        /// The reason why it cannot be added.
         reason: String,
     },
     /// Files are missing or were changed, so that nothing is measured.
@@ -38,7 +38,7 @@ pub enum CorpusError {
         path: PathBuf,
         /// The file of the first such statement.
         first: String,
-        /// How many they are.
+        /// The number of such statements.
         changed: usize,
         /// How many statements the corpus has.
         of: usize,

@@ -20,7 +20,7 @@ const ITEMS: &str = "items";
 /// Bytes of a header, and of a line, at most.
 const DOCUMENT: u64 = 1 << 20;
 const LINE: u64 = 16 << 20;
-/// How often a lock that another process holds is tried, and the time between two tries: whoever only looks holds it for a moment.
+/// How often a lock that another process holds is tried, and the time between two tries: a process that only reads holds it for a moment.
 const TRIES: u32 = 20;
 const WAIT: Duration = Duration::from_millis(5);
 
@@ -28,11 +28,11 @@ const WAIT: Duration = Duration::from_millis(5);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CorpusHeader {
-    /// [`CORPUS_RUN`].
+    /// The format of the folder, always [`CORPUS_RUN`].
     pub format: String,
     /// The id of the run, which is the name of its folder.
     pub id: String,
-    /// The version of the host.
+    /// The version of the host that started the run.
     pub host: String,
     /// The path of the manifest.
     pub manifest: String,
@@ -126,7 +126,7 @@ pub struct CorpusFolder {
 }
 
 impl CorpusFolder {
-    /// Begins a run in a folder of its own, which only its owner can read.
+    /// Starts a run in a folder of its own, which only its owner can read.
     ///
     /// # Errors
     /// When there is a run in it, another process works there, or it cannot be written.

@@ -58,7 +58,7 @@ impl FileState {
 pub struct LockedQuery {
     /// Its entry in the manifest.
     pub query: Entry,
-    /// The statement.
+    /// The text of the statement.
     pub sql: String,
 }
 

@@ -18,21 +18,21 @@ pub const CORPUS_LINE: &str = "syrch.optimized-query/1";
 /// A finished statement of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CorpusLine {
-    /// [`CORPUS_LINE`].
+    /// The schema of the line, always [`CORPUS_LINE`].
     pub schema: String,
     /// The place of the statement in the manifest, from 0.
     pub place: u64,
     /// When it was finished, in milliseconds since 1970.
     pub at_ms: u64,
-    /// Its file.
+    /// The file of the statement, relative to the manifest.
     pub file: String,
-    /// The digest of the file.
+    /// The sha256 of the file, in hex.
     pub sha256: String,
-    /// What the manifest says of it.
+    /// The description of the statement in the manifest.
     pub description: String,
     /// The statement as the file has it.
     pub given: String,
-    /// What became of it.
+    /// The report on its optimization.
     pub report: Report,
 }
 
@@ -42,12 +42,12 @@ pub trait OptimizesStatements: Send + Sync {
     /// Called for each unfinished statement. Its journal is written at `journal`; when there is one there already, the work continues from it.
     ///
     /// # Errors
-    /// When the run cannot go on: the database is gone, the model's endpoint fails, or somebody stopped it. What is wrong with the statement
-    /// alone is a report.
+    /// When the run cannot continue: the database is gone, the model's endpoint fails, or the user stopped it. A mistake of the statement
+    /// alone is part of the report.
     async fn optimize(&self, sql: &str, journal: &Path, stop: &Stop) -> Result<Report, Error>;
 }
 
-/// Is told how far a run is.
+/// Receives the progress of a run.
 pub trait CorpusObserver: Send + Sync {
     /// Called when the work on a statement begins.
     fn begins(&self, done: u64, of: u64, query: &LockedQuery);
@@ -58,7 +58,7 @@ pub trait CorpusObserver: Send + Sync {
 /// Optimizes the statements whose lines are not in `done`, in the order of the manifest. Returns all lines in that order.
 ///
 /// # Errors
-/// When a line in `done` is not of this corpus, a line cannot be written, or the run cannot go on; what was written stays.
+/// When a line in `done` is not of this corpus, a line cannot be written, or the run cannot continue; what was written stays.
 pub async fn run_corpus(
     folder: &mut CorpusFolder,
     queries: &[LockedQuery],

@@ -12,7 +12,7 @@ use super::copies::{Copies, no_bench};
 use crate::{Error, Host};
 
 /// The bench of one optimization.
-pub(super) struct LiveBench {
+pub(super) struct LazyBench {
     database: Arc<dyn Database>,
     limits: BenchLimits,
     bench: Option<Box<dyn Bench>>,
@@ -21,7 +21,7 @@ pub(super) struct LiveBench {
     pub(super) copies: Copies,
 }
 
-impl LiveBench {
+impl LazyBench {
     pub(super) fn new(host: &Host, parts: &Parts) -> Self {
         let copies = Copies::new(&host.settings, parts.limits, parts.copies_folder.clone());
         let database = Arc::clone(&host.database);
@@ -94,12 +94,12 @@ impl LiveBench {
     }
 }
 
-/// The digest of a version, as the journal has it: a version may say where the data are.
+/// The digest of a version, which stands for it in the journal: a version may hold the path of the data.
 fn digest(version: &str) -> String {
     format!("{:016x}", digest64(&["version", version]))
 }
 
-/// What the journal has for that version.
+/// The text that the journal records for that version.
 fn known(first: &mut Option<(Option<String>, Option<String>)>, text: Option<String>) -> Option<String> {
     let (then, recorded) = first.get_or_insert_with(|| (text.clone(), text.as_deref().map(digest)));
     if *then == text { recorded.clone() } else { text.as_deref().map(digest) }

@@ -21,7 +21,7 @@ pub(super) struct Copies {
     pub(super) warning: Option<String>,
 }
 
-/// What copies are made of.
+/// All that is needed to make a copy.
 struct Maker {
     source: PathBuf,
     copy: MakeCopy,
@@ -31,7 +31,7 @@ struct Maker {
     folder: PathBuf,
 }
 
-/// A copy with its bench. The database lives as long as its connection.
+/// A copy with its bench. The database must not be dropped before its connection.
 struct OpenCopy {
     bench: Box<dyn Bench>,
     _database: Arc<dyn Database>,

@@ -1,4 +1,4 @@
-//! Does what the state machine of the optimizer says, and records it.
+//! Takes the steps that the state machine of the optimizer asks for, and records their results.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use syrch_core::ports::Level;
 use syrch_optimize::{Fed, Iteration, Optimization, Outcome, Proposed, Step};
 
-use super::bench::LiveBench;
+use super::bench::LazyBench;
 use super::propose::Proposer;
 use super::{Parts, consent, copies};
 use crate::context::{Context, RunState};
 use crate::{Error, Host, SearchEvent};
 
-/// How far an optimization is.
+/// The progress of an optimization, before each step.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// The step that starts.
+    /// The step that is about to start.
     pub step: &'a Step,
     /// The proposals that have been judged.
     pub iterations: &'a [Iteration],
@@ -23,13 +23,12 @@ pub struct Progress<'a> {
     pub pairs: usize,
 }
 
-/// What came of a step, as the journal has it.
+/// The result of a step, as the journal has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Came {
-    /// The step's result.
+enum StepResult {
     Fed(Fed),
-    /// The time of the run was over meanwhile, for this reason.
+    /// The run was stopped or its deadline passed meanwhile; the text names which.
     Stopped(String),
 }
 
@@ -62,16 +61,16 @@ pub(super) struct Driver<'a> {
     proposer: Proposer,
     /// The context of the role calls, from the first one on.
     context: Option<Arc<Context>>,
-    bench: LiveBench,
+    bench: LazyBench,
 }
 
 impl<'a> Driver<'a> {
     pub(super) fn new(host: &'a Host, parts: &'a Parts, run: &'a Arc<RunState>) -> Result<Self, Error> {
         let proposer = Proposer::new(host, parts.rewriter.clone())?;
-        Ok(Self { host, parts, run, proposer, context: None, bench: LiveBench::new(host, parts) })
+        Ok(Self { host, parts, run, proposer, context: None, bench: LazyBench::new(host, parts) })
     }
 
-    /// Takes all steps.
+    /// Takes all steps until the optimization is done or stopped.
     ///
     /// # Errors
     /// When there is no bench, no consent, or no model that answers.
@@ -88,11 +87,11 @@ impl<'a> Driver<'a> {
                 step => self.measure(&optimization, &step).await?,
             };
             match came {
-                Came::Fed(fed) => {
+                StepResult::Fed(fed) => {
                     let departs = |error| Error::Replay(format!("the journal departs from the optimizer: {error}"));
                     optimization.feed(fed).map_err(departs)?;
                 }
-                Came::Stopped(why) => optimization.stop(why),
+                StepResult::Stopped(why) => optimization.stop(why),
             }
         }
         if let Some(message) = self.bench.copies.warning.take() {
@@ -112,13 +111,13 @@ impl<'a> Driver<'a> {
     }
 
     /// A step on the database, or what the journal has of it.
-    async fn measure(&mut self, optimization: &Optimization, step: &Step) -> Result<Came, Error> {
+    async fn measure(&mut self, optimization: &Optimization, step: &Step) -> Result<StepResult, Error> {
         let run = Arc::clone(self.run);
         let actual = async {
             let came = tokio::select! {
                 biased;
-                () = run.clock.over() => Came::Stopped(why(run.clock.stop.is_triggered())),
-                fed = self.bench.take(optimization, step) => Came::Fed(fed?),
+                () = run.clock.over() => StepResult::Stopped(why(run.clock.stop.is_triggered())),
+                fed = self.bench.take(optimization, step) => StepResult::Fed(fed?),
             };
             serde_json::to_value(&came).map_err(|error| Error::Internal(error.to_string()))
         };
@@ -128,7 +127,7 @@ impl<'a> Driver<'a> {
             .map_err(|error| Error::Unfit(format!("the journal's measurement cannot be read: {error}")))
     }
 
-    async fn propose(&mut self, optimization: &Optimization) -> Result<Came, Error> {
+    async fn propose(&mut self, optimization: &Optimization) -> Result<StepResult, Error> {
         self.consent(optimization).await?;
         let context = match &self.context {
             Some(context) => Arc::clone(context),
@@ -141,10 +140,11 @@ impl<'a> Driver<'a> {
             return Err(denied);
         }
         match proposed {
-            Some(proposed) => Ok(Came::Fed(Fed::Proposed(proposed))),
+            Some(proposed) => Ok(StepResult::Fed(Fed::Proposed(proposed))),
             None => {
                 let clock = &self.run.clock;
-                Ok(Came::Stopped(why(self.run.event_log.known("interrupted", || clock.stop.is_triggered()).await)))
+                let is_interrupted = self.run.event_log.known("interrupted", || clock.stop.is_triggered()).await;
+                Ok(StepResult::Stopped(why(is_interrupted)))
             }
         }
     }

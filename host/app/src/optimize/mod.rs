@@ -59,7 +59,7 @@ type OnProgress = dyn Fn(&Progress<'_>) + Send + Sync;
 pub(crate) struct Parts {
     pub(crate) sql: String,
     pub(crate) settings: Settings,
-    /// `None`: as many as the settings say where the engine can make copies, and none elsewhere.
+    /// `None` for the number of the settings where the engine can make copies, and for none elsewhere.
     pub(crate) copies: Option<u32>,
     pub(crate) copies_folder: Option<PathBuf>,
     pub(crate) limits: BenchLimits,
@@ -108,7 +108,7 @@ impl Optimize {
         self
     }
 
-    /// Replaces all settings of the loop: iterations, keep rule, early stop, pairs, copies, seed. The number of copies counts only where the engine
+    /// Replaces all settings of the loop: iterations, acceptance rule, early stop, pairs, copies, seed. The number of copies counts only where the engine
     /// can make copies; [`Optimize::copies`] insists on one.
     pub fn settings(self, settings: Settings) -> Self {
         self.with(|parts| parts.settings = settings)
@@ -129,7 +129,7 @@ impl Optimize {
         self.with(|parts| parts.copies_folder = Some(folder.into()))
     }
 
-    /// The bounds of comparing and measuring.
+    /// Sets the bounds of comparing and measuring, by default [`BenchLimits::default`].
     pub fn limits(self, limits: BenchLimits) -> Self {
         self.with(|parts| parts.limits = limits)
     }
@@ -150,12 +150,12 @@ impl Optimize {
         self.with(|parts| parts.ask = Some(Arc::new(ask)))
     }
 
-    /// What receives the events of the run.
+    /// Sets the observer that receives the events of the run.
     pub fn observer(self, observer: Arc<dyn Observer>) -> Self {
         self.with(|parts| parts.observer = observer)
     }
 
-    /// What is called before each step.
+    /// Sets a function that is called before each step.
     pub fn progress(self, progress: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {
         self.with(|parts| parts.progress = Some(Arc::new(progress)))
     }

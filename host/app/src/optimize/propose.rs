@@ -9,7 +9,7 @@ use syrch_optimize::{Optimization, Proposed, Which};
 use crate::context::{Context, RunState};
 use crate::{Error, Host};
 
-/// The kind of failure by which a rewriter says that what it would ask a model is larger than may be asked.
+/// The kind of failure by which a rewriter reports that its request to a model would be larger than is allowed.
 pub(super) const PROMPT_TOO_LARGE: &str = "prompt-too-large";
 
 /// Calls the rewriter of a run.
@@ -42,7 +42,7 @@ impl Proposer {
         Ok(Arc::new(context))
     }
 
-    /// Calls the rewriter once. `None`: the time of the run was over meanwhile.
+    /// Calls the rewriter once. `None` when the run was stopped or its deadline passed meanwhile.
     pub(super) async fn call(&self, context: &Arc<Context>, optimization: &Optimization) -> Option<Proposed> {
         let event_log = &context.run.event_log;
         tokio::select! {

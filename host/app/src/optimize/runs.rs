@@ -22,13 +22,13 @@ use crate::{Error, Host, record, telemetry};
 /// The result of an optimization.
 #[derive(Debug, Clone)]
 pub struct Optimized {
-    /// The id of the run.
+    /// The id of the run, by which its journal is found.
     pub run: String,
     /// What was found out about the statement.
     pub report: Report,
     /// What the rewriter's model calls cost.
     pub cost: CostReport,
-    /// What the user should know besides.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
 //! Wrong rewrites: mutants of real statements over real databases, with a clock by which every other statement is faster. None whose rows differ
-//! is accepted, as an independent comparison says.
+//! is accepted, which an independent comparison checks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -198,7 +198,7 @@ struct Counts {
     /// Those that no check refused, so that their rows were compared.
     compared: usize,
     differing: usize,
-    kept: usize,
+    accepted: usize,
     wrong: Vec<String>,
 }
 
@@ -218,7 +218,7 @@ impl Counts {
             let is_equal = is_equal(database, &report.original, &iteration.sql, report.is_ordered);
             self.differing += usize::from(!is_equal);
             if iteration.state == State::Kept {
-                self.kept += 1;
+                self.accepted += 1;
                 if !is_equal {
                     self.wrong.push(format!("{}\n  {}", report.original, iteration.sql));
                 }
@@ -263,13 +263,13 @@ async fn measure(data: &Path, most: usize, of_each: u32) -> Counts {
 }
 
 fn check(counts: &Counts, least: usize) {
-    let Counts { statements, admitted, mutants, compared, differing, kept, wrong } = counts;
+    let Counts { statements, admitted, mutants, compared, differing, accepted, wrong } = counts;
     println!(
-        "{statements} statements, {admitted} admitted; {mutants} mutants, {compared} compared, {differing} with other rows, {kept} accepted, {} of them wrong",
+        "{statements} statements, {admitted} admitted; {mutants} mutants, {compared} compared, {differing} with other rows, {accepted} accepted, {} of them wrong",
         wrong.len()
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(*mutants >= least && differing * 3 > *compared && *kept > compared / 50, "{counts:?}");
+    assert!(*mutants >= least && differing * 3 > *compared && *accepted > compared / 50, "{counts:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

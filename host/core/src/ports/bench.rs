@@ -26,7 +26,7 @@ pub struct BenchLimits {
 }
 
 impl Default for BenchLimits {
-    /// 10,000 rows of 10 MB in all, 120 s a statement, 5 s for a lock: the bounds of the source system.
+    /// 10,000 rows of 10 MB in all, 120 s a statement, 5 s for a lock.
     fn default() -> Self {
         Self { rows: 10_000, bytes: 10_000_000, statement_ms: 120_000, lock_ms: 5_000 }
     }
@@ -125,7 +125,7 @@ pub trait Bench: Send {
     /// When the engine refuses the statement.
     async fn explain(&mut self, admitted: &Admitted) -> Result<Plan, SqlError>;
     /// Called outside a measurement. Returns a text that is equal as long as nobody has written to the tables that the bench reads; `None` when
-    /// the engine cannot tell.
+    /// the engine cannot detect writes.
     ///
     /// # Errors
     /// When the database is gone.

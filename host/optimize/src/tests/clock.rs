@@ -52,7 +52,7 @@ fn measure(seed: u64, clock: Clock, original_ms: f64, best_ms: f64, settings: Se
     pairs.result().unwrap()
 }
 
-/// How many of 2,000 measurements of equally fast statements reach the evidence, and how many are confirmed by the keep rule on top.
+/// How many of 2,000 measurements of equally fast statements reach the evidence, and how many are confirmed by the acceptance rule as well.
 #[test]
 fn at_most_one_in_twenty_equal_statements_is_confirmed_whatever_the_clock() {
     const RUNS: u64 = 2_000;
@@ -111,8 +111,8 @@ fn the_interval_needs_eight_pairs_and_leaves_out_what_is_rare() {
 }
 
 #[test]
-fn a_speed_is_told_to_two_digits() {
-    for (number, told) in [(2.0, 2.0), (1.2345, 1.2), (0.9871, 0.99), (123.4, 120.0), (0.001_234, 0.0012)] {
-        assert!((two_digits(number) - told).abs() < 1e-12, "{number}");
+fn a_speed_has_two_digits() {
+    for (number, rounded) in [(2.0, 2.0), (1.2345, 1.2), (0.9871, 0.99), (123.4, 120.0), (0.001_234, 0.0012)] {
+        assert!((two_digits(number) - rounded).abs() < 1e-12, "{number}");
     }
 }

@@ -1,4 +1,4 @@
-//! The state of each proposal, what the rewriter is told, the keep rule and early stop.
+//! The state of each proposal, the outcome that is reported to the rewriter, the acceptance rule and early stop.
 
 use syrch_core::ports::{CANDIDATE, UNSUPPORTED_TYPE};
 use syrch_core::roles::Trial;
@@ -13,7 +13,7 @@ fn one(tried: Tried) -> (State, Trial, Outcome) {
 }
 
 #[test]
-fn an_equal_and_faster_statement_is_kept() {
+fn an_equal_and_faster_statement_is_accepted() {
     let report = Script::of(vec![takes("SELECT fast", 250)]).run(Settings::default());
     let iteration = &report.iterations[0];
     assert_eq!((iteration.state, &iteration.trial), (State::Kept, &Trial::Accepted(4.0)));
@@ -61,8 +61,8 @@ fn each_failure_has_its_state() {
 
     let rule = format!("{CANDIDATE}: deadline");
     let failed = Tried { compared: Err(error(SqlErrorKind::Timeout, &rule)), ..takes("x", 1) };
-    let told = Trial::Failed("deadline: the message".into());
-    assert_eq!(one(failed), (State::CandidateError, told, Outcome::NoVerifiedCandidate));
+    let trial = Trial::Failed("deadline: the message".into());
+    assert_eq!(one(failed), (State::CandidateError, trial, Outcome::NoVerifiedCandidate));
 
     let slow = Tried { time: Err(error(SqlErrorKind::Timeout, "deadline")), ..takes("x", 1) };
     assert_eq!(one(slow).0, State::CandidateError);
@@ -75,11 +75,11 @@ fn each_failure_has_its_state() {
 }
 
 #[test]
-fn a_statement_that_reads_another_table_is_refused_whatever_the_engine_says() {
+fn a_statement_that_reads_another_table_is_refused_even_where_the_engine_admits_it() {
     let other = Admitted { tables: vec!["t".into(), "secret".into()], ..admitted("x") };
     let (state, trial, _) = one(Tried { admitted: Ok(other), ..takes("x", 1) });
     assert_eq!(state, State::FailedSafety);
-    assert!(matches!(trial, Trial::Refused(told) if told.contains("secret")));
+    assert!(matches!(trial, Trial::Refused(reason) if reason.contains("secret")));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_candidate_is_measured_in_both_orders_after_both_are_warm() {
 }
 
 #[test]
-fn the_keep_rule_needs_the_share_and_the_time() {
+fn a_candidate_must_save_the_share_and_the_time() {
     let settings = Settings::default();
     let ms = |value: u64| value * 1_000_000;
     assert!(is_faster(ms(1_000), ms(900), &settings), "exactly 10 %");
@@ -149,7 +149,7 @@ fn a_candidate_competes_with_the_best_so_far() {
 }
 
 #[test]
-fn two_in_a_row_end_the_loop_and_what_is_kept_starts_the_count_again() {
+fn two_in_a_row_end_the_loop_and_an_accepted_one_starts_the_count_again() {
     let slower = || takes("slow", 2_000);
     let refused = || Tried { admitted: Err(error(SqlErrorKind::Denied, "limit")), ..takes("x", 1) };
     let other = || Tried { compared: Ok(Compared::Different), ..takes("x", 1) };

@@ -36,7 +36,7 @@ pub(crate) enum Owner {
     Source(usize),
     /// No source has it.
     Nobody,
-    /// It cannot be told.
+    /// The table cannot be determined.
     Unclear,
 }
 

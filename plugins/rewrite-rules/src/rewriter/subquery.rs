@@ -98,7 +98,7 @@ fn key(condition: &Expr, inner: &Scope, outer: &Scope) -> Option<Key> {
     }
 }
 
-/// The one output column of a sub-query that keeps its rows as they are: neither groups nor aggregates, of its own rows alone.
+/// The one output column of a sub-query that leaves its rows as they are: neither groups nor aggregates, of its own rows alone.
 pub(crate) fn one_column(select: &Select, parts: &Parts, outer: &Scope) -> Option<Expr> {
     let [item] = select.projection.as_slice() else { return None };
     let expr = item_expr(item)?;
@@ -107,7 +107,7 @@ pub(crate) fn one_column(select: &Select, parts: &Parts, outer: &Scope) -> Optio
     fits.then(|| expr.clone())
 }
 
-/// An expression of the outer row as it can stand in a sub-query: every column with its table. `None` where that cannot be told.
+/// An expression of the outer row as it can stand in a sub-query: every column with its table. `None` where a column cannot be attributed to a table.
 pub(crate) fn qualified(expr: &Expr, outer: &Scope) -> Option<Expr> {
     let found = refs(expr);
     if found.has_query || !outer.owns_all(&found.own) {

@@ -1,4 +1,4 @@
-//! An optimizer for unit tests of rewriters: it measures nothing, and the test says what becomes of each proposal.
+//! An optimizer for unit tests of rewriters: it measures nothing, and the test gives the outcome of each proposal.
 
 use crate::bindings::inspect::Plan;
 use crate::bindings::types::{Catalog, Failure};

@@ -1,4 +1,4 @@
-//! `optimize check`: says which statements the optimizer would work on, and of the others which rule refuses them. Nothing is run.
+//! `optimize check`: shows which statements the optimizer supports, and which rule refuses each of the others. Nothing is run.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) struct CheckArgs {
     pub(crate) flags: Flags<false>,
 }
 
-/// What became of a statement: the text that would be run with its tables, or the refusal.
+/// A statement with its verdict: the text that would be run with its tables, or the refusal.
 struct Checked {
     statement: Named,
     verdict: Result<(String, Vec<String>), SqlError>,

@@ -1,4 +1,4 @@
-//! `optimize`: looks for a faster form of a statement that has exactly the same rows, and proves both by measuring.
+//! `optimize`: searches for a faster form of a statement with exactly the same rows, and verifies both by running the statements.
 
 mod args;
 mod check;

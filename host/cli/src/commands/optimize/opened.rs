@@ -33,7 +33,7 @@ pub(super) struct Opened {
     host: Host,
     watch: Arc<Watch>,
     settings: Settings,
-    /// The copies on which the user insists; `None` for as many as the settings say, where the engine can make them.
+    /// The copies on which the user insists; `None` for as many as the settings have, where the engine can make them.
     copies: Option<u32>,
     limits: BenchLimits,
     is_accepted: bool,
@@ -43,7 +43,7 @@ pub(super) struct Opened {
     notes: Mutex<Vec<String>>,
 }
 
-/// Opens the database, the model and the rewriter. `copies` is the number of changed copies unless the flag says another.
+/// Opens the database, the model and the rewriter. `copies` is the number of changed copies unless the flag sets another.
 pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -> Outcome<Opened> {
     let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
     if !is_set(context, "execution.deadline_seconds") {
@@ -111,7 +111,7 @@ impl Opened {
         Self { host, watch, settings, copies, limits, is_accepted, consent, console, notes: Mutex::default() }
     }
 
-    /// Fails where the engine cannot tell whether somebody writes, unless the user asserts that nobody does.
+    /// Fails where the engine cannot detect whether somebody writes, unless the user asserts that nobody does.
     pub(super) async fn check_quiescent(&self, flags: &LoopArgs) -> Outcome<()> {
         if flags.quiescent_db {
             return Ok(());
@@ -170,7 +170,7 @@ impl Opened {
         }
     }
 
-    /// What reports say of a statement besides what was found out about it.
+    /// The part of a report on a statement that is known before the optimization.
     pub(super) fn about(&self, run: Option<String>, statement: &Named) -> About {
         About {
             run: run.filter(|_| self.host.settings().journal.folder.is_some()),
@@ -201,7 +201,7 @@ impl Opened {
         format!("{} {}", source.unwrap_or_default(), digest.unwrap_or_default())
     }
 
-    /// All that decides what a run finds out, as its folder holds it.
+    /// All settings on which the results of a run depend, as its folder records them.
     pub(super) fn recorded(&self) -> Value {
         let settings = self.host.settings();
         let config = settings.strategy.config.get(&Role::Rewriter);

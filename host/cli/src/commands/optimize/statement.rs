@@ -10,12 +10,12 @@ use syrch::syrch_core::Limits;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
-/// A statement with the name by which its user knows it.
+/// A statement with the name by which it is reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
     /// The file, or the beginning of the statement.
     pub(super) name: String,
-    /// What the manifest of a corpus says of it.
+    /// Its description in the manifest of a corpus; empty for all others.
     pub(super) description: String,
     /// The statement.
     pub(super) sql: String,

@@ -8,7 +8,7 @@ use sqlparser::ast::{BinaryOperator, Expr, Ident};
 use super::kind::Affinity;
 use super::scope::{Determined, Found, Id, Scope, parts_of};
 
-/// Dependencies of one SELECT that are looked at; more make fewer columns determined.
+/// The most dependencies of one SELECT that are followed; columns that only further ones determine count as not determined.
 const MOST: usize = 256;
 
 /// What is known of the rows of one SELECT.
@@ -66,7 +66,7 @@ fn side(scopes: &[Scope], expr: &Expr) -> Option<(Side, Affinity)> {
     }
 }
 
-/// The two sides of an equation that says that a column of the innermost scope has a certain value. Where the sides have different affinities,
+/// The two sides of an equation that gives a column of the innermost scope a certain value. Where the sides have different affinities,
 /// several values may equal one.
 fn equation(scopes: &[Scope], expr: &Expr) -> Option<(Found, Option<Found>)> {
     let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = expr else { return None };

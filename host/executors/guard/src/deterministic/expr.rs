@@ -11,7 +11,7 @@ use super::parts::parts;
 use super::query::Purpose;
 use super::scope::parts_of;
 
-/// Columns that every table of PostgreSQL has and that tell where and when a row was stored.
+/// Columns that every table of PostgreSQL has and that hold where and when a row was stored.
 const SYSTEM: [&str; 6] = ["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
 
 /// Words that PostgreSQL reads as the time of day where a text becomes a date or a time.

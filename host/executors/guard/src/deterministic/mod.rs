@@ -159,7 +159,7 @@ fn refusal(rule: &str, token: &str, why: &str) -> SqlError {
 
 /// A common table expression in scope.
 struct Common {
-    /// In lower case.
+    /// The name in lower case.
     name: String,
     columns: Rc<Columns>,
 }

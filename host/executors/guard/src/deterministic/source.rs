@@ -126,7 +126,7 @@ impl Walk<'_> {
         let (columns, own) = match (common, self.names.get(&lower).copied()) {
             (Some(common), _) => (Rc::clone(&common.columns), None),
             (None, Some(place)) => (self.columns_of(place), Some(place)),
-            // The other walk knows the schemas and what is near.
+            // The other walk resolves schemas and suggests similar names.
             (None, None) if !self.is_sqlite => (Rc::default(), None),
             (None, None) => {
                 let shown = syrch_core::text::clip(&last.value, 64);
@@ -155,7 +155,7 @@ impl Walk<'_> {
         Rc::clone(self.tables.entry(place).or_insert_with(columns))
     }
 
-    /// Walks the conditions of joins, whose tables are in sight by now, and returns what they say of the rows.
+    /// Walks the conditions of joins, whose tables are in sight by now, and returns what they require of the rows.
     pub(super) fn joins(&mut self, from: &mut [TableWithJoins]) -> Result<Dependencies, SqlError> {
         let mut dependencies = Dependencies::default();
         let mut next = 0;
@@ -268,7 +268,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether all joins are inner ones, or outer ones that keep the rows of the left side.
+/// Whether all joins are inner ones, or outer ones that retain the rows of the left side.
 fn keeps_the_left(tree: &TableWithJoins) -> bool {
     let is_kept = |join: &Join| {
         !matches!(join.join_operator, JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_))

@@ -106,7 +106,7 @@ fn kind(node: &Node<'_>) -> Result<(), SqlError> {
     })
 }
 
-/// Refuses what the fields of a single node say.
+/// Refuses a node by its own fields.
 fn shape(node: &Node<'_>) -> Result<(), SqlError> {
     match node.kind {
         "QUERY" => query(node),
@@ -218,7 +218,7 @@ impl<'n, 't> Tree<'n, 't> {
         Err(refuse(rule, alias.unwrap_or(what), &why))
     }
 
-    /// Refuses what only the place of a node tells.
+    /// Refuses a node by the place in which it stands.
     fn place(&self, at: usize) -> Result<(), SqlError> {
         let node = &self.nodes[at];
         if matches!(node.kind, "RANGETBLENTRY" | "RTE") {
@@ -240,7 +240,7 @@ impl<'n, 't> Tree<'n, 't> {
         Err(refuse("clock", "CAST", "a text that is cast to a date or time may be a word such as `today`"))
     }
 
-    /// The type of an expression, where the node itself tells it.
+    /// The type of an expression, where the node itself has it.
     fn type_of(&self, at: usize) -> Option<i64> {
         let mut at = at;
         while self.nodes[at].kind == "COLLATEEXPR" {

@@ -1,4 +1,4 @@
-//! Cells as bytes that are equal exactly when the values are: the server's binary form, without what it says twice. Decimal numbers lose the
+//! Cells as bytes that are equal exactly when the values are: the server's binary form, without what it repeats. Decimal numbers lose the
 //! digits behind the point that are only shown, JSON texts the space between their tokens.
 
 use tokio_postgres::types::Type;
@@ -34,7 +34,7 @@ fn is_array(of: &Type) -> bool {
 }
 
 /// A decimal number: 16 bits each for how many groups of four digits there are, the exponent of the first, the sign, the digits that are shown
-/// behind the point, then the groups. Zeros at either end say nothing.
+/// behind the point, then the groups. Zeros at either end do not change the value.
 fn numeric(raw: &[u8], into: &mut Vec<u8>) {
     let mut words = raw.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
     let (_, weight, sign, _) = (words.next(), words.next(), words.next(), words.next());
@@ -68,7 +68,7 @@ fn json(raw: &[u8], into: &mut Vec<u8>) {
 }
 
 /// An array: 32 bits each for the number of its dimensions, whether it may have a NULL, and the type of its elements; for each dimension its length
-/// and first index; then the elements with their lengths. All of it counts but the second, which says nothing of the elements.
+/// and first index; then the elements with their lengths. All of it counts but the second, which does not change the elements.
 fn array(raw: &[u8], into: &mut Vec<u8>) -> Option<()> {
     let (dimensions, rest) = raw.split_at_checked(4)?;
     let (_, rest) = rest.split_at_checked(4)?;

@@ -53,7 +53,7 @@ pub(super) const NODES: &[&str] = &[
     "WINDOWFUNC",
 ];
 
-/// The types of results, by their object ids: the source system's list. Their binary forms are compared.
+/// The types of results, by their object ids. Their binary forms are compared.
 pub(super) const OUTPUTS: &[u32] = &[
     16, 17, 20, 21, 23, 25, 114, 700, 701, 1000, 1001, 1005, 1007, 1009, 1015, 1016, 1042, 1043, 1082, 1083, 1114,
     1115, 1182, 1184, 1185, 1186, 1266, 1700, 2950, 2951, 3802,
@@ -90,7 +90,7 @@ pub(super) const AGGREGATES: &[&str] = &[
     "variance",
 ];
 
-/// Aggregates that are listed by the source system and exist for floating-point numbers alone.
+/// Aggregates that exist for floating-point numbers alone, whose sums depend on the order of rows.
 pub(super) const FLOATING: &[&str] = &[
     "corr",
     "covar_pop",

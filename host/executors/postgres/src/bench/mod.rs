@@ -41,13 +41,13 @@ const QUIET: [&str; 2] = ["ROLLBACK TO SAVEPOINT syrch", "RELEASE SAVEPOINT syrc
 /// Bytes that the server may send for an analysis: the tree, twice what is read of it, and the types of the columns.
 const ANALYSIS: usize = 2 * tree::MAX_TREE + (4 << 20);
 
-/// Equal as long as no transaction that could have changed anything has begun or ended in between, as `database::IDENTITY` explains.
+/// Equal as long as no transaction that could have changed anything has started or ended in between, as `database::IDENTITY` explains.
 const VERSION: &str = "SELECT pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text";
 
 /// Words that dates and times are read from, and that mean another time each day.
 const CLOCK_WORDS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
 
-/// A session for the verified optimizer, and a second one that only sees whether anybody writes: within a snapshot no session can tell.
+/// A session for the verified optimizer, and a second one that only detects writers, which a session cannot do within a snapshot.
 pub(crate) struct PostgresBench {
     snapshot: Arc<Snapshot>,
     bounds: Bounds,

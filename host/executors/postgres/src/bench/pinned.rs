@@ -150,7 +150,7 @@ impl Connection {
         let (limits, path) = (self.limits, self.connector.target.shown());
         let link = self.connector.connect().await?;
         let lock = limits.lock_ms.max(1).to_string();
-        // Literals and results mean the same in every session; the parts of an interval are told apart.
+        // Literals and results mean the same in every session; intervals show all their parts.
         let settings = [
             ("timezone", "UTC"),
             ("datestyle", "ISO, YMD"),
@@ -187,8 +187,8 @@ impl Connection {
         let Some(pinned) = working.pinned.as_mut() else { return Err(gone()) };
         pinned.allow(OWN);
         if !pinned.has_snapshot {
-            let begun = timeout(limit + LATER, pinned.begin()).await;
-            begun.map_err(|_| error::deadline(limit))?.map_err(|error| pinned.failed(&error, "", true))?;
+            let started = timeout(limit + LATER, pinned.begin()).await;
+            started.map_err(|_| error::deadline(limit))?.map_err(|error| pinned.failed(&error, "", true))?;
             self.snapshots += 1;
         }
         let worked = timeout(limit + LATER, work(pinned, sql)).await;

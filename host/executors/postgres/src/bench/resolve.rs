@@ -11,12 +11,12 @@ use super::lists;
 /// The first object id that is not the server's own.
 const FIRST_OF_USERS: u32 = 16_384;
 
-/// Collations that are the server's: that of the database, and `C`. They tell all different texts apart.
+/// Collations that are the server's: that of the database, and `C`. Under them different texts are never equal.
 const DETERMINISTIC: [u32; 2] = [100, 950];
 
 /// Of each object: what it is, its id, its schema and name, and three texts. Of a table: why it is no ordinary one. Of a function: volatility, and
-/// name with types of the arguments; of an operator: those of its function, and that function's schema. Of a collation: whether it tells all
-/// different texts apart.
+/// name with types of the arguments; of an operator: those of its function, and that function's schema. Of a collation: whether
+/// different texts are never equal under it.
 pub(super) const OBJECTS: &str = "WITH called AS ( \
        SELECT p.oid, n.nspname::text AS space, p.proname::text AS name, p.provolatile::text AS volatility, \
          p.proname || '(' || coalesce((SELECT string_agg(t.typname::text, ',' ORDER BY u.place) \

@@ -1,5 +1,5 @@
 //! A reader of the server's text form of analysed statements: `{KIND :field value …}`, lists `( … )`, `<>` for nothing, and the bytes of a
-//! constant as `4 [ 1 0 0 0 ]`. It knows no kind and no field. It is positional, as the server's own reader is: whatever stands behind a field's
+//! constant as `4 [ 1 0 0 0 ]`. It interprets no kind and no field. It is positional, as the server's own reader is: whatever stands behind a field's
 //! name is its value, so that no name of a column can be taken for a field. Memory and time are linear in the text, without recursion.
 
 /// The longest text that is read.
@@ -57,7 +57,7 @@ pub(super) enum Unreadable {
     TooLong,
     #[error("it nests more than {MAX_DEPTH} levels")]
     TooDeep,
-    #[error("a name in it is too long to be told from two")]
+    #[error("a name in it is too long to be distinguished from two")]
     Broken,
     #[error("it is not in the form that is known")]
     Malformed,

@@ -79,13 +79,13 @@ async fn cells_are_compared_as_they_are() {
     let mut bench = bench(&server, BenchLimits::default()).await;
     let bench = bench.as_mut();
     for (one, two, is_equal) in [
-        // AR-D5: more digits than a double, or a decimal of 28 digits, has.
+        // More digits than a double, or a decimal of 28 digits, has.
         ("12345678901234567890123456789012345", "12345678901234567890123456789012346", false),
         ("1.0000000000000000000000000000001", "1.0", false),
         ("1.50", "1.5", true),
         ("n + 1", "n", false),
         ("n / 10 * 10", "n", false),
-        // AR-D6: digits of numbers in JSON, and keys that occur twice.
+        // Digits of numbers in JSON, and keys that occur twice.
         ("'{\"a\": 1.00000000000000000001}'::jsonb", "'{\"a\": 1.0}'::jsonb", false),
         ("'{\"a\": 1, \"b\": 2}'::jsonb", "'{\"b\": 2,  \"a\": 1}'::jsonb", true),
         ("'{\"a\": 1, \"a\": 2}'::json", "'{\"a\": 2}'::json", false),

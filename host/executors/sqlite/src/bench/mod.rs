@@ -29,14 +29,14 @@ use crate::threads;
 use crate::watch::Snapshot;
 use rows::{Counted, Rows};
 
-/// Time from which on the engine's count of its steps, of 32 bits, may have begun anew.
+/// Time from which on the engine's count of its steps, of 32 bits, may have overflowed.
 const COUNTED: Duration = Duration::from_secs(10);
 
 /// A connection of its own. Between two calls it holds the read transaction of the present snapshot.
 pub(crate) struct SqliteBench {
     inner: Arc<Inner>,
     limits: BenchLimits,
-    /// `None` while a call is at work, and after one that did not come back: the next call opens another.
+    /// `None` while a call uses it, and after a call that did not return it: the next call opens another.
     pinned: Option<Pinned>,
     /// How many snapshots were taken.
     snapshots: u64,

@@ -1,7 +1,7 @@
 //! `in-to-exists` and `not-in-to-not-exists`.
 //!
 //! Sound in WHERE, HAVING and ON, where NULL means false. `x NOT IN (SELECT e …)` is true when no row has `e = x`, none has a NULL in `e`, and
-//! `x` is not NULL or there is no row at all; where the catalog says NOT NULL, these conditions are left out.
+//! `x` is not NULL or there is no row at all; where the catalog has NOT NULL, these conditions are left out.
 
 use sqlparser::ast::{Expr, Query};
 

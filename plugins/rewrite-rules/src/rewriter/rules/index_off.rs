@@ -1,4 +1,4 @@
-//! `index-off`: on SQLite, `+column` keeps the planner from the index that its plan uses for a comparison with a constant.
+//! `index-off`: on SQLite, `+column` prevents the planner from using the index of its plan for a comparison with a constant.
 //!
 //! Sound where column and constant have the same class of types: `+column` has no affinity, and the collation of the column stays.
 

@@ -1,4 +1,4 @@
-//! `join-order`: on SQLite, CROSS JOIN keeps the order in which tables are written. The one of which the conditions leave the fewest rows
+//! `join-order`: on SQLite, CROSS JOIN fixes the order in which tables are written. The one of which the conditions leave the fewest rows
 //! comes first, and each further one is joined to those before it. Sound: all joins are inner ones.
 
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ fn reordered(select: &Select, work: &Work) -> Option<Select> {
     (new != *select).then_some(new)
 }
 
-/// The tables of which a condition speaks; `None` if that cannot be told.
+/// The tables to which a condition refers; `None` if a column cannot be attributed to a table.
 fn places(condition: &Expr, scope: &Scope) -> Option<BTreeSet<usize>> {
     let found = refs(condition);
     let place = |path: &Vec<sqlparser::ast::Ident>| match scope.owner(path) {

@@ -9,7 +9,7 @@ use super::words;
 /// A share of noise from which on the reader is warned: two runs of one statement differ by so much.
 const NOISY: f64 = 0.2;
 
-/// What a report does not know of its statement.
+/// The part of a document that the report of the library does not have.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct About {
     /// The id of the run, if it has a journal.
@@ -18,7 +18,7 @@ pub(crate) struct About {
     pub(crate) host: String,
     /// The file of the statement, or its beginning.
     pub(crate) name: String,
-    /// What the manifest says of it.
+    /// The description of the statement in the manifest.
     pub(crate) description: String,
     /// The statement as it was given.
     pub(crate) given: String,
@@ -102,7 +102,7 @@ fn of_ns(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e6
 }
 
-/// What the reader should know.
+/// Warnings about the measurement.
 fn warnings(report: &Report) -> Vec<String> {
     let noise = report.probe.map(|probe| probe.noise).filter(|noise| *noise >= NOISY);
     let noise = noise.map(|noise| {

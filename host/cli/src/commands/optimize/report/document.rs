@@ -12,7 +12,7 @@ pub(crate) const STATEMENT: &str = "syrch.optimize/1";
 /// What became of a statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Document {
-    /// [`STATEMENT`].
+    /// The schema of the document, always [`STATEMENT`].
     pub(crate) schema: String,
     /// The id of the run, by which its journal is found; `None` without a journal.
     pub(crate) run: Option<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Document {
     pub(crate) host: String,
     /// The file of the statement, or its beginning.
     pub(crate) name: String,
-    /// What the manifest says of it.
+    /// The description of the statement in the manifest.
     pub(crate) description: String,
     /// The name of the database.
     pub(crate) database: String,
@@ -38,7 +38,7 @@ pub(crate) struct Document {
     pub(crate) rows: Option<u64>,
     /// Changed copies of the database on which both gave the same rows.
     pub(crate) copies: u32,
-    /// By what share two runs of the original differed: what the clock makes of nothing.
+    /// By what share two runs of the original differed, which comes from the clock alone.
     pub(crate) noise: Option<f64>,
     /// The proposals in their order.
     pub(crate) iterations: Vec<Iteration>,
@@ -47,7 +47,7 @@ pub(crate) struct Document {
     pub(crate) last: Option<Measured>,
     /// What the model calls cost; `None` of a statement of a corpus, whose run has no such figure.
     pub(crate) cost: Option<CostReport>,
-    /// What the reader should know.
+    /// Warnings about the measurement and the run.
     pub(crate) warnings: Vec<String>,
     /// The settings of the optimizer, and the rewriter with the digest of its component.
     pub(crate) settings: Value,
@@ -58,14 +58,14 @@ pub(crate) struct Document {
 pub(crate) struct Statement {
     /// The text that was run.
     pub(crate) sql: String,
-    /// The engine's plan.
+    /// The plan of the engine; `None` where it could not be read.
     pub(crate) plan: Option<Plan>,
 }
 
 /// A proposal, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Iteration {
-    /// Its number, from 1.
+    /// The number of the proposal, from 1.
     pub(crate) number: u32,
     /// The state by its name, such as `KEPT` or `FAILED_MISMATCH`.
     pub(crate) state: String,
@@ -86,7 +86,7 @@ pub(crate) struct Iteration {
 pub(crate) struct Measured {
     /// The median time before, in milliseconds.
     pub(crate) before_ms: f64,
-    /// The median time after.
+    /// The median time after, in milliseconds.
     pub(crate) after_ms: f64,
     /// How many times as fast: before by after.
     pub(crate) ratio: f64,
@@ -154,6 +154,6 @@ pub(crate) struct Gate {
     pub(crate) share: Option<f64>,
     /// What the share must be, in words.
     pub(crate) bound: String,
-    /// Whether it is.
+    /// Whether the share meets the bound.
     pub(crate) passed: bool,
 }

@@ -24,17 +24,17 @@ macro_rules! sections {
 sections! {
     /// What was found, in one sentence.
     Verdict: ["outcome", "reason", "rows", "copies"],
-    /// What the reader should know.
+    /// Warnings about the measurement and the run.
     Notes: ["warnings"],
     /// Both statements, before and after.
     Statements: ["name", "description", "given", "original", "best"],
-    /// Their plans.
+    /// The plans of both statements.
     Plans: ["original", "best"],
-    /// The last measurement.
+    /// The last measurement, with its pairs and the noise of the clock.
     Timings: ["final", "noise"],
     /// The proposals, with their reasons and what became of them.
     Iterations: ["iterations"],
-    /// What it was done with.
+    /// The host, the database, the cost and the settings of the run.
     Setup: ["schema", "run", "host", "database", "cost", "settings"],
 }
 

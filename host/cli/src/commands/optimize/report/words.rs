@@ -56,7 +56,7 @@ pub(crate) fn speed(measured: &Measured) -> String {
     format!("{} × faster ({})", ratio(measured.ratio), inside.join(", "))
 }
 
-/// What the clock makes of nothing.
+/// The noise of the clock, as a sentence.
 pub(crate) fn noise(share: f64) -> String {
     format!("Two runs of the original differed by {:.0} %.", share * 100.0)
 }
@@ -85,7 +85,7 @@ fn equal(document: &Document) -> String {
     }
 }
 
-/// What an outcome means, for people. A name that this host does not know stands for itself.
+/// What an outcome means, for people. An unknown name is returned as it is.
 pub(crate) fn meaning(outcome: &str) -> String {
     let known = match outcome {
         "OPTIMIZED" => "optimized",

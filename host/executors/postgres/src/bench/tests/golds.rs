@@ -112,6 +112,6 @@ async fn some_golds_give_the_same_rows_by_other_plans() {
 async fn all_golds_give_the_same_rows_by_other_plans() {
     let Some((golds, admitted, wrong)) = measured(1, PLANS).await else { return };
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // The source system's gate on support.
+    // The gate `support` of a run over a corpus.
     assert!(admitted * 10 >= golds * 6, "{admitted} of {golds}");
 }

@@ -1,4 +1,4 @@
-//! The second check and the comparison on a live server.
+//! The second check and the comparison on a running server.
 #![cfg(unix)]
 
 mod admission;
