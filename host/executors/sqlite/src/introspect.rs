@@ -394,10 +394,11 @@ fn described(entry: &Entry, lines: Vec<Line>) -> Columns {
         lines.iter().filter(|line| line.3 > 0).map(|line| (line.3, line.0.clone())).collect();
     key.sort();
     let (single, is_without_rowid) = (key.len() == 1, !key.is_empty() && entry.is_without_rowid());
+    let has_descending = words(&entry.sql).any(|word| word.eq_ignore_ascii_case("desc"));
     let column = |(name, declared, not_null, position, hidden): Line| {
         let sql_type = declared.trim_end_matches("GENERATED ALWAYS").trim_end().to_owned();
-        // Only a rowid's other name and the key of a table without one exclude NULL on their own.
-        let is_rowid = single && position > 0 && sql_type.eq_ignore_ascii_case("integer");
+        // Only a rowid's other name and the key of a table without one exclude NULL on their own. A descending key is no other name.
+        let is_rowid = single && position > 0 && sql_type.eq_ignore_ascii_case("integer") && !has_descending;
         let nullable = !(not_null || is_rowid || (is_without_rowid && position > 0));
         let extra = if hidden > 1 { vec![("generated".to_owned(), "true".to_owned())] } else { Vec::new() };
         Column { name, sql_type, nullable, comment: None, extra }

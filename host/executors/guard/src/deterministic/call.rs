@@ -2,15 +2,17 @@
 
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
-    ObjectNamePart, Value,
+    ObjectNamePart, UnaryOperator, Value,
 };
 use sqlparser::tokenizer::Span;
 use syrch_core::SqlError;
 
 use super::Walk;
+use super::depend;
 use super::functions::{Class, class, time_arguments};
 use super::kind::Kind;
 use super::parts::parts;
+use super::scope::Found;
 
 /// The plain name of a function, in lower case.
 pub(super) fn plain(name: &ObjectName) -> String {
@@ -147,14 +149,42 @@ impl Walk<'_> {
             return Err(self.clock(plain, span));
         }
         for expr in args.iter_mut().skip(first).filter_map(argument) {
-            let Expr::Value(value) = expr else { continue };
-            if let Value::SingleQuotedString(text) = &value.value
-                && ["now", "localtime", "utc"].contains(&text.trim().to_lowercase().as_str())
-            {
-                return Err(self.clock(text.trim(), value.span));
-            }
+            self.check_time(expr, plain, span)?;
         }
         Ok(())
+    }
+
+    /// A time or a modifier is a literal, another time, or a cell: a text that is computed may be the word `now`.
+    fn check_time(&self, expr: &Expr, plain: &str, span: Span) -> Result<(), SqlError> {
+        match expr {
+            Expr::Nested(inner) => self.check_time(inner, plain, span),
+            Expr::Value(value) => match &value.value {
+                Value::SingleQuotedString(text)
+                    if ["now", "localtime", "utc"].contains(&text.trim().to_lowercase().as_str()) =>
+                {
+                    Err(self.clock(text.trim(), value.span))
+                }
+                _ => Ok(()),
+            },
+            Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr } => {
+                self.check_time(expr, plain, span)
+            }
+            Expr::Function(call)
+                if time_arguments(&call.name.to_string().to_lowercase().replace('"', "")).is_some() =>
+            {
+                Ok(())
+            }
+            _ => match depend::column(&self.scopes, expr) {
+                Some(found) if !found.kind.may_be_text() || self.is_cell(&found) => Ok(()),
+                _ => Err(self.clock(plain, span)),
+            },
+        }
+    }
+
+    /// Whether a column is one of a stored table.
+    fn is_cell(&self, found: &Found) -> bool {
+        let scope = self.scopes.get(found.depth);
+        scope.and_then(|scope| scope.sources.get(found.id.0)).is_some_and(|source| source.columns.is_table())
     }
 
     fn clock(&self, token: &str, span: Span) -> SqlError {
@@ -202,7 +232,7 @@ fn scalar(name: &str, kinds: &[Kind]) -> Kind {
         "instr" | "length" | "like" | "octet_length" | "sign" | "unicode" => Kind::INT,
         "round" | "julianday" | "acos" | "acosh" | "asin" | "asinh" | "atan" | "atan2" | "atanh" | "cos" | "cosh"
         | "degrees" | "exp" | "ln" | "log" | "log10" | "log2" | "pi" | "pow" | "power" | "radians" | "sin" | "sinh"
-        | "sqrt" | "tan" | "tanh" => Kind::REAL,
+        | "sqrt" | "tan" | "tanh" => Kind::COMPUTED,
         "char" | "concat" | "concat_ws" | "date" | "datetime" | "format" | "hex" | "lower" | "ltrim" | "printf"
         | "quote" | "replace" | "rtrim" | "soundex" | "strftime" | "substr" | "substring" | "time" | "timediff"
         | "trim" | "typeof" | "unhex" | "upper" => Kind::TEXT,
@@ -211,7 +241,6 @@ fn scalar(name: &str, kinds: &[Kind]) -> Kind {
         "nullif" => kinds.first().copied().unwrap_or(Kind::ANY),
         "abs" | "ceil" | "ceiling" | "floor" | "trunc" => match kinds {
             [kind] if kind.is_integer() => Kind::INT,
-            [Kind::REAL] => Kind::REAL,
             _ => Kind::NUMBER,
         },
         "mod" | "unixepoch" => Kind::NUMBER,

@@ -33,6 +33,8 @@ impl Kind {
     pub(super) const REAL: Self = Self { fraction: true, whole: true, ..Self::NULL };
     pub(super) const TEXT: Self = Self { text: true, ..Self::NULL };
     pub(super) const NUMBER: Self = Self { int: true, fraction: true, whole: true, text: false };
+    /// A real that was computed: unlike one that is stored, it may be `-0.0`, which equals `0.0` and differs.
+    pub(super) const COMPUTED: Self = Self::NUMBER;
     pub(super) const ANY: Self = Self { int: true, fraction: true, whole: true, text: true };
 
     /// Whether equal values are the same value: `1` and `1.0` are equal and differ.
@@ -45,8 +47,9 @@ impl Kind {
         !self.fraction && !self.whole && !self.text
     }
 
-    fn is_real(self) -> bool {
-        !self.int && !self.text
+    /// Whether it may be a text or a blob.
+    pub(super) fn may_be_text(self) -> bool {
+        self.text
     }
 
     pub(super) fn or(self, other: Self) -> Self {
@@ -63,7 +66,10 @@ impl Kind {
     pub(super) fn of_column(declared: &str) -> (Self, Affinity) {
         let declared = declared.to_ascii_uppercase();
         let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
-        if has(&["INT"]) {
+        if declared.trim() == "ANY" {
+            // In a STRICT table it converts nothing.
+            (Self::ANY, Affinity::Any)
+        } else if has(&["INT"]) {
             (Self::INT, Affinity::Numeric)
         } else if has(&["CHAR", "CLOB", "TEXT"]) {
             (Self::TEXT, Affinity::Text)
@@ -83,7 +89,8 @@ impl Kind {
             (Affinity::Text, _) => Self::TEXT,
             (Affinity::Any, _) => Self::ANY,
             (Affinity::Numeric, true) if kind.is_integer() => Self::INT,
-            (Affinity::Numeric, false) => Self::REAL,
+            (Affinity::Numeric, false) if inner.is_integer() => Self::REAL,
+            (Affinity::Numeric, false) => Self::COMPUTED,
             // A cast leaves a real as it is.
             (Affinity::Numeric, true) => {
                 Self { text: false, int: true, fraction: true, whole: inner.whole || inner.text }
@@ -92,13 +99,7 @@ impl Kind {
     }
 
     fn arithmetic(left: Self, right: Self) -> Self {
-        if left.is_integer() && right.is_integer() {
-            Self::INT
-        } else if left.is_real() || right.is_real() {
-            Self::REAL
-        } else {
-            Self::NUMBER
-        }
+        if left.is_integer() && right.is_integer() { Self::INT } else { Self::COMPUTED }
     }
 
     fn of_binary(op: &BinaryOperator, kinds: &[Self]) -> Self {
@@ -147,9 +148,9 @@ impl Kind {
             Expr::Value(value) => Self::of_value(&value.value),
             Expr::Nested(_) | Expr::Subquery(_) | Expr::Collate { .. } => first,
             Expr::UnaryOp { op: UnaryOperator::Plus, .. } => first,
-            Expr::UnaryOp { op: UnaryOperator::Minus, .. } => match first.text {
-                true => Self::NUMBER,
-                false => first,
+            Expr::UnaryOp { op: UnaryOperator::Minus, .. } => match first.is_integer() {
+                true => Self::INT,
+                false => Self::COMPUTED,
             },
             Expr::UnaryOp { op: UnaryOperator::Not | UnaryOperator::BitwiseNot, .. } => Self::INT,
             Expr::BinaryOp { op, .. } => Self::of_binary(op, kinds),
@@ -196,6 +197,7 @@ mod tests {
             ("DECIMAL(10,2)", true, false),
             ("date", true, false),
             ("", false, false),
+            ("any", false, false),
             ("BLOB", false, false),
         ] {
             let (kind, _) = Kind::of_column(declared);
@@ -206,10 +208,11 @@ mod tests {
     }
 
     #[test]
-    fn arithmetic_with_a_real_is_real() {
+    fn arithmetic_with_a_real_may_be_a_negative_zero() {
         let binary = |op, left, right| Kind::of_binary(&op, &[left, right]);
         assert_eq!(binary(BinaryOperator::Divide, Kind::INT, Kind::INT), Kind::INT);
-        assert_eq!(binary(BinaryOperator::Multiply, Kind::ANY, Kind::REAL), Kind::REAL);
+        assert_eq!(binary(BinaryOperator::Multiply, Kind::ANY, Kind::REAL), Kind::COMPUTED);
+        assert!(!Kind::COMPUTED.is_canonical() && Kind::REAL.is_canonical());
         assert!(!binary(BinaryOperator::Plus, Kind::NUMBER, Kind::INT).is_canonical());
     }
 }

@@ -16,6 +16,7 @@
 //! | `scalar-rows` | a query in place of a value that may have several rows (SQLite takes the first; PostgreSQL fails) |
 //! | `mixed-values` | DISTINCT, UNION, GROUP BY, `min` and `max` of what may hold both `1` and `1.0` (SQLite) |
 //! | `collation` | COLLATE other than BINARY (SQLite) |
+//! | `merged-column` | the column that USING or NATURAL makes of two, beside a comma or in a join that retains the right side (SQLite) |
 //! | `outer-aggregate` | an aggregate in a sub-query over columns of the query around it alone (SQLite) |
 //! | `shadowed-name` | a name of a common table expression, an alias or a column list that is a granted table's |
 //! | `ordinary-table`, `base-table` | a view or a virtual table, and a statement that reads no table |

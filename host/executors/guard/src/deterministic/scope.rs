@@ -43,6 +43,11 @@ impl Columns {
         Self { list, by_name, keys: Vec::new(), has_rowid: false }
     }
 
+    /// Whether they are those of a stored table whose rows have numbers.
+    pub(super) fn is_table(&self) -> bool {
+        self.has_rowid
+    }
+
     /// The columns of a table, with its primary key and its unique indexes. The number of a row is one column more.
     pub(super) fn of_table(table: &Table) -> Self {
         let column = |column: &syrch_core::Column| {

@@ -244,6 +244,25 @@ impl Walk<'_> {
         dependencies: &Dependencies,
         is_value: bool,
     ) -> Result<(), SqlError> {
+        // SQLite takes a name in ORDER BY for an alias before it takes it for a column.
+        let is_alias = |item: &OrderByExpr| {
+            let mut expr = &item.expr;
+            while let Expr::Nested(inner) = expr {
+                expr = inner;
+            }
+            let Expr::Identifier(ident) = expr else { return false };
+            let is_other = |item: &SelectItem| match item {
+                SelectItem::ExprWithAlias { expr: inner, alias } => {
+                    alias.value.eq_ignore_ascii_case(&ident.value) && inner != expr
+                }
+                _ => false,
+            };
+            projection.iter().any(is_other) && depend::column(&self.scopes, expr).is_some()
+        };
+        if order.iter().any(is_alias) {
+            let why = "is refused: a name in ORDER BY is that of a column and of another result";
+            return Err(self.refuse(if is_value { "scalar-rows" } else { "limit" }, "ORDER BY", why, Span::empty()));
+        }
         let sorted = order.iter().map(|item| self.meant(&item.expr, projection).unwrap_or_else(|| item.expr.clone()));
         let sorted: Vec<Expr> = sorted.collect();
         let mut determined = self.determined(&sorted, dependencies);

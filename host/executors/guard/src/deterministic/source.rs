@@ -180,6 +180,10 @@ impl Walk<'_> {
             let joined = *next;
             let is_one = !matches!(relation, TableFactor::NestedJoin { .. });
             self.nested(relation, next)?;
+            let retains_right = matches!(
+                join_operator,
+                JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_)
+            );
             let (constraint, is_inner) = match join_operator {
                 JoinOperator::Join(constraint)
                 | JoinOperator::Inner(constraint)
@@ -203,6 +207,11 @@ impl Walk<'_> {
                 | JoinOperator::LeftArrayJoin
                 | JoinOperator::InnerArrayJoin => return Err(self.made("a join of another engine")),
             };
+            let is_merged = matches!(constraint, JoinConstraint::Using(_) | JoinConstraint::Natural);
+            if self.is_sqlite && is_merged && (retains_right || first > 0) {
+                let why = "is refused here: which of the columns its merged one stands for depends on the row, so name them by ON";
+                return Err(self.refuse("merged-column", "USING", why, Span::empty()));
+            }
             let usable = dependencies.as_deref_mut().filter(|_| is_one);
             match constraint {
                 JoinConstraint::On(condition) => {

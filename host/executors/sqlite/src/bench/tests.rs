@@ -12,7 +12,8 @@ const SCRIPT: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b TEXT, 
     INSERT INTO t VALUES (1, 5, 'x', 0.5), (2, 6, 'y', NULL), (3, 5, CAST(x'ff41' AS TEXT), 1.0); \
     CREATE TABLE folded(id INTEGER, word TEXT COLLATE NOCASE); INSERT INTO folded VALUES (1, 'a'), (2, 'A'); \
     CREATE TABLE secret(v INTEGER); INSERT INTO secret VALUES (42); CREATE VIEW seen AS SELECT v FROM secret; \
-    CREATE VIRTUAL TABLE words USING fts5(text);";
+    CREATE VIRTUAL TABLE words USING fts5(text); CREATE TABLE strict_any(v ANY) STRICT; \
+    CREATE TABLE descending(id INTEGER PRIMARY KEY DESC, v INTEGER);";
 
 struct Place {
     folder: TempDir,
@@ -143,4 +144,35 @@ async fn a_locked_database_is_an_error_in_time() {
     bench.snapshot().await.unwrap();
     let named = admitted(&mut *bench, "SELECT id AS n FROM t").await;
     assert_eq!(bench.columns(&named).await.unwrap()[0].name, "n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_depends_on_the_plan_or_the_clock_is_refused_in_every_disguise() {
+    let place = Place::new();
+    let mut bench = place.bench(BenchLimits::default()).await;
+    for (sql, expected) in [
+        ("SELECT id FROM t WHERE date(('now')) > b", "clock"),
+        ("SELECT id FROM t WHERE date('no' || 'w') > b", "clock"),
+        ("SELECT id FROM t WHERE datetime(lower('NOW')) > b", "clock"),
+        ("SELECT id FROM t WHERE datetime(CAST('now' AS TEXT)) > b", "clock"),
+        ("SELECT date(z.q) AS d FROM (SELECT 'no' || 'w' AS q FROM t) AS z", "clock"),
+        ("SELECT a AS id, r FROM t ORDER BY id LIMIT 2", "limit"),
+        ("SELECT a AS id, r FROM t ORDER BY (id) LIMIT 2", "limit"),
+        ("SELECT DISTINCT v FROM strict_any", "mixed-values"),
+        ("SELECT max(v) AS m FROM strict_any", "mixed-values"),
+        ("SELECT min(-r) AS m FROM t", "mixed-values"),
+        ("SELECT DISTINCT r * -0.0 AS m FROM t", "mixed-values"),
+        ("SELECT id FROM t RIGHT JOIN secret AS s USING (id)", "merged-column"),
+        ("SELECT id, v FROM descending GROUP BY id", "bare-column"),
+    ] {
+        assert_eq!(rule(&mut *bench, sql, None).await, expected, "{sql}");
+    }
+    for sql in [
+        "SELECT date(b, '+1 day') AS d FROM t",
+        "SELECT strftime('%Y', date(b)) AS d FROM t",
+        "SELECT a AS n, id FROM t ORDER BY id LIMIT 2",
+        "SELECT min(r) AS m FROM t",
+    ] {
+        admitted(&mut *bench, sql).await;
+    }
 }
