@@ -230,6 +230,11 @@ fn read_header(folder: &Path) -> Result<CorpusHeader, RunError> {
 
 /// The complete lines of a file, and the number of their bytes.
 fn lines<L: DeserializeOwned>(path: &Path) -> Result<(Vec<L>, u64), RunError> {
+    // Opening a pipe would wait for a writer.
+    if !fs::metadata(path).map_err(|error| io(path, error))?.is_file() {
+        let reason = "it is no regular file".to_owned();
+        return Err(RunError::Malformed { path: path.to_owned(), line: 0, reason });
+    }
     let mut reader = BufReader::new(File::open(path).map_err(|error| io(path, error))?);
     let (mut all, mut whole, mut buffer) = (Vec::new(), 0, Vec::new());
     loop {

@@ -160,22 +160,16 @@ async fn judged(url: &str, question: &Question, golds: &[ResultSet]) -> (String,
     (format!("{verdict:?}"), answer.sql)
 }
 
-/// A reading that compares a text or a date with a number: SQLite runs it, and PostgreSQL refuses it.
-const TYPES: &str = "a wrong reading compares a text or a date with a number, which PostgreSQL refuses";
-/// The rules trust another reading there. Why is not known.
-const RANKED: &str = "another reading is trusted, or none enough";
-
-/// Questions whose verdicts differ, and why. Only two of them are right on SQLite by more than luck.
-const DIFFERENT: [(&str, &str); 8] = [
-    ("defog_adv_12", RANKED),
-    ("defog_basic_15", RANKED),
-    ("defog_basic_16", RANKED),
-    ("defog_basic_5", TYPES),
-    ("defog_gen_160", TYPES),
-    ("defog_gen_161", TYPES),
-    ("defog_gen_162", TYPES),
-    ("defog_gen_164", TYPES),
+/// Questions whose verdicts differ, and why.
+const DIFFERENT: [(&str, &str); 3] = [
+    // A copy of the SQLite file with its tables in alphabetical order gives what PostgreSQL gives.
+    ("defog_basic_15", ORDER_OF_TABLES),
+    ("defog_basic_16", ORDER_OF_TABLES),
+    ("defog_gen_160", "a wrong reading, right by luck on SQLite, compares a date with a number"),
 ];
+
+/// Readings that tie are told apart by the order of the tables, which is alphabetical on PostgreSQL and that of the file on SQLite.
+const ORDER_OF_TABLES: &str = "readings that tie are taken in the order of the tables, which is another one";
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: make figures"]
@@ -201,8 +195,63 @@ async fn the_rules_are_as_often_right_on_both_engines() {
     assert_eq!(ids, DIFFERENT.map(|(id, _)| id));
 }
 
+/// PostgreSQL takes no foreign key whose target is not declared unique, so the copy lacks it and the tables are joined another way or not at all.
+const KEY: &str = "the copy lacks the foreign key to a column that is not unique";
+/// SQLite reads the text `null` as 0 in a sum or a comparison; the copy leaves it out.
+const NO_NUMBER: &str = "a text that is no number counts as 0 on SQLite, and as NULL on the copy";
+/// Each engine takes another of rows that tie.
+const TIE: &str = "rows tie for the place or for the order, and each engine takes others";
+/// A column of texts is one of numbers in the copy, since it is a part of a key.
+const NUMBER: &str = "a column of a key is a number on the copy and a text on SQLite";
+
 /// Questions of Spider whose verdicts differ, and why.
-const DIFFERENT_IN_SPIDER: [(&str, &str); 0] = [];
+#[rustfmt::skip]
+const DIFFERENT_IN_SPIDER: [(&str, &str); 44] = [
+    ("spider_dev_0095", KEY),
+    ("spider_dev_0096", KEY),
+    ("spider_dev_0097", KEY),
+    ("spider_dev_0098", KEY),
+    ("spider_dev_0100", KEY),
+    ("spider_dev_0110", KEY),
+    ("spider_dev_0111", KEY),
+    ("spider_dev_0115", KEY),
+    ("spider_dev_0116", KEY),
+    ("spider_dev_0117", NO_NUMBER),
+    ("spider_dev_0118", NO_NUMBER),
+    ("spider_dev_0125", NO_NUMBER),
+    ("spider_dev_0126", NO_NUMBER),
+    ("spider_dev_0132", KEY),
+    ("spider_dev_0135", NO_NUMBER),
+    ("spider_dev_0136", NO_NUMBER),
+    ("spider_dev_0137", KEY),
+    ("spider_dev_0141", KEY),
+    ("spider_dev_0148", KEY),
+    ("spider_dev_0152", KEY),
+    ("spider_dev_0157", KEY),
+    ("spider_dev_0158", KEY),
+    ("spider_dev_0167", KEY),
+    ("spider_dev_0229", TIE),
+    ("spider_dev_0230", TIE),
+    ("spider_dev_0261", TIE),
+    ("spider_dev_0262", TIE),
+    ("spider_dev_0278", NUMBER),
+    ("spider_dev_0311", TIE),
+    ("spider_dev_0331", TIE),
+    ("spider_dev_0332", TIE),
+    ("spider_dev_0375", TIE),
+    ("spider_dev_0376", TIE),
+    ("spider_dev_0395", TIE),
+    ("spider_dev_0421", TIE),
+    ("spider_dev_0613", TIE),
+    ("spider_dev_0614", TIE),
+    ("spider_dev_0616", TIE),
+    ("spider_dev_0629", NUMBER),
+    ("spider_dev_0630", NUMBER),
+    ("spider_dev_0643", NUMBER),
+    ("spider_dev_0644", NUMBER),
+    ("spider_dev_0698", KEY),
+    ("spider_dev_0700", KEY),
+];
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: make figures"]
