@@ -43,6 +43,7 @@ pub(crate) async fn what_the_guard_wrote_again_gives_the_same_rows(server: &'sta
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let known: &[&str] = if server.kind() == Kind::Sail { &NOT_IN_SAIL } else { &[] };
-    assert_eq!(lacking.len(), known.len(), "{}", lacking.join("\n"));
+    let is_known = lacking.iter().zip(known).all(|(line, id)| line.contains(id));
+    assert!(is_known && lacking.len() == known.len(), "{}", lacking.join("\n"));
     assert!(lines.len() > 50, "{}", lines.len());
 }
