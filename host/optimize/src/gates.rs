@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{IterationState, Outcome, Report};
 
-/// The least share of statements that are supported.
-const SUPPORT: f64 = 0.60;
+/// The least share of statements that are supported, of a corpus and of what is checked.
+pub const SUPPORT: f64 = 0.60;
 /// The least share of supported statements that are optimized.
 const WIN: f64 = 0.30;
 /// The share of errors must be less than this.

@@ -15,7 +15,7 @@ mod transitions;
 
 pub use confirm::{Confirmation, Pair};
 pub use evidence::{CONFIRMED, evidence, interval};
-pub use gates::{Advice, Gate, Gates, gates};
+pub use gates::{Advice, Gate, Gates, SUPPORT, gates};
 pub use machine::Optimization;
 pub use measure::{Round, is_faster, median};
 pub use outcome::{IterationState, Outcome};

@@ -12,7 +12,8 @@ pub struct Settings {
     pub min_gain: f64,
     /// The least time that a candidate must save, in milliseconds.
     pub min_gain_ms: u64,
-    /// How many proposals in a row may be slower, different or too large before the optimization ends; 0 for any number.
+    /// How many proposals in a row may be slower, different or too large before the optimization ends; 0 for any number, which is
+    /// what the command line has without `--early-stop`.
     pub early_stop: u32,
     /// On how many changed copies of the database a candidate must be equal, too.
     pub copies: u32,

@@ -19,7 +19,7 @@ pub use driver::Progress;
 pub use runs::Optimized;
 pub use syrch_optimize::{
     Advice, CONFIRMED, Confirmation, Entry, FORMAT, Gate, Gates, Iteration, IterationState, Manifest, Outcome, Pair,
-    Plans, Probe, Purpose, Report, Round, Settings, Step, Which, gates, is_faster, median,
+    Plans, Probe, Purpose, Report, Round, SUPPORT, Settings, Step, Which, gates, is_faster, median,
 };
 
 use crate::own::DatabaseSource;

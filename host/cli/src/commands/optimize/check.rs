@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
+use syrch::optimize::SUPPORT;
 use syrch::syrch_core::ports::{Bench, BenchLimits, PortError};
 use syrch::syrch_core::{SqlError, SqlErrorKind};
 
@@ -11,9 +12,6 @@ use crate::config::flags::Flags;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::Grid;
-
-/// The share of admitted statements below which a warning is given.
-const SUPPORT: f64 = 0.6;
 
 /// Flags of `optimize check`.
 #[derive(Args)]
