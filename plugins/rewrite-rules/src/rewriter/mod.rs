@@ -7,6 +7,7 @@ pub(crate) mod rules;
 pub(crate) mod scope;
 pub(crate) mod sql;
 pub(crate) mod subquery;
+pub(crate) mod walk;
 pub(crate) mod work;
 
 use sqlparser::ast::Query;

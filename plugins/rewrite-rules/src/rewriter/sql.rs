@@ -1,10 +1,8 @@
 //! Parsing, printing and taking apart statements.
 
-use std::ops::ControlFlow;
-
 use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Ident, JoinConstraint, JoinOperator, Query, Select, SelectItem, SetExpr,
-    Statement, VisitMut, VisitorMut,
+    Statement,
 };
 use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
@@ -195,21 +193,6 @@ fn on_mut(operator: &mut JoinOperator) -> Option<&mut Expr> {
         | JoinOperator::LeftOuter(JoinConstraint::On(on)) => Some(on),
         _ => None,
     }
-}
-
-/// Calls `change` for every SELECT of a query, the inner ones first.
-pub(crate) fn each_select(query: &mut Query, change: &mut dyn FnMut(&mut Select)) {
-    struct Each<'f>(&'f mut dyn FnMut(&mut Select));
-    impl VisitorMut for Each<'_> {
-        type Break = ();
-        fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-            if is_standard(select) {
-                (self.0)(select);
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let _ = query.visit(&mut Each(change));
 }
 
 /// Calls `change` for every condition of a SELECT for which NULL and false mean the same: the parts between AND and OR of WHERE, HAVING and ON.

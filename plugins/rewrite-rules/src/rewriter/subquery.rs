@@ -1,8 +1,6 @@
 //! Sub-queries taken apart: the equalities that tie one to the outer row, and its own conditions.
 
-use std::ops::ControlFlow;
-
-use sqlparser::ast::{BinaryOperator, Expr, Ident, Query, Select, TableFactor, VisitMut, VisitorMut};
+use sqlparser::ast::{BinaryOperator, Expr, Ident, Query, Select, TableFactor};
 use syrch_plugin::prelude::*;
 
 use super::refs::{Refs, refs, replace};
@@ -179,33 +177,4 @@ fn rename(query: &mut Query, scope: &Scope, renamed: &[Option<Ident>]) -> Option
         tables.joins.iter_mut().for_each(|join| set(&mut join.relation));
     }
     Some(())
-}
-
-/// Calls `change` for each sub-query that is a value, outside of other sub-queries.
-pub(crate) fn each_scalar(part: &mut impl VisitMut, change: &mut dyn FnMut(&Query) -> Option<Expr>) {
-    struct Each<'f> {
-        change: &'f mut dyn FnMut(&Query) -> Option<Expr>,
-        depth: usize,
-    }
-    impl VisitorMut for Each<'_> {
-        type Break = ();
-        fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-            self.depth += 1;
-            ControlFlow::Continue(())
-        }
-        fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-            self.depth -= 1;
-            ControlFlow::Continue(())
-        }
-        fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-            if self.depth == 0
-                && let Expr::Subquery(query) = expr
-                && let Some(new) = (self.change)(query)
-            {
-                *expr = new;
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let _ = part.visit(&mut Each { change, depth: 0 });
 }

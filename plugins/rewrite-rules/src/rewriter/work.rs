@@ -1,12 +1,12 @@
 //! What a rule works with: the catalog, the places it may change, and names that nobody else has.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, Ident, Query, Visit, Visitor};
+use sqlparser::ast::{Expr, Query};
 use syrch_plugin::prelude::*;
 
 use super::sql::Engine;
+use super::walk::names;
 
 /// One application of a rule.
 pub(crate) struct Work<'a> {
@@ -62,19 +62,4 @@ impl<'a> Work<'a> {
     pub(crate) fn is_sqlite(&self) -> bool {
         self.engine == Engine::Sqlite
     }
-}
-
-/// All names in a statement, in lower case.
-fn names(query: &Query) -> BTreeSet<String> {
-    struct Names(BTreeSet<String>);
-    impl Visitor for Names {
-        type Break = ();
-        fn pre_visit_ident(&mut self, name: &Ident) -> ControlFlow<()> {
-            self.0.insert(name.value.to_ascii_lowercase());
-            ControlFlow::Continue(())
-        }
-    }
-    let mut names = Names(BTreeSet::new());
-    let _ = query.visit(&mut names);
-    names.0
 }

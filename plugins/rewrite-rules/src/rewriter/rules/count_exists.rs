@@ -3,7 +3,8 @@
 use sqlparser::ast::{BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Query, SetExpr, Value};
 
 use crate::rewriter::refs::{aggregate, function_name};
-use crate::rewriter::sql::{each_condition, each_select, groups, item_expr, operand, plain};
+use crate::rewriter::sql::{each_condition, groups, item_expr, operand, plain};
+use crate::rewriter::walk::each_select;
 use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {

@@ -7,7 +7,8 @@ use sqlparser::ast::{Distinct, Expr, Ident, Query, Select};
 use crate::rewriter::flat::{Flat, listed};
 use crate::rewriter::refs::{path, refs};
 use crate::rewriter::scope::{Owner, Scope};
-use crate::rewriter::sql::{all_of, each_select, is_row_by_row, item_expr, where_text};
+use crate::rewriter::sql::{all_of, is_row_by_row, item_expr, where_text};
+use crate::rewriter::walk::each_select;
 use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {

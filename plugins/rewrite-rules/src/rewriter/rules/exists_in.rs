@@ -6,8 +6,9 @@
 use sqlparser::ast::{Expr, Query};
 
 use crate::rewriter::scope::Scope;
-use crate::rewriter::sql::{each_condition, each_select, is_row_by_row, operand};
+use crate::rewriter::sql::{each_condition, is_row_by_row, operand};
 use crate::rewriter::subquery::Parts;
+use crate::rewriter::walk::each_select;
 use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {

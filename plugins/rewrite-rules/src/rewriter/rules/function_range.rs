@@ -11,7 +11,8 @@ use sqlparser::ast::{
 use super::range::{after_prefix, compared, period};
 use crate::rewriter::refs::{function_name, path};
 use crate::rewriter::scope::{Class, Scope};
-use crate::rewriter::sql::{each_condition, each_select};
+use crate::rewriter::sql::each_condition;
+use crate::rewriter::walk::each_select;
 use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {

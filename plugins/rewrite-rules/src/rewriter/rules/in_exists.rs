@@ -7,8 +7,9 @@ use sqlparser::ast::{Expr, Query};
 
 use crate::rewriter::refs::refs;
 use crate::rewriter::scope::Scope;
-use crate::rewriter::sql::{each_condition, each_select, operand};
+use crate::rewriter::sql::{each_condition, operand};
 use crate::rewriter::subquery::{Parts, apart, one_column, qualified};
+use crate::rewriter::walk::each_select;
 use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {

@@ -5,7 +5,8 @@
 use sqlparser::ast::{BinaryOperator, Expr, Query, UnaryOperator, Value};
 
 use crate::rewriter::scope::{Class, Scope};
-use crate::rewriter::sql::{each_condition, each_select};
+use crate::rewriter::sql::each_condition;
+use crate::rewriter::walk::each_select;
 use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {

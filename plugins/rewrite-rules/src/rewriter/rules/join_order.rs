@@ -8,7 +8,8 @@ use sqlparser::ast::{BinaryOperator, Expr, Query, Select};
 use crate::rewriter::flat::{Flat, crossed, spell_out};
 use crate::rewriter::refs::{path, refs};
 use crate::rewriter::scope::{Owner, Scope};
-use crate::rewriter::sql::{all_of, each_select};
+use crate::rewriter::sql::all_of;
+use crate::rewriter::walk::each_select;
 use crate::rewriter::work::Work;
 
 /// The rows of a table of which the catalog has no estimate.

@@ -6,7 +6,8 @@ use sqlparser::ast::{BinaryOperator, Expr, Ident, Query, Select, SetExpr, SetOpe
 
 use crate::rewriter::refs::{has_aggregate, path, refs, replace};
 use crate::rewriter::scope::{Owner, Scope};
-use crate::rewriter::sql::{all_of, conjuncts, each_select, groups, is_standard, item_expr, item_name};
+use crate::rewriter::sql::{all_of, conjuncts, groups, is_standard, item_expr, item_name};
+use crate::rewriter::walk::each_select;
 use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {

@@ -8,8 +8,9 @@ use sqlparser::ast::{Expr, Join, Query, Select, SelectItem};
 use crate::rewriter::flat::spell_out;
 use crate::rewriter::refs::{aggregate, function_name, path, refs, replace};
 use crate::rewriter::scope::{Scope, groups_alike};
-use crate::rewriter::sql::{each_select, groups, is_row_by_row, item_expr, plain};
-use crate::rewriter::subquery::{Parts, each_scalar, is_own};
+use crate::rewriter::sql::{groups, is_row_by_row, item_expr, plain};
+use crate::rewriter::subquery::{Parts, is_own};
+use crate::rewriter::walk::{each_scalar, each_select};
 use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {
