@@ -141,6 +141,30 @@ fn the_document_has_everything() {
     assert!(found["final"]["ratio"].as_f64().unwrap() > 1.0, "{found:#}");
     let pairs = found["final"]["pairs"].as_array().unwrap().len();
     assert!((3..=9).contains(&pairs), "{found:#}");
+    // Nothing of where the database and the model are.
+    let run = found["run"].as_str().unwrap();
+    let journal = slow.path().join(format!("home/.local/state/syrch/runs/{run}.jsonl"));
+    let journal = std::fs::read_to_string(&journal).unwrap_or_else(|error| panic!("{}: {error}", journal.display()));
+    assert!(!journal.contains("slow.sqlite") && !journal.contains(&endpoint.url()), "{journal}");
+}
+
+/// What a killed run has left is removed by the next one.
+#[test]
+fn copies_of_a_killed_run_are_removed() {
+    let slow = Slow::new();
+    let temporary = slow.path().join("tmp");
+    let [left, used, other] = ["syrch-copies-9-0-a", "syrch-copies-9-1-b", "copies"].map(|name| temporary.join(name));
+    let [_, lock, _] = [&left, &used, &other].map(|folder| {
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join("0.sqlite"), "rows").unwrap();
+        std::fs::File::create(folder.join("lock")).unwrap()
+    });
+    lock.lock().unwrap();
+    let output = finish(slow.optimize(SLOW, "").env("TMPDIR", &temporary), "");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+    let mut names: Vec<_> = std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    assert_eq!(names, [other, used]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use syrch_core::ports::{
     CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall, ModelOutcome,
     ModelProvider, Plan, PortError, Sample, SqlQuery,
 };
+use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
 use syrch_core::{Catalog, DatabaseUrl, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, text};
 use syrch_journal::{FORMAT, Fact, Header, Journal, PluginRecord, Record, RowRetention, VERSION};
@@ -26,6 +27,7 @@ pub(crate) fn header(
     problem: &Problem,
     catalog: Arc<Catalog>,
     database_identity: Option<String>,
+    optimize: Option<Value>,
 ) -> Header {
     let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
     Header {
@@ -41,9 +43,33 @@ pub(crate) fn header(
         provider: host.model.name().to_owned(),
         plugins: plugins(host),
         rows: host.settings.journal.rows,
-        settings: Arc::clone(&host.written),
-        optimize: None,
+        settings: written_for(optimize.is_some(), host),
+        optimize,
     }
+}
+
+/// The settings that a journal of this host holds. That of an optimization holds no address: a digest stands for each, which shows whether it
+/// has changed.
+fn written_for(is_optimization: bool, host: &Host) -> Arc<Value> {
+    if !is_optimization {
+        return Arc::clone(&host.written);
+    }
+    let mut written = Value::clone(&host.written);
+    let digested = |address: &mut Value| {
+        if let Value::String(address) = address {
+            *address = format!("{:016x}", digest64(&[address]));
+        }
+    };
+    digested(&mut written["database"]);
+    if let Some(model) = written.get_mut("model") {
+        let of_model = |address: &mut Value| address.get_mut("base_url").map(digested);
+        of_model(model);
+        let endpoints = model.get_mut("endpoints").and_then(Value::as_object_mut);
+        endpoints.into_iter().flatten().for_each(|(_, endpoint)| {
+            of_model(endpoint);
+        });
+    }
+    Arc::new(written)
 }
 
 /// Settings as a journal holds them. Keys are no part of them; what a URL may hide besides the address is left out, too.
@@ -135,9 +161,10 @@ pub fn lasting(settings: &Value) -> Value {
 /// those that [`lasting`] leaves out.
 pub(crate) fn check_unchanged(host: &Host, header: &Header, identity: Option<Option<String>>) -> Result<(), Error> {
     check_plugins(host, header)?;
+    let today = written_for(header.optimize.is_some(), host);
     let mut changed: Vec<String> = match &identity {
-        Some(_) => differing(&header.settings, &host.written),
-        None => differing(&lasting(&header.settings), &lasting(&host.written)),
+        Some(_) => differing(&header.settings, &today),
+        None => differing(&lasting(&header.settings), &lasting(&today)),
     };
     if identity.is_some_and(|identity| header.database_identity != identity) {
         changed.push("the database's content or place".to_owned());

@@ -1,5 +1,6 @@
 //! Changed copies of the database: a statement that is right by luck on today's rows is wrong on some of them.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -105,7 +106,7 @@ impl Copies {
             Some(folder) => folder,
             None => self.folder.insert(ScratchFolder::make(&maker.folder)?),
         };
-        let target = folder.0.join(format!("{number}.{}", maker.ending));
+        let target = folder.path.join(format!("{number}.{}", maker.ending));
         let request = CopyRequest {
             source: maker.source.clone(),
             target: target.clone(),
@@ -135,28 +136,60 @@ pub(super) fn no_bench(error: &PortError) -> Error {
     }
 }
 
-/// A new folder that only its owner reads, which is removed in the end with all that is in it.
-struct ScratchFolder(PathBuf);
+/// A new folder that only its owner reads, which is removed in the end with all that is in it. A file in it is locked as long as it is in use, so
+/// that a folder of a killed run can be told from that of a run that is going on.
+struct ScratchFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// How the names of these folders begin.
+const SCRATCH: &str = "syrch-copies-";
+/// The file that is locked.
+const LOCK: &str = "lock";
 
 impl ScratchFolder {
     fn make(within: &Path) -> Result<Self, Error> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
+        remove_unused(within);
         let now = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("syrch-copies-{}-{count}-{:x}", std::process::id(), now.as_nanos());
-        let path = within.join(name);
+        let path = within.join(format!("{SCRATCH}{}-{count}-{:x}", std::process::id(), now.as_nanos()));
         let mut builder = std::fs::DirBuilder::new();
         #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        // A folder that somebody else has made there is refused.
-        let failed = |error| Error::Config(format!("`{}` cannot be made: {error}", path.display()));
-        builder.create(&path).map_err(failed)?;
-        Ok(Self(path))
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, syrch_files::FOLDER_MODE);
+        let locked = || {
+            // A folder that somebody else has made there is refused.
+            builder.create(&path)?;
+            let lock = File::create_new(path.join(LOCK))?;
+            lock.lock()?;
+            Ok(lock)
+        };
+        let failed = |error: std::io::Error| Error::Config(format!("`{}` cannot be made: {error}", path.display()));
+        let lock = locked().map_err(failed)?;
+        Ok(Self { path, _lock: lock })
+    }
+}
+
+/// Removes what killed runs have left there. What another user made cannot be opened, and stays.
+fn remove_unused(within: &Path) {
+    for entry in std::fs::read_dir(within).into_iter().flatten().flatten() {
+        let is_scratch = entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH));
+        let lock = entry.path().join(LOCK);
+        // Neither a symbolic link, which would lead somewhere else, nor a pipe, which would wait.
+        if is_scratch
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+            && lock.symlink_metadata().is_ok_and(|lock| lock.is_file())
+            && let Ok(lock) = File::open(lock)
+            && lock.try_lock().is_ok()
+        {
+            drop(std::fs::remove_dir_all(entry.path()));
+        }
     }
 }
 
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
-        drop(std::fs::remove_dir_all(&self.0));
+        drop(std::fs::remove_dir_all(&self.path));
     }
 }
