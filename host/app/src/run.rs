@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem};
-use syrch_journal::{Divergence, EventLog, Folder, Header, Journal, JournalError, Mode, RowRetention, Writer};
+use syrch_journal::{Divergence, EventLog, Folder, Journal, JournalError, Mode, RowRetention, Writer};
 use syrch_layers::Taint;
 use syrch_scheduler::Stop;
 
@@ -155,7 +155,7 @@ impl Host {
         let (mut mode, mut warning) = (Mode::Record(None, RowRetention::None), None);
         if let Some(place) = journal {
             let identity = self.database.identity().await;
-            let header = Header { optimize, ..record::header(self, id, problem, Arc::clone(&catalog), identity) };
+            let header = record::header(self, id, problem, Arc::clone(&catalog), identity, optimize);
             match place.and_then(|path| Writer::create(&path, &header)) {
                 Ok(writer) => mode = Mode::Record(Some(writer), self.settings.journal.rows),
                 Err(error) => warning = Some(format!("this run has no journal: {error}")),
