@@ -1,0 +1,125 @@
+// The prompt of a statement and of its repair: the catalog, the task, its plan, what its dependencies found, and what was tried before.
+
+import { ask } from "./ask.js";
+import { dialectName, dialectRules } from "./dialect.js";
+import { PortError } from "./errors.js";
+import { shown } from "./names.js";
+import { catalogText, problemText, rowsText } from "./prompt.js";
+import { joinKeysOf, planOf } from "./replies.js";
+import { clip, count, line, trim } from "./text.js";
+
+// Enough to repair by, and a bound on what a hostile reply can put into the next prompt.
+const STATEMENT = 4000;
+const TASK = 2000;
+const COLUMNS = 50;
+
+/** The part that all prompts of one task share. */
+export class Brief {
+  #catalog;
+  #bytes;
+  #task;
+
+  /** Collects the task, its question, and the results of its dependencies. The limits are those of `solverSettings`. */
+  constructor(host, { catalogBytes = 48_000, parentRows = 3 }, { problem, catalog, task, parents = [] }) {
+    let out = problemText(problem);
+    if (trim(task.text) !== trim(problem.question)) {
+      out += `The question above is the setting. Your task is this part of it: ${line(task.text, TASK)}\n`;
+    }
+    if (task.expected !== null && task.expected !== undefined) out += `The result should be: ${line(task.expected, 400)}\n`;
+    out += planText(task);
+    for (const parent of parents) out += found(host, parentRows, catalog.dialect, parent);
+    this.#task = out + joinHints(catalog.dialect, task, parents);
+    this.#catalog = catalog;
+    this.#bytes = catalogBytes;
+  }
+
+  /** Halves the catalog of the prompts; false if it is too short for that. */
+  shorten() {
+    this.#bytes = Math.floor(this.#bytes / 2);
+    return this.#bytes >= 500;
+  }
+
+  /**
+   * The request for the next statement. If there are earlier statements, `{ sql, wrong }` each, it is a repair with all of them and what was
+   * wrong. `sample`: the number of the draw that it is or repairs.
+   */
+  request(tried = [], sample = 0) {
+    const subjects = tried.map(({ sql }) => sql).filter((sql) => sql !== "");
+    const purpose = subjects.length === 0 ? "generate" : "repair";
+    return ask(purpose).system(this.instructions()).user(this.setting() + feedback(tried)).subjects(subjects).sample(sample).sql();
+  }
+
+  /** The tables and the task, for a prompt of a strategy's own. */
+  setting() {
+    return `Tables:\n${catalogText(this.#catalog, this.#bytes)}\n${this.#task}`;
+  }
+
+  /** The rules for a statement and the form of the reply. */
+  instructions() {
+    const name = dialectName(this.#catalog.dialect);
+    return (
+      `You answer questions with one ${name} SELECT statement (WITH is fine). Nothing may be changed.\n` +
+      "- Use only the tables, columns and task results that are listed, and quote names as they are written there.\n" +
+      "- Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n" +
+      "- Give computed columns short names.\n" +
+      `Rules of ${name}:\n${dialectRules(this.#catalog.dialect)}` +
+      "Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right."
+    );
+  }
+}
+
+function planText(task) {
+  const steps = planOf(task);
+  return steps.length === 0 ? "" : `A plan of the statement:\n${steps.map((step, index) => `${index + 1}. ${line(step, 600)}\n`).join("")}`;
+}
+
+function found(host, parentRows, dialect, { task, output }) {
+  const reported = line(task.text, 300);
+  if (output.relation) return relationText(host, parentRows, dialect, output.relation, reported);
+  if (output.hits) return `Found for "${reported}": ${output.hits.slice(0, 20).map(hitText).join(", ")}\n`;
+  if (output.failed) return `There is no result for "${reported}": ${line(output.failed.message, 300)}\n`;
+  return "";
+}
+
+function hitText({ path, snippet }) {
+  const shownPath = line(path, 120);
+  return snippet && trim(snippet) !== "" ? `${shownPath} (${line(trim(snippet), 160)})` : shownPath;
+}
+
+function relationText(host, parentRows, dialect, { name, results }, reported) {
+  const { columns, rows } = results.profile;
+  const names = columns.slice(0, COLUMNS).map(({ column }) => shown(dialect, column.name));
+  if (columns.length > COLUMNS) names.push(`and ${columns.length - COLUMNS} more`);
+  const out = `The result of "${reported}" can stand in FROM as ${shown(dialect, name)} (${names.join(", ")}), ${count(rows, "row")}.\n`;
+  if (parentRows === 0 || rows === 0) return out;
+  try {
+    return `${out}Its first rows:\n${rowsText(host.rows.read(results, { offset: 0, limit: parentRows }))}`;
+  } catch (error) {
+    // Without the grant there is only the shape.
+    if (error instanceof PortError) return out;
+    throw error;
+  }
+}
+
+function joinHints(dialect, task, parents) {
+  const nameOf = (id) => {
+    const relation = parents.find((parent) => parent.task.id === id)?.output.relation;
+    return relation && shown(dialect, relation.name);
+  };
+  let out = "";
+  for (const key of joinKeysOf(task)) {
+    const [left, right, leftCol, rightCol] = [nameOf(key.left), nameOf(key.right), shown(dialect, key.leftCol), shown(dialect, key.rightCol)];
+    if (left && right) out += `Join hint: ${left}.${leftCol} = ${right}.${rightCol} (${key.how})\n`;
+    else if (left) out += `Join hint: ${left}.${leftCol} matches ${rightCol}\n`;
+    else if (right) out += `Join hint: ${right}.${rightCol} matches ${leftCol}\n`;
+  }
+  return out;
+}
+
+/** The earlier attempts, `{ sql, wrong }` each, as prompt text; empty without any. */
+export function feedback(tried) {
+  if (tried.length === 0) return "";
+  const attempt = ({ sql, wrong }, index) =>
+    `Attempt ${index + 1}:\n${sql === "" ? "(no statement)" : clip(sql, STATEMENT)}\nWhat was wrong: ${wrong}\n`;
+  return `\nEarlier attempts, none of which did. Do not repeat them.\n${tried.map(attempt).join("")}`;
+}

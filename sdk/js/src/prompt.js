@@ -1,0 +1,97 @@
+// Problems, catalogs and rows as prompt text: in the order in which they came, bounded, one fact a line. The texts have the same bytes as
+// those of the SDKs for other languages.
+
+import { findTable, shown } from "./names.js";
+import { byteLength, clip, count, digits, line, trim } from "./text.js";
+
+const COMMENT = 160;
+const CELL = 60;
+const QUESTION = 8 * 1024;
+
+/** The question with all that the user added to it. */
+export function problemText(problem) {
+  let out = `Question: ${clip(trim(problem.question), QUESTION)}\n`;
+  if (isGiven(problem.evidence)) out += `Explanation: ${clip(trim(problem.evidence), QUESTION)}\n`;
+  if (isGiven(problem.goal)) out += `Goal: ${line(problem.goal, 400)}\n`;
+  for (const [question, answer] of problem.answers ?? []) out += `Clarified: ${line(question, 400)} Answer: ${line(answer, 400)}\n`;
+  for (const hit of (problem.hints ?? []).slice(0, 20)) {
+    out += `Hint: ${line(hit.path, COMMENT)}${isGiven(hit.snippet) ? `: ${line(hit.snippet, COMMENT)}` : ""}\n`;
+  }
+  return out;
+}
+
+const isGiven = (value) => value !== null && value !== undefined;
+
+/**
+ * All tables with columns, types, keys and comments in at most about `bytes` bytes: comments go first, then types and keys, and at last whole
+ * tables, whose number is stated.
+ */
+export function catalogText(catalog, bytes) {
+  for (const detail of ["comments", "types", "names"]) {
+    const text = catalog.tables.map((table) => tableText(catalog, table, detail)).join("");
+    if (byteLength(text) <= bytes) return text;
+  }
+  let out = "";
+  let used = 0;
+  for (const [place, table] of catalog.tables.entries()) {
+    const text = tableText(catalog, table, "names");
+    used += byteLength(text);
+    if (used > bytes) return `${out}(${count(catalog.tables.length - place, "table")} more not shown)\n`;
+    out += text;
+  }
+  return out;
+}
+
+/** A table's name as it stands in FROM, on one line: for prompts, not for a statement that is run. */
+export function tableName(dialect, { schemaName, name }) {
+  return isGiven(schemaName) ? `${shown(dialect, schemaName)}.${shown(dialect, name)}` : shown(dialect, name);
+}
+
+function target(catalog, key) {
+  const table = findTable(catalog, key.refTable);
+  return table ? tableName(catalog.dialect, table) : shown(catalog.dialect, key.refTable);
+}
+
+function tableText(catalog, table, detail) {
+  const { dialect } = catalog;
+  const kind = table.extra?.get?.("kind") === "view" ? "View" : "Table";
+  const name = tableName(dialect, table);
+  const list = (names) => names.map((column) => shown(dialect, column)).join(", ");
+  if (detail === "names") return `${kind} ${name} (${list(table.columns.map((column) => column.name))})\n`;
+  const rows = isGiven(table.rowEstimate) ? ` (about ${count(table.rowEstimate, "row")})` : "";
+  let out = `${kind} ${name}${rows}${comment(table.comment, detail)}\n`;
+  for (const column of table.columns) out += columnText(catalog, table, column, detail);
+  for (const key of table.foreignKeys) {
+    if (key.columns.length > 1) out += `  (${list(key.columns)}) -> ${target(catalog, key)} (${list(key.refColumns)})\n`;
+  }
+  return out;
+}
+
+function columnText(catalog, table, column, detail) {
+  const { dialect } = catalog;
+  let out = `  ${shown(dialect, column.name)}`;
+  if (column.sqlType !== "") out += ` ${line(column.sqlType, 40)}`;
+  if (table.primaryKey.includes(column.name)) out += " primary key";
+  const key = table.foreignKeys.find(({ columns }) => columns.length === 1 && columns[0] === column.name);
+  if (key) {
+    out += ` -> ${target(catalog, key)}`;
+    if (key.refColumns.length > 0) out += `.${shown(dialect, key.refColumns[0])}`;
+  }
+  return `${out}${comment(column.comment, detail)}\n`;
+}
+
+const comment = (text, detail) => (isGiven(text) && detail === "comments" && trim(text) !== "" ? ` -- ${line(text, COMMENT)}` : "");
+
+/** A cell on one line, short. */
+export function cellText(value) {
+  if (value === null || value === undefined) return "NULL";
+  if (typeof value === "number") return digits(value);
+  if (value instanceof Uint8Array) return count(value.length, "byte");
+  return typeof value === "string" ? line(value, CELL) : String(value);
+}
+
+/** Rows as a small table: names, then one line for each row. */
+export function rowsText({ columns, rows }) {
+  const lines = [columns.map((name) => line(name, CELL)), ...rows.map((row) => row.map(cellText))];
+  return lines.map((cells) => `${cells.join(" | ")}\n`).join("");
+}

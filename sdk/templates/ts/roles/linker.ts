@@ -1,0 +1,13 @@
+// The linker: selects the tables that the question names.
+
+import { tableNames, type LinkerRole } from "syrch-plugin";
+import type { Settings } from "../settings.ts";
+
+export default {
+  link({ settings, problem, catalog }) {
+    const question = problem.question.toLowerCase();
+    const names = tableNames(catalog).filter((_, place) => question.includes(catalog.tables[place].name.toLowerCase()));
+    // Without a table the catalog stays as it is.
+    return { tables: names.slice(0, settings.most).map((table) => ({ table, reason: "the question names it" })) };
+  },
+} satisfies LinkerRole<Settings>;
