@@ -1,0 +1,172 @@
+// Problems, catalogs and rows as prompt text: in the order in which they came, bounded, one fact a line. The bytes are those of the Rust SDK.
+
+#include "syrch.h"
+
+#include <inttypes.h>
+
+#define COMMENT 160u
+#define CELL 60u
+#define QUESTION (8u * 1024u)
+
+typedef enum detail { COMMENTS, TYPES, NAMES } detail;
+
+static void put_line(syrch_buffer *out, const char *label, syrch_string_t text) {
+  syrch_puts(out, label);
+  syrch_put(out, text);
+  syrch_puts(out, "\n");
+}
+
+syrch_string_t syrch_prompt_problem(const syrch_problem_t *problem) {
+  syrch_buffer out = {0};
+  put_line(&out, "Question: ", syrch_clip(syrch_trim(problem->question), QUESTION));
+  if (problem->evidence.is_some) put_line(&out, "Explanation: ", syrch_clip(syrch_trim(problem->evidence.val), QUESTION));
+  if (problem->goal.is_some) put_line(&out, "Goal: ", syrch_line(problem->goal.val, 400));
+  for (size_t i = 0; i < problem->answers.len; i++) {
+    syrch_string_t question = syrch_line(problem->answers.ptr[i].f0, 400), answer = syrch_line(problem->answers.ptr[i].f1, 400);
+    put_line(&out, "Clarified: ", syrch_concat(question, syrch_text(" Answer: "), answer));
+  }
+  for (size_t i = 0; i < problem->hints.len && i < 20; i++) {
+    const syrch_hit_t *hit = &problem->hints.ptr[i];
+    syrch_string_t text = syrch_line(hit->path, COMMENT);
+    if (hit->snippet.is_some) text = syrch_concat(text, syrch_text(": "), syrch_line(hit->snippet.val, COMMENT));
+    put_line(&out, "Hint: ", text);
+  }
+  return syrch_built(&out);
+}
+
+// A table's name as it stands in FROM, on one line.
+static syrch_string_t shown_table(const syrch_dialect_t *dialect, const syrch_table_t *table) {
+  syrch_string_t name = syrch_shown(dialect, table->name);
+  if (!table->schema_name.is_some) return name;
+  return syrch_concat(syrch_shown(dialect, table->schema_name.val), syrch_text("."), name);
+}
+
+static syrch_string_t target(const syrch_catalog_t *catalog, const syrch_foreign_key_t *key) {
+  const syrch_table_t *table = syrch_find_table(catalog, key->ref_table);
+  return table == NULL ? syrch_shown(&catalog->dialect, key->ref_table) : shown_table(&catalog->dialect, table);
+}
+
+static void put_names(syrch_buffer *out, const syrch_dialect_t *dialect, syrch_list_string_t names) {
+  for (size_t i = 0; i < names.len; i++) {
+    if (i > 0) syrch_puts(out, ", ");
+    syrch_put(out, syrch_shown(dialect, names.ptr[i]));
+  }
+}
+
+static void put_comment(syrch_buffer *out, syrch_option_string_t comment, detail how) {
+  if (!comment.is_some || how != COMMENTS || syrch_trim(comment.val).len == 0) return;
+  syrch_puts(out, " -- ");
+  syrch_put(out, syrch_line(comment.val, COMMENT));
+}
+
+static bool has_name(syrch_list_string_t names, syrch_string_t name) {
+  for (size_t i = 0; i < names.len; i++) {
+    if (syrch_equal(names.ptr[i], name)) return true;
+  }
+  return false;
+}
+
+static void put_column(syrch_buffer *out, const syrch_catalog_t *catalog, const syrch_table_t *table, const syrch_column_t *column, detail how) {
+  const syrch_dialect_t *dialect = &catalog->dialect;
+  syrch_puts(out, "  ");
+  syrch_put(out, syrch_shown(dialect, column->name));
+  if (column->sql_type.len > 0) {
+    syrch_puts(out, " ");
+    syrch_put(out, syrch_line(column->sql_type, 40));
+  }
+  if (has_name(table->primary_key, column->name)) syrch_puts(out, " primary key");
+  for (size_t i = 0; i < table->foreign_keys.len; i++) {
+    const syrch_foreign_key_t *key = &table->foreign_keys.ptr[i];
+    if (key->columns.len != 1 || !syrch_equal(key->columns.ptr[0], column->name)) continue;
+    syrch_puts(out, " -> ");
+    syrch_put(out, target(catalog, key));
+    if (key->ref_columns.len > 0) {
+      syrch_puts(out, ".");
+      syrch_put(out, syrch_shown(dialect, key->ref_columns.ptr[0]));
+    }
+    break;
+  }
+  put_comment(out, column->comment, how);
+  syrch_puts(out, "\n");
+}
+
+static void put_table(syrch_buffer *out, const syrch_catalog_t *catalog, const syrch_table_t *table, detail how) {
+  const syrch_dialect_t *dialect = &catalog->dialect;
+  syrch_puts(out, syrch_is_view(table) ? "View " : "Table ");
+  syrch_put(out, shown_table(dialect, table));
+  if (how == NAMES) {
+    syrch_list_string_t names = {0};
+    for (size_t i = 0; i < table->columns.len; i++) syrch_push(&names, table->columns.ptr[i].name);
+    syrch_puts(out, " (");
+    put_names(out, dialect, names);
+    syrch_puts(out, ")\n");
+    return;
+  }
+  if (table->row_estimate.is_some) {
+    syrch_puts(out, " (about ");
+    syrch_put(out, syrch_count(table->row_estimate.val, "row"));
+    syrch_puts(out, ")");
+  }
+  put_comment(out, table->comment, how);
+  syrch_puts(out, "\n");
+  for (size_t i = 0; i < table->columns.len; i++) put_column(out, catalog, table, &table->columns.ptr[i], how);
+  for (size_t i = 0; i < table->foreign_keys.len; i++) {
+    const syrch_foreign_key_t *key = &table->foreign_keys.ptr[i];
+    if (key->columns.len < 2) continue;
+    syrch_puts(out, "  (");
+    put_names(out, dialect, key->columns);
+    syrch_puts(out, ") -> ");
+    syrch_put(out, target(catalog, key));
+    syrch_puts(out, " (");
+    put_names(out, dialect, key->ref_columns);
+    syrch_puts(out, ")\n");
+  }
+}
+
+syrch_string_t syrch_prompt_catalog(const syrch_catalog_t *catalog, size_t bytes) {
+  for (detail how = COMMENTS; how <= NAMES; how++) {
+    syrch_buffer out = {0};
+    for (size_t i = 0; i < catalog->tables.len; i++) put_table(&out, catalog, &catalog->tables.ptr[i], how);
+    if (out.len <= bytes) return syrch_built(&out);
+  }
+  syrch_buffer out = {0};
+  for (size_t i = 0; i < catalog->tables.len; i++) {
+    syrch_buffer text = {0};
+    put_table(&text, catalog, &catalog->tables.ptr[i], NAMES);
+    if (out.len + text.len > bytes) {
+      syrch_put(&out, syrch_format("(%.*s more not shown)\n", SYRCH_F(syrch_count(catalog->tables.len - i, "table"))));
+      break;
+    }
+    syrch_put(&out, syrch_built(&text));
+  }
+  return syrch_built(&out);
+}
+
+syrch_string_t syrch_prompt_cell(const syrch_value_t *value) {
+  switch (value->tag) {
+    case SYRCH_VALUE_NULL: return syrch_text("NULL");
+    case SYRCH_VALUE_BOOLEAN: return syrch_text(value->val.boolean ? "true" : "false");
+    case SYRCH_VALUE_INTEGER: return syrch_format("%" PRId64, value->val.integer);
+    case SYRCH_VALUE_REAL: return syrch_decimal(value->val.real);
+    case SYRCH_VALUE_BYTES: return syrch_count(value->val.bytes.len, "byte");
+    default: return syrch_line(value->val.text, CELL);
+  }
+}
+
+syrch_string_t syrch_prompt_rows(const syrch_page_t *page) {
+  syrch_buffer out = {0};
+  for (size_t i = 0; i < page->columns.len; i++) {
+    if (i > 0) syrch_puts(&out, " | ");
+    syrch_put(&out, syrch_line(page->columns.ptr[i], CELL));
+  }
+  syrch_puts(&out, "\n");
+  for (size_t i = 0; i < page->rows.len; i++) {
+    syrch_list_value_t row = page->rows.ptr[i];
+    for (size_t at = 0; at < row.len; at++) {
+      if (at > 0) syrch_puts(&out, " | ");
+      syrch_put(&out, syrch_prompt_cell(&row.ptr[at]));
+    }
+    syrch_puts(&out, "\n");
+  }
+  return syrch_built(&out);
+}

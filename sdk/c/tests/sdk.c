@@ -1,0 +1,346 @@
+// The SDK's own functions: memory, JSON, settings, trials and votes, and that hostile input does no harm.
+
+#include "fakes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SETTINGS(X)                                                                          \
+  X(word, mode, "fast", "fast good", "One of two words.")                                    \
+  X(document, steps, "[[0, 0.2]]", "{\"type\": \"array\"}", "Pairs.")                        \
+  X(integer, rows, 100, 1, 1000000, "Rows.")
+SYRCH_SETTINGS(SETTINGS)
+SYRCH_PLUGIN("tests", "1.0.0", "tests of the SDK", SETTINGS)
+
+static void memory(void) {
+  syrch_list_u32_t list = {0};
+  for (uint32_t i = 0; i < 1000; i++) syrch_push(&list, i);
+  SYRCH_CHECK(list.len == 1000 && list.ptr[0] == 0 && list.ptr[999] == 999);
+  // A copy of a list grows by itself.
+  syrch_list_u32_t copy = list;
+  syrch_push(&list, 7);
+  syrch_push(&copy, 8);
+  SYRCH_CHECK(list.ptr[1000] == 7 && copy.ptr[1000] == 8);
+  // So does one that the SDK did not allocate.
+  uint32_t fixed[] = {1, 2, 3};
+  syrch_list_u32_t given = {.ptr = fixed, .len = 3};
+  syrch_push(&given, 4);
+  SYRCH_CHECK(given.ptr != fixed && given.ptr[2] == 3 && given.ptr[3] == 4);
+  syrch_buffer buffer = {0};
+  for (int i = 0; i < 10000; i++) syrch_puts(&buffer, "größer ");
+  SYRCH_CHECK(buffer.len == 10000 * strlen("größer "));
+  SYRCH_CHECK_TEXT(syrch_concat(syrch_text("a"), syrch_text(""), syrch_format("%d%s", 1, "b")), "a1b");
+}
+
+// Whether a function ends the process, and what it prints.
+static bool panics(void (*run)(void), const char *expected) {
+  int pipes[2];
+  if (pipe(pipes) != 0) return false;
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(pipes[1], 2);
+    run();
+    _exit(0);
+  }
+  close(pipes[1]);
+  char text[512] = {0};
+  ssize_t length = read(pipes[0], text, sizeof text - 1);
+  close(pipes[0]);
+  int status;
+  waitpid(child, &status, 0);
+  bool is_there = length > 0 && strstr(text, expected) != NULL;
+  if (!is_there) fprintf(stderr, "printed: %s\n", text);
+  return is_there && WIFSIGNALED(status);
+}
+
+static void an_assertion(void) { assert(syrch_settings.rows == 0); }
+static void beyond(void) {
+  syrch_list_u32_t list = {0};
+  *syrch_at(&list, 3) = 1;
+}
+static void too_much(void) { syrch_alloc_array(SIZE_MAX / 2, 16); }
+static void long_message(void) { syrch_panic("%2000d", 7); }
+static void dropped_twice(void) {
+  syrch_results_t results = syrch_fake_results((syrch_page_t){0});
+  syrch_results_drop(results);
+  syrch_profile(results);
+}
+
+static void panic(void) {
+  SYRCH_CHECK(panics(an_assertion, "syrch_settings.rows == 0"));
+  SYRCH_CHECK(panics(beyond, "there is no element 3 in a list of 0"));
+  SYRCH_CHECK(panics(too_much, "out of memory"));
+  SYRCH_CHECK(panics(long_message, "   "));
+  SYRCH_CHECK(panics(dropped_twice, "dropped"));
+}
+
+static void texts(void) {
+  SYRCH_CHECK(syrch_contains(syrch_fold(syrch_text("GRÖSSE Ärger ŽENA ΣΑ ЖЁ")), syrch_fold(syrch_text("größe"))) == false);
+  SYRCH_CHECK_TEXT(syrch_fold(syrch_text("Ärger ŽENA Σ ЖЁ")), "ärger žena σ жё");
+  SYRCH_CHECK_TEXT(syrch_trim(syrch_text("\u00a0 a b \n")), "a b");
+  SYRCH_CHECK_TEXT(syrch_replace(syrch_text("aXbXX"), "X", "--"), "a--b----");
+  SYRCH_CHECK_TEXT(syrch_slice(syrch_text("abc"), 1, 99), "bc");
+  SYRCH_CHECK_TEXT(syrch_slice(syrch_text("abc"), 9, 2), "");
+  // What is no UTF-8 does no harm.
+  const char bad[] = "\xff\xc3(\xe2\x82\xf0\x9f\xa6 x\xc3";
+  SYRCH_CHECK(syrch_line((syrch_string_t){(uint8_t *)(uintptr_t)bad, sizeof bad - 1}, 80).len > 0);
+  SYRCH_CHECK_TEXT(syrch_json_decimal(1e16), "1e16");
+  SYRCH_CHECK_TEXT(syrch_json_decimal(1e15), "1000000000000000.0");
+  SYRCH_CHECK_TEXT(syrch_json_decimal(-0.00001), "-0.00001");
+  SYRCH_CHECK_TEXT(syrch_json_decimal(1.5e-7), "1.5e-7");
+}
+
+static void json(void) {
+  syrch_string_t wrong = {0};
+  const char *valid[] = {"null", " [1, 2.5e3, -0, \"a\\u00e4\\ud83e\\udd80\\n\"] ", "{\"a\": {\"b\": []}, \"a\": 7}", "\"\"", "1e-400"};
+  for (size_t i = 0; i < sizeof valid / sizeof *valid; i++) SYRCH_CHECK(syrch_json_read(syrch_text(valid[i]), &wrong) != NULL);
+  const char *invalid[] = {"",      "{",       "[1,]",     "{\"a\"}", "{\"a\":1,}", "01",   "1.",        "1e",       "+1",       ".5",   "nul", "truefalse",
+                           "\"a",   "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\n\"", "[1 2]", "{1: 2}",   "1e999",    "\"a\" b",  "]",    "- 1", "\"\\"};
+  for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
+    if (syrch_json_read(syrch_text(invalid[i]), &wrong) != NULL) fprintf(stderr, "read: %s\n", invalid[i]);
+    SYRCH_CHECK(syrch_json_read(syrch_text(invalid[i]), &wrong) == NULL && wrong.len > 0);
+  }
+  const syrch_json *value = syrch_json_read(syrch_text(valid[1]), NULL);
+  SYRCH_CHECK_TEXT(syrch_json_text(value), "[1,2.5e3,-0,\"aä🦀\\n\"]");
+  uint64_t whole = 0;
+  value = syrch_json_read(syrch_text(valid[2]), NULL);
+  SYRCH_CHECK(syrch_json_whole(syrch_json_get(value, "a"), &whole) && whole == 7);
+  SYRCH_CHECK(syrch_json_get(syrch_json_at(NULL, 3), "a") == NULL && !syrch_json_boolean(value, NULL));
+  // A document that is too deep is refused, and does not use up the stack.
+  syrch_string_t deep = {.ptr = syrch_alloc(100000), .len = 100000};
+  memset(deep.ptr, '[', deep.len);
+  SYRCH_CHECK(syrch_json_read(deep, &wrong) == NULL);
+  SYRCH_CHECK_TEXT(syrch_slice(wrong, 0, 14), "it is too deep");
+}
+
+// Documents with random changes are read or refused, and never more than that.
+static void changed_json(void) {
+  static const char seed[] =
+      "{\"sql\": \"SELECT \\u00e4\", \"confidence\": 0.9, \"subtasks\": [{\"id\": \"A\", \"description\": \"x\", \"depends_on\": [null, \"B\"], "
+      "\"join_keys\": [{\"left\": \"A\", \"left_col\": \"id\", \"right\": \"B\", \"right_col\": \"id\", \"how\": \"full\"}]}], \"accepted\": true}";
+  syrch_dice_t dice = {7};
+  for (int turn = 0; turn < 3000; turn++) {
+    syrch_string_t text = syrch_copy(seed, sizeof seed - 1);
+    for (size_t change = 0; change <= syrch_one_of(&dice, 4); change++) {
+      text.ptr[syrch_one_of(&dice, text.len)] = "\"\\{}[],:0e.-ux\x80\xff\n"[syrch_one_of(&dice, 18)];
+    }
+    text.len -= syrch_one_of(&dice, 3) == 0 ? syrch_one_of(&dice, text.len) : 0;
+    syrch_reply_t reply = {.parsed = syrch_some(text)};
+    syrch_sql_reply_t sql;
+    syrch_list_subtask_t plan;
+    syrch_read_sql(&reply, &sql);
+    syrch_read_plan(&reply, &plan);
+    syrch_read_verdict(&reply);
+    syrch_string_t wrong;
+    syrch_read_settings(&syrch_plugin, text, &wrong);
+    const syrch_json *value = syrch_json_read(text, &wrong);
+    if (value != NULL) SYRCH_CHECK(syrch_json_read(syrch_json_text(value), &wrong) != NULL);
+    if (turn % 100 == 0) syrch_fake_reset();
+  }
+}
+
+// Names and texts of random bytes, as a prompt shows them: one line each, and no access beyond their ends.
+static void changed_texts(void) {
+  syrch_dice_t dice = {11};
+  for (int turn = 0; turn < 2000; turn++) {
+    syrch_string_t text = {.ptr = syrch_alloc(24), .len = syrch_one_of(&dice, 24)};
+    for (size_t i = 0; i < text.len; i++) text.ptr[i] = (uint8_t)syrch_one_of(&dice, 256);
+    syrch_dialect_t dialect = {.tag = (uint8_t)syrch_one_of(&dice, 7)};
+    syrch_catalog_t catalog = {.dialect = dialect};
+    syrch_table_t table = {.name = text, .comment = syrch_some(text), .schema_name = {.is_some = syrch_coin(&dice), .val = text}};
+    syrch_push(&table.columns, (syrch_column_t){.name = text, .sql_type = text, .comment = syrch_some(text)});
+    syrch_push(&catalog.tables, table);
+    syrch_string_t prompt = syrch_prompt_catalog(&catalog, syrch_one_of(&dice, 300));
+    size_t lines = 0;
+    for (size_t i = 0; i < prompt.len; i++) lines += prompt.ptr[i] == '\n';
+    SYRCH_CHECK(lines <= 2);
+    SYRCH_CHECK(syrch_find_table(&catalog, text) != NULL);
+    syrch_literal(&dialect, syrch_fold(syrch_clip(text, syrch_one_of(&dice, 30))));
+    SYRCH_CHECK(syrch_line(text, 1 + syrch_one_of(&dice, 8)).len <= 32);
+    if (turn % 100 == 0) syrch_fake_reset();
+  }
+}
+
+static void settings(void) {
+  syrch_string_t wrong = {0};
+  SYRCH_CHECK(syrch_is(syrch_settings.mode, "fast") && syrch_settings.rows == 100 && syrch_json_length(syrch_settings.steps) == 1);
+  syrch_fake_settings("{\"mode\": \"good\", \"steps\": [1, 2], \"rows\": 7}");
+  SYRCH_CHECK(syrch_is(syrch_settings.mode, "good") && syrch_settings.rows == 7 && syrch_json_length(syrch_settings.steps) == 2);
+  SYRCH_CHECK(!syrch_read_settings(&syrch_plugin, syrch_text("{\"mode\": \"slow\"}"), &wrong));
+  SYRCH_CHECK_TEXT(wrong, "`mode` must be one of fast, good, not \"slow\"");
+  SYRCH_CHECK(!syrch_read_settings(&syrch_plugin, syrch_text("{"), &wrong));
+  SYRCH_CHECK_TEXT(syrch_slice(wrong, 0, 21), "settings are not JSON");
+  const syrch_json *schema = syrch_json_read(syrch_settings_schema(&syrch_plugin), NULL);
+  const syrch_json *properties = syrch_json_get(schema, "properties");
+  SYRCH_CHECK_TEXT(syrch_json_text(syrch_json_get(syrch_json_get(properties, "mode"), "enum")), "[\"fast\",\"good\"]");
+  SYRCH_CHECK_TEXT(syrch_json_text(syrch_json_get(syrch_json_get(properties, "steps"), "type")), "\"array\"");
+}
+
+static void failures(void) {
+  SYRCH_CHECK(!syrch_fail(SYRCH_FAILURE_KIND_UNSUPPORTED, "no %s", "rows"));
+  syrch_failure_t failure = syrch_failure();
+  SYRCH_CHECK(failure.kind.tag == SYRCH_FAILURE_KIND_UNSUPPORTED && syrch_is(failure.message, "no rows"));
+  SYRCH_CHECK_TEXT(syrch_failure().message, "the role returned false without a failure");
+}
+
+static void trials(void) {
+  const syrch_value_t cells[] = {syrch_integer(7)};
+  syrch_fake_answer("SELECT 7", syrch_fake_column("n", 1, cells));
+  syrch_fake_fail_check("BAD", SYRCH_SQL_ERROR_KIND_SYNTAX, "cannot parse");
+  syrch_fake_fail_run("GONE", SYRCH_SQL_ERROR_KIND_UNAVAILABLE, "gone");
+  syrch_trials_t all = {.overflow_rows = 10};
+  syrch_string_t texts[] = {syrch_text("SELECT 7"), syrch_text("BAD"), syrch_text("SELECT 7")};
+  SYRCH_CHECK(syrch_try(&all, texts, 3) && syrch_try(&all, texts, 3));
+  SYRCH_CHECK(all.len == 2 && syrch_fake.statements.len == 1);
+  SYRCH_CHECK(syrch_tried_as(&all, texts[0])->ran->profile.rows == 1);
+  SYRCH_CHECK_TEXT(syrch_tried_as(&all, texts[1])->wrong, "cannot parse");
+  syrch_string_t gone = syrch_text("GONE");
+  SYRCH_CHECK(!syrch_try(&all, &gone, 1));
+  SYRCH_CHECK(syrch_failure().retryable);
+  SYRCH_CHECK(syrch_fake_open() == 1);
+  syrch_drop_all();
+  SYRCH_CHECK(syrch_fake_open() == 0);
+}
+
+// Stops when that many agree.
+typedef struct agree {
+  uint32_t wanted, shorter;
+} agree;
+
+static syrch_request_t request(void *self, uint32_t number, const syrch_pool_t *pool) {
+  (void)pool;
+  syrch_request_t made = syrch_ask(SYRCH_PURPOSE_GENERATE);
+  syrch_user(&made, syrch_format("draw %u, %u left", number, ((agree *)self)->shorter));
+  syrch_expect_sql(&made);
+  made.sample = number - 1;
+  return made;
+}
+
+static uint32_t missing(void *self, const syrch_pool_t *pool) {
+  uint32_t wanted = ((agree *)self)->wanted;
+  syrch_list_cluster_t clusters = syrch_clusters(pool, false);
+  size_t largest = clusters.len > 0 ? clusters.ptr[0].members.len : 0;
+  return largest >= wanted ? 0 : wanted - (uint32_t)largest;
+}
+
+static syrch_list_standing_t standings(void *self, const syrch_pool_t *pool) {
+  (void)self;
+  syrch_list_cluster_t clusters = syrch_clusters(pool, false);
+  syrch_list_standing_t all = {0};
+  for (size_t i = 0; i < clusters.len; i++) {
+    double votes = (double)clusters.ptr[i].members.len, share = votes / syrch_pool_ran(pool);
+    syrch_push(&all, (syrch_standing_t){clusters.ptr[i], share, syrch_format("%.0f votes", votes)});
+  }
+  return all;
+}
+
+static bool shorten(void *self) {
+  agree *of = self;
+  return of->shorter > 0 && of->shorter-- > 0;
+}
+
+static void script(const char *const *statements, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const syrch_value_t cells[] = {syrch_integer(strtol(statements[i] + 7, NULL, 10))};
+    syrch_fake_sql(statements[i], -1);
+    if (strncmp(statements[i], "SELECT", 6) == 0) syrch_fake_answer(statements[i], syrch_fake_column("n", 1, cells));
+  }
+  syrch_fake_fail_check("BAD 1234", SYRCH_SQL_ERROR_KIND_SYNTAX, "cannot parse");
+}
+
+static void vote(void) {
+  const char *statements[] = {"SELECT 1", "SELECT 2", "BAD 1234", "SELECT 2", "SELECT  2", "SELECT 2"};
+  script(statements, 6);
+  agree self = {.wanted = 3};
+  syrch_voter_t voter = {.self = &self, .request = request, .missing = missing, .standings = standings, .shorten = shorten};
+  syrch_task_t task = syrch_task(syrch_text("A"), syrch_text("how many"));
+  syrch_outcome_t out = {0};
+  SYRCH_CHECK(syrch_elect(&task, 9, 1000, &voter, &out));
+  // Three of the first draws, then two that are still missing.
+  SYRCH_CHECK(syrch_fake.requests.len == 5 && out.candidates.len == 2);
+  SYRCH_CHECK_TEXT(out.candidates.ptr[0].id, "A.2");
+  SYRCH_CHECK(out.candidates.ptr[0].signals.agreeing == 3 && out.candidates.ptr[0].signals.samples == 4);
+  SYRCH_CHECK(out.candidates.ptr[0].signals.attempts == 2 && out.candidates.ptr[0].signals.max_attempts == 9);
+  const char *log[] = {"propose A.1: SELECT 1",   "propose A.2: SELECT 2",   "propose A.3: BAD 1234",       "discard A.3: cannot parse",
+                       "propose A.4: SELECT 2",   "propose A.5: SELECT  2",  "discard A.1: 1 votes, where A.2 has 3 votes", "keep A.2: 3 votes",
+                       "discard A.4: the same result as A.2", "discard A.5: the same result as A.2"};
+  SYRCH_CHECK(syrch_fake.log.len == sizeof log / sizeof *log);
+  for (size_t i = 0; i < syrch_fake.log.len && i < sizeof log / sizeof *log; i++) SYRCH_CHECK_TEXT(syrch_fake.log.ptr[i], log[i]);
+  syrch_drop_all();
+  SYRCH_CHECK(syrch_fake_open() == 0);
+}
+
+static void rejected_result(void) {
+  const char *statements[] = {"SELECT 1", "SELECT 1", "SELECT 2", "SELECT 2"};
+  script(statements, 4);
+  syrch_fake_verdict("SELECT 1", syrch_rejected(0, syrch_text("one is no answer")));
+  syrch_fake_verdict("SELECT 2", syrch_accepted(0.75, syrch_text("good")));
+  agree self = {.wanted = 2};
+  syrch_voter_t voter = {.self = &self, .request = request, .missing = missing, .standings = standings};
+  syrch_task_t task = syrch_task(syrch_text("A"), syrch_text("how many"));
+  syrch_outcome_t out = {0};
+  SYRCH_CHECK(syrch_elect(&task, 9, 1000, &voter, &out));
+  SYRCH_CHECK(out.candidates.len == 1 && out.candidates.ptr[0].score.val == 0.75);
+  SYRCH_CHECK_TEXT(out.candidates.ptr[0].sql, "SELECT 2");
+  SYRCH_CHECK_TEXT(syrch_fake.log.ptr[4], "discard A.1: rejected: one is no answer");
+}
+
+static void repairs(void) {
+  syrch_ran_t ran = {.profile = {.rows = 1}, .fingerprint = syrch_text("x")};
+  syrch_pool_t pool = {0};
+  syrch_push(&pool, (syrch_draw_t){.number = 1, .sql = syrch_text("a"), .wrong = syrch_text("w")});
+  syrch_push(&pool, (syrch_draw_t){.number = 2, .sql = syrch_text("b"), .ran = &ran});
+  syrch_push(&pool, (syrch_draw_t){.number = 3, .sql = syrch_text("c"), .wrong = syrch_text("w")});
+  syrch_push(&pool, (syrch_draw_t){.number = 4, .sql = syrch_text("d"), .wrong = syrch_text("w"), .repairs = syrch_some_u32(3)});
+  SYRCH_CHECK(syrch_pool_tried(&pool, false).len == 3);
+  syrch_list_tried_t tried = syrch_pool_tried_lately(&pool, false, 3);
+  SYRCH_CHECK(tried.len == 2 && syrch_is(tried.ptr[0].sql, "c"));
+  // The fourth draw ends a chain of two.
+  SYRCH_CHECK(syrch_pool_tried_lately(&pool, false, 2).len == 0);
+}
+
+static void shorter_prompts(void) {
+  syrch_fake_llm_error(SYRCH_LLM_ERROR_TOO_LARGE, "");
+  syrch_fake_llm_error(SYRCH_LLM_ERROR_TOO_LARGE, "");
+  const char *statements[] = {"SELECT 1"};
+  script(statements, 1);
+  agree self = {.wanted = 1, .shorter = 5};
+  syrch_voter_t voter = {.self = &self, .request = request, .missing = missing, .standings = standings, .shorten = shorten};
+  syrch_task_t task = syrch_task(syrch_text("A"), syrch_text("how many"));
+  syrch_outcome_t out = {0};
+  SYRCH_CHECK(syrch_elect(&task, 1, 1000, &voter, &out) && out.candidates.len == 1);
+  SYRCH_CHECK(syrch_fake.requests.len == 3);
+  SYRCH_CHECK_TEXT(syrch_fake.requests.ptr[2].messages.ptr[0].text, "draw 1, 3 left");
+}
+
+static void no_result(void) {
+  agree self = {.wanted = 2};
+  syrch_voter_t voter = {.self = &self, .request = request, .missing = missing, .standings = standings};
+  syrch_task_t task = syrch_task(syrch_text("A"), syrch_text("how many"));
+  syrch_outcome_t out = {0};
+  // Without a reply the model abstains, which is no failure.
+  SYRCH_CHECK(syrch_elect(&task, 3, 1000, &voter, &out) && out.candidates.len == 0 && out.memo.is_some);
+  SYRCH_CHECK(syrch_starts_with(syrch_fake.log.ptr[0], syrch_text("warn: the model provider gave no answer")));
+  syrch_fake_reset();
+  syrch_fake_llm_error(SYRCH_LLM_ERROR_BUDGET, "");
+  SYRCH_CHECK(!syrch_elect(&task, 1, 1000, &voter, &out));
+  SYRCH_CHECK(syrch_failure().kind.tag == SYRCH_FAILURE_KIND_BUDGET);
+  syrch_fake_reset();
+  syrch_fake_sql("GONE", 0.5);
+  syrch_fake_fail_run("GONE", SYRCH_SQL_ERROR_KIND_UNAVAILABLE, "gone");
+  SYRCH_CHECK(!syrch_elect(&task, 1, 1000, &voter, &out));
+  SYRCH_CHECK(syrch_failure().retryable);
+}
+
+int main(void) {
+  void (*const tests[])(void) = {memory, panic, texts, json, changed_json, changed_texts, settings, failures, trials, vote, rejected_result, repairs, shorter_prompts, no_result};
+  for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+    syrch_fake_reset();
+    tests[i]();
+  }
+  syrch_reset();
+  printf("%zu tests, %d checks failed\n", sizeof tests / sizeof *tests, syrch_failed);
+  return syrch_failed != 0;
+}
