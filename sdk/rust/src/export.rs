@@ -63,6 +63,11 @@ macro_rules! plugin {
 /// Exports a plugin type under its roles: `export!(MyPlugin: planner)`, or several, `export!(MyPlugin: reward, calibrator)`.
 ///
 /// In a native build nothing is exported, but the compiler still checks that the type implements the roles.
+///
+/// A component for `wasm32-wasip2` aborts when it panics, which ends the role call. The line `panicked at FILE:LINE: MESSAGE` goes to the
+/// standard error output, whose last line is a part of the host's error, and, where the role has the port `trace`, to the log of the search.
+/// A role that can say what is wrong returns a [`Failure`](crate::bindings::types::Failure) instead, such as
+/// [`internal`](crate::failure::internal) makes of an error.
 #[macro_export]
 macro_rules! export {
     ($plugin:ty: $($role:ident),+ $(,)?) => {
@@ -79,15 +84,28 @@ macro_rules! export {
             }
 
             // The host has already checked the settings in `configure`; a failure here would be the same one again.
-            fn plugin() -> ::std::result::Result<$plugin, $crate::bindings::types::Failure> {
+            fn made() -> ::std::result::Result<$plugin, $crate::bindings::types::Failure> {
                 CONFIG.with_borrow(|config| $crate::fresh::<$plugin>(config))
+            }
+            // A component of a calibrator alone must not import the port `trace`, which `note` calls.
+            #[allow(dead_code, reason = "for roles with ports")]
+            fn plugin() -> ::std::result::Result<$plugin, $crate::bindings::types::Failure> {
+                $crate::panics::report(::std::option::Option::Some($crate::panics::note));
+                made()
+            }
+            #[allow(dead_code, reason = "for a calibrator")]
+            fn without_ports() -> ::std::result::Result<$plugin, $crate::bindings::types::Failure> {
+                $crate::panics::report(::std::option::Option::None);
+                made()
             }
 
             impl $crate::bindings::about::Guest for Component {
                 fn describe() -> $crate::bindings::about::Identity {
+                    $crate::panics::report(::std::option::Option::None);
                     $crate::describe::<$plugin>(env!("CARGO_PKG_VERSION"))
                 }
                 fn configure(config: ::std::string::String) -> ::std::result::Result<(), $crate::bindings::types::Failure> {
+                    $crate::panics::report(::std::option::Option::None);
                     $crate::fresh::<$plugin>(&config)?;
                     CONFIG.set(config);
                     Ok(())
@@ -174,7 +192,7 @@ macro_rules! __export_role {
             ) -> ::std::vec::Vec<f64> {
                 // The role cannot fail, and its settings were checked. Without them there are no numbers, and the host refuses a list that
                 // is too short.
-                plugin().map(|plugin| $crate::roles::CalibratorRole::calibrate(&plugin, &claims)).unwrap_or_default()
+                without_ports().map(|plugin| $crate::roles::CalibratorRole::calibrate(&plugin, &claims)).unwrap_or_default()
             }
         }
         $crate::bindings::calibrator::export_calibrator!($component with_types_in $crate::bindings::calibrator);

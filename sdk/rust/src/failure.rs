@@ -9,6 +9,12 @@ pub fn failure(kind: FailureKind, message: impl Into<String>) -> Failure {
     Failure { kind, message: message.into(), retryable: false }
 }
 
+/// The failure of a role whose own work went wrong, with the error's words: `serde_json::from_str(text).map_err(internal)?`.
+#[must_use]
+pub fn internal(error: impl std::fmt::Display) -> Failure {
+    failure(FailureKind::Internal, error.to_string())
+}
+
 /// A model error in words.
 #[must_use]
 pub fn llm_words(error: &LlmError) -> String {

@@ -42,6 +42,9 @@
 //! Built for `wasm32-wasip2` as a `cdylib` it is a component that the host loads. Built natively, it is a library whose role can be
 //! called with a [`fakes::FakeHost`] in plain unit tests.
 //!
+//! A panic ends the role call with an error that has its place and its message; see [`export!`]. A role returns a
+//! [`Failure`](prelude::Failure) where it can.
+//!
 //! A role reaches the host through the traits in [`ports`] only, and each role's `Host` trait has exactly the ports of that role's
 //! world.
 
@@ -62,6 +65,8 @@ pub mod fakes;
 pub mod handles;
 mod host;
 pub mod names;
+#[doc(hidden)]
+pub mod panics;
 pub mod ports;
 pub mod prompt;
 pub mod replies;
@@ -82,7 +87,7 @@ pub mod prelude {
     pub use crate::bindings::llm::{LlmError, Message, Purpose, Reply, Request, Shape, Speaker, Usage};
     pub use crate::bindings::trace::Level;
     pub use crate::bindings::types::*;
-    pub use crate::failure::{failure, llm_failure, port_failure, sql_failure};
+    pub use crate::failure::{failure, internal, llm_failure, port_failure, sql_failure};
     pub use crate::handles::{Judging, PendingReply, ResultSet, RunningStatement};
     pub use crate::ports::*;
     pub use crate::roles::*;
@@ -93,5 +98,5 @@ pub mod prelude {
 
 /// The examples of the guide run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Guide;

@@ -40,6 +40,56 @@ pub trait Setting: Sized {
     fn from_json(value: &Value) -> Option<Self>;
     /// The value in JSON.
     fn to_json(&self) -> Value;
+    /// The JSON Schema of its values, without a default.
+    #[must_use]
+    fn schema() -> Map<String, Value> {
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), json!(Self::TYPE));
+        if !Self::WORDS.is_empty() {
+            schema.insert("enum".to_owned(), json!(Self::WORDS));
+        }
+        schema
+    }
+}
+
+/// A list of any length.
+impl<S: Setting> Setting for Vec<S> {
+    const TYPE: &'static str = "array";
+
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_array()?.iter().map(S::from_json).collect()
+    }
+
+    fn to_json(&self) -> Value {
+        self.iter().map(S::to_json).collect()
+    }
+
+    fn schema() -> Map<String, Value> {
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), json!(Self::TYPE));
+        schema.insert("items".to_owned(), Value::Object(S::schema()));
+        schema
+    }
+}
+
+/// A list of that length, such as a pair.
+impl<S: Setting, const N: usize> Setting for [S; N] {
+    const TYPE: &'static str = "array";
+
+    fn from_json(value: &Value) -> Option<Self> {
+        Vec::from_json(value)?.try_into().ok()
+    }
+
+    fn to_json(&self) -> Value {
+        self.iter().map(S::to_json).collect()
+    }
+
+    fn schema() -> Map<String, Value> {
+        let mut schema = <Vec<S> as Setting>::schema();
+        schema.insert("minItems".to_owned(), json!(N));
+        schema.insert("maxItems".to_owned(), json!(N));
+        schema
+    }
 }
 
 macro_rules! setting_types {
@@ -62,6 +112,54 @@ setting_types! {
     u64, "integer", Value::as_u64;
     u32, "integer", |value: &Value| value.as_u64().and_then(|number| u32::try_from(number).ok());
     String, "string", |value: &Value| value.as_str().map(str::to_owned);
+}
+
+/// Declares the type of a setting that is one of several words. The first is its `Default`.
+///
+/// ```
+/// syrch_plugin::words! {
+///     /// What to do with an empty result.
+///     pub enum Empty { Reject = "reject", Accept = "accept" }
+/// }
+/// syrch_plugin::settings! {
+///     /// How strict the plugin is.
+///     pub struct Strictness {
+///         /// What to do with an empty result.
+///         empty: Empty = Empty::Reject;
+///     }
+/// }
+/// use syrch_plugin::settings::Settings as _;
+/// assert_eq!(Strictness::read(r#"{"empty": "accept"}"#).unwrap().empty, Empty::Accept);
+/// assert_eq!(Strictness::read(r#"{"empty": "ask"}"#).unwrap_err(), "`empty` must be one of reject, accept, not \"ask\"");
+/// ```
+#[macro_export]
+macro_rules! words {
+    ($(#[$outer:meta])* $vis:vis enum $name:ident { $first:ident = $start:literal $(, $variant:ident = $word:literal)* $(,)? }) => {
+        $(#[$outer])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        #[allow(missing_docs, reason = "the words say what they mean")]
+        $vis enum $name { #[default] $first $(, $variant)* }
+
+        impl $crate::settings::Setting for $name {
+            const TYPE: &'static str = "string";
+            const WORDS: &'static [&'static str] = &[$start $(, $word)*];
+
+            fn from_json(value: &$crate::serde_json::Value) -> ::std::option::Option<Self> {
+                match value.as_str()? {
+                    $start => ::std::option::Option::Some(Self::$first),
+                    $($word => ::std::option::Option::Some(Self::$variant),)*
+                    _ => ::std::option::Option::None,
+                }
+            }
+
+            fn to_json(&self) -> $crate::serde_json::Value {
+                match self {
+                    Self::$first => $start.into(),
+                    $(Self::$variant => $word.into(),)*
+                }
+            }
+        }
+    };
 }
 
 /// Declares a plugin's settings: each with its documentation, type, default and, for numbers, its range.
@@ -188,9 +286,7 @@ pub fn property<S: Setting>(description: &str, default: &S, range: Range) -> Val
     property.insert("type".to_owned(), json!(S::TYPE));
     property.insert("description".to_owned(), json!(description.trim()));
     property.insert("default".to_owned(), default.to_json());
-    if !S::WORDS.is_empty() {
-        property.insert("enum".to_owned(), json!(S::WORDS));
-    }
+    property.extend(S::schema());
     if let Some((least, greatest)) = range {
         property.insert("minimum".to_owned(), least);
         property.insert("maximum".to_owned(), greatest);
@@ -285,6 +381,16 @@ mod tests {
         assert_eq!(Sample::read(""), Ok(Sample::default()));
         let sample = Sample::read(r#"{"share": 1, "word": "y"}"#).unwrap();
         assert_eq!(sample, Sample { share: 1.0, word: "y".to_owned(), ..Sample::default() });
+    }
+
+    #[test]
+    fn lists_have_the_schema_of_what_they_hold() {
+        type Pairs = Vec<[f64; 2]>;
+        let of_pair = json!({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2});
+        assert_eq!(Value::Object(Pairs::schema()), json!({"type": "array", "items": of_pair}));
+        assert_eq!(Pairs::from_json(&json!([[0, 0.2], [0.5, 1]])), Some(vec![[0.0, 0.2], [0.5, 1.0]]));
+        assert_eq!(Pairs::from_json(&json!([[0, 0.2, 1]])), None);
+        assert_eq!(vec![[0.0, 0.5]].to_json(), json!([[0.0, 0.5]]));
     }
 
     #[test]

@@ -1,0 +1,176 @@
+//! The output of this crate for a case's input.
+
+use serde_json::{Value as Json, json};
+use syrch_basics::{Random, fnv1a};
+use syrch_plugin::attempt::{candidate_id, doubts, words};
+use syrch_plugin::brief::{Brief, PromptSize, Tried, feedback};
+use syrch_plugin::dice::Dice;
+use syrch_plugin::fakes::FakeHost;
+use syrch_plugin::prelude::*;
+use syrch_plugin::{draws, failure, names, prompt, replies, text};
+
+use crate::{read, write};
+
+syrch_plugin::settings! {
+    /// One setting of each type.
+    struct Sample {
+        /// A share.
+        share: f64 = 0.5, 0.0 ..= 1.0;
+        /// A count,
+        /// described in two lines.
+        count: u32 = 3, 1 ..= 9;
+        /// A switch.
+        switch: bool = true;
+        /// A word.
+        word: String = "x".to_owned();
+    }
+}
+
+pub(crate) fn output(function: &str, input: &Json) -> Json {
+    let of = |key: &str| &input[key];
+    let number = |key: &str| input[key].as_u64().unwrap();
+    let size = |key: &str| usize::try_from(number(key)).unwrap();
+    // 64-bit numbers are texts, since not every language reads them from JSON.
+    let long = |key: &str| -> u64 { input[key].as_str().unwrap().parse().unwrap() };
+    match function {
+        "text.line" => text::line(&read::text(of("text")), size("limit")).into(),
+        "text.clip" => text::clip(&read::text(of("text")), size("bytes")).into(),
+        "text.count" => text::count(number("number"), &read::text(of("noun"))).into(),
+        "text.clamp01" => text::clamp01(of("value").as_f64().unwrap()).into(),
+        "names.quote" => names::quote(&read::dialect(of("dialect")), &read::text(of("name"))).into(),
+        "names.quote_if_odd" => names::quote_if_odd(&read::dialect(of("dialect")), &read::text(of("name"))).into(),
+        "names.shown" => names::shown(&read::dialect(of("dialect")), &read::text(of("name"))).into(),
+        "names.from_name" => names::from_name(&read::dialect(of("dialect")), &read::table(of("table"))).into(),
+        "dialect.name" => read::dialect(of("dialect")).name().into(),
+        "dialect.rules" => read::dialect(of("dialect")).rules().into(),
+        "dialect.literal" => read::dialect(of("dialect")).literal(&read::text(of("text"))).into(),
+        "catalog.table_names" => read::catalog(of("catalog")).table_names().into(),
+        "catalog.place" => json!(read::catalog(of("catalog")).place(&read::text(of("name")))),
+        "prompt.catalog" => prompt::catalog(&read::catalog(of("catalog")), size("bytes")).into(),
+        "prompt.problem" => prompt::problem(&read::problem(of("problem"))).into(),
+        "prompt.cell" => prompt::cell(&read::value(of("value"))).into(),
+        "prompt.rows" => prompt::rows(&read::page(of("page"))).into(),
+        "brief.feedback" => feedback(&tried(of("tried"))).into(),
+        "brief.instructions" | "brief.setting" | "brief.request" | "draws.request" => brief(function, input),
+        "ask" => write::request(&ask(input)),
+        "replies.plan_schema" => replies::plan_schema().to_string().into(),
+        "replies.verdict_schema" => replies::verdict_schema().to_string().into(),
+        "replies.sql_reply" => json!(replies::sql_reply(&read::reply(of("parsed"))).as_ref().map(write::sql_reply)),
+        "replies.verdict_reply" => write::verdict(&replies::verdict_reply(&read::reply(of("parsed")))),
+        "replies.plan_reply" => {
+            let subtasks = replies::plan_reply(&read::reply(of("parsed")));
+            json!(subtasks.map(|subtasks| subtasks.iter().map(write::subtask).collect::<Vec<_>>()))
+        }
+        "replies.join_context" => {
+            let key = |key: &Json| replies::JoinKey {
+                left: read::text(&key["left"]),
+                left_col: read::text(&key["left_col"]),
+                right: read::text(&key["right"]),
+                right_col: read::text(&key["right_col"]),
+                how: read::join_how(&key["how"]),
+            };
+            json!(replies::join_context(&of("keys").as_array().unwrap().iter().map(key).collect::<Vec<_>>()))
+        }
+        "replies.plan_context" => json!(replies::plan_context(&read::texts(of("steps")))),
+        "replies.join_keys_of" => {
+            let keys = replies::join_keys_of(&read::task(of("task")));
+            json!(keys.iter().map(write::join_key).collect::<Vec<_>>())
+        }
+        "replies.plan_of" => json!(replies::plan_of(&read::task(of("task")))),
+        "attempt.words" => words(&read::sql_error(of("error"))).into(),
+        "attempt.failed" => {
+            let mut counted = Signals::default();
+            let ended = syrch_plugin::attempt::failed(&read::sql_error(of("error")), &mut counted);
+            match ended {
+                Ok(words) => json!({ "words": words, "signals": write::signals(&counted) }),
+                Err(failure) => json!({ "failure": write::failure(&failure) }),
+            }
+        }
+        "attempt.doubts" => {
+            let mut signals = Signals::default();
+            let doubts = doubts(number("overflow_rows"), &read::profile(of("profile")), &mut signals);
+            json!({ "doubts": doubts, "signals": write::signals(&signals) })
+        }
+        "attempt.candidate_id" => candidate_id(&read::text(of("task")), read::count(of("number"))).into(),
+        "failure.llm" => write::failure(&failure::llm_failure(&read::llm_error(of("error")))),
+        "failure.sql" => write::failure(&failure::sql_failure(&read::sql_error(of("error")))),
+        "failure.port" => write::failure(&failure::port_failure(&read::port_error(of("error")))),
+        "draws.groups" => json!(draws::groups(&read::texts(of("keys")))),
+        "random.numbers" => {
+            let mut random = Random::new(long("seed"));
+            (0..number("count")).map(|_| Json::from(random.number().to_string())).collect()
+        }
+        "random.fnv1a" => fnv1a(read::text(of("text")).bytes()).to_string().into(),
+        "dice.coins" => {
+            let mut dice = Dice::new(long("seed"));
+            (0..number("count")).map(|_| Json::from(dice.coin())).collect()
+        }
+        "dice.one_of" => {
+            let mut dice = Dice::new(long("seed"));
+            let sides = of("sides").as_array().unwrap().iter();
+            sides.map(|sides| json!(dice.one_of(usize::try_from(sides.as_u64().unwrap()).unwrap()))).collect()
+        }
+        "settings.schema" => Sample::schema(),
+        "settings.read" => match Sample::read(&read::text(of("config"))) {
+            Ok(Sample { share, count, switch, word }) => {
+                json!({ "settings": { "share": share, "count": count, "switch": switch, "word": word } })
+            }
+            Err(message) => json!({ "error": message }),
+        },
+        other => panic!("no such function: {other}"),
+    }
+}
+
+fn tried(value: &Json) -> Vec<Tried> {
+    let tried = |tried: &Json| Tried { sql: read::text(&tried["sql"]), wrong: read::text(&tried["wrong"]) };
+    value.as_array().map_or_else(Vec::new, |all| all.iter().map(tried).collect())
+}
+
+/// `granted_rows`: the most rows of a result that the user grants; null for none.
+fn brief(function: &str, input: &Json) -> Json {
+    let mut host = FakeHost::default();
+    host.database.granted_rows = input["granted_rows"].as_u64().map(|rows| u32::try_from(rows).unwrap());
+    let size = PromptSize {
+        catalog_bytes: read::count(&input["catalog_bytes"]),
+        parent_rows: read::count(&input["parent_rows"]),
+    };
+    let catalog = read::catalog(&input["catalog"]);
+    let (problem, task) = (read::problem(&input["problem"]), read::task(&input["task"]));
+    let mut brief = Brief::new(&host, size, &problem, &catalog, &task, &read::parents(&input["parents"]));
+    for _ in 0..input["shortened"].as_u64().unwrap_or_default() {
+        brief.shorten();
+    }
+    let tried = tried(&input["tried"]);
+    match function {
+        "brief.instructions" => brief.instructions().into(),
+        "brief.setting" => brief.setting().into(),
+        "brief.request" => write::request(&brief.request(&tried, read::count(&input["sample"]))),
+        _ => {
+            let number = read::count(&input["number"]);
+            write::request(&draws::request(&brief, &tried, number, input["temperature"].as_f64()))
+        }
+    }
+}
+
+fn ask(input: &Json) -> Request {
+    let mut ask = Ask::new(read::purpose(&input["purpose"])).model(read::maybe_text(&input["model"]));
+    for message in input["messages"].as_array().unwrap() {
+        let text = read::text(&message["text"]);
+        ask = if message["speaker"] == "system" { ask.system(text) } else { ask.user(text) };
+    }
+    ask = ask.subjects(read::texts(&input["subjects"])).sample(read::count(&input["sample"]));
+    if let Some(temperature) = input["temperature"].as_f64() {
+        ask = ask.temperature(temperature);
+    }
+    if input["max_tokens"].is_u64() {
+        ask = ask.max_tokens(read::count(&input["max_tokens"]));
+    }
+    match read::variant(&input["expect"]) {
+        ("text", _) => ask.text(),
+        ("sql", _) => ask.sql(),
+        ("plan", _) => ask.json(&replies::plan_schema()),
+        ("verdict", _) => ask.json(&replies::verdict_schema()),
+        ("choice", words) => ask.choice(read::texts(words)),
+        (name, _) => panic!("no shape: {name}"),
+    }
+}
