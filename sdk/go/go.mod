@@ -1,0 +1,3 @@
+module github.com/syrch/syrch-host/sdk/go
+
+go 1.27

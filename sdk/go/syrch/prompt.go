@@ -1,0 +1,203 @@
+package syrch
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// This file writes problems, catalogs and rows as prompt text: in the order in which they came, bounded, one fact a line. The texts have the
+// same bytes as those of the SDKs of other languages.
+
+const (
+	commentLength  = 160
+	cellLength     = 60
+	questionLength = 8 * 1024
+)
+
+// ProblemText returns the question with all that the user added to it.
+func ProblemText(problem *Problem) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "Question: %s\n", Clip(strings.TrimSpace(problem.Question), questionLength))
+	if problem.Evidence != nil {
+		fmt.Fprintf(&out, "Explanation: %s\n", Clip(strings.TrimSpace(*problem.Evidence), questionLength))
+	}
+	if problem.Goal != nil {
+		fmt.Fprintf(&out, "Goal: %s\n", Line(*problem.Goal, 400))
+	}
+	for _, said := range problem.Answers {
+		fmt.Fprintf(&out, "Clarified: %s Answer: %s\n", Line(said.Question, 400), Line(said.Answer, 400))
+	}
+	for _, hit := range problem.Hints[:min(len(problem.Hints), 20)] {
+		snippet := ""
+		if hit.Snippet != nil {
+			snippet = ": " + Line(*hit.Snippet, commentLength)
+		}
+		fmt.Fprintf(&out, "Hint: %s%s\n", Line(hit.Path, commentLength), snippet)
+	}
+	return out.String()
+}
+
+type detail uint8
+
+const (
+	withComments detail = iota
+	withTypes
+	withNames
+)
+
+// CatalogText returns all tables with columns, types, keys and comments in at most about that many bytes: comments go first, then types and
+// keys, and at last whole tables, whose number is stated.
+func CatalogText(catalog *Catalog, bytes int) string {
+	var tables []string
+	for _, how := range []detail{withComments, withTypes, withNames} {
+		tables = tables[:0]
+		length := 0
+		for at := range catalog.Tables {
+			text := tableText(catalog, &catalog.Tables[at], how)
+			tables, length = append(tables, text), length+len(text)
+		}
+		if length <= bytes {
+			return strings.Join(tables, "")
+		}
+	}
+	var out strings.Builder
+	for at, text := range tables {
+		if out.Len()+len(text) > bytes {
+			fmt.Fprintf(&out, "(%s more not shown)\n", Count(uint64(len(tables)-at), "table"))
+			break
+		}
+		out.WriteString(text)
+	}
+	return out.String()
+}
+
+// shownTable returns a table's name as it stands in FROM, on one line: for prompts, not for a statement that is run.
+func shownTable(dialect Dialect, table *Table) string {
+	name := ShownName(dialect, table.Name)
+	if table.SchemaName == nil {
+		return name
+	}
+	return ShownName(dialect, *table.SchemaName) + "." + name
+}
+
+// target returns the table that a foreign key refers to, as it stands in FROM.
+func target(catalog *Catalog, key *ForeignKey) string {
+	if table := catalog.Table(key.RefTable); table != nil {
+		return shownTable(catalog.Dialect, table)
+	}
+	return ShownName(catalog.Dialect, key.RefTable)
+}
+
+func tableText(catalog *Catalog, table *Table, how detail) string {
+	kind := "Table"
+	if table.IsView() {
+		kind = "View"
+	}
+	name := shownTable(catalog.Dialect, table)
+	if how == withNames {
+		columns := make([]string, len(table.Columns))
+		for at := range table.Columns {
+			columns[at] = ShownName(catalog.Dialect, table.Columns[at].Name)
+		}
+		return fmt.Sprintf("%s %s (%s)\n", kind, name, strings.Join(columns, ", "))
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s %s", kind, name)
+	if table.RowEstimate != nil {
+		fmt.Fprintf(&out, " (about %s)", Count(*table.RowEstimate, "row"))
+	}
+	out.WriteString(commentText(table.Comment, how) + "\n")
+	for at := range table.Columns {
+		out.WriteString(columnText(catalog, table, &table.Columns[at], how))
+	}
+	for at := range table.ForeignKeys {
+		if key := &table.ForeignKeys[at]; len(key.Columns) > 1 {
+			shown := func(name string) string { return ShownName(catalog.Dialect, name) }
+			fmt.Fprintf(&out, "  (%s) -> %s (%s)\n", names(key.Columns, shown), target(catalog, key), names(key.RefColumns, shown))
+		}
+	}
+	return out.String()
+}
+
+func columnText(catalog *Catalog, table *Table, column *Column, how detail) string {
+	var out strings.Builder
+	out.WriteString("  " + ShownName(catalog.Dialect, column.Name))
+	if column.SQLType != "" {
+		out.WriteString(" " + Line(column.SQLType, 40))
+	}
+	for _, name := range table.PrimaryKey {
+		if name == column.Name {
+			out.WriteString(" primary key")
+			break
+		}
+	}
+	for at := range table.ForeignKeys {
+		key := &table.ForeignKeys[at]
+		if len(key.Columns) != 1 || key.Columns[0] != column.Name {
+			continue
+		}
+		out.WriteString(" -> " + target(catalog, key))
+		if len(key.RefColumns) > 0 {
+			out.WriteString("." + ShownName(catalog.Dialect, key.RefColumns[0]))
+		}
+		break
+	}
+	return out.String() + commentText(column.Comment, how) + "\n"
+}
+
+func commentText(text *string, how detail) string {
+	if text == nil || how != withComments || strings.TrimSpace(*text) == "" {
+		return ""
+	}
+	return " -- " + Line(*text, commentLength)
+}
+
+// CellText returns a cell on one line, short.
+func CellText(value Value) string {
+	switch value.Kind {
+	case KindNull:
+		return "NULL"
+	case KindBoolean:
+		return strconv.FormatBool(value.Boolean)
+	case KindInteger:
+		return strconv.FormatInt(value.Integer, 10)
+	case KindReal:
+		return realText(value.Real)
+	case KindBytes:
+		return Count(uint64(len(value.Bytes)), "byte")
+	default:
+		return Line(value.Text, cellLength)
+	}
+}
+
+func realText(number float64) string {
+	switch {
+	case math.IsNaN(number):
+		return "NaN"
+	case math.IsInf(number, 1):
+		return "inf"
+	case math.IsInf(number, -1):
+		return "-inf"
+	}
+	return strconv.FormatFloat(number, 'f', -1, 64)
+}
+
+// RowsText returns rows as a small table: names, then one line for each row.
+func RowsText(page *Page) string {
+	var out strings.Builder
+	cells := make([]string, len(page.Columns))
+	for at, name := range page.Columns {
+		cells[at] = Line(name, cellLength)
+	}
+	out.WriteString(strings.Join(cells, " | ") + "\n")
+	for _, row := range page.Rows {
+		cells = cells[:0]
+		for _, cell := range row {
+			cells = append(cells, CellText(cell))
+		}
+		out.WriteString(strings.Join(cells, " | ") + "\n")
+	}
+	return out.String()
+}
