@@ -12,7 +12,7 @@ BENCH ?=
 # The demo never spends anything: no model, whatever keys are in the environment.
 ASK := $(HOST) --llm offline --db $(SHOP)
 
-.PHONY: demo host orders plugins test test-otel test-databases soak lint bench bench-parts figures target
+.PHONY: demo host orders plugins test test-otel test-databases test-languages soak lint bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -53,7 +53,7 @@ test: target
 		$(CARGO) test --workspace; \
 	fi
 	@if test -s target/skipped-tests; then \
-		echo "$$(wc -l < target/skipped-tests) tests were skipped: there are no shared test data (SYRCH_TEST_DATA), or no databases (tests/databases/install.sh)"; \
+		echo "$$(wc -l < target/skipped-tests) tests were skipped: there are no shared test data (SYRCH_TEST_DATA), no databases (tests/databases/install.sh), or no tools of languages (tests/languages/install.sh)"; \
 	fi
 
 # Engines that the project's own scripts install in target/databases (from PyPI and npm): DuckDB and other ADBC drivers, Spark and another Spark
@@ -62,6 +62,12 @@ test-databases:
 	sh tests/databases/install.sh
 	SYRCH_REQUIRE_DATABASES=1 $(CARGO) test --workspace --test postgres --test engines --test adbc --test databricks --test spark
 	SYRCH_REQUIRE_DATABASES=1 $(CARGO) test --workspace --test e2e -- postgres engines
+
+# Plugins in every language, built by tools that the project's own scripts install in target/toolchains (from PyPI, npm and crates.io).
+test-languages: target
+	$(CARGO) build -p syrch-host
+	sh tests/languages/install.sh
+	SYRCH_REQUIRE_LANGUAGES=1 $(CARGO) test -p syrch-host --test e2e -- languages::sources
 
 # Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.
 test-otel:
@@ -79,6 +85,7 @@ lint: target
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 
 # One table: what was measured, its bound, whether it is met. `make bench BENCH="--out bench.md --strict"` writes it, and fails when it is missed.
+# The last figures are of a program outside of the workspace, tests/bench/extism, which the first run builds in some minutes.
 bench: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	@# A backtrace of each end of a plugin would be measured, too.

@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# Writes bindings.h and bindings.c anew: sdk/c/generate.sh. Needs wit-bindgen-cli 0.63.0 and Python 3. Run it whenever wit/ changes.
+# Writes bindings.h and bindings.c anew: sdk/c/generate.sh. Run it whenever wit/ changes. It needs Python 3 and
+# wit-bindgen-cli 0.63.0, which `cargo install` puts into target/toolchains, unless WIT_BINDGEN names the program.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-wit_bindgen=${WIT_BINDGEN:-$here/../../target/toolchains/wit-bindgen/bin/wit-bindgen}
+tools=$here/../../target/toolchains
+wit_bindgen=${WIT_BINDGEN:-$tools/wit-bindgen/bin/wit-bindgen}
+if [ ! -x "$wit_bindgen" ]; then
+  cargo install wit-bindgen-cli --version 0.63.0 --locked --debug --no-default-features --features c --root "$tools/wit-bindgen"
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

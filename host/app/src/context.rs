@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    CellsPort, ModelProvider, Ports, Relation, RowsGrant, SearchPort, SqlPort, Ticket, Unrecorded,
+    CellsPort, EvaluatePort, ModelProvider, Ports, Relation, RowsGrant, SearchPort, SqlPort, Ticket, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{Catalog, Corpus, Operation, Problem, RoleError, Task};
 use syrch_journal::{CallId, EventLog};
 use syrch_layers::{
-    CallObserver, Consent, GrantedCells, GrantedRows, Memo, ModelPort, NarrowedInspect, Previews, SqlBinding, Taint,
+    CallObserver, Consent, GrantedCells, GrantedRows, InOrder, Memo, ModelPort, NarrowedInspect, Previews, SqlBinding, Taint,
     role_stack, statement_stack,
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -77,6 +77,17 @@ pub(crate) struct Context {
     nested: Arc<Semaphore>,
     /// The only tables that the port `inspect` knows; `None` for all.
     within: Option<Arc<[String]>>,
+    /// What a call outside of a search has in place of the search's own; `None` in a search.
+    apart: Option<Apart>,
+}
+
+/// What a role call outside of a search has in place of what a search has.
+#[derive(Clone)]
+pub(crate) struct Apart {
+    /// The port `evaluate`, since no other role is called.
+    pub(crate) evaluate: Arc<dyn EvaluatePort>,
+    /// The order in which calls in flight end.
+    pub(crate) order: InOrder,
 }
 
 /// The backends of the ports, each below the layers of one role call.
@@ -138,7 +149,14 @@ impl Context {
             backends,
             nested: Arc::new(Semaphore::new(limits.nested)),
             within: None,
+            apart: None,
         }
+    }
+
+    /// The same for a role call outside of a search. `catalog`: what the role is shown; `None` for all that is granted.
+    pub(crate) fn apart(self, apart: Apart, catalog: Option<Catalog>) -> Self {
+        let catalog = catalog.map_or_else(|| Arc::clone(&self.catalog), Arc::new);
+        Self { apart: Some(apart), catalog, ..self }
     }
 
     /// The same over the tables of one statement: the roles that are called see no others, in the catalog or by the port `inspect`.
@@ -203,7 +221,10 @@ impl Context {
             sql,
             rows: Arc::new(GrantedRows(self.run.settings.rows)),
             cells: Arc::clone(&self.backends.cells),
-            evaluate: Arc::clone(&evaluate) as _,
+            evaluate: match &self.apart {
+                Some(apart) => Arc::clone(&apart.evaluate),
+                None => Arc::clone(&evaluate) as _,
+            },
             search: Arc::clone(&self.backends.search),
             trace: Arc::new(TraceOfCall {
                 trace: Arc::clone(&self.run.trace),
@@ -215,6 +236,10 @@ impl Context {
         };
         let noted: Arc<dyn CallObserver> = Arc::new(NotedCall { context: Arc::clone(self), task: task_id, call: id });
         let ports = role_stack(ports, &self.run.event_log, id, taint, &noted);
+        let ports = match &self.apart {
+            Some(apart) => apart.order.around(ports),
+            None => ports,
+        };
         let sql = Arc::clone(&ports.sql);
         let call = Call { label, ports, ledger: Arc::clone(&self.run.ledger) };
         Prepared { id, call, sql, evaluate, complaint, context: Arc::clone(self) }

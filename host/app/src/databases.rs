@@ -3,6 +3,6 @@
 pub use crate::content_digest::content_digest;
 pub use crate::executors::{
     Condition, Copied, CopyRequest, Executor, FileEntry, MakeCopy, ServerEntry, ServerReport, database_files,
-    database_name, database_path, file_digest, is_database_file, suffixes, suite_databases,
+    database_name, database_of_script, database_path, file_digest, is_database_file, suffixes, suite_databases,
 };
 pub use crate::open::{inspect_server, open_database, role_sql};

@@ -147,6 +147,19 @@ pub(crate) struct OpenDatabase {
 /// Opens a database and reads its catalog. It is never created and never written.
 type Open = fn(OpenDatabase) -> BoxFuture<'static, Result<Arc<dyn Database>, DatabaseError>>;
 
+/// A private database that these SQLite statements make, under that name. It is removed when it is dropped. The statements may be anybody's:
+/// they reach no file, and what they take is bounded.
+///
+/// # Errors
+/// When a statement fails, is not allowed, or takes too much.
+pub async fn database_of_script(
+    script: impl Into<String>,
+    name: impl Into<String>,
+    limits: Limits,
+) -> Result<Arc<dyn Database>, DatabaseError> {
+    open::script(script.into(), name.into(), limits).await
+}
+
 /// The engines. A path that ends like none of their files is the first one's.
 static TABLE: [Entry; 7] = [
     Entry {

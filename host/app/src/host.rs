@@ -88,6 +88,13 @@ impl StrategyPlugins {
         })
     }
 
+    /// That plugin alone, of which nothing but its own role is called.
+    fn only(plugin: &Configured) -> Self {
+        let (planner, solver, calibrator) = (plugin.clone(), plugin.clone(), plugin.clone());
+        let (reward, clarifier, aggregator) = (plugin.clone(), plugin.clone(), plugin.clone());
+        Self { linker: None, planner, solver, calibrator, reward, clarifier, aggregator, rewriter: None }
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = &Configured> {
         let others = [&self.planner, &self.solver, &self.calibrator, &self.reward, &self.clarifier, &self.aggregator];
         self.linker.iter().chain(others).chain(&self.rewriter)
@@ -163,6 +170,22 @@ impl Host {
         }
         self.plugins.rewriter = Some(rewriter);
         Ok(self)
+    }
+
+    /// A host for calls of one role, which searches nothing, with the plugin that the settings' strategy names for the role.
+    ///
+    /// # Errors
+    /// As [`Host::open`].
+    pub(crate) async fn of_role(
+        settings: Settings,
+        role: Role,
+        shared: &Arc<Shared>,
+        observer: &dyn Observer,
+    ) -> Result<(Self, Configured), Error> {
+        let plugin = shared.configured(role, &settings, observer).await?;
+        let database = shared.database(&settings).await?;
+        let model = open_model(&settings, &database, shared)?;
+        Ok((Self::of(settings, database, model, StrategyPlugins::only(&plugin), shared), plugin))
     }
 
     fn of(

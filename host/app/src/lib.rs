@@ -75,7 +75,7 @@
 //! The names that most programs need are at the root. The others are in modules named after their content: [`settings`], [`report`],
 //! [`strategies`], [`plugins`], [`databases`], [`models`], [`own`] (databases and models of the program), [`knowledge`] (notes, examples and
 //! indexes), [`cache`],
-//! [`imports`] (files of rows), [`batch`], [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them), [`telemetry`],
+//! [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role), [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them), [`telemetry`],
 //! and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the crate
 //! `syrch-grading`.
 
@@ -115,6 +115,7 @@ mod recordings;
 pub mod report;
 mod rests_on;
 mod retrieval;
+pub mod role_call;
 mod run;
 mod run_of_call;
 mod runner;

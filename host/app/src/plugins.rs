@@ -4,9 +4,10 @@ use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
 use syrch_core::text;
 pub use syrch_runtime::{
-    CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, Toolchain, compile_component,
+    CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, NameCheck, Toolchain, check_names,
+    compile_component, granted_ports,
 };
-use syrch_runtime::{Origin, Plugin, Runtime, digest, read_component};
+use syrch_runtime::{Origin, Plugin, Runtime, digest, producers, read_component};
 
 use crate::settings::PluginSource;
 use crate::{Error, Observer, SearchEvent, Settings, builtin};
@@ -69,6 +70,43 @@ pub async fn inspect(source: &PluginSource, settings: &Settings, observer: &dyn 
     Ok(inspection(source, &load(&runtime, source, observer).await?, settings))
 }
 
+/// What the bytes of a component tell before it is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origins {
+    /// The toolchain that made it, as far as the file names it.
+    pub toolchain: Toolchain,
+    /// The languages and tools that the file names, at most 16.
+    pub producers: Vec<String>,
+    /// Whether its code is compiled already, so that loading it takes no time.
+    pub is_compiled: bool,
+    /// What it imports and exports, compared with the contract by the names.
+    pub names: Vec<NameCheck>,
+}
+
+/// Reads what the bytes of a plugin tell; nothing of it is compiled or run.
+///
+/// # Errors
+/// When there is none of that name, or the file is no component.
+pub fn origins(source: &PluginSource, settings: &Settings) -> Result<Origins, Error> {
+    let label = source.to_string();
+    let refused = |error| rejected(&label, error);
+    let bytes = match source {
+        PluginSource::Builtin(name) => builtin_component(name).ok_or_else(|| unknown(name))?,
+        PluginSource::File(path) => read_component(path, &settings.limits).map_err(refused)?,
+    };
+    let digest = digest(&bytes);
+    let is_precompiled = builtin::of_digest(&digest).is_some_and(|known| known.precompiled().is_some());
+    let (toolchain, producers) = (Toolchain::of(&bytes), producers(&bytes));
+    let names =
+        check_names(&bytes).map_err(|source| Error::PluginRejected { plugin: label.clone(), toolchain, source })?;
+    let is_compiled = is_precompiled || runtime(settings)?.is_compiled(&digest);
+    Ok(Origins { toolchain, producers, is_compiled, names })
+}
+
+fn unknown(name: &str) -> Error {
+    Error::UnknownPlugin { name: name.to_owned(), similar: text::nearest(name, builtin::names()) }
+}
+
 /// What a loaded plugin is.
 pub(crate) fn inspection(source: &PluginSource, plugin: &Plugin, settings: &Settings) -> Inspection {
     let identity = plugin.identity();
@@ -117,12 +155,7 @@ pub(crate) async fn load(runtime: &Runtime, source: &PluginSource, observer: &dy
     let (bytes, known) = match source {
         PluginSource::Builtin(name) => match builtin::find(name) {
             Some(known) => (None, Some(known)),
-            None => {
-                return Err(Error::UnknownPlugin {
-                    name: name.clone(),
-                    similar: text::nearest(name, builtin::names()),
-                });
-            }
+            None => return Err(unknown(name)),
         },
         // A file may hold a built-in plugin.
         PluginSource::File(path) => {

@@ -207,7 +207,7 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
         }
         LoadError::Version { .. } | LoadError::Import { .. } | LoadError::Export { .. } | LoadError::NoRole { .. } => {
             return Some(format!(
-                "build it against the contract of this host, the files in `wit/`, {}",
+                "build it against the contract of this host: by `syrch-host plugin build` in its project, or the files in `wit/` {}",
                 build_command(toolchain)
             ));
         }

@@ -203,6 +203,7 @@ fn run(
             format: global.format,
             output,
             all_rows: global.all_rows,
+            verbose: global.verbose > 0,
             file: global.config.clone(),
         };
         let ends_interrupts = command.ends_interrupts();

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Bytes of a component file.
     pub component_bytes: u64,
-    /// Wall time to compile a component.
+    /// Wall time to compile a component: 120 s by default, and 360 s in a debug build.
     pub compile: Duration,
     /// CPU time to compile a component in a process of its own: 30 s by default, and 90 s in a debug build, whose compiler takes three times
     /// as long.
@@ -90,9 +90,9 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             component_bytes: 64 << 20,
-            compile: Duration::from_secs(120),
+            compile: Duration::from_secs(if cfg!(debug_assertions) { 360 } else { 120 }),
             compile_cpu: Duration::from_secs(if cfg!(debug_assertions) { 90 } else { 30 }),
-            compile_memory: 1_500_000_000,
+            compile_memory: 2_500_000_000,
             memory: 256 << 20,
             memories: 8,
             tables: 16,

@@ -5,7 +5,8 @@
 //! `budget` charges the search's ledger and bounds the calls in flight, `cache` stores good answers beyond the process, `memo` runs equal
 //! statements of a search once, `bind` narrows a backend to what one role call sees, `narrow` binds `inspect` to the tables of the
 //! statement that is optimized, `consent` denies model calls of an optimization before the user has agreed, `grant` bounds the cells that
-//! plugins see, and `taint` denies the model calls of untrusted plugins once they may know something of the data.
+//! plugins see, `in_order` lets calls in flight end in the order in which they were made, and `taint` denies the model calls of untrusted
+//! plugins once they may know something of the data.
 
 pub mod bind;
 pub mod budget;
@@ -14,6 +15,7 @@ pub mod consent;
 #[cfg(test)]
 mod fakes;
 pub mod grant;
+pub mod in_order;
 pub mod journal;
 pub mod memo;
 pub mod narrow;
@@ -33,6 +35,7 @@ pub use budget::{BudgetedDatabase, BudgetedModel};
 pub use cache::{CachedDatabase, CachedModel};
 pub use consent::Consent;
 pub use grant::{GrantedCells, GrantedIndex, GrantedRows};
+pub use in_order::InOrder;
 pub use journal::{CallRecorder, journalled};
 pub use memo::Memo;
 pub use narrow::NarrowedInspect;

@@ -148,7 +148,9 @@ pub(crate) fn role_error(
 
 /// The reason, followed by what the guest printed on one line.
 fn with_printed(reason: &str, printed: &str) -> String {
-    let lines: Vec<&str> = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    // Rust's advice is for programs that have an environment.
+    let is_shown = |line: &&str| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE");
+    let lines: Vec<&str> = printed.lines().map(str::trim).filter(is_shown).collect();
     let printed = lines.join(" | ");
     if printed.is_empty() {
         return reason.to_owned();
@@ -164,4 +166,26 @@ fn with_printed(reason: &str, printed: &str) -> String {
 fn is_hosts_own(error: &wasmtime::Error) -> bool {
     error.is::<wasmtime::PoolConcurrencyLimitError>()
         || error.chain().any(|cause| cause.is::<std::io::Error>() || cause.is::<rustix::io::Errno>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_of_a_guest_follow_the_reason() {
+        let rust = "\nthread '<unnamed>' panicked at src/lib.rs:4:5:\nno rows\nnote: run with `RUST_BACKTRACE=1` environment variable\n";
+        let said = with_printed("unreachable", rust);
+        assert_eq!(said, "unreachable; it printed: thread '<unnamed>' panicked at src/lib.rs:4:5: | no rows");
+        let python = format!(
+            "Traceback (most recent call last):\n{}ValueError: no rows\n",
+            "  File \"app.py\", line 1\n".repeat(200)
+        );
+        let said = with_printed("unreachable", &python);
+        assert!(
+            said.ends_with("ValueError: no rows") && said.contains("printed: Traceback") && said.len() < 1_000,
+            "{said}"
+        );
+        assert_eq!(with_printed("unreachable", " \n"), "unreachable");
+    }
 }

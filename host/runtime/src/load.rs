@@ -19,7 +19,7 @@ use crate::engine::{Ticker, engine};
 use crate::plugin::{Inner, Plugin};
 use crate::slices::TimeSlices;
 use crate::state::State;
-use crate::{LoadError, ports, read};
+use crate::{LoadError, ports, read, signature};
 
 /// The most plugins whose code is unpacked at once.
 const LOADING: usize = 2;
@@ -185,6 +185,12 @@ impl Runtime {
         self.describe(name, loaded).await.map(Some)
     }
 
+    /// Whether the compiled code of the component with that digest is cached, so that loading it compiles nothing.
+    #[must_use]
+    pub fn is_compiled(&self, digest: &str) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.get(&self.engine, digest).is_some())
+    }
+
     /// Links a component and asks it for its description.
     async fn describe(&self, name: &str, loaded: Loaded) -> Result<Plugin, LoadError> {
         let Loaded { component, digest, size, roles, imports } = loaded;
@@ -261,8 +267,14 @@ impl Runtime {
     fn link(&self, component: &Component) -> Result<InstancePre<State>, LoadError> {
         self.linker.instantiate_pre(component).map_err(|error| {
             let text = chain(&error);
-            let import = text.split('`').nth(1).unwrap_or("an import").to_owned();
-            LoadError::Import { import, detail: text }
+            let mut names = text.split('`').skip(1).step_by(2);
+            let import = names.next().unwrap_or("an import").to_owned();
+            let compared = names.find_map(|name| signature::compared(&self.engine, component, &import, name));
+            let detail = match compared {
+                Some(compared) => format!("{compared} ({text})"),
+                None => text.clone(),
+            };
+            LoadError::Import { import, detail }
         })
     }
 }
@@ -325,6 +337,49 @@ fn imported_ports(imports: &[String], roles: &[Role]) -> Result<Vec<String>, Loa
         wanted.push(port.to_owned());
     }
     Ok(wanted)
+}
+
+/// What a component imports or exports, and why it does not fit; `None` if it fits by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameCheck {
+    /// The name of the interface with its version.
+    pub name: String,
+    /// Whether the component exports it; otherwise it imports it.
+    pub is_export: bool,
+    /// What does not fit.
+    pub wrong: Option<String>,
+}
+
+/// Compares the names of all that a component imports and exports with the contract. Nothing is compiled; the types of functions are compared
+/// when the component is loaded.
+///
+/// # Errors
+/// When the bytes are no component.
+pub fn check_names(bytes: &[u8]) -> Result<Vec<NameCheck>, LoadError> {
+    read::recognise(bytes)?;
+    let Contract { imports, exports } = component::contract(bytes)?;
+    let said = |checked: Result<(), LoadError>| checked.err().map(|error| error.to_string());
+    let is_role = |name: &str, role: &Role| signature::plain(name) == role.name();
+    let is_ours = |name: &&String| name.starts_with(PACKAGE);
+    let roles: Vec<Role> =
+        Role::ALL.into_iter().filter(|role| exports.iter().any(|name| is_role(name, role))).collect();
+    let exported = exports.iter().filter(is_ours).map(|name| {
+        let is_known = signature::plain(name) == "about" || Role::ALL.iter().any(|role| is_role(name, role));
+        let wrong = said(check_version(name));
+        let unknown = (!is_known).then(|| "the contract has no such role".to_owned());
+        NameCheck { name: name.clone(), is_export: true, wrong: wrong.or(unknown) }
+    });
+    let imported = imports.iter().map(|name| {
+        let wrong = said(imported_ports(std::slice::from_ref(name), &roles).map(drop));
+        NameCheck { name: name.clone(), is_export: false, wrong }
+    });
+    Ok(exported.chain(imported).collect())
+}
+
+/// The names of the ports that the world of a role imports: all that a plugin may reach in it.
+#[must_use]
+pub fn granted_ports(role: Role) -> Vec<&'static str> {
+    ports_of(role).iter().map(|port| port.name()).collect()
 }
 
 fn list(names: &[&str]) -> String {

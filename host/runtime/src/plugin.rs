@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use syrch_core::roles::{Call, Role};
-use syrch_core::{Limits, RoleError, text, validate};
+use syrch_core::{CONTRACT_VERSION, Limits, RoleError, text, validate};
 use syrch_schema::{Patterns, Schema};
 use wasmtime::component::{Instance, InstancePre};
 use wasmtime::{Store, UpdateDeadline};
@@ -16,6 +16,7 @@ use crate::capacity::{Allocation, Capacity};
 use crate::convert::Conv;
 use crate::error::role_error;
 use crate::liveness::Liveness;
+use crate::signature;
 use crate::slices::{self, LongCalls, TimeSlices};
 use crate::state::State;
 use crate::wasi::{Printed, deny_all};
@@ -311,8 +312,16 @@ impl Session {
                 Role::Aggregator => load!(aggregator),
                 Role::Rewriter => load!(rewriter),
             };
-            loaded
-                .map_err(|error| LoadError::Export { export: role.name().to_owned(), detail: format!("{error:#}") })?;
+            loaded.map_err(|error| {
+                let interface = format!("syrch:plugin/{role}@{CONTRACT_VERSION}");
+                let (engine, component) = (inner.pre.engine(), inner.pre.component());
+                let functions = signature::offered(&interface);
+                let functions: Vec<String> = functions
+                    .filter_map(|(name, _)| signature::compared(engine, component, &interface, name))
+                    .collect();
+                let detail = format!("{} ({error:#})", functions.join("; "));
+                LoadError::Export { export: role.name().to_owned(), detail }
+            })?;
         }
         Ok(())
     }

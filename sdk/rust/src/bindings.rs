@@ -25,7 +25,7 @@ pub mod base {
                 import syrch:plugin/trace@0.1.0;
             }
         "#,
-        path: "../../wit",
+        path: "wit",
         generate_all,
         generate_unused_types: true,
         additional_derives: [PartialEq],
@@ -37,7 +37,7 @@ pub use base::syrch::plugin::{cells, evaluate, inspect, llm, rows, run, search, 
 pub mod about {
     wit_bindgen::generate!({
         inline: r#"package syrch:sdk; world about-export { export syrch:plugin/about@0.1.0; }"#,
-        path: "../../wit",
+        path: "wit",
         with: { "syrch:plugin/types@0.1.0": crate::bindings::types },
         pub_export_macro: true,
         export_macro_name: "export_about",
@@ -48,7 +48,7 @@ pub mod about {
 pub mod linker {
     wit_bindgen::generate!({
         inline: r#"package syrch:sdk; world linker-export { export syrch:plugin/linker@0.1.0; }"#,
-        path: "../../wit",
+        path: "wit",
         with: { "syrch:plugin/types@0.1.0": crate::bindings::types },
         additional_derives: [PartialEq],
         pub_export_macro: true,
@@ -60,7 +60,7 @@ pub mod linker {
 pub mod planner {
     wit_bindgen::generate!({
         inline: r#"package syrch:sdk; world planner-export { export syrch:plugin/planner@0.1.0; }"#,
-        path: "../../wit",
+        path: "wit",
         with: { "syrch:plugin/types@0.1.0": crate::bindings::types },
         additional_derives: [PartialEq],
         pub_export_macro: true,
@@ -72,7 +72,7 @@ pub mod planner {
 pub mod solver {
     wit_bindgen::generate!({
         inline: r#"package syrch:sdk; world solver-export { export syrch:plugin/solver@0.1.0; }"#,
-        path: "../../wit",
+        path: "wit",
         with: {
             "syrch:plugin/types@0.1.0": crate::bindings::types,
             "syrch:plugin/sql@0.1.0": crate::bindings::sql,
@@ -86,7 +86,7 @@ pub mod solver {
 pub mod calibrator {
     wit_bindgen::generate!({
         inline: r#"package syrch:sdk; world calibrator-export { export syrch:plugin/calibrator@0.1.0; }"#,
-        path: "../../wit",
+        path: "wit",
         with: { "syrch:plugin/types@0.1.0": crate::bindings::types },
         pub_export_macro: true,
         export_macro_name: "export_calibrator",
@@ -97,7 +97,7 @@ pub mod calibrator {
 pub mod reward {
     wit_bindgen::generate!({
         inline: r#"package syrch:sdk; world reward-export { export syrch:plugin/reward@0.1.0; }"#,
-        path: "../../wit",
+        path: "wit",
         with: {
             "syrch:plugin/types@0.1.0": crate::bindings::types,
             "syrch:plugin/sql@0.1.0": crate::bindings::sql,
@@ -111,7 +111,7 @@ pub mod reward {
 pub mod clarifier {
     wit_bindgen::generate!({
         inline: r#"package syrch:sdk; world clarifier-export { export syrch:plugin/clarifier@0.1.0; }"#,
-        path: "../../wit",
+        path: "wit",
         with: { "syrch:plugin/types@0.1.0": crate::bindings::types },
         pub_export_macro: true,
         export_macro_name: "export_clarifier",
@@ -122,7 +122,7 @@ pub mod clarifier {
 pub mod aggregator {
     wit_bindgen::generate!({
         inline: r#"package syrch:sdk; world aggregator-export { export syrch:plugin/aggregator@0.1.0; }"#,
-        path: "../../wit",
+        path: "wit",
         with: {
             "syrch:plugin/types@0.1.0": crate::bindings::types,
             "syrch:plugin/sql@0.1.0": crate::bindings::sql,
@@ -136,7 +136,7 @@ pub mod aggregator {
 pub mod rewriter {
     wit_bindgen::generate!({
         inline: r#"package syrch:sdk; world rewriter-export { export syrch:plugin/rewriter@0.1.0; }"#,
-        path: "../../wit",
+        path: "wit",
         with: {
             "syrch:plugin/types@0.1.0": crate::bindings::types,
             "syrch:plugin/inspect@0.1.0": crate::bindings::inspect,

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use secrecy::SecretString;
 use syrch_adbc::{AdbcConfig, AdbcDatabase, duckdb_places, find_duckdb};
-use syrch_core::DatabaseUrl;
 use syrch_core::ports::{Database, DatabaseError};
+use syrch_core::{DatabaseUrl, Limits};
 use syrch_databricks::{DatabricksConfig, DatabricksEngine};
 use syrch_postgres::{PostgresConfig, PostgresDatabase};
 use syrch_spark::{SparkConfig, SparkEngine};
 use syrch_sqlite::{Journal, SqliteConfig, SqliteDatabase};
-use syrch_sqlite_copies::{VariantConfig, VariantError, literals, make_variant};
+use syrch_sqlite_copies::{VariantConfig, VariantError, literals, make_variant, open_script};
 use syrch_tabular::TabularConfig;
 
 use super::{Condition, Copied, CopyRequest, OpenDatabase, ServerReport, database_name};
@@ -70,6 +70,10 @@ pub(super) async fn open_sqlite(database: OpenDatabase) -> Opened {
     let OpenDatabase { url, tables, limits, .. } = database;
     let config = SqliteConfig { tables, limits, ..SqliteConfig::new(url.path()) };
     opened(&url, move || SqliteDatabase::open(config)).await
+}
+
+pub(super) async fn script(script: String, name: String, limits: Limits) -> Opened {
+    opened(&DatabaseUrl::parse(&name), move || open_script(&script, &name, limits)).await
 }
 
 /// Whether the address is the one that the user named. Only such an address gets credentials of the environment.

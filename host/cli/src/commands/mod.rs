@@ -53,6 +53,11 @@ pub(crate) trait Run: Sized {
     /// Whether the command handles Ctrl-C itself and ends with the best so far; other commands are aborted at once.
     const ENDS_INTERRUPTS: bool = false;
 
+    /// [`Run::ENDS_INTERRUPTS`], for a command whose own commands differ in it.
+    fn ends_interrupts(&self) -> bool {
+        Self::ENDS_INTERRUPTS
+    }
+
     /// The flags that concern the configuration. None if the command needs no configuration, which may then be wrong.
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::default())
@@ -86,13 +91,6 @@ macro_rules! commands {
             $($(#[$attribute])* #[command(after_help = Exit::help())] $name(Box<$file::$flags>),)*
         }
 
-        impl Command {
-            /// [`Run::ENDS_INTERRUPTS`] of the command.
-            pub(crate) fn ends_interrupts(&self) -> bool {
-                match self { $(Self::$name(_) => <$file::$flags as Run>::ENDS_INTERRUPTS,)* }
-            }
-        }
-
         impl Run for Command {
             fn given(&self) -> Option<Given<'_>> {
                 match self { $(Self::$name(command) => command.given(),)* }
@@ -108,6 +106,10 @@ macro_rules! commands {
 
             fn shows_broken(&mut self, failure: &Failure) -> bool {
                 match self { $(Self::$name(command) => command.shows_broken(failure),)* }
+            }
+
+            fn ends_interrupts(&self) -> bool {
+                match self { $(Self::$name(command) => command.ends_interrupts(),)* }
             }
 
             async fn run(self, context: Context) -> Outcome {
@@ -179,6 +181,8 @@ pub(crate) struct Context {
     pub(crate) output: Output,
     /// Whether a terminal shows all rows of an answer.
     pub(crate) all_rows: bool,
+    /// Whether `-v` asks for more than the result.
+    pub(crate) verbose: bool,
     /// The file of `--config`.
     pub(crate) file: Option<PathBuf>,
 }

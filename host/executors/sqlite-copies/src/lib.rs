@@ -5,6 +5,7 @@
 mod change;
 mod keys;
 mod literals;
+mod script;
 mod source;
 mod target;
 
@@ -25,6 +26,7 @@ use source::Source;
 use target::Target;
 
 pub use literals::literals;
+pub use script::{SCRIPT_BYTES, open_script};
 
 /// Time for all that is made, reading included.
 const DEADLINE: Duration = Duration::from_secs(120);

@@ -13,10 +13,8 @@ use crate::sink::{Format, Grid, plain, table};
 const SHORT: usize = 30;
 
 /// Prints the differences of two runs.
-pub(super) fn run(context: &Context, runs: [&str; 2], fails: bool) -> Outcome {
-    let tree = |run: &str| super::open(context, run).map(|(_, journal)| SearchTree::of(&journal, Shown::default()));
-    let (left, right) = (tree(runs[0])?, tree(runs[1])?);
-    let diff = super::scrubbed(context, &TreeDiff::of(&left, &right))?;
+pub(crate) fn run(context: &Context, runs: [&str; 2], fails: bool) -> Outcome {
+    let diff = of(context, runs)?;
     if !diff.same_question {
         context.console.warn("the two searches were not asked the same question");
     }
@@ -26,6 +24,17 @@ pub(super) fn run(context: &Context, runs: [&str; 2], fails: bool) -> Outcome {
         context.rows(grid(&diff), || super::value(&diff))?;
     }
     Ok(if fails && !diff.equal { Exit::Gate } else { Exit::Answered })
+}
+
+/// Whether two runs are equal but for times and costs.
+pub(crate) fn is_equal(context: &Context, runs: [&str; 2]) -> Outcome<bool> {
+    of(context, runs).map(|diff| diff.equal)
+}
+
+fn of(context: &Context, runs: [&str; 2]) -> Outcome<TreeDiff> {
+    let tree = |run: &str| super::open(context, run).map(|(_, journal)| SearchTree::of(&journal, Shown::default()));
+    let (left, right) = (tree(runs[0])?, tree(runs[1])?);
+    super::scrubbed(context, &TreeDiff::of(&left, &right))
 }
 
 /// A row for each difference.

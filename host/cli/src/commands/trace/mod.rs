@@ -1,7 +1,7 @@
 //! `trace`: shows, compares, replays and removes the journals of earlier runs.
 
 mod calls;
-mod diff;
+pub(crate) mod diff;
 mod graph;
 mod list;
 mod page;

@@ -1,0 +1,136 @@
+//! Golden files: what a case gave when its author was content with it.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::CaseError;
+use crate::diff::diff;
+
+/// What the name of a golden file ends with.
+pub const ENDING: &str = ".golden.json";
+/// Bytes of a golden file at most: what the limits of a call let it give.
+const LARGEST: u64 = 32 << 20;
+
+/// How what a case gives compares with its golden file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Comparison {
+    /// Both are equal.
+    Equal,
+    /// There is no golden file.
+    Missing,
+    /// The lines in which they differ: `-` as in the golden file, `+` as the case gives it now.
+    Differs(Vec<String>),
+}
+
+/// The golden file of a case, beside it.
+#[must_use]
+pub fn path(case: &Path) -> PathBuf {
+    case.with_file_name(format!("{}{ENDING}", crate::folder::name(case)))
+}
+
+/// The document as a golden file has it.
+#[must_use]
+pub fn text(document: &Value) -> String {
+    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Compares a document with the golden file. Spaces and the order of keys do not count.
+///
+/// # Errors
+/// When the file cannot be read, is too large, or is no JSON.
+pub fn compare(path: &Path, document: &Value) -> Result<Comparison, CaseError> {
+    let wrong = |message: String| CaseError { place: path.display().to_string(), message };
+    let Some(golden) = read(path).map_err(wrong)? else { return Ok(Comparison::Missing) };
+    let golden: Value = serde_json::from_str(&golden).map_err(|error| wrong(error.to_string()))?;
+    let golden = sorted(golden);
+    if golden == *document {
+        return Ok(Comparison::Equal);
+    }
+    Ok(Comparison::Differs(diff(&text(&golden), &text(document))))
+}
+
+/// Writes the golden file, unless something else than a file has its name.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(path: &Path, document: &Value) -> Result<(), CaseError> {
+    let wrong = |message: String| CaseError { place: path.display().to_string(), message };
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => return Err(wrong("is no plain file; remove it first".to_owned())),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(wrong(error.to_string())),
+    }
+    fs::write(path, text(document)).map_err(|error| wrong(error.to_string()))
+}
+
+/// The text of the file; `None` if there is none.
+fn read(path: &Path) -> Result<Option<String>, String> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => return Err("is no plain file".to_owned()),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    }
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > LARGEST {
+        return Err(format!("has more than {} MiB", LARGEST >> 20));
+    }
+    Ok(Some(text))
+}
+
+/// A document of at most 128 levels, which the parser bounds, with its keys sorted.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        Value::Object(members) => {
+            crate::canonical::sorted(members.into_iter().map(|(key, value)| (key, sorted(value))).collect())
+        }
+        value => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_golden_file_is_compared_by_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let case = folder.path().join("one.yml");
+        let golden = path(&case);
+        assert_eq!(golden, folder.path().join("one.golden.json"));
+        let document = json!({ "calls": [], "output": { "a": 1, "b": 2 } });
+        assert_eq!(compare(&golden, &document), Ok(Comparison::Missing));
+        write(&golden, &document).unwrap();
+        assert_eq!(compare(&golden, &document), Ok(Comparison::Equal));
+        fs::write(&golden, r#"{"output": {"b": 2, "a": 1}, "calls": []}"#).unwrap();
+        assert_eq!(compare(&golden, &document), Ok(Comparison::Equal));
+        fs::write(&golden, r#"{"output": {"b": 3, "a": 1}, "calls": []}"#).unwrap();
+        let Ok(Comparison::Differs(lines)) = compare(&golden, &document) else { unreachable!() };
+        assert!(
+            lines.contains(&"-     \"b\": 3".to_owned()) && lines.contains(&"+     \"b\": 2".to_owned()),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn hostile_golden_files_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let golden = folder.path().join("one.golden.json");
+        fs::write(&golden, "[".repeat(100_000)).unwrap();
+        assert!(compare(&golden, &Value::Null).is_err());
+        fs::remove_file(&golden).unwrap();
+        fs::create_dir(&golden).unwrap();
+        assert!(compare(&golden, &Value::Null).is_err() && write(&golden, &Value::Null).is_err());
+    }
+}

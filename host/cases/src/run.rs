@@ -1,0 +1,175 @@
+//! Runs a case: opens what it needs, calls the role, and writes down what came of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use syrch::own::{OwnDatabase, OwnModel};
+use syrch::role_call::{RoleCall, Started, Surroundings};
+use syrch::settings::{ModelSettings, PluginSource};
+use syrch::{Observer, Settings, Shared};
+use syrch_core::RoleError;
+use syrch_core::ports::ModelProvider;
+use syrch_core::roles::{Aggregator, Calibrator, Clarifier, Linker, Planner, Reward, Rewriter, Solver};
+
+use crate::arguments::{Arguments, Input};
+use crate::calls::Calls;
+use crate::case::CaseDatabase;
+use crate::evaluate::ScriptedEvaluate;
+use crate::model::{NAME, ScriptedModel};
+use crate::{Case, RunError, canonical};
+
+/// The host's name of a case's database, which plugins see.
+const DATABASE: &str = "case";
+/// How long a call may take in all. Its CPU time and what it waits for are bounded apart from this.
+const DEADLINE: Duration = Duration::from_secs(300);
+
+/// What cases take from the user's settings. Nothing else of them counts, so that a case is the same for every user.
+pub struct Base {
+    /// The settings: their limits, how plugins are compiled, and which plugins are trusted.
+    pub settings: Settings,
+    /// Whether the database of the settings takes the place of the case's own.
+    pub with_database: bool,
+    /// What the cases of one process share: loaded plugins.
+    pub shared: Arc<Shared>,
+}
+
+/// What came of a case.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// What the call gave: `output`, `failure` or `error`, then `calls` and `log`.
+    pub document: Value,
+    /// The names of the ports that the plugin used.
+    pub used: BTreeSet<String>,
+    /// The error of the call, if it failed.
+    pub error: Option<RoleError>,
+}
+
+/// Calls the role of a case once.
+///
+/// # Errors
+/// When the plugin is refused, or the case has no such form or no such database. How the call itself ended is part of what it gives.
+pub async fn run(
+    case: &Case,
+    plugin: &PluginSource,
+    base: &Base,
+    observer: Arc<dyn Observer>,
+) -> Result<Ran, RunError> {
+    let input = Input::read(case.role, case.input.clone())?;
+    let settings = settings(case, plugin, base).await?;
+    let calls = Arc::new(Calls::default());
+    let records = Arc::clone(&calls);
+    let surroundings = Surroundings {
+        problem: input.problem.clone(),
+        catalog: input.catalog.clone(),
+        evaluate: Arc::new(ScriptedEvaluate::new(&case.confidences, &case.verdicts)),
+        records: Box::new(move |_, record| records.record(record)),
+        observer,
+    };
+    let call = RoleCall::open(settings, case.role, &base.shared, surroundings).await?;
+    let arguments = input.arguments(call.database().as_ref()).await?;
+    let ended = ended(&call, &arguments).await;
+    let (made, log, mut used) = calls.take();
+    used.extend(call.used_beside().into_iter().map(str::to_owned));
+    let (mut document, error) = match ended {
+        Ok(output) => (json!({ "output": output }), None),
+        Err(error) => (failed(&error), Some(error)),
+    };
+    document["calls"] = made.into();
+    document["log"] = log.into();
+    let Value::Object(members) = document else { return Ok(Ran { document, used, error }) };
+    Ok(Ran { document: canonical::sorted(members), used, error })
+}
+
+async fn settings(case: &Case, plugin: &PluginSource, base: &Base) -> Result<Settings, RunError> {
+    let user = &base.settings;
+    let limits = user.limits.clone();
+    let model: Arc<dyn ModelProvider> = Arc::new(ScriptedModel::new(&case.model, limits.clone()));
+    let mut settings = match (base.with_database, &case.database) {
+        (true, _) => Settings { tables: user.tables.clone(), ..user.for_database(user.database.clone()) },
+        (false, CaseDatabase::File(path)) => user.for_database(path.display().to_string()),
+        (false, CaseDatabase::Script(script)) => {
+            let own = syrch::databases::database_of_script(script.as_str(), DATABASE, limits.clone()).await?;
+            Settings { own_database: Some(OwnDatabase(own)), limits, ..Settings::default() }
+        }
+    };
+    settings.rows = case.rows;
+    settings.trust.clone_from(&user.trust);
+    settings.compile = user.compile.clone();
+    settings.policy = case.policy.clone();
+    settings.budgets = case.budgets.clone();
+    settings.settings = case.run_settings.clone();
+    settings.model = ModelSettings {
+        own: Some(OwnModel::new(model)),
+        model: NAME.to_owned(),
+        attempts: 1,
+        ..ModelSettings::default()
+    };
+    settings.strategy.roles.insert(case.role, plugin.clone());
+    settings.strategy.config.insert(case.role, case.settings.clone());
+    Ok(settings)
+}
+
+async fn ended(call: &RoleCall, arguments: &Arguments) -> Result<Value, RoleError> {
+    let (task, relations) = match arguments {
+        Arguments::Solve { task, relations, .. } => (Some(task), relations.clone()),
+        Arguments::Judge { task, .. } => (Some(task), Vec::new()),
+        _ => (None, Vec::new()),
+    };
+    let started = call.start(task, relations).await;
+    let output = tokio::time::timeout(DEADLINE, output(call, &started, arguments)).await;
+    let output = output.unwrap_or(Err(RoleError::Deadline));
+    started.end(output.as_ref().err().cloned()).await;
+    output
+}
+
+async fn output(call: &RoleCall, started: &Started, arguments: &Arguments) -> Result<Value, RoleError> {
+    let (plugin, problem, catalog, made) = (call.plugin(), call.problem(), call.catalog(), started.call());
+    Ok(match arguments {
+        Arguments::Link => written(&plugin.link(made, problem, catalog).await?),
+        Arguments::Plan => written(&plugin.plan(made, problem, catalog).await?),
+        Arguments::Next { graph, seen, fresh } => {
+            written(&plugin.next(made, problem, catalog, graph, seen, *fresh).await?)
+        }
+        Arguments::Solve { task, parents, .. } => written(&plugin.solve(made, problem, catalog, task, parents).await?),
+        Arguments::Calibrate(claims) => written(&plugin.calibrate(made, claims).await?),
+        Arguments::Judge { task, rivals } => written(&plugin.judge(made, problem, catalog, task, rivals).await?),
+        Arguments::Assess { graph, seen } => written(&plugin.assess(made, problem, catalog, graph, seen).await?),
+        Arguments::Aggregate { graph, finished, seen } => {
+            written(&plugin.aggregate(made, problem, graph, finished, seen).await?)
+        }
+        Arguments::Rewrite { original, best, plan, history } => {
+            written(&plugin.rewrite(made, original, best, plan, catalog, history).await?)
+        }
+    })
+}
+
+fn written(output: &impl Serialize) -> Value {
+    canonical::value(serde_json::to_value(output).unwrap_or_default())
+}
+
+/// A call that failed: the plugin's own failure, or the error of a trap, a limit or a wrong value. The plugin's place does not stand in it.
+fn failed(error: &RoleError) -> Value {
+    let mut document = Map::new();
+    match error {
+        RoleError::Failure { failure, .. } => drop(document.insert("failure".to_owned(), written(failure))),
+        error => drop(document.insert("error".to_owned(), nameless(error).to_string().into())),
+    }
+    Value::Object(document)
+}
+
+/// The same error of "the plugin", wherever it lies.
+fn nameless(error: &RoleError) -> RoleError {
+    let mut error = error.clone();
+    match &mut error {
+        RoleError::Failure { plugin, .. }
+        | RoleError::Trap { plugin, .. }
+        | RoleError::Limit { plugin, .. }
+        | RoleError::Invalid { plugin, .. }
+        | RoleError::Unavailable { plugin, .. } => "the plugin".clone_into(plugin),
+        RoleError::Deadline | RoleError::Cancelled => {}
+    }
+    error
+}

@@ -1,0 +1,38 @@
+//! `plugin list`: the built-in plugins with their roles.
+
+use clap::Args;
+use serde_json::json;
+use syrch::plugins;
+use syrch::settings::PluginSource;
+
+use super::sheet::{inspected, roles, sheet};
+use super::{Context, Run};
+use crate::exit::Exit;
+use crate::failure::Outcome;
+use crate::sink::Grid;
+
+/// The flags of `plugin list`.
+#[derive(Args)]
+pub(crate) struct ListArgs {}
+
+impl Run for ListArgs {
+    async fn run(self, context: Context) -> Outcome {
+        let mut found = Vec::new();
+        for builtin in plugins::builtins() {
+            found.push(inspected(&context, &PluginSource::Builtin(builtin.name.to_string())).await?);
+        }
+        let mut grid = Grid::new(["name", "version", "roles", "digest", "summary"]);
+        for one in &found {
+            grid.rows.push(vec![
+                json!(one.name),
+                json!(one.version),
+                json!(roles(one)),
+                json!(one.digest.get(..12).unwrap_or(&one.digest)),
+                json!(one.summary),
+            ]);
+        }
+        let document = || json!({"schema": "syrch.plugins/1", "plugins": found.iter().map(sheet).collect::<Vec<_>>()});
+        context.rows(grid, document)?;
+        Ok(Exit::Answered)
+    }
+}

@@ -1,0 +1,102 @@
+//! What the commands on projects share: roles and languages as flags, and building on a thread of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use syrch::plugins::Inspection;
+use syrch::settings::PluginSource;
+use syrch::syrch_core::roles::Role;
+use syrch_projects::{BuildOptions, Error, Language, Project};
+
+use super::Context;
+use super::sheet::{inspected, roles};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// Reads the name of a role.
+pub(super) fn role_parser() -> impl TypedValueParser<Value = Role> {
+    let parser = PossibleValuesParser::new(Role::ALL.map(Role::name));
+    parser.try_map(|name| Role::ALL.into_iter().find(|role| role.name() == name).ok_or("no such role"))
+}
+
+/// Reads the name of a language.
+pub(super) fn language_parser() -> impl TypedValueParser<Value = Language> {
+    let parser = PossibleValuesParser::new(Language::ALL.map(Language::name));
+    parser.try_map(|name| Language::of(&name).ok_or("no such language"))
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let exit = match &error {
+            Error::Name { .. } | Error::Occupied(_) | Error::NoRole | Error::NoTemplate { .. } => Exit::Usage,
+            Error::File { .. } | Error::Definition(_) | Error::Missing { .. } => Exit::Config,
+            Error::Failed { .. } | Error::NothingMade { .. } | Error::Component(_) => Exit::PluginRejected,
+        };
+        let failure = Self::new(exit, error.to_string());
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+/// How a project is built.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ProjectArgs {
+    /// The folder of the project
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    pub(super) folder: PathBuf,
+    /// Install the language's tools in this folder, which several projects may share, instead of `.tools` of the project
+    #[arg(long, value_name = "DIR")]
+    pub(super) tools: Option<PathBuf>,
+}
+
+/// A plugin that was built, checked and put in its place.
+pub(super) struct Finished {
+    /// `build/NAME.wasm` of the project.
+    pub(super) path: PathBuf,
+    /// What the runtime found in it.
+    pub(super) plugin: Inspection,
+    /// What the build took, in seconds.
+    pub(super) seconds: f64,
+}
+
+/// Builds a project, and checks that the runtime takes the component in the roles of its `plugin.yml`.
+pub(super) async fn build(context: &Context, arguments: &ProjectArgs, project: &Project) -> Outcome<Finished> {
+    let start = Instant::now();
+    let tools = arguments.tools.as_deref().map(std::path::absolute).transpose();
+    let tools = tools.map_err(|error| Failure::config(format!("--tools: {error}")))?;
+    let (console, verbose, owned) = (Arc::clone(&context.console), context.verbose, project.clone());
+    // Tools are waited for without an end, which an async thread must not be.
+    let building = tokio::task::spawn_blocking(move || {
+        let report = |step: &str| console.note(step);
+        syrch_projects::build(&owned, &BuildOptions { tools, verbose, report: &report })
+    });
+    let built = building.await.map_err(|error| Failure::new(Exit::Unexpected, error.to_string()))??;
+    let checked = check(context, project, &built.made).await;
+    context.console.clear();
+    match checked {
+        Ok(plugin) => {
+            let place = built.accept()?;
+            // The path as the user named the folder.
+            let path = place.strip_prefix(&project.folder).map_or(place.clone(), |path| arguments.folder.join(path));
+            Ok(Finished { path, plugin, seconds: start.elapsed().as_secs_f64() })
+        }
+        Err(failure) => {
+            built.discard();
+            Err(failure)
+        }
+    }
+}
+
+async fn check(context: &Context, project: &Project, made: &Path) -> Outcome<Inspection> {
+    let plugin = inspected(context, &PluginSource::File(made.to_owned())).await?;
+    if plugin.roles != project.roles {
+        let wanted = project.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
+        let message = format!("the plugin implements {}, and plugin.yml says {wanted}", roles(&plugin).join(", "));
+        return Err(Failure::new(Exit::PluginRejected, message).hint("correct `roles` in plugin.yml, or the code"));
+    }
+    Ok(plugin)
+}

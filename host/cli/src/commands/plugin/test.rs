@@ -1,0 +1,251 @@
+//! `plugin test`: runs the cases of a project, and compares what they give with their golden files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::{Value, json};
+use syrch::plugins::LoadError;
+use syrch::settings::PluginSource;
+use syrch::{Error, Observer, SearchEvent, Shared};
+use syrch_cases::golden::{self, Comparison};
+use syrch_cases::{Base, Case, Ran, RunError, folder};
+
+use super::{Context, Run};
+use crate::config::Given;
+use crate::console::Console;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::{Format, Grid, terminal};
+
+/// The folder of a project's cases.
+const CASES: &str = "tests";
+
+/// The flags of `plugin test`.
+#[derive(Args)]
+pub(crate) struct TestArgs {
+    /// The folder of a project, a component, or a built-in's name
+    #[arg(value_name = "DIR|FILE|NAME", default_value = ".")]
+    plugin: String,
+    /// The folder of the cases [default: tests in the project's folder]
+    #[arg(long, value_name = "DIR")]
+    cases: Option<PathBuf>,
+    /// Write what the cases give into their golden files
+    #[arg(long)]
+    update: bool,
+    /// Only the cases whose names hold this text
+    #[arg(long, value_name = "NAME")]
+    filter: Option<String>,
+}
+
+impl Run for TestArgs {
+    fn given(&self) -> Option<Given<'_>> {
+        Some(Given { any_strategy: true, ..Given::default() })
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        let tested = self.tested()?;
+        let files = self.files(&tested)?;
+        let settings = context.config.effective.settings.clone();
+        let base = Base { settings, with_database: false, shared: Shared::new() };
+        let observer: Arc<dyn Observer> = Arc::new(Compilation(Arc::clone(&context.console)));
+        let mut results = Vec::new();
+        for file in files {
+            let case = Case::read(&file, &tested.project);
+            let (name, role) = (folder::name(&file), case.as_ref().ok().map(|case| case.role().name()));
+            let ran = match case {
+                Ok(case) => syrch_cases::run(&case, &tested.plugin, &base, Arc::clone(&observer)).await,
+                Err(error) => {
+                    results.push(TestResult { name, role, used: Vec::new(), end: End::Broken(error.to_string()) });
+                    continue;
+                }
+            };
+            if let Err(RunError::Host(error)) = ran {
+                if is_of_the_plugin(&error) {
+                    return Err(error.into());
+                }
+                results.push(TestResult {
+                    name,
+                    role,
+                    used: Vec::new(),
+                    end: End::Broken(Failure::from(error).message),
+                });
+                continue;
+            }
+            let used = ran.as_ref().map(|ran| ran.used.iter().cloned().collect()).unwrap_or_default();
+            let end = ran.map_or_else(|error| End::Broken(error.to_string()), |ran| self.judge(&file, &ran));
+            results.push(TestResult { name, role, used, end });
+        }
+        show(&context, &self.plugin, &results)?;
+        Ok(if results.iter().all(TestResult::is_good) { Exit::Answered } else { Exit::Gate })
+    }
+}
+
+/// What is tested.
+struct Tested {
+    plugin: PluginSource,
+    cases: PathBuf,
+    /// The folder in which the files are that cases may name.
+    project: PathBuf,
+}
+
+impl TestArgs {
+    fn tested(&self) -> Outcome<Tested> {
+        let place = Path::new(&self.plugin);
+        if place.is_dir() {
+            let component = folder::component(place).map_err(|error| {
+                Failure::from(error).hint("name the folder of a plugin's project, as `syrch-host plugin new` makes it, or a component and --cases")
+            })?;
+            if !component.is_file() {
+                let message = format!("there is no component `{}`", component.display());
+                return Err(Failure::new(Exit::PluginRejected, message)
+                    .hint(format!("build it by `syrch-host plugin build {}`", self.plugin)));
+            }
+            let cases = self.cases.clone().unwrap_or_else(|| place.join(CASES));
+            let project = if self.cases.is_some() { super::call::project_of(&cases) } else { place.to_owned() };
+            // A path without a separator would be a name.
+            let component = std::fs::canonicalize(&component).unwrap_or(component);
+            return Ok(Tested { plugin: PluginSource::File(component), cases, project });
+        }
+        let Some(cases) = self.cases.clone() else {
+            return Err(Failure::usage("no cases").hint("name their folder by --cases DIR, or the folder of a project"));
+        };
+        let project = super::call::project_of(&cases);
+        Ok(Tested { plugin: PluginSource::parse(&self.plugin), cases, project })
+    }
+
+    fn files(&self, tested: &Tested) -> Outcome<Vec<PathBuf>> {
+        let mut files = folder::cases(&tested.cases)
+            .map_err(|error| Failure::usage(error.to_string()).hint("name the folder of the cases by --cases DIR"))?;
+        if let Some(part) = &self.filter {
+            files.retain(|file| folder::name(file).contains(part));
+        }
+        if files.is_empty() {
+            let of = self.filter.as_ref().map(|part| format!(" whose name holds `{part}`")).unwrap_or_default();
+            return Err(Failure::usage(format!("no case{of} in `{}`", tested.cases.display()))
+                .hint("a case is a file NAME.yml; docs/plugins.md has an example"));
+        }
+        Ok(files)
+    }
+
+    fn judge(&self, file: &Path, ran: &Ran) -> End {
+        let golden = golden::path(file);
+        let broken = |error: syrch_cases::CaseError| End::Broken(error.to_string());
+        // A golden file that cannot be read is replaced by --update as any other.
+        let compared = golden::compare(&golden, &ran.document);
+        match (compared, self.update) {
+            (Ok(Comparison::Equal), _) => End::Same,
+            (_, true) => golden::write(&golden, &ran.document).map_or_else(broken, |()| End::Updated),
+            (Ok(Comparison::Missing), false) => End::Missing,
+            (Ok(Comparison::Differs(lines)), false) => End::Differs(lines),
+            (Err(error), false) => broken(error),
+        }
+    }
+}
+
+/// Whether no case can be run with the plugin.
+fn is_of_the_plugin(error: &Error) -> bool {
+    match error {
+        Error::PluginRejected { source, .. } => !matches!(source, LoadError::Config(_) | LoadError::WrongRole { .. }),
+        Error::UnknownPlugin { .. } | Error::Internal(_) => true,
+        _ => false,
+    }
+}
+
+/// Reports that a plugin is being compiled, and nothing else: what the plugin remarks is in the golden files.
+struct Compilation(Arc<Console>);
+
+impl Observer for Compilation {
+    fn event(&self, event: &SearchEvent) {
+        if let SearchEvent::Compiling { plugin } = event {
+            self.0.note(&format!("compiling {plugin} (once)"));
+        }
+    }
+}
+
+/// How a case ended.
+enum End {
+    Same,
+    Updated,
+    /// It has no golden file.
+    Missing,
+    Differs(Vec<String>),
+    /// It could not be run.
+    Broken(String),
+}
+
+struct TestResult {
+    name: String,
+    role: Option<&'static str>,
+    used: Vec<String>,
+    end: End,
+}
+
+impl TestResult {
+    fn is_good(&self) -> bool {
+        matches!(self.end, End::Same | End::Updated)
+    }
+
+    fn word(&self) -> &'static str {
+        match self.end {
+            End::Same => "same",
+            End::Updated => "updated",
+            End::Missing => "no golden file",
+            End::Differs(_) => "differs",
+            End::Broken(_) => "cannot be run",
+        }
+    }
+
+    /// What a person reads below the table.
+    fn details(&self) -> Option<String> {
+        let text = match &self.end {
+            End::Same | End::Updated | End::Missing => return None,
+            End::Differs(lines) => lines.join("\n"),
+            End::Broken(message) => message.clone(),
+        };
+        Some(format!("\n{} {}:\n{text}\n", self.name, self.word()))
+    }
+
+    fn document(&self) -> Value {
+        let (difference, message) = match &self.end {
+            End::Differs(lines) => (json!(lines), Value::Null),
+            End::Broken(message) => (json!([]), json!(message)),
+            _ => (json!([]), Value::Null),
+        };
+        json!({
+            "name": self.name,
+            "role": self.role,
+            "result": self.word(),
+            "used": self.used,
+            "difference": difference,
+            "message": message,
+        })
+    }
+}
+
+fn show(context: &Context, plugin: &str, results: &[TestResult]) -> Outcome<()> {
+    let bad = results.iter().filter(|result| !result.is_good()).count();
+    let mut grid = Grid::new(["case", "role", "result", "ports used"]);
+    for result in results {
+        let role = result.role.map_or(Value::Null, Value::from);
+        grid.rows.push(vec![json!(result.name), role, json!(result.word()), json!(result.used)]);
+    }
+    if !matches!(context.format, Format::Auto | Format::Table) {
+        return context.rows(grid, || {
+            let cases: Vec<Value> = results.iter().map(TestResult::document).collect();
+            json!({"schema": "syrch.plugin-test/1", "plugin": plugin, "cases": cases, "failed": bad})
+        });
+    }
+    grid.scrub(&context.scrubber);
+    let mut text = grid.render(context.format, context.output.width()).unwrap_or_default();
+    for details in results.iter().filter_map(TestResult::details) {
+        text.push_str(&terminal::block(&context.scrubber.text(&details)));
+    }
+    let same = results.len() - bad;
+    text.push_str(&format!("\n{same} of {} cases are as their golden files\n", results.len()));
+    context.output.write(&text)?;
+    if results.iter().any(|result| matches!(result.end, End::Missing | End::Differs(_))) {
+        context.console.note("- is the golden file, + is what the case gives now; --update writes it");
+    }
+    Ok(())
+}

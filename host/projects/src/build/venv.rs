@@ -1,0 +1,63 @@
+//! A virtual environment of Python with pinned packages, for tools that come from PyPI.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+
+use super::run::{Runner, ask};
+use crate::Error;
+
+const INSTALL: &str =
+    "install Python 3.10 or newer with venv: `apt install python3 python3-venv`, or https://www.python.org/downloads/";
+/// The oldest Python, as major and minor version.
+const OLDEST: (u32, u32) = (3, 10);
+/// The file that says what was installed.
+const STAMP: &str = "installed";
+
+/// The folder of the programs of a virtual environment that has these requirements, which is made where it is not there already.
+pub(super) fn programs(runner: &Runner<'_>, folder: &Path, requirements: &str) -> Result<PathBuf, Error> {
+    let programs = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let stamp = stamp(requirements, folder);
+    if std::fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == stamp) {
+        return Ok(programs);
+    }
+    let python = python()?;
+    let packages: Vec<&str> =
+        requirements.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    runner.step(&format!("installing {} into {} (once)", packages.join(", "), folder.display()));
+    runner.run("python3 -m venv", Command::new(python).args(["-m", "venv", "--clear"]).arg(folder), INSTALL)?;
+    // The file stands in the environment, so that the packages' names need no quoting.
+    let list = folder.join("requirements.txt");
+    std::fs::write(&list, requirements).map_err(|error| Error::file(&list, error))?;
+    let mut pip = Command::new(programs.join("python"));
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--requirement"]);
+    runner.run("pip install", pip.arg(&list), INSTALL)?;
+    let path = folder.join(STAMP);
+    std::fs::write(&path, stamp).map_err(|error| Error::file(&path, error))?;
+    Ok(programs)
+}
+
+/// The digest of the requirements, and of the folder: the programs of an environment hold its path.
+fn stamp(requirements: &str, folder: &Path) -> String {
+    let mut digest = Sha256::new();
+    digest.update(requirements);
+    digest.update([0]);
+    digest.update(folder.as_os_str().as_encoded_bytes());
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A Python that is new enough.
+fn python() -> Result<&'static str, Error> {
+    let version = |name: &str| {
+        let script = "import sys; print(*sys.version_info[:2])";
+        let text = ask(Command::new(name).args(["-c", script]))?;
+        let (major, minor) = text.split_once(' ')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    };
+    let is_new = |name: &&str| version(name).is_some_and(|found: (u32, u32)| found >= OLDEST);
+    ["python3", "python"].into_iter().find(is_new).ok_or_else(|| Error::Missing {
+        tool: format!("Python {}.{} or newer", OLDEST.0, OLDEST.1),
+        install: INSTALL.to_owned(),
+    })
+}

@@ -1,0 +1,107 @@
+//! Why a project cannot be written, read or built.
+
+use std::path::Path;
+
+use crate::{ComponentError, Language};
+
+/// Why a project cannot be written, read or built.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The name of a plugin is none.
+    #[error("`{name}` is no name for a plugin: {why}")]
+    Name {
+        /// The name that was given.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The folder of a new project has files already.
+    #[error("the folder `{0}` exists and is not empty")]
+    Occupied(String),
+    /// No roles were given.
+    #[error("a plugin has at least one role")]
+    NoRole,
+    /// This build of the host has no template.
+    #[error("this host has no template for {language} and the role {role}")]
+    NoTemplate {
+        /// The language that was asked for.
+        language: Language,
+        /// The first of the roles that were asked for.
+        role: String,
+    },
+    /// A file cannot be read or written.
+    #[error("`{path}`: {reason}")]
+    File {
+        /// The path of the file.
+        path: String,
+        /// What the system reported.
+        reason: String,
+    },
+    /// `plugin.yml` is wrong: a line for each problem, with its place.
+    #[error("{}", .0.join("\n"))]
+    Definition(Vec<String>),
+    /// A tool of the language is missing.
+    #[error("{tool} is missing")]
+    Missing {
+        /// The tool, with the version that is needed.
+        tool: String,
+        /// How it is installed.
+        install: String,
+    },
+    /// A tool failed.
+    #[error("{command} failed ({status}){}", after(.output))]
+    Failed {
+        /// The command without its arguments' details.
+        command: String,
+        /// How the process ended.
+        status: String,
+        /// The end of what it printed; empty where that was shown already.
+        output: String,
+    },
+    /// A tool ended well, but left no component.
+    #[error("{tool} made no component: {why}")]
+    NothingMade {
+        /// The tool.
+        tool: String,
+        /// What was expected.
+        why: String,
+    },
+    /// The compiled module is no plugin of the roles.
+    #[error("the compiled module {0}")]
+    Component(#[from] ComponentError),
+}
+
+impl Error {
+    /// The error about a file.
+    pub(crate) fn file(path: &Path, reason: impl ToString) -> Self {
+        Self::File { path: path.display().to_string(), reason: reason.to_string() }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let fixed = match self {
+            Self::Name { .. } => "such as `short` or `short-answers`",
+            Self::Occupied(_) => "give the path of a new folder by --into DIR, or empty this one",
+            Self::Missing { install, .. } => return Some(install.clone()),
+            Self::Failed { output, .. } if !output.is_empty() => {
+                "--verbose shows all that the tools print, as they print it"
+            }
+            Self::Component(ComponentError::Exports { .. }) => {
+                "add the role to `roles` in plugin.yml, or take its code out of the build"
+            }
+            Self::Component(ComponentError::Imports { .. }) => {
+                "the roles in plugin.yml decide which ports there are; wit/worlds.wit lists them"
+            }
+            Self::Component(ComponentError::Unfit(_)) => "compare the roles in plugin.yml with those that the code has",
+            Self::Definition(_) => "plugin.yml has `name`, `language`, `roles`, and perhaps `entry` and `sdk`",
+            _ => return None,
+        };
+        Some(fixed.to_owned())
+    }
+}
+
+/// The output of a tool, below the message.
+fn after(output: &str) -> String {
+    if output.is_empty() { String::new() } else { format!(":\n{}", output.trim_end()) }
+}

@@ -1,0 +1,108 @@
+//! The source files of a project: everything but what is made, installed, copied from the host, or for tests.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::Error;
+
+/// Folders that hold no sources of the plugin.
+const OTHERS: [&str; 8] = ["build", "sdk", "wit", "tests", "node_modules", "target", "__pycache__", "venv"];
+/// Folders deep at most; a link that leads up would never end.
+const DEEPEST: usize = 16;
+
+/// The sources with this ending, sorted.
+pub(crate) fn all(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    walk(folder, &OTHERS, 0, &mut |path| found.push(path))?;
+    found.retain(|path| path.extension().is_some_and(|found| found == ending));
+    found.sort();
+    Ok(found)
+}
+
+/// The files with this ending that stand directly in a folder, sorted.
+pub(crate) fn of_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
+    let entries = std::fs::read_dir(folder).map_err(|error| Error::file(folder, error))?;
+    let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    found.retain(|path| path.is_file() && path.extension().is_some_and(|found| found == ending));
+    found.sort();
+    Ok(found)
+}
+
+/// Copies the sources to another folder, which is emptied before.
+pub(crate) fn copy(folder: &Path, to: &Path) -> Result<(), Error> {
+    match std::fs::remove_dir_all(to) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::file(to, error)),
+        _ => std::fs::create_dir_all(to).map_err(|error| Error::file(to, error))?,
+    }
+    let mut found = Vec::new();
+    walk(folder, &OTHERS, 0, &mut |path| found.push(path))?;
+    for path in found {
+        let target = to.join(path.strip_prefix(folder).unwrap_or(&path));
+        let parent = target.parent().unwrap_or(to);
+        std::fs::create_dir_all(parent).map_err(|error| Error::file(parent, error))?;
+        std::fs::copy(&path, &target).map_err(|error| Error::file(&path, error))?;
+    }
+    Ok(())
+}
+
+/// When each file was changed on which a build depends: the sources, the SDK and the contract. Two equal lists mean that nothing has changed.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn times(folder: &Path) -> Result<Vec<(PathBuf, SystemTime, u64)>, Error> {
+    const MADE: [&str; 6] = ["build", "tests", "node_modules", "target", "__pycache__", "venv"];
+    let mut found = Vec::new();
+    walk(folder, &MADE, 0, &mut |path| {
+        let data = path.metadata().ok();
+        let time = data.as_ref().and_then(|data| data.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
+        found.push((path, time, data.map_or(0, |data| data.len())));
+    })?;
+    // Builds write these two.
+    found.retain(|(path, ..)| !path.ends_with("package-lock.json") && !path.ends_with("Cargo.lock"));
+    found.sort();
+    Ok(found)
+}
+
+fn walk(folder: &Path, others: &[&str], depth: usize, found: &mut impl FnMut(PathBuf)) -> Result<(), Error> {
+    for entry in std::fs::read_dir(folder).map_err(|error| Error::file(folder, error))? {
+        let path = entry.map_err(|error| Error::file(folder, error))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with('.') {
+            continue;
+        }
+        if path.is_dir() {
+            if !others.contains(&name.as_ref()) && depth < DEEPEST {
+                walk(&path, others, depth + 1, found)?;
+            }
+        } else if path.is_file() {
+            found(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_what_the_author_wrote() {
+        let scratch = syrch_kit::scratch();
+        let folder = scratch.path();
+        for path in ["plugin.c", "roles/reward.c", "sdk/x.c", "build/y.c", "tests/t.c", ".tools/z.c", "notes.txt"] {
+            std::fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
+            std::fs::write(folder.join(path), path).unwrap();
+        }
+        assert_eq!(all(folder, "c").unwrap(), [folder.join("plugin.c"), folder.join("roles/reward.c")]);
+        assert_eq!(of_folder(&folder.join("sdk"), "c").unwrap(), [folder.join("sdk/x.c")]);
+        let staged = scratch.path().join("build/staged");
+        copy(folder, &staged).unwrap();
+        assert_eq!(std::fs::read_to_string(staged.join("roles/reward.c")).unwrap(), "roles/reward.c");
+        assert!(!staged.join("sdk").exists() && !staged.join("build").exists());
+        let before = times(folder).unwrap();
+        std::fs::write(folder.join("build/y.c"), "made").unwrap();
+        assert_eq!(times(folder).unwrap(), before);
+        std::fs::write(folder.join("plugin.c"), "longer than before").unwrap();
+        assert_ne!(times(folder).unwrap(), before);
+    }
+}
