@@ -5,7 +5,8 @@ use std::error::Error;
 use std::process::Command;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=build.rs");
+    // No file: the program of `extism` uses this script from its own folder.
+    println!("cargo::rerun-if-env-changed=RUSTC");
     let version = Command::new(std::env::var("RUSTC")?).arg("--version").output()?;
     println!("cargo::rustc-env=BENCH_RUSTC={}", String::from_utf8(version.stdout)?.trim());
     println!("cargo::rustc-env=BENCH_PROFILE={}", std::env::var("PROFILE")?);

@@ -107,7 +107,9 @@ fn a_plugin_is_its_folder() {
             // The default strategy has the name of its planner.
             let may: &[&str] = match name.as_str() {
                 "decompose" => &["host/app/src/strategies/mod.rs"],
-                "fitted" | "signals" => &calibrators,
+                "fitted" => &calibrators,
+                // Candidates have a field of that name.
+                "signals" => &[calibrators[0], calibrators[1], "host/cases/src/"],
                 // The optimizer's default; `--rewriter rules` stands for it.
                 "rewrite-rules" => &["host/app/src/optimize/mod.rs", "host/cli/src/commands/optimize/args.rs"],
                 _ => &[],

@@ -215,11 +215,11 @@ fn the_binary_needs_no_file_and_no_network() {
     }
 }
 
-/// The plugin of the SDK's guide, built and used as its reader would, from its text alone.
+/// The plugin of the Rust SDK's guide, built and used as its reader would, from its text alone.
 #[test]
 fn the_plugin_of_the_guide_works() {
     demo();
-    let guide = std::fs::read_to_string(syrch_kit::repository().join("sdk/README.md")).unwrap();
+    let guide = std::fs::read_to_string(syrch_kit::repository().join("sdk/rust/README.md")).unwrap();
     let block = |fence: &str| guide.split(fence).nth(1).unwrap().split("```").next().unwrap().to_owned();
     let home = syrch_kit::scratch();
     let folder = home.path().join("short");

@@ -1,12 +1,14 @@
 //! One line of the table: what was measured, what it may be at worst, and whether it is.
 
-/// What a figure may be at worst; the bound itself is still good.
+/// What a figure may be at worst.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Bound {
     /// No more than that.
     AtMost(f64),
     /// No less than that.
     AtLeast(f64),
+    /// More than that.
+    Above(f64),
 }
 
 /// What a figure comes to.
@@ -54,6 +56,11 @@ impl Figure {
         Self { bound: Some(Bound::AtLeast(bound)), ..self }
     }
 
+    /// It must be more than that.
+    pub(crate) fn above(self, bound: f64) -> Self {
+        Self { bound: Some(Bound::Above(bound)), ..self }
+    }
+
     /// Says what else was seen.
     pub(crate) fn note(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
@@ -66,6 +73,7 @@ impl Figure {
             (Ok(_), None) => return Verdict::Reported,
             (Ok(measured), Some(Bound::AtMost(bound))) => *measured <= bound,
             (Ok(measured), Some(Bound::AtLeast(bound))) => *measured >= bound,
+            (Ok(measured), Some(Bound::Above(bound))) => *measured > bound,
         };
         if is_met { Verdict::Met } else { Verdict::Missed }
     }
@@ -78,10 +86,13 @@ impl Figure {
         let bound = match self.bound {
             Some(Bound::AtMost(bound)) => format!("≤ {}", number(bound)),
             Some(Bound::AtLeast(bound)) => format!("≥ {}", number(bound)),
+            Some(Bound::Above(bound)) => format!("> {}", number(bound)),
             None => String::new(),
         };
         let ratio = match (&self.measured, self.bound) {
-            (Ok(measured), Some(Bound::AtMost(bound) | Bound::AtLeast(bound))) => format!("{:.2}", measured / bound),
+            (Ok(measured), Some(Bound::AtMost(bound) | Bound::AtLeast(bound) | Bound::Above(bound))) => {
+                format!("{:.2}", measured / bound)
+            }
             _ => String::new(),
         };
         let verdict = match (self.verdict(), &self.measured) {
@@ -128,6 +139,8 @@ mod tests {
         assert_eq!(figure(10.01).at_most(10.0).verdict(), Verdict::Missed);
         assert_eq!(figure(4.0).at_least(4.0).verdict(), Verdict::Met);
         assert_eq!(figure(3.9).at_least(4.0).verdict(), Verdict::Missed);
+        assert_eq!(figure(1.0).above(1.0).verdict(), Verdict::Missed);
+        assert_eq!(figure(1.01).above(1.0).verdict(), Verdict::Met);
         assert_eq!(figure(f64::NAN).at_most(10.0).verdict(), Verdict::Missed);
         assert_eq!(figure(1.0).verdict(), Verdict::Reported);
         assert_eq!(Figure::unmeasured("f", "no python").at_least(4.0).verdict(), Verdict::Unmeasured);

@@ -7,8 +7,10 @@ mod figure;
 mod figures;
 mod machine;
 mod ports;
+mod rates;
 mod samples;
 mod table;
+mod versus;
 mod world;
 
 use std::ffi::OsString;

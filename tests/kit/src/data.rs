@@ -14,7 +14,7 @@ pub fn repository() -> PathBuf {
 }
 
 #[allow(clippy::disallowed_methods, reason = "the environment configures how tests run")]
-fn variable(name: &str) -> Option<std::ffi::OsString> {
+pub(crate) fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name)
 }
 
@@ -84,7 +84,7 @@ pub fn sha256(path: &Path) -> String {
 }
 
 /// Counts a skipped test.
-fn skipped() -> std::io::Result<()> {
+pub(crate) fn skipped() -> std::io::Result<()> {
     let list = repository().join("target/skipped-tests");
     let mut list = std::fs::OpenOptions::new().create(true).append(true).open(list)?;
     writeln!(list, "{}", std::thread::current().name().unwrap_or_default())

@@ -26,6 +26,7 @@ mod data;
 pub mod databricks;
 pub mod duckdb;
 mod endpoint;
+pub mod languages;
 #[cfg(unix)]
 pub mod postgres;
 pub mod recorded;
@@ -33,7 +34,6 @@ mod reply;
 mod script;
 #[cfg(unix)]
 pub mod spark;
-pub mod toolchains;
 pub mod zoo;
 
 pub use data::{data_root, installed, repository, scale, scratch, sha256, shop, sqlite};

@@ -2,8 +2,10 @@
 
 mod arrow;
 mod equality;
+mod extism;
 mod flights;
 mod guard;
+mod languages;
 mod makespan;
 mod neighbours;
 mod overhead;
@@ -43,6 +45,7 @@ pub(crate) const GROUPS: &[Group] = &[
         measure: start::cached_search,
     },
     Group { name: "role-call", what: "a role call of a Rust guest", measure: role_call::measure },
+    Group { name: "languages", what: "role calls by language", measure: languages::measure },
     Group { name: "flights", what: "five model calls of one guest", measure: flights::measure },
     Group { name: "overhead", what: "a whole search in process", measure: overhead::measure },
     Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
@@ -67,4 +70,5 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "neighbour-arms", what: "a comparison with hostile arms", measure: neighbours::arms },
     Group { name: "grid", what: "a grid of one question", measure: suites::grid },
     Group { name: "soak", what: "memory over many searches", measure: soak::measure },
+    Group { name: "extism", what: "role calls against Extism", measure: extism::measure },
 ];

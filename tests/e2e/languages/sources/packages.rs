@@ -1,0 +1,140 @@
+//! Each SDK as the package of its language: it is made, installed in a fresh folder, and the example `short` is built with what is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use syrch_kit::repository;
+
+use super::{Work, passes};
+use crate::languages::said;
+
+/// Copies the files of a folder and of those below it, without what is made there.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let (name, path) = (entry.file_name(), entry.path());
+        if path.is_dir() {
+            if !["build", "target", "node_modules", ".tools", "__pycache__"].iter().any(|made| name == *made) {
+                copy(&path, &to.join(name));
+            }
+        } else {
+            fs::copy(path, to.join(name)).unwrap();
+        }
+    }
+}
+
+/// The example `short` alone in a fresh folder.
+fn example(work: &Work, language: &str) -> PathBuf {
+    let project = work.path().join("short");
+    copy(&repository().join("sdk").join(language).join("examples/short"), &project);
+    project
+}
+
+/// Replaces a text of a file that has to be there.
+fn replace(file: &Path, old: &str, new: &str) {
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text.contains(old), "{}: no `{old}` in\n{text}", file.display());
+    fs::write(file, text.replace(old, new)).unwrap();
+}
+
+/// The only file of a folder with that ending.
+fn only(folder: &Path, ending: &str) -> PathBuf {
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let files: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(ending)).collect();
+    let [file] = files.as_slice() else { panic!("{}: {files:?}", folder.display()) };
+    file.clone()
+}
+
+/// Builds the example and tries its cases.
+fn is_built_with_the_package(work: &Work, project: &Path) {
+    let component = work.build(project, "short");
+    let own = work.path().join("cases");
+    fs::create_dir(&own).unwrap();
+    for name in ["short.default.yml", "short.default.golden.json", "short.limit.yml", "short.limit.golden.json"] {
+        fs::copy(repository().join("sdk/examples-cases").join(name), own.join(name)).unwrap();
+    }
+    passes(&component, &own);
+}
+
+/// The two crates are packed, and stand in the place of those of the registry, where they are not published.
+#[test]
+fn of_rust() {
+    let Some(work) = Work::of("rust") else { return };
+    let target = work.path().join("packed");
+    let words = ["package", "-p", "syrch-basics", "-p", "syrch-plugin", "--allow-dirty", "--no-verify", "--target-dir"];
+    work.run("cargo", &[&words[..], &[target.to_str().unwrap()]].concat(), &repository());
+    let project = example(&work, "rust");
+    let mut patches = "syrch-plugin = \"0.1.0\"\n\n[patch.crates-io]\n".to_owned();
+    for name in ["syrch-basics", "syrch-plugin"] {
+        let package = target.join(format!("package/{name}-0.1.0.crate"));
+        work.run("tar", &["-xzf", package.to_str().unwrap()], work.path());
+        assert!(work.path().join(format!("{name}-0.1.0/LICENSE-MIT")).is_file(), "{name}");
+        patches += &format!("{name} = {{ path = \"../{name}-0.1.0\" }}\n");
+    }
+    replace(&project.join("Cargo.toml"), "syrch-plugin = { path = \"../..\" }\n", &patches);
+    is_built_with_the_package(&work, &project);
+}
+
+#[test]
+fn of_python() {
+    let Some(work) = Work::of("python") else { return };
+    // pip builds in the folder of the sources.
+    let sources = work.path().join("sources");
+    copy(&repository().join("sdk/python"), &sources);
+    let pip = |words: &[&str]| {
+        let mut command = Command::new(work.tools.join("bin/python"));
+        command.current_dir(work.path()).args(["-m", "pip", "--quiet", "--disable-pip-version-check"]).args(words);
+        let made = said(&mut command);
+        assert_eq!(made.code, 0, "{}", made.all());
+    };
+    pip(&["wheel", "--no-deps", "--wheel-dir", "wheels", "./sources"]);
+    let wheel = only(&work.path().join("wheels"), ".whl");
+    pip(&["install", "--no-deps", "--target", "installed", wheel.to_str().unwrap()]);
+    let project = example(&work, "python");
+    replace(&project.join("plugin.yml"), "sdk: ../..", "sdk: ../installed");
+    fs::remove_dir_all(&sources).unwrap();
+    is_built_with_the_package(&work, &project);
+}
+
+#[test]
+fn of_javascript() {
+    let Some(work) = Work::of("js") else { return };
+    let sdk = repository().join("sdk/js");
+    work.run("npm", &["pack", "--silent", "--pack-destination", work.path().to_str().unwrap()], &sdk);
+    let package = only(work.path(), ".tgz");
+    let project = example(&work, "js");
+    replace(&project.join("package.json"), "file:../..", &format!("file:{}", package.display()));
+    replace(&project.join("plugin.yml"), "sdk: ../..", "sdk: node_modules/syrch-plugin");
+    let words = ["install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    work.run("npm", &words, &project);
+    assert!(project.join("node_modules/syrch-plugin/LICENSE-MIT").is_file());
+    work.run("npm", &["test"], &project);
+    is_built_with_the_package(&work, &project);
+}
+
+/// A module of Go is its folder: a copy is used in the place of the one that is not published.
+#[test]
+fn of_go() {
+    let Some(work) = Work::of("go") else { return };
+    let module = work.path().join("module");
+    copy(&repository().join("sdk/go"), &module);
+    let project = example(&work, "go");
+    replace(&project.join("go.mod"), "=> ../..", "=> ../module");
+    replace(&project.join("plugin.yml"), "sdk: ../..", "sdk: ../module");
+    work.run(work.go(), &["test", "."], &project);
+    is_built_with_the_package(&work, &project);
+}
+
+/// There is no package of C: the sources stand in a folder of the project.
+#[test]
+fn of_c() {
+    let Some(work) = Work::of("c") else { return };
+    let project = example(&work, "c");
+    copy(&repository().join("sdk/c"), &project.join("sdk"));
+    for made_elsewhere in ["examples", "tests"] {
+        fs::remove_dir_all(project.join("sdk").join(made_elsewhere)).unwrap();
+    }
+    replace(&project.join("plugin.yml"), "sdk: ../..", "sdk: sdk");
+    is_built_with_the_package(&work, &project);
+}

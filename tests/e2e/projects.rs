@@ -1,0 +1,321 @@
+//! `plugin new`, `plugin build` and `plugin watch`: projects of plugins. Builds with the real tools of each language are in `languages/sources.rs`;
+//! here cargo is a script that hands over a component.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use syrch_kit::languages;
+use tempfile::TempDir;
+
+use crate::compare::assert_snapshot;
+use crate::endpoint::Said;
+use crate::{host, shop};
+
+const LANGUAGES: [&str; 6] = ["rust", "python", "js", "ts", "go", "c"];
+const ROLES: [&str; 8] = ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator", "rewriter"];
+
+/// A folder in which projects are made.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(syrch_kit::scratch())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn plugin(&self, words: &[&str]) -> Command {
+        let mut command = host();
+        command.current_dir(self.path()).env("SYRCH_STATE_DIR", self.path().join("state")).arg("plugin").args(words);
+        command
+    }
+
+    fn said(&self, words: &[&str]) -> Said {
+        Said::of(self.plugin(words).output().unwrap())
+    }
+
+    /// The command ends with this code, and its error has these words.
+    fn refused(&self, words: &[&str], code: i32, parts: &[&str]) {
+        let said = self.said(words);
+        assert_eq!(said.code, code, "{words:?}: {}", said.all());
+        for part in parts {
+            assert!(said.stderr.contains(part), "{words:?}: `{part}` is not in {}", said.all());
+        }
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+/// The files of a project, without the SDK and the contract.
+fn own(document: &Value) -> Vec<&str> {
+    let files = document["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap());
+    files.filter(|file| !file.starts_with("sdk/") && !file.starts_with("wit/")).collect()
+}
+
+#[test]
+fn every_language_and_role_has_its_files() {
+    let place = Place::new();
+    let mut list = String::new();
+    for language in LANGUAGES {
+        for role in ROLES {
+            let name = format!("{language}-{role}");
+            let said = place.said(&["new", &name, "--role", role, "--lang", language, "--format", "json"]);
+            let document = said.document(0);
+            assert_eq!((&document["schema"], &document["roles"]), (&json!("syrch.project/1"), &json!([role])));
+            for file in document["files"].as_array().unwrap() {
+                let written = place.path().join(&name).join(file.as_str().unwrap());
+                assert!(written.is_file(), "{}", written.display());
+            }
+            writeln!(list, "{language} {role}: {}", own(&document).join(" ")).unwrap();
+        }
+    }
+    assert_snapshot("projects.txt", &list);
+}
+
+#[test]
+fn a_project_has_the_contract_and_several_roles() {
+    let place = Place::new();
+    let said =
+        place.said(&["new", "both", "--role", "reward", "--role", "solver", "--lang", "python", "--into", "a/b"]);
+    assert_eq!(said.code, 0, "{}", said.all());
+    assert!(said.stdout.contains("a solver, reward in python"), "{}", said.stdout);
+    assert!(said.stdout.contains("syrch-host plugin build a/b\n"), "{}", said.stdout);
+    assert!(said.stdout.contains("--solver a/b/build/both.wasm --reward a/b/build/both.wasm"), "{}", said.stdout);
+    let folder = place.path().join("a/b");
+    let read = |path: &str| fs::read_to_string(folder.join(path)).unwrap();
+    assert_eq!(read("plugin.yml"), "name: both\nlanguage: python\nroles: [solver, reward]\nentry: plugin.py\n");
+    assert!(folder.join("tests/solver.yml").is_file() && !folder.join("tests/linker.yml").exists());
+    let wit = syrch_kit::repository().join("wit/types.wit");
+    assert_eq!(read("wit/types.wit"), fs::read_to_string(wit).unwrap());
+}
+
+#[test]
+fn wrong_projects_are_not_written() {
+    let place = Place::new();
+    let new = |name, role, language| ["new", name, "--role", role, "--lang", language];
+    place.refused(&new("My_Plugin", "reward", "rust"), 2, &["`My_Plugin` is no name", "lower-case", "hint"]);
+    place.refused(&new("match", "reward", "rust"), 2, &["Rust uses it"]);
+    let long = "a".repeat(65);
+    place.refused(&new(&long, "reward", "c"), 2, &["longer than 64"]);
+    place.refused(&new("mine", "rewrd", "c"), 2, &["rewrd", "reward"]);
+    place.refused(&new("mine", "reward", "pyton"), 2, &["pyton", "python"]);
+    place.refused(&["new", "mine", "--lang", "c"], 2, &["--role"]);
+    assert!(!place.path().join("mine").exists());
+    place.write("mine/kept.txt", "kept");
+    place.refused(&new("mine", "reward", "c"), 2, &["`mine` exists and is not empty", "--into"]);
+    assert_eq!(fs::read_dir(place.path().join("mine")).unwrap().count(), 1);
+}
+
+#[test]
+fn wrong_definitions_are_reported_with_their_places() {
+    let place = Place::new();
+    place.refused(&["build", "nowhere"], 10, &["nowhere/plugin.yml"]);
+    place.write("p/plugin.yml", "name: p\nlang: c\nlanguage: c\nroles: [reward, rewarder]\n");
+    place.refused(
+        &["build", "p"],
+        10,
+        &[
+            "p/plugin.yml:2:1: unknown key `lang`: did you mean `language`?",
+            "p/plugin.yml:4:8: unknown role `rewarder`",
+        ],
+    );
+    place.write("q/plugin.yml", "name: q\nlanguage: c\nroles: [reward]\nentry: ../other.c\n");
+    place.refused(&["build", "q"], 10, &["q/plugin.yml:4:8: must be a path below"]);
+    place.write("r/plugin.yml", "name: r\nlanguage: c\nroles: [reward]\n");
+    place.refused(&["build", "r"], 10, &["r/plugin.c", "there is no such file"]);
+    place.refused(&["watch", "r", "-q", "How many?"], 2, &["no database"]);
+    place.refused(&["watch", "r"], 2, &["no question"]);
+    place.refused(&["watch", "r", "-q", "a", "--dry-run"], 2, &["--dry-run"]);
+}
+
+#[test]
+fn a_missing_tool_is_reported_with_how_it_is_installed() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("no-tools")).unwrap();
+    for (language, parts) in [
+        ("rust", ["rustc is missing", "https://rustup.rs"]),
+        ("python", ["Python 3.10 or newer is missing", "apt install"]),
+        ("js", ["npm is missing", "https://nodejs.org"]),
+        ("go", ["Python 3.10 or newer is missing", "apt install"]),
+        ("c", ["Python 3.10 or newer is missing", "apt install"]),
+    ] {
+        place.said(&["new", language, "--role", "calibrator", "--lang", language, "--into", language]);
+        let built =
+            Said::of(place.plugin(&["build", language]).env("PATH", place.path().join("no-tools")).output().unwrap());
+        assert_eq!(built.code, 10, "{language}: {}", built.all());
+        assert!(parts.iter().all(|part| built.stderr.contains(part)), "{language}: {}", built.all());
+    }
+}
+
+/// What a search needs to answer by a plugin whose confidences are the setting `share`; the path of a database follows.
+#[cfg(unix)]
+const ASKED: [&str; 11] = [
+    "--llm",
+    "offline",
+    "-P",
+    "solver.share=1",
+    "-P",
+    "calibrator.share=1",
+    "-P",
+    "reward.share=1",
+    "-q",
+    "How many customers are there?",
+    "--db",
+];
+
+/// A project in Rust whose cargo is a script: it does what `cargo.sh` says.
+#[cfg(unix)]
+struct Scripted {
+    place: Place,
+    path: std::ffi::OsString,
+}
+
+#[cfg(unix)]
+impl Scripted {
+    fn new(roles: &str) -> Self {
+        let place = Place::new();
+        place.write("p/plugin.yml", &format!("name: p\nlanguage: rust\nroles: [{roles}]\n"));
+        place.write("p/Cargo.toml", "");
+        place.write("tools/rustc", "#!/bin/sh\necho /\n");
+        place.write("tools/cargo", "#!/bin/sh\n. ./cargo.sh\n");
+        for tool in ["rustc", "cargo"] {
+            let tool = place.path().join("tools").join(tool);
+            fs::set_permissions(tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        let mut path = place.path().join("tools").into_os_string();
+        path.push(":/usr/bin:/bin");
+        Self { place, path }
+    }
+
+    /// Cargo reports that it made this component of the project.
+    fn makes(&self, component: &[u8]) {
+        let folder = self.place.path().join("p").canonicalize().unwrap();
+        fs::create_dir_all(folder.join("target")).unwrap();
+        fs::write(folder.join("target/p.wasm"), component).unwrap();
+        let message = json!({
+            "reason": "compiler-artifact",
+            "manifest_path": folder.join("Cargo.toml"),
+            "filenames": [folder.join("target/p.wasm")],
+        });
+        self.place.write("p/cargo.sh", &format!("echo compiling >&2\ncat <<'END'\n{message}\nEND\n"));
+    }
+
+    fn said(&self, words: &[&str]) -> Said {
+        Said::of(self.place.plugin(words).env("PATH", &self.path).output().unwrap())
+    }
+
+    fn component(&self) -> PathBuf {
+        self.place.path().join("p/build/p.wasm")
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_component_is_checked_and_moved_to_its_place() {
+    let scripted = Scripted::new(&ROLES.join(", "));
+    let component = languages::component("c");
+    scripted.makes(&component);
+    let built = scripted.said(&["build", "p"]);
+    assert_eq!(built.code, 0, "{}", built.all());
+    assert!(built.stdout.starts_with("p/build/p.wasm: "), "{}", built.stdout);
+    assert!(!built.stderr.contains("compiling\n"), "what a tool prints is shown only if it fails: {}", built.stderr);
+    assert_eq!(fs::read(scripted.component()).unwrap(), component);
+    let document = scripted.said(&["build", "p", "--format", "json"]).document(0);
+    assert_eq!((&document["schema"], &document["roles"]), (&json!("syrch.build/1"), &json!(ROLES)));
+    let world = fs::read_to_string(scripted.place.path().join("p/build/wit/world.wit")).unwrap();
+    assert!(world.contains("include syrch:plugin/solver-plugin@0.1.0;"), "{world}");
+    assert!(scripted.said(&["build", "p", "-v"]).stderr.contains("compiling\n"));
+
+    // Neither a component that is refused nor a failure replaces the one that is there.
+    scripted.makes(b"\0asm no component");
+    let refused = scripted.said(&["build", "p"]);
+    assert_eq!(refused.code, 13, "{}", refused.all());
+    scripted.place.write("p/cargo.sh", "echo 'error: expected `;`' >&2\nexit 101\n");
+    let failed = scripted.said(&["build", "p"]);
+    assert_eq!(failed.code, 13, "{}", failed.all());
+    for part in
+        ["cargo build --release --target wasm32-wasip2 failed (exit code 101)", "error: expected `;`", "--verbose"]
+    {
+        assert!(failed.stderr.contains(part), "{}", failed.all());
+    }
+    assert_eq!(fs::read(scripted.component()).unwrap(), component);
+    let files = fs::read_dir(scripted.place.path().join("p/build")).unwrap();
+    let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["p.wasm", "wit"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_roles_of_the_component_are_those_of_the_project() {
+    let scripted = Scripted::new("solver");
+    scripted.makes(&languages::component("c"));
+    let refused = scripted.said(&["build", "p"]);
+    assert_eq!(refused.code, 13, "{}", refused.all());
+    assert!(refused.stderr.contains("aggregator, rewriter, and plugin.yml says solver"), "{}", refused.all());
+    assert!(!scripted.component().exists());
+    scripted.place.write("p/cargo.sh", "exit 0\n");
+    assert!(scripted.said(&["build", "p"]).stderr.contains("crate-type"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_watched_project_answers_and_is_compared_with_its_last_answer() {
+    let scripted = Scripted::new(&ROLES.join(", "));
+    let database = shop(scripted.place.path());
+    let watch = || scripted.said(&[&["watch", "p", "--once"], &ASKED[..], &[database.to_str().unwrap()]].concat());
+    scripted.makes(&languages::component("c"));
+    let first = watch();
+    assert_eq!(first.code, 0, "{}", first.all());
+    assert!(first.stdout.contains("SELECT 1") && !first.stdout.contains("plugin solver:"), "{}", first.all());
+    scripted.makes(&languages::component("rust"));
+    let second = watch();
+    assert_eq!(second.code, 0, "{}", second.all());
+    assert!(
+        second.stdout.contains("plugin solver:") && second.stdout.contains("conformance 1.0.0 ("),
+        "{}",
+        second.all()
+    );
+    assert!(second.stdout.contains("answers with equal rows"), "{}", second.all());
+    // A build that fails ends it, without a new answer.
+    scripted.place.write("p/cargo.sh", "exit 1\n");
+    assert_eq!(watch().code, 13);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_watch_builds_again_after_a_change_and_ends_by_an_interrupt() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
+    let scripted = Scripted::new(&ROLES.join(", "));
+    let database = shop(scripted.place.path());
+    scripted.place.write("p/cargo.sh", "echo 'error: not yet' >&2\nexit 1\n");
+    let mut command = scripted.place.plugin(&["watch", "p"]);
+    command.args(ASKED).arg(database).env("PATH", &scripted.path).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut until = |part: &str| {
+        let seen: Vec<String> = lines.by_ref().map(Result::unwrap).take_while(|line| !line.contains(part)).collect();
+        seen.join("\n")
+    };
+    let failed = until("waiting for a change");
+    assert!(failed.contains("error: not yet"), "{failed}");
+    scripted.makes(&languages::component("c"));
+    let built = until("waiting for a change");
+    assert!(built.contains("p/build/p.wasm: "), "{built}");
+    let id = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+    nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("SELECT 1"));
+}
