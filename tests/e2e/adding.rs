@@ -30,6 +30,8 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
+                // A link leads to files that are found where they are.
+                true if path.is_symlink() => {}
                 true => folders.push(path),
                 false if path.extension().is_some_and(|own| own == ending) => found.push(path),
                 false => {}

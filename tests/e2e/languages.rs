@@ -17,8 +17,7 @@ use crate::endpoint::Said;
 use crate::{host, shop};
 
 /// The roles of the contract.
-const ROLES: [&str; 8] =
-    ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator", "rewriter"];
+const ROLES: [&str; 8] = ["linker", "planner", "solver", "calibrator", "reward", "clarifier", "aggregator", "rewriter"];
 
 /// The folder of the cases and of the plugins' sources.
 fn folder() -> PathBuf {
@@ -61,7 +60,13 @@ impl Place {
     /// A question to the shop, answered without a model.
     fn question(&self, words: &[&str]) -> Said {
         let mut command = host();
-        command.current_dir(self.folder.path()).args(["--llm", "offline", "-q", "How many customers are there?", "--db"]);
+        command.current_dir(self.folder.path()).args([
+            "--llm",
+            "offline",
+            "-q",
+            "How many customers are there?",
+            "--db",
+        ]);
         command.arg(shop(self.folder.path())).args(words);
         Said::of(command.output().unwrap())
     }
@@ -105,7 +110,8 @@ fn answers(place: &Place) {
         assert!(inspected["roles"].to_string().contains(role), "{role}: {inspected:#}");
     }
     let plugin = "./conformance.wasm";
-    let answered = place.question(&["--format", "json", "--quiet", "--planner", plugin, "--solver", plugin]).document(0);
+    let answered =
+        place.question(&["--format", "json", "--quiet", "--planner", plugin, "--solver", plugin]).document(0);
     assert_eq!(answered["sql"], "SELECT 1", "{answered:#}");
     let candidate = &answered["candidates"][0];
     assert_eq!((&candidate["id"], &candidate["status"]), (&json!("only"), &json!("answer")), "{answered:#}");

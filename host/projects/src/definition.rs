@@ -81,10 +81,7 @@ fn of(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
     let (Some(name), Some(language), Some(roles), true) = (name, language, roles, reader.problems.is_empty()) else {
         return Err(Error::Definition(reader.problems));
     };
-    let entry = match language.entry() {
-        Some(default) => Some(entry.flatten().unwrap_or_else(|| PathBuf::from(default))),
-        None => None,
-    };
+    let entry = language.entry().map(|default| entry.flatten().unwrap_or_else(|| PathBuf::from(default)));
     let sdk = sdk.flatten().unwrap_or_else(|| PathBuf::from("sdk"));
     Ok(Project { folder: folder.to_owned(), name, language, roles, entry, sdk: folder.join(sdk) })
 }

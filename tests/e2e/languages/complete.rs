@@ -25,7 +25,8 @@ fn every_built_component_is_tried() {
 #[test]
 fn every_language_of_new_projects_is_here() {
     let templates = fs::read_dir(syrch_kit::repository().join("sdk/templates")).unwrap();
-    let mut templates: BTreeSet<String> = templates.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut templates: BTreeSet<String> =
+        templates.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     // TypeScript is JavaScript by the time that a component is made of it.
     assert!(templates.remove("ts"), "{templates:?}");
     assert_eq!(templates, languages::NAMES.map(str::to_owned).into());
@@ -64,7 +65,8 @@ fn every_case_has_its_golden_file() {
 /// What each language says in its own words, it says in the same cases.
 #[test]
 fn no_language_lacks_an_own_case_of_another() {
-    let case = |language: &str, name: &str| fs::read_to_string(folder().join(language).join(format!("tests/{name}.yml")));
+    let case =
+        |language: &str, name: &str| fs::read_to_string(folder().join(language).join(format!("tests/{name}.yml")));
     let all: BTreeSet<String> = languages::NAMES
         .iter()
         .flat_map(|language| names(&folder().join(language).join("tests"), ".yml"))

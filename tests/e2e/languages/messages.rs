@@ -30,7 +30,8 @@ pub(super) fn are_as_before(place: &Place, language: &str) {
         let called = said(place.plugin(&["call", "./conformance.wasm", "--case"]).arg(&file));
         text += &format!("# {what}: plugin call conformance.wasm --case {case}.yml\n{}\n", shown(place, &called));
         let Some(habit) = habit else { continue };
-        let settings = [format!("solver.habit={habit}"), "solver.text=the sky falls".to_owned(), "solver.size=65".to_owned()];
+        let settings =
+            [format!("solver.habit={habit}"), "solver.text=the sky falls".to_owned(), "solver.size=65".to_owned()];
         let words = ["--solver", "./conformance.wasm", "-P", &settings[0], "-P", &settings[1], "-P", &settings[2]];
         let searched = place.question(&words);
         text += &format!("# {what}, in a search\n{}\n", shown(place, &searched));

@@ -33,6 +33,11 @@ impl Work {
 
     /// A program with what it may reuse of earlier builds.
     fn set<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        // The tests' own home has no toolchain of Rust. Cargo sets these for its tests, where it comes from rustup.
+        let home = std::env::home_dir().unwrap_or_default();
+        for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
+            command.env(name, std::env::var_os(name).unwrap_or_else(|| home.join(folder).into()));
+        }
         command.env("CARGO_TARGET_DIR", self.tools.join("target")).env("GOCACHE", self.tools.join("cache"));
         command.env("GOPROXY", "off").env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=mod")
     }
@@ -136,7 +141,11 @@ fn the_sdk_is_tested(language: &str) {
     let examples = ["tables", "vote", "short", "steps"].map(|example| sdk.join("examples").join(example));
     match language {
         "python" => {
-            work.run("python3", &["-m", "unittest", "discover", "--start-directory", "tests", "--top-level-directory", "."], &sdk);
+            work.run(
+                "python3",
+                &["-m", "unittest", "discover", "--start-directory", "tests", "--top-level-directory", "."],
+                &sdk,
+            );
             for example in examples {
                 let mut command = Command::new("python3");
                 command.current_dir(example).env("PYTHONPATH", &sdk).args(["-m", "unittest"]);
