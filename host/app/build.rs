@@ -21,9 +21,6 @@ const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "plugin";
 /// Bytes of code that are packed together.
 const PIECE: usize = 64 << 10;
-/// The size of a component up to which its code is part of the binary: that of a larger one is several megabytes, packed. It is compiled when it
-/// is first used, which takes some seconds once.
-const COMPILED: usize = 2 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
@@ -98,10 +95,8 @@ fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn 
         let (component, code) = (out.join(format!("{name}.wasm.lz4")), out.join(format!("{name}.code.lz4")));
         std::fs::write(&component, packed(&bytes)?)?;
         match &compiler {
-            Ok(compiler) if bytes.len() <= COMPILED => {
-                std::fs::write(&code, pieces(&compiler.precompile_component(&bytes)?)?)?;
-            }
-            _ => std::fs::write(&code, [])?,
+            Ok(compiler) => std::fs::write(&code, pieces(&compiler.precompile_component(&bytes)?)?)?,
+            Err(_) => std::fs::write(&code, [])?,
         }
         writeln!(
             table,

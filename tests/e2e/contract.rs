@@ -77,7 +77,8 @@ fn item(page: &mut String, indent: &str, code: &str, docs: &Docs) {
 /// A type, with a line for each of its parts that has a comment.
 fn type_item(page: &mut String, wit: &Resolve, name: &str, one: &TypeDef) {
     let of = |kind: &Type| type_of(wit, kind);
-    let case = |name: &str, kind: &Option<Type>| kind.as_ref().map_or(name.to_owned(), |kind| format!("{name}({})", of(kind)));
+    let case =
+        |name: &str, kind: &Option<Type>| kind.as_ref().map_or(name.to_owned(), |kind| format!("{name}({})", of(kind)));
     let mut parts: Vec<(String, &Docs)> = Vec::new();
     let kind = match &one.kind {
         TypeDefKind::Record(record) => {
@@ -198,5 +199,8 @@ fn the_reference_is_what_the_contract_says() {
         std::fs::write(&path, &page).unwrap();
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "docs/contract.md differs from wit/: UPDATE_CONTRACT=1 cargo test -p syrch-host --test e2e -- the_reference");
+    assert!(
+        written == page,
+        "docs/contract.md differs from wit/: UPDATE_CONTRACT=1 cargo test -p syrch-host --test e2e -- the_reference"
+    );
 }

@@ -13,8 +13,8 @@ use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{Catalog, Corpus, Operation, Problem, RoleError, Task};
 use syrch_journal::{CallId, EventLog};
 use syrch_layers::{
-    CallObserver, Consent, GrantedCells, GrantedRows, InOrder, Memo, ModelPort, NarrowedInspect, Previews, SqlBinding, Taint,
-    role_stack, statement_stack,
+    CallObserver, Consent, GrantedCells, GrantedRows, InOrder, Memo, ModelPort, NarrowedInspect, Previews, SqlBinding,
+    Taint, role_stack, statement_stack,
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 

@@ -18,6 +18,9 @@ use crate::{Error, Observer, Settings, Shared};
 /// The id of the run that such a call stands for: its salt and its seeds are those of every other.
 const RUN: &str = "role-call";
 
+/// What receives the records of an event log, each with its time in microseconds.
+pub type Records = Box<dyn Fn(u64, &Record) + Send + Sync>;
+
 /// What a search would have decided before it calls the role.
 pub struct Surroundings {
     /// The problem of the search.
@@ -27,7 +30,7 @@ pub struct Surroundings {
     /// The port `evaluate`.
     pub evaluate: Arc<dyn EvaluatePort>,
     /// Receives the records of the event log, each with its time in microseconds.
-    pub records: Box<dyn Fn(u64, &Record) + Send + Sync>,
+    pub records: Records,
     /// Receives the plugin's remarks.
     pub observer: Arc<dyn Observer>,
 }

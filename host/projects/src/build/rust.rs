@@ -53,8 +53,8 @@ fn made(messages: &str, manifest: &Path) -> Option<PathBuf> {
     };
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).filter(of_package);
     let files = messages.filter_map(|message| message.get("filenames")?.as_array().cloned()).flatten();
-    let paths = files.filter_map(|file| file.as_str().map(PathBuf::from));
-    paths.filter(|path| path.extension().is_some_and(|ending| ending == "wasm")).next_back()
+    let mut paths = files.filter_map(|file| file.as_str().map(PathBuf::from));
+    paths.rfind(|path| path.extension().is_some_and(|ending| ending == "wasm"))
 }
 
 #[cfg(test)]
