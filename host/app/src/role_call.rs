@@ -6,7 +6,7 @@ use std::sync::Arc;
 use syrch_core::ports::{Database, EvaluatePort, Relation};
 use syrch_core::roles::{Call, Role};
 use syrch_core::{Catalog, Problem, RoleError, Task};
-use syrch_journal::{Mode, Record, RowRetention};
+use syrch_journal::{Listener, Mode, RowRetention};
 use syrch_layers::InOrder;
 pub use syrch_runtime::Configured;
 use syrch_scheduler::Stop;
@@ -18,9 +18,6 @@ use crate::{Error, Observer, Settings, Shared};
 /// The id of the run that such a call stands for: its salt and its seeds are those of every other.
 const RUN: &str = "role-call";
 
-/// What receives the records of an event log, each with its time in microseconds.
-pub type Records = Box<dyn Fn(u64, &Record) + Send + Sync>;
-
 /// What a search would have decided before it calls the role.
 pub struct Surroundings {
     /// The problem of the search.
@@ -29,8 +26,8 @@ pub struct Surroundings {
     pub catalog: Option<Catalog>,
     /// The port `evaluate`.
     pub evaluate: Arc<dyn EvaluatePort>,
-    /// Receives the records of the event log, each with its time in microseconds.
-    pub records: Records,
+    /// Receives the records of the event log.
+    pub records: Listener,
     /// Receives the plugin's remarks.
     pub observer: Arc<dyn Observer>,
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem};
-use syrch_journal::{Divergence, EventLog, Folder, Journal, JournalError, Mode, RowRetention, Writer};
+use syrch_journal::{Divergence, EventLog, Folder, Journal, JournalError, Listener, Mode, RowRetention, Writer};
 use syrch_layers::Taint;
 use syrch_scheduler::Stop;
 
@@ -20,7 +20,7 @@ use crate::host::Host;
 use crate::recordings::Missed;
 use crate::report::CostReport;
 use crate::settings::JournalSettings;
-use crate::telemetry::{self, Listener};
+use crate::telemetry;
 use crate::trace::Trace;
 use crate::{Ask, Error, Observer, SearchReport, record, search};
 

@@ -18,6 +18,5 @@ mod model;
 mod run;
 
 pub use case::{Case, input, role_of};
-pub use diff::diff;
 pub use error::{CaseError, RunError};
 pub use run::{Base, Ran, run};

@@ -18,7 +18,7 @@ pub use diff::{
     AnswerDiff, AnswerSide, CandidatePair, CandidateSide, Count, DIFF_SCHEMA, Difference, MatchedBy, TaskPair,
     TaskSide, TreeDiff,
 };
-pub use event_log::{Divergence, EventLog, Mode};
+pub use event_log::{Divergence, EventLog, Listener, Mode};
 pub use file::{JournalError, Writer};
 pub use folder::{Entry, Folder, Unnamed, named};
 pub use read::{Exchange, Journal, exchanges};

@@ -60,7 +60,7 @@ struct Shape {
 ///
 /// # Errors
 /// When the WIT is wrong, or the module does not fit the world.
-pub fn component(core: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>, ComponentError> {
+pub(crate) fn component(core: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>, ComponentError> {
     let in_wit =
         |error: anyhow::Error| ComponentError::Wit { folder: wit.display().to_string(), reason: chain(&error) };
     let mut resolve = Resolve::default();

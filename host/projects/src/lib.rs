@@ -15,7 +15,7 @@ mod packed;
 mod sources;
 
 pub use build::{BuildOptions, Built, build};
-pub use component::{ComponentError, component};
+pub use component::ComponentError;
 pub use definition::{FILE, Project};
 pub use error::Error;
 pub use language::Language;

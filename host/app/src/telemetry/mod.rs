@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use syrch_core::Catalog;
-use syrch_journal::{Mode, Record};
+use syrch_journal::{Listener, Mode};
 
 pub use span::{Link, Span, SpanId, SpanKind, Value};
 
@@ -35,9 +35,6 @@ pub trait SpanSink: fmt::Debug + Send + Sync {
         false
     }
 }
-
-/// Receives the records of an event log, each with its number.
-pub(crate) type Listener = Box<dyn Fn(u64, &Record) + Send + Sync>;
 
 /// The listener of a run's event log; `None` without a sink and a log.
 pub(crate) fn listener(host: &Host, run: &str, catalog: &Catalog, mode: &Mode) -> Option<Listener> {

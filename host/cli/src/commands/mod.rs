@@ -82,16 +82,16 @@ pub(crate) trait Run: Sized {
     async fn run(self, context: Context) -> Outcome;
 }
 
-/// Declares the commands: for each its help, its file and its flags.
+/// Declares a list of commands: for each its help, its file and its flags.
 macro_rules! commands {
-    ($($(#[$attribute:meta])* $name:ident($file:ident::$flags:ident),)*) => {
-        /// The commands.
+    ($(#[$about:meta])* $list:ident: $($(#[$attribute:meta])* $name:ident($file:ident::$flags:ident),)*) => {
+        $(#[$about])*
         #[derive(Subcommand)]
-        pub(crate) enum Command {
+        pub(crate) enum $list {
             $($(#[$attribute])* #[command(after_help = Exit::help())] $name(Box<$file::$flags>),)*
         }
 
-        impl Run for Command {
+        impl Run for $list {
             fn given(&self) -> Option<Given<'_>> {
                 match self { $(Self::$name(command) => command.given(),)* }
             }
@@ -118,8 +118,11 @@ macro_rules! commands {
         }
     };
 }
+pub(crate) use commands;
 
 commands! {
+    /// The commands.
+    Command:
     /// Answer a question (what happens without a command)
     Search(search::SearchArgs),
     /// Show tables, views, columns and keys of a database

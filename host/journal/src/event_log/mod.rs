@@ -48,7 +48,8 @@ pub struct Divergence {
     pub found: String,
 }
 
-type Listener = Box<dyn Fn(u64, &Record) + Send + Sync>;
+/// Receives the records of an event log as they happen, each with its time in microseconds since the run started.
+pub type Listener = Box<dyn Fn(u64, &Record) + Send + Sync>;
 
 /// The event log of one run.
 pub struct EventLog {

@@ -24,6 +24,8 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let (what, mut compiler) = compiler(build)?;
     build.runner.step(what);
     compiler.args(FLAGS).arg("-I").arg(&build.project.folder).arg("-I").arg(&build.project.sdk);
+    // A failed assertion prints the file as the project names it, and not where it lies on the author's machine.
+    compiler.arg(format!("-fmacro-prefix-map={}/=", build.project.folder.display()));
     for role in &build.project.roles {
         compiler.arg(format!("-DSYRCH_ROLE_{}", role.name().to_uppercase()));
     }

@@ -68,7 +68,7 @@ impl Build<'_> {
     /// Makes a component of a core module, into `out`.
     fn component(&self, core: &Path, out: &Path) -> Result<(), Error> {
         let module = std::fs::read(core).map_err(|error| Error::file(core, error))?;
-        let made = component(&module, &self.wit, contract::WORLD)?;
+        let made = component::component(&module, &self.wit, contract::WORLD)?;
         std::fs::write(out, made).map_err(|error| Error::file(out, error))
     }
 

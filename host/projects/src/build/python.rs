@@ -26,6 +26,8 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let mut tool = Command::new(programs.join("componentize-py"));
     tool.current_dir(&build.project.folder).arg("-d").arg(&build.wit).args(["-w", contract::WORLD, "componentize"]);
     tool.arg("-p").arg(&staged).arg("-p").arg(&build.project.sdk).arg("-o").arg(out).arg(&module);
+    // Its own backtrace would hide the author's error.
+    tool.env_remove("RUST_BACKTRACE");
     build.runner.run("componentize-py", &mut tool, "requirements.txt must name componentize-py")
 }
 

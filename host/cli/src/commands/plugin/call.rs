@@ -109,7 +109,7 @@ impl CallArgs {
 /// The project that a folder of cases belongs to: the folder above it that has a manifest, or the folder itself.
 pub(super) fn project_of(folder: &std::path::Path) -> PathBuf {
     let above = folder.join("..");
-    if above.join(syrch_cases::folder::MANIFEST).is_file() { above } else { folder.to_owned() }
+    if above.join(syrch_projects::FILE).is_file() { above } else { folder.to_owned() }
 }
 
 fn read() -> Outcome<String> {

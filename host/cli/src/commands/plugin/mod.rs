@@ -3,7 +3,6 @@
 mod build;
 mod call;
 mod check;
-mod component;
 mod inspect;
 mod list;
 mod new;
@@ -16,45 +15,14 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::{Context, Run};
+use super::{Context, Run, commands};
 use crate::config::Given;
 use crate::exit::Exit;
-use crate::failure::Outcome;
-
-/// Declares the commands of `plugin`: for each its help, its file and its flags.
-macro_rules! commands {
-    ($($(#[$attribute:meta])* $name:ident($file:ident::$flags:ident),)*) => {
-        /// The commands of `plugin`.
-        #[derive(Subcommand)]
-        pub(crate) enum PluginCommand {
-            $($(#[$attribute])* #[command(after_help = Exit::help())] $name($file::$flags),)*
-        }
-
-        impl Run for PluginCommand {
-            fn given(&self) -> Option<Given<'_>> {
-                match self { $(Self::$name(command) => command.given(),)* }
-            }
-
-            fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
-                match self { $(Self::$name(command) => command.inputs(),)* }
-            }
-
-            fn makes_folder(&self) -> bool {
-                match self { $(Self::$name(command) => command.makes_folder(),)* }
-            }
-
-            fn ends_interrupts(&self) -> bool {
-                match self { $(Self::$name(command) => command.ends_interrupts(),)* }
-            }
-
-            async fn run(self, context: Context) -> Outcome {
-                match self { $(Self::$name(command) => Box::pin(command.run(context)).await,)* }
-            }
-        }
-    };
-}
+use crate::failure::{Failure, Outcome};
 
 commands! {
+    /// The commands of `plugin`.
+    PluginCommand:
     /// List the built-in plugins
     List(list::ListArgs),
     /// Show the roles, imports and settings of a plugin
@@ -78,7 +46,4 @@ commands! {
     /// It takes the flags of a search. The plugin has its roles in that search; the other roles are those of the strategy. The answer is compared
     /// with that of the build before, as `trace diff` does. Builds are not sandboxed: see `plugin build --help`.
     Watch(watch::WatchArgs),
-    /// Make a component of a core module
-    #[command(hide = true)]
-    Component(component::ComponentArgs),
 }

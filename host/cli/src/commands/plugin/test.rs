@@ -10,6 +10,7 @@ use syrch::settings::PluginSource;
 use syrch::{Error, Observer, SearchEvent, Shared};
 use syrch_cases::golden::{self, Comparison};
 use syrch_cases::{Base, Case, Ran, RunError, folder};
+use syrch_projects::Project;
 
 use super::{Context, Run};
 use crate::config::Given;
@@ -93,9 +94,9 @@ impl TestArgs {
     fn tested(&self) -> Outcome<Tested> {
         let place = Path::new(&self.plugin);
         if place.is_dir() {
-            let component = folder::component(place).map_err(|error| {
+            let component = Project::read(place).map_err(|error| {
                 Failure::from(error).hint("name the folder of a plugin's project, as `syrch-host plugin new` makes it, or a component and --cases")
-            })?;
+            })?.component();
             if !component.is_file() {
                 let message = format!("there is no component `{}`", component.display());
                 return Err(Failure::new(Exit::PluginRejected, message)
@@ -103,8 +104,6 @@ impl TestArgs {
             }
             let cases = self.cases.clone().unwrap_or_else(|| place.join(CASES));
             let project = if self.cases.is_some() { super::call::project_of(&cases) } else { place.to_owned() };
-            // A path without a separator would be a name.
-            let component = std::fs::canonicalize(&component).unwrap_or(component);
             return Ok(Tested { plugin: PluginSource::File(component), cases, project });
         }
         let Some(cases) = self.cases.clone() else {
