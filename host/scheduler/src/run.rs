@@ -121,16 +121,17 @@ struct Driver<'a, R: TaskRunner> {
 impl<R: TaskRunner> Driver<'_, R> {
     async fn drive(&mut self) -> End {
         loop {
-            if let Some(end) = self.halt.reached().filter(|_| !self.order.is_replaying()) {
-                self.order.took(halt(end)).await;
-                return end;
-            }
             self.settle().await;
-            self.dispatch();
             self.planning.call(self.frontier.graph());
             if self.is_idle() && self.frontier.next_ready().is_none() && !self.is_planning() {
                 return End::Complete;
             }
+            // Not earlier: a replay learns of a halt by the next event alone, and has done all of the above by then.
+            if let Some(end) = self.halt.reached().filter(|_| !self.order.is_replaying()) {
+                self.order.took(halt(end)).await;
+                return end;
+            }
+            self.dispatch();
             match self.event().await {
                 Event::Halt(end) => return end,
                 Event::Step(step) => {

@@ -9,9 +9,29 @@ use super::properties::graphs;
 use super::*;
 use crate::Order;
 
-/// Records the decisions of a run.
-#[derive(Default)]
-struct Recorder(Mutex<Vec<Turn>>);
+/// What a journal holds of a run's own decisions.
+#[derive(Debug, Clone, PartialEq)]
+enum Mark {
+    Took(Turn),
+    Closed(Option<TaskId>),
+}
+
+/// Records the decisions of a run, and stops it when there are that many.
+struct Recorder {
+    marks: Mutex<Vec<Mark>>,
+    stop: Stop,
+    after: usize,
+}
+
+impl Recorder {
+    fn push(&self, mark: Mark) {
+        let mut marks = self.marks.lock().unwrap();
+        marks.push(mark);
+        if marks.len() == self.after {
+            self.stop.trigger();
+        }
+    }
+}
 
 #[async_trait]
 impl Order for Recorder {
@@ -24,13 +44,26 @@ impl Order for Recorder {
     }
 
     async fn took(&self, turn: Turn) {
-        self.0.lock().unwrap().push(turn);
+        self.push(Mark::Took(turn));
     }
 
-    async fn closing(&self, _: Option<&TaskId>) {}
+    async fn closing(&self, task: Option<&TaskId>) {
+        self.push(Mark::Closed(task.cloned()));
+    }
 }
 
-struct Replayed(Mutex<VecDeque<Turn>>);
+/// Lets happen what the journal has next, and nothing else.
+struct Replayed(Mutex<VecDeque<Mark>>);
+
+impl Replayed {
+    /// Waits for ever if the journal has something else.
+    async fn pass(&self, mark: Mark) {
+        let is_next = self.0.lock().unwrap().pop_front_if(|next| *next == mark).is_some();
+        if !is_next {
+            std::future::pending().await
+        }
+    }
+}
 
 #[async_trait]
 impl Order for Replayed {
@@ -39,14 +72,21 @@ impl Order for Replayed {
     }
 
     async fn next(&self) -> Option<Turn> {
-        self.0.lock().unwrap().front().cloned()
+        let next = self.0.lock().unwrap().front().cloned();
+        match next {
+            Some(Mark::Took(turn)) => Some(turn),
+            Some(Mark::Closed(_)) => std::future::pending().await,
+            None => None,
+        }
     }
 
     async fn took(&self, turn: Turn) {
-        assert_eq!(self.0.lock().unwrap().pop_front(), Some(turn));
+        self.pass(Mark::Took(turn)).await;
     }
 
-    async fn closing(&self, _: Option<&TaskId>) {}
+    async fn closing(&self, task: Option<&TaskId>) {
+        self.pass(Mark::Closed(task.cloned())).await;
+    }
 }
 
 /// What must be the same: the observations in their order, and the output of each task.
@@ -55,9 +95,10 @@ struct Trace {
     seen: Vec<(TaskId, Ending)>,
     outputs: BTreeMap<TaskId, Option<String>>,
     graph: Graph,
+    end: End,
 }
 
-fn run(graph: Graph, times: &[u64], parallel: usize, order: &dyn Order) -> Trace {
+fn run(graph: Graph, times: &[u64], parallel: usize, order: &dyn Order, stop: &Stop) -> Trace {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {
         let log = Log::new();
@@ -70,10 +111,11 @@ fn run(graph: Graph, times: &[u64], parallel: usize, order: &dyn Order) -> Trace
         let runner = Arc::new(Script { acts: acts.collect(), log: log.clone() });
         let planner = Thinker { log: log.clone(), think: times[0], next: Box::new(|_, _, _| Ok(Step::default())) };
         let options = Options { max_parallel: parallel, max_rounds: 16, deadline: None, limits: Limits::default() };
-        let run = execute(graph, runner, Some(&planner), &log, order, &options, &Stop::new()).await.unwrap();
+        let run = execute(graph, runner, Some(&planner), &log, order, &options, stop);
+        let run = tokio::time::timeout(Duration::from_secs(60), run).await.expect("the run stands still").unwrap();
         let seen = run.seen.into_iter().map(|seen| (seen.task, seen.ending)).collect();
         let outputs = run.ended.into_iter().map(|(task, ended)| (task, ended.output)).collect();
-        Trace { seen, outputs, graph: run.graph }
+        Trace { seen, outputs, graph: run.graph, end: run.end }
     })
 }
 
@@ -84,10 +126,17 @@ proptest! {
         times in prop::collection::vec(0_u64..40, 1..8),
         other in prop::collection::vec(0_u64..40, 1..8),
         parallel in 1_usize..6,
+        after in 0_usize..40,
     ) {
-        let recorder = Recorder::default();
-        let first = run(graph.clone(), &times, parallel, &recorder);
-        let player = Replayed(Mutex::new(recorder.0.into_inner().unwrap().into()));
-        prop_assert_eq!(run(graph, &other, parallel, &player), first);
+        let stop = Stop::new();
+        if after == 0 {
+            stop.trigger();
+        }
+        let recorder = Recorder { marks: Mutex::default(), stop: stop.clone(), after };
+        let first = run(graph.clone(), &times, parallel, &recorder, &stop);
+        let marks = recorder.marks.into_inner().unwrap();
+        let player = Replayed(Mutex::new(marks.clone().into()));
+        prop_assert_eq!(run(graph, &other, parallel, &player, &Stop::new()), first, "{:?}", marks);
+        prop_assert!(player.0.lock().unwrap().is_empty(), "not all was replayed of {:?}", marks);
     }
 }
