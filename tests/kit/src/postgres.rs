@@ -1,5 +1,5 @@
 //! A PostgreSQL server of the tests' own: made in a temporary folder, on a free port, and ended with the process that started it, however that
-//! ends.
+//! ends. It is the newest one that is installed, or the one in the folder that `SYRCH_TEST_POSTGRES` names, which has `bin`, `lib` and `share`.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use crate::data::variable;
 use crate::scratch;
 
 /// The authority that signed the certificate of servers with encryption, which is for the name `localhost` alone.
@@ -26,12 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const WATCH: &str =
     r#"folder=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$folder""#;
 
-#[allow(clippy::disallowed_methods, reason = "the environment configures how tests run")]
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
-/// The folder of the newest server's programs.
+/// The folder of the newest installed server's programs, with `psql`.
 fn programs() -> PathBuf {
     let mut folders =
         ["/usr/local/bin", "/usr/bin", "/usr/local/pgsql/bin", "/opt/homebrew/bin"].map(PathBuf::from).to_vec();
@@ -110,8 +106,18 @@ impl Server {
             }
             return None;
         }
-        let (programs, user) = (programs(), other_user());
-        let folder = scratch().keep();
+        let (user, folder) = (other_user(), scratch().keep());
+        let programs = match variable("SYRCH_TEST_POSTGRES").map(PathBuf::from) {
+            None => programs(),
+            Some(named) if user.is_none() => named.join("bin"),
+            // Another user need not be able to read the repository.
+            Some(named) => {
+                let copied = Command::new("cp").arg("-R").args(["bin", "lib", "share"].map(|part| named.join(part)));
+                let copied = copied.arg(&folder).status();
+                assert!(copied.is_ok_and(|status| status.success()), "there is no server in `{}`", named.display());
+                folder.join("bin")
+            }
+        };
         if let Some((uid, gid)) = user {
             std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).expect("root may give a folder away");
         }

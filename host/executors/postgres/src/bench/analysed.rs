@@ -243,7 +243,7 @@ impl<'n, 't> Tree<'n, 't> {
     /// The type of an expression, where the node itself has it.
     fn type_of(&self, at: usize) -> Option<i64> {
         let mut at = at;
-        while self.nodes[at].kind == "COLLATEEXPR" {
+        while matches!(self.nodes[at].kind, "COLLATE" | "COLLATEEXPR") {
             at = self.within(at, "arg").next()?;
         }
         let node = &self.nodes[at];

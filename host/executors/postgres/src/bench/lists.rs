@@ -17,6 +17,7 @@ pub(super) const NODES: &[&str] = &[
     "COALESCE",
     "COALESCEEXPR",
     "COERCEVIAIO",
+    "COLLATE",
     "COLLATEEXPR",
     "COMMONTABLEEXPR",
     "CONST",
