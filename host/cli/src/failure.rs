@@ -9,7 +9,7 @@ use syrch::journal::JournalError;
 use syrch::plugins::{LoadError, Toolchain};
 use syrch::strategies::StrategyError;
 use syrch::syrch_core::ledger::Exhausted;
-use syrch::syrch_core::ports::DatabaseError;
+use syrch::syrch_core::ports::{DatabaseError, STARTING};
 use syrch::syrch_core::{SqlError, SqlErrorKind};
 
 use crate::exit::Exit;
@@ -28,6 +28,9 @@ pub(crate) struct Failure {
 /// What to do about a key that would go over plain HTTP to another machine.
 pub(crate) const EXPOSED: &str =
     "use an https:// address, or a tunnel to this machine; --insecure-endpoint lets keys go there unprotected";
+
+/// What to do about a server that is starting.
+const STARTS: &str = "ask again in a few minutes, or wait for it by --sql-timeout 600";
 
 /// The result of a command, or of a part of one.
 pub(crate) type Outcome<T = Exit> = Result<T, Failure>;
@@ -268,6 +271,7 @@ fn database_hint(error: &DatabaseError) -> Option<String> {
         DatabaseError::Unreachable { .. } => {
             "check the host and the port of the address, and that the server runs and has a free connection".to_owned()
         }
+        DatabaseError::Starting { .. } => STARTS.to_owned(),
         DatabaseError::LoginRefused { .. } => format!("check {}", of_servers(|server| server.login)),
         DatabaseError::Encryption { .. } => format!("check {}", of_servers(|server| server.encryption)),
         DatabaseError::Locked { .. } => "close the program that writes to it, and try again".to_owned(),
@@ -287,6 +291,9 @@ fn statement_message(error: &SqlError) -> String {
 }
 
 fn statement_hint(error: &SqlError) -> Option<String> {
+    if error.rule.as_deref() == Some(STARTING) {
+        return Some(STARTS.to_owned());
+    }
     did_you_mean(&error.suggestions).or_else(|| match error.kind.is_refusal() {
         true => Some("only statements that read granted tables are run".to_owned()),
         false => next_step(error.kind).map(str::to_owned),

@@ -33,7 +33,7 @@ pub use llm::{
 pub use rows::{Page, RowsGrant, RowsPort};
 pub use run::{Budget, Policy, RunPort, TimeLeft};
 pub use search::{Embedder, MAX_EMBEDDED, MAX_EMBEDDED_TEXT, MAX_HITS, MAX_QUERIES, MAX_QUERY_TEXT, SearchPort};
-pub use sql::{Database, DatabaseError, OVERRUN, Relation, SqlPort, SqlQuery};
+pub use sql::{Database, DatabaseError, OVERRUN, Relation, STARTING, SqlPort, SqlQuery};
 pub use trace::{Level, TracePort};
 pub use wait::{Unrecorded, WaitPort};
 

@@ -52,6 +52,10 @@ impl SqlQuery {
 /// statements.
 pub const OVERRUN: &str = "overrun";
 
+/// The rule of an error of the kind `unavailable` which says that the server did not begin with the statement, since it is starting or busy: the
+/// statement itself may be as good as any.
+pub const STARTING: &str = "starting";
+
 /// Why a database cannot be opened or read. `path` is always what the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseError {
@@ -97,6 +101,14 @@ pub enum DatabaseError {
         /// The name that was given, without a password.
         path: String,
         /// What the connection failed with.
+        reason: String,
+    },
+    /// The server answers and does not begin with a statement in time, since it is starting or busy.
+    #[error("database `{path}` is not ready: {reason}")]
+    Starting {
+        /// The name that was given, without a password.
+        path: String,
+        /// How long it was waited for, and for what.
         reason: String,
     },
     /// The server refuses the user or the password.

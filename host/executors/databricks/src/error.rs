@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use syrch_arrow_engine::deadline_error;
-use syrch_core::ports::DatabaseError;
+use syrch_core::ports::{DatabaseError, STARTING};
 use syrch_core::text::clip;
 use syrch_core::{SqlError, SqlErrorKind};
 
@@ -12,6 +12,9 @@ use crate::wire::{ServiceError, Status};
 
 /// Bytes of a server's own text that are shown.
 const TEXT: usize = 400;
+
+/// What a statement in the state `PENDING` says when its time is over.
+const NOT_BEGUN: &str = "the warehouse has not begun with a statement, since it is starting (seconds to minutes) or busy";
 
 /// Why an exchange or a statement failed.
 #[derive(Debug)]
@@ -30,6 +33,8 @@ pub(crate) enum Failure {
     TooLarge(String),
     /// The time is over.
     Deadline,
+    /// The time is over, and the warehouse has not begun with the statement.
+    Waiting,
     /// The statement was refused or failed.
     Statement(SqlError),
 }
@@ -59,10 +64,8 @@ impl Failure {
             Self::Unreachable(reason) => DatabaseError::Unreachable { path, reason },
             Self::Encryption(reason) => DatabaseError::Encryption { path, reason },
             Self::Unavailable(reason) | Self::TooLarge(reason) => DatabaseError::Unavailable { path, reason },
-            Self::Deadline => {
-                let reason = "its catalog was not read in time; a stopped warehouse takes seconds to minutes to start: try again, or allow statements more time";
-                DatabaseError::Unavailable { path, reason: reason.to_owned() }
-            }
+            Self::Deadline => DatabaseError::Unavailable { path, reason: "its catalog was not read in time".to_owned() },
+            Self::Waiting => DatabaseError::Starting { path, reason: NOT_BEGUN.to_owned() },
             Self::Statement(error) => DatabaseError::Unavailable { path, reason: error.message },
         }
     }
@@ -77,6 +80,7 @@ impl Failure {
             Self::Encryption(reason) => unavailable(format!("the connection cannot be encrypted: {reason}")),
             Self::TooLarge(reason) => SqlError::new(SqlErrorKind::TooLarge, reason).rule("result-bytes"),
             Self::Deadline => deadline_error(limit),
+            Self::Waiting => unavailable(format!("{NOT_BEGUN} (waited {} s)", limit.as_secs_f64())).rule(STARTING),
             Self::Statement(error) => error,
         }
     }

@@ -18,6 +18,8 @@ use crate::wire::{Manifest, Next, ResultData, StatementResponse};
 const WAIT: Duration = Duration::from_secs(5);
 /// The first and the longest time between two requests for a statement's state.
 const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+/// How long before the deadline a statement is given up: its caller, who drops it at the deadline, would not know what it waited for.
+const BEFORE: Duration = Duration::from_millis(20);
 /// Time for the request that cancels a statement.
 const CANCEL: Duration = Duration::from_secs(10);
 
@@ -104,9 +106,15 @@ impl Statement {
                     return Err(error.into());
                 }
             }
-            tokio::time::sleep(wait.min(left(request.deadline)?)).await;
+            let is_waiting = response.status.state == "PENDING";
+            let next = async {
+                tokio::time::sleep(wait).await;
+                api.get(&path, request.reply, request.deadline).await
+            };
+            let over = if is_waiting { Failure::Waiting } else { Failure::Deadline };
+            let time = left(request.deadline)?.saturating_sub(BEFORE);
+            response = tokio::time::timeout(time, next).await.unwrap_or(Err(over))?;
             wait = (wait * 3 / 2).min(POLL.1);
-            response = api.get(&path, request.reply, request.deadline).await?;
         }
     }
 

@@ -103,10 +103,12 @@ async fn what_cannot_be_opened_has_its_reason() {
     );
     assert!(error(config(&mock)).await.to_string().contains("Unity Catalog"));
     // A warehouse that starts is waited for, within the deadline.
-    mock.workspace.on("information_schema.tables", Behaviour::Hangs);
     let mut slow = config(&mock);
     slow.limits.sql_deadline = Duration::from_millis(400);
-    assert!(error(slow).await.to_string().contains("stopped warehouse"));
+    mock.workspace.on("information_schema.tables", Behaviour::Hangs);
+    assert!(matches!(error(slow.clone()).await, DatabaseError::Unavailable { .. }));
+    mock.workspace.on("information_schema.tables", Behaviour::Takes(1_000));
+    assert!(matches!(error(slow).await, DatabaseError::Starting { .. }));
     mock.workspace.on("information_schema.tables", Behaviour::Takes(4));
     opened(&mock).await;
     let mut foreign = config(&mock);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use syrch_core::SqlErrorKind;
-use syrch_core::ports::{Database, SqlQuery};
+use syrch_core::ports::{Database, STARTING, SqlQuery};
 use syrch_databricks::open;
 use syrch_kit::databricks::Behaviour;
 
@@ -132,6 +132,19 @@ async fn a_statement_that_nobody_waits_for_is_cancelled() {
         assert!(begun.elapsed() < Duration::from_secs(10));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_warehouse_that_does_not_begin_in_time_is_no_fault_of_the_statement() {
+    let mock = mock();
+    let mut config = config(&mock);
+    config.limits.sql_deadline = Duration::from_secs(1);
+    let database = open(config).await.unwrap();
+    mock.workspace.on("country", Behaviour::Takes(1_000));
+    let error = refusal(&database, "SELECT country FROM customers").await;
+    assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Unavailable, Some(STARTING)));
+    assert!(error.message.contains("starting") && error.message.contains("1 s"), "{}", error.message);
+    becomes(&mock, "country", "CANCELED").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
