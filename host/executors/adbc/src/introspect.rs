@@ -9,6 +9,7 @@ use syrch_core::{Column, Dialect, ForeignKey, SqlError, SqlErrorKind, Table};
 
 use crate::execute::Work;
 use crate::objects;
+use crate::views;
 use crate::value::{CATALOG, Row};
 
 /// Bytes of a type's name, which may list the members of an enumeration.
@@ -87,7 +88,8 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
     if work.connector.config.dialect == Dialect::Duckdb {
         refuse_shadows(work.rows(FUNCTIONS, &mut left)?)?;
     }
-    let path = work.rows(statements.path, &mut left)?.into_iter().filter_map(|row| row.into_iter().next()?).collect();
+    let path: Vec<String> =
+        work.rows(statements.path, &mut left)?.into_iter().filter_map(|row| row.into_iter().next()?).collect();
     let mut tables = Tables::default();
     for row in work.rows(statements.tables, &mut left)? {
         let [Some(schema), Some(name), Some(kind), rows, comment] = cells(row) else { continue };
@@ -115,7 +117,8 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
             _ => {}
         }
     }
-    Ok(Schema { tables: tables.finish(), path, ..Schema::default() })
+    let (tables, left_out) = views::checked(work, tables.finish(), &path, &mut left)?;
+    Ok(Schema { tables, path, left_out, ..Schema::default() })
 }
 
 /// Refuses a file of DuckDB that defines functions under names of DuckDB's own: they would be called in their place, also for operators, and read
@@ -138,7 +141,8 @@ fn refuse_shadows(functions: Vec<Row>) -> Result<(), SqlError> {
     }
 }
 
-fn cells<const N: usize>(row: Row) -> [Option<String>; N] {
+/// The cells of a row, as many as there are of them.
+pub(crate) fn cells<const N: usize>(row: Row) -> [Option<String>; N] {
     let mut cells = row.into_iter();
     std::array::from_fn(|_| cells.next().flatten())
 }

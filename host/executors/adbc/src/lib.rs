@@ -16,6 +16,7 @@ mod places;
 mod session;
 mod spelled;
 mod value;
+mod views;
 
 pub use config::AdbcConfig;
 pub use database::{AdbcDatabase, AdbcEngine};

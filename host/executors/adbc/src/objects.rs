@@ -14,6 +14,7 @@ use crate::error::{self, Stage};
 use crate::execute::Work;
 use crate::introspect::{Tables, column};
 use crate::value::{CATALOG, text, too_large};
+use crate::views;
 
 /// Schemas of the engines themselves.
 const OWN: [&str; 4] = ["information_schema", "pg_catalog", "sys", "performance_schema"];
@@ -38,8 +39,9 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
     }
     let tables = tables.finish();
     let first = || tables.first()?.schema_name.clone();
-    let path = schema.or(catalog).or_else(first).into_iter().collect();
-    Ok(Schema { tables, path, ..Schema::default() })
+    let path: Vec<String> = schema.or(catalog).or_else(first).into_iter().collect();
+    let (tables, left_out) = views::checked(work, tables, &path, &mut left)?;
+    Ok(Schema { tables, path, left_out, ..Schema::default() })
 }
 
 /// The fields of an object.

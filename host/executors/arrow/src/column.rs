@@ -11,12 +11,16 @@ use arrow_array::types::{
     Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BinaryArray, NullArray, PrimitiveArray};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
+use syrch_core::result_set::SQL_TYPE;
 
+use crate::decimal;
 use crate::spelling::{self, Spelled};
 
 /// The most digits of a number without a sign and with 64 bits.
 const DIGITS_OF_U64: u8 = 20;
+/// What PostgreSQL declares decimal numbers as, which its ADBC driver sends as texts.
+const NUMERIC: &str = "numeric";
 /// Levels of a nested type.
 const LEVELS: usize = 16;
 /// Bytes of a type's name.
@@ -30,6 +34,8 @@ pub(crate) enum Column {
     Reals(Float64Builder),
     Decimals(Decimal128Builder),
     Texts(StringBuilder),
+    /// Decimal numbers as texts.
+    Digits(StringBuilder),
     Bytes(BinaryBuilder),
 }
 
@@ -70,8 +76,9 @@ fn is_readable(data_type: &DataType, levels: usize) -> bool {
 }
 
 impl Column {
-    /// An empty column for this type; `None` where it cannot be read.
-    pub(crate) fn of(data_type: &DataType) -> Option<Self> {
+    /// An empty column for this field; `None` where its type cannot be read. Texts that are declared `numeric` are decimal numbers.
+    pub(crate) fn of(field: &Field) -> Option<Self> {
+        let data_type = field.data_type();
         if !is_readable(data_type, LEVELS) {
             return None;
         }
@@ -87,6 +94,9 @@ impl Column {
                 Self::Bytes(BinaryBuilder::new())
             }
             whole if whole.is_integer() => Self::Integers(Int64Builder::new()),
+            DataType::Utf8 if field.metadata().get(SQL_TYPE).is_some_and(|declared| declared == NUMERIC) => {
+                Self::Digits(StringBuilder::new())
+            }
             _ => Self::Texts(StringBuilder::new()),
         })
     }
@@ -115,7 +125,7 @@ impl Column {
                 add_width::<Decimal128Type>(sizes);
                 whole(unscaled(&array)?)
             }
-            Self::Texts(_) => match array.as_string_opt::<i32>() {
+            Self::Texts(_) | Self::Digits(_) => match array.as_string_opt::<i32>() {
                 Some(texts) => {
                     let (end, is_large) = add_lengths(sizes, texts.iter().map(|text| text.map(str::len)), cell, budget);
                     Some(Read { cells: array.slice(0, end), is_large })
@@ -142,7 +152,7 @@ impl Column {
                 // Precision and scale are those of the first batch: all have one schema.
                 cells.as_primitive_opt::<Decimal128Type>()?.iter().for_each(|cell| builder.append_option(cell));
             }
-            Self::Texts(builder) => builder.append_array(cells.as_string_opt()?).ok()?,
+            Self::Texts(builder) | Self::Digits(builder) => builder.append_array(cells.as_string_opt()?).ok()?,
             Self::Bytes(builder) => builder.append_array(cells.as_binary_opt()?).ok()?,
         }
         Some(())
@@ -156,6 +166,7 @@ impl Column {
             Self::Reals(mut cells) => Arc::new(cells.finish()),
             Self::Decimals(mut cells) => Arc::new(cells.finish()),
             Self::Texts(mut cells) => Arc::new(cells.finish()),
+            Self::Digits(mut cells) => decimal::decimals(cells.finish()),
             Self::Bytes(mut cells) => Arc::new(cells.finish()),
         }
     }

@@ -4,11 +4,13 @@
 mod cells;
 mod column;
 mod database;
+mod decimal;
 mod engine;
 mod sink;
 mod spelling;
 
 pub use cells::{Reader, ValueIndex, port_error, resolve, samples};
 pub use database::{ArrowDatabase, globs};
+pub use decimal::decimals;
 pub use engine::{ArrowEngine, LeftOut, Schema, deadline_error, overrun_error};
 pub use sink::BatchSink;

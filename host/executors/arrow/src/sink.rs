@@ -43,7 +43,8 @@ impl BatchSink {
         &self.limits
     }
 
-    /// Takes the schema, before the first batch. A field's metadata may hold the declared SQL type under [`SQL_TYPE`].
+    /// Takes the schema, before the first batch. A field's metadata may hold the declared SQL type under [`SQL_TYPE`]; texts that are declared
+    /// `numeric` become decimal numbers where [`decimals`](crate::decimals) can read all of them.
     ///
     /// # Errors
     /// When the names of the columns are too long, or a type cannot be read.
@@ -59,7 +60,7 @@ impl BatchSink {
             return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
         }
         let column = |field: &Arc<Field>| {
-            Column::of(field.data_type()).ok_or_else(|| {
+            Column::of(field).ok_or_else(|| {
                 let message =
                     format!("the column `{}` has a type that cannot be read: cast it to a text", field.name());
                 SqlError::new(SqlErrorKind::TypeMismatch, message)
@@ -190,6 +191,22 @@ mod tests {
         assert_eq!(result.rows(0, 9), [first.clone(), second.clone(), first, second]);
         assert!(!result.truncated());
         assert_eq!(result.columns()[0].sql_type, "Int8");
+    }
+
+    #[test]
+    fn texts_that_are_declared_numeric_become_decimal_numbers() {
+        for (sql_type, cells, expected) in [
+            ("numeric", ["1", "-0.05"], ["1.00", "-0.05"].map(|text| Value::Decimal(text.to_owned()))),
+            ("numeric", ["1", "nan"], ["1", "nan"].map(|text| Value::Text(text.to_owned()))),
+            ("text", ["1", "-0.05"], ["1", "-0.05"].map(|text| Value::Text(text.to_owned()))),
+        ] {
+            let metadata = HashMap::from([(SQL_TYPE.to_owned(), sql_type.to_owned())]);
+            let field = Field::new("n", arrow_schema::DataType::Utf8, true).with_metadata(metadata);
+            let cells: ArrayRef = Arc::new(arrow_array::StringArray::from(cells.to_vec()));
+            let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![cells]).unwrap();
+            let (result, _) = gathered(&Limits::default(), &[batch]).unwrap();
+            assert_eq!(result.rows(0, 9), expected.map(|cell| vec![cell]), "{sql_type}");
+        }
     }
 
     #[test]

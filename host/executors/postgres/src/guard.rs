@@ -71,8 +71,8 @@ pub(crate) async fn unsafe_views(client: &Client) -> Result<HashMap<u32, String>
 
 /// Why a view is left out whose definition calls functions of the server that a statement may not call.
 fn refusal(definition: Option<&str>) -> Option<String> {
-    match syrch_guard::admission::unlisted_calls(definition.unwrap_or_default()) {
-        Ok(calls) => calls.first().map(|call| format!("it calls `{call}`")),
+    match syrch_guard::admission::definition(definition.unwrap_or_default()) {
+        Ok(definition) => definition.unlisted.first().map(|call| format!("it calls `{call}`")),
         Err(error) => Some(format!("its definition cannot be checked: {error}")),
     }
 }

@@ -58,7 +58,8 @@ const FINDINGS: [&str; 7] = [
        AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) ORDER BY 1",
     "SELECT 'the role may change `' || n.nspname || '.' || c.relname || '`' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
        WHERE c.relkind IN ('r', 'p', 'v', 'f', 'm') AND NOT n.nspname LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
-       AND (has_any_column_privilege(c.oid, 'INSERT, UPDATE') OR has_table_privilege(c.oid, 'DELETE, TRUNCATE, TRIGGER') OR pg_has_role(c.relowner, 'USAGE')) ORDER BY 1 LIMIT 10",
+       AND (has_any_column_privilege(c.oid, 'INSERT, UPDATE') OR has_table_privilege(c.oid, 'DELETE, TRUNCATE, TRIGGER' || \
+         CASE WHEN current_setting('server_version_num')::int >= 170000 THEN ', MAINTAIN' ELSE '' END) OR pg_has_role(c.relowner, 'USAGE')) ORDER BY 1 LIMIT 10",
     "SELECT 'the role may create objects in the schema `' || nspname || '`' FROM pg_namespace \
        WHERE NOT nspname LIKE 'pg\\_%' AND has_schema_privilege(oid, 'CREATE') ORDER BY 1 LIMIT 10",
     "SELECT 'the role may create schemas' WHERE has_database_privilege(current_database(), 'CREATE')",

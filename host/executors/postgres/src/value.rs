@@ -3,10 +3,10 @@
 //! have at most 38 digits.
 
 use std::error::Error;
-use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
-use arrow_array::{Array, ArrayRef, Decimal128Array, StringArray};
+use arrow_array::{Array, ArrayRef};
+use syrch_arrow_engine::decimals;
 use tokio_postgres::types::{FromSql, Kind, Type};
 
 /// How a column is read.
@@ -144,11 +144,7 @@ impl ColumnBuilder {
             Self::Texts(mut cells) => first(&cells.finish(), rows),
             Self::Decimals(mut cells) => {
                 let cells = cells.finish();
-                let cells = cells.slice(0, rows.min(cells.len()));
-                match decimals(&cells) {
-                    Some(decimals) => Arc::new(decimals),
-                    None => Arc::new(cells),
-                }
+                decimals(cells.slice(0, rows.min(cells.len())))
             }
         }
     }
@@ -156,28 +152,6 @@ impl ColumnBuilder {
 
 fn first(cells: &dyn Array, rows: usize) -> ArrayRef {
     cells.slice(0, rows.min(cells.len()))
-}
-
-/// The digits that Arrow's decimal numbers have at most.
-const DIGITS: u8 = 38;
-
-/// Decimal numbers with as many digits behind the point as the longest of them; `None` where one is not finite or has too many digits, so that
-/// the column stays text.
-fn decimals(cells: &StringArray) -> Option<Decimal128Array> {
-    let behind = |text: &str| text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    let scale =
-        u8::try_from(cells.iter().flatten().map(behind).max().unwrap_or(0)).ok().filter(|scale| *scale <= DIGITS)?;
-    let unscaled = |text: &str| -> Option<i128> {
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-        let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
-        digits.checked_mul(10_i128.checked_pow(u32::from(scale) - u32::try_from(fraction.len()).ok()?)?)
-    };
-    let values: Option<Vec<Option<i128>>> =
-        cells.iter().map(|cell| cell.map_or(Some(None), |text| unscaled(text).map(Some))).collect();
-    let column: Decimal128Array = values?.into_iter().collect();
-    // It checks that all values have at most 38 digits.
-    column.validate_decimal_precision(DIGITS).ok()?;
-    column.with_precision_and_scale(DIGITS, i8::try_from(scale).ok()?).ok()
 }
 
 fn integer(cell: &[u8]) -> Option<i64> {

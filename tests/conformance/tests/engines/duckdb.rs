@@ -11,13 +11,13 @@ use syrch_core::{Dialect, Limits};
 use syrch_kit::duckdb::{library, script};
 use tempfile::TempDir;
 
-struct Duckdb {
+pub(crate) struct Duckdb {
     folder: TempDir,
     library: PathBuf,
 }
 
 impl Duckdb {
-    fn new(library: PathBuf) -> Self {
+    pub(crate) fn new(library: PathBuf) -> Self {
         let engine = Self { folder: tempfile::tempdir().unwrap(), library };
         script(&engine.library, &engine.file(), &[FIXTURE, "CHECKPOINT"]);
         engine

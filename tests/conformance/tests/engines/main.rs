@@ -1,5 +1,5 @@
 //! The engines that pass the cases, and one for each fault that a case must find.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
 mod broken;
 mod duckdb;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use rusqlite::Connection;
 use syrch_conformance::{Capabilities, Engine, FIXTURE, Outcome, run, run_case};
-use syrch_core::ports::Database;
-use syrch_core::{Dialect, Limits};
+use syrch_core::ports::{Database, SqlQuery};
+use syrch_core::{Dialect, Equality, Limits};
 #[cfg(unix)]
 use syrch_kit::postgres::Server;
 #[cfg(unix)]
@@ -88,6 +88,35 @@ async fn postgres_passes() {
 async fn sqlite_passes() {
     let report = run(&Sqlite::new()).await;
     assert_eq!((report.failures(), report.skipped()), (vec![], vec![]));
+}
+
+/// Numbers count by their value, times by their text, whatever types an engine has for them.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn equal_bags_have_equal_fingerprints_on_all_engines() {
+    const TYPED: &str = "SELECT 1, 1.50, 12345678901234567890.5, DATE '2024-02-29', TIMESTAMP '2024-02-29 12:00:00.5', \
+        TIME '12:34:56', INTERVAL '1 month 2 days', 'é', NULL, 1 = 1 UNION ALL SELECT 2, 0.25, -12345678901234567890.5, \
+        DATE '0001-01-01', TIMESTAMP '1970-01-01 00:00:00', TIME '23:59:59.999999', INTERVAL '-1 day', '', 'x', 1 = 2";
+    let fingerprint = async |engine: &dyn Engine, sql: &str| {
+        let database = engine.open(Limits::default()).await;
+        let result = database.run(&SqlQuery::new(sql)).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        (result.rows(0, 9), result.fingerprint(&Equality::Bag, 7).unwrap())
+    };
+    let Some(server) = Server::start() else { return };
+    server.database("fixture", FIXTURE);
+    let postgres = Postgres(server);
+    let (rows, expected) = fingerprint(&postgres, TYPED).await;
+    assert_eq!(rows.len(), 2);
+    if let Some(library) = syrch_kit::duckdb::library() {
+        let (other, found) = fingerprint(&duckdb::Duckdb::new(library), TYPED).await;
+        assert_eq!(found, expected, "{rows:?}\n{other:?}");
+    }
+    // SQLite has texts for times, and no exact numbers of that many digits.
+    let few = |sql: &str| sql.replace("12345678901234567890.5", "0.5");
+    let untyped = ["DATE '", "TIMESTAMP '", "TIME '", "INTERVAL '"].iter().fold(few(TYPED), |sql, name| sql.replace(name, "'"));
+    let untyped = untyped.replace("'1 month 2 days'", "'1 mon 2 days'").replace("'-1 day'", "'-1 days'");
+    let (_, expected) = fingerprint(&postgres, &few(TYPED)).await;
+    assert_eq!(fingerprint(&Sqlite::new(), &untyped).await.1, expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -39,7 +39,7 @@ use rules::{Form, Rules};
 pub use postgres::LISTED;
 pub(crate) use rewrite::rewrite;
 pub use scope::Granted;
-pub use views::unlisted_calls;
+pub use views::{Definition, definition};
 
 /// Bytes by which constant sizes (the times of `repeat`, the width of `lpad`) may multiply within one statement.
 const AMPLIFICATION: u64 = 1_000_000;

@@ -1,9 +1,9 @@
-//! What the definition of a view calls: the server runs it with the rights of the view's owner, whoever reads the view.
+//! What the definition of a view in PostgreSQL calls: the server runs it with the rights of the view's owner, whoever reads the view.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, FunctionArguments, ObjectName, TableFactor, Visit, Visitor};
+use sqlparser::ast::{Expr, FunctionArguments, ObjectName, ObjectNamePart, TableFactor, Visit, Visitor};
 use syrch_core::{Dialect, SqlError};
 
 use super::postgres::RULES;
@@ -16,23 +16,36 @@ use crate::read::Reading;
 const HARMLESS: [&str; 7] =
     ["array", "current_role", "current_schema", "current_user", "row", "session_user", "to_tsvector"];
 
-/// The functions that the definition of a view calls and that are not listed, in lower case.
+/// What the definition of a view uses.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Definition {
+    /// The functions that it calls and that are not listed, in lower case.
+    pub unlisted: BTreeSet<String>,
+    /// The names behind FROM without their schemas, in lower case; those of common table expressions are among them.
+    pub relations: BTreeSet<String>,
+}
+
+/// Reads the definition of a view as PostgreSQL writes it.
 ///
 /// # Errors
 /// When the definition cannot be read, as [`admit`](super::admit).
-pub fn unlisted_calls(definition: &str) -> Result<Vec<String>, SqlError> {
-    struct Calls(BTreeSet<String>);
-    impl Calls {
+pub fn definition(text: &str) -> Result<Definition, SqlError> {
+    impl Definition {
         fn add(&mut self, name: &ObjectName) {
             let name = name.to_string().replace('"', "").to_lowercase();
             let plain = name.strip_prefix("pg_catalog.").unwrap_or(&name);
             if !RULES.is_listed(plain) && !HARMLESS.contains(&plain) {
-                self.0.insert(plain.to_owned());
+                self.unlisted.insert(plain.to_owned());
             }
         }
     }
-    impl Visitor for Calls {
+    impl Visitor for Definition {
         type Break = ();
+        fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+            let last = name.0.last().and_then(ObjectNamePart::as_ident);
+            self.relations.extend(last.map(|last| last.value.to_lowercase()));
+            ControlFlow::Continue(())
+        }
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
             if let Expr::Function(function) = expr {
                 let is_bare = matches!(function.args, FunctionArguments::Subquery(_));
@@ -51,14 +64,14 @@ pub fn unlisted_calls(definition: &str) -> Result<Vec<String>, SqlError> {
         }
     }
     let bounds = Bounds::default();
-    let source = rewrite::rewrite(definition, &Dialect::Postgres, bounds.comment_depth);
+    let source = rewrite::rewrite(text, &Dialect::Postgres, bounds.comment_depth);
     let tokens = prelex(&source.text, &Dialect::Postgres, &bounds)?;
     let read = || {
         let places = Places::new(&source.text);
         let statement = facts::parse_tokens(&source.text, &tokens, Reading::of(&Dialect::Postgres), &places);
-        let mut calls = Calls(BTreeSet::new());
-        let _ = statement.map_err(|error| super::refused(error).rule("syntax"))?.visit(&mut calls);
-        Ok(calls.0.into_iter().collect())
+        let mut found = Definition::default();
+        let _ = statement.map_err(|error| super::refused(error).rule("syntax"))?.visit(&mut found);
+        Ok(found)
     };
     super::on_a_stack(&source.text, &tokens, read)
 }
@@ -69,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_call_is_found() {
-        let calls = |text: &str| unlisted_calls(text).unwrap();
+        let calls = |text: &str| definition(text).unwrap().unlisted.into_iter().collect::<Vec<_>>();
         assert_eq!(calls("SELECT id, public.audit_hit() AS h FROM customers LIMIT 1;"), ["public.audit_hit"]);
         assert_eq!(calls("SELECT x FROM dblink('a') AS t(x int), (SELECT pg_sleep(1)) s"), ["dblink", "pg_sleep"]);
         assert_eq!(
@@ -77,6 +90,8 @@ mod tests {
             ["lo_get"]
         );
         assert_eq!(calls("SELECT count(*) FROM pg_catalog.generate_series(1, 2) g"), Vec::<String>::new());
-        assert!(unlisted_calls("SELECT 1 +").is_err());
+        assert!(definition("SELECT 1 +").is_err());
+        let relations = definition("SELECT a FROM s.\"T\" JOIN u ON (a = (SELECT max(b) FROM public.v))").unwrap().relations;
+        assert_eq!(relations.into_iter().collect::<Vec<_>>(), ["t", "u", "v"]);
     }
 }

@@ -177,6 +177,12 @@ async fn a_database_is_read_within_its_limits() {
     assert_eq!(careful.role_findings().await.unwrap(), Vec::<String>::new());
     assert_eq!(rows(&careful, "SELECT count(*) FROM sales.orders").await, [[Value::Integer(50)]]);
 
+    let version: u32 = server.psql("shop", "SHOW server_version_num").unwrap().parse().unwrap();
+    if version >= 170_000 {
+        server.psql("shop", "GRANT MAINTAIN ON customers TO careful").unwrap();
+        assert_eq!(careful.role_findings().await.unwrap(), ["the role may change `public.customers`"]);
+    }
+
     config.tables = vec!["nothing*".into()];
     assert!(matches!(PostgresDatabase::open(config).await, Err(DatabaseError::NothingGranted { .. })));
 }
