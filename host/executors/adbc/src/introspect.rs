@@ -9,8 +9,8 @@ use syrch_core::{Column, Dialect, ForeignKey, SqlError, SqlErrorKind, Table};
 
 use crate::execute::Work;
 use crate::objects;
-use crate::views;
 use crate::value::{CATALOG, Row};
+use crate::views;
 
 /// Bytes of a type's name, which may list the members of an enumeration.
 const TYPE: usize = 256;

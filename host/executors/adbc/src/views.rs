@@ -1,12 +1,13 @@
 //! Views whose definitions do what a statement may not: they are left out, since of a statement that reads a view the guard sees the view's name
 //! alone.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
+use serde_json::Value as Json;
 use syrch_arrow_engine::LeftOut;
 use syrch_core::text::clip;
 use syrch_core::{Catalog, Dialect, SqlError, Table};
-use syrch_guard::admission::definition;
+use syrch_guard::admission::{definition, is_listed};
 use syrch_guard::{Bounds, Granted, Kind, admit, lex};
 
 use crate::execute::Work;
@@ -14,6 +15,18 @@ use crate::introspect::cells;
 
 /// Bytes of a reason.
 const REASON: usize = 300;
+/// Bytes of a definition's tree.
+const TREE: usize = 16 << 20;
+/// Relations that a view may unfold into: views that read each other several times double at each step, and an engine unfolds them before any
+/// limit of its own holds.
+const RELATIONS: usize = 1_000;
+/// Operators of DuckDB that its tree has as functions.
+const OPERATORS: [&str; 29] = [
+    "!", "!~~", "!~~*", "%", "&", "&&", "*", "**", "+", "-", "->", "->>", "/", "//", "<->", "<<", "<=>", "<@", ">>",
+    "@", "@>", "^", "^@", "|", "||", "~", "~~", "~~*", "~~~",
+];
+/// Functions of DuckDB that only stand for a form of its grammar.
+const FORMS: [&str; 2] = ["array_value", "ilike_escape"];
 
 // The statements that read the views of an engine: schema, name, definition, and why it is left out whatever its definition is.
 
@@ -38,8 +51,8 @@ const POSTGRES: &str = "SELECT n.nspname::text, c.relname::text, pg_get_viewdef(
 struct View {
     schema: String,
     name: String,
-    /// The relations that it reads, as `schema.name` or by their names, in lower case; or why it is left out.
-    reads: Result<BTreeSet<String>, String>,
+    /// The relations that it reads, as `schema.name` or by their names, in lower case, once for each time; or why it is left out.
+    reads: Result<Vec<String>, String>,
 }
 
 /// The tables without the views that are left out, and these with the reason. `path` is where names without a schema are searched.
@@ -68,45 +81,93 @@ pub(crate) fn checked(
     for row in work.rows(statement, left)? {
         let [Some(schema), Some(name), text, reason] = cells(row) else { continue };
         let text = text.unwrap_or_default();
-        let reads = reason.map_or_else(|| reads(&text, &catalog.dialect, &granted), Err);
+        let reads = match (reason, &catalog.dialect) {
+            (Some(reason), _) => Err(reason),
+            (None, Dialect::Postgres) => in_postgres(&text),
+            (None, Dialect::Duckdb) => in_duckdb(work, &text),
+            (None, dialect) => in_sqlite(&text, dialect, &granted),
+        };
         views.push(View { schema, name, reads });
     }
     spread(&mut views);
-    let left_out: Vec<LeftOut> = views
+    let left_out: HashMap<(String, String), String> = views
         .into_iter()
-        .filter_map(|View { schema, name, reads }| {
-            let reason = clip(&reads.err()?, REASON).to_owned();
-            tracing::warn!(schema, name, reason, "a view is left out");
-            Some(LeftOut { schema, name, reason })
-        })
+        .filter_map(|view| Some(((view.schema, view.name), clip(&view.reads.err()?, REASON).to_owned())))
         .collect();
-    let is_left_out = |table: &Table| {
-        let is_it = |view: &LeftOut| view.name == table.name && table.schema_name.as_ref() == Some(&view.schema);
-        left_out.iter().any(is_it)
-    };
-    let tables = catalog.tables.into_iter().filter(|table| !is_left_out(table)).collect();
-    Ok((tables, left_out))
+    let key = |table: &Table| (table.schema_name.clone().unwrap_or_default(), table.name.clone());
+    let tables = catalog.tables.into_iter().filter(|table| !left_out.contains_key(&key(table))).collect();
+    let left_out = left_out.into_iter().map(|((schema, name), reason)| {
+        tracing::warn!(schema, name, reason, "a view is left out");
+        LeftOut { schema, name, reason }
+    });
+    Ok((tables, left_out.collect()))
 }
 
-/// What a definition reads, if a statement might do all that it does.
-fn reads(text: &str, dialect: &Dialect, granted: &Granted) -> Result<BTreeSet<String>, String> {
-    if *dialect == Dialect::Postgres {
-        let found = definition(text).map_err(|error| unread(&error))?;
-        return match found.unlisted.first() {
-            Some(call) => Err(format!("it calls `{call}`")),
-            None => Ok(found.relations),
-        };
+fn unread(error: &SqlError) -> String {
+    format!("its definition is refused or cannot be checked: {}", error.message)
+}
+
+fn calls(name: &str) -> String {
+    format!("it calls `{}`", clip(name, 64))
+}
+
+/// What a definition reads, if it calls listed functions alone.
+fn in_postgres(text: &str) -> Result<Vec<String>, String> {
+    let found = definition(text).map_err(|error| unread(&error))?;
+    match found.unlisted.first() {
+        Some(call) => Err(calls(call)),
+        None => Ok(found.relations.into_iter().collect()),
     }
-    let query = query(text, dialect).ok_or("its definition cannot be checked")?;
+}
+
+/// What a definition reads, if a statement might be the same.
+fn in_sqlite(text: &str, dialect: &Dialect, granted: &Granted) -> Result<Vec<String>, String> {
+    let query = query(text, dialect).ok_or("its definition cannot be read")?;
     let admitted = admit(query, granted, &Bounds::default()).map_err(|error| unread(&error))?;
     Ok(admitted.tables.iter().map(|table| table.to_lowercase()).collect())
 }
 
-fn unread(error: &SqlError) -> String {
-    match error.kind.is_refusal() {
-        true => format!("of its definition, {}", error.message),
-        false => format!("its definition cannot be checked: {}", error.message),
+/// What a definition reads, by DuckDB's own tree of it, if it calls listed functions alone: DuckDB writes definitions in forms that its
+/// statements need not have, such as `~~` for LIKE.
+fn in_duckdb(work: &mut Work<'_>, text: &str) -> Result<Vec<String>, String> {
+    let unread = || "its definition cannot be read".to_owned();
+    let query = query(text, &Dialect::Duckdb).ok_or_else(unread)?;
+    let statement = format!("SELECT CAST(json_serialize_sql('{}') AS VARCHAR)", query.replace('\'', "''"));
+    let rows = work.rows(&statement, &mut TREE.clone()).map_err(|_| unread())?;
+    let tree = rows.into_iter().next().and_then(|row| row.into_iter().next()?).ok_or_else(unread)?;
+    reads_of_tree(&tree)
+}
+
+fn reads_of_tree(tree: &str) -> Result<Vec<String>, String> {
+    let unread = || "its definition cannot be read".to_owned();
+    // Its depth is bounded by the reader.
+    let tree: Json = serde_json::from_str(tree).map_err(|_| unread())?;
+    if tree["error"] != false || tree["statements"].as_array().is_none_or(|statements| statements.len() != 1) {
+        return Err(unread());
     }
+    let (mut reads, mut nodes) = (Vec::new(), vec![&tree]);
+    while let Some(node) = nodes.pop() {
+        let text = |field: &str| node[field].as_str().unwrap_or_default().to_lowercase();
+        if node.get("function_name").is_some() {
+            let name = text("function_name");
+            if !is_listed(&name, &Dialect::Duckdb)
+                && !OPERATORS.contains(&name.as_str())
+                && !FORMS.contains(&name.as_str())
+            {
+                return Err(calls(&name));
+            }
+        }
+        if node["type"] == "BASE_TABLE" {
+            let (schema, name) = (text("schema_name"), text("table_name"));
+            reads.push(if schema.is_empty() { name } else { format!("{schema}.{name}") });
+        }
+        match node {
+            Json::Array(items) => nodes.extend(items),
+            Json::Object(fields) => nodes.extend(fields.values()),
+            _ => {}
+        }
+    }
+    Ok(reads)
 }
 
 /// The query of `CREATE VIEW … AS …`: what follows the first AS outside of parentheses.
@@ -123,23 +184,34 @@ fn query<'t>(text: &'t str, dialect: &Dialect) -> Option<&'t str> {
     None
 }
 
-/// Leaves out what reads a view that is left out, at any depth. Where only names are known, views of the same name in other schemas count.
+/// Leaves out what reads a view that is left out, and what unfolds into more than [`RELATIONS`], at any depth. Where a name has no schema, the
+/// views of that name in all schemas count.
 fn spread(views: &mut [View]) {
-    loop {
-        let names = |view: &View| {
-            let name = view.name.to_lowercase();
-            [format!("{}.{name}", view.schema.to_lowercase()), name]
-        };
-        let left_out: BTreeSet<String> = views.iter().filter(|view| view.reads.is_err()).flat_map(names).collect();
-        let reads_one =
-            |view: &&mut View| view.reads.as_ref().is_ok_and(|reads| reads.intersection(&left_out).next().is_some());
-        let mut found = 0;
-        for view in views.iter_mut().filter(reads_one) {
-            view.reads = Err("it reads a view that is left out".to_owned());
-            found += 1;
-        }
-        if found == 0 {
-            return;
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+    for (place, view) in views.iter().enumerate() {
+        let name = view.name.to_lowercase();
+        places.entry(format!("{}.{name}", view.schema.to_lowercase())).or_default().push(place);
+        places.entry(name).or_default().push(place);
+    }
+    let mut sizes = vec![1_usize; views.len()];
+    let mut has_changed = true;
+    while std::mem::take(&mut has_changed) {
+        for place in 0..views.len() {
+            let Ok(reads) = &views[place].reads else { continue };
+            let read = reads.iter().flat_map(|name| places.get(name).map_or(&[][..], Vec::as_slice));
+            let read: Vec<usize> = read.copied().filter(|read| *read != place).collect();
+            let size = read.iter().map(|read| sizes[*read]).fold(1 + reads.len(), usize::saturating_add);
+            let reason = if read.iter().any(|read| views[*read].reads.is_err()) {
+                "it reads a view that is left out".to_owned()
+            } else if size > RELATIONS {
+                format!("it unfolds into more than {RELATIONS} relations")
+            } else {
+                has_changed |= size != sizes[place];
+                sizes[place] = size;
+                continue;
+            };
+            has_changed = true;
+            views[place].reads = Err(reason);
         }
     }
 }
@@ -153,11 +225,10 @@ mod tests {
         for (text, expected) in [
             ("CREATE VIEW a AS SELECT 1;", " SELECT 1;"),
             ("CREATE VIEW \"x AS SELECT 2 --\" (\"as\", b) AS SELECT CAST(1 AS INTEGER)", " SELECT CAST(1 AS INTEGER)"),
-            ("create view a /* as */ as with b as (select 1) select * from b", " with b as (select 1) select * from b"),
+            ("create view a as with b as (select 1) select * from b", " with b as (select 1) select * from b"),
         ] {
             for dialect in [Dialect::Duckdb, Dialect::Sqlite] {
-                let text = if dialect == Dialect::Duckdb { text.replace("/* as */", "") } else { text.to_owned() };
-                assert_eq!(query(&text, &dialect), Some(expected), "{text}");
+                assert_eq!(query(text, &dialect), Some(expected), "{text}");
             }
         }
         for text in ["", "CREATE VIEW a", "CREATE VIEW a (AS", "CREATE VIEW 'a"] {
@@ -166,19 +237,54 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_a_view_that_is_left_out_is_left_out() {
-        let view = |name: &str, reads: Result<&[&str], &str>| View {
+    fn a_tree_has_its_calls_and_its_relations() {
+        let tree = |from: &str, function: &str| {
+            format!(
+                "{{\"error\": false, \"statements\": [{{\"select_list\": [{{\"function_name\": \"{function}\", \
+                 \"children\": []}}], \"from\": {{\"type\": \"BASE_TABLE\", \"schema_name\": \"{from}\", \
+                 \"table_name\": \"T\"}}}}]}}"
+            )
+        };
+        assert_eq!(reads_of_tree(&tree("Main", "sum")), Ok(vec!["main.t".to_owned()]));
+        assert_eq!(reads_of_tree(&tree("", "~~")), Ok(vec!["t".to_owned()]));
+        assert_eq!(reads_of_tree(&tree("", "Getenv")), Err("it calls `getenv`".to_owned()));
+        assert_eq!(reads_of_tree(&tree("", "@@@")), Err("it calls `@@@`".to_owned()));
+        for text in ["", "{}", "{\"error\": true}", "{\"error\": false, \"statements\": []}", &"[".repeat(1_000)] {
+            assert!(reads_of_tree(text).is_err(), "{text}");
+        }
+    }
+
+    fn view(name: &str, reads: Result<&[&str], &str>) -> View {
+        View {
             schema: "main".to_owned(),
             name: name.to_owned(),
             reads: reads.map(|reads| reads.iter().map(|&name| name.to_owned()).collect()).map_err(str::to_owned),
-        };
+        }
+    }
+
+    #[test]
+    fn what_reads_a_view_that_is_left_out_is_left_out() {
         let mut views = [
             view("third", Ok(&["main.second", "main.t"])),
             view("second", Ok(&["first"])),
             view("First", Err("it calls `f`")),
-            view("other", Ok(&["main.t", "old.first"])),
+            view("other", Ok(&["main.t", "old.first", "other"])),
         ];
         spread(&mut views);
         assert_eq!(views.map(|view| view.reads.is_err()), [true, true, true, false]);
+    }
+
+    #[test]
+    fn views_that_double_are_left_out() {
+        let names: Vec<String> = (0..30).map(|step| format!("v{step}")).collect();
+        let mut views: Vec<View> =
+            (1..30).map(|step| view(&names[step], Ok(&[&names[step - 1], &names[step - 1]]))).collect();
+        spread(&mut views);
+        let left: Vec<&str> = views.iter().filter(|view| view.reads.is_ok()).map(|view| view.name.as_str()).collect();
+        assert_eq!(left, ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8"]);
+        // A long chain is none of them.
+        let mut views: Vec<View> = (1..30).map(|step| view(&names[step], Ok(&[&names[step - 1]]))).collect();
+        spread(&mut views);
+        assert!(views.iter().all(|view| view.reads.is_ok()));
     }
 }

@@ -14,7 +14,8 @@ use crate::wire::{ServiceError, Status};
 const TEXT: usize = 400;
 
 /// What a statement in the state `PENDING` says when its time is over.
-const NOT_BEGUN: &str = "the warehouse has not begun with a statement, since it is starting (seconds to minutes) or busy";
+const NOT_BEGUN: &str =
+    "the warehouse has not begun with a statement, since it is starting (seconds to minutes) or busy";
 
 /// Why an exchange or a statement failed.
 #[derive(Debug)]
@@ -64,7 +65,9 @@ impl Failure {
             Self::Unreachable(reason) => DatabaseError::Unreachable { path, reason },
             Self::Encryption(reason) => DatabaseError::Encryption { path, reason },
             Self::Unavailable(reason) | Self::TooLarge(reason) => DatabaseError::Unavailable { path, reason },
-            Self::Deadline => DatabaseError::Unavailable { path, reason: "its catalog was not read in time".to_owned() },
+            Self::Deadline => {
+                DatabaseError::Unavailable { path, reason: "its catalog was not read in time".to_owned() }
+            }
             Self::Waiting => DatabaseError::Starting { path, reason: NOT_BEGUN.to_owned() },
             Self::Statement(error) => DatabaseError::Unavailable { path, reason: error.message },
         }

@@ -113,7 +113,8 @@ async fn equal_bags_have_equal_fingerprints_on_all_engines() {
     }
     // SQLite has texts for times, and no exact numbers of that many digits.
     let few = |sql: &str| sql.replace("12345678901234567890.5", "0.5");
-    let untyped = ["DATE '", "TIMESTAMP '", "TIME '", "INTERVAL '"].iter().fold(few(TYPED), |sql, name| sql.replace(name, "'"));
+    let untyped =
+        ["DATE '", "TIMESTAMP '", "TIME '", "INTERVAL '"].iter().fold(few(TYPED), |sql, name| sql.replace(name, "'"));
     let untyped = untyped.replace("'1 month 2 days'", "'1 mon 2 days'").replace("'-1 day'", "'-1 days'");
     let (_, expected) = fingerprint(&postgres, &few(TYPED)).await;
     assert_eq!(fingerprint(&Sqlite::new(), &untyped).await.1, expected);

@@ -108,7 +108,11 @@ async fn types_that_the_driver_does_not_know_arrive_as_texts() {
         ("-5::int2", "int2", Value::Integer(-5)),
         ("true", "bool", Value::Boolean(true)),
         ("'1.20'::money::numeric", "numeric", Value::Decimal("1.20".to_owned())),
-        ("'-123456789012345678901234567.000000001'::numeric", "numeric", Value::Decimal("-123456789012345678901234567.000000001".to_owned())),
+        (
+            "'-123456789012345678901234567.000000001'::numeric",
+            "numeric",
+            Value::Decimal("-123456789012345678901234567.000000001".to_owned()),
+        ),
         ("repeat('9', 39)::numeric", "numeric", text(&"9".repeat(39))),
         ("'$1.20'::money", "money", text("$1.20")),
         ("inet '10.0.0.1'", "inet", text("10.0.0.1/32")),

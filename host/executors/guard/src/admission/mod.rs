@@ -79,6 +79,12 @@ pub fn readable(text: &str) -> String {
     rewrite(text, &Dialect::Postgres, Bounds::default().comment_depth).text.into_owned()
 }
 
+/// Whether statements of a dialect may call a function, by its name in lower case.
+#[must_use]
+pub fn is_listed(function: &str, dialect: &Dialect) -> bool {
+    Rules::of(dialect).is_listed(function)
+}
+
 /// Works on a text where the stack is large enough for its depth.
 pub(crate) fn on_a_stack<T>(
     text: &str,

@@ -91,7 +91,8 @@ mod tests {
         );
         assert_eq!(calls("SELECT count(*) FROM pg_catalog.generate_series(1, 2) g"), Vec::<String>::new());
         assert!(definition("SELECT 1 +").is_err());
-        let relations = definition("SELECT a FROM s.\"T\" JOIN u ON (a = (SELECT max(b) FROM public.v))").unwrap().relations;
+        let relations =
+            definition("SELECT a FROM s.\"T\" JOIN u ON (a = (SELECT max(b) FROM public.v))").unwrap().relations;
         assert_eq!(relations.into_iter().collect::<Vec<_>>(), ["t", "u", "v"]);
     }
 }
