@@ -57,8 +57,8 @@ test: target
 	fi
 
 # Engines that the project's own scripts install in target/databases (from PyPI and npm): DuckDB and other ADBC drivers, Spark and another Spark
-# Connect server, the Python client of Databricks. With them every engine runs, PostgreSQL too, which has its tests in `make test` as well. These run
-# once more over each further version of its server.
+# Connect server, the Python client of Databricks. With them every engine runs, PostgreSQL too, which has its tests in `make test` as well; those of
+# its crate and of conformance run once more over each further version of its server.
 test-databases:
 	sh tests/databases/install.sh
 	SYRCH_REQUIRE_DATABASES=1 $(CARGO) test --workspace --test postgres --test engines --test adbc --test databricks --test spark
@@ -67,7 +67,7 @@ test-databases:
 		test -d "$$server" || continue; \
 		echo "PostgreSQL $$(cat "$$server/installed")"; \
 		SYRCH_TEST_POSTGRES=$$server $(CARGO) test -p syrch-postgres --lib --test postgres && \
-		SYRCH_TEST_POSTGRES=$$server $(CARGO) test --workspace --test engines --test e2e -- postgres || exit 1; \
+		SYRCH_TEST_POSTGRES=$$server $(CARGO) test --workspace --test engines -- postgres || exit 1; \
 	done
 
 # Plugins in every language, built by tools that the project's own scripts install in target/toolchains (from PyPI, npm and crates.io).
