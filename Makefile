@@ -67,7 +67,7 @@ test-databases:
 		test -d "$$server" || continue; \
 		echo "PostgreSQL $$(cat "$$server/installed")"; \
 		SYRCH_TEST_POSTGRES=$$server $(CARGO) test -p syrch-postgres --lib --test postgres && \
-		SYRCH_TEST_POSTGRES=$$server $(CARGO) test --workspace --test engines -- postgres || exit 1; \
+		SYRCH_TEST_POSTGRES=$$server $(CARGO) test --workspace --test engines -- postgres equal_bags || exit 1; \
 	done
 
 # Plugins in every language, built by tools that the project's own scripts install in target/toolchains (from PyPI, npm and crates.io).
