@@ -80,7 +80,7 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
         assert!(refused.message.contains(reason), "{view}: {refused}");
     }
     let rows = database.run(&SqlQuery::new("SELECT name FROM fine")).await.unwrap().rows(0, 9);
-    assert_eq!(rows, [[text("ZOË")]]);
+    assert_eq!(rows, [[text("ZOë")]]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
