@@ -25,44 +25,46 @@ pub struct Definition {
     pub relations: BTreeSet<String>,
 }
 
+impl Definition {
+    fn add(&mut self, name: &ObjectName) {
+        let name = name.to_string().replace('"', "").to_lowercase();
+        let plain = name.strip_prefix("pg_catalog.").unwrap_or(&name);
+        if !RULES.is_listed(plain) && !HARMLESS.contains(&plain) {
+            self.unlisted.insert(plain.to_owned());
+        }
+    }
+}
+
+impl Visitor for Definition {
+    type Break = ();
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+        let last = name.0.last().and_then(ObjectNamePart::as_ident);
+        self.relations.extend(last.map(|last| last.value.to_lowercase()));
+        ControlFlow::Continue(())
+    }
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if let Expr::Function(function) = expr {
+            let is_bare = matches!(function.args, FunctionArguments::Subquery(_));
+            if !is_bare {
+                self.add(&function.name);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        match factor {
+            TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } => self.add(name),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// Reads the definition of a view as PostgreSQL writes it.
 ///
 /// # Errors
 /// When the definition cannot be read, as [`admit`](super::admit).
 pub fn definition(text: &str) -> Result<Definition, SqlError> {
-    impl Definition {
-        fn add(&mut self, name: &ObjectName) {
-            let name = name.to_string().replace('"', "").to_lowercase();
-            let plain = name.strip_prefix("pg_catalog.").unwrap_or(&name);
-            if !RULES.is_listed(plain) && !HARMLESS.contains(&plain) {
-                self.unlisted.insert(plain.to_owned());
-            }
-        }
-    }
-    impl Visitor for Definition {
-        type Break = ();
-        fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
-            let last = name.0.last().and_then(ObjectNamePart::as_ident);
-            self.relations.extend(last.map(|last| last.value.to_lowercase()));
-            ControlFlow::Continue(())
-        }
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            if let Expr::Function(function) = expr {
-                let is_bare = matches!(function.args, FunctionArguments::Subquery(_));
-                if !is_bare {
-                    self.add(&function.name);
-                }
-            }
-            ControlFlow::Continue(())
-        }
-        fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-            match factor {
-                TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } => self.add(name),
-                _ => {}
-            }
-            ControlFlow::Continue(())
-        }
-    }
     let bounds = Bounds::default();
     let source = rewrite::rewrite(text, &Dialect::Postgres, bounds.comment_depth);
     let tokens = prelex(&source.text, &Dialect::Postgres, &bounds)?;
