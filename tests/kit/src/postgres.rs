@@ -112,8 +112,8 @@ impl Server {
             Some(named) if user.is_none() => named.join("bin"),
             // Another user need not be able to read the repository.
             Some(named) => {
-                let copied = Command::new("cp").arg("-R").args(["bin", "lib", "share"].map(|part| named.join(part)));
-                let copied = copied.arg(&folder).status();
+                let parts = ["bin", "lib", "share"].map(|part| named.join(part));
+                let copied = Command::new("cp").arg("-R").args(parts).arg(&folder).status();
                 assert!(copied.is_ok_and(|status| status.success()), "there is no server in `{}`", named.display());
                 folder.join("bin")
             }
