@@ -221,7 +221,7 @@ fn status(shared: &Shared, state: &mut State, id: &str) -> Response {
     let Some(statement) = state.statements.get_mut(id) else {
         return refusal(404, "NOT_FOUND", "there is no such statement");
     };
-    if statement.state == "RUNNING" {
+    if statement.state == "RUNNING" && statement.left != usize::MAX {
         statement.left = statement.left.saturating_sub(1);
         if statement.left == 0 {
             statement.state = "SUCCEEDED";
