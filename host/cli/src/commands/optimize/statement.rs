@@ -21,6 +21,16 @@ pub(super) struct Named {
     pub(super) sql: String,
 }
 
+impl Named {
+    /// A statement that has no other name than its beginning.
+    pub(super) fn of_text(sql: &str) -> Self {
+        let line: String = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+        let name: String = line.chars().take(NAME).collect();
+        let more = if name.len() < line.len() { "…" } else { "" };
+        Self { name: format!("{name}{more}"), description: String::new(), sql: sql.to_owned() }
+    }
+}
+
 /// Characters of a statement that stand for it where it has no other name.
 const NAME: usize = 60;
 
@@ -54,12 +64,7 @@ pub(super) fn read(word: &str) -> Outcome<Named> {
             }
             Ok(named(word, text(File::open(&path).map_err(fail)?, word)?))
         }
-        None => {
-            let line: String = word.split_whitespace().collect::<Vec<_>>().join(" ");
-            let name: String = line.chars().take(NAME).collect();
-            let more = if name.len() < line.len() { "…" } else { "" };
-            Ok(named(&format!("{name}{more}"), word.to_owned()))
-        }
+        None => Ok(Named::of_text(word)),
     }
 }
 
