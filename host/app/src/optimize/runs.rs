@@ -82,8 +82,8 @@ impl Optimize {
     /// measurement that was under way is. A journal of a finished run gives its result again.
     ///
     /// # Errors
-    /// As [`Optimize::run`], and when the journal is of a run that is still going on or of no optimization, or the database, the plugins or the
-    /// settings of the host changed since.
+    /// As [`Optimize::run`], and when the journal is of a run that is still going on or of no optimization, or the database, the plugins, the
+    /// settings of the host or the [`Optimize::limits`] changed since.
     pub async fn resume(self, journal: &Path) -> Result<Optimized, Error> {
         let (host, mut parts) = self.opened().await?;
         let _slot = host.searches.acquire().await;
@@ -91,7 +91,15 @@ impl Optimize {
         if let Some(optimized) = Optimized::of_journal(&journal)? {
             return Ok(optimized);
         }
+        let limits = parts.limits;
         let optimization = of_journal(&mut parts, &journal)?;
+        // A journal, which somebody else may have written, grants nobody more memory and time.
+        if parts.limits != limits {
+            let run = &journal.header.run;
+            return Err(Error::Unfit(format!(
+                "the run `{run}` cannot be resumed: the bounds of comparing and measuring are others now"
+            )));
+        }
         record::check_unchanged(&host, &journal.header, Some(host.database.identity().await))?;
         let (id, catalog) = (journal.header.run.clone(), host.database.catalog().await?);
         let mode = Mode::Resume(writer, journal);
