@@ -205,8 +205,15 @@ fn other_rows_are_never_accepted() {
 #[test]
 fn refused_statements_name_rule_and_word() {
     let slow = Slow::new();
-    for (sql, word) in [("SELECT id FROM orders LIMIT 3", "limit: `LIMIT`"), ("SELECT random() FROM orders", "random")]
-    {
+    for (sql, word) in [
+        ("SELECT id FROM orders LIMIT 3", "limit: `LIMIT`"),
+        ("SELECT random() FROM orders", "random"),
+        ("DELETE FROM orders", "read-only"),
+        ("CREATE TABLE x(y)", "read-only"),
+        ("SELECT id FROM orders; SELECT id FROM orders", "single-statement"),
+        ("SELECT id FROM nothing", "nothing"),
+        ("no statement at all", "no"),
+    ] {
         let output = finish(&mut slow.optimize(sql, ""), "");
         let (stdout, stderr) = said(&output);
         assert_eq!(output.status.code(), Some(15), "{stderr}");
@@ -247,12 +254,25 @@ fn wrong_input_is_reported_before_any_work() {
     refused(slow.words("optimize --db none.sqlite").arg(SLOW), 11, &["none.sqlite"]);
     refused(&mut slow.optimize(SLOW, "--rewriter rulez"), 13, &["rulez"]);
     refused(&mut slow.optimize(SLOW, "--rewriter none.wasm"), 13, &["none.wasm"]);
+    refused(&mut slow.optimize(SLOW, "--rewriter consistency"), 13, &["rewriter"]);
+    refused(&mut slow.optimize("  ", ""), 2, &["the statement is empty"]);
     refused(&mut slow.words("optimize --db slow.sqlite check x"), 2, &["--db", "after the command"]);
     refused(&mut slow.optimize(SLOW, "--report x.csv"), 2, &[".json, .md or .html"]);
     for flag in ["--min-gain 100%", "--min-gain ten", "--pairs 2", "--iterations 0", "--copies 101"] {
         let output = finish(&mut slow.optimize(SLOW, flag), "");
         assert_eq!(output.status.code(), Some(2), "{flag}: {}", said(&output).1);
     }
+}
+
+#[test]
+fn a_locked_database_ends_the_work_in_time() {
+    let slow = Slow::new();
+    let writer = rusqlite::Connection::open(slow.path().join("slow.sqlite")).unwrap();
+    writer.execute_batch("BEGIN EXCLUSIVE; UPDATE orders SET total = 0").unwrap();
+    let started = std::time::Instant::now();
+    let output = finish(&mut slow.optimize(SLOW, ""), "");
+    assert_eq!(output.status.code(), Some(11), "{}", said(&output).1);
+    assert!(said(&output).1.contains("lock") && started.elapsed().as_secs() < 30, "{}", said(&output).1);
 }
 
 #[test]

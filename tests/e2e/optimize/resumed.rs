@@ -44,7 +44,7 @@ fn a_killed_run_measures_nothing_twice() {
             std::thread::sleep(Duration::from_millis(2));
         }
         if killed == 0 {
-            refused(&mut slow.words(RESUME), 10, &["still running"]);
+            refused(&mut slow.words(RESUME), 10, &["in progress"]);
         }
         std::thread::sleep(Duration::from_millis(30 * (killed as u64 % 4)));
         child.kill().unwrap();

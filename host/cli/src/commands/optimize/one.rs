@@ -151,7 +151,8 @@ fn hint(outcome: Ending) -> Option<String> {
         Ending::UnsupportedSafety => {
             "docs/optimize.md has the rules; `syrch-host optimize check` shows them for many statements"
         }
-        Ending::UnsupportedTooLarge => "10,000 rows and 10 MB are compared at most: narrow the statement by WHERE",
+        Ending::UnsupportedTooLarge => "narrow the statement by WHERE, or let --max-rows and --max-bytes allow more",
+        Ending::UnsupportedPrompt => "--rewriter rules asks no model",
         Ending::NoValidCandidate | Ending::NoVerifiedCandidate => {
             "--report FILE.html shows every proposal with its reason; try another --rewriter"
         }

@@ -64,6 +64,7 @@ pub(super) fn read(word: &str) -> Outcome<Named> {
             }
             Ok(named(word, text(File::open(&path).map_err(fail)?, word)?))
         }
+        None if word.trim().is_empty() => Err(Failure::usage("the statement is empty")),
         None => Ok(Named::of_text(word)),
     }
 }
@@ -124,6 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_no_statement_is_refused_early() {
+        assert!(read(" \n").unwrap_err().message.contains("is empty"));
         assert!(text(&b" \n"[..], "x").unwrap_err().message.contains("there is no statement"));
         assert!(text(&[0xff][..], "x").unwrap_err().message.contains("not UTF-8"));
         assert!(text(std::io::repeat(b'x'), "x").unwrap_err().message.contains("longer than"));

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use syrch::grade::page::Html;
 use syrch::grade::picture::{self, TimedPair};
-
 use syrch::optimize::Iteration;
 
 use super::document::{RunDocument, Shown};
@@ -17,7 +16,12 @@ const STATEMENTS: usize = 200;
 pub(crate) fn page(shown: Shown<'_>) -> String {
     let mut html = Html::default();
     html.tagged("<header>\n<h1>", shown.name, "</h1>\n");
-    draw(&mut html, shown);
+    for section in Section::ALL {
+        draw(&mut html, shown, *section);
+        if *section == Section::Notes {
+            html.raw("</header>\n");
+        }
+    }
     html.page(&format!("Optimized: {}", shown.name))
 }
 
@@ -37,16 +41,14 @@ pub(crate) fn run(run: &RunDocument) -> String {
     let statements = super::statements_grid(&run.statements);
     html.table(&statements.columns, &statements.rows);
     for line in run.statements.iter().take(STATEMENTS) {
-        html.fold(&line.file, |html| draw(html, Shown::of_line(line)));
+        html.fold(&line.file, |html| {
+            Section::ALL.iter().for_each(|section| draw(html, Shown::of_line(line), *section))
+        });
     }
     html.page(&format!("Optimized corpus {}", run.manifest))
 }
 
-fn draw(html: &mut Html, shown: Shown<'_>) {
-    Section::ALL.iter().for_each(|section| draw_section(html, shown, *section));
-}
-
-fn draw_section(html: &mut Html, shown: Shown<'_>, section: Section) {
+fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
     let Shown { description, document, .. } = shown;
     let report = &document.report;
     match section {
@@ -60,14 +62,13 @@ fn draw_section(html: &mut Html, shown: Shown<'_>, section: Section) {
             for warning in &document.warnings {
                 html.tagged("<p class=\"warning\">", warning, "</p>\n");
             }
-            html.raw("</header>\n");
         }
         Section::Statements => {
             if !description.is_empty() {
                 html.tagged("<p>", description, "</p>\n");
             }
             html.raw("<h2>Statements</h2>\n");
-            beside(html, Some(&report.original), report.is_optimized().then_some(report.best.as_str()));
+            beside(html, &report.original, report.is_optimized().then_some(report.best.as_str()), "unchanged");
             if let Some(reads) = words::reads(report) {
                 html.tagged("<p class=\"faint\">", &reads, "</p>\n");
             }
@@ -78,7 +79,8 @@ fn draw_section(html: &mut Html, shown: Shown<'_>, section: Section) {
         Section::Plans => {
             if let Some(plans) = &report.plans {
                 html.raw("<h2>Plans</h2>\n");
-                beside(html, Some(&plans.before.text), plans.after.as_ref().map(|after| after.text.as_str()));
+                let none = if report.is_optimized() { "the engine showed none" } else { "unchanged" };
+                beside(html, &plans.before.text, plans.after.as_ref().map(|after| after.text.as_str()), none);
             }
         }
         Section::Timings => {
@@ -123,14 +125,14 @@ fn draw_iteration(html: &mut Html, iteration: &Iteration) {
     });
 }
 
-/// Two texts side by side, before and after.
-fn beside(html: &mut Html, before: Option<&str>, after: Option<&str>) {
+/// Two texts side by side, before and after; what stands in place of the second where there is none.
+fn beside(html: &mut Html, before: &str, after: Option<&str>, none: &str) {
     html.raw("<div class=\"beside\">\n");
-    for (head, text) in [("before", before), ("after", after)] {
+    for (head, text) in [("before", Some(before)), ("after", after)] {
         html.tagged("<div>\n<h3>", head, "</h3>\n");
         match text {
             Some(text) => html.tagged("<pre>", text, "</pre>\n"),
-            None => html.raw("<p class=\"faint\">unchanged</p>\n"),
+            None => html.tagged("<p class=\"faint\">", none, "</p>\n"),
         };
         html.raw("</div>\n");
     }
@@ -165,8 +167,10 @@ mod tests {
             assert!(!page.contains("<script") && !page.contains('\u{1b}'), "{page}");
             assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
             assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'"), "{page}");
-            let (opened, closed) = (page.matches("<pre>").count(), page.matches("</pre>").count());
-            assert_eq!(opened, closed);
+            for tag in ["pre", "header", "div", "details", "table", "figure"] {
+                let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+                assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}: {page}");
+            }
         }
     }
 
@@ -180,6 +184,5 @@ mod tests {
         }
         // Of the last measurement, and of the iteration that was accepted.
         assert_eq!(page.matches("data-before-ms=").count(), 6);
-        assert_eq!(page.matches("<header>").count(), page.matches("</header>").count());
     }
 }
