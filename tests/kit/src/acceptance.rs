@@ -64,6 +64,7 @@ pub const BEHAVIOUR: &[Row] = &[
 ];
 
 /// The rows without a case among those that are shown.
+#[must_use]
 pub fn missing<'a>(rows: &[Row], shown: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
     let shown: Vec<&str> = shown.into_iter().collect();
     rows.iter().map(|(name, _)| *name).filter(|name| !shown.contains(name)).collect()
