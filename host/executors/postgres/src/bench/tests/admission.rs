@@ -208,6 +208,7 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
         &["t"],
     ),
     ("AR-D8", "SELECT id FROM public.t WHERE s LIKE '%today%'", &["t"]),
+    ("AR-13", "SELECT u.name FROM public.u", &["u"]),
     ("AR-14", "SELECT v FROM public.secret", &["secret"]),
     ("AR-17", "SELECT id FROM public.t WHERE g + 1.5 > 1 AND d > day", &["t"]),
     ("AR-D3", "SELECT id FROM public.t WHERE g = ANY (ARRAY[1, 2])", &["t"]),
