@@ -105,12 +105,12 @@ fn end_group(child: &mut Child) -> std::io::Result<()> {
     use nix::sys::signal::{Signal, killpg};
     let group = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
     // An error says that there is none of them left.
-    drop(killpg(group, Signal::SIGTERM));
+    let _ = killpg(group, Signal::SIGTERM);
     let start = Instant::now();
     while start.elapsed() < GRACE && child.try_wait()?.is_none() {
         thread::sleep(PAUSE);
     }
-    drop(killpg(group, Signal::SIGKILL));
+    let _ = killpg(group, Signal::SIGKILL);
     child.wait().map(drop)
 }
 

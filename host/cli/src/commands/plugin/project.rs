@@ -50,7 +50,7 @@ pub(crate) struct ProjectArgs {
     /// The folder of the project
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     pub(super) folder: PathBuf,
-    /// Install the language's tools in this folder, which several projects may share, instead of `.tools` of the project
+    /// Install the language's tools in this folder, new or made so before, which several projects may share, instead of `.tools` of the project
     #[arg(long, value_name = "DIR")]
     pub(super) tools: Option<PathBuf>,
 }
