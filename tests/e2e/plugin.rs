@@ -384,10 +384,10 @@ fn the_help_is_as_it_was() {
         let help = said(folder.path(), &[words, &["--help"][..]].concat(), "").stdout;
         let headings = ["\nModel:\n", "\nSearch:\n", "\nExit codes:\n"];
         let end = headings.iter().filter_map(|heading| help.find(heading)).min().unwrap();
-        help[..end].to_owned()
+        help[..end].replace("\nOptions:\n", "\nOptions:\n\n")
     };
     let all = help(&["list"]);
-    let common: Vec<&str> = all.split("\n\n").skip(2).map(str::trim).collect();
+    let common: Vec<&str> = all.split("\n\n").skip(3).map(str::trim).collect();
     let mut text = help(&[]).split("\nOptions:\n").next().unwrap().to_owned();
     for command in ["list", "inspect", "check", "call", "test", "new", "build", "watch"] {
         let help = help(&[command]);
