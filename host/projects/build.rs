@@ -27,6 +27,8 @@ const FOLDERS: [(&str, &str); 9] = [
 /// The manifests of the Rust crates that a project needs. Here they inherit from the workspace.
 const MANIFESTS: [(&str, &str); 2] =
     [("sdk/rust/Cargo.toml", "sdk/rust/rust/Cargo.toml"), ("host/basics/Cargo.toml", "sdk/rust/basics/Cargo.toml")];
+/// The licences of the Rust crates, which stand beside their manifests.
+const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 /// What is made, and what only the SDK's own authors need. A template has tests that belong to a project.
 const LEFT_OUT: [&str; 10] =
     ["tests", "test", "examples", "node_modules", "__pycache__", "target", "build", "dist", "venv", "vectors"];
@@ -43,9 +45,14 @@ fn main() -> Outcome {
     println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
     let workspace: Table = std::fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
     for (manifest, packed) in MANIFESTS {
-        println!("cargo::rerun-if-changed={}", root.join(manifest).display());
-        let manifest: Table = std::fs::read_to_string(root.join(manifest))?.parse()?;
+        let path = root.join(manifest);
+        println!("cargo::rerun-if-changed={}", path.display());
+        let manifest: Table = std::fs::read_to_string(&path)?.parse()?;
         files.insert(packed.to_owned(), standalone(&manifest, &workspace)?.into_bytes());
+        for licence in LICENCES {
+            let (from, to) = (path.with_file_name(licence), Path::new(packed).with_file_name(licence));
+            files.insert(to.to_str().ok_or("the name of a file is not UTF-8")?.to_owned(), std::fs::read(from)?);
+        }
     }
     let mut pack = Vec::new();
     for (path, content) in &files {

@@ -25,6 +25,8 @@ struct syrch_drawing_t {
   calls in_flight;
   // The numbers of draws whose prompts were too large and that are to be requested again, ascending.
   syrch_list_u32_t again;
+  // The numbers of the draws that the voter was shown.
+  syrch_list_u32_t seen;
   syrch_trials_t trials;
   syrch_pool_t pool;
 };
@@ -210,6 +212,18 @@ static bool receive(syrch_drawing_t *drawing, const syrch_voter_t *voter, syrch_
   return tested;
 }
 
+static void show(syrch_drawing_t *drawing, const syrch_voter_t *voter) {
+  if (voter->seen == NULL) return;
+  for (size_t i = 0; i < drawing->pool.len; i++) {
+    const syrch_draw_t *draw = &drawing->pool.ptr[i];
+    bool is_new = true;
+    for (size_t at = 0; at < drawing->seen.len; at++) is_new &= drawing->seen.ptr[at] != draw->number;
+    if (!is_new) continue;
+    syrch_push(&drawing->seen, draw->number);
+    voter->seen(voter->self, draw);
+  }
+}
+
 syrch_stopped_t syrch_draw(syrch_drawing_t *drawing, const syrch_voter_t *voter) {
   syrch_stopped_t stopped = {.how = SYRCH_STOP_DONE};
   for (;;) {
@@ -222,9 +236,11 @@ syrch_stopped_t syrch_draw(syrch_drawing_t *drawing, const syrch_voter_t *voter)
     bool tested = receive(drawing, voter, &stopped);
     if (!tested) {
       cancel(drawing);
+      show(drawing, voter);
       return (syrch_stopped_t){.how = SYRCH_STOP_FAILED, .failure = syrch_failure()};
     }
     report(drawing);
+    show(drawing, voter);
   }
   cancel(drawing);
   return stopped;

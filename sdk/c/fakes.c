@@ -449,4 +449,25 @@ void syrch_trace_event(syrch_string_t *maybe_candidate, syrch_string_t *name, sy
   record(syrch_concat(syrch_text("event "), of, syrch_text(" "), *name, syrch_text(": "), *data));
 }
 
+// rewriters
+
+bool syrch_fake_rewrites(bool (*rewrite)(const syrch_rewrite_t *in, syrch_option_proposal_t *out), const char *original, const syrch_catalog_t *catalog,
+                         size_t count, const syrch_trial_t *trials, syrch_list_proposal_t *proposals) {
+  *proposals = (syrch_list_proposal_t){0};
+  syrch_rewrite_t in = {.original = syrch_text(original), .best = syrch_text(original), .catalog = catalog};
+  for (size_t i = 0; i < count; i++) {
+    syrch_plan_t plan = {0};
+    syrch_sql_error_t error;
+    if (!syrch_explain(in.best, &plan, &error)) plan = (syrch_plan_t){.format = syrch_text("text")};
+    in.plan = &plan;
+    syrch_option_proposal_t made = {0};
+    if (!rewrite(&in, &made)) return false;
+    if (!made.is_some) return true;
+    if (trials[i].tag == SYRCH_TRIAL_ACCEPTED) in.best = made.val.sql;
+    syrch_push(&in.history, (syrch_attempt_t){.sql = made.val.sql, .family = made.val.family, .trial = trials[i]});
+    syrch_push(proposals, made.val);
+  }
+  return true;
+}
+
 #endif

@@ -45,6 +45,16 @@ void syrch_fake_verdict(const char *sql, syrch_verdict_t verdict);
 void syrch_fake_setting(const char *name, const char *json);
 void syrch_fake_hits(syrch_list_hit_t hits);
 
+typedef struct syrch_list_proposal_t {
+  syrch_proposal_t *ptr;
+  size_t len;
+} syrch_list_proposal_t;
+// Calls a rewriter as the optimizer does: once for each of the trials, which are the outcomes of its proposals in order. An accepted proposal is the
+// best statement from then on. The proposals are fewer than the trials if the rewriter had no more. False after a failure of the rewriter:
+// `syrch_fake_rewrites(syrch_rewrite, "SELECT …", &catalog, 2, (const syrch_trial_t[]){…}, &proposals)`.
+bool syrch_fake_rewrites(bool (*rewrite)(const syrch_rewrite_t *in, syrch_option_proposal_t *out), const char *original, const syrch_catalog_t *catalog,
+                         size_t count, const syrch_trial_t *trials, syrch_list_proposal_t *proposals);
+
 // How many handles are not dropped.
 size_t syrch_fake_open(void);
 

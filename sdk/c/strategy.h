@@ -178,6 +178,95 @@ syrch_list_string_t syrch_doubts(uint64_t overflow_rows, const syrch_profile_t *
 // Ends a task without a candidate: the reason becomes a warning, which the user sees, and the memo.
 bool syrch_nothing(syrch_outcome_t *out, syrch_string_t why);
 
+// ---- Chains and tries
+
+// The attempts at one statement: the first one and its repairs. `tried`: earlier statements and what was wrong with them, the oldest first.
+// `signals`: counts over all attempts.
+typedef struct syrch_chain_t {
+  syrch_list_tried_t tried;
+  syrch_signals_t signals;
+  syrch_option_string_t last_id;
+} syrch_chain_t;
+syrch_chain_t syrch_chain(uint32_t max_attempts);
+// How many of the earlier replies had a statement, and the origin of the chain's next candidate.
+size_t syrch_chain_statements(const syrch_chain_t *chain);
+const char *syrch_chain_origin(const syrch_chain_t *chain);
+// Adds what was wrong with a statement, which the next request is to repair; and a reply without a statement.
+void syrch_chain_fail(syrch_chain_t *chain, syrch_string_t sql, syrch_string_t wrong);
+void syrch_chain_fail_without_statement(syrch_chain_t *chain, syrch_string_t wrong);
+// The candidate of the chain's next statement, a child of the one before. The errors of its `own` counts are added to those of the chain, while
+// the shape of the result stays its own.
+syrch_candidate_t syrch_chain_candidate(syrch_chain_t *chain, syrch_string_t id, const char *origin, const syrch_statement_t *statement,
+                                        const syrch_signals_t *own);
+
+// What a request for a statement of a try gave. `goes_on`: whether the statement is tested, which is so where there is one.
+typedef struct syrch_try_reply_t {
+  size_t place;
+  syrch_statement_t written;
+  bool goes_on;
+} syrch_try_reply_t;
+
+// What a strategy decides about tries, which are named by their places, from 0. `self` is passed to each function. Those marked may be NULL.
+typedef struct syrch_tries_t {
+  void *self;
+  // Whether the try has another attempt in the next round.
+  bool (*is_open)(void *self, size_t place, const syrch_chain_t *chain);
+  // The request of the next statement.
+  syrch_request_t (*request)(void *self, size_t place, const syrch_chain_t *chain);
+  // Reads a round's replies. One without a statement has to end its try or count in its chain, so that all tries end.
+  void (*read)(void *self, syrch_try_reply_t *replies, size_t count, syrch_chain_t *chains);
+  // Called once for each statement after it ran or failed and was logged. What was wrong with one that failed is in its chain.
+  void (*settled)(void *self, size_t place, const syrch_candidate_t *candidate, const syrch_trial_run_t *trial, syrch_chain_t *chain);
+  // May be NULL. Changes the prompts after that error so that a request may be made again; false if that is no use.
+  bool (*adapt)(void *self, const syrch_llm_error_t *error);
+  // May be NULL. The origin of the next candidate.
+  const char *(*origin)(void *self, size_t place, const syrch_chain_t *chain);
+  // May be NULL. Called after the last statement of a round.
+  void (*finish_round)(void *self, syrch_chain_t *chains);
+} syrch_tries_t;
+
+// Makes `number` tries of at most `attempts` statements each. The requests of a round are made concurrently, and its statements run together. A
+// request that failed in a way that the prompts can be adapted to is made again in its round.
+void syrch_run_tries(const syrch_task_t *task, size_t number, uint32_t attempts, uint64_t overflow_rows, const syrch_tries_t *tries);
+
+// ---- Confidence and ambiguity
+
+// How much each signal takes off a confidence, as settings: `#define SETTINGS(X) SYRCH_WEIGHTS(X)`. The defaults are the table of syrch 0.1.2,
+// which the built-in calibrator `signals` has.
+#define SYRCH_WEIGHTS(X)                                                                                                                       \
+  X(number, syntax, 0.10, 0, 1, "Taken off when an attempt did not parse.")                                                                    \
+  X(number, schema, 0.05, 0, 1, "Taken off when an attempt named what the catalog lacks.")                                                     \
+  X(number, execution, 0.10, 0, 1, "Taken off when an attempt failed while running.")                                                          \
+  X(number, empty, 0.15, 0, 1, "Taken off when the result has no rows.")                                                                       \
+  X(number, null_column, 0.05, 0, 1, "Taken off when a column of the result is NULL throughout.")                                              \
+  X(number, overflow, 0.05, 0, 1, "Taken off when the result is larger than expected.")                                                        \
+  X(number, retry, 0.05, 0, 1, "Taken off when the last allowed attempt was needed; earlier attempts lose their share of it.")
+
+typedef struct syrch_weights_t {
+  double syntax, schema, execution, empty, null_column, overflow, retry;
+} syrch_weights_t;
+extern const syrch_weights_t syrch_default_weights;
+// The weights that the settings have: `SYRCH_WEIGHTS_OF(syrch_settings)`.
+#define SYRCH_WEIGHTS_OF(settings)                                                                                                \
+  ((syrch_weights_t){(settings).syntax, (settings).schema, (settings).execution, (settings).empty, (settings).null_column,        \
+                     (settings).overflow, (settings).retry})
+// The claim times 1 - weight for each signal that occurred, however often, between 0 and 1.
+double syrch_discounted(const syrch_weights_t *weights, double raw, const syrch_signals_t *signals);
+
+// The weights of the ambiguity score: how far the best confidence is from certainty; the population variance of the confidences, when there are
+// at least two; an error, which counts 0.5; and an empty result without an error, which counts 0.3.
+typedef struct syrch_ambiguity_weights_t {
+  double doubt, variance, error, empty;
+} syrch_ambiguity_weights_t;
+// Those of the default strategy.
+extern const syrch_ambiguity_weights_t syrch_default_ambiguity;
+// How unclear a task is after its attempts, 0 to 1: nothing found at all is 1.
+double syrch_ambiguity(const syrch_ambiguity_weights_t *weights, const double *confidences, size_t count, bool is_error, bool is_empty);
+// The score of an observed task; none for one that never ran because of another one, or was cancelled.
+syrch_option_f64_t syrch_ambiguity_of(const syrch_ambiguity_weights_t *weights, const syrch_observation_t *seen);
+// Whether a task ended with a result that has no rows.
+bool syrch_has_no_rows(const syrch_observation_t *seen);
+
 // ---- Draws and votes
 
 // One drawn statement and how it ended. `repairs`: the draw that it repairs.
@@ -253,6 +342,8 @@ typedef struct syrch_voter_t {
   syrch_list_standing_t (*standings)(void *self, const syrch_pool_t *pool);
   // Makes the prompts shorter, after one was too large; false if they cannot be. NULL: they cannot be.
   bool (*shorten)(void *self);
+  // Called once for each draw after it ended, before the next call of `missing`. NULL: nothing is called.
+  void (*seen)(void *self, const syrch_draw_t *draw);
   // Whether all draws in flight have to end before others start.
   bool in_rounds;
 } syrch_voter_t;

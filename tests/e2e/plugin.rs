@@ -238,3 +238,163 @@ fn hostile_cases_and_plugins_are_errors() {
     let error = document["error"].as_str().unwrap();
     assert!(error.starts_with("the plugin hit the limit `cpu-per-call` in `planner.plan`"), "{document:#}");
 }
+
+/// Whoever wrote a case does not decide how much of the user's own database a plugin may see.
+#[test]
+fn a_case_grants_no_cells_of_the_users_database() {
+    let folder = syrch_kit::scratch();
+    let place = folder.path();
+    let plugin = component(place, "rust");
+    let case = "role: solver
+rows: full
+settings: {habit: ports, size: 10, share: 0.5, text: nothing}
+model: [{sql: SELECT 1}]
+evaluate: {confidences: [0.5], verdicts: [{accepted: {score: 1}}]}
+database: CREATE TABLE customers (id INTEGER); INSERT INTO customers VALUES (1), (2), (3), (4), (5);
+input: {task: {id: A, text: SELECT id FROM customers ORDER BY id}}
+";
+    fs::write(place.join("one.yml"), case).unwrap();
+    fs::write(place.join("none.yml"), "execution: {rows: none}\n").unwrap();
+    let shop = crate::shop(place);
+    let db = ["--db", shop.to_str().unwrap()];
+    let read = |words: &[&str]| {
+        let words = [&["call", &plugin, "--case", "one.yml"], words].concat();
+        let document = said(place, &words, "").document(0);
+        let calls = document["calls"].as_array().unwrap().iter();
+        let read = calls.filter(|call| call["port"] == "rows").next_back().unwrap();
+        read["reply"]["rows"].as_u64()
+    };
+    assert_eq!(read(&[]), Some(5), "the case's own");
+    assert_eq!(read(&db), Some(3), "by default");
+    assert_eq!(read(&[&db[..], &["--cells", "full"]].concat()), Some(4));
+    assert_eq!(read(&[&db[..], &["--config", "none.yml"]].concat()), None);
+    assert_eq!(read(&["--cells", "sample:1"]), Some(1));
+}
+
+#[test]
+fn the_statements_of_an_input_take_a_bounded_memory() {
+    let folder = syrch_kit::scratch();
+    let place = folder.path();
+    let rivals = |count: usize| {
+        let database = "CREATE TABLE t (a); INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5) \
+                        SELECT printf('%0900000d', i) FROM n";
+        let rivals: Vec<Value> =
+            (0..count).map(|number| json!({"candidate": {"id": format!("a{number}"), "sql": "SELECT a FROM t"}})).collect();
+        let case = json!({"role": "reward", "database": database, "rows": "none", "input": {"rivals": rivals}});
+        fs::write(place.join("many.json"), case.to_string()).unwrap();
+        said(place, &["call", "execution", "--case", "many.json"], "")
+    };
+    assert_eq!(rivals(5).code, 0);
+    let many = rivals(30);
+    assert_eq!(many.code, 10, "{}", many.all());
+    assert!(many.stderr.contains("the rows of its statements take more than 64 MiB"), "{}", many.all());
+}
+
+/// What a project of a stranger holds is shown and not obeyed, and leads to no other place.
+#[cfg(unix)]
+#[test]
+fn a_strangers_project_reaches_nothing_outside_of_it() {
+    use std::os::unix::fs::symlink;
+
+    let folder = syrch_kit::scratch();
+    let place = folder.path();
+    let project = place.join("short");
+    fs::create_dir_all(project.join("build")).unwrap();
+    fs::create_dir_all(place.join("outside")).unwrap();
+    fs::write(project.join("plugin.yml"), "name: short\nlanguage: rust\nroles: [solver]\n").unwrap();
+    fs::write(project.join("build/short.wasm"), languages::component("rust")).unwrap();
+    let outside = place.join("outside/one.yml");
+    fs::write(&outside, "role: solver\ninput: {problem: 'How many?'}\n").unwrap();
+    let files = || fs::read_dir(place.join("outside")).unwrap().count();
+    let test = |words: &[&str], code: i32, expected: &str| {
+        let said = said(place, &[&["test", "short"], words].concat(), "");
+        assert_eq!(said.code, code, "{}", said.all());
+        assert!(said.all().contains(expected), "{expected}: {}", said.all());
+        assert!(!said.all().contains('\u{1b}') && !said.all().contains('\u{202e}'), "{}", said.all());
+    };
+
+    // The folder of the cases is a link: a golden file would be written where it leads.
+    symlink(place.join("outside"), project.join("tests")).unwrap();
+    test(&["--update"], 10, "is a symbolic link");
+    assert_eq!(files(), 1);
+    fs::remove_file(project.join("tests")).unwrap();
+
+    // So are a case, a golden file and a database, each for itself; a pipe would wait for ever.
+    let tests = project.join("tests");
+    fs::create_dir(&tests).unwrap();
+    symlink(&outside, tests.join("case.yml")).unwrap();
+    test(&[], 5, "is a symbolic link");
+    fs::remove_file(tests.join("case.yml")).unwrap();
+    fs::write(tests.join("one.yml"), "role: solver\ninput: {problem: 'How many?'}\n").unwrap();
+    for target in ["outside/new.json", "outside/one.yml", "outside"] {
+        symlink(place.join(target), tests.join("one.golden.json")).unwrap();
+        test(&["--update"], 5, "is no plain file");
+        test(&[], 5, "is no plain file");
+        fs::remove_file(tests.join("one.golden.json")).unwrap();
+    }
+    for pipe in ["one.golden.json", "two.yml"] {
+        nix::unistd::mkfifo(&tests.join(pipe), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    }
+    test(&["--update"], 5, "is no plain file");
+    test(&[], 5, "a special file, such as a pipe");
+    assert_eq!((files(), fs::read_to_string(&outside).unwrap().lines().count()), (1, 2));
+
+    // Names and texts with what a terminal obeys.
+    let hostile = "\u{1b}]0;owned\u{7}\u{202e}\u{1b}[2J";
+    fs::write(tests.join(format!("{hostile}.yml")), format!("role: solver\n\"{}\": 1\n", "\\e[2Jx")).unwrap();
+    test(&[], 5, "unknown field");
+    fs::write(tests.join(format!("{hostile}.yml")), "role: solver\ninput: {problem: 'How many?'}\n").unwrap();
+    fs::write(tests.join(format!("{hostile}.golden.json")), format!("{{\"{}\": 1}}", "\\u001b[2J\u{202e}")).unwrap();
+    test(&["--format", "json"], 5, "differs");
+    test(&["--format", "markdown"], 5, "differs");
+    test(&[], 5, "differs");
+    fs::write(project.join("plugin.yml"), "\"\\e[2J\": 1\n").unwrap();
+    test(&[], 10, "unknown key");
+}
+
+/// Small files that would become large ones in memory, or long work.
+#[test]
+fn small_cases_take_neither_much_memory_nor_time() {
+    let folder = syrch_kit::scratch();
+    let place = folder.path();
+    let refused = |text: &str, expected: &str| {
+        fs::write(place.join("one.yml"), text).unwrap();
+        let start = std::time::Instant::now();
+        let said = said(place, &["call", "execution", "--case", "one.yml"], "");
+        assert_eq!(said.code, 10, "{}", said.all());
+        assert!(said.stderr.contains(expected), "{expected}: {}", said.all());
+        assert!(start.elapsed() < std::time::Duration::from_secs(60), "{expected}: {:?}", start.elapsed());
+    };
+    let nine = |name: char, of: char| format!("{name}: &{name} [{}]\n", vec![format!("*{of}"); 9].join(", "));
+    let bomb: String = ('b'..='i').map(|name| nine(name, (name as u8 - 1) as char)).collect();
+    refused(&format!("a: &a [x, x, x, x, x, x, x, x, x]\n{bomb}"), "too large or nested too deep");
+    let text = "x".repeat(200_000);
+    let long = format!("a: &a {text}\nb: &b [{}]\nc: [{}]\n", vec!["*a"; 49].join(", "), vec!["*b"; 49].join(", "));
+    refused(&long, "too large or nested too deep");
+    refused("role: reward\ndatabase: WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n\n", "more than 20 s");
+    refused("role: reward\ndatabase: SELECT load_extension('./x.so')\n", "the case's database");
+    refused("role: reward\ndatabase: CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(2000000000))\n", "the case's database");
+}
+
+#[test]
+fn the_help_is_as_it_was() {
+    let folder = syrch_kit::scratch();
+    // Without the flags of a search, which are the same everywhere.
+    let help = |words: &[&str]| {
+        let help = said(folder.path(), &[words, &["--help"][..]].concat(), "").stdout;
+        let headings = ["\nModel:\n", "\nSearch:\n", "\nExit codes:\n"];
+        let end = headings.iter().filter_map(|heading| help.find(heading)).min().unwrap();
+        help[..end].replace("\nOptions:\n", "\nOptions:\n\n")
+    };
+    let all = help(&["list"]);
+    let common: Vec<&str> = all.split("\n\n").skip(3).map(str::trim).collect();
+    let mut text = help(&[]).split("\nOptions:\n").next().unwrap().to_owned();
+    for command in ["list", "inspect", "check", "call", "test", "new", "build", "watch"] {
+        let help = help(&[command]);
+        let own = help.split("\n\n").filter(|paragraph| !common.contains(&paragraph.trim()));
+        let own: Vec<&str> = own.map(str::trim_end).collect();
+        text += &format!("\n# plugin {command}\n{}\n", own.join("\n\n"));
+    }
+    let text: String = text.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+    assert_snapshot("help-plugin.txt", &text);
+}

@@ -319,3 +319,69 @@ fn a_watch_builds_again_after_a_change_and_ends_by_an_interrupt() {
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stdout).contains("SELECT 1"));
 }
+
+/// A signal to the host alone, as a supervisor sends it: in a terminal Ctrl-C would reach the tools, too.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_build_leaves_no_tool_behind() {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    use std::time::{Duration, Instant};
+
+    let scripted = Scripted::new("solver");
+    let database = shop(scripted.place.path());
+    let id = |file: &str| {
+        let text = fs::read_to_string(scripted.place.path().join("p").join(file)).ok()?;
+        text.trim().parse().ok().map(Pid::from_raw)
+    };
+    let until = |what: &str, done: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !done() {
+            assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    // An orphan that has ended waits for whoever adopts it.
+    let is_gone = |process: Pid| {
+        let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        kill(process, None).is_err() || status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
+    };
+    let ask = [&ASKED[..], &[database.to_str().unwrap()]].concat();
+    for (words, signal) in [
+        (vec!["build", "p"], Signal::SIGINT),
+        (vec!["build", "p"], Signal::SIGTERM),
+        ([&["watch", "p"], &ask[..]].concat(), Signal::SIGINT),
+        ([&["watch", "p"], &ask[..]].concat(), Signal::SIGTERM),
+    ] {
+        drop(fs::remove_file(scripted.place.path().join("p/child")));
+        scripted.place.write("p/cargo.sh", "sleep 300 &\necho $$ > tool\necho $! > child.new\nmv child.new child\nwait\n");
+        let mut host = scripted.place.plugin(&words);
+        let mut host = host.env("PATH", &scripted.path).stderr(std::process::Stdio::null()).spawn().unwrap();
+        until("the tool starts", &|| id("child").is_some());
+        let (tool, child) = (id("tool").unwrap(), id("child").unwrap());
+        kill(Pid::from_raw(host.id().try_into().unwrap()), signal).unwrap();
+        let ended = host.wait().unwrap();
+        assert_eq!(ended.code(), Some(130), "{words:?} {signal}");
+        until("the tool ends", &|| is_gone(tool) && is_gone(child));
+    }
+}
+
+/// Links that a clone holds: nothing is written where they lead, and the folder that a link names is not emptied.
+#[cfg(unix)]
+#[test]
+fn a_build_follows_no_link_out_of_the_project() {
+    let place = Place::new();
+    place.write("home/kept.txt", "kept");
+    for language in ["python", "js", "go", "c"] {
+        place.said(&["new", language, "--role", "calibrator", "--lang", language]);
+        for (link, target) in [(".tools", "../home"), ("node_modules", "../home"), ("build", "../home")] {
+            let link = place.path().join(language).join(link);
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            place.refused(&["build", language], 10, &["is a symbolic link", link.file_name().unwrap().to_str().unwrap()]);
+            fs::remove_file(link).unwrap();
+        }
+    }
+    place.refused(&["build", "python", "--tools", "home"], 10, &["home", "no virtual environment"]);
+    assert_eq!(fs::read_to_string(place.path().join("home/kept.txt")).unwrap(), "kept");
+    assert_eq!(fs::read_dir(place.path().join("home")).unwrap().count(), 1);
+}

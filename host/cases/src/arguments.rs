@@ -46,6 +46,33 @@ pub(crate) enum Arguments {
     Rewrite { original: String, best: String, plan: Plan, history: Vec<Attempt> },
 }
 
+/// Bytes of the rows of all statements of an input at most: a search retains fewer.
+const ROWS: usize = 64 << 20;
+/// Bytes that a result takes besides its cells.
+const RESULT: usize = 4 << 10;
+
+/// The database on which the statements of an input run, and the bytes of their rows so far.
+struct Statements<'a> {
+    database: &'a dyn Database,
+    role: Role,
+    bytes: usize,
+}
+
+impl Statements<'_> {
+    /// The rows of a statement.
+    async fn run(&mut self, of: String, sql: &str, relations: &[Relation]) -> Result<Arc<ResultSet>, RunError> {
+        let query = SqlQuery { text: sql.to_owned(), relations: relations.to_vec() };
+        let results = self.database.run(&query).await.map_err(|source| RunError::Statement { of, source })?;
+        let cells: usize = results.batches().iter().map(|batch| batch.get_array_memory_size()).sum();
+        self.bytes = self.bytes.saturating_add(cells).saturating_add(RESULT);
+        if self.bytes > ROWS {
+            let message = format!("the rows of its statements take more than {} MiB", ROWS >> 20);
+            return Err(RunError::Input { role: self.role.name(), message });
+        }
+        Ok(Arc::new(results))
+    }
+}
+
 impl Input {
     /// Reads the problem and the catalog.
     ///
@@ -73,6 +100,7 @@ impl Input {
     /// # Errors
     /// When an argument has no such form, or a statement does not run.
     pub(crate) async fn arguments(mut self, database: &dyn Database) -> Result<Arguments, RunError> {
+        let statements = &mut Statements { database, role: self.role, bytes: 0 };
         Ok(match self.role {
             Role::Linker => Arguments::Link,
             Role::Planner if !["graph", "seen", "fresh"].iter().any(|name| self.rest.contains_key(*name)) => {
@@ -89,14 +117,14 @@ impl Input {
             }
             Role::Solver => {
                 let task = self.task()?;
-                let (parents, relations) = self.parents(database).await?;
+                let (parents, relations) = self.parents(statements).await?;
                 Arguments::Solve { task, parents, relations }
             }
             Role::Calibrator => Arguments::Calibrate(self.claims()?),
-            Role::Reward => Arguments::Judge { task: self.task()?, rivals: self.rivals(database).await? },
+            Role::Reward => Arguments::Judge { task: self.task()?, rivals: self.rivals(statements).await? },
             Role::Clarifier => Arguments::Assess { graph: self.graph()?, seen: self.seen()? },
             Role::Aggregator => {
-                let finished = self.finished(database).await?;
+                let finished = self.finished(statements).await?;
                 let mut graph = self.graph()?;
                 if graph.tasks.is_empty() {
                     graph.tasks = finished.iter().map(|finished| finished.task.clone()).collect();
@@ -193,18 +221,21 @@ impl Input {
         }
     }
 
-    async fn rivals(&mut self, database: &dyn Database) -> Result<Vec<Rival>, RunError> {
+    async fn rivals(&mut self, statements: &mut Statements<'_>) -> Result<Vec<Rival>, RunError> {
         let mut rivals = Vec::new();
         for mut item in self.items("rivals")? {
             let candidate: Candidate = self.part(&mut item, "candidate", fill::candidate)?;
             self.nothing_more("rival", &item, &["candidate"])?;
-            let results = run(database, format!("the rival `{}`", candidate.id), &candidate.sql, &[]).await?;
+            let results = statements.run(format!("the rival `{}`", candidate.id), &candidate.sql, &[]).await?;
             rivals.push(Rival { candidate, results });
         }
         Ok(rivals)
     }
 
-    async fn parents(&mut self, database: &dyn Database) -> Result<(Vec<Parent>, Vec<Relation>), RunError> {
+    async fn parents(
+        &mut self,
+        statements: &mut Statements<'_>,
+    ) -> Result<(Vec<Parent>, Vec<Relation>), RunError> {
         let (mut parents, mut relations) = (Vec::new(), Vec::new());
         for mut item in self.items("parents")? {
             let task: Task = self.part(&mut item, "task", fill::task)?;
@@ -215,7 +246,7 @@ impl Input {
             };
             let output = item.shift_remove("output").unwrap_or_default();
             self.nothing_more("parent", &item, &["task", "output", "memo"])?;
-            let output = self.output(database, &task, output, &mut relations).await?;
+            let output = self.output(statements, &task, output, &mut relations).await?;
             parents.push(Parent { task, output, memo });
         }
         Ok((parents, relations))
@@ -223,7 +254,7 @@ impl Input {
 
     async fn output(
         &self,
-        database: &dyn Database,
+        statements: &mut Statements<'_>,
         task: &Task,
         output: Value,
         relations: &mut Vec<Relation>,
@@ -243,7 +274,7 @@ impl Input {
         let name = self.name(&mut relation, task)?;
         let candidate: Candidate = self.part(&mut relation, "candidate", fill::candidate)?;
         self.nothing_more("relation", &relation, &["name", "candidate"])?;
-        let results = run(database, format!("the parent `{}`", task.id), &candidate.sql, relations).await?;
+        let results = statements.run(format!("the parent `{}`", task.id), &candidate.sql, relations).await?;
         relations.push(Relation { name: name.clone(), sql: candidate.sql.clone(), columns: results.columns() });
         Ok(Output::Relation { name, candidate: Box::new(candidate), results })
     }
@@ -260,7 +291,7 @@ impl Input {
         }
     }
 
-    async fn finished(&mut self, database: &dyn Database) -> Result<Vec<Finished>, RunError> {
+    async fn finished(&mut self, statements: &mut Statements<'_>) -> Result<Vec<Finished>, RunError> {
         let (mut finished, mut relations) = (Vec::new(), Vec::<Relation>::new());
         for mut item in self.items("finished")? {
             let task: Task = self.part(&mut item, "task", fill::task)?;
@@ -269,7 +300,7 @@ impl Input {
             let others = item.shift_remove("others").unwrap_or_else(|| Value::Array(Vec::new()));
             let others = fill::read_list(others, "others", fill::candidate).map_err(|error| self.wrong(error))?;
             self.nothing_more("finished task", &item, &["name", "task", "candidate", "others"])?;
-            let results = run(database, format!("the task `{}`", task.id), &candidate.sql, &relations).await?;
+            let results = statements.run(format!("the task `{}`", task.id), &candidate.sql, &relations).await?;
             relations.push(Relation { name: name.clone(), sql: candidate.sql.clone(), columns: results.columns() });
             finished.push(Finished { name, task, candidate, others, results });
         }
@@ -294,15 +325,4 @@ impl Input {
         };
         Ok(Arguments::Rewrite { original, best, plan, history: self.list("history", fill::attempt)? })
     }
-}
-
-/// The rows of a statement.
-async fn run(
-    database: &dyn Database,
-    of: String,
-    sql: &str,
-    relations: &[Relation],
-) -> Result<Arc<ResultSet>, RunError> {
-    let query = SqlQuery { text: sql.to_owned(), relations: relations.to_vec() };
-    database.run(&query).await.map(Arc::new).map_err(|source| RunError::Statement { of, source })
 }

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use syrch::yaml;
-use syrch_core::Json;
-use syrch_core::Verdict;
+use syrch_core::{DatabaseUrl, Json, Verdict};
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
@@ -60,8 +59,8 @@ pub struct Case {
 pub(crate) enum CaseDatabase {
     /// Made by these statements.
     Script(String),
-    /// A file of a project.
-    File(PathBuf),
+    /// The address of a SQLite file of the project.
+    File(String),
 }
 
 /// The file as it is written.
@@ -179,12 +178,6 @@ impl Case {
         self.role
     }
 
-    /// The same with another grant of rows.
-    #[must_use]
-    pub fn with_rows(self, rows: RowsGrant) -> Self {
-        Self { rows, ..self }
-    }
-
     /// The same with these settings of the plugin.
     #[must_use]
     pub fn with_settings(self, settings: Map<String, Value>) -> Self {
@@ -258,13 +251,23 @@ fn database_of(named: Value, folder: &Path, project: &Path) -> Result<CaseDataba
     let read = File::open(&path).and_then(|opened| opened.take(DATABASE_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(unreadable)?;
     if bytes.starts_with(SQLITE) {
-        return Ok(CaseDatabase::File(path));
+        return address(&path).map(CaseDatabase::File);
     }
     if bytes.len() as u64 > DATABASE_BYTES {
         return Err(format!("`database`: the script `{file}` has more than {} MiB", DATABASE_BYTES >> 20));
     }
     let script = String::from_utf8(bytes);
     script.map(CaseDatabase::Script).map_err(|_| format!("`database`: `{file}` is neither SQL nor a SQLite file"))
+}
+
+/// The address of this SQLite file and of no other: with the scheme its name neither chooses another engine, such as `x.csv`, nor is a pattern of
+/// names; and an address is read without the white space around it, so that `x.sqlite ` would be another file.
+fn address(path: &Path) -> Result<String, String> {
+    let address = format!("sqlite:{}", path.display());
+    match DatabaseUrl::parse(&address).path() == path {
+        true => Ok(address),
+        false => Err(format!("`database`: the file `{}` needs a plainer name", path.display())),
+    }
 }
 
 #[cfg(test)]
@@ -311,6 +314,23 @@ mod tests {
             assert!(read("../link.sql").unwrap_err().contains("not in the folder"));
         }
         assert!(read("missing.sql").is_err() && read("..").is_err());
+    }
+
+    /// A SQLite file is opened as one and under its own name, whatever that looks like.
+    #[test]
+    fn the_name_of_a_database_leads_to_no_other_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().canonicalize().unwrap();
+        let read = |file: &str| {
+            fs::write(place.join(file), SQLITE).unwrap();
+            let text = serde_json::json!({"role": "reward", "database": {"file": file}}).to_string();
+            Case::parse(&text, "one.json", &place).map(|case| case.database).map_err(|error| error.message)
+        };
+        let address = |file: &str| Ok(CaseDatabase::File(format!("sqlite:{}/{file}", place.display())));
+        for file in ["shop.sqlite", "*.csv", "shop.duckdb", "postgres:x", "shop"] {
+            assert_eq!(read(file), address(file));
+        }
+        assert!(read("shop.sqlite ").unwrap_err().contains("a plainer name"));
     }
 
     #[test]

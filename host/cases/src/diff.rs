@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
+use syrch_core::text::clip;
 
 /// Lines that stay the same, before and after those that differ.
 const AROUND: usize = 3;
 /// Lines that a difference shows.
 const SHOWN: usize = 80;
+/// Bytes of a line that it shows: a prompt may be one line.
+const WIDTH: usize = 400;
 /// Time for the smallest difference; after it a larger one is shown.
 const DEADLINE: Duration = Duration::from_secs(2);
 
@@ -16,10 +19,14 @@ const DEADLINE: Duration = Duration::from_secs(2);
 #[must_use]
 pub(crate) fn diff(before: &str, after: &str) -> Vec<String> {
     let compared = TextDiff::configure().timeout(DEADLINE).diff_lines(before, after);
-    let mut lines = Vec::new();
-    for group in compared.grouped_ops(AROUND) {
-        if !lines.is_empty() {
-            lines.push("  …".to_owned());
+    let (mut lines, mut more) = (Vec::new(), 0);
+    let mut push = |line: &dyn Fn() -> String| match lines.len() {
+        0..SHOWN => lines.push(line()),
+        _ => more += 1,
+    };
+    for (at, group) in compared.grouped_ops(AROUND).iter().enumerate() {
+        if at > 0 {
+            push(&|| "  …".to_owned());
         }
         for change in group.iter().flat_map(|change| compared.iter_changes(change)) {
             let sign = match change.tag() {
@@ -27,15 +34,21 @@ pub(crate) fn diff(before: &str, after: &str) -> Vec<String> {
                 ChangeTag::Insert => '+',
                 ChangeTag::Equal => ' ',
             };
-            lines.push(format!("{sign} {}", change.value().trim_end_matches('\n')));
+            push(&|| shown(sign, change.value().trim_end_matches('\n')));
         }
     }
-    if lines.len() > SHOWN {
-        let more = lines.len() - SHOWN;
-        lines.truncate(SHOWN);
+    if more > 0 {
         lines.push(format!("… and {more} more lines"));
     }
     lines
+}
+
+fn shown(sign: char, line: &str) -> String {
+    let head = clip(line, WIDTH);
+    match line.len() - head.len() {
+        0 => format!("{sign} {head}"),
+        more => format!("{sign} {head}… and {more} more bytes"),
+    }
 }
 
 #[cfg(test)]
@@ -55,6 +68,8 @@ mod tests {
         let many = |word: &str| (0..5_000).map(|n| format!("{word}{n}\n")).collect::<String>();
         let lines = diff(&many("a"), &many("b"));
         assert_eq!((lines.len(), lines[80].as_str()), (81, "… and 9920 more lines"));
+        let wide = diff(&"ä".repeat(5_000), "");
+        assert_eq!(wide, [format!("- {}… and 9600 more bytes", "ä".repeat(200))]);
         let numbered: String = (0..30).map(|n| format!("{n}\n")).collect();
         let lines = diff(&numbered, &numbered.replace("2\n", "x\n").replace("25\n", "y\n"));
         assert!(lines.contains(&"  …".to_owned()), "{lines:?}");

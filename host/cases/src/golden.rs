@@ -13,6 +13,8 @@ use crate::diff::diff;
 pub const ENDING: &str = ".golden.json";
 /// Bytes of a golden file at most: what the limits of a call let it give.
 const LARGEST: u64 = 32 << 20;
+/// Values in a golden file at most. In memory a value takes up to a hundred times the bytes of its text.
+const VALUES: usize = 1 << 20;
 
 /// How what a case gives compares with its golden file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,7 @@ pub fn text(document: &Value) -> String {
 pub fn compare(path: &Path, document: &Value) -> Result<Comparison, CaseError> {
     let wrong = |message: String| CaseError { place: path.display().to_string(), message };
     let Some(golden) = read(path).map_err(wrong)? else { return Ok(Comparison::Missing) };
+    bounded(&golden).map_err(wrong)?;
     let golden: Value = serde_json::from_str(&golden).map_err(|error| wrong(error.to_string()))?;
     let golden = sorted(golden);
     if golden == *document {
@@ -57,7 +60,7 @@ pub fn compare(path: &Path, document: &Value) -> Result<Comparison, CaseError> {
 /// Writes the golden file, unless something else than a file has its name.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When it cannot be written, or could not be read again.
 pub fn write(path: &Path, document: &Value) -> Result<(), CaseError> {
     let wrong = |message: String| CaseError { place: path.display().to_string(), message };
     match fs::symlink_metadata(path) {
@@ -66,7 +69,27 @@ pub fn write(path: &Path, document: &Value) -> Result<(), CaseError> {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(wrong(error.to_string())),
     }
-    fs::write(path, text(document)).map_err(|error| wrong(error.to_string()))
+    let text = text(document);
+    bounded(&text).map_err(wrong)?;
+    fs::write(path, text).map_err(|error| wrong(error.to_string()))
+}
+
+/// Refuses a text that is too large for a golden file, or whose values would be too many in memory.
+fn bounded(text: &str) -> Result<(), String> {
+    if text.len() as u64 > LARGEST {
+        return Err(format!("has more than {} MiB", LARGEST >> 20));
+    }
+    let (mut values, mut is_text, mut is_escaped) = (0_usize, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b',' | b'[' | b'{' if !is_text => values += 1,
+            _ => {}
+        }
+    }
+    if values > VALUES { Err(format!("has more than {VALUES} values")) } else { Ok(()) }
 }
 
 /// The text of the file; `None` if there is none.
@@ -80,9 +103,6 @@ fn read(path: &Path) -> Result<Option<String>, String> {
     let mut text = String::new();
     let file = File::open(path).map_err(|error| error.to_string())?;
     file.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    if text.len() as u64 > LARGEST {
-        return Err(format!("has more than {} MiB", LARGEST >> 20));
-    }
     Ok(Some(text))
 }
 
@@ -129,6 +149,18 @@ mod tests {
         let golden = folder.path().join("one.golden.json");
         fs::write(&golden, "[".repeat(100_000)).unwrap();
         assert!(compare(&golden, &Value::Null).is_err());
+        // Each of these objects takes a hundred times its text.
+        for (text, expected) in
+            [(format!("[{}{{}}]", "{},".repeat(VALUES)), "1048576 values"), (" ".repeat((32 << 20) + 1), "32 MiB")]
+        {
+            fs::write(&golden, &text).unwrap();
+            assert!(compare(&golden, &Value::Null).unwrap_err().message.contains(expected));
+        }
+        // What stands in a text counts as one value, also behind an escape.
+        fs::write(&golden, Value::from("\\\",[{".repeat(VALUES)).to_string()).unwrap();
+        assert!(matches!(compare(&golden, &Value::Null), Ok(Comparison::Differs(_))));
+        let many: Value = (0..=VALUES).map(Value::from).collect();
+        assert!(write(&golden, &many).unwrap_err().message.contains("1048576 values"));
         fs::remove_file(&golden).unwrap();
         fs::create_dir(&golden).unwrap();
         assert!(compare(&golden, &Value::Null).is_err() && write(&golden, &Value::Null).is_err());

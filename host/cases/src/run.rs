@@ -11,7 +11,7 @@ use syrch::role_call::{RoleCall, Started, Surroundings};
 use syrch::settings::{ModelSettings, PluginSource};
 use syrch::{Observer, Settings, Shared};
 use syrch_core::RoleError;
-use syrch_core::ports::ModelProvider;
+use syrch_core::ports::{ModelProvider, RowsGrant};
 use syrch_core::roles::{Aggregator, Calibrator, Clarifier, Linker, Planner, Reward, Rewriter, Solver};
 
 use crate::arguments::{Arguments, Input};
@@ -23,15 +23,18 @@ use crate::{Case, RunError, canonical};
 
 /// The host's name of a case's database, which plugins see.
 const DATABASE: &str = "case";
-/// How long a call may take in all. Its CPU time and what it waits for are bounded apart from this.
+/// How long a call may take in all, and before it the statements of its input. Its CPU time and what it waits for are bounded apart from this.
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// What cases take from the user's settings. Nothing else of them counts, so that a case is the same for every user.
 pub struct Base {
     /// The settings: their limits, how plugins are compiled, and which plugins are trusted.
     pub settings: Settings,
-    /// Whether the database of the settings takes the place of the case's own.
+    /// Whether the database of the settings takes the place of the case's own. Then the grant of the settings takes that of the case's: who wrote
+    /// the case does not decide about the user's data.
     pub with_database: bool,
+    /// The grant of rows in the place of the case's and of the settings'.
+    pub rows: Option<RowsGrant>,
     /// What the cases of one process share: loaded plugins.
     pub shared: Arc<Shared>,
 }
@@ -69,7 +72,11 @@ pub async fn run(
         observer,
     };
     let call = RoleCall::open(settings, case.role, &base.shared, surroundings).await?;
-    let arguments = input.arguments(call.database().as_ref()).await?;
+    let arguments = input.arguments(call.database().as_ref());
+    let arguments = tokio::time::timeout(DEADLINE, arguments).await.unwrap_or_else(|_| {
+        let message = format!("its statements take longer than {} s", DEADLINE.as_secs());
+        Err(RunError::Input { role: case.role.name(), message })
+    })?;
     let ended = ended(&call, &arguments).await;
     let (made, log, mut used) = calls.take();
     used.extend(call.used_beside().into_iter().map(str::to_owned));
@@ -89,13 +96,13 @@ async fn settings(case: &Case, plugin: &PluginSource, base: &Base) -> Result<Set
     let model: Arc<dyn ModelProvider> = Arc::new(ScriptedModel::new(&case.model, limits.clone()));
     let mut settings = match (base.with_database, &case.database) {
         (true, _) => Settings { tables: user.tables.clone(), ..user.for_database(user.database.clone()) },
-        (false, CaseDatabase::File(path)) => user.for_database(path.display().to_string()),
+        (false, CaseDatabase::File(address)) => user.for_database(address.as_str()),
         (false, CaseDatabase::Script(script)) => {
             let own = syrch::databases::database_of_script(script.as_str(), DATABASE, limits.clone()).await?;
             Settings { own_database: Some(OwnDatabase(own)), limits, ..Settings::default() }
         }
     };
-    settings.rows = case.rows;
+    settings.rows = base.rows.unwrap_or(if base.with_database { user.rows } else { case.rows });
     settings.trust.clone_from(&user.trust);
     settings.compile = user.compile.clone();
     settings.policy = case.policy.clone();

@@ -43,8 +43,7 @@ fn own(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
         let path = entry.map_err(|error| Error::file(folder, error))?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if is_wit(&name) {
-            let content = std::fs::read(&path).map_err(|error| Error::file(&path, error))?;
-            files.push((name, content));
+            files.push((name, crate::files::read(&path)?.unwrap_or_default()));
         }
     }
     files.sort();

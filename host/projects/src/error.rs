@@ -58,6 +58,9 @@ pub enum Error {
         /// The end of what it printed; empty where that was shown already.
         output: String,
     },
+    /// The build was stopped while a tool ran.
+    #[error("stopped")]
+    Stopped,
     /// A tool ended well, but left no component.
     #[error("{tool} made no component: {why}")]
     NothingMade {

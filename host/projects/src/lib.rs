@@ -8,6 +8,7 @@ mod component;
 mod contract;
 mod definition;
 mod error;
+mod files;
 mod language;
 mod name;
 pub mod new;

@@ -1,6 +1,8 @@
 //! Writes a new project: the template of its language, the SDK and the contract.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
 use syrch::syrch_core::roles::Role;
@@ -71,7 +73,9 @@ pub fn write(folder: &Path, files: &Files) -> Result<(), Error> {
         let path = folder.join(path);
         let parent = path.parent().unwrap_or(folder);
         std::fs::create_dir_all(parent).map_err(|error| Error::file(parent, error))?;
-        std::fs::write(&path, content).map_err(|error| Error::file(&path, error))?;
+        // Nothing is replaced that came in the meantime, and no link is followed.
+        let file = File::create_new(&path).and_then(|mut file| file.write_all(content));
+        file.map_err(|error| Error::file(&path, error))?;
     }
     Ok(())
 }

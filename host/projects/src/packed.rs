@@ -57,6 +57,24 @@ mod tests {
     }
 
     #[test]
+    fn every_sdk_has_its_licences() {
+        for sdk in ["python", "js", "go", "c", "rust/rust", "rust/basics"] {
+            for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+                assert!(files().contains_key(&format!("sdk/{sdk}/{licence}")), "{sdk}: {licence}");
+            }
+        }
+    }
+
+    /// Nothing in a project is of the machine on which the host was built.
+    #[test]
+    fn no_file_names_the_folder_in_which_it_was_packed() {
+        let folder = format!("{}/", syrch_kit::repository().canonicalize().unwrap().display());
+        for (path, content) in files() {
+            assert!(!String::from_utf8_lossy(content).contains(&folder), "{path} names {folder}");
+        }
+    }
+
+    #[test]
     fn what_is_made_and_tested_is_left_out() {
         for path in files().keys().filter(|path| path.starts_with("sdk/")) {
             let made = ["node_modules", "__pycache__", "/examples/", ".pyc", "_test.go", "/target/"];

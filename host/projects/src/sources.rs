@@ -7,13 +7,13 @@ use crate::Error;
 
 /// Folders that hold no sources of the plugin.
 const OTHERS: [&str; 8] = ["build", "sdk", "wit", "tests", "node_modules", "target", "__pycache__", "venv"];
-/// Folders deep at most; a link that leads up would never end.
+/// Folders deep at most.
 const DEEPEST: usize = 16;
 
 /// The sources with this ending, sorted.
 pub(crate) fn all(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
-    walk(folder, &OTHERS, 0, &mut |path| found.push(path))?;
+    walk(folder, &OTHERS, &mut |path| found.push(path))?;
     found.retain(|path| path.extension().is_some_and(|found| found == ending));
     found.sort();
     Ok(found)
@@ -35,7 +35,7 @@ pub(crate) fn copy(folder: &Path, to: &Path) -> Result<(), Error> {
         _ => std::fs::create_dir_all(to).map_err(|error| Error::file(to, error))?,
     }
     let mut found = Vec::new();
-    walk(folder, &OTHERS, 0, &mut |path| found.push(path))?;
+    walk(folder, &OTHERS, &mut |path| found.push(path))?;
     for path in found {
         let target = to.join(path.strip_prefix(folder).unwrap_or(&path));
         let parent = target.parent().unwrap_or(to);
@@ -52,7 +52,7 @@ pub(crate) fn copy(folder: &Path, to: &Path) -> Result<(), Error> {
 pub fn times(folder: &Path) -> Result<Vec<(PathBuf, SystemTime, u64)>, Error> {
     const MADE: [&str; 6] = ["build", "tests", "node_modules", "target", "__pycache__", "venv"];
     let mut found = Vec::new();
-    walk(folder, &MADE, 0, &mut |path| {
+    walk(folder, &MADE, &mut |path| {
         let data = path.metadata().ok();
         let time = data.as_ref().and_then(|data| data.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
         found.push((path, time, data.map_or(0, |data| data.len())));
@@ -63,19 +63,34 @@ pub fn times(folder: &Path) -> Result<Vec<(PathBuf, SystemTime, u64)>, Error> {
     Ok(found)
 }
 
-fn walk(folder: &Path, others: &[&str], depth: usize, found: &mut impl FnMut(PathBuf)) -> Result<(), Error> {
+/// Symbolic links are left out, but for those to files of the project: several that lead up would take for ever, and one to `/` would be copied.
+fn walk(folder: &Path, others: &[&str], found: &mut impl FnMut(PathBuf)) -> Result<(), Error> {
+    let root = folder.canonicalize().map_err(|error| Error::file(folder, error))?;
+    walk_below(folder, &root, others, 0, found)
+}
+
+fn walk_below(
+    folder: &Path,
+    root: &Path,
+    others: &[&str],
+    depth: usize,
+    found: &mut impl FnMut(PathBuf),
+) -> Result<(), Error> {
     for entry in std::fs::read_dir(folder).map_err(|error| Error::file(folder, error))? {
         let path = entry.map_err(|error| Error::file(folder, error))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.starts_with('.') {
             continue;
         }
+        let is_link = path.is_symlink();
         if path.is_dir() {
-            if !others.contains(&name.as_ref()) && depth < DEEPEST {
-                walk(&path, others, depth + 1, found)?;
+            if !is_link && !others.contains(&name.as_ref()) && depth < DEEPEST {
+                walk_below(&path, root, others, depth + 1, found)?;
             }
         } else if path.is_file() {
-            found(path);
+            if !is_link || path.canonicalize().is_ok_and(|target| target.starts_with(root)) {
+                found(path);
+            }
         }
     }
     Ok(())
@@ -104,5 +119,32 @@ mod tests {
         assert_eq!(times(folder).unwrap(), before);
         std::fs::write(folder.join("plugin.c"), "longer than before").unwrap();
         assert_ne!(times(folder).unwrap(), before);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_neither_in_circles_nor_out_of_the_project() {
+        use std::os::unix::fs::symlink;
+        let scratch = syrch_kit::scratch();
+        let (folder, outside) = (scratch.path().join("project"), scratch.path().join("outside"));
+        for folder in [&folder, &outside] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        std::fs::write(outside.join("secret.py"), "secret").unwrap();
+        std::fs::write(folder.join("plugin.py"), "").unwrap();
+        // Eight of them make 8^16 paths.
+        for number in 0..8 {
+            symlink(".", folder.join(format!("up{number}"))).unwrap();
+        }
+        symlink(&outside, folder.join("folder")).unwrap();
+        symlink(outside.join("secret.py"), folder.join("secret.py")).unwrap();
+        symlink("plugin.py", folder.join("same.py")).unwrap();
+        nix::unistd::mkfifo(&folder.join("pipe.py"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert_eq!(all(&folder, "py").unwrap(), [folder.join("plugin.py"), folder.join("same.py")]);
+        let staged = folder.join("build/python");
+        copy(&folder, &staged).unwrap();
+        assert!(staged.join("same.py").is_file() && !staged.join("folder").exists());
+        assert!(!staged.join("secret.py").exists());
+        assert_eq!(times(&folder).unwrap().len(), 2);
     }
 }

@@ -272,6 +272,57 @@ static void vote(void) {
   SYRCH_CHECK(syrch_fake_open() == 0);
 }
 
+typedef struct watchful {
+  agree agree;
+  syrch_list_u32_t seen;
+} watchful;
+
+static void seen(void *self, const syrch_draw_t *draw) { syrch_push(&((watchful *)self)->seen, draw->number); }
+
+static void each_draw_is_shown_once(void) {
+  const char *statements[] = {"SELECT 1", "BAD 1234", "SELECT 2", "SELECT 1"};
+  script(statements, 4);
+  watchful self = {.agree = {.wanted = 2}};
+  syrch_voter_t voter = {.self = &self, .request = request, .missing = missing, .standings = standings, .seen = seen};
+  syrch_task_t task = syrch_task(syrch_text("A"), syrch_text("how many"));
+  syrch_drawing_t *drawing = syrch_drawing(&task, 9, 1000);
+  SYRCH_CHECK(syrch_draw(drawing, &voter).how == SYRCH_STOP_DONE && syrch_draw(drawing, &voter).how == SYRCH_STOP_DONE);
+  SYRCH_CHECK(self.seen.len == 4);
+  for (uint32_t i = 0; i < self.seen.len; i++) SYRCH_CHECK(self.seen.ptr[i] == i + 1);
+}
+
+// Appends a letter to the best statement, three times at most.
+static bool longer(const syrch_rewrite_t *in, syrch_option_proposal_t *out) {
+  if (in->history.len == 3) return true;
+  out->is_some = true;
+  out->val = syrch_proposal(syrch_concat(in->best, syrch_format("%c", (int)('a' + in->history.len))), "longer",
+                            syrch_concat(in->original, syrch_text(": "), in->plan->text));
+  return true;
+}
+
+static bool no_rewriter(const syrch_rewrite_t *in, syrch_option_proposal_t *out) {
+  (void)in, (void)out;
+  return syrch_fail(SYRCH_FAILURE_KIND_UNSUPPORTED, "not today");
+}
+
+static void rewrites(void) {
+  // Only one of the statements has a plan.
+  syrch_fake_answer("xb", syrch_fake_column("n", 0, NULL));
+  const syrch_trial_t outcomes[] = {
+      {.tag = SYRCH_TRIAL_MISMATCH}, {.tag = SYRCH_TRIAL_ACCEPTED, .val = {.accepted = 2}}, {.tag = SYRCH_TRIAL_SLOWER}, {.tag = SYRCH_TRIAL_MISMATCH}};
+  const syrch_catalog_t catalog = {0};
+  syrch_list_proposal_t proposals;
+  SYRCH_CHECK(syrch_fake_rewrites(longer, "x", &catalog, 4, outcomes, &proposals));
+  SYRCH_CHECK(proposals.len == 3);
+  SYRCH_CHECK_TEXT(proposals.ptr[0].sql, "xa");
+  SYRCH_CHECK_TEXT(proposals.ptr[1].sql, "xb");
+  SYRCH_CHECK_TEXT(proposals.ptr[2].sql, "xbc");
+  SYRCH_CHECK_TEXT(proposals.ptr[0].reason, "x: ");
+  SYRCH_CHECK_TEXT(proposals.ptr[2].reason, "x: SCAN");
+  SYRCH_CHECK(!syrch_fake_rewrites(no_rewriter, "x", &catalog, 4, outcomes, &proposals) && proposals.len == 0);
+  SYRCH_CHECK_TEXT(syrch_failure().message, "not today");
+}
+
 static void rejected_result(void) {
   const char *statements[] = {"SELECT 1", "SELECT 1", "SELECT 2", "SELECT 2"};
   script(statements, 4);
@@ -335,7 +386,7 @@ static void no_result(void) {
 }
 
 int main(void) {
-  void (*const tests[])(void) = {memory, panic, texts, json, changed_json, changed_texts, settings, failures, trials, vote, rejected_result, repairs, shorter_prompts, no_result};
+  void (*const tests[])(void) = {memory, panic, texts, json, changed_json, changed_texts, settings, failures, trials, vote, each_draw_is_shown_once, rewrites, rejected_result, repairs, shorter_prompts, no_result};
   for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
     syrch_fake_reset();
     tests[i]();

@@ -43,7 +43,7 @@ uint64_t whole_of(const syrch_json *object, const char *key) {
   return number;
 }
 
-static double number_of(const syrch_json *object, const char *key) {
+double number_of(const syrch_json *object, const char *key) {
   double number = 0;
   syrch_json_number(syrch_json_get(object, key), &number);
   return number;
@@ -55,10 +55,16 @@ static bool flag_of(const syrch_json *object, const char *key) {
   return flag;
 }
 
-static syrch_option_string_t option_of(const syrch_json *object, const char *key) {
+syrch_option_string_t option_of(const syrch_json *object, const char *key) {
   syrch_option_string_t text = {0};
   text.is_some = syrch_json_string(syrch_json_get(object, key), &text.val);
   return text;
+}
+
+syrch_option_f64_t number_option_of(const syrch_json *object, const char *key) {
+  syrch_option_f64_t number = {0};
+  number.is_some = syrch_json_number(syrch_json_get(object, key), &number.val);
+  return number;
 }
 
 syrch_list_string_t texts_of(const syrch_json *list) {
@@ -240,6 +246,34 @@ syrch_list_join_key_t keys_of(const syrch_json *list) {
   return keys;
 }
 
+syrch_signals_t signals_of(const syrch_json *value) {
+  return (syrch_signals_t){
+      .attempts = (uint32_t)whole_of(value, "attempts"),
+      .max_attempts = (uint32_t)whole_of(value, "max_attempts"),
+      .syntax_errors = (uint32_t)whole_of(value, "syntax_errors"),
+      .schema_errors = (uint32_t)whole_of(value, "schema_errors"),
+      .execution_errors = (uint32_t)whole_of(value, "execution_errors"),
+      .empty_result = flag_of(value, "empty_result"),
+      .null_columns = (uint32_t)whole_of(value, "null_columns"),
+      .overflow = flag_of(value, "overflow"),
+      .samples = (uint32_t)whole_of(value, "samples"),
+  };
+}
+
+syrch_observation_t observation_of(const syrch_json *value) {
+  static const char *const endings[] = {"solved", "empty", "failed", "skipped", "cancelled", NULL};
+  const syrch_json *payload, *profile = syrch_json_get(value, "profile"), *candidates = syrch_json_get(value, "candidates");
+  syrch_observation_t seen = {.task = syrch_text("A"), .ending = {.tag = case_of(endings, syrch_json_get(value, "ending"), &payload)}};
+  seen.profile.is_some = profile != NULL;
+  if (profile != NULL) seen.profile.val = profile_of(profile);
+  for (size_t i = 0; i < syrch_json_length(candidates); i++) {
+    const syrch_json *from = syrch_json_at(candidates, i);
+    syrch_push(&seen.candidates,
+               (syrch_candidate_t){.raw_confidence = number_option_of(from, "raw_confidence"), .confidence = number_option_of(from, "confidence")});
+  }
+  return seen;
+}
+
 uint8_t purpose_of(const syrch_json *value, syrch_string_t *other) {
   const syrch_json *name;
   uint8_t tag = case_of(PURPOSES, value, &name);
@@ -359,6 +393,29 @@ void write_signals(syrch_writer *to, const syrch_signals_t *signals) {
   syrch_write_key(to, "extra");
   syrch_write_array(to);
   syrch_write_end(to);
+  syrch_write_end(to);
+}
+
+// The members of a candidate. Its further numbers stand apart from its signals, or are left out.
+void write_candidate(syrch_writer *to, const syrch_candidate_t *candidate, bool with_numbers) {
+  write_member(to, "id", candidate->id);
+  syrch_write_key(to, "parents");
+  write_texts(to, candidate->parents);
+  write_member(to, "origin", candidate->origin);
+  write_member(to, "sql", candidate->sql);
+  syrch_write_key(to, "raw_confidence");
+  write_number_option(to, candidate->raw_confidence);
+  syrch_write_key(to, "signals");
+  write_signals(to, &candidate->signals);
+  if (!with_numbers) return;
+  syrch_write_key(to, "numbers");
+  syrch_write_array(to);
+  for (size_t i = 0; i < candidate->signals.extra.len; i++) {
+    syrch_write_array(to);
+    syrch_write_string(to, candidate->signals.extra.ptr[i].f0);
+    syrch_write_number(to, candidate->signals.extra.ptr[i].f1);
+    syrch_write_end(to);
+  }
   syrch_write_end(to);
 }
 

@@ -10,7 +10,8 @@ import (
 // each statement as its reply arrives, and stores the draws in a Pool by their numbers, not by their arrival. Since never more draws are in
 // flight than the strategy needs at least, no more are made than one after the other would take.
 
-// A Sampler is what a strategy decides about a drawing.
+// A Sampler is what a strategy decides about a drawing. A type that also has the method `Seen(draw *Draw)` is shown each draw once after it ended,
+// before the next call of Missing.
 type Sampler interface {
 	// Request returns the request of a draw. The pool has the draws that ended; earlier draws than this one may still be in flight.
 	Request(number uint32, pool *Pool) Request
@@ -60,6 +61,8 @@ type Drawing struct {
 	again []uint32
 	// How often the prompts were made shorter.
 	shortened uint32
+	// The numbers of the draws that the sampler was shown.
+	seen map[uint32]bool
 }
 
 type drawCall struct {
@@ -69,7 +72,7 @@ type drawCall struct {
 
 // NewDrawing returns a drawing of at most that many statements. More rows than overflowRows are a doubt.
 func NewDrawing(host DrawingHost, task *Task, most uint32, overflowRows uint64) *Drawing {
-	return &Drawing{host: host, task: task, most: most, trials: NewTester(overflowRows)}
+	return &Drawing{host: host, task: task, most: most, trials: NewTester(overflowRows), seen: map[uint32]bool{}}
 }
 
 // Close gives the handles of all results back to the host.
@@ -102,8 +105,23 @@ func (d *Drawing) Run(sampler Sampler) error {
 			d.cancel()
 		}
 		d.log()
+		d.show(sampler)
 		if err != nil {
 			return err
+		}
+	}
+}
+
+// show shows the draws that ended to a sampler that likes to see them.
+func (d *Drawing) show(sampler Sampler) {
+	shown, isShown := sampler.(interface{ Seen(*Draw) })
+	if !isShown {
+		return
+	}
+	for _, draw := range d.Pool.draws {
+		if !d.seen[draw.Number] {
+			d.seen[draw.Number] = true
+			shown.Seen(draw)
 		}
 	}
 }

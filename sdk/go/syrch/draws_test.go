@@ -77,6 +77,27 @@ func TestADrawingStopsWhenEnoughAgree(t *testing.T) {
 	}
 }
 
+// watchful is a sampler that is shown its draws.
+type watchful struct {
+	agree
+	seen []uint32
+}
+
+func (w *watchful) Seen(draw *syrch.Draw) { w.seen = append(w.seen, draw.Number) }
+
+func TestASamplerSeesEachDrawOnce(t *testing.T) {
+	host := scripted("SELECT 1", "BAD", "SELECT 2", "SELECT 1 --")
+	drawing, sampler := syrch.NewDrawing(host, &syrch.Task{ID: "A"}, 5, 1000), &watchful{agree: agree{most: 2}}
+	for range 2 {
+		if err := drawing.Run(sampler); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(sampler.seen, []uint32{1, 2, 3, 4}) {
+		t.Errorf("seen: %v", sampler.seen)
+	}
+}
+
 func TestTheLogHasTheOrderOfTheDrawsWhicheverReplyIsTheQuickest(t *testing.T) {
 	host := scripted("SELECT 1", "BAD", "SELECT 2")
 	host.Order = func(tickets []uint32) []uint32 { return tickets[len(tickets)-1:] }

@@ -179,6 +179,51 @@ export function statementCandidate(statement, { id, parents = [], origin, signal
   return candidate({ id, parents, origin, sql, rawConfidence: confidence, signals: counts });
 }
 
+/** The attempts at one statement: the first one and its repairs, at most `maxAttempts`. */
+export class Chain {
+  #lastId = null;
+  /** Earlier statements and what was wrong with them, the oldest first: `{ sql, wrong }` each. */
+  tried = [];
+
+  constructor(maxAttempts) {
+    /** Counts over all attempts of the chain. */
+    this.signals = signals({ maxAttempts });
+  }
+
+  /** How many of the earlier replies had a statement. */
+  get statements() {
+    return this.tried.filter(({ sql }) => sql !== "").length;
+  }
+
+  /** The origin of the chain's next candidate. */
+  get origin() {
+    return this.statements > 0 ? "repair" : "generate";
+  }
+
+  /** Adds what was wrong with a statement, which the next request is to repair. */
+  fail(sql, wrong) {
+    this.tried.push({ sql, wrong });
+  }
+
+  /** Adds a reply without a statement. */
+  failWithoutStatement(wrong) {
+    this.signals.syntaxErrors += 1;
+    this.fail("", wrong);
+  }
+
+  /**
+   * The candidate of the chain's next statement, a child of the one before. `own` are the statement's own counts: its errors are added to those of
+   * the chain, while the shape of the result stays its own.
+   */
+  candidate(id, origin, statement, own) {
+    addErrors(this.signals, own);
+    const { emptyResult, nullColumns, overflow } = own;
+    const parents = this.#lastId === null ? [] : [this.#lastId];
+    this.#lastId = id;
+    return statementCandidate(statement, { id, parents, origin, signals: { ...this.signals, emptyResult, nullColumns, overflow } });
+  }
+}
+
 /** The verdicts of the reward on all these candidates, in order. Without a reward there are none, and a note says why. */
 export function judged(host, task, candidates) {
   try {

@@ -667,6 +667,24 @@ export declare function failed(error: SqlError, counts: Signals): string;
 export declare function addErrors(counts: Signals, own: Signals): void;
 export declare function doubts(overflowRows: number, profile: Profile, counts: Signals): string[];
 export declare function statementCandidate(statement: Statement, fields: { id: string; parents?: string[]; origin: string; signals: Signals }): Candidate;
+/** The attempts at one statement: the first one and its repairs, at most `maxAttempts`. */
+export declare class Chain {
+  constructor(maxAttempts: number);
+  /** Earlier statements and what was wrong with them, the oldest first. */
+  tried: Tried[];
+  /** Counts over all attempts of the chain. */
+  signals: Signals;
+  /** How many of the earlier replies had a statement. */
+  readonly statements: number;
+  /** The origin of the chain's next candidate. */
+  readonly origin: "generate" | "repair";
+  /** Adds what was wrong with a statement, which the next request is to repair. */
+  fail(sql: string, wrong: string): void;
+  /** Adds a reply without a statement. */
+  failWithoutStatement(wrong: string): void;
+  /** The candidate of the chain's next statement, a child of the one before. `own` are the statement's own counts. */
+  candidate(id: string, origin: string, statement: Statement, own: Signals): Candidate;
+}
 export declare function judged(host: Pick<Ports, "evaluate" | "trace">, task: Pick<Task, "id">, candidates: Candidate[]): Verdict[];
 /** The outcome of a task without a candidate: the reason becomes a warning and the memo. */
 export declare function nothing(host: Pick<Ports, "trace">, why: string): { candidates: []; subtasks: []; ask: null; memo: Json };
@@ -718,6 +736,41 @@ export declare function drawRequest(brief: Brief, tried: Tried[], number: number
 export declare function elect(
   host: Pick<Ports, "wait" | "llm" | "inspect" | "sql" | "evaluate" | "trace">, task: Task, most: number, overflowRows: number, voter: Voter,
 ): OutcomeFields;
+/** What a strategy decides about tries, which are named by their places, from 0. */
+export interface Tries {
+  /** Whether the try has another attempt in the next round. */
+  isOpen(place: number, chain: Chain): boolean;
+  request(place: number, chain: Chain): Request;
+  /** The statements of a round's replies. A reply without a statement has to end its try or count in its chain. */
+  read(replies: [number, Written][], chains: Chain[]): [number, Statement][];
+  /** Called once for each statement after it ran or failed and was logged. */
+  settled(place: number, candidate: Candidate, trial: StatementTrial, chain: Chain): void;
+  /** Changes the prompts after that error so that a request may be made again; false if that is no use. */
+  adapt?(error: LlmError): boolean;
+  origin?(place: number, chain: Chain): string;
+  finishRound?(chains: Chain[]): void;
+}
+/** Makes `number` tries of at most `attempts` statements each, in rounds whose requests are made concurrently. */
+export declare function runTries(
+  host: Pick<Ports, "llm" | "inspect" | "sql" | "trace">, task: Pick<Task, "id">, number: number, attempts: number, overflowRows: number, tries: Tries,
+): void;
+
+// ---- Confidence and ambiguity ----------------------------------------------------------------------------------------------------------
+
+export type DiscountWeights = { [name in "syntax" | "schema" | "execution" | "empty" | "nullColumn" | "overflow" | "retry"]: number };
+/** How much each signal takes off a confidence, as settings: `settings: { ...discountWeights }`. */
+export declare const discountWeights: { [name in keyof DiscountWeights]: Setting<number> };
+/** `clamp01(raw × Π (1 − weight))` over the signals that occurred, as the built-in calibrator `signals` has it. */
+export declare function discounted(weights: DiscountWeights, raw: number, signals: Signals): number;
+export interface AmbiguityWeights { doubt: number; variance: number; error: number; empty: number }
+export declare const ambiguityWeights: AmbiguityWeights;
+/** How unclear a task is after its attempts, 0 to 1: nothing found at all is 1. */
+export declare function ambiguity(confidences: readonly number[], error: boolean, empty: boolean, weights?: AmbiguityWeights): number;
+/** The score of an observed task; null for one that never ran because of another one, or was cancelled. */
+export declare function ambiguityOf(observation: Pick<Observation, "ending" | "candidates" | "profile">, weights?: AmbiguityWeights): number | null;
+/** Whether a task ended with a result that has no rows. */
+export declare function isEmpty(observation: Pick<Observation, "ending" | "profile">): boolean;
+
 /** The places of equal keys: the largest group first, and of equally large ones that with the earliest member. */
 export declare function groups<K>(keys: readonly K[]): number[][];
 

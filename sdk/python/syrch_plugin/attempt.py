@@ -246,9 +246,14 @@ class Chain:
         self.last_id: Optional[str] = None
 
     @property
+    def statements(self) -> int:
+        """How many of the earlier replies had a statement."""
+        return sum(bool(one.sql) for one in self.tried)
+
+    @property
     def origin(self) -> str:
         """The origin of the chain's next candidate."""
-        return "repair" if any(one.sql for one in self.tried) else "generate"
+        return "repair" if self.statements else "generate"
 
     def fail(self, sql: str, wrong: str) -> None:
         """Adds what was wrong with a statement, which the next request is to repair."""

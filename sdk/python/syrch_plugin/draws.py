@@ -6,6 +6,8 @@ than that are in flight, no more draws are made than one after the other would t
 
 Draws whose results have the same fingerprint agree (self-consistency, Wang et al. 2022): `Pool.clusters`. `vote.Voter` also orders these
 groups, and `vote.elect` is the whole course from a task to its candidates.
+
+`run_tries` is for strategies whose statements are repaired each by itself: a number of tries, in rounds, that a strategy ends one by one (`Tries`).
 """
 
 from __future__ import annotations
@@ -16,10 +18,12 @@ from typing import Any, Optional, Protocol, Sequence, Union
 
 from .attempt import (
     Abstained,
+    Chain,
     NoStatement,
     Ran,
     Statement,
     TooLarge,
+    Trial,
     Trials,
     add_errors,
     candidate_id,
@@ -342,3 +346,97 @@ def await_all(host: Wait, calls: Sequence[Any]) -> None:
         if not ready:
             return
         waiting = [ticket for ticket in waiting if ticket not in ready]
+
+
+# Tries
+
+
+Written = Union[Statement, NoStatement, TooLarge, Abstained, Failure]
+"""What a request for a statement gave: the statement, or what `attempt.written` raises."""
+
+
+class TriesHost(Llm, Inspect, Sql, Trace, Protocol):
+    """What tries need of the host."""
+
+
+class Tries:
+    """What a strategy decides about tries. They are named by their places, from 0."""
+
+    def is_open(self, place: int, chain: Chain) -> bool:
+        """Whether the try has another attempt in the next round."""
+        raise NotImplementedError
+
+    def request(self, place: int, chain: Chain) -> Request:
+        """The request of the next statement."""
+        raise NotImplementedError
+
+    def adapt(self, error: ModelError) -> bool:
+        """Changes the prompts after that error so that a request may be made again; false if that is no use."""
+        return False
+
+    def read(self, replies: list[tuple[int, Written]], chains: list[Chain]) -> list[tuple[int, Statement]]:
+        """The statements of a round's replies. A reply without a statement has to end its try or count in its chain, so that all tries end."""
+        raise NotImplementedError
+
+    def origin(self, place: int, chain: Chain) -> str:
+        """The origin of the next candidate."""
+        return chain.origin
+
+    def settled(self, place: int, candidate: Candidate, trial: Trial, chain: Chain) -> None:
+        """Called once for each statement after it ran or failed and was logged. What was wrong with one that failed is in its chain."""
+        raise NotImplementedError
+
+    def finish_round(self, chains: list[Chain]) -> None:
+        """Called after the last statement of a round."""
+
+
+def run_tries(host: TriesHost, task: Task, number: int, attempts: int, overflow_rows: int, tries: Tries) -> None:
+    """Makes `number` tries of at most `attempts` statements each. The requests of a round are made concurrently, and its statements run together.
+    A request that failed in a way that the prompts can be adapted to is made again in its round."""
+    chains = [Chain(attempts) for _ in range(number)]
+    trials = Trials(overflow_rows)
+    proposed = 0
+    while places := [place for place in range(number) if tries.is_open(place, chains[place])]:
+        replies = [_written(reply) for reply in _ask(host, places, chains, tries)]
+        statements = tries.read(list(zip(places, replies)), chains)
+        try:
+            trials.run(host, [statement.sql for _, statement in statements])
+        except Failure:
+            pass  # What stopped the database is in the trials, too.
+        for place, statement in statements:
+            trial = trials.get(statement.sql)
+            if trial is None:
+                continue
+            chain = chains[place]
+            proposed += 1
+            chain.signals.attempts += 1
+            candidate = chain.candidate(candidate_id(task.id, proposed), tries.origin(place, chain), statement, trial.signals)
+            host.propose(candidate)
+            if isinstance(trial.ended, str):
+                host.discard(candidate.id, trial.ended)
+                chain.fail(candidate.sql, trial.ended)
+            tries.settled(place, candidate, trial, chain)
+        tries.finish_round(chains)
+
+
+def _written(reply: Union[Reply, ModelError]) -> Written:
+    try:
+        return written(reply)
+    except (NoStatement, TooLarge, Abstained, Failure) as none:
+        return none
+
+
+def _ask(host: Llm, places: list[int], chains: list[Chain], tries: Tries) -> list[Union[Reply, ModelError]]:
+    again = list(range(len(places)))
+    replies: list[Union[Reply, ModelError]] = [ModelError("cancelled")] * len(places)
+    while True:
+        requests = [tries.request(places[at], chains[places[at]]) for at in again]
+        for at, reply in zip(again, host.complete_all(requests)):
+            replies[at] = reply
+        # The prompts are adapted once to each kind of error.
+        errors = {at: reply for at, reply in enumerate(replies) if isinstance(reply, ModelError)}
+        firsts = {error.kind: error for error in reversed(errors.values())}
+        adapted = next((kind for kind in dict.fromkeys(error.kind for error in errors.values()) if tries.adapt(firsts[kind])), None)
+        if adapted is None:
+            return replies
+        again = [at for at, error in errors.items() if error.kind == adapted]

@@ -19,12 +19,14 @@ use crate::{host, shop};
 struct Work {
     folder: TempDir,
     tools: PathBuf,
+    /// A folder in the place of Go's module proxy.
+    proxy: Option<PathBuf>,
 }
 
 impl Work {
     /// `None` where nothing is to be built.
     fn of(language: &str) -> Option<Self> {
-        Some(Self { tools: languages::tools(language)?, folder: syrch_kit::scratch() })
+        Some(Self { tools: languages::tools(language)?, folder: syrch_kit::scratch(), proxy: None })
     }
 
     fn path(&self) -> &Path {
@@ -39,6 +41,14 @@ impl Work {
             command.env(name, std::env::var_os(name).unwrap_or_else(|| home.join(folder).into()));
         }
         command.env("CARGO_TARGET_DIR", self.tools.join("target")).env("GOCACHE", self.tools.join("cache"));
+        if let Some(proxy) = &self.proxy {
+            // A module that is published nowhere is in no database of checksums either.
+            command.env("GOSUMDB", "off").env("GOMODCACHE", self.path().join("modules"));
+            return command
+                .env("GOPROXY", format!("file://{}", proxy.display()))
+                .env("GOTOOLCHAIN", "local")
+                .env("GOFLAGS", "-mod=mod -modcacherw");
+        }
         command.env("GOPROXY", "off").env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=mod")
     }
 
@@ -97,6 +107,12 @@ fn a_new_project_answers(language: &str) {
     new.current_dir(work.path()).args(["plugin", "new", "first", "--role", "reward", "--lang", language]);
     assert_eq!(said(&mut new).code, 0);
     let component = work.build(&project, "first");
+    let bytes = fs::read(&component).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    for folder in [work.path(), repository().as_path(), &work.tools] {
+        let folder = format!("{}/", folder.display());
+        assert!(!text.contains(&folder), "{language}: the component names {folder}");
+    }
     passes(&component, &project.join("tests"));
     own_tests(&work, language, &project);
     let mut question = host();

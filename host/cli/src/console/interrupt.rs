@@ -16,15 +16,41 @@ impl Interrupt {
     /// Listens from now on; must be called inside the runtime.
     pub(crate) fn listen() -> Self {
         let interrupt = Self { pressed: Arc::new(watch::Sender::new(false)) };
-        let pressed = Arc::clone(&interrupt.pressed);
+        let pressed = interrupt.clone();
         tokio::spawn(async move {
             while tokio::signal::ctrl_c().await.is_ok() {
-                if pressed.send_replace(true) {
-                    std::process::exit(i32::from(Exit::Interrupted.code()));
-                }
+                pressed.end();
             }
         });
         interrupt
+    }
+
+    /// Takes the signals that end a program and close its terminal for a Ctrl-C from now on, where work has to be ended that would go on otherwise.
+    /// Must be called inside the runtime.
+    pub(crate) fn listen_to_ends(&self) {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            // Without a terminal there is none to be closed, and `nohup` asks for the signal to be ignored.
+            let hangup = std::io::IsTerminal::is_terminal(&std::io::stderr()).then(SignalKind::hangup);
+            for kind in [SignalKind::terminate()].into_iter().chain(hangup) {
+                // Without a listener the signal ends the program at once.
+                let Ok(mut signals) = signal(kind) else { continue };
+                let interrupt = self.clone();
+                tokio::spawn(async move {
+                    while signals.recv().await.is_some() {
+                        interrupt.end();
+                    }
+                });
+            }
+        }
+    }
+
+    /// The first time the work ends, the second time the program.
+    fn end(&self) {
+        if self.pressed.send_replace(true) {
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
     }
 
     /// Ends when Ctrl-C was pressed.

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::run::ask;
 use super::{Build, venv};
 use crate::{Error, sources};
 
@@ -55,7 +54,7 @@ fn compiler(build: &Build<'_>) -> Result<(&'static str, Command), Error> {
         clang.current_dir(&build.project.folder).arg("--target=wasm32-wasi");
         clang
     };
-    if ask(clang().arg("-mexec-model=reactor").arg("-o").arg(&made).arg(&probe)).is_some() {
+    if build.runner.ask(clang().arg("-mexec-model=reactor").arg("-o").arg(&made).arg(&probe)).is_some() {
         return Ok(("clang", clang()));
     }
     let programs = venv::programs(&build.runner, &build.tools, REQUIREMENTS)?;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::run::ask;
 use super::{Build, venv};
 use crate::Error;
 
@@ -29,7 +28,7 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
 /// Go as it is installed, if it is of the release; otherwise that of PyPI.
 fn compiler(build: &Build<'_>) -> Result<PathBuf, Error> {
     let installed = PathBuf::from("go");
-    let version = ask(command(&installed, build).args(["env", "GOVERSION"]));
+    let version = build.runner.ask(command(&installed, build).args(["env", "GOVERSION"]));
     let is_release = |version: String| {
         version.strip_prefix(RELEASE).is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
     };

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::{Build, contract};
-use crate::Error;
+use crate::{Error, files};
 
 const INSTALL: &str = "install Node 18 or newer with npm: `apt install nodejs npm`, or https://nodejs.org/";
 /// The file that says what was installed.
@@ -57,13 +57,14 @@ fn modules(build: &Build<'_>) -> Result<PathBuf, Error> {
     if folder != *own {
         std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, error))?;
         let (from, to) = (own.join("package.json"), folder.join("package.json"));
-        let manifest = std::fs::read_to_string(&from).map_err(|error| Error::file(&from, error))?;
+        let manifest = files::read_text(&from)?.ok_or_else(|| Error::file(&from, "there is no such file"))?;
         let manifest = shared(&manifest).map_err(|error| Error::file(&from, error))?;
         std::fs::write(&to, manifest).map_err(|error| Error::file(&to, error))?;
     }
     let modules = folder.join("node_modules");
     let stamp = modules.join(STAMP);
-    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pins(&folder)) {
+    let pinned = pins(&folder)?;
+    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
         return Ok(modules);
     }
     build.runner.step(&format!("npm install in {} (once)", folder.display()));
@@ -71,7 +72,7 @@ fn modules(build: &Build<'_>) -> Result<PathBuf, Error> {
     // The packages' own scripts are not needed.
     npm.current_dir(&folder).args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
     build.runner.run("npm install", &mut npm, INSTALL)?;
-    std::fs::write(&stamp, pins(&folder)).map_err(|error| Error::file(&stamp, error))?;
+    std::fs::write(&stamp, pins(&folder)?).map_err(|error| Error::file(&stamp, error))?;
     Ok(modules)
 }
 
@@ -88,13 +89,13 @@ fn shared(manifest: &str) -> Result<String, serde_json::Error> {
 }
 
 /// The digest of the files that pin the packages.
-fn pins(folder: &Path) -> String {
+fn pins(folder: &Path) -> Result<String, Error> {
     let mut digest = Sha256::new();
     for name in ["package.json", "package-lock.json"] {
-        digest.update(std::fs::read(folder.join(name)).unwrap_or_default());
+        digest.update(files::read(&folder.join(name))?.unwrap_or_default());
         digest.update([0]);
     }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The module that gives the plugin its ports and exports its roles.

@@ -12,11 +12,12 @@ mod rust;
 mod venv;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use run::Runner;
 
 use crate::definition::Project;
-use crate::{Error, Language, component, contract};
+use crate::{Error, Language, component, contract, files};
 
 /// How a project is built.
 pub struct BuildOptions<'a> {
@@ -26,6 +27,8 @@ pub struct BuildOptions<'a> {
     pub verbose: bool,
     /// Receives a line for each step that may take long.
     pub report: &'a dyn Fn(&str),
+    /// Once it is true, the tool that runs is ended with all that it has started, and the build fails.
+    pub stop: &'a AtomicBool,
 }
 
 /// A component that was made and has not been checked by the runtime.
@@ -84,12 +87,17 @@ impl Build<'_> {
 /// and dependencies are there.
 ///
 /// # Errors
-/// When a tool is missing or fails, or the code does not fit the roles of the project.
+/// When a tool is missing or fails, the code does not fit the roles of the project, or a symbolic link stands where the build writes.
 pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Error> {
     let folder = project.build();
+    let own_tools = project.folder.join(".tools");
+    for made in [&own_tools, &project.folder.join("node_modules")] {
+        files::refuse_link(made)?;
+    }
+    files::refuse_links(&folder)?;
     let wit = contract::write(project)?;
-    let tools = options.tools.clone().unwrap_or_else(|| project.folder.join(".tools"));
-    let runner = Runner { verbose: options.verbose, report: options.report };
+    let tools = options.tools.clone().unwrap_or(own_tools);
+    let runner = Runner { verbose: options.verbose, report: options.report, stop: options.stop };
     let made = folder.join(format!("{}.unchecked.wasm", project.name.as_str()));
     let build = Build { project, wit, tools, folder, runner };
     match project.language {
@@ -100,4 +108,50 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
         Language::C => c::build(&build, &made),
     }?;
     Ok(Built { made, target: project.component() })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use syrch::syrch_core::roles::Role;
+
+    use super::*;
+    use crate::Name;
+
+    /// A clone may hold links. What the host and the tools write must not follow them, and above all not what empties a folder.
+    #[test]
+    fn a_build_writes_through_no_link() {
+        let scratch = syrch_kit::scratch();
+        let other = scratch.path().join("other");
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("kept.txt"), "kept").unwrap();
+        for (number, link) in
+            [".tools", "node_modules", "build", "build/core.wasm", "build/wit/deps/syrch-plugin/types.wit"].iter().enumerate()
+        {
+            for (language, entry) in [(Language::C, "plugin.c"), (Language::Python, "plugin.py"), (Language::Js, "plugin.js")] {
+                let folder = scratch.path().join(format!("{number}-{language}"));
+                let place = folder.join(link);
+                fs::create_dir_all(place.parent().unwrap()).unwrap();
+                fs::write(folder.join(entry), "").unwrap();
+                let target = if link.contains('.') && !link.starts_with('.') { other.join("kept.txt") } else { other.clone() };
+                symlink(target, &place).unwrap();
+                let project = Project {
+                    sdk: folder.join("sdk"),
+                    folder,
+                    name: Name::new("mine").unwrap(),
+                    language,
+                    roles: vec![Role::Reward],
+                    entry: Some(PathBuf::from(entry)),
+                };
+                let stop = AtomicBool::new(false);
+                let options = BuildOptions { tools: None, verbose: false, report: &|_| {}, stop: &stop };
+                let error = build(&project, &options).unwrap_err().to_string();
+                assert!(error.contains(&place.display().to_string()) && error.contains("is a symbolic link"), "{error}");
+                assert_eq!(fs::read_to_string(other.join("kept.txt")).unwrap(), "kept");
+                assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
+            }
+        }
+    }
 }

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{Build, venv};
-use crate::sources;
-use crate::{Error, contract};
+use crate::{Error, contract, files, sources};
 
 /// What is installed where a project has no requirements.txt.
 const REQUIREMENTS: &str = "componentize-py==0.25.1\n";
@@ -13,11 +12,7 @@ const REQUIREMENTS: &str = "componentize-py==0.25.1\n";
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let module = module(build.entry()?)?;
     let list = build.project.folder.join("requirements.txt");
-    let requirements = match std::fs::read_to_string(&list) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => REQUIREMENTS.to_owned(),
-        Err(error) => return Err(Error::file(&list, error)),
-    };
+    let requirements = files::read_text(&list)?.unwrap_or_else(|| REQUIREMENTS.to_owned());
     let programs = venv::programs(&build.runner, &build.tools, &requirements)?;
     // Only the sources: whatever lies on the path could come along.
     let staged = build.folder.join("python");

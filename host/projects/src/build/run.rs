@@ -2,17 +2,25 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::Error;
 
 /// Bytes at the end of a tool's output that an error shows.
 const SHOWN: u64 = 16 << 10;
+/// The time between two looks at a tool that runs.
+const PAUSE: Duration = Duration::from_millis(10);
+/// The time that a tool has to end after it was asked to.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs tools and shows their output when it matters.
 pub(super) struct Runner<'a> {
     pub(super) verbose: bool,
     pub(super) report: &'a dyn Fn(&str),
+    pub(super) stop: &'a AtomicBool,
 }
 
 impl Runner<'_> {
@@ -29,6 +37,13 @@ impl Runner<'_> {
     /// The same; standard output is returned.
     pub(super) fn read(&self, what: &str, command: &mut Command, install: &str) -> Result<Vec<u8>, Error> {
         self.output(what, command, install, true)
+    }
+
+    /// What a quick question to a tool gave; `None` if there is no such tool, or it failed.
+    pub(super) fn ask(&self, command: &mut Command) -> Option<String> {
+        let quiet = Self { verbose: false, ..*self };
+        let output = quiet.read("", command, "").ok()?;
+        Some(String::from_utf8_lossy(&output).trim().to_owned())
     }
 
     fn output(&self, what: &str, command: &mut Command, install: &str, reads: bool) -> Result<Vec<u8>, Error> {
@@ -49,10 +64,16 @@ impl Runner<'_> {
             true => Ok(Stdio::from(std::io::stderr())),
             false => clone(file),
         };
-        let status = to_user(&said)
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+        // Its own group, which ends as a whole: a tool starts others.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        let child = to_user(&said)
             .and_then(|stderr| Ok((stderr, if reads { clone(&read)? } else { to_user(&said)? })))
-            .and_then(|(stderr, stdout)| command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).status())
-            .map_err(reported)?;
+            .and_then(|(stderr, stdout)| command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).spawn());
+        let status = child.and_then(|child| self.wait(child)).map_err(reported)?.ok_or(Error::Stopped)?;
         if !status.success() {
             let output = end(&mut said).unwrap_or_default();
             return Err(Error::Failed { command: what.to_owned(), status: ended(status), output });
@@ -63,10 +84,40 @@ impl Runner<'_> {
     }
 }
 
-/// What a quick question to a tool gave; `None` if there is no such tool, or it failed.
-pub(super) fn ask(command: &mut Command) -> Option<String> {
-    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+impl Runner<'_> {
+    /// Waits for a tool. `None` if the build was stopped: then the tool has ended with all that it has started.
+    fn wait(&self, mut child: Child) -> std::io::Result<Option<ExitStatus>> {
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(Some(status));
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                return end_group(&mut child).map(|()| None);
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Asks the processes of a tool to end, and ends those that do not.
+#[cfg(unix)]
+fn end_group(child: &mut Child) -> std::io::Result<()> {
+    use nix::sys::signal::{Signal, killpg};
+    let group = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
+    // An error says that there is none of them left.
+    let _ = killpg(group, Signal::SIGTERM);
+    let start = Instant::now();
+    while start.elapsed() < GRACE && child.try_wait()?.is_none() {
+        thread::sleep(PAUSE);
+    }
+    let _ = killpg(group, Signal::SIGKILL);
+    child.wait().map(drop)
+}
+
+#[cfg(not(unix))]
+fn end_group(child: &mut Child) -> std::io::Result<()> {
+    child.kill()?;
+    child.wait().map(drop)
 }
 
 fn command_name(what: &str) -> String {
@@ -98,8 +149,44 @@ fn end(file: &mut File) -> std::io::Result<String> {
 mod tests {
     use super::*;
 
+    static GOES_ON: AtomicBool = AtomicBool::new(false);
+
     fn runner() -> Runner<'static> {
-        Runner { verbose: false, report: &|_| {} }
+        Runner { verbose: false, report: &|_| {}, stop: &GOES_ON }
+    }
+
+    /// A tool that ends when it is asked to, but leaves one behind that does not.
+    #[test]
+    fn a_tool_ends_with_all_that_it_has_started() {
+        let folder = syrch_kit::scratch();
+        let stop = AtomicBool::new(false);
+        let mut command = Command::new("sh");
+        let script = "(trap '' TERM; while :; do sleep 0.1; done) & echo $! > other.new && mv other.new other; wait";
+        command.current_dir(folder.path()).args(["-c", script]);
+        let other = folder.path().join("other");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !other.exists() {
+                    thread::sleep(PAUSE);
+                }
+                stop.store(true, Ordering::Relaxed);
+            });
+            let runner = Runner { stop: &stop, ..runner() };
+            assert!(matches!(runner.run("sh", &mut command, ""), Err(Error::Stopped)));
+        });
+        let other = nix::unistd::Pid::from_raw(std::fs::read_to_string(other).unwrap().trim().parse().unwrap());
+        let is_gone = || nix::sys::signal::kill(other, None).is_err() || is_zombie(other);
+        let start = Instant::now();
+        while !is_gone() {
+            assert!(start.elapsed() < Duration::from_secs(10), "{other} runs");
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// Whether a process has ended and only waits for its parent, which may never ask.
+    fn is_zombie(process: nix::unistd::Pid) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
     }
 
     #[test]
@@ -120,7 +207,7 @@ mod tests {
             (missing.to_string().as_str(), missing.hint().as_deref()),
             ("no-such-tool is missing", Some("get it"))
         );
-        assert_eq!(ask(&mut Command::new("no-such-tool")), None);
+        assert_eq!(runner().ask(&mut Command::new("no-such-tool")), None);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Rust: cargo makes the component itself.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
 use super::Build;
-use super::run::ask;
 use crate::Error;
 
 const TARGET: &str = "wasm32-wasip2";
@@ -18,6 +18,12 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let mut cargo = Command::new("cargo");
     cargo.current_dir(&build.project.folder).args(["build", "--release", "--target", TARGET]);
     cargo.arg("--message-format=json-render-diagnostics");
+    let metadata = ["metadata", "--format-version", "1", "--filter-platform", TARGET];
+    let metadata = build.runner.ask(Command::new("cargo").current_dir(&build.project.folder).args(metadata));
+    // Without it the build fails for the same reason, and says why.
+    if let Some(flags) = metadata.as_deref().and_then(remapped) {
+        cargo.args(["--config", &flags]);
+    }
     let messages = build.runner.read(&format!("cargo build --release --target {TARGET}"), &mut cargo, INSTALL)?;
     let made =
         made(&String::from_utf8_lossy(&messages), &build.project.folder.join("Cargo.toml")).ok_or_else(|| {
@@ -30,7 +36,9 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
 /// Adds the target where it is missing.
 fn target(build: &Build<'_>) -> Result<(), Error> {
     let rustc = ["--print", "target-libdir", "--target", TARGET];
-    let libdir = ask(Command::new("rustc").current_dir(&build.project.folder).args(rustc))
+    let libdir = build
+        .runner
+        .ask(Command::new("rustc").current_dir(&build.project.folder).args(rustc))
         .ok_or_else(|| Error::Missing { tool: "rustc".to_owned(), install: INSTALL.to_owned() })?;
     if Path::new(&libdir).is_dir() {
         return Ok(());
@@ -43,6 +51,24 @@ fn target(build: &Build<'_>) -> Result<(), Error> {
         rustup.current_dir(&build.project.folder).args(["target", "add", TARGET]),
         &install,
     )
+}
+
+/// The setting of cargo by which messages of panics name the sources of a package without the folders above them, which are those of the author's
+/// home. `None` if that is no metadata of cargo.
+fn remapped(metadata: &str) -> Option<String> {
+    let metadata: Value = serde_json::from_str(metadata).ok()?;
+    let mut names = BTreeMap::new();
+    for package in metadata.get("packages")?.as_array()? {
+        let text = |key: &str| package.get(key).and_then(Value::as_str);
+        let folder = Path::new(text("manifest_path")?).parent()?;
+        // All packages of a registry stand beside each other.
+        match text("source").filter(|source| source.starts_with("registry+")) {
+            Some(_) => names.insert(folder.parent()?.to_owned(), "crates".to_owned()),
+            None => names.insert(folder.to_owned(), text("name")?.to_owned()),
+        };
+    }
+    let flags = names.iter().map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display()));
+    Some(format!("target.{TARGET}.rustflags={}", flags.collect::<Value>()))
 }
 
 /// The component among what cargo reports that it made of the package of this manifest.
@@ -60,6 +86,22 @@ fn made(messages: &str, manifest: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_folders_of_the_author_are_left_out() {
+        let metadata = r#"{"packages": [
+            {"name": "mine", "source": null, "manifest_path": "/home/me/mine/Cargo.toml"},
+            {"name": "syrch-plugin", "source": null, "manifest_path": "/home/me/mine/sdk/rust/Cargo.toml"},
+            {"name": "a", "source": "registry+https://x", "manifest_path": "/home/me/.cargo/registry/src/x-1/a-1.0.0/Cargo.toml"},
+            {"name": "b", "source": "registry+https://x", "manifest_path": "/home/me/.cargo/registry/src/x-1/b-1.0.0/Cargo.toml"}
+        ]}"#;
+        assert_eq!(
+            remapped(metadata).unwrap(),
+            "target.wasm32-wasip2.rustflags=[\"--remap-path-prefix=/home/me/.cargo/registry/src/x-1=crates\",\
+             \"--remap-path-prefix=/home/me/mine=mine\",\"--remap-path-prefix=/home/me/mine/sdk/rust=syrch-plugin\"]"
+        );
+        assert_eq!(remapped("error: no Cargo.toml"), None);
+    }
 
     #[test]
     fn the_component_is_that_of_the_package() {

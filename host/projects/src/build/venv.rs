@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sha2::{Digest, Sha256};
+use syrch::syrch_core::text::few;
 
-use super::run::{Runner, ask};
+use super::run::Runner;
 use crate::Error;
 
 const INSTALL: &str =
@@ -22,10 +23,11 @@ pub(super) fn programs(runner: &Runner<'_>, folder: &Path, requirements: &str) -
     if std::fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == stamp) {
         return Ok(programs);
     }
-    let python = python()?;
+    refuse_other_files(folder)?;
+    let python = python(runner)?;
     let packages: Vec<&str> =
         requirements.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-    runner.step(&format!("installing {} into {} (once)", packages.join(", "), folder.display()));
+    runner.step(&format!("installing {} into {} (once)", few(packages), folder.display()));
     runner.run("python3 -m venv", Command::new(python).args(["-m", "venv", "--clear"]).arg(folder), INSTALL)?;
     // The file stands in the environment, so that the packages' names need no quoting.
     let list = folder.join("requirements.txt");
@@ -38,6 +40,15 @@ pub(super) fn programs(runner: &Runner<'_>, folder: &Path, requirements: &str) -
     Ok(programs)
 }
 
+/// A folder that is no virtual environment keeps its files: making one there would remove them all.
+fn refuse_other_files(folder: &Path) -> Result<(), Error> {
+    let is_empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    if is_empty || folder.join("pyvenv.cfg").is_file() {
+        return Ok(());
+    }
+    Err(Error::file(folder, "has files that are no virtual environment of Python, which would be made here; name an empty folder by --tools"))
+}
+
 /// The digest of the requirements, and of the folder: the programs of an environment hold its path.
 fn stamp(requirements: &str, folder: &Path) -> String {
     let mut digest = Sha256::new();
@@ -48,10 +59,10 @@ fn stamp(requirements: &str, folder: &Path) -> String {
 }
 
 /// A Python that is new enough.
-fn python() -> Result<&'static str, Error> {
+fn python(runner: &Runner<'_>) -> Result<&'static str, Error> {
     let version = |name: &str| {
         let script = "import sys; print(*sys.version_info[:2])";
-        let text = ask(Command::new(name).args(["-c", script]))?;
+        let text = runner.ask(Command::new(name).args(["-c", script]))?;
         let (major, minor) = text.split_once(' ')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     };
@@ -60,4 +71,21 @@ fn python() -> Result<&'static str, Error> {
         tool: format!("Python {}.{} or newer", OLDEST.0, OLDEST.1),
         install: INSTALL.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_with_other_files_is_not_emptied() {
+        let folder = syrch_kit::scratch();
+        let kept = folder.path().join("kept.txt");
+        std::fs::write(&kept, "kept").unwrap();
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let runner = Runner { verbose: false, report: &|_| {}, stop: &stop };
+        let error = programs(&runner, folder.path(), "no-such-package-of-anybody==1\n").unwrap_err();
+        assert!(error.to_string().contains("no virtual environment"), "{error}");
+        assert!(kept.is_file());
+    }
 }

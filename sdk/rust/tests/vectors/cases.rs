@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-type Case = (&'static str, String, Json);
+pub(crate) type Case = (&'static str, String, Json);
 
 pub(crate) fn all() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -13,10 +13,11 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend(failures());
     cases.extend(numbers());
     cases.extend(settings());
+    cases.extend(crate::strategy_cases::all());
     cases
 }
 
-fn case(function: &'static str, name: &str, input: Json) -> Case {
+pub(crate) fn case(function: &'static str, name: &str, input: Json) -> Case {
     (function, name.to_owned(), input)
 }
 

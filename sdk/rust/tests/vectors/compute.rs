@@ -95,6 +95,9 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "failure.llm" => write::failure(&failure::llm_failure(&read::llm_error(of("error")))),
         "failure.sql" => write::failure(&failure::sql_failure(&read::sql_error(of("error")))),
         "failure.port" => write::failure(&failure::port_failure(&read::port_error(of("error")))),
+        "discount.discounted" | "score.ambiguity" | "score.ambiguity_of" | "attempt.chain" | "draws.run_tries" => {
+            crate::strategy::output(function, input)
+        }
         "draws.groups" => json!(draws::groups(&read::texts(of("keys")))),
         "random.numbers" => {
             let mut random = Random::new(long("seed"));

@@ -308,3 +308,47 @@ pub(crate) fn purpose(value: &Json) -> Purpose {
 pub(crate) fn join_how(name: &Json) -> JoinHow {
     JoinHow::of(name.as_str().unwrap())
 }
+
+pub(crate) fn signals(value: &Json) -> Signals {
+    Signals {
+        attempts: count(&value["attempts"]),
+        max_attempts: count(&value["max_attempts"]),
+        syntax_errors: count(&value["syntax_errors"]),
+        schema_errors: count(&value["schema_errors"]),
+        execution_errors: count(&value["execution_errors"]),
+        empty_result: value["empty_result"].as_bool().unwrap_or_default(),
+        null_columns: count(&value["null_columns"]),
+        overflow: value["overflow"].as_bool().unwrap_or_default(),
+        samples: count(&value["samples"]),
+        ..Signals::default()
+    }
+}
+
+fn candidate(value: &Json) -> Candidate {
+    Candidate {
+        raw_confidence: value["raw_confidence"].as_f64(),
+        confidence: value["confidence"].as_f64(),
+        ..Candidate::default()
+    }
+}
+
+pub(crate) fn observation(value: &Json) -> Observation {
+    let ending = match variant(&value["ending"]) {
+        ("solved", _) => Ending::Solved,
+        ("empty", _) => Ending::Empty,
+        ("failed", why) => Ending::Failed(failure(why)),
+        ("skipped", task) => Ending::Skipped(text(task)),
+        ("cancelled", _) => Ending::Cancelled,
+        (_, name) => Ending::Other(text(name)),
+    };
+    Observation {
+        task: "A".to_owned(),
+        ending,
+        candidates: list(&value["candidates"], candidate),
+        profile: value["profile"].is_object().then(|| profile(&value["profile"])),
+        fingerprint: None,
+        hits: Vec::new(),
+        subtasks: Vec::new(),
+        memo: None,
+    }
+}

@@ -2,12 +2,12 @@
 #include "plugin.h"
 
 static void the_condition_is_dropped_once(void) {
-  syrch_rewrite_t in = {.best = syrch_text("SELECT id FROM orders WHERE 1 = 1")};
-  syrch_option_proposal_t first = {0}, second = {0};
-  SYRCH_CHECK(syrch_rewrite(&in, &first) && first.is_some);
-  SYRCH_CHECK_TEXT(first.val.sql, "SELECT id FROM orders");
-  syrch_push(&in.history, (syrch_attempt_t){.sql = first.val.sql, .trial = {.tag = SYRCH_TRIAL_MISMATCH}});
-  SYRCH_CHECK(syrch_rewrite(&in, &second) && !second.is_some);
+  const syrch_trial_t mismatches[] = {{.tag = SYRCH_TRIAL_MISMATCH}, {.tag = SYRCH_TRIAL_MISMATCH}};
+  const syrch_catalog_t catalog = {0};
+  syrch_list_proposal_t proposals;
+  SYRCH_CHECK(syrch_fake_rewrites(syrch_rewrite, "SELECT id FROM orders WHERE 1 = 1", &catalog, 2, mismatches, &proposals));
+  SYRCH_CHECK(proposals.len == 1);
+  SYRCH_CHECK_TEXT(proposals.ptr[0].sql, "SELECT id FROM orders");
 }
 
 int main(void) {

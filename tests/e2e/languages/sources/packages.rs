@@ -69,7 +69,9 @@ fn of_rust() {
     for name in ["syrch-basics", "syrch-plugin"] {
         let package = target.join(format!("package/{name}-0.1.0.crate"));
         work.run("tar", &["-xzf", package.to_str().unwrap()], work.path());
-        assert!(work.path().join(format!("{name}-0.1.0/LICENSE-MIT")).is_file(), "{name}");
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            assert!(work.path().join(format!("{name}-0.1.0")).join(licence).is_file(), "{name}: {licence}");
+        }
         patches += &format!("{name} = {{ path = \"../{name}-0.1.0\" }}\n");
     }
     replace(&project.join("Cargo.toml"), "syrch-plugin = { path = \"../..\" }\n", &patches);
@@ -91,6 +93,10 @@ fn of_python() {
     pip(&["wheel", "--no-deps", "--wheel-dir", "wheels", "./sources"]);
     let wheel = only(&work.path().join("wheels"), ".whl");
     pip(&["install", "--no-deps", "--target", "installed", wheel.to_str().unwrap()]);
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        let licence = work.path().join("installed/syrch_plugin-0.1.0.dist-info/licenses").join(licence);
+        assert!(licence.is_file(), "{}", licence.display());
+    }
     let project = example(&work, "python");
     replace(&project.join("plugin.yml"), "sdk: ../..", "sdk: ../installed");
     fs::remove_dir_all(&sources).unwrap();
@@ -108,21 +114,52 @@ fn of_javascript() {
     replace(&project.join("plugin.yml"), "sdk: ../..", "sdk: node_modules/syrch-plugin");
     let words = ["install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     work.run("npm", &words, &project);
-    assert!(project.join("node_modules/syrch-plugin/LICENSE-MIT").is_file());
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        assert!(project.join("node_modules/syrch-plugin").join(licence).is_file(), "{licence}");
+    }
     work.run("npm", &["test"], &project);
     is_built_with_the_package(&work, &project);
 }
 
-/// A module of Go is its folder: a copy is used in the place of the one that is not published.
+/// Makes the archive of a version, as a module proxy has it, without what belongs to other modules: `archive.py MODULE TO PATH@VERSION`.
+const ARCHIVE: &str = "
+import os, sys, zipfile
+module, to, name = sys.argv[1:]
+with zipfile.ZipFile(to, 'w') as archive:
+    for folder, folders, files in os.walk(module):
+        folders[:] = [one for one in folders if not os.path.exists(os.path.join(folder, one, 'go.mod'))]
+        for file in files:
+            path = os.path.join(folder, file)
+            archive.write(path, f'{name}/{os.path.relpath(path, module)}')
+";
+
+/// The module is taken from a proxy by its path and version.
 #[test]
 fn of_go() {
-    let Some(work) = Work::of("go") else { return };
+    let Some(mut work) = Work::of("go") else { return };
+    let (path, version) = ("github.com/syrch/syrch-host/sdk/go", "v0.1.0");
     let module = work.path().join("module");
     copy(&repository().join("sdk/go"), &module);
+    let versions = work.path().join("proxy").join(path).join("@v");
+    fs::create_dir_all(&versions).unwrap();
+    fs::write(versions.join(format!("{version}.info")), format!("{{\"Version\": \"{version}\"}}")).unwrap();
+    fs::copy(module.join("go.mod"), versions.join(format!("{version}.mod"))).unwrap();
+    let archive = versions.join(format!("{version}.zip"));
+    let name = format!("{path}@{version}");
+    let words = ["-c", ARCHIVE, module.to_str().unwrap(), archive.to_str().unwrap(), &name];
+    work.run("python3", &words, work.path());
+    fs::remove_dir_all(&module).unwrap();
+    work.proxy = Some(work.path().join("proxy"));
+
     let project = example(&work, "go");
-    replace(&project.join("go.mod"), "=> ../..", "=> ../module");
-    replace(&project.join("plugin.yml"), "sdk: ../..", "sdk: ../module");
+    replace(&project.join("go.mod"), &format!("replace {path} => ../..\n"), "");
+    replace(&project.join("go.mod"), "v0.0.0", version);
+    replace(&project.join("plugin.yml"), "sdk: ../..\n", "");
     work.run(work.go(), &["test", "."], &project);
+    let installed = work.path().join("modules").join(name);
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE", "internal/wit/LICENSE"] {
+        assert!(installed.join(licence).is_file(), "{licence}");
+    }
     is_built_with_the_package(&work, &project);
 }
 

@@ -20,7 +20,12 @@ pub(crate) struct BuildArgs {
 }
 
 impl Run for BuildArgs {
+    fn ends_interrupts(&self) -> bool {
+        true
+    }
+
     async fn run(self, context: Context) -> Outcome {
+        context.interrupt.listen_to_ends();
         let project = Project::read(&self.project.folder)?;
         let finished = project::build(&context, &self.project, &project).await?;
         if matches!(context.format, Format::Auto | Format::Table) {

@@ -37,7 +37,8 @@ pub(crate) struct CallArgs {
     /// Settings of the plugin, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = settings)]
     settings: Option<Value>,
-    /// How much cell text the plugin may see: none, aggregates, sample:N, full [default: the case's, or sample:3]
+    /// How much cell text the plugin may see: none, aggregates, sample:N, full [default: the case's, with --db that of your configuration, else
+    /// sample:3]
     #[arg(long, value_name = "GRANT", value_parser = |text: &str| text.parse::<RowsGrant>())]
     cells: Option<RowsGrant>,
     /// The options of a database, which takes the place of the case's own.
@@ -70,7 +71,8 @@ impl Run for CallArgs {
         let plugin = PluginSource::parse(&self.plugin);
         let case = self.case()?;
         let role = case.role();
-        let base = Base { settings: context.config.effective.settings.clone(), with_database, shared: Shared::new() };
+        let settings = context.config.effective.settings.clone();
+        let base = Base { settings, with_database, rows: self.cells, shared: Shared::new() };
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
         let ran = syrch_cases::run(&case, &plugin, &base, watch).await?;
         let exit = exit(&ran);
@@ -96,9 +98,6 @@ impl CallArgs {
             (None, Some(role)) => Case::new(role, syrch_cases::input(&read()?, "standard input")?),
             (None, None) => return Err(Failure::usage("no role").hint("name one, or a case by --case FILE")),
         };
-        if let Some(rows) = self.cells {
-            case = case.with_rows(rows);
-        }
         if let Some(Value::Object(settings)) = self.settings.clone() {
             case = case.with_settings(settings);
         }

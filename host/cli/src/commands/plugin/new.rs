@@ -74,6 +74,8 @@ impl Run for NewArgs {
 /// The commands that come next.
 fn next(folder: &Path, name: &Name, roles: &[Role]) -> Vec<String> {
     let shown = folder.display().to_string();
+    // Commands would read a name that begins so as a flag.
+    let shown = if shown.starts_with('-') { format!("./{shown}") } else { shown };
     // A path with a space is one word of a shell only within quotes.
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-~".contains(letter);
     let shown = if shown.chars().all(is_plain) { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) };
@@ -97,7 +99,7 @@ mod tests {
     #[test]
     fn the_next_commands_have_the_paths_and_the_roles() {
         let name = Name::new("mine").unwrap();
-        let next = next(Path::new("my work/it's"), &name, &[Role::Solver, Role::Reward, Role::Rewriter]);
+        let next = super::next(Path::new("my work/it's"), &name, &[Role::Solver, Role::Reward, Role::Rewriter]);
         assert_eq!(
             next,
             [
@@ -107,5 +109,7 @@ mod tests {
                 r#"syrch-host optimize --rewriter 'my work/it'\''s'/build/mine.wasm --db shop.sqlite "SELECT …""#,
             ]
         );
+        let next = super::next(Path::new("-v"), &name, &[Role::Calibrator]);
+        assert_eq!(next[0], "syrch-host plugin build ./-v");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -32,6 +33,7 @@ impl From<Error> for Failure {
         let exit = match &error {
             Error::Name { .. } | Error::Occupied(_) | Error::NoRole | Error::NoTemplate { .. } => Exit::Usage,
             Error::File { .. } | Error::Definition(_) | Error::Missing { .. } => Exit::Config,
+            Error::Stopped => Exit::Interrupted,
             Error::Failed { .. } | Error::NothingMade { .. } | Error::Component(_) => Exit::PluginRejected,
         };
         let failure = Self::new(exit, error.to_string());
@@ -48,7 +50,7 @@ pub(crate) struct ProjectArgs {
     /// The folder of the project
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     pub(super) folder: PathBuf,
-    /// Install the language's tools in this folder, which several projects may share, instead of `.tools` of the project
+    /// Install the language's tools in this folder, new or made so before, which several projects may share, instead of `.tools` of the project
     #[arg(long, value_name = "DIR")]
     pub(super) tools: Option<PathBuf>,
 }
@@ -63,19 +65,32 @@ pub(super) struct Finished {
     pub(super) seconds: f64,
 }
 
-/// Builds a project, and checks that the runtime takes the component in the roles of its `plugin.yml`.
+/// Builds a project, and checks that the runtime takes the component in the roles of its `plugin.yml`. An interrupt ends the tools that run.
 pub(super) async fn build(context: &Context, arguments: &ProjectArgs, project: &Project) -> Outcome<Finished> {
     let start = Instant::now();
     let tools = arguments.tools.as_deref().map(std::path::absolute).transpose();
     let tools = tools.map_err(|error| Failure::config(format!("--tools: {error}")))?;
     let (console, verbose, owned) = (Arc::clone(&context.console), context.verbose, project.clone());
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
     // Tools are waited for without an end, which an async thread must not be.
-    let building = tokio::task::spawn_blocking(move || {
+    let mut building = tokio::task::spawn_blocking(move || {
         let report = |step: &str| console.note(step);
-        syrch_projects::build(&owned, &BuildOptions { tools, verbose, report: &report })
+        syrch_projects::build(&owned, &BuildOptions { tools, verbose, report: &report, stop: &stopped })
     });
-    let built = building.await.map_err(|error| Failure::new(Exit::Unexpected, error.to_string()))??;
-    let checked = check(context, project, &built.made).await;
+    let built = tokio::select! {
+        built = &mut building => built.map_err(|error| Failure::new(Exit::Unexpected, error.to_string()))??,
+        () = context.interrupt.wait() => {
+            stop.store(true, Ordering::Relaxed);
+            // The tool that runs ends first, with all that it has started.
+            drop(building.await);
+            return Err(interrupted());
+        }
+    };
+    let checked = tokio::select! {
+        checked = check(context, project, &built.made) => checked,
+        () = context.interrupt.wait() => Err(interrupted()),
+    };
     context.console.clear();
     match checked {
         Ok(plugin) => {
@@ -89,6 +104,10 @@ pub(super) async fn build(context: &Context, arguments: &ProjectArgs, project: &
             Err(failure)
         }
     }
+}
+
+fn interrupted() -> Failure {
+    Failure::new(Exit::Interrupted, "interrupted")
 }
 
 async fn check(context: &Context, project: &Project, made: &Path) -> Outcome<Inspection> {

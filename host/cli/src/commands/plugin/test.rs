@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use syrch::plugins::LoadError;
 use syrch::settings::PluginSource;
+use syrch::syrch_core::text::clip;
 use syrch::{Error, Observer, SearchEvent, Shared};
 use syrch_cases::golden::{self, Comparison};
 use syrch_cases::{Base, Case, Ran, RunError, folder};
@@ -48,7 +49,7 @@ impl Run for TestArgs {
         let tested = self.tested()?;
         let files = self.files(&tested)?;
         let settings = context.config.effective.settings.clone();
-        let base = Base { settings, with_database: false, shared: Shared::new() };
+        let base = Base { settings, with_database: false, rows: None, shared: Shared::new() };
         let observer: Arc<dyn Observer> = Arc::new(Compilation(Arc::clone(&context.console)));
         let mut results = Vec::new();
         for file in files {
@@ -57,7 +58,7 @@ impl Run for TestArgs {
             let ran = match case {
                 Ok(case) => syrch_cases::run(&case, &tested.plugin, &base, Arc::clone(&observer)).await,
                 Err(error) => {
-                    results.push(TestResult { name, role, used: Vec::new(), end: End::Broken(error.to_string()) });
+                    results.push(TestResult { name, role, used: Vec::new(), end: broken(&error) });
                     continue;
                 }
             };
@@ -65,16 +66,12 @@ impl Run for TestArgs {
                 if is_of_the_plugin(&error) {
                     return Err(error.into());
                 }
-                results.push(TestResult {
-                    name,
-                    role,
-                    used: Vec::new(),
-                    end: End::Broken(Failure::from(error).message),
-                });
+                let end = broken(&Failure::from(error).message);
+                results.push(TestResult { name, role, used: Vec::new(), end });
                 continue;
             }
             let used = ran.as_ref().map(|ran| ran.used.iter().cloned().collect()).unwrap_or_default();
-            let end = ran.map_or_else(|error| End::Broken(error.to_string()), |ran| self.judge(&file, &ran));
+            let end = ran.map_or_else(|error| broken(&error), |ran| self.judge(&file, &ran));
             results.push(TestResult { name, role, used, end });
         }
         show(&context, &self.plugin, &results)?;
@@ -102,9 +99,18 @@ impl TestArgs {
                 return Err(Failure::new(Exit::PluginRejected, message)
                     .hint(format!("build it by `syrch-host plugin build {}`", self.plugin)));
             }
-            let cases = self.cases.clone().unwrap_or_else(|| place.join(CASES));
-            let project = if self.cases.is_some() { super::call::project_of(&cases) } else { place.to_owned() };
-            return Ok(Tested { plugin: PluginSource::File(component), cases, project });
+            let plugin = PluginSource::File(component);
+            if let Some(cases) = self.cases.clone() {
+                let project = super::call::project_of(&cases);
+                return Ok(Tested { plugin, cases, project });
+            }
+            let cases = place.join(CASES);
+            // Golden files are written where the cases are.
+            if cases.is_symlink() {
+                let message = format!("`{}` is a symbolic link, which leads to wherever its maker liked", cases.display());
+                return Err(Failure::config(message).hint("name the folder of the cases by --cases DIR"));
+            }
+            return Ok(Tested { plugin, cases, project: place.to_owned() });
         }
         let Some(cases) = self.cases.clone() else {
             return Err(Failure::usage("no cases").hint("name their folder by --cases DIR, or the folder of a project"));
@@ -129,15 +135,14 @@ impl TestArgs {
 
     fn judge(&self, file: &Path, ran: &Ran) -> End {
         let golden = golden::path(file);
-        let broken = |error: syrch_cases::CaseError| End::Broken(error.to_string());
         // A golden file that cannot be read is replaced by --update as any other.
         let compared = golden::compare(&golden, &ran.document);
         match (compared, self.update) {
             (Ok(Comparison::Equal), _) => End::Same,
-            (_, true) => golden::write(&golden, &ran.document).map_or_else(broken, |()| End::Updated),
+            (_, true) => golden::write(&golden, &ran.document).map_or_else(|error| broken(&error), |()| End::Updated),
             (Ok(Comparison::Missing), false) => End::Missing,
             (Ok(Comparison::Differs(lines)), false) => End::Differs(lines),
-            (Err(error), false) => broken(error),
+            (Err(error), false) => broken(&error),
         }
     }
 }
@@ -171,6 +176,14 @@ enum End {
     Differs(Vec<String>),
     /// It could not be run.
     Broken(String),
+}
+
+/// The end of a case that could not be run. A message may quote as much as a file holds, and there may be many cases.
+fn broken(error: &impl ToString) -> End {
+    const SHOWN: usize = 2_000;
+    let message = error.to_string();
+    let head = clip(&message, SHOWN);
+    End::Broken(if head.len() < message.len() { format!("{head}…") } else { message })
 }
 
 struct TestResult {

@@ -9,6 +9,7 @@ use serde_json::json;
 use syrch::settings::PluginSource;
 use syrch::syrch_core::Problem;
 use syrch::syrch_core::roles::Role;
+use syrch::yaml;
 use syrch_projects::{Project, times};
 
 use super::project::{self, ProjectArgs};
@@ -60,6 +61,7 @@ impl Run for WatchArgs {
     }
 
     async fn run(self, mut context: Context) -> Outcome {
+        context.interrupt.listen_to_ends();
         let problem = problem(&self.search)?;
         context.needs_database()?;
         search::accept(&mut context);
@@ -116,11 +118,7 @@ async fn turn(context: &mut Context, arguments: &ProjectArgs, problem: &Problem)
             "build it by `syrch-host plugin build`, and call it by `syrch-host optimize --rewriter build/NAME.wasm`",
         ));
     }
-    let interrupt = context.interrupt.clone();
-    let finished = tokio::select! {
-        finished = project::build(context, arguments, &project) => finished?,
-        () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
-    };
+    let finished = project::build(context, arguments, &project).await?;
     context.console.note(&build::line(&finished));
     // The roles may have been changed since the start.
     let component = component(&arguments.folder, &project);
@@ -134,7 +132,7 @@ async fn turn(context: &mut Context, arguments: &ProjectArgs, problem: &Problem)
     context.console.clear();
     let exit = answer::finish(context, &report)?;
     let last = arguments.folder.join("build").join(LAST);
-    let before = std::fs::read_to_string(&last).unwrap_or_default();
+    let before = yaml::text_of(&last, true).unwrap_or_default();
     let run = &report.document.run;
     if !before.is_empty() && before != *run {
         differences(context, &before, run);
