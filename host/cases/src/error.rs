@@ -13,6 +13,14 @@ pub struct CaseError {
     pub message: String,
 }
 
+/// What is wrong with a script, without the name that the engine has for its file.
+fn reason(error: &DatabaseError) -> String {
+    match error {
+        DatabaseError::Unavailable { reason, .. } => reason.clone(),
+        other => other.to_string(),
+    }
+}
+
 /// Why a case could not be run. What the plugin did is no error: it is part of what the case gives.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -25,7 +33,7 @@ pub enum RunError {
         message: String,
     },
     /// The case's database cannot be made.
-    #[error("the case's database: {0}")]
+    #[error("the case's database: {}", reason(.0))]
     Database(#[from] DatabaseError),
     /// A statement of the input does not run on the case's database, so that it has no result.
     #[error("the statement of {of} does not run on the case's database: {source}")]

@@ -113,6 +113,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::Exposed(_) => EXPOSED,
         Error::Database(error) => return database_hint(error),
         Error::Model { .. } => "check --base-url, --model and the key, or answer without a model by --llm offline",
+        Error::UnknownPlugin { name, .. } if std::path::Path::new(name).is_dir() => {
+            return Some(format!("`{name}` is a folder: name the component in it, such as {name}/build/NAME.wasm"));
+        }
         Error::UnknownPlugin { similar, .. } => {
             return similar_or(similar, "`syrch-host plugin list` shows the built-in ones; a path ends in .wasm");
         }

@@ -63,6 +63,16 @@ pub fn times(folder: &Path) -> Result<Vec<(PathBuf, SystemTime, u64)>, Error> {
     Ok(found)
 }
 
+/// A source that was changed after the component was made; `None` if the component is as new as all of them.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn changed_since(folder: &Path, component: &Path) -> Result<Option<PathBuf>, Error> {
+    let made = component.metadata().and_then(|data| data.modified()).map_err(|error| Error::file(component, error))?;
+    let is_source = |path: &Path| path.extension().is_none_or(|ending| ending != "md");
+    Ok(times(folder)?.into_iter().find(|(path, time, _)| *time > made && is_source(path)).map(|(path, ..)| path))
+}
+
 /// Symbolic links are left out, but for those to files of the project: several that lead up would take for ever, and one to `/` would be copied.
 fn walk(folder: &Path, others: &[&str], found: &mut impl FnMut(PathBuf)) -> Result<(), Error> {
     let root = folder.canonicalize().map_err(|error| Error::file(folder, error))?;
@@ -119,6 +129,26 @@ mod tests {
         assert_eq!(times(folder).unwrap(), before);
         std::fs::write(folder.join("plugin.c"), "longer than before").unwrap();
         assert_ne!(times(folder).unwrap(), before);
+    }
+
+    #[test]
+    fn a_component_is_older_than_a_source_that_was_changed_since() {
+        let scratch = syrch_kit::scratch();
+        let folder = scratch.path();
+        std::fs::create_dir(folder.join("build")).unwrap();
+        let (source, made) = (folder.join("plugin.c"), folder.join("build/plugin.wasm"));
+        for path in [&source, &made, &folder.join("README.md")] {
+            std::fs::write(path, "").unwrap();
+        }
+        let changed = |path: &Path, seconds| {
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            std::fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+        };
+        changed(&source, 1_000);
+        changed(&made, 1_000);
+        assert_eq!(changed_since(folder, &made).unwrap(), None);
+        changed(&source, 1_001);
+        assert_eq!(changed_since(folder, &made).unwrap(), Some(source));
     }
 
     #[cfg(unix)]

@@ -47,7 +47,7 @@ pub enum LoadError {
         offered: String,
     },
     /// The component exports no role.
-    #[error("exports no role of the contract; it exports {exports:?}")]
+    #[error("exports no role of the contract{}", and_exports(.exports))]
     NoRole {
         /// The first of its exports.
         exports: Vec<String>,
@@ -144,6 +144,11 @@ pub(crate) fn role_error(
             RoleError::Trap { plugin, export, reason: with_printed(text::clip(line, 200), printed) }
         }
     }
+}
+
+/// What a component exports instead of a role, for a message.
+fn and_exports(exports: &[String]) -> String {
+    if exports.is_empty() { "; it exports nothing".to_owned() } else { format!("; it exports {}", exports.join(", ")) }
 }
 
 /// The reason, followed by what the guest printed on one line.

@@ -51,7 +51,8 @@ impl Observer for Watch {
             SearchEvent::Compiling { plugin } => self.console.note(&format!("compiling {plugin} (once)")),
             SearchEvent::Linked { selected, of } => tracing::info!(target: LOG, "{selected} of {of} tables are shown"),
             SearchEvent::Planned { tasks } => {
-                tracing::info!(target: LOG, "planned {tasks} tasks");
+                let plural = if *tasks == 1 { "" } else { "s" };
+                tracing::info!(target: LOG, "planned {tasks} task{plural}");
                 self.update(|state| state.tasks = *tasks);
             }
             SearchEvent::TaskStarted { id, text } => {

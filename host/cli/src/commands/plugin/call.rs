@@ -1,6 +1,6 @@
 //! `plugin call`: calls one role of a plugin once, with an input from standard input or with a whole case.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(crate) struct CallArgs {
     settings: Option<Value>,
     /// How much cell text the plugin may see: none, aggregates, sample:N, full [default: the case's, with --db that of your configuration, else
     /// sample:3]
-    #[arg(long, value_name = "GRANT", value_parser = |text: &str| text.parse::<RowsGrant>())]
+    #[arg(long, alias = "rows", value_name = "GRANT", value_parser = |text: &str| text.parse::<RowsGrant>())]
     cells: Option<RowsGrant>,
     /// The options of a database, which takes the place of the case's own.
     #[command(flatten)]
@@ -69,6 +69,9 @@ impl Run for CallArgs {
         // A database that the user's configuration names is not the case's: only the flag is.
         let with_database = self.flags.entries().any(|(spec, ..)| spec.key == "execution.db_path");
         let plugin = PluginSource::parse(&self.plugin);
+        if self.case.is_none() && std::io::stdin().is_terminal() {
+            context.console.note("type the input, a JSON object, and end it by Ctrl-D; `{}` takes every default");
+        }
         let case = self.case()?;
         let role = case.role();
         let settings = context.config.effective.settings.clone();
@@ -85,6 +88,10 @@ impl CallArgs {
     /// The case of the flags: one that is read, or one of the input alone.
     fn case(&self) -> Outcome<Case> {
         let mut case = match (&self.case, self.role) {
+            (Some(path), _) if !path.exists() => {
+                return Err(Failure::usage(format!("there is no case `{}`", path.display()))
+                    .hint("a case is a file NAME.yml, such as those in `tests/` of a project; docs/plugins.md has an example"));
+            }
             (Some(path), role) => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 let folder = folder.unwrap_or(std::path::Path::new("."));

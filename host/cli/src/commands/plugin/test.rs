@@ -11,7 +11,7 @@ use syrch::syrch_core::text::clip;
 use syrch::{Error, Observer, SearchEvent, Shared};
 use syrch_cases::golden::{self, Comparison};
 use syrch_cases::{Base, Case, Ran, RunError, folder};
-use syrch_projects::Project;
+use syrch_projects::{Project, changed_since};
 
 use super::{Context, Run};
 use crate::config::Given;
@@ -47,6 +47,7 @@ impl Run for TestArgs {
 
     async fn run(self, context: Context) -> Outcome {
         let tested = self.tested()?;
+        self.warn_of_changes(&context, &tested)?;
         let files = self.files(&tested)?;
         let settings = context.config.effective.settings.clone();
         let base = Base { settings, with_database: false, rows: None, shared: Shared::new() };
@@ -119,6 +120,21 @@ impl TestArgs {
         Ok(Tested { plugin: PluginSource::parse(&self.plugin), cases, project })
     }
 
+    /// Says that a project was changed and not built since: its cases are run with the component that there is.
+    fn warn_of_changes(&self, context: &Context, tested: &Tested) -> Outcome<()> {
+        let (folder, PluginSource::File(component)) = (Path::new(&self.plugin), &tested.plugin) else { return Ok(()) };
+        if folder.is_dir()
+            && let Some(changed) = changed_since(folder, component)?
+        {
+            let (changed, component) = (changed.display(), component.display());
+            context.console.warn(&format!(
+                "`{changed}` is newer than `{component}`, which is tested: `syrch-host plugin build {}` makes it anew",
+                self.plugin
+            ));
+        }
+        Ok(())
+    }
+
     fn files(&self, tested: &Tested) -> Outcome<Vec<PathBuf>> {
         let mut files = folder::cases(&tested.cases)
             .map_err(|error| Failure::usage(error.to_string()).hint("name the folder of the cases by --cases DIR"))?;
@@ -141,7 +157,7 @@ impl TestArgs {
             (Ok(Comparison::Equal), _) => End::Same,
             (_, true) => golden::write(&golden, &ran.document).map_or_else(|error| broken(&error), |()| End::Updated),
             (Ok(Comparison::Missing), false) => End::Missing,
-            (Ok(Comparison::Differs(lines)), false) => End::Differs(lines),
+            (Ok(Comparison::Differs(lines)), false) => End::Differs { lines, failure: failure(&ran.document) },
             (Err(error), false) => broken(&error),
         }
     }
@@ -173,17 +189,30 @@ enum End {
     Updated,
     /// It has no golden file.
     Missing,
-    Differs(Vec<String>),
+    Differs {
+        lines: Vec<String>,
+        /// What the plugin failed with, if it did: a long difference may leave it out.
+        failure: Option<String>,
+    },
     /// It could not be run.
     Broken(String),
 }
 
-/// The end of a case that could not be run. A message may quote as much as a file holds, and there may be many cases.
+/// The failure or the error of a call, as its golden file would have it.
+fn failure(document: &Value) -> Option<String> {
+    ["failure", "error"].iter().find_map(|member| Some(format!("{member}: {}", document.get(member)?)))
+}
+
+/// The end of a case that could not be run.
 fn broken(error: &impl ToString) -> End {
+    End::Broken(short(&error.to_string()))
+}
+
+/// A message may quote as much as a file holds, and there may be many cases.
+fn short(message: &str) -> String {
     const SHOWN: usize = 2_000;
-    let message = error.to_string();
-    let head = clip(&message, SHOWN);
-    End::Broken(if head.len() < message.len() { format!("{head}…") } else { message })
+    let head = clip(message, SHOWN);
+    if head.len() < message.len() { format!("{head}…") } else { message.to_owned() }
 }
 
 struct TestResult {
@@ -203,7 +232,7 @@ impl TestResult {
             End::Same => "same",
             End::Updated => "updated",
             End::Missing => "no golden file",
-            End::Differs(_) => "differs",
+            End::Differs { .. } => "differs",
             End::Broken(_) => "cannot be run",
         }
     }
@@ -212,7 +241,10 @@ impl TestResult {
     fn details(&self) -> Option<String> {
         let text = match &self.end {
             End::Same | End::Updated | End::Missing => return None,
-            End::Differs(lines) => lines.join("\n"),
+            End::Differs { lines, failure } => {
+                let failure = failure.as_deref().map(|failure| format!("{}\n\n", short(failure)));
+                format!("{}{}", failure.unwrap_or_default(), lines.join("\n"))
+            }
             End::Broken(message) => message.clone(),
         };
         Some(format!("\n{} {}:\n{text}\n", self.name, self.word()))
@@ -220,7 +252,7 @@ impl TestResult {
 
     fn document(&self) -> Value {
         let (difference, message) = match &self.end {
-            End::Differs(lines) => (json!(lines), Value::Null),
+            End::Differs { lines, .. } => (json!(lines), Value::Null),
             End::Broken(message) => (json!([]), json!(message)),
             _ => (json!([]), Value::Null),
         };
@@ -256,7 +288,7 @@ fn show(context: &Context, plugin: &str, results: &[TestResult]) -> Outcome<()> 
     let same = results.len() - bad;
     text.push_str(&format!("\n{same} of {} cases are as their golden files\n", results.len()));
     context.output.write(&text)?;
-    if results.iter().any(|result| matches!(result.end, End::Missing | End::Differs(_))) {
+    if results.iter().any(|result| matches!(result.end, End::Missing | End::Differs { .. })) {
         context.console.note("- is the golden file, + is what the case gives now; --update writes it");
     }
     Ok(())

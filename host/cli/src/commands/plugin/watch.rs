@@ -63,6 +63,7 @@ impl Run for WatchArgs {
     async fn run(self, mut context: Context) -> Outcome {
         context.interrupt.listen_to_ends();
         let problem = problem(&self.search)?;
+        Project::read(&self.project.folder)?;
         context.needs_database()?;
         search::accept(&mut context);
         let mut seen = None;
