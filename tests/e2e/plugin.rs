@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use syrch_kit::{languages, zoo};
@@ -146,7 +147,25 @@ fn a_project_without_its_component_is_to_be_built() {
     assert_eq!(said(place, &["test", "short", "--update"], "").code, 0);
     let tested = said(place, &["test", "short"], "");
     assert_eq!(tested.code, 0, "{}", tested.all());
+    assert!(!tested.stderr.contains("newer"), "{}", tested.all());
     assert_eq!(said(place, &["test", "."], "").code, 10, "no project");
+
+    let later = SystemTime::now() + Duration::from_secs(60);
+    fs::write(place.join("short/lib.rs"), "").unwrap();
+    fs::File::options().write(true).open(place.join("short/lib.rs")).unwrap().set_modified(later).unwrap();
+    let stale = said(place, &["test", "short"], "");
+    assert!(stale.code == 0 && stale.stderr.contains("`short/lib.rs` is newer than"), "{}", stale.all());
+
+    // What the plugin fails with stands above all that it no longer does.
+    let case = "role: solver\nsettings: {habit: fail}\ninput: {problem: 'How many?'}\n";
+    fs::write(place.join("short/tests/one.yml"), case).unwrap();
+    let failed = said(place, &["test", "short"], "");
+    assert!(failed.code == 5 && failed.stdout.contains("one differs:\nfailure: {"), "{}", failed.all());
+
+    let call = said(place, &["call", "short", "solver"], "{}");
+    assert!(call.stderr.contains("name the component in it"), "{}", call.all());
+    let call = said(place, &["call", "consistency", "--case", "nothing.yml"], "");
+    assert!(call.code == 2 && call.stderr.contains("there is no case `nothing.yml`"), "{}", call.all());
 }
 
 #[test]

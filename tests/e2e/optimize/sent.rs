@@ -55,3 +55,9 @@ fn a_model_that_fails_has_its_exit_code() {
     let endpoint = MockEndpoint::start(Script::always(Reply::status(401, "no such key")));
     refused(&mut slow.by_model(&endpoint, SLOW, "--accept-data-sent"), 12, &["401"]);
 }
+
+#[test]
+fn a_model_has_to_be_configured_before_it_is_asked() {
+    let slow = Slow::new();
+    refused(&mut slow.optimize(SLOW, "--rewriter model"), 10, &["none is configured", "--rewriter rules"]);
+}

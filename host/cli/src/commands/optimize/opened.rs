@@ -41,6 +41,10 @@ pub(super) struct Opened {
 
 /// Opens the database, the model and the rewriter. `copies` is the number of changed copies unless the flag sets another.
 pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -> Outcome<Opened> {
+    if flags.rewriter.as_deref() == Some("model") && context.config.effective.settings.model.is_by_rules() {
+        return Err(Failure::config("`--rewriter model` asks a model, and none is configured")
+            .hint("name one by --llm and --model, or use the rules by --rewriter rules, which need none"));
+    }
     let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
     if !is_set(context, "execution.deadline_seconds") {
         // The default is that of a search; a slow statement is executed some dozens of times.
