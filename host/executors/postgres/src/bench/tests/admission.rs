@@ -62,7 +62,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("SELECT id::public.small FROM public.t", "node", "COERCETODOMAIN"),
     ("SELECT 'sad'::public.mood FROM public.t", "type", "mood"),
     ("SELECT id::money FROM public.t", "type", "money"),
-    ("SELECT ROW(id, g) FROM public.t", "node", "ROWEXPR"),
+    ("SELECT ROW(id, g) FROM public.t", "node", "ROW"),
     ("SELECT t FROM public.t", "type", "t"),
     ("SELECT id FROM public.seen", "ordinary-table", "seen"),
     ("SELECT id FROM public.copied", "ordinary-table", "copied"),
