@@ -141,9 +141,9 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
     statements.push("CHECKPOINT".to_owned());
     script(&shop.library, &shop.file, &statements.iter().map(String::as_str).collect::<Vec<_>>());
     let database = AdbcDatabase::open(shop.config()).await.unwrap();
-    for place in 0..fine.len() {
+    for (place, view) in fine.iter().enumerate() {
         let result = database.run(&SqlQuery::new(format!("SELECT * FROM fine{place}"))).await;
-        assert!(result.is_ok(), "{}: {result:?}", fine[place]);
+        assert!(result.is_ok(), "{view}: {result:?}");
     }
     let refused = async |view: String| database.run(&SqlQuery::new(format!("SELECT * FROM {view}"))).await.unwrap_err();
     for (place, (view, reason)) in hidden.iter().enumerate() {

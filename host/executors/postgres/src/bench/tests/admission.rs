@@ -65,7 +65,7 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
     ("AR-12", "SELECT id::public.small FROM public.t", "node", "COERCETODOMAIN"),
     ("AR-12", "SELECT 'sad'::public.mood FROM public.t", "type", "mood"),
     ("AR-12", "SELECT id::money FROM public.t", "type", "money"),
-    (BEYOND, "SELECT ROW(id, g) FROM public.t", "node", "ROWEXPR"),
+    (BEYOND, "SELECT ROW(id, g) FROM public.t", "node", "ROW"),
     (BEYOND, "SELECT t FROM public.t", "type", "t"),
     ("AR-13", "SELECT id FROM public.seen", "ordinary-table", "seen"),
     ("AR-13", "SELECT id FROM public.copied", "ordinary-table", "copied"),
