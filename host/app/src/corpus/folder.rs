@@ -17,9 +17,10 @@ pub const CORPUS_RUN: &str = "syrch.optimize-run/1";
 const HEADER: &str = "run.json";
 const RESULTS: &str = "results.jsonl";
 const ITEMS: &str = "items";
-/// Bytes of a header, and of a line, at most.
+/// Bytes of a header, of a line and of all lines at most. The longest line has a hundred proposals, each as long as a statement may be.
 const DOCUMENT: u64 = 1 << 20;
-const LINE: u64 = 16 << 20;
+const LINE: u64 = 64 << 20;
+const ALL: u64 = 1 << 30;
 /// How often a lock that another process holds is tried, and the time between two tries: a process that only reads holds it for a moment.
 const TRIES: u32 = 20;
 const WAIT: Duration = Duration::from_millis(5);
@@ -183,13 +184,17 @@ impl CorpusFolder {
     /// Writes the line of a statement, and removes its journal then. After an error nothing more may be written.
     ///
     /// # Errors
-    /// When the line is too long or cannot be written.
+    /// When the line is too long, the run would be too large to be read again, or it cannot be written.
     pub fn append(&mut self, place: u64, line: &impl Serialize) -> Result<(), RunError> {
         let path = self.path.join(RESULTS);
         let mut bytes = serde_json::to_vec(line).map_err(|error| io(&path, error.into()))?;
         bytes.push(b'\n');
         if bytes.len() as u64 > LINE {
             return Err(io(&path, std::io::Error::other(format!("a line would be longer than {LINE} bytes"))));
+        }
+        let before = self.file.metadata().map_err(|error| io(&path, error))?.len();
+        if before + bytes.len() as u64 > ALL {
+            return Err(io(&path, std::io::Error::other(format!("the run would have more than {ALL} bytes"))));
         }
         self.file.write_all(&bytes).map_err(|error| io(&path, error))?;
         self.forget(place)
@@ -231,8 +236,13 @@ fn read_header(folder: &Path) -> Result<CorpusHeader, RunError> {
 /// The complete lines of a file, and the number of their bytes.
 fn lines<L: DeserializeOwned>(path: &Path) -> Result<(Vec<L>, u64), RunError> {
     // Opening a pipe would wait for a writer.
-    if !fs::metadata(path).map_err(|error| io(path, error))?.is_file() {
-        let reason = "it is no regular file".to_owned();
+    let data = fs::metadata(path).map_err(|error| io(path, error))?;
+    let reason = match () {
+        () if !data.is_file() => "it is no regular file".to_owned(),
+        () if data.len() > ALL => format!("it has more than {ALL} bytes"),
+        () => String::new(),
+    };
+    if !reason.is_empty() {
         return Err(RunError::Malformed { path: path.to_owned(), line: 0, reason });
     }
     let mut reader = BufReader::new(File::open(path).map_err(|error| io(path, error))?);
@@ -313,6 +323,19 @@ mod tests {
         assert_eq!(lines, [json!({"place": 0})]);
         folder.append(1, &json!({"place": 1})).unwrap();
         assert_eq!(fs::read_to_string(path.join(RESULTS)).unwrap(), "{\"place\":0}\n{\"place\":1}\n");
+    }
+
+    #[test]
+    fn results_that_are_too_large_are_not_read() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("abc1");
+        let mut folder = CorpusFolder::create(&path, header("abc1")).unwrap();
+        folder.file.set_len(ALL).unwrap();
+        assert!(folder.append(0, &json!({"place": 0})).unwrap_err().to_string().contains("more than"));
+        folder.file.set_len(ALL + 1).unwrap();
+        drop(folder);
+        let error = read_corpus_run::<Value>(&path).unwrap_err();
+        assert!(matches!(error, RunError::Malformed { line: 0, .. }), "{error}");
     }
 
     #[test]

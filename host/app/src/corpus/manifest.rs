@@ -18,6 +18,8 @@ use super::CorpusError;
 const MANIFEST: u64 = 4 << 20;
 /// Statements of a corpus at most.
 const QUERIES: usize = 10_000;
+/// Bytes of the statements of a corpus at most, which are all in memory before the first of them is run.
+const STATEMENTS: usize = 64 << 20;
 /// Characters of a description at most.
 const DESCRIPTION: usize = 1_000;
 
@@ -128,12 +130,19 @@ impl Corpus {
     /// Reads all statements before any of them is run.
     ///
     /// # Errors
-    /// When a file is missing, has another digest, or is no text: then none is returned.
+    /// When a file is missing, has another digest, or is no text, or all together are too large: then none is returned.
     pub fn lock(&self) -> Result<Vec<LockedQuery>, CorpusError> {
-        let (mut locked, mut wrong) = (Vec::new(), Vec::new());
+        let (mut locked, mut wrong, mut bytes) = (Vec::new(), Vec::new(), 0);
         for query in &self.queries {
             match self.read_query(query).and_then(|bytes| String::from_utf8(bytes).map_err(|_| FileState::Mismatch)) {
-                Ok(sql) => locked.push(LockedQuery { query: query.clone(), sql }),
+                Ok(sql) => {
+                    bytes += sql.len();
+                    if bytes > STATEMENTS {
+                        let reason = format!("its statements have more than {STATEMENTS} bytes together");
+                        return Err(CorpusError::Malformed { path: self.path.clone(), line: None, reason });
+                    }
+                    locked.push(LockedQuery { query: query.clone(), sql });
+                }
                 Err(_) => wrong.push(query.file.clone()),
             }
         }

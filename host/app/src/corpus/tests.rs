@@ -86,6 +86,24 @@ fn hostile_manifests_cost_little() {
     assert!(Corpus::read(folder.path()).is_err());
 }
 
+/// A small folder can stand for many statements: each entry may be a link to the same file.
+#[cfg(unix)]
+#[test]
+fn statements_that_are_too_large_together_are_not_read_into_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = format!("SELECT '{}' FROM t", "x".repeat(65_000));
+    fs::write(folder.path().join("0.sql"), &sql).unwrap();
+    let digest = super::manifest::hex(sql.as_bytes());
+    let entry = |number: usize| format!("[[queries]]\nfile = \"{number}.sql\"\nsha256 = \"{digest}\"\n");
+    (1..1_100).for_each(|n| std::os::unix::fs::symlink("0.sql", folder.path().join(format!("{n}.sql"))).unwrap());
+    let manifest = folder.path().join("m.toml");
+    fs::write(&manifest, (0..1_000).map(entry).collect::<String>()).unwrap();
+    assert_eq!(Corpus::read(&manifest).unwrap().lock().unwrap().len(), 1_000);
+    fs::write(&manifest, (0..1_100).map(entry).collect::<String>()).unwrap();
+    let error = Corpus::read(&manifest).unwrap().lock().unwrap_err();
+    assert!(error.to_string().contains("more than 67108864 bytes together"), "{error}");
+}
+
 #[cfg(unix)]
 #[test]
 fn links_out_of_the_folder_are_not_followed() {
