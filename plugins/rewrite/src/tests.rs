@@ -51,6 +51,7 @@ fn rewrite(host: &FakeHost, settings: Settings, history: &[Attempt]) -> Result<O
     ModelRewriter::new(settings).rewrite(host, BEST, BEST, &plan("Seq Scan on orders"), &catalog(), history)
 }
 
+/// AR-29.
 #[test]
 fn the_model_sees_the_statement_its_plan_and_what_is_known_of_the_tables() {
     let host = host(&json!({ "optimized_sql": " SELECT 1; ", "explanation": "it is shorter" }));
@@ -95,6 +96,7 @@ fn no_change_ends_it_and_a_reply_without_a_statement_fails() {
     assert_eq!(rewrite(&host, Settings::default(), &[]).unwrap_err().kind, FailureKind::Model);
 }
 
+/// AR-29, AR-D10.
 #[test]
 fn a_prompt_that_is_too_long_is_not_sent() {
     let too_large = FailureKind::Other("prompt-too-large".to_owned());

@@ -21,6 +21,7 @@
     reason = "a library for tests: what cannot be set up fails the test that asked for it"
 )]
 
+pub mod acceptance;
 pub mod corpus;
 mod data;
 pub mod databricks;

@@ -55,13 +55,13 @@ fn both(text: &str) -> [Result<Checked, String>; 2] {
     [check(text, &Dialect::Sqlite), check(text, &Dialect::Postgres)]
 }
 
-/// A subject of the rules, statements that are refused with the rule that refuses each, and statements that pass.
+/// A subject of the rules with its rows of the acceptance list, statements that are refused with the rule that refuses each, and statements that pass.
 type Subject = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 /// What the rules are about, on both engines.
 const SUBJECTS: &[Subject] = &[
     (
-        "one query",
+        "AR-01: one query",
         &[
             ("SELECT id FROM orders; SELECT 1", "single-statement"),
             ("DELETE FROM orders", "read-only"),
@@ -71,12 +71,12 @@ const SUBJECTS: &[Subject] = &[
         &["SELECT id FROM orders", "WITH a AS (SELECT id FROM orders) SELECT id FROM a"],
     ),
     (
-        "locks",
+        "AR-02: locks",
         &[("SELECT id FROM orders FOR UPDATE", "locks"), ("SELECT id FROM orders FOR SHARE", "locks")],
         &["SELECT id FROM orders WHERE id > 3"],
     ),
     (
-        "limits",
+        "AR-03: limits",
         &[
             ("SELECT id FROM orders LIMIT 3", "limit"),
             ("SELECT id FROM orders WHERE id IN (SELECT id FROM orders LIMIT 3)", "limit"),
@@ -88,16 +88,20 @@ const SUBJECTS: &[Subject] = &[
         &["SELECT id FROM orders ORDER BY total"],
     ),
     (
-        "picked rows",
+        "AR-04: picked rows",
         &[
             ("SELECT DISTINCT ON (customer) id FROM orders", "distinct-on"),
             ("SELECT id FROM orders TABLESAMPLE SYSTEM (10)", "sample"),
         ],
         &["SELECT DISTINCT customer FROM orders"],
     ),
-    ("parameters", &[("SELECT id FROM orders WHERE id = $1", "parameters")], &["SELECT id FROM orders WHERE id = 1"]),
     (
-        "sources of rows",
+        "AR-05: parameters",
+        &[("SELECT id FROM orders WHERE id = $1", "parameters")],
+        &["SELECT id FROM orders WHERE id = 1"],
+    ),
+    (
+        "AR-06: sources of rows",
         &[
             ("SELECT value FROM json_each('[1]')", "table-function"),
             ("SELECT g FROM generate_series(1, 3) AS g", "table-function"),
@@ -111,7 +115,7 @@ const SUBJECTS: &[Subject] = &[
         ],
     ),
     (
-        "aggregates",
+        "AR-08: aggregates",
         &[
             ("SELECT string_agg(name, ',') FROM customers", "aggregate"),
             ("SELECT json_group_array(name) FROM customers", "aggregate"),
@@ -125,7 +129,7 @@ const SUBJECTS: &[Subject] = &[
         ],
     ),
     (
-        "windows",
+        "AR-09: windows",
         &[
             ("SELECT row_number() OVER (ORDER BY total) FROM orders", "aggregate"),
             ("SELECT lag(id) OVER (ORDER BY id) FROM orders", "aggregate"),
@@ -139,7 +143,7 @@ const SUBJECTS: &[Subject] = &[
         ],
     ),
     (
-        "functions",
+        "AR-10: functions",
         &[
             ("SELECT random() FROM orders", "function"),
             ("SELECT id FROM orders WHERE public.f(id)", "*"),
@@ -148,18 +152,18 @@ const SUBJECTS: &[Subject] = &[
         &["SELECT lower(name), length(name), coalesce(city, name) FROM customers"],
     ),
     (
-        "operators",
+        "AR-11: operators",
         &[("SELECT id FROM orders WHERE id OPERATOR(public.+) 1 > 2", "*")],
         &["SELECT id + 1 FROM orders WHERE id % 2 = 0 AND id <> 3 AND NOT id BETWEEN 4 AND 5"],
     ),
     (
-        "types",
+        "AR-12: types",
         &[("SELECT CAST(id AS regclass) FROM orders", "type"), ("SELECT CAST(id AS public.mood) FROM orders", "type")],
         &["SELECT CAST(id AS text), CAST(total AS int) FROM orders"],
     ),
-    ("ordinary tables", &[("SELECT id FROM v_big", "ordinary-table")], &["SELECT id FROM secret"]),
+    ("AR-13: ordinary tables", &[("SELECT id FROM v_big", "ordinary-table")], &["SELECT id FROM secret"]),
     (
-        "common table expressions",
+        "AR-15: common table expressions",
         &[
             ("WITH a AS (SELECT id FROM b), b AS (SELECT id FROM orders) SELECT id FROM a", "granted-tables"),
             ("SELECT id FROM (WITH a AS (SELECT id FROM orders) SELECT id FROM a) AS x, a", "granted-tables"),
@@ -283,15 +287,15 @@ fn sqlite_refuses_what_differs_from_plan_to_plan() {
 fn no_form_of_a_statement_hides_tables_clocks_or_the_order_of_rows() {
     let tables = |text: &str, dialect: &Dialect| check(text, dialect).unwrap().tables;
     for dialect in [Dialect::Sqlite, Dialect::Postgres] {
-        // The bodies of common table expressions beside a set operation.
+        // AR-D1: the bodies of common table expressions beside a set operation.
         let text = "WITH t1 AS (SELECT id FROM secret) SELECT id FROM t1 UNION ALL SELECT id FROM orders";
         assert_eq!(tables(text, &dialect), ["orders", "secret"]);
         let text = "WITH customers AS (SELECT id FROM secret) SELECT id FROM customers UNION ALL SELECT id FROM orders";
         assert_eq!(check(text, &dialect).unwrap_err(), "shadowed-name");
-        // A sub-query in the condition of a join.
+        // AR-D2: a sub-query in the condition of a join.
         let text = "SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer AND (SELECT max(v) FROM secret) = 42";
         assert_eq!(tables(text, &dialect), ["customers", "orders", "secret"]);
-        // Aggregates that list what they find, by whatever name.
+        // AR-D3: aggregates that list what they find, by whatever name.
         for call in [
             "json_arrayagg(name)",
             "json_objectagg(name, id)",
@@ -302,7 +306,7 @@ fn no_form_of_a_statement_hides_tables_clocks_or_the_order_of_rows() {
             let error = check(&format!("SELECT {call} FROM customers"), &dialect).unwrap_err();
             assert!(matches!(error.as_str(), "aggregate" | "syntax"), "{call}: {error}");
         }
-        // Named windows, and those made of others.
+        // AR-D4: named windows, and those made of others.
         for (window, over) in [
             ("w AS (ORDER BY day)", "w"),
             ("w AS (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)", "w"),
@@ -313,12 +317,12 @@ fn no_form_of_a_statement_hides_tables_clocks_or_the_order_of_rows() {
             assert_eq!(check(&text, &dialect).unwrap_err(), "window", "{text}");
         }
         check("SELECT sum(pieces) OVER w FROM orders WINDOW w AS (PARTITION BY customer)", &dialect).unwrap();
-        // INTO, and clocks that are no function.
+        // AR-D8: INTO, and clocks that are no function.
         assert_eq!(check("SELECT id INTO copy FROM orders", &dialect).unwrap_err(), "read-only");
         for clock in ["CURRENT_TIMESTAMP", "current_time", "CURRENT_DATE"] {
             assert_eq!(check(&format!("SELECT {clock} FROM orders"), &dialect).unwrap_err(), "clock", "{clock}");
         }
-        // Plain functions pass.
+        // AR-D12: plain functions pass.
         check("SELECT length(name), name || 'x' FROM customers", &dialect).unwrap();
     }
     let postgres = |text: &str| check(text, &Dialect::Postgres);
@@ -330,6 +334,7 @@ fn no_form_of_a_statement_hides_tables_clocks_or_the_order_of_rows() {
     }
 }
 
+/// AR-07.
 #[test]
 fn what_was_admitted_is_written_without_comments_with_names_and_texts_that_are_texts() {
     let written = |text: &str, dialect: &Dialect| check(text, dialect).unwrap().sql;

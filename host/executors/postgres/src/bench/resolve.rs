@@ -141,11 +141,7 @@ impl Objects {
                 return Err(refuse("ordinary-table", &table.name, why));
             }
             if used.relations.contains(oid) && table.second.as_deref() != Some("false") {
-                return Err(refuse(
-                    "ordinary-table",
-                    &table.name,
-                    "it has children, which are read with it: write ONLY",
-                ));
+                return Err(refuse("ordinary-table", &table.name, "it has children, which are read with it"));
             }
             tables.insert(catalog.table_name(known));
         }

@@ -6,6 +6,7 @@ use syrch_core::SqlErrorKind;
 use syrch_core::ports::{
     Admitted, Bench, BenchLimits, CANDIDATE, Compared, Database, OVERRUN, TOO_MANY_ROWS, UNSUPPORTED_TYPE,
 };
+use syrch_kit::acceptance::{COMPARISON, missing};
 use syrch_kit::postgres::Server;
 use syrch_postgres::PostgresDatabase;
 
@@ -78,35 +79,38 @@ async fn cells_are_compared_as_they_are() {
     server.database("shop", SCRIPT);
     let mut bench = bench(&server, BenchLimits::default()).await;
     let bench = bench.as_mut();
-    for (one, two, is_equal) in [
+    let values = [
         // More digits than a double, or a decimal of 28 digits, has.
-        ("12345678901234567890123456789012345", "12345678901234567890123456789012346", false),
-        ("1.0000000000000000000000000000001", "1.0", false),
-        ("1.50", "1.5", true),
-        ("n + 1", "n", false),
-        ("n / 10 * 10", "n", false),
+        ("AR-D5", "12345678901234567890123456789012345", "12345678901234567890123456789012346", false),
+        ("AR-D5", "1.0000000000000000000000000000001", "1.0", false),
+        ("AR-24", "1.50", "1.5", true),
+        ("AR-D5", "n + 1", "n", false),
+        ("AR-24", "n / 10 * 10", "n", false),
+        ("AR-D5", "n + 1e-30", "n", false),
         // Digits of numbers in JSON, and keys that occur twice.
-        ("'{\"a\": 1.00000000000000000001}'::jsonb", "'{\"a\": 1.0}'::jsonb", false),
-        ("'{\"a\": 1, \"b\": 2}'::jsonb", "'{\"b\": 2,  \"a\": 1}'::jsonb", true),
-        ("'{\"a\": 1, \"a\": 2}'::json", "'{\"a\": 2}'::json", false),
-        ("'{\"a\" : 1}'::json", "'{\"a\":1}'::json", true),
-        ("'NaN'::float8", "-'NaN'::float8", true),
-        ("0.0::float8", "-0.0::float8", false),
-        ("r * 3", "g::float8", false),
-        ("0.1::float8 + 0.2::float8", "0.3::float8", false),
-        ("1::int", "1::bigint", false),
-        ("'a'::text", "'a '::text", false),
-        ("'1 day'::interval", "'24 hours'::interval", false),
-        ("'30 days'::interval", "'1 month'::interval", false),
-        ("ARRAY[1, 2]", "ARRAY[2, 1]", false),
-        ("ARRAY[1, NULL]", "ARRAY[1, NULL]::int[]", true),
-        ("NULL::text", "''::text", false),
-        ("'2024-01-01 12:00+02'::timestamptz", "'2024-01-01 10:00+00'::timestamptz", true),
-    ] {
+        ("AR-D6", "'{\"a\": 1.00000000000000000001}'::jsonb", "'{\"a\": 1.0}'::jsonb", false),
+        ("AR-D6", "'{\"a\": 1, \"b\": 2}'::jsonb", "'{\"b\": 2,  \"a\": 1}'::jsonb", true),
+        ("AR-D6", "'{\"a\": 1, \"a\": 2}'::json", "'{\"a\": 2}'::json", false),
+        ("AR-D6", "'{\"a\" : 1}'::json", "'{\"a\":1}'::json", true),
+        ("AR-24", "'NaN'::float8", "-'NaN'::float8", true),
+        ("AR-24", "0.0::float8", "-0.0::float8", false),
+        ("AR-24", "r * 3", "g::float8", false),
+        ("AR-24", "0.1::float8 + 0.2::float8", "0.3::float8", false),
+        ("AR-24", "1::int", "1::bigint", false),
+        ("AR-24", "'a'::text", "'a '::text", false),
+        ("AR-24", "'1 day'::interval", "'24 hours'::interval", false),
+        ("AR-24", "'30 days'::interval", "'1 month'::interval", false),
+        ("AR-24", "ARRAY[1, 2]", "ARRAY[2, 1]", false),
+        ("AR-24", "ARRAY[1, NULL]", "ARRAY[1, NULL]::int[]", true),
+        ("AR-24", "NULL::text", "''::text", false),
+        ("AR-24", "'2024-01-01 12:00+02'::timestamptz", "'2024-01-01 10:00+00'::timestamptz", true),
+    ];
+    assert_eq!(missing(COMPARISON, values.iter().map(|(row, ..)| *row)), Vec::<&str>::new(), "rows without a case");
+    for (row, one, two, is_equal) in values {
         let statement = |value: &str| format!("SELECT {value} AS v FROM t");
         let found = compared(bench, &statement(one), &statement(two)).await;
         let expected = if is_equal { Compared::Equal(100) } else { Compared::Different };
-        assert_eq!(found, expected, "{one} {two}");
+        assert_eq!(found, expected, "{row}: {one} {two}");
     }
     for (original, candidate, expected) in [
         ("SELECT id FROM t ORDER BY id", "SELECT id FROM t ORDER BY id DESC", Compared::Reordered),
@@ -124,6 +128,35 @@ async fn cells_are_compared_as_they_are() {
     }
 }
 
+/// AR-21: each type of the list is compared, and others are not.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_listed_types_are_compared_and_no_others() {
+    let Some(server) = Server::start() else { return };
+    let listed = "bool bytea int8 int2 int4 text json float4 float8 bpchar varchar date time timestamp timestamptz interval timetz numeric uuid jsonb \
+        _bool _bytea _int2 _int4 _text _varchar _int8 _timestamp _date _timestamptz _uuid";
+    let others = "point money inet macaddr bit varbit int4range xml tsvector name oid _numeric _float8 _jsonb";
+    let create = |name: &str| {
+        format!("CREATE TABLE of_{name}(id int PRIMARY KEY, v {name}); INSERT INTO of_{name} VALUES (1, NULL);")
+    };
+    let script: String = listed.split_whitespace().chain(others.split_whitespace()).map(create).collect();
+    server.database("shop", &script);
+    let mut bench = bench(&server, BenchLimits::default()).await;
+    for name in listed.split_whitespace() {
+        let statement = admitted(bench.as_mut(), &format!("SELECT v FROM of_{name}")).await;
+        let shown = name.strip_prefix('_').map_or_else(|| name.to_owned(), |of| format!("{of}[]"));
+        assert_eq!(bench.columns(&statement).await.unwrap()[0].sql_type, shown);
+        assert_eq!(bench.compare(&statement, &statement).await, Ok(Compared::Equal(1)), "{name}");
+    }
+    for name in others.split_whitespace() {
+        let error = match bench.admit(&format!("SELECT v FROM of_{name}"), None).await {
+            Ok(statement) => bench.columns(&statement).await.unwrap_err(),
+            Err(error) => error,
+        };
+        assert!(matches!(error.rule.as_deref(), Some("type" | UNSUPPORTED_TYPE)), "{name}: {error:?}");
+    }
+}
+
+/// AR-22, AR-D9: limits hold while rows arrive, and the columns are known before any.
 #[tokio::test(flavor = "multi_thread")]
 async fn results_are_bounded_and_statements_end_in_time() {
     let Some(server) = Server::start() else { return };
@@ -140,6 +173,9 @@ async fn results_are_bounded_and_statements_end_in_time() {
     let wide = admitted(bench, "SELECT repeat(s, 100000) AS s FROM t").await;
     let large = (SqlErrorKind::TooLarge, TOO_MANY_ROWS.to_owned());
     for statement in [&many, &wide] {
+        let started = Instant::now();
+        assert_eq!(bench.columns(statement).await.unwrap().len(), 1);
+        assert!(started.elapsed() < Duration::from_secs(1), "the rows were read for the columns");
         let started = Instant::now();
         assert_eq!(rows(bench.size(statement).await.unwrap_err()), large);
         assert_eq!(rows(bench.compare(statement, &small).await.unwrap_err()), large);
@@ -179,6 +215,7 @@ async fn results_are_bounded_and_statements_end_in_time() {
     assert_eq!(server.psql("shop", running).unwrap(), "0");
 }
 
+/// AR-20, AR-D7: both sides of a comparison are run in the snapshot of that comparison.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snapshot_stays_and_a_writer_is_seen() {
     let Some(server) = Server::start() else { return };
@@ -200,6 +237,8 @@ async fn a_snapshot_stays_and_a_writer_is_seen() {
     assert_eq!(bench.compare(&all, &all).await, Ok(Compared::Equal(100)));
     bench.snapshot().await.unwrap();
     assert_eq!(bench.size(&all).await.unwrap().rows, 101);
+    // The original is run again: rows of an earlier snapshot would differ.
+    assert_eq!(bench.compare(&all, &all).await, Ok(Compared::Equal(101)));
     // A transaction that began before and ends now.
     std::thread::scope(|scope| {
         let script = "BEGIN; DELETE FROM t WHERE id = 1000; SELECT pg_sleep(1.5); COMMIT";

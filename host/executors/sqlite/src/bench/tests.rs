@@ -107,6 +107,7 @@ async fn a_comparison_reads_one_snapshot_and_a_writer_is_noticed() {
     assert_eq!(bench.size(&all).await.unwrap().rows, 4);
 }
 
+/// AR-22, AR-D9: limits hold while rows arrive, and the columns are known before any.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_endless_or_too_large_ends_within_its_limits() {
     let place = Place::new();
@@ -116,6 +117,9 @@ async fn what_is_endless_or_too_large_ends_within_its_limits() {
     let (many, one) = (format!("SELECT t.id FROM t{joins}"), admitted(&mut *bench, "SELECT id FROM t").await);
     let endless = admitted(&mut *bench, &format!("SELECT count(*) FROM t{joins}")).await;
     let many = admitted(&mut *bench, &many).await;
+    let started = Instant::now();
+    assert_eq!(bench.columns(&many).await.unwrap().len(), 1);
+    assert!(started.elapsed() < Duration::from_millis(200), "the rows were read for the columns");
     assert_eq!(bench.size(&many).await.unwrap_err().rule.as_deref(), Some(TOO_MANY_ROWS));
     assert_eq!(bench.compare(&one, &many).await.unwrap(), Compared::TooLarge);
     let started = Instant::now();
@@ -132,6 +136,7 @@ async fn what_is_endless_or_too_large_ends_within_its_limits() {
     assert!(plan.format == "sqlite-eqp" && plan.text.contains("SCAN"), "{plan:?}");
 }
 
+/// AR-20: a wait for a lock has a deadline.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_database_is_an_error_in_time() {
     let place = Place::new();

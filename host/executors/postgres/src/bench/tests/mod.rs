@@ -5,7 +5,7 @@ mod admission;
 mod golds;
 
 use syrch_core::SqlError;
-use syrch_core::ports::BenchLimits;
+use syrch_core::ports::{Bench, BenchLimits};
 use syrch_kit::postgres::Server;
 
 use super::{PostgresBench, analysed, clock_word};
@@ -22,6 +22,37 @@ async fn second(bench: &mut PostgresBench, sql: &str) -> Result<Vec<String>, Sql
     let checked = bench.connection.work(sql, |pinned, sql| Box::pin(analysed(pinned, sql))).await;
     let (used, objects) = checked.and_then(|checked| checked)?;
     objects.judge(&used, &bench.snapshot.catalog)
+}
+
+/// AR-20: what every session of a bench is, whatever the role, the database and a statement before it have set.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_read_only_with_fixed_settings_and_a_snapshot() {
+    let Some(server) = Server::start() else { return };
+    server.database("fixed", "CREATE TABLE t(id int); CREATE ROLE odd LOGIN; GRANT SELECT ON t TO odd");
+    for setting in
+        ["timezone = 'Asia/Tokyo'", "datestyle = 'German'", "intervalstyle = 'postgres'", "statement_timeout = 0"]
+    {
+        server.psql("fixed", &format!("ALTER ROLE odd SET {setting}")).unwrap();
+    }
+    let mut bench = bench(&server, "odd", "fixed").await;
+    bench.snapshot().await.unwrap();
+    let pinned = bench.connection.pinned().await.unwrap();
+    for (setting, expected) in [
+        ("transaction_isolation", "repeatable read"),
+        ("transaction_read_only", "on"),
+        ("TimeZone", "UTC"),
+        ("DateStyle", "ISO, YMD"),
+        ("extra_float_digits", "3"),
+        ("IntervalStyle", "iso_8601"),
+        ("bytea_output", "hex"),
+        ("statement_timeout", "2min"),
+        ("lock_timeout", "5s"),
+        // Tables are written with their schemas.
+        ("search_path", "pg_catalog"),
+    ] {
+        let row = pinned.client().query_one(&format!("SELECT current_setting('{setting}')"), &[]).await.unwrap();
+        assert_eq!(row.get::<_, String>(0), expected, "{setting}");
+    }
 }
 
 #[test]
