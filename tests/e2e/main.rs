@@ -8,6 +8,7 @@
     reason = "a test fails by panicking, and says what it measured"
 )]
 
+mod acceptance;
 mod adding;
 mod bad_input;
 mod batch;

@@ -1,9 +1,13 @@
 //! `optimize` through the binary: what it prints, what it sends and when it asks before, how it ends, and runs over corpora that are killed.
 
 mod corpus;
+mod endings;
 mod kills;
 mod reports;
+mod resumed;
 mod sent;
+#[cfg(unix)]
+mod server;
 
 use std::path::Path;
 use std::process::Command;
@@ -133,19 +137,24 @@ fn the_document_has_everything() {
     let endpoint = proposes(FAST);
     let found = document(&mut slow.by_model(&endpoint, SLOW, "--accept-data-sent --iterations 1 --pairs 9"), 0);
     assert_eq!((&found["schema"], &found["outcome"]), (&json!("syrch.optimize/1"), &json!("OPTIMIZED")));
-    assert_eq!((&found["rows"], &found["copies"], &found["given"]), (&json!(100), &json!(6), &json!(SLOW)));
+    assert_eq!(found["given"], json!(SLOW));
     let iteration = &found["iterations"][0];
-    assert_eq!((&iteration["state"], &iteration["why"]), (&json!("KEPT"), &json!("reads the orders once")));
-    assert!(found["original"]["plan"]["text"].as_str().unwrap().contains("SCAN"), "{found:#}");
-    assert!(found["best"]["plan"]["text"].is_string(), "{found:#}");
-    assert!(found["final"]["ratio"].as_f64().unwrap() > 1.0, "{found:#}");
-    let pairs = found["final"]["pairs"].as_array().unwrap().len();
+    assert_eq!((&iteration["rows"], &iteration["copies"]), (&json!(100), &json!(6)));
+    assert_eq!((&iteration["state"], &iteration["reason"]), (&json!("KEPT"), &json!("reads the orders once")));
+    assert!(found["plans"]["before"]["text"].as_str().unwrap().contains("SCAN"), "{found:#}");
+    assert!(found["plans"]["after"]["text"].is_string(), "{found:#}");
+    assert!(found["confirmation"]["ratio"].as_f64().unwrap() > 1.0, "{found:#}");
+    let pairs = found["confirmation"]["pairs"].as_array().unwrap().len();
     assert!((3..=9).contains(&pairs), "{found:#}");
     // Nothing of where the database and the model are.
     let run = found["run"].as_str().unwrap();
     let journal = slow.path().join(format!("home/.local/state/syrch/runs/{run}.jsonl"));
     let journal = std::fs::read_to_string(&journal).unwrap_or_else(|error| panic!("{}: {error}", journal.display()));
     assert!(!journal.contains("slow.sqlite") && !journal.contains(&endpoint.url()), "{journal}");
+    // It is one document: what the journal records is what was printed, and so is what a replay prints.
+    let recorded = journal.lines().last().map(|line| serde_json::from_str::<Value>(line).unwrap()).unwrap();
+    assert_eq!(recorded["fact"]["document"], found, "{recorded:#}");
+    assert_eq!(document(&mut slow.words("trace replay --strict").arg(run), 0), found);
 }
 
 /// What a killed run has left is removed by the next one.
@@ -196,8 +205,15 @@ fn other_rows_are_never_accepted() {
 #[test]
 fn refused_statements_name_rule_and_word() {
     let slow = Slow::new();
-    for (sql, word) in [("SELECT id FROM orders LIMIT 3", "limit: `LIMIT`"), ("SELECT random() FROM orders", "random")]
-    {
+    for (sql, word) in [
+        ("SELECT id FROM orders LIMIT 3", "limit: `LIMIT`"),
+        ("SELECT random() FROM orders", "random"),
+        ("DELETE FROM orders", "read-only"),
+        ("CREATE TABLE x(y)", "read-only"),
+        ("SELECT id FROM orders; SELECT id FROM orders", "single-statement"),
+        ("SELECT id FROM nothing", "nothing"),
+        ("no statement at all", "no"),
+    ] {
         let output = finish(&mut slow.optimize(sql, ""), "");
         let (stdout, stderr) = said(&output);
         assert_eq!(output.status.code(), Some(15), "{stderr}");
@@ -206,6 +222,7 @@ fn refused_statements_name_rule_and_word() {
     }
 }
 
+/// AR-33.
 #[test]
 fn check_says_what_is_supported() {
     let slow = Slow::new();
@@ -237,12 +254,25 @@ fn wrong_input_is_reported_before_any_work() {
     refused(slow.words("optimize --db none.sqlite").arg(SLOW), 11, &["none.sqlite"]);
     refused(&mut slow.optimize(SLOW, "--rewriter rulez"), 13, &["rulez"]);
     refused(&mut slow.optimize(SLOW, "--rewriter none.wasm"), 13, &["none.wasm"]);
+    refused(&mut slow.optimize(SLOW, "--rewriter consistency"), 13, &["rewriter"]);
+    refused(&mut slow.optimize("  ", ""), 2, &["the statement is empty"]);
     refused(&mut slow.words("optimize --db slow.sqlite check x"), 2, &["--db", "after the command"]);
     refused(&mut slow.optimize(SLOW, "--report x.csv"), 2, &[".json, .md or .html"]);
     for flag in ["--min-gain 100%", "--min-gain ten", "--pairs 2", "--iterations 0", "--copies 101"] {
         let output = finish(&mut slow.optimize(SLOW, flag), "");
         assert_eq!(output.status.code(), Some(2), "{flag}: {}", said(&output).1);
     }
+}
+
+#[test]
+fn a_locked_database_ends_the_work_in_time() {
+    let slow = Slow::new();
+    let writer = rusqlite::Connection::open(slow.path().join("slow.sqlite")).unwrap();
+    writer.execute_batch("BEGIN EXCLUSIVE; UPDATE orders SET total = 0").unwrap();
+    let started = std::time::Instant::now();
+    let output = finish(&mut slow.optimize(SLOW, ""), "");
+    assert_eq!(output.status.code(), Some(11), "{}", said(&output).1);
+    assert!(said(&output).1.contains("lock") && started.elapsed().as_secs() < 30, "{}", said(&output).1);
 }
 
 #[test]

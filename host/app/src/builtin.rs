@@ -1,4 +1,5 @@
-//! The built-in plugins: ordinary components and the code that the build script compiled from them, put into the binary in LZ4.
+//! The built-in plugins: ordinary components, and the code that the build script compiled from them. In the binary the components are packed by
+//! zstd, and the code, which a search unpacks before it begins, by LZ4.
 
 use std::io::{self, Write};
 
@@ -22,7 +23,7 @@ include!(concat!(env!("OUT_DIR"), "/builtins.rs"));
 impl Builtin {
     pub(crate) fn component(&self) -> Vec<u8> {
         // The build script wrote it; an empty component would be refused like any other file that is none.
-        lz4::block::decompress(self.component, None).unwrap_or_default()
+        zstd::bulk::decompress(self.component, self.size).unwrap_or_default()
     }
 
     /// Its code, where the build script could compile it.

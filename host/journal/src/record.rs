@@ -380,7 +380,7 @@ pub enum Fact {
     Ended(Observation),
     /// The run ended with an answer document.
     Answer {
-        /// The document, a `syrch.answer/1` as the library writes it; of the optimizer a `syrch.optimized/1`.
+        /// The document, a `syrch.answer/1` as the library writes it; of the optimizer a `syrch.optimize/1`.
         document: serde_json::Value,
         /// The outcome: `answered`, `no-answer` or `clarification-needed`; of the optimizer its own, such as `OPTIMIZED`.
         outcome: String,

@@ -19,8 +19,8 @@ pub use gates::{Advice, Gate, Gates, SUPPORT, gates};
 pub use machine::Optimization;
 pub use measure::{Round, is_faster, median};
 pub use outcome::{IterationState, Outcome};
-pub use report::{Entry, FORMAT, Iteration, Manifest, Plans, Probe, Report};
-pub use settings::{Settings, SettingsError};
+pub use report::{Entry, Iteration, Manifest, Plans, Probe, Report};
+pub use settings::{EARLY_STOP, Settings, SettingsError};
 pub use step::{Fed, OutOfTurn, Proposed, Purpose, Step, Which};
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use syrch_core::roles::{Attempt, Proposal};
 
 use crate::confirm::Pairs;
 use crate::measure::ratio;
-use crate::{FORMAT, Iteration, Outcome, Plans, Probe, Purpose, Report, Round, Settings, Step, Which};
+use crate::{Iteration, Outcome, Plans, Probe, Purpose, Report, Round, Settings, Step, Which};
 
 /// One optimization. The caller takes the step that [`step`](Self::step) returns and passes the result to [`feed`](Self::feed), until the step is
 /// [`Step::Done`]. The same results lead to the same decisions.
@@ -223,10 +223,10 @@ impl Optimization {
         let best = self.best.as_ref().filter(|_| is_optimized).map_or(original, |best| best.sql.as_str());
         let after = self.best_plan.clone().filter(|_| is_optimized);
         Report {
-            format: FORMAT.to_owned(),
             outcome,
             reason,
             interrupted: self.interrupted.clone(),
+            given: self.given.clone(),
             original: original.to_owned(),
             best: best.to_owned(),
             tables: self.original.as_ref().map(|original| original.tables.clone()).unwrap_or_default(),

@@ -7,20 +7,20 @@ use syrch_core::roles::{Attempt, Trial};
 
 use crate::{Confirmation, IterationState, Outcome, Round, Settings};
 
-/// The value of [`Report::format`].
-pub const FORMAT: &str = "syrch.optimized/1";
+/// A share of noise from which on the reader is warned: two runs of one statement differ by so much.
+const NOISY: f64 = 0.2;
 
 /// What was found out about one statement. It holds no row and no value of the database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The name and version of the format, always [`FORMAT`].
-    pub format: String,
     /// What the optimization came to.
     pub outcome: Outcome,
     /// Why it was an error, or why the statement is unsupported.
     pub reason: Option<String>,
     /// Why it ended early, if the user or the deadline ended it: what is reported was verified all the same.
     pub interrupted: Option<String>,
+    /// The statement as the user gave it.
+    pub given: String,
     /// The statement of the user, as it was written again after the checks; as it was given when they refused it.
     pub original: String,
     /// The fastest verified statement: the original, unless the outcome is [`Outcome::Optimized`].
@@ -105,10 +105,36 @@ impl Report {
         self.iterations.iter().rev().find(|iteration| iteration.state == IterationState::Kept)
     }
 
+    /// Whether the best statement is another than the original.
+    #[must_use]
+    pub fn is_optimized(&self) -> bool {
+        self.outcome == Outcome::Optimized
+    }
+
     /// Whether the best statement is another than the original, and the final measurement confirmed that it is faster.
     #[must_use]
     pub fn is_confirmed(&self) -> bool {
         self.confirmation.as_ref().is_some_and(|confirmation| confirmation.confirmed)
+    }
+
+    /// What the reader should know about the measurement.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let ended = self.interrupted.as_ref().map(|why| format!("it ended early: {why}"));
+        let noise = self.probe.map(|probe| probe.noise).filter(|noise| *noise >= NOISY);
+        let noise = noise.map(|noise| {
+            format!("the clock is noisy: two runs of the statement itself differ by {:.0} %", noise * 100.0)
+        });
+        let unsure = match &self.confirmation {
+            _ if !self.is_optimized() => None,
+            None => Some("the last measurement is missing: the speed-up is that of one iteration".to_owned()),
+            Some(last) if last.confirmed => None,
+            Some(last) => Some(format!(
+                "the speed-up is not confirmed: the last measurement has {} pairs, and they are too few or too different to be sure",
+                last.pairs.len()
+            )),
+        };
+        ended.into_iter().chain(noise).chain(unsure).collect()
     }
 }
 

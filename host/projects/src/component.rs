@@ -74,10 +74,10 @@ pub(crate) fn component(core: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>,
     if !shape.is_typed {
         embed_component_metadata(&mut typed, &resolve, world, StringEncoding::UTF8).map_err(unfit)?;
     }
-    let mut encoder = ComponentEncoder::default();
-    encoder.validate(true).module(&typed).map_err(unfit)?;
+    let mut encoder = ComponentEncoder::default().validate(true).module(&typed).map_err(unfit)?;
     if shape.imports.iter().any(|module| module == WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME) {
-        encoder.adapter(WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER).map_err(unfit)?;
+        let (name, adapter) = (WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER);
+        encoder = encoder.adapter(name, adapter).map_err(unfit)?;
     }
     encoder.encode().map_err(unfit)
 }

@@ -1,6 +1,6 @@
 //! Corpora: what is added, verified, refused and run, and the gates of a run.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{SLOW, Slow, document};
 use crate::bad_input::{finish, refused, said};
@@ -15,6 +15,7 @@ pub(super) fn add(slow: &Slow, statements: &[(&str, &str)]) {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
 }
 
+/// AR-32.
 #[test]
 fn a_corpus_is_made_listed_and_verified() {
     let slow = Slow::new();
@@ -56,6 +57,7 @@ fn wrong_manifests_are_refused() {
     refused(&mut slow.words("optimize --db slow.sqlite unknown.toml"), 2, &["is the manifest", "optimize run"]);
 }
 
+/// AR-31, AR-34.
 #[test]
 fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
     let slow = Slow::new();
@@ -69,10 +71,22 @@ fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
         (&run["schema"], &run["passed"], &run["of"]),
         (&json!("syrch.optimize-corpus/1"), &json!(false), &json!(3))
     );
-    let outcomes: Vec<_> = run["statements"].as_array().unwrap().iter().map(|one| one["outcome"].clone()).collect();
+    let outcomes: Vec<_> =
+        run["statements"].as_array().unwrap().iter().map(|one| one["result"]["outcome"].clone()).collect();
     assert_eq!(outcomes, [json!("OPTIMIZED"), json!("UNSUPPORTED_SAFETY"), json!("UNSUPPORTED_SAFETY")]);
     // Without copies, as the figures of other systems are.
-    assert_eq!(run["statements"][0]["copies"], json!(0));
+    let first = &run["statements"][0];
+    assert_eq!(first["result"]["iterations"][0]["copies"], json!(0), "{first:#}");
+    // A line for each statement, with all that is known of it.
+    assert!(first["at_ms"].as_u64().is_some_and(|at| at > 0) && first["sha256"].as_str().is_some(), "{first:#}");
+    assert_eq!((&first["result"]["schema"], &first["result"]["given"]), (&json!("syrch.optimize/1"), &json!(SLOW)));
+    assert!(first["result"]["best"].as_str().is_some_and(|best| best != SLOW), "{first:#}");
+    assert!(first["result"]["confirmation"]["ratio"].as_f64().is_some_and(|ratio| ratio > 1.0), "{first:#}");
+    let lines =
+        std::fs::read_dir(slow.path().join("home/.local/state/syrch/optimize")).unwrap().next().unwrap().unwrap();
+    let lines = std::fs::read_to_string(lines.path().join("results.jsonl")).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(&lines, run["statements"].as_array().unwrap());
     let gate = |name: &str| {
         run["gates"].as_array().unwrap().iter().find(|gate| gate["name"] == name).unwrap()["passed"].clone()
     };

@@ -28,7 +28,12 @@ fn finished(slow: &Slow) -> BTreeMap<u64, String> {
 
 fn outcomes(run: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    run["statements"].as_array().unwrap().iter().map(|one| (text(&one["name"]), text(&one["outcome"]))).collect()
+    run["statements"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (text(&one["file"]), text(&one["result"]["outcome"])))
+        .collect()
 }
 
 #[test]

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{FAST, SLOW, Slow, document, proposes};
 use crate::bad_input::{finish, refused, said};
 
+/// AR-30.
 #[test]
 fn nothing_is_sent_without_consent() {
     let slow = Slow::new();
@@ -19,19 +20,22 @@ fn nothing_is_sent_without_consent() {
     assert_eq!(endpoint.count(), 0);
 }
 
+/// AR-07, AR-30.
 #[test]
 fn what_is_shown_is_what_is_sent() {
     let slow = Slow::new();
     let endpoint = proposes(FAST);
-    let shown = document(&mut slow.by_model(&endpoint, SLOW, "--dry-run"), 0);
+    // The statement is sent as it was written again.
+    let given = format!("{SLOW} /* between us */");
+    let shown = document(&mut slow.by_model(&endpoint, &given, "--dry-run"), 0);
     assert_eq!(endpoint.count(), 0);
     let shown: Vec<&Value> = shown.as_array().unwrap().iter().map(|request| &request["body"]).collect();
     assert_eq!(shown.len(), 1, "{shown:?}");
-    document(&mut slow.by_model(&endpoint, SLOW, "--accept-data-sent --iterations 1"), 0);
+    document(&mut slow.by_model(&endpoint, &given, "--accept-data-sent --iterations 1"), 0);
     let sent = endpoint.requests();
     // Members keep their order, so equal texts are equal bytes.
     assert_eq!(sent[0].body.to_string(), shown[0].to_string());
-    for never in ["customer 17", "slow.sqlite"] {
+    for never in ["customer 17", "slow.sqlite", "between us"] {
         assert!(sent.iter().all(|request| !request.body.to_string().contains(never)), "{never}");
     }
 }

@@ -6,14 +6,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use syrch_grade::run::RunError;
-use syrch_optimize::Report;
 use syrch_scheduler::Stop;
 
 use super::{CorpusFolder, LockedQuery};
 use crate::Error;
+use crate::optimize::Optimized;
 
 /// The schema of a line of `results.jsonl`.
-pub const CORPUS_LINE: &str = "syrch.optimized-query/1";
+pub const CORPUS_LINE: &str = "syrch.optimize-line/1";
 
 /// A finished statement of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,10 +30,8 @@ pub struct CorpusLine {
     pub sha256: String,
     /// The description of the statement in the manifest.
     pub description: String,
-    /// The statement as the file has it.
-    pub given: String,
-    /// The report on its optimization.
-    pub report: Report,
+    /// What became of it: the document `syrch.optimize/1`.
+    pub result: Optimized,
 }
 
 /// Optimizes one statement. [`run_corpus`] calls it for one after the other, so that no measurement disturbs another.
@@ -44,7 +42,7 @@ pub trait OptimizesStatements: Send + Sync {
     /// # Errors
     /// When the run cannot continue: the database is gone, the model's endpoint fails, or the user stopped it. A mistake of the statement
     /// alone is part of the report.
-    async fn optimize(&self, sql: &str, journal: &Path, stop: &Stop) -> Result<Report, Error>;
+    async fn optimize(&self, sql: &str, journal: &Path, stop: &Stop) -> Result<Optimized, Error>;
 }
 
 /// Receives the progress of a run.
@@ -80,7 +78,7 @@ pub async fn run_corpus(
             return Err(Error::Interrupted);
         }
         observer.begins(count(&lines), of, query);
-        let report = optimizer.optimize(&query.sql, &folder.journal(number), stop).await?;
+        let result = optimizer.optimize(&query.sql, &folder.journal(number), stop).await?;
         if stop.is_triggered() {
             // It was cut short: its journal stays, from which a resumed run continues.
             return Err(Error::Interrupted);
@@ -92,8 +90,7 @@ pub async fn run_corpus(
             file: query.query.file.clone(),
             sha256: query.query.sha256.clone(),
             description: query.query.description.clone(),
-            given: query.sql.clone(),
-            report,
+            result,
         };
         folder.append(number, &line)?;
         if let Some(slot) = lines.get_mut(place) {
@@ -144,17 +141,19 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use serde_json::json;
-    use syrch_optimize::{FORMAT, Outcome, Settings};
+    use syrch_optimize::{Outcome, Report, Settings};
 
     use super::*;
     use crate::corpus::{CORPUS_RUN, Corpus, CorpusHeader};
+    use crate::optimize::OPTIMIZE_SCHEMA;
+    use crate::report::CostReport;
 
-    fn report(sql: &str) -> Report {
-        Report {
-            format: FORMAT.to_owned(),
+    fn result(sql: &str) -> Optimized {
+        let report = Report {
             outcome: Outcome::Unchanged,
             reason: None,
             interrupted: None,
+            given: sql.to_owned(),
             original: sql.to_owned(),
             best: sql.to_owned(),
             tables: vec!["t".to_owned()],
@@ -165,6 +164,16 @@ mod tests {
             confirmation: None,
             plans: None,
             settings: Settings::default(),
+        };
+        Optimized {
+            schema: OPTIMIZE_SCHEMA.to_owned(),
+            run: "r".to_owned(),
+            host: "1".to_owned(),
+            database: "d".to_owned(),
+            rewriter: "w".to_owned(),
+            report,
+            cost: CostReport::default(),
+            warnings: Vec::new(),
         }
     }
 
@@ -176,15 +185,15 @@ mod tests {
 
     #[async_trait]
     impl OptimizesStatements for Fake {
-        async fn optimize(&self, sql: &str, _: &Path, stop: &Stop) -> Result<Report, Error> {
+        async fn optimize(&self, sql: &str, _: &Path, stop: &Stop) -> Result<Optimized, Error> {
             self.calls.lock().unwrap().push(sql.to_owned());
             match self.left.fetch_sub(1, Ordering::Relaxed) {
                 0 => Err(Error::Internal("the database is gone".to_owned())),
                 1_000 => {
                     stop.trigger();
-                    Ok(report(sql))
+                    Ok(result(sql))
                 }
-                _ => Ok(report(sql)),
+                _ => Ok(result(sql)),
             }
         }
     }

@@ -16,10 +16,10 @@ use syrch_scheduler::Stop;
 
 pub use consent::AskConsent;
 pub use driver::Progress;
-pub use runs::Optimized;
+pub use runs::{OPTIMIZE_SCHEMA, Optimized};
 pub use syrch_optimize::{
-    Advice, CONFIRMED, Confirmation, Entry, FORMAT, Gate, Gates, Iteration, IterationState, Manifest, Outcome, Pair,
-    Plans, Probe, Purpose, Report, Round, SUPPORT, Settings, Step, Which, gates, is_faster, median,
+    Advice, CONFIRMED, Confirmation, EARLY_STOP, Entry, Gate, Gates, Iteration, IterationState, Manifest, Outcome,
+    Pair, Plans, Probe, Purpose, Report, Round, SUPPORT, Settings, Step, Which, gates, is_faster, median,
 };
 
 use crate::own::DatabaseSource;

@@ -19,16 +19,29 @@ use crate::report::CostReport;
 use crate::search::run_id;
 use crate::{Error, Host, record, telemetry};
 
-/// The result of an optimization.
-#[derive(Debug, Clone)]
+/// The name of the format in [`Optimized::schema`].
+pub const OPTIMIZE_SCHEMA: &str = "syrch.optimize/1";
+
+/// The result of an optimization: the document `syrch.optimize/1`, as `optimize --format json` prints it, journals record it, and lines of a run
+/// over a corpus hold it. The members of the report stand beside the others. It holds no row and no value of the database, and no address.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Optimized {
+    /// The name of the document's format, always [`OPTIMIZE_SCHEMA`].
+    pub schema: String,
     /// The id of the run, by which its journal is found.
     pub run: String,
+    /// The version of the host.
+    pub host: String,
+    /// The name of the database.
+    pub database: String,
+    /// The rewriter: the name of the plugin and the digest of its component, or that it is the program's own.
+    pub rewriter: String,
     /// What was found out about the statement.
+    #[serde(flatten)]
     pub report: Report,
     /// What the rewriter's model calls cost.
     pub cost: CostReport,
-    /// Warnings for the user.
+    /// What the reader should know about the measurement and the run.
     pub warnings: Vec<String>,
 }
 
@@ -69,8 +82,8 @@ impl Optimize {
     /// measurement that was under way is. A journal of a finished run gives its result again.
     ///
     /// # Errors
-    /// As [`Optimize::run`], and when the journal is of a run that is still going on or of no optimization, or the database, the plugins or the
-    /// settings of the host changed since.
+    /// As [`Optimize::run`], and when the journal is of a run that is still going on or of no optimization, or the database, the plugins, the
+    /// settings of the host or the [`Optimize::limits`] changed since.
     pub async fn resume(self, journal: &Path) -> Result<Optimized, Error> {
         let (host, mut parts) = self.opened().await?;
         let _slot = host.searches.acquire().await;
@@ -78,7 +91,15 @@ impl Optimize {
         if let Some(optimized) = Optimized::of_journal(&journal)? {
             return Ok(optimized);
         }
+        let limits = parts.limits;
         let optimization = of_journal(&mut parts, &journal)?;
+        // A journal, which somebody else may have written, grants nobody more memory and time.
+        if parts.limits != limits {
+            let run = &journal.header.run;
+            return Err(Error::Unfit(format!(
+                "the run `{run}` cannot be resumed: the bounds of comparing and measuring are others now"
+            )));
+        }
         record::check_unchanged(&host, &journal.header, Some(host.database.identity().await))?;
         let (id, catalog) = (journal.header.run.clone(), host.database.catalog().await?);
         let mode = Mode::Resume(writer, journal);
@@ -103,19 +124,16 @@ impl Optimize {
         let run = Arc::new(RunState { consent: Some(Consent::default()), ..run });
         let driven = Driver::new(&host, &parts, &run)?.drive(optimization);
         let report = run.unless_departed(driven).await.map(|optimization| optimization.report());
-        let again = end(&report, Vec::new());
         let departs = |what: &str| Error::Replay(format!("the replay departs from its journal: {what}"));
-        match (report, recorded, again) {
-            (Err(error @ Error::Replay(_)), ..) => Err(error),
-            (Ok(report), Fact::Answer { document, beside, .. }, Fact::Answer { document: now, .. }) => {
-                if document != now {
-                    return Err(departs("its report differs"));
-                }
-                Ok(Optimized { run: id, report, cost: cost(&run.ledger.spent()), warnings: beside })
-            }
-            (Err(error), Fact::Failed { message, .. }, _) if error.to_string() == message => Err(error),
-            (Err(error), ..) => Err(departs(&format!("it failed: {error}"))),
-            (Ok(_), ..) => Err(departs("it did not fail")),
+        match (report, recorded) {
+            (Err(error @ Error::Replay(_)), _) => Err(error),
+            (Ok(report), Fact::Answer { document, .. }) => match Optimized::read(&document, &id)? {
+                recorded if recorded.report == report => Ok(recorded),
+                _ => Err(departs("its report differs")),
+            },
+            (Err(error), Fact::Failed { message, .. }) if error.to_string() == message => Err(error),
+            (Err(error), _) => Err(departs(&format!("it failed: {error}"))),
+            (Ok(_), _) => Err(departs("it did not fail")),
         }
     }
 }
@@ -138,11 +156,8 @@ impl Optimized {
         let run = journal.header.run.clone();
         for record in journal.records.iter().rev() {
             match record {
-                Record::Fact { fact: Fact::Answer { document, beside, .. }, .. } => {
-                    let unfit = |error| Error::Unfit(format!("the report of the run `{run}` cannot be read: {error}"));
-                    let report = Report::deserialize(document).map_err(unfit)?;
-                    let cost = recorded_cost(journal);
-                    return Ok(Some(Self { run, report, cost, warnings: beside.clone() }));
+                Record::Fact { fact: Fact::Answer { document, .. }, .. } => {
+                    return Self::read(document, &run).map(Some);
                 }
                 Record::Fact { fact: Fact::Failed { message, .. }, .. } => {
                     return Err(Error::Unfit(format!("the run `{run}` ended with an error: {message}")));
@@ -152,17 +167,29 @@ impl Optimized {
         }
         Ok(None)
     }
-}
 
-/// What the ledger entries of a journal add up to.
-fn recorded_cost(journal: &Journal) -> CostReport {
-    let ledger = syrch_core::Ledger::new(syrch_core::ledger::Budgets::default());
-    for record in &journal.records {
-        if let Record::Ledger { entry } = record {
-            ledger.restore(entry);
+    /// The document of a run's journal.
+    fn read(document: &Value, run: &str) -> Result<Self, Error> {
+        Self::deserialize(document)
+            .map_err(|error| Error::Unfit(format!("the report of the run `{run}` cannot be read: {error}")))
+    }
+
+    fn new(host: &Host, parts: &Parts, run: &RunState, report: Report, beside: &[String]) -> Self {
+        let plugin = host.plugins.rewriter.as_ref().filter(|_| parts.rewriter.is_none()).map(|rewriter| {
+            let plugin = rewriter.plugin();
+            format!("{} {}", plugin.identity().name, plugin.digest())
+        });
+        Self {
+            schema: OPTIMIZE_SCHEMA.to_owned(),
+            run: run.id.clone(),
+            host: env!("CARGO_PKG_VERSION").to_owned(),
+            database: run.catalog.database.clone(),
+            rewriter: plugin.unwrap_or_else(|| "the program's own".to_owned()),
+            cost: cost(&run.ledger.spent()),
+            warnings: report.warnings().into_iter().chain(beside.iter().cloned()).collect(),
+            report,
         }
     }
-    cost(&ledger.spent())
 }
 
 fn written(journal: &Journal) -> Result<Written, Error> {
@@ -194,19 +221,19 @@ async fn carry_out(host: &Host, parts: &Parts, run: RunState, optimization: Opti
     let run = Arc::new(RunState { consent: Some(Consent::default()), ..run });
     let driven = Driver::new(host, parts, &run)?.drive(optimization);
     let report = run.unless_departed(driven).await.map(|optimization| optimization.report());
-    let warnings = host.warnings_beside(&run);
-    run.event_log.fact(end(&report, warnings.clone()));
-    let cost = cost(&run.ledger.spent());
-    report.map(|report| Optimized { run: run.id.clone(), report, cost, warnings })
+    let beside = host.warnings_beside(&run);
+    let optimized = report.map(|report| Optimized::new(host, parts, &run, report, &beside));
+    run.event_log.fact(end(&optimized, beside));
+    optimized
 }
 
 /// The journal's record of an optimization's end.
-fn end(report: &Result<Report, Error>, beside: Vec<String>) -> Fact {
-    match report {
-        Ok(report) => Fact::Answer {
-            document: serde_json::to_value(report).unwrap_or(Value::Null),
-            outcome: report.outcome.name().to_owned(),
-            interrupted: report.interrupted.is_some(),
+fn end(optimized: &Result<Optimized, Error>, beside: Vec<String>) -> Fact {
+    match optimized {
+        Ok(optimized) => Fact::Answer {
+            document: serde_json::to_value(optimized).unwrap_or(Value::Null),
+            outcome: optimized.report.outcome.name().to_owned(),
+            interrupted: optimized.report.interrupted.is_some(),
             beside,
         },
         Err(error) => Fact::Failed { message: error.to_string(), class: error.class().to_owned() },

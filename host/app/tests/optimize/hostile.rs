@@ -55,7 +55,7 @@ async fn a_rewriter_that_misbehaves_costs_its_iterations_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_host_ends_a_rewriter_that_proposes_for_ever() {
     let shared = Shared::new();
-    for (habit, iterations) in [("rewrite-endless", 2), ("rewrite-same", 2), ("none", 0)] {
+    for (habit, iterations) in [("rewrite-endless", 5), ("rewrite-same", 5), ("none", 0)] {
         let (_, optimized) = run(habit, &shared, None).await;
         let report = optimized.report;
         assert_eq!((report.outcome, report.iterations.len()), (Outcome::Unchanged, iterations), "{habit}");

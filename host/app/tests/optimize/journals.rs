@@ -111,6 +111,27 @@ async fn a_statement_that_somebody_put_into_a_journal_is_checked_before_it_runs(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_journal_grants_no_more_rows_bytes_or_time() {
+    let folder = syrch_kit::scratch();
+    let (_, path, _) = finished(folder.path()).await;
+    let text = std::fs::read_to_string(&path).unwrap();
+    let half: Vec<&str> = text.lines().take(text.lines().count() / 2).collect();
+    for (limit, more) in
+        [("\"rows\":10000,", "\"rows\":99999999999,"), ("\"statement_ms\":120000,", "\"statement_ms\":9999999999,")]
+    {
+        let forged = half.join("\n").replacen(limit, more, 1);
+        assert_ne!(forged, half.join("\n"), "{limit}");
+        let killed = folder.path().join("forged.jsonl");
+        std::fs::write(&killed, forged + "\n").unwrap();
+        let database = FakeDatabase::new(script());
+        let host = builder(&database).open().await.unwrap();
+        let error = host.optimize("").rewriter(rewriter()).resume(&killed).await.unwrap_err();
+        assert!(matches!(&error, Error::Unfit(message) if message.contains("bounds")), "{error}");
+        assert_eq!(database.calls(), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_journal_holds_no_row_and_no_place_of_the_data() {
     let folder = syrch_kit::scratch();
     let (_, path, _) = finished(folder.path()).await;

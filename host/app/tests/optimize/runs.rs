@@ -130,6 +130,7 @@ impl Rewriter for Wordy {
     }
 }
 
+/// AR-D10.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_prompt_that_is_too_large_is_an_outcome_of_its_own() {
     let database = FakeDatabase::new(script());

@@ -230,8 +230,7 @@ impl Counts {
 /// Optimizes every statement with so many of its mutants as proposals, until there were `most` in all.
 async fn measure(data: &Path, most: usize, of_each: u32) -> Counts {
     let mut counts = Counts::default();
-    let settings =
-        Settings { iterations: of_each, early_stop: 0, min_gain: 0.0, min_gain_ms: 0, pairs: 3, ..Settings::default() };
+    let settings = Settings { iterations: of_each, min_gain: 0.0, min_gain_ms: 0, pairs: 3, ..Settings::default() };
     // One of each database in turn, so that few mutants are of many databases.
     let mut databases = Vec::new();
     for (path, statements) in golds(data) {

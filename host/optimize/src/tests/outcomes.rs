@@ -16,9 +16,10 @@ fn ways() -> Vec<(Outcome, Tried)> {
     ]
 }
 
+/// AR-28.
 #[test]
 fn of_two_proposals_the_outcome_is_the_first_in_the_order() {
-    let settings = Settings { early_stop: 0, ..Settings::default() };
+    let settings = Settings::default();
     let ways = ways();
     assert!(ways.is_sorted_by_key(|(outcome, _)| *outcome));
     for (first, a) in &ways {
@@ -29,6 +30,7 @@ fn of_two_proposals_the_outcome_is_the_first_in_the_order() {
     }
 }
 
+/// AR-28.
 #[test]
 fn five_that_do_not_parse_are_no_candidates_and_five_that_fail_are_not_verified() {
     let syntax = || Tried { admitted: Err(SqlError::new(SqlErrorKind::Syntax, "no")), ..takes("x", 1) };
@@ -87,6 +89,7 @@ fn reports(optimized: usize, unchanged: usize, refused: usize) -> Vec<Report> {
     all.into_iter().flat_map(|(report, count)| vec![report; count]).collect()
 }
 
+/// AR-34.
 #[test]
 fn the_gates_are_met_at_their_bounds_and_not_below() {
     let good = gates(&reports(18, 42, 40));

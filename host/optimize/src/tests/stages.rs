@@ -83,7 +83,8 @@ fn settings_out_of_their_range_are_refused() {
         ("copies", Settings { copies: 101, ..default }),
         ("pairs", Settings { pairs: 2, ..default }),
         ("pairs", Settings { pairs: 201, ..default }),
-        ("min_pairs", Settings { min_pairs: 25, ..default }),
+        ("min_pairs", Settings { min_pairs: 0, ..default }),
+        ("min_pairs", Settings { min_pairs: 201, ..default }),
     ] {
         assert_eq!(Optimization::new("x", settings).unwrap_err().name, name);
     }
@@ -92,12 +93,17 @@ fn settings_out_of_their_range_are_refused() {
 #[test]
 fn the_final_measurement_ends_when_its_time_is_over() {
     // Each pair takes 1,100 ms.
-    let pairs = |final_ms| {
-        let settings = Settings { final_ms, ..Settings::default() };
+    let pairs = |final_ms, min_pairs| {
+        let settings = Settings { final_ms, min_pairs, ..Settings::default() };
         whole().run(settings).confirmation.unwrap()
     };
-    assert_eq!(pairs(0).pairs.len(), 3, "three pairs whatever they take");
-    assert_eq!(pairs(5_000).pairs.len(), 5);
-    assert!(!pairs(5_000).confirmed && pairs(5_000).interval.is_none(), "too few to be sure");
-    assert_eq!(pairs(300_000).pairs.len(), 8, "and no more than are needed");
+    assert_eq!(pairs(0, 3).pairs.len(), 3, "three pairs however long they take");
+    assert_eq!(pairs(5_000, 3).pairs.len(), 5);
+    assert!(!pairs(5_000, 3).confirmed && pairs(5_000, 3).interval.is_none(), "too few to be sure");
+    assert_eq!(pairs(300_000, 3).pairs.len(), 8, "and no more than are needed");
+    // By default a statement that takes minutes can be confirmed as well.
+    let slow = pairs(0, Settings::default().min_pairs);
+    assert!(slow.pairs.len() == 7 && slow.confirmed && slow.interval.is_none(), "{slow:?}");
+    let few = whole().run(Settings { pairs: 3, ..Settings::default() }).confirmation.unwrap();
+    assert!(few.pairs.len() == 3 && !few.confirmed);
 }

@@ -4,7 +4,7 @@ use syrch_core::ports::{CANDIDATE, UNSUPPORTED_TYPE};
 use syrch_core::roles::Trial;
 
 use super::*;
-use crate::{IterationState as State, Outcome, Purpose, is_faster};
+use crate::{EARLY_STOP, IterationState as State, Outcome, Purpose, is_faster};
 
 fn one(tried: Tried) -> (State, Trial, Outcome) {
     let report = Script::of(vec![tried]).run(Settings::default());
@@ -12,6 +12,7 @@ fn one(tried: Tried) -> (State, Trial, Outcome) {
     (iteration.state, iteration.trial.clone(), report.outcome)
 }
 
+/// AR-D11: the reported speed-up is that of the last measurement, in pairs of the same moment.
 #[test]
 fn an_equal_and_faster_statement_is_accepted() {
     let report = Script::of(vec![takes("SELECT fast", 250)]).run(Settings::default());
@@ -30,6 +31,7 @@ fn an_equal_and_faster_statement_is_accepted() {
     assert_eq!((confirmation.ratio, confirmation.interval), (4.0, Some((4.0, 4.0))));
 }
 
+/// AR-23, AR-27.
 #[test]
 fn each_failure_has_its_state() {
     let refused = Tried { admitted: Err(error(SqlErrorKind::Denied, "limit")), ..takes("x", 1) };
@@ -85,7 +87,7 @@ fn a_statement_that_reads_another_table_is_refused_even_where_the_engine_admits_
 #[test]
 fn the_original_itself_and_an_accepted_statement_are_not_measured_again() {
     let mut script = Script::of(vec![takes("SELECT original", 1), takes("SELECT fast", 100), takes("SELECT fast", 1)]);
-    let report = script.run(Settings { early_stop: 0, ..Settings::default() });
+    let report = script.run(Settings::default());
     let states: Vec<State> = report.iterations.iter().map(|iteration| iteration.state).collect();
     assert_eq!(states, [State::DiscardedSlower, State::Kept, State::DiscardedSlower]);
     assert!(report.iterations[0].round.is_none() && report.iterations[2].round.is_none());
@@ -108,6 +110,7 @@ fn other_rows_on_a_changed_copy_are_a_mismatch_whose_copy_is_named() {
     }
 }
 
+/// AR-25.
 #[test]
 fn a_candidate_is_measured_in_both_orders_after_both_are_warm() {
     let mut script = Script::of(vec![takes("x", 1_000)]);
@@ -124,6 +127,7 @@ fn a_candidate_is_measured_in_both_orders_after_both_are_warm() {
     assert!(!script.steps.iter().any(|step| matches!(step, Step::CompareOnCopy(_))));
 }
 
+/// AR-25.
 #[test]
 fn a_candidate_must_save_the_share_and_the_time() {
     let settings = Settings::default();
@@ -137,6 +141,7 @@ fn a_candidate_must_save_the_share_and_the_time() {
     assert!(!is_faster(0, 0, &none) && !is_faster(5, 5, &none) && is_faster(5, 4, &none));
 }
 
+/// AR-26.
 #[test]
 fn a_candidate_competes_with_the_best_so_far() {
     let mut script = Script::of(vec![takes("a", 500), takes("b", 480), takes("c", 200)]);
@@ -148,16 +153,17 @@ fn a_candidate_competes_with_the_best_so_far() {
     assert_eq!(report.confirmation.unwrap().ratio, 5.0);
 }
 
+/// AR-26.
 #[test]
 fn two_in_a_row_end_the_loop_and_an_accepted_one_starts_the_count_again() {
     let slower = || takes("slow", 2_000);
     let refused = || Tried { admitted: Err(error(SqlErrorKind::Denied, "limit")), ..takes("x", 1) };
     let other = || Tried { compared: Ok(Compared::Different), ..takes("x", 1) };
     let count = |tried: Vec<Tried>, settings| Script::of(tried).run(settings).iterations.len();
-    let settings = Settings::default();
+    let settings = Settings { early_stop: EARLY_STOP, ..Settings::default() };
     assert_eq!(count(vec![slower(), other(), slower(), slower(), slower()], settings), 2);
     assert_eq!(count(vec![slower(), takes("a", 500), slower(), other(), slower()], settings), 4);
     assert_eq!(count(vec![slower(), refused(), refused(), slower(), slower()], settings), 4, "safety does not count");
     assert_eq!(count(vec![refused(), refused(), refused(), refused(), refused(), refused()], settings), 5);
-    assert_eq!(count((0..7).map(|_| slower()).collect(), Settings { early_stop: 0, ..settings }), 5);
+    assert_eq!(count((0..7).map(|_| slower()).collect(), Settings::default()), 5, "only where it is asked for");
 }

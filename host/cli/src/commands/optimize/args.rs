@@ -38,7 +38,7 @@ pub(crate) struct LoopArgs {
     /// [default: 6; of a corpus 0]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) copies: Option<u32>,
-    /// Pairs of measurements at most by which the last speed-up is confirmed
+    /// Pairs of measurements at most by which the last speed-up is confirmed; fewer than 7 confirm nothing
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(3..=200))]
     pub(crate) pairs: u32,
     /// Agree that statements, names, plans and statistics of the database are sent to the model; no row is

@@ -19,7 +19,7 @@ use self::args::LoopArgs;
 pub(crate) use self::args::default_rewriter;
 use self::check::CheckArgs;
 use self::corpus::CorpusCommand;
-pub(crate) use self::one::of_answer;
+pub(crate) use self::one::{of_answer, replayed};
 use self::run::RunArgs;
 use self::saved::SavedArgs;
 use super::{Context, Run};
@@ -34,6 +34,14 @@ pub(crate) struct OptimizeArgs {
     /// The statement, a file with one, or - for standard input
     #[arg(value_name = "SQL|FILE|-", allow_hyphen_values = true)]
     pub(crate) statement: Option<String>,
+    /// Continue a run that was killed, in place of a statement: its id, the beginning of it, or `last`. The statement and the flags of its
+    /// loop are the run's; the database, the rewriter and the model are given as they were
+    #[arg(
+        long,
+        value_name = "RUN",
+        conflicts_with_all = ["statement", "iterations", "min_gain", "min_gain_ms", "early_stop", "copies", "pairs", "dry_run"]
+    )]
+    pub(crate) resume: Option<String>,
     /// The flags of the work on one statement.
     #[command(flatten)]
     pub(crate) flags: LoopArgs,
@@ -94,9 +102,15 @@ impl Run for OptimizeArgs {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        let Self { statement, flags, command } = self;
-        let Some(command) = command else { return one::run(context, statement, flags).await };
-        if let Some(flag) = statement.map(|word| format!("`{word}`")).or_else(|| flags.first()) {
+        let Self { statement, resume, flags, command } = self;
+        let Some(command) = command else {
+            return match resume {
+                Some(run) => one::resume(context, &run, flags).await,
+                None => one::run(context, statement, flags).await,
+            };
+        };
+        let first = statement.map(|word| format!("`{word}`")).or_else(|| resume.map(|_| "`--resume`".to_owned()));
+        if let Some(flag) = first.or_else(|| flags.first()) {
             return Err(Failure::usage(format!("{flag} stands before the command, where it would be forgotten"))
                 .hint("write it after the command, as in `syrch-host optimize check --db shop.sqlite FILE`"));
         }

@@ -1,17 +1,18 @@
-//! `optimize SQL|FILE|-`: one statement, whose fastest verified form is printed alone.
+//! `optimize SQL|FILE|-` and `optimize --resume RUN`: one statement, whose fastest verified form is printed alone.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use syrch::optimize::Settings;
+use syrch::journal::Folder;
+use syrch::optimize::{self as optimizer, Optimized, Outcome as Ending, Settings};
 use syrch::syrch_core::ports::BenchLimits;
 use syrch::{Host, SearchReport};
 
 use super::args::LoopArgs;
 use super::opened::{self, Opened};
-use super::report::{self, Document, Report, words};
+use super::report::{self, Report, ReportFile, words};
 use super::statement::{self, Named};
-use crate::commands::{Context, dry_run};
+use crate::commands::{Context, dry_run, resume};
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -36,17 +37,22 @@ pub(super) async fn run(mut context: Context, word: Option<String>, flags: LoopA
         let previews = opened.preview(&context, &statement.sql).await?;
         return dry_run::show(&context, &previews);
     }
-    let document = optimize(&context, &opened, &statement).await?;
-    print(&context, &document, &flags)
+    let document = opened.optimize(&context, &statement).await?;
+    print(&context, &statement.name, document, &flags.report)
 }
 
-/// Optimizes a statement, and shows the progress.
-async fn optimize(context: &Context, opened: &Opened, statement: &Named) -> Outcome<Document> {
-    let optimized = opened.optimize(context, statement).await?;
-    let mut document = Document::new(opened.about(Some(optimized.run), statement), &optimized.report);
-    document.warnings.extend(optimized.warnings);
-    document.cost = Some(optimized.cost);
-    Ok(document)
+/// Continues a run that was killed. Its journal has the statement and the settings of the loop; it holds no address, so that the database and the
+/// model are given anew, and are refused where they are others.
+pub(super) async fn resume(mut context: Context, run: &str, flags: LoopArgs) -> Outcome {
+    context.needs_database()?;
+    flags.report.iter().try_for_each(|file| file.spares(&[]))?;
+    let journals = Folder::new(resume::folder(&context.config)?);
+    let journal = journals.find(run).map_err(syrch::Error::from)?.path;
+    let opened = opened::open(&mut context, &flags, COPIES).await?;
+    opened.check_quiescent(&flags).await?;
+    let document = opened.resume(&context, &journal).await?;
+    let name = Named::of_text(&document.report.given).name;
+    print(&context, &name, document, &flags.report)
 }
 
 /// Looks for a faster form of an answer's statement, with the settings by which `optimize` works on one.
@@ -54,78 +60,103 @@ pub(crate) async fn of_answer(context: &Context, host: &Host, report: &SearchRep
     let Some(sql) = &report.document.sql else { return Ok(()) };
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let host = host.clone().with_rewriter(watch.as_ref()).await?;
-    let settings = Settings { copies: COPIES, early_stop: 0, ..Settings::default() };
+    let settings = Settings { copies: COPIES, ..Settings::default() };
     let opened = Opened::new(context, host, watch, settings, None, BenchLimits::default(), false);
     let statement = Named { name: report.document.question.clone(), description: String::new(), sql: sql.clone() };
-    let document = optimize(context, &opened, &statement).await?;
-    if document.is_optimized() {
-        context.console.note(&format!("a faster form of the statement, verified:\n{}", document.statement()));
+    let document = opened.optimize(context, &statement).await?;
+    let report = &document.report;
+    if report.is_optimized() {
+        let what = if report.is_confirmed() { "a faster form" } else { "an equal form" };
+        context.console.note(&format!("{what} of the statement, verified:\n{}", report.best));
     }
-    explain(context, &document);
+    explain(context, &document, exit(context, report));
     Ok(())
 }
 
+/// Prints a run again that was repeated from its journal, as it printed itself.
+pub(crate) fn replayed(context: &Context, document: Optimized) -> Outcome {
+    let name = Named::of_text(&document.report.given).name;
+    print(context, &name, document, &[])
+}
+
 /// Prints the statement, and what was found. Returns the exit code.
-fn print(context: &Context, document: &Document, flags: &LoopArgs) -> Outcome {
-    let report = Report::Statement(Box::new(document.clone())).scrubbed(&context.scrubber)?;
-    let Report::Statement(document) = &report else {
+fn print(context: &Context, name: &str, document: Optimized, files: &[ReportFile]) -> Outcome {
+    let report = Report::Statement(name.to_owned(), Box::new(document)).scrubbed(&context.scrubber)?;
+    let Report::Statement(_, document) = &report else {
         return Err(Failure::new(Exit::Unexpected, "the report is none of a statement"));
     };
     match context.format {
         Format::Json => context.document(report.value()?)?,
         Format::Markdown => context.output.write(&report.markdown())?,
-        _ => context.output.write(&format!("{}\n", document.statement().trim_end()))?,
+        _ => context.output.write(&format!("{}\n", document.report.best.trim_end()))?,
     }
-    explain(context, document);
-    flags.report.iter().try_for_each(|file| file.write(&report))?;
-    let is_cut = context.interrupt.is_pressed();
-    Ok(if is_cut { Exit::Interrupted } else { exit(document) })
+    let exit = exit(context, &document.report);
+    explain(context, document, exit);
+    files.iter().try_for_each(|file| file.write(&report))?;
+    Ok(exit)
 }
 
 /// Writes the proposals and what was found to standard error.
-fn explain(context: &Context, document: &Document) {
+fn explain(context: &Context, document: &Optimized, exit: Exit) {
     for warning in &document.warnings {
         context.console.warn(warning);
     }
-    if !document.iterations.is_empty() {
+    let report = &document.report;
+    if !report.iterations.is_empty() {
         let drawn = table::render(&report::iterations_grid(document), context.output.width());
         context.console.note(drawn.trim_end());
     }
-    if let Some(cost) = document.cost.as_ref().filter(|cost| cost.calls > 0) {
+    if let Some(cost) = Some(&document.cost).filter(|cost| cost.calls > 0) {
         let money = cost.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.4}"));
         let calls = words::counted(u64::from(cost.calls), "model call");
         context.console.note(&format!("{calls}, {} + {} tokens, {money}", cost.input_tokens, cost.output_tokens));
     }
-    if exit(document) == Exit::Answered {
-        context.console.note(&words::verdict(document));
+    let verdict = words::verdict(report);
+    if exit == Exit::Answered || (exit == Exit::Interrupted && report.is_optimized()) {
+        context.console.note(&verdict);
     } else {
-        context
-            .console
-            .error(&Failure { hint: hint(document), ..Failure::new(exit(document), words::verdict(document)) });
+        context.console.error(&Failure { hint: hint(report.outcome), ..Failure::new(exit, verdict) });
     }
 }
 
-/// The exit code of an outcome: a statement that is refused is denied by policy, and where nothing was verified there is no acceptable answer.
-fn exit(document: &Document) -> Exit {
-    match document.outcome.as_str() {
-        "OPTIMIZED" | "UNCHANGED" => Exit::Answered,
-        "UNSUPPORTED_SAFETY" => Exit::Denied,
-        "ERROR" => Exit::Database,
-        _ => Exit::NoAnswer,
+/// The exit code of an outcome. A script may rely on 0: the statement is equal, and either confirmed to be faster or the one that was given.
+fn exit(context: &Context, report: &optimizer::Report) -> Exit {
+    if context.interrupt.is_pressed() {
+        return Exit::Interrupted;
+    }
+    match report.outcome {
+        Ending::Optimized if report.is_confirmed() => Exit::Answered,
+        // What ends it early besides Ctrl-C is the deadline.
+        _ if report.interrupted.is_some() => Exit::Budget,
+        Ending::Unchanged => Exit::Answered,
+        Ending::UnsupportedSafety => Exit::Denied,
+        Ending::Error => Exit::Database,
+        Ending::Optimized
+        | Ending::UnsupportedTypes
+        | Ending::UnsupportedTooLarge
+        | Ending::UnsupportedPrompt
+        | Ending::NoValidCandidate
+        | Ending::NoVerifiedCandidate
+        | Ending::VerificationFailed
+        | Ending::VerificationTie => Exit::NoAnswer,
     }
 }
 
 /// What to do about an outcome.
-fn hint(document: &Document) -> Option<String> {
-    let hint = match document.outcome.as_str() {
-        "UNSUPPORTED_SAFETY" => {
+fn hint(outcome: Ending) -> Option<String> {
+    let hint = match outcome {
+        Ending::Optimized => {
+            "the statement has the same rows, and its speed-up may be chance: measure again on a machine with less to do, or with more --pairs"
+        }
+        Ending::UnsupportedSafety => {
             "docs/optimize.md has the rules; `syrch-host optimize check` shows them for many statements"
         }
-        "UNSUPPORTED_TOO_LARGE" => "10,000 rows and 10 MB are compared at most: narrow the statement by WHERE",
-        "NO_VALID_CANDIDATE" | "NO_VERIFIED_CANDIDATE" => {
+        Ending::UnsupportedTooLarge => "narrow the statement by WHERE, or let --max-rows and --max-bytes allow more",
+        Ending::UnsupportedPrompt => "--rewriter rules asks no model",
+        Ending::NoValidCandidate | Ending::NoVerifiedCandidate => {
             "--report FILE.html shows every proposal with its reason; try another --rewriter"
         }
-        "VERIFICATION_FAILED" | "VERIFICATION_TIE" => {
+        Ending::VerificationFailed | Ending::VerificationTie => {
             "the statement is as it was; --report FILE.html shows every proposal"
         }
         _ => return None,

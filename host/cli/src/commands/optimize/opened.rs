@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use syrch::corpus::OptimizesStatements;
 use syrch::journal::JournalError;
-use syrch::optimize::{Optimize, Optimized, Progress, Purpose, Report, Settings, Step};
+use syrch::optimize::{EARLY_STOP, Optimize, Optimized, Progress, Purpose, Settings, Step};
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::{BenchLimits, Preview};
 use syrch::syrch_core::result_set::digest64;
@@ -17,16 +17,12 @@ use syrch::{Error, Host, Stop};
 use super::args::LoopArgs;
 use super::check::unsupported;
 use super::consent::{Consent, explained};
-use super::report::About;
 use super::statement::Named;
 use crate::commands::{Context, search};
 use crate::console::Console;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-
-/// Proposals that fail in a row before `--early-stop` ends the work.
-const EARLY: u32 = 2;
 
 /// A host that optimizes statements.
 pub(super) struct Opened {
@@ -87,7 +83,7 @@ impl LoopArgs {
             iterations: self.iterations,
             min_gain: self.min_gain,
             min_gain_ms: self.min_gain_ms,
-            early_stop: if self.early_stop { EARLY } else { 0 },
+            early_stop: if self.early_stop { EARLY_STOP } else { 0 },
             copies: self.copies.unwrap_or(copies),
             pairs: self.pairs,
             seed: context.config.effective.settings.seed,
@@ -138,6 +134,21 @@ impl Opened {
     /// Optimizes a statement until the end, or until Ctrl-C ends it with the best so far.
     pub(super) async fn optimize(&self, context: &Context, statement: &Named) -> Outcome<Optimized> {
         let stop = Stop::new();
+        self.interruptible(context, &stop, self.work(&statement.sql, &stop, &statement.name).run()).await
+    }
+
+    /// Continues a run from its journal, in the same way.
+    pub(super) async fn resume(&self, context: &Context, journal: &Path) -> Outcome<Optimized> {
+        let stop = Stop::new();
+        self.interruptible(context, &stop, self.work("", &stop, "").resume(journal)).await
+    }
+
+    async fn interruptible(
+        &self,
+        context: &Context,
+        stop: &Stop,
+        work: impl Future<Output = Result<Optimized, Error>>,
+    ) -> Outcome<Optimized> {
         let listener = tokio::spawn({
             let (stop, interrupt, console) = (stop.clone(), context.interrupt.clone(), Arc::clone(&self.console));
             async move {
@@ -146,7 +157,7 @@ impl Opened {
                 stop.trigger();
             }
         });
-        let optimized = Box::pin(self.work(&statement.sql, &stop, &statement.name).run()).await;
+        let optimized = Box::pin(work).await;
         listener.abort();
         self.console.clear();
         explained(optimized)
@@ -167,19 +178,6 @@ impl Opened {
         match self.copies {
             Some(copies) => work.copies(copies),
             None => work,
-        }
-    }
-
-    /// The part of a report on a statement that is known before the optimization.
-    pub(super) fn about(&self, run: Option<String>, statement: &Named) -> About {
-        About {
-            run: run.filter(|_| self.host.settings().journal.folder.is_some()),
-            host: env!("CARGO_PKG_VERSION").to_owned(),
-            name: statement.name.clone(),
-            description: statement.description.clone(),
-            given: statement.sql.clone(),
-            database: self.database(),
-            rewriter: self.rewriter(),
         }
     }
 
@@ -242,7 +240,7 @@ impl Opened {
 
 #[async_trait]
 impl OptimizesStatements for Opened {
-    async fn optimize(&self, sql: &str, journal: &Path, stop: &Stop) -> Result<Report, Error> {
+    async fn optimize(&self, sql: &str, journal: &Path, stop: &Stop) -> Result<Optimized, Error> {
         let optimized = match self.resumed(sql, journal, stop).await? {
             Some(optimized) => optimized,
             None => {
@@ -253,8 +251,10 @@ impl OptimizesStatements for Opened {
                 Box::pin(self.work(sql, stop, "").run_as(&id, place)).await?
             }
         };
-        self.note(optimized.warnings);
-        Ok(optimized.report)
+        // Those about the measurement stand in the report of their statement.
+        let measured = optimized.report.warnings();
+        self.note(optimized.warnings.iter().filter(|warning| !measured.contains(warning)).cloned().collect());
+        Ok(optimized)
     }
 }
 

@@ -139,9 +139,9 @@ impl CorpusObserver for Progress<'_> {
     }
 
     fn finished(&self, done: u64, of: u64, line: &CorpusLine) {
-        let outcome = line.report.outcome.name();
+        let outcome = line.result.report.outcome.name();
         tracing::info!(target: "syrch.run", "`{}` is done: {outcome}", line.file);
-        let speed = line.report.confirmation.as_ref().map(|last| format!(", {} ×", words::ratio(last.ratio)));
+        let speed = line.result.report.confirmation.as_ref().map(|last| format!(", {} ×", words::ratio(last.ratio)));
         self.0.console.note(&format!("{done}/{of} {}: {outcome}{}", line.file, speed.unwrap_or_default()));
     }
 }

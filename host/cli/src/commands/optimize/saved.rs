@@ -6,14 +6,11 @@ use clap::Args;
 use syrch::corpus::{CorpusHeader, CorpusLine, CorpusRuns, read_corpus_run};
 use syrch::optimize::gates;
 
-use super::report::{self, About, Document, Report, ReportFile, RunDocument};
+use super::report::{self, RUN, Report, ReportFile, RunDocument};
 use crate::commands::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::Format;
-
-/// The schema of the document of a run.
-const RUN: &str = "syrch.optimize-corpus/1";
 
 /// Flags of `optimize report`.
 #[derive(Args)]
@@ -52,17 +49,8 @@ fn files(folder: &Path) -> Vec<(&'static str, PathBuf)> {
 
 /// The document of a run with these lines.
 pub(super) fn document(header: &CorpusHeader, lines: &[CorpusLine]) -> RunDocument {
-    let gates = gates(lines.iter().map(|line| &line.report));
+    let gates = gates(lines.iter().map(|line| &line.result.report));
     let (shown, advice) = report::gates(&gates);
-    let about = |line: &CorpusLine| About {
-        run: Some(header.id.clone()),
-        host: header.host.clone(),
-        name: line.file.clone(),
-        description: line.description.clone(),
-        given: line.given.clone(),
-        database: header.database.clone(),
-        rewriter: header.rewriter.clone(),
-    };
     RunDocument {
         schema: RUN.to_owned(),
         run: header.id.clone(),
@@ -73,7 +61,7 @@ pub(super) fn document(header: &CorpusHeader, lines: &[CorpusLine]) -> RunDocume
         gates: shown,
         passed: gates.passed && lines.len() as u64 == header.queries,
         advice,
-        statements: lines.iter().map(|line| Document::new(about(line), &line.report)).collect(),
+        statements: lines.to_vec(),
     }
 }
 

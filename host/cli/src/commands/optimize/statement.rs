@@ -21,6 +21,16 @@ pub(super) struct Named {
     pub(super) sql: String,
 }
 
+impl Named {
+    /// A statement that has no other name than its beginning.
+    pub(super) fn of_text(sql: &str) -> Self {
+        let line: String = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+        let name: String = line.chars().take(NAME).collect();
+        let more = if name.len() < line.len() { "…" } else { "" };
+        Self { name: format!("{name}{more}"), description: String::new(), sql: sql.to_owned() }
+    }
+}
+
 /// Characters of a statement that stand for it where it has no other name.
 const NAME: usize = 60;
 
@@ -54,12 +64,8 @@ pub(super) fn read(word: &str) -> Outcome<Named> {
             }
             Ok(named(word, text(File::open(&path).map_err(fail)?, word)?))
         }
-        None => {
-            let line: String = word.split_whitespace().collect::<Vec<_>>().join(" ");
-            let name: String = line.chars().take(NAME).collect();
-            let more = if name.len() < line.len() { "…" } else { "" };
-            Ok(named(&format!("{name}{more}"), word.to_owned()))
-        }
+        None if word.trim().is_empty() => Err(Failure::usage("the statement is empty")),
+        None => Ok(Named::of_text(word)),
     }
 }
 
@@ -119,6 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_no_statement_is_refused_early() {
+        assert!(read(" \n").unwrap_err().message.contains("is empty"));
         assert!(text(&b" \n"[..], "x").unwrap_err().message.contains("there is no statement"));
         assert!(text(&[0xff][..], "x").unwrap_err().message.contains("not UTF-8"));
         assert!(text(std::io::repeat(b'x'), "x").unwrap_err().message.contains("longer than"));

@@ -8,12 +8,10 @@ use syrch::syrch_core::Problem;
 
 use super::super::resume::with_secrets;
 use super::super::search::{self, Start};
-use super::super::{Context, answer};
+use super::super::{Context, answer, optimize};
 use super::open;
 use crate::console::progress::Watch;
-use crate::exit::Exit;
 use crate::failure::Outcome;
-use crate::sink::Format;
 
 /// Prints the run's answer again. Strictly, nothing but the journal and the plugins is used, and the output is the recorded one, byte for
 /// byte. Else the database is asked again, with today's plugins, and only the model's replies come from the journal.
@@ -29,12 +27,7 @@ async fn strict(context: &Context, run: &str) -> Outcome {
     if journal.header.optimize.is_some() {
         let optimized = host.optimize("").observer(watch).replay(journal).await;
         context.console.clear();
-        let report = optimized?.report;
-        match context.format {
-            Format::Json => context.document(serde_json::to_value(&report).unwrap_or_default())?,
-            _ => context.output.write(&format!("{}\n", report.best.trim_end()))?,
-        }
-        return Ok(Exit::Answered);
+        return optimize::replayed(context, optimized?);
     }
     let report = host.replay(journal, watch).await;
     context.console.clear();

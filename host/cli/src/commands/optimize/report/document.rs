@@ -1,127 +1,35 @@
-//! The documents of the optimizer: `syrch.optimize/1` of one statement, and `syrch.optimize-corpus/1` of a run over a corpus. The other formats
-//! of a report are made of them alone.
+//! What the reports show: the document `syrch.optimize/1` of one statement, which is the library's, and `syrch.optimize-corpus/1` of a run over
+//! a corpus, which holds those of its statements.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use syrch::report::CostReport;
-use syrch::syrch_core::ports::Plan;
+use syrch::corpus::CorpusLine;
+use syrch::optimize::Optimized;
 
-/// The schema of the document of a statement.
-pub(crate) const STATEMENT: &str = "syrch.optimize/1";
+/// The schema of the document of a run.
+pub(crate) const RUN: &str = "syrch.optimize-corpus/1";
 
-/// What became of a statement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Document {
-    /// The schema of the document, always [`STATEMENT`].
-    pub(crate) schema: String,
-    /// The id of the run, by which its journal is found; `None` without a journal.
-    pub(crate) run: Option<String>,
-    /// The version of the host.
-    pub(crate) host: String,
+/// A statement as a report shows it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown<'a> {
     /// The file of the statement, or its beginning.
-    pub(crate) name: String,
-    /// The description of the statement in the manifest.
-    pub(crate) description: String,
-    /// The name of the database.
-    pub(crate) database: String,
-    /// The outcome by its name, such as `OPTIMIZED`.
-    pub(crate) outcome: String,
-    /// Why the statement was not worked on, or what ended the work.
-    pub(crate) reason: Option<String>,
-    /// The statement as it was given.
-    pub(crate) given: String,
-    /// The statement as it was run; `None` when it was refused.
-    pub(crate) original: Option<Statement>,
-    /// The fastest statement that is equal, when there is one that is faster.
-    pub(crate) best: Option<Statement>,
-    /// The rows of the result; `None` when it was never run.
-    pub(crate) rows: Option<u64>,
-    /// Changed copies of the database on which both gave the same rows.
-    pub(crate) copies: u32,
-    /// By what share two runs of the original differed, which comes from the clock alone.
-    pub(crate) noise: Option<f64>,
-    /// The proposals in their order.
-    pub(crate) iterations: Vec<Iteration>,
-    /// The last measurement of the original against the best statement.
-    #[serde(rename = "final")]
-    pub(crate) last: Option<Measured>,
-    /// What the model calls cost; `None` of a statement of a corpus, whose run has no such figure.
-    pub(crate) cost: Option<CostReport>,
-    /// Warnings about the measurement and the run.
-    pub(crate) warnings: Vec<String>,
-    /// The settings of the optimizer, and the rewriter with the digest of its component.
-    pub(crate) settings: Value,
+    pub(crate) name: &'a str,
+    /// The description of the statement in the manifest; empty for all others.
+    pub(crate) description: &'a str,
+    /// What became of it.
+    pub(crate) document: &'a Optimized,
 }
 
-/// A statement with its plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Statement {
-    /// The text that was run.
-    pub(crate) sql: String,
-    /// The plan of the engine; `None` where it could not be read.
-    pub(crate) plan: Option<Plan>,
-}
-
-/// A proposal, and what became of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Iteration {
-    /// The number of the proposal, from 1.
-    pub(crate) number: u32,
-    /// The state by its name, such as `KEPT` or `FAILED_MISMATCH`.
-    pub(crate) state: String,
-    /// The rule and the token that refused it, or what else its state means here.
-    pub(crate) detail: Option<String>,
-    /// The family of the rewrite.
-    pub(crate) family: String,
-    /// Why it should be faster, in the words of the rewriter.
-    pub(crate) why: String,
-    /// The statement; empty when there was none.
-    pub(crate) sql: String,
-    /// The medians of the best statement before it and of the proposal, when both were measured.
-    pub(crate) measured: Option<Measured>,
-}
-
-/// Measurements of two statements in turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Measured {
-    /// The median time before, in milliseconds.
-    pub(crate) before_ms: f64,
-    /// The median time after, in milliseconds.
-    pub(crate) after_ms: f64,
-    /// How many times as fast: before by after.
-    pub(crate) ratio: f64,
-    /// The 95 % interval of the ratio.
-    pub(crate) interval: Option<[f64; 2]>,
-    /// Whether the pairs confirm that the second is faster; `None` where that was not tested.
-    pub(crate) confirmed: Option<bool>,
-    /// The times of each pair in milliseconds, before and after, in the order of the measurement.
-    pub(crate) pairs: Vec<[f64; 2]>,
-}
-
-impl Measured {
-    /// Pairs in which the second statement was the faster one.
-    pub(crate) fn wins(&self) -> usize {
-        self.pairs.iter().filter(|[before, after]| after < before).count()
-    }
-}
-
-impl Document {
-    /// Whether there is a faster statement.
-    pub(crate) fn is_optimized(&self) -> bool {
-        self.best.is_some()
-    }
-
-    /// The text that the command prints: the best statement, else the original, else what was given.
-    pub(crate) fn statement(&self) -> &str {
-        let one = self.best.as_ref().or(self.original.as_ref());
-        one.map_or(&self.given, |statement| &statement.sql)
+impl<'a> Shown<'a> {
+    /// A statement of a run over a corpus.
+    pub(crate) fn of_line(line: &'a CorpusLine) -> Self {
+        Self { name: &line.file, description: &line.description, document: &line.result }
     }
 }
 
 /// A run over a corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunDocument {
-    /// The schema of the document.
+    /// The schema of the document, always [`RUN`].
     pub(crate) schema: String,
     /// The id of the run.
     pub(crate) run: String,
@@ -139,8 +47,8 @@ pub(crate) struct RunDocument {
     pub(crate) passed: bool,
     /// What the gates mean for the rules and the rewriter.
     pub(crate) advice: Option<String>,
-    /// The statements that are done, in the order of the manifest.
-    pub(crate) statements: Vec<Document>,
+    /// The statements that are done, in the order of the manifest, as `results.jsonl` of the run has them.
+    pub(crate) statements: Vec<CorpusLine>,
 }
 
 /// A gate of a run over a corpus.

@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use super::{Document, RunDocument, html, markdown};
+use syrch::optimize::Optimized;
+
+use super::{RunDocument, Shown, html, markdown};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -18,8 +20,8 @@ const FLAG: &str = "--report";
 /// A report of either kind.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Report {
-    /// On one statement.
-    Statement(Box<Document>),
+    /// On one statement, with the name by which it is reported.
+    Statement(String, Box<Optimized>),
     /// On a run over a corpus.
     Run(Box<RunDocument>),
 }
@@ -28,7 +30,7 @@ impl Report {
     /// The report as a document of JSON.
     pub(crate) fn value(&self) -> Outcome<Value> {
         let value = match self {
-            Self::Statement(document) => serde_json::to_value(document),
+            Self::Statement(_, document) => serde_json::to_value(document),
             Self::Run(run) => serde_json::to_value(run),
         };
         value.map_err(|error| Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}")))
@@ -39,7 +41,10 @@ impl Report {
         let mut value = self.value()?;
         scrubber.value(&mut value);
         let read = match self {
-            Self::Statement(_) => serde_json::from_value(value).map(|document| Self::Statement(Box::new(document))),
+            Self::Statement(name, _) => {
+                let name = scrubber.text(name).into_owned();
+                serde_json::from_value(value).map(|document| Self::Statement(name, Box::new(document)))
+            }
             Self::Run(_) => serde_json::from_value(value).map(|run| Self::Run(Box::new(run))),
         };
         read.map_err(|error| Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}")))
@@ -48,14 +53,14 @@ impl Report {
     /// The report in GitHub's Markdown.
     pub(crate) fn markdown(&self) -> String {
         match self {
-            Self::Statement(document) => markdown::document(document),
+            Self::Statement(name, document) => markdown::document(Shown { name, description: "", document }),
             Self::Run(run) => markdown::run(run),
         }
     }
 
     fn html(&self) -> String {
         match self {
-            Self::Statement(document) => html::page(document),
+            Self::Statement(name, document) => html::page(Shown { name, description: "", document }),
             Self::Run(run) => html::run(run),
         }
     }
@@ -126,7 +131,7 @@ mod tests {
     #[test]
     fn every_format_is_written_and_no_input_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let report = Report::Statement(Box::new(made::optimized()));
+        let report = Report::Statement(made::NAME.to_owned(), Box::new(made::optimized()));
         for (name, begins) in [("r.json", "{"), ("r.md", "# slow"), ("r.html", "<!doctype html>")] {
             let path = folder.path().join(name);
             let file: ReportFile = path.display().to_string().parse().unwrap();
@@ -140,8 +145,8 @@ mod tests {
     #[test]
     fn secrets_leave_every_format() {
         let mut document = made::optimized();
-        document.given = "SELECT 'key-canary' FROM t".to_owned();
-        let report = Report::Statement(Box::new(document));
+        document.report.given = "SELECT 'key-canary' FROM t".to_owned();
+        let report = Report::Statement("SELECT 'key-canary'".to_owned(), Box::new(document));
         let scrubbed = report.scrubbed(&Scrubber::new(["key-canary".to_owned().into()])).unwrap();
         for text in [scrubbed.markdown(), scrubbed.html(), scrubbed.value().unwrap().to_string()] {
             assert!(!text.contains("key-canary"), "{text}");

@@ -3,20 +3,26 @@
 use serde_json::{Value, json};
 use syrch::grade::page::Html;
 use syrch::grade::picture::{self, TimedPair};
+use syrch::optimize::Iteration;
 
-use super::document::{Document, Iteration, Measured, RunDocument, Statement};
+use super::document::{RunDocument, Shown};
 use super::section::Section;
-use super::words;
+use super::{Measured, words};
 
 /// Statements of a run whose sections a page shows; the others are in its table only.
 const STATEMENTS: usize = 200;
 
 /// The page of a statement.
-pub(crate) fn page(document: &Document) -> String {
+pub(crate) fn page(shown: Shown<'_>) -> String {
     let mut html = Html::default();
-    html.tagged("<header>\n<h1>", &document.name, "</h1>\n");
-    draw(&mut html, document);
-    html.page(&format!("Optimized: {}", document.name))
+    html.tagged("<header>\n<h1>", shown.name, "</h1>\n");
+    for section in Section::ALL {
+        draw(&mut html, shown, *section);
+        if *section == Section::Notes {
+            html.raw("</header>\n");
+        }
+    }
+    html.page(&format!("Optimized: {}", shown.name))
 }
 
 /// The page of a run over a corpus.
@@ -34,101 +40,99 @@ pub(crate) fn run(run: &RunDocument) -> String {
     html.table(&gates.columns, &gates.rows).raw("<h2>Statements</h2>\n");
     let statements = super::statements_grid(&run.statements);
     html.table(&statements.columns, &statements.rows);
-    for document in run.statements.iter().take(STATEMENTS) {
-        html.fold(&document.name, |html| draw(html, document));
+    for line in run.statements.iter().take(STATEMENTS) {
+        html.fold(&line.file, |html| {
+            Section::ALL.iter().for_each(|section| draw(html, Shown::of_line(line), *section))
+        });
     }
     html.page(&format!("Optimized corpus {}", run.manifest))
 }
 
-fn draw(html: &mut Html, document: &Document) {
-    Section::ALL.iter().for_each(|section| draw_section(html, document, *section));
-}
-
-fn draw_section(html: &mut Html, document: &Document, section: Section) {
+fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
+    let Shown { description, document, .. } = shown;
+    let report = &document.report;
     match section {
         Section::Verdict => {
-            let class = if document.is_optimized() { "<p class=\"headline good\">" } else { "<p class=\"headline\">" };
-            html.tagged(class, &words::verdict(document), "</p>\n");
+            let is_sure = report.is_optimized() && report.is_confirmed();
+            let class = if is_sure { "<p class=\"headline good\">" } else { "<p class=\"headline\">" };
+            html.tagged(class, &words::verdict(report), "</p>\n");
             html.tagged("<p class=\"faint\">", super::PROMISE, "</p>\n");
         }
         Section::Notes => {
             for warning in &document.warnings {
                 html.tagged("<p class=\"warning\">", warning, "</p>\n");
             }
-            html.raw("</header>\n");
         }
         Section::Statements => {
-            if !document.description.is_empty() {
-                html.tagged("<p>", &document.description, "</p>\n");
+            if !description.is_empty() {
+                html.tagged("<p>", description, "</p>\n");
             }
             html.raw("<h2>Statements</h2>\n");
-            let before = document.original.as_ref().map_or(&document.given, |original| &original.sql);
-            let after = document.best.as_ref().map(|best| best.sql.as_str());
-            beside(html, Some(before), after);
-            if document.original.as_ref().is_some_and(|original| original.sql != document.given) {
-                html.fold("As it was given", |html| _ = html.tagged("<pre>", &document.given, "</pre>\n"));
+            beside(html, &report.original, report.is_optimized().then_some(report.best.as_str()), "unchanged");
+            if let Some(reads) = words::reads(report) {
+                html.tagged("<p class=\"faint\">", &reads, "</p>\n");
+            }
+            if report.original != report.given {
+                html.fold("As it was given", |html| _ = html.tagged("<pre>", &report.given, "</pre>\n"));
             }
         }
         Section::Plans => {
-            let plan = |statement: &Option<Statement>| Some(statement.as_ref()?.plan.as_ref()?.text.clone());
-            let (before, after) = (plan(&document.original), plan(&document.best));
-            if before.is_some() || after.is_some() {
+            if let Some(plans) = &report.plans {
                 html.raw("<h2>Plans</h2>\n");
-                beside(html, before.as_deref(), after.as_deref());
+                let none = if report.is_optimized() { "the engine showed none" } else { "unchanged" };
+                beside(html, &plans.before.text, plans.after.as_ref().map(|after| after.text.as_str()), none);
             }
         }
         Section::Timings => {
-            if let Some(last) = &document.last {
+            if let Some(last) = &report.confirmation {
                 html.raw("<h2>Measurement</h2>\n");
-                figure(html, "Original against the best statement", last);
+                figure(html, "Original against the best statement", &Measured::of_last(last));
             }
-            if let Some(noise) = document.noise {
-                html.tagged("<p class=\"faint\">", &words::noise(noise), "</p>\n");
+            if let Some(probe) = &report.probe {
+                html.tagged("<p class=\"faint\">", &words::noise(probe.noise), "</p>\n");
             }
         }
         Section::Iterations => {
-            if !document.iterations.is_empty() {
+            if !report.iterations.is_empty() {
                 html.raw("<h2>Iterations</h2>\n");
                 let grid = super::iterations_grid(document);
                 html.table(&grid.columns, &grid.rows);
-                document.iterations.iter().for_each(|iteration| draw_iteration(html, iteration));
+                report.iterations.iter().for_each(|iteration| draw_iteration(html, iteration));
             }
         }
         Section::Setup => {
             html.fold("What it was done with", |html| {
-                _ = html.tagged("<pre>", &format!("{:#}", document.settings), "</pre>\n");
+                _ = html.tagged("<pre>", &format!("{:#}", words::setup(document)), "</pre>\n");
             });
-            let run = document.run.as_ref().map(|run| format!(", run {run}")).unwrap_or_default();
-            let about = format!("{}{run}, syrch-host {}, {}", document.database, document.host, document.schema);
-            html.tagged("<footer class=\"faint\">", &about, "</footer>\n");
+            html.tagged("<footer class=\"faint\">", &words::about(document), "</footer>\n");
         }
     }
 }
 
 fn draw_iteration(html: &mut Html, iteration: &Iteration) {
-    let Iteration { number, state, detail, family, why, sql, measured } = iteration;
-    html.fold(&format!("{number}. {family}: {}", words::state(state)), |html| {
-        html.tagged("<p>", why, "</p>\n");
+    let Iteration { n, state, detail, family, reason, sql, round, .. } = iteration;
+    html.fold(&format!("{n}. {family}: {}", words::state(*state)), |html| {
+        html.tagged("<p>", reason, "</p>\n");
         if let Some(detail) = detail {
             html.tagged("<p class=\"bad\">", detail, "</p>\n");
         }
         if !sql.is_empty() {
             html.tagged("<pre>", sql, "</pre>\n");
         }
-        if let Some(measured) = measured {
-            figure(html, "The best statement so far against the proposal", measured);
+        if let Some(measured) = Measured::of_round(round.as_ref()) {
+            figure(html, "The best statement so far against the proposal", &measured);
         }
     });
 }
 
-/// Two texts side by side, before and after.
-fn beside(html: &mut Html, before: Option<&str>, after: Option<&str>) {
+/// Two texts side by side, before and after; what stands in place of the second where there is none.
+fn beside(html: &mut Html, before: &str, after: Option<&str>, none: &str) {
     html.raw("<div class=\"beside\">\n");
-    for (head, text) in [("before", before), ("after", after)] {
+    for (head, text) in [("before", Some(before)), ("after", after)] {
         html.tagged("<div>\n<h3>", head, "</h3>\n");
         match text {
             Some(text) => html.tagged("<pre>", text, "</pre>\n"),
-            None => html.raw("<p class=\"faint\">unchanged</p>\n"),
+            None => html.tagged("<p class=\"faint\">", none, "</p>\n"),
         };
         html.raw("</div>\n");
     }
@@ -159,18 +163,20 @@ mod tests {
 
     #[test]
     fn no_text_of_a_statement_becomes_markup() {
-        for page in [page(&made::optimized()), page(&made::refused()), run(&made::run())] {
+        for page in [page(made::shown(&made::optimized())), page(made::shown(&made::refused())), run(&made::run())] {
             assert!(!page.contains("<script") && !page.contains('\u{1b}'), "{page}");
             assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
             assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'"), "{page}");
-            let (opened, closed) = (page.matches("<pre>").count(), page.matches("</pre>").count());
-            assert_eq!(opened, closed);
+            for tag in ["pre", "header", "div", "details", "table", "figure"] {
+                let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+                assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}: {page}");
+            }
         }
     }
 
     #[test]
     fn the_page_has_both_plans_and_every_pair() {
-        let page = page(&made::optimized());
+        let page = page(made::shown(&made::optimized()));
         for text in
             ["3.4 × faster (412 → 121 ms", "SEARCH t", "<h3>before</h3>", "<h3>after</h3>", "rule `limit`, at LIMIT"]
         {
@@ -178,6 +184,5 @@ mod tests {
         }
         // Of the last measurement, and of the iteration that was accepted.
         assert_eq!(page.matches("data-before-ms=").count(), 6);
-        assert_eq!(page.matches("<header>").count(), page.matches("</header>").count());
     }
 }

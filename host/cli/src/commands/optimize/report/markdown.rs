@@ -2,15 +2,15 @@
 
 use syrch::syrch_core::text::escape::{fenced, markdown as escape};
 
-use super::document::{Document, RunDocument, Statement};
+use super::document::{RunDocument, Shown};
 use super::section::Section;
-use super::words;
+use super::{Measured, words};
 use crate::sink::markdown::table;
 
 /// The report on a statement.
-pub(crate) fn document(document: &Document) -> String {
-    let sections = Section::ALL.iter().map(|section| text(document, *section, "##"));
-    format!("# {}\n\n{}\n", escape(&document.name), join(sections))
+pub(crate) fn document(shown: Shown<'_>) -> String {
+    let sections = Section::ALL.iter().map(|section| text(shown, *section, "##"));
+    format!("# {}\n\n{}\n", escape(shown.name), join(sections))
 }
 
 /// The report on a run over a corpus.
@@ -33,8 +33,9 @@ pub(crate) fn run(run: &RunDocument) -> String {
         table(&super::statements_grid(&run.statements)).trim_end().to_owned(),
     ];
     let each = run.statements.iter().map(|one| {
-        let sections = Section::ALL.iter().map(|section| text(one, *section, "####"));
-        format!("### {}\n\n{}", escape(&one.name), join(sections))
+        let shown = Shown::of_line(one);
+        let sections = Section::ALL.iter().map(|section| text(shown, *section, "####"));
+        format!("### {}\n\n{}", escape(shown.name), join(sections))
     });
     join(head.into_iter().chain(each)) + "\n"
 }
@@ -44,48 +45,49 @@ fn join(parts: impl Iterator<Item = String>) -> String {
 }
 
 /// A section; empty where the document has nothing of it.
-fn text(document: &Document, section: Section, heading: &str) -> String {
+fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
+    let Shown { description, document, .. } = shown;
+    let report = &document.report;
     match section {
-        Section::Verdict => format!("**{}**\n\n{}", escape(&words::verdict(document)), escape(super::PROMISE)),
+        Section::Verdict => format!("**{}**\n\n{}", escape(&words::verdict(report)), escape(super::PROMISE)),
         Section::Notes => document.warnings.iter().map(|warning| format!("- {}\n", escape(warning))).collect(),
         Section::Statements => {
-            let before = document.original.as_ref().map_or(&document.given, |original| &original.sql);
-            let after = document.best.as_ref().map(|best| format!("\nAfter:\n\n{}", fenced("sql", &best.sql)));
-            let about = match document.description.as_str() {
+            let after = report.is_optimized().then(|| format!("\nAfter:\n\n{}", fenced("sql", &report.best)));
+            let about = match description {
                 "" => String::new(),
                 text => format!("{}\n\n", escape(text)),
             };
-            format!("{about}{heading} Statements\n\nBefore:\n\n{}{}", fenced("sql", before), after.unwrap_or_default())
+            let reads = words::reads(report).map(|reads| format!("\n{}", escape(&reads))).unwrap_or_default();
+            let before = fenced("sql", &report.original);
+            format!("{about}{heading} Statements\n\nBefore:\n\n{before}{}{reads}", after.unwrap_or_default())
         }
         Section::Plans => {
-            let plan = |head: &str, statement: &Option<Statement>| {
-                let plan = statement.as_ref()?.plan.as_ref()?;
-                Some(format!("{head}:\n\n{}", fenced("", plan.text.trim_end())))
-            };
-            let plans = [plan("Before", &document.original), plan("After", &document.best)];
-            let plans: Vec<String> = plans.into_iter().flatten().collect();
-            if plans.is_empty() { String::new() } else { format!("{heading} Plans\n\n{}", plans.join("\n")) }
+            let Some(plans) = &report.plans else { return String::new() };
+            let shown = [("Before", Some(&plans.before)), ("After", plans.after.as_ref())];
+            let shown = shown
+                .into_iter()
+                .filter_map(|(head, plan)| Some(format!("{head}:\n\n{}", fenced("", plan?.text.trim_end()))));
+            format!("{heading} Plans\n\n{}", shown.collect::<Vec<_>>().join("\n"))
         }
         Section::Timings => {
-            let Some(last) = &document.last else { return String::new() };
-            let noise = document.noise.map(|noise| format!("\n\n{}", words::noise(noise)));
-            let pairs = super::pairs_grid(last);
+            let Some(last) = &report.confirmation else { return String::new() };
+            let noise = report.probe.map(|probe| format!("\n\n{}", words::noise(probe.noise)));
+            let pairs = super::pairs_grid(&Measured::of_last(last));
             format!("{heading} Measurement\n\n{}{}", table(&pairs).trim_end(), noise.unwrap_or_default())
         }
         Section::Iterations => {
-            if document.iterations.is_empty() {
+            if report.iterations.is_empty() {
                 return String::new();
             }
-            let all = document.iterations.iter().filter(|iteration| !iteration.sql.is_empty()).map(|iteration| {
-                format!("{}. {}\n\n{}", iteration.number, escape(&iteration.why), fenced("sql", &iteration.sql))
+            let all = report.iterations.iter().filter(|iteration| !iteration.sql.is_empty()).map(|iteration| {
+                format!("{}. {}\n\n{}", iteration.n, escape(&iteration.reason), fenced("sql", &iteration.sql))
             });
             let table = table(&super::iterations_grid(document));
             format!("{heading} Iterations\n\n{}\n\n{}", table.trim_end(), all.collect::<Vec<_>>().join("\n"))
         }
         Section::Setup => {
-            let run = document.run.as_ref().map(|run| format!(", run {run}")).unwrap_or_default();
-            let about = format!("{}{run}, syrch-host {}, {}", document.database, document.host, document.schema);
-            format!("{}\n\n{}", escape(&about), fenced("json", &format!("{:#}", document.settings)))
+            let setup = fenced("json", &format!("{:#}", words::setup(document)));
+            format!("{}\n\n{setup}", escape(&words::about(document)))
         }
     }
 }
@@ -97,7 +99,8 @@ mod tests {
 
     #[test]
     fn no_text_of_a_statement_becomes_markup() {
-        for text in [document(&made::optimized()), document(&made::refused()), run(&made::run())] {
+        let of = |one| document(made::shown(&one));
+        for text in [of(made::optimized()), of(made::refused()), run(&made::run())] {
             assert!(!text.contains('\u{1b}'), "{text}");
             let mut fence = String::new();
             for line in text.lines() {
@@ -115,12 +118,12 @@ mod tests {
 
     #[test]
     fn the_text_has_all_sections() {
-        let text = document(&made::optimized());
+        let text = document(made::shown(&made::optimized()));
         for head in ["## Statements", "## Plans", "## Measurement", "## Iterations", "**3.4 × faster (412 → 121 ms"]
         {
             assert!(text.contains(head), "{head}: {text}");
         }
-        let text = document(&made::refused());
+        let text = document(made::shown(&made::refused()));
         assert!(!text.contains("## Plans") && !text.contains("## Iterations"), "{text}");
     }
 }

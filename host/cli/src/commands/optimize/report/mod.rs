@@ -1,4 +1,4 @@
-//! Reports on optimized statements: one document, three formats, and the tables that they share.
+//! Reports on optimized statements: the library's document in three formats, and the tables that they share.
 
 mod convert;
 pub(crate) mod document;
@@ -11,9 +11,11 @@ mod section;
 pub(crate) mod words;
 
 use serde_json::{Value, json};
+use syrch::corpus::CorpusLine;
+use syrch::optimize::{Iteration, Optimized};
 
-pub(crate) use convert::{About, gates};
-pub(crate) use document::{Document, Gate, Iteration, Measured, RunDocument};
+pub(crate) use convert::{Measured, gates};
+pub(crate) use document::{Gate, RUN, RunDocument, Shown};
 pub(crate) use file::{Report, ReportFile};
 
 use crate::sink::Grid;
@@ -23,17 +25,17 @@ pub(crate) const PROMISE: &str = "Equal means: the same rows, byte for byte, on 
     no proof for all other data.";
 
 /// The proposals, a row each.
-pub(crate) fn iterations_grid(document: &Document) -> Grid {
+pub(crate) fn iterations_grid(document: &Optimized) -> Grid {
     let mut grid = Grid::new(["iteration", "family", "outcome", "speed", "detail"]);
     let row = |iteration: &Iteration| {
-        let speed = iteration.measured.as_ref().map(|measured| {
+        let speed = Measured::of_round(iteration.round.as_ref()).map(|measured| {
             let Measured { before_ms, after_ms, ratio, .. } = measured;
-            format!("{} × ({} → {})", words::ratio(*ratio), words::three(*before_ms), words::milliseconds(*after_ms))
+            format!("{} × ({} → {})", words::ratio(ratio), words::three(before_ms), words::milliseconds(after_ms))
         });
-        let state = words::state(&iteration.state);
-        vec![json!(iteration.number), json!(iteration.family), json!(state), json!(speed), json!(iteration.detail)]
+        let state = words::state(iteration.state);
+        vec![json!(iteration.n), json!(iteration.family), json!(state), json!(speed), json!(iteration.detail)]
     };
-    grid.rows = document.iterations.iter().map(row).collect();
+    grid.rows = document.report.iterations.iter().map(row).collect();
     grid
 }
 
@@ -48,19 +50,23 @@ fn pairs_grid(measured: &Measured) -> Grid {
 }
 
 /// The statements of a run, a row each.
-pub(crate) fn statements_grid(statements: &[Document]) -> Grid {
+pub(crate) fn statements_grid(statements: &[CorpusLine]) -> Grid {
     let mut grid = Grid::new(["statement", "outcome", "speed", "before ms", "after ms", "iterations", "reason"]);
-    let row = |document: &Document| {
-        let last = document.last.as_ref().filter(|_| document.is_optimized());
-        let figure = |figure: fn(&Measured) -> f64| last.map_or(Value::Null, |last| json!(words::three(figure(last))));
+    let row = |line: &CorpusLine| {
+        let report = &line.result.report;
+        let last = report.confirmation.as_ref().filter(|_| report.is_optimized());
+        let unsure = last.filter(|last| !last.confirmed).map(|_| "not confirmed");
+        let last = last.map(Measured::of_last);
+        let figure =
+            |figure: fn(&Measured) -> f64| last.as_ref().map_or(Value::Null, |last| json!(words::three(figure(last))));
         vec![
-            json!(document.name),
-            json!(document.outcome),
-            json!(last.map(|last| format!("{} ×", words::ratio(last.ratio)))),
+            json!(line.file),
+            json!(report.outcome.name()),
+            json!(last.as_ref().map(|last| format!("{} ×", words::ratio(last.ratio)))),
             figure(|last| last.before_ms),
             figure(|last| last.after_ms),
-            json!(document.iterations.len()),
-            json!(document.reason),
+            json!(report.iterations.len()),
+            json!(report.reason.as_deref().or(unsure)),
         ]
     };
     grid.rows = statements.iter().map(row).collect();
@@ -83,7 +89,7 @@ pub(crate) fn gates_grid(run: &RunDocument) -> Grid {
 /// The result of a run in one sentence.
 pub(crate) fn run_verdict(run: &RunDocument) -> String {
     let done = run.statements.len() as u64;
-    let optimized = run.statements.iter().filter(|one| one.is_optimized()).count() as u64;
+    let optimized = run.statements.iter().filter(|one| one.result.report.is_optimized()).count() as u64;
     let failed: Vec<&str> = run.gates.iter().filter(|gate| !gate.passed).map(|gate| gate.name.as_str()).collect();
     let gates = match failed.as_slice() {
         [] => "all gates passed".to_owned(),

@@ -23,19 +23,19 @@ macro_rules! sections {
 
 sections! {
     /// What was found, in one sentence.
-    Verdict: ["outcome", "reason", "rows", "copies"],
+    Verdict: ["outcome", "reason", "interrupted"],
     /// Warnings about the measurement and the run.
     Notes: ["warnings"],
-    /// Both statements, before and after.
-    Statements: ["name", "description", "given", "original", "best"],
+    /// Both statements, before and after, and what they read.
+    Statements: ["given", "original", "best", "tables", "columns", "is_ordered"],
     /// The plans of both statements.
-    Plans: ["original", "best"],
+    Plans: ["plans"],
     /// The last measurement, with its pairs and the noise of the clock.
-    Timings: ["final", "noise"],
+    Timings: ["confirmation", "probe"],
     /// The proposals, with their reasons and what became of them.
     Iterations: ["iterations"],
     /// The host, the database, the cost and the settings of the run.
-    Setup: ["schema", "run", "host", "database", "cost", "settings"],
+    Setup: ["schema", "run", "host", "database", "rewriter", "cost", "settings"],
 }
 
 #[cfg(test)]

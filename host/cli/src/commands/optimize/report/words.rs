@@ -1,6 +1,9 @@
 //! The sentences and figures that all formats share.
 
-use super::document::{Document, Measured};
+use serde_json::{Value, json};
+use syrch::optimize::{IterationState, Optimized, Outcome, Report};
+
+use super::Measured;
 
 /// A number with commas between its thousands.
 pub(crate) fn grouped(number: u64) -> String {
@@ -49,7 +52,7 @@ pub(crate) fn ratio(number: f64) -> String {
 pub(crate) fn speed(measured: &Measured) -> String {
     let Measured { before_ms, after_ms, interval, pairs, .. } = measured;
     let mut inside = vec![format!("{} → {}", three(*before_ms), milliseconds(*after_ms))];
-    inside.extend(interval.map(|[low, high]| format!("interval {}–{}", ratio(low), ratio(high))));
+    inside.extend(interval.map(|(low, high)| format!("interval {}–{}", ratio(low), ratio(high))));
     if !pairs.is_empty() {
         inside.push(format!("{} of {}", measured.wins(), counted(pairs.len() as u64, "pair")));
     }
@@ -62,60 +65,79 @@ pub(crate) fn noise(share: f64) -> String {
 }
 
 /// What was found, as one sentence.
-pub(crate) fn verdict(document: &Document) -> String {
-    let why = document.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-    match &document.last {
-        Some(measured) if document.is_optimized() => {
-            let unsure = if measured.confirmed == Some(false) { ", not confirmed" } else { "" };
-            format!("{}{unsure}, {}", speed(measured), equal(document))
+pub(crate) fn verdict(report: &Report) -> String {
+    let why = report.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    match &report.confirmation {
+        _ if !report.is_optimized() => format!("{}{why}", meaning(report.outcome)),
+        None => format!("faster, not confirmed, {}", equal(report)),
+        Some(last) => {
+            let unsure = if last.confirmed { "" } else { ", not confirmed" };
+            format!("{}{unsure}, {}", speed(&Measured::of_last(last)), equal(report))
         }
-        _ if document.is_optimized() => format!("faster, {}", equal(document)),
-        _ => format!("{}{why}", meaning(&document.outcome)),
     }
 }
 
 /// `equal on 1,204 rows and on 6 changed copies`.
-fn equal(document: &Document) -> String {
-    let rows = document.rows.map(|rows| format!("equal on {}", counted(rows, "row")));
+fn equal(report: &Report) -> String {
+    let kept = report.kept();
+    let rows = kept.and_then(|kept| kept.rows).map(|rows| format!("equal on {}", counted(rows, "row")));
     let rows = rows.unwrap_or_else(|| "equal".to_owned());
-    match document.copies {
+    match kept.map_or(0, |kept| kept.copies) {
         0 => rows,
         1 => format!("{rows} and on 1 changed copy"),
         copies => format!("{rows} and on {copies} changed copies"),
     }
 }
 
-/// What an outcome means, for people. An unknown name is returned as it is.
-pub(crate) fn meaning(outcome: &str) -> String {
-    let known = match outcome {
-        "OPTIMIZED" => "optimized",
-        "UNCHANGED" => "unchanged: no proposal was equal and fast enough",
-        "UNSUPPORTED_SAFETY" => "not supported: the statement is refused",
-        "UNSUPPORTED_TYPES" => "not supported: a column has a type whose values cannot be compared exactly",
-        "UNSUPPORTED_TOO_LARGE" => "not supported: the result is larger than what is compared",
-        "UNSUPPORTED_PROMPT" => "not supported: the prompt would be longer than the model allows",
-        "NO_VALID_CANDIDATE" => "no proposal was a statement that could be run",
-        "NO_VERIFIED_CANDIDATE" => "no proposal passed the checks",
-        "VERIFICATION_FAILED" => "proposals had other rows than the statement",
-        "VERIFICATION_TIE" => "proposals had the rows in another order, which ties in ORDER BY leave to chance",
-        "ERROR" => "ended with an error",
-        other => other,
-    };
-    known.to_owned()
+/// What an outcome means, for people.
+fn meaning(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Optimized => "optimized",
+        Outcome::Unchanged => "unchanged: no proposal was equal and fast enough",
+        Outcome::UnsupportedSafety => "not supported: the statement is refused",
+        Outcome::UnsupportedTypes => "not supported: a column has a type whose values cannot be compared exactly",
+        Outcome::UnsupportedTooLarge => "not supported: the result is larger than what is compared",
+        Outcome::UnsupportedPrompt => "not supported: the prompt would be longer than the model allows",
+        Outcome::NoValidCandidate => "no proposal was a statement that could be run",
+        Outcome::NoVerifiedCandidate => "no proposal passed the checks",
+        Outcome::VerificationFailed => "proposals had other rows than the statement",
+        Outcome::VerificationTie => "proposals had the rows in another order, which ties in ORDER BY leave to chance",
+        Outcome::Error => "ended with an error",
+    }
+}
+
+/// `2 columns of customers and orders; the order of rows counts`; `None` of a statement that was refused.
+pub(crate) fn reads(report: &Report) -> Option<String> {
+    if report.columns.is_empty() {
+        return None;
+    }
+    let columns = counted(report.columns.len() as u64, "column");
+    let order = if report.is_ordered { "the order of rows counts" } else { "the order of rows does not count" };
+    Some(format!("{columns} of {}; {order}", report.tables.join(", ")))
+}
+
+/// The database, the run, the host and the schema of a document.
+pub(crate) fn about(document: &Optimized) -> String {
+    let Optimized { schema, run, host, database, .. } = document;
+    format!("{database}, run {run}, syrch-host {host}, {schema}")
+}
+
+/// What it was done with, as one document for people.
+pub(crate) fn setup(document: &Optimized) -> Value {
+    json!({"rewriter": document.rewriter, "settings": document.report.settings, "cost": document.cost})
 }
 
 /// What the state of a proposal means, for people.
-pub(crate) fn state(state: &str) -> &str {
+pub(crate) fn state(state: IterationState) -> &'static str {
     match state {
-        "KEPT" => "accepted",
-        "DISCARDED_SLOWER" => "not fast enough",
-        "FAILED_MISMATCH" => "other rows",
-        "FAILED_TIE_REORDER" => "another order",
-        "FAILED_SAFETY" => "refused",
-        "FAILED_SCHEMA" => "other columns",
-        "CANDIDATE_ERROR" => "failed",
-        "CANDIDATE_TOO_LARGE" => "too large",
-        other => other,
+        IterationState::Kept => "accepted",
+        IterationState::DiscardedSlower => "not fast enough",
+        IterationState::FailedMismatch => "other rows",
+        IterationState::FailedTieReorder => "another order",
+        IterationState::FailedSafety => "refused",
+        IterationState::FailedSchema => "other columns",
+        IterationState::CandidateError => "failed",
+        IterationState::CandidateTooLarge => "too large",
     }
 }
 
@@ -126,15 +148,20 @@ mod tests {
 
     #[test]
     fn the_sentence_has_ratio_times_interval_pairs_rows_and_copies() {
-        let mut document = made::optimized();
+        let mut report = made::optimized().report;
         assert_eq!(
-            verdict(&document),
+            verdict(&report),
             "3.4 × faster (412 → 121 ms, interval 3.1–3.8, 3 of 3 pairs), equal on 1,204 rows and on 6 changed copies"
         );
-        document.last.as_mut().unwrap().confirmed = Some(false);
-        (document.copies, document.rows) = (1, Some(1));
-        assert!(verdict(&document).ends_with(" pairs), not confirmed, equal on 1 row and on 1 changed copy"));
-        let refused = made::refused();
+        report.confirmation.as_mut().unwrap().confirmed = false;
+        (report.iterations[1].copies, report.iterations[1].rows) = (1, Some(1));
+        assert!(verdict(&report).ends_with(" pairs), not confirmed, equal on 1 row and on 1 changed copy"));
+        report.confirmation = None;
+        assert_eq!(verdict(&report), "faster, not confirmed, equal on 1 row and on 1 changed copy");
+        // A writer during the last measurement: what was accepted before counts for nothing.
+        (report.outcome, report.reason) = (Outcome::Error, Some("it was written to".to_owned()));
+        assert_eq!(verdict(&report), "ended with an error: it was written to");
+        let refused = made::refused().report;
         assert_eq!(verdict(&refused), "not supported: the statement is refused: rule `limit`, at LIMIT");
     }
 
