@@ -297,8 +297,9 @@ fn the_statements_of_an_input_take_a_bounded_memory() {
     let rivals = |count: usize| {
         let database = "CREATE TABLE t (a); INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5) \
                         SELECT printf('%0900000d', i) FROM n";
-        let rivals: Vec<Value> =
-            (0..count).map(|number| json!({"candidate": {"id": format!("a{number}"), "sql": "SELECT a FROM t"}})).collect();
+        let rivals: Vec<Value> = (0..count)
+            .map(|number| json!({"candidate": {"id": format!("a{number}"), "sql": "SELECT a FROM t"}}))
+            .collect();
         let case = json!({"role": "reward", "database": database, "rows": "none", "input": {"rivals": rivals}});
         fs::write(place.join("many.json"), case.to_string()).unwrap();
         said(place, &["call", "execution", "--case", "many.json"], "")
@@ -385,14 +386,20 @@ fn small_cases_take_neither_much_memory_nor_time() {
         assert!(start.elapsed() < std::time::Duration::from_secs(60), "{expected}: {:?}", start.elapsed());
     };
     let nine = |name: char, of: char| format!("{name}: &{name} [{}]\n", vec![format!("*{of}"); 9].join(", "));
-    let bomb: String = ('b'..='i').map(|name| nine(name, (name as u8 - 1) as char)).collect();
+    let bomb: String = ('b'..='i').zip('a'..='h').map(|(name, of)| nine(name, of)).collect();
     refused(&format!("a: &a [x, x, x, x, x, x, x, x, x]\n{bomb}"), "too large or nested too deep");
     let text = "x".repeat(200_000);
     let long = format!("a: &a {text}\nb: &b [{}]\nc: [{}]\n", vec!["*a"; 49].join(", "), vec!["*b"; 49].join(", "));
     refused(&long, "too large or nested too deep");
-    refused("role: reward\ndatabase: WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n\n", "more than 20 s");
+    refused(
+        "role: reward\ndatabase: WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n\n",
+        "more than 20 s",
+    );
     refused("role: reward\ndatabase: SELECT load_extension('./x.so')\n", "the case's database");
-    refused("role: reward\ndatabase: CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(2000000000))\n", "the case's database");
+    refused(
+        "role: reward\ndatabase: CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(2000000000))\n",
+        "the case's database",
+    );
 }
 
 #[test]

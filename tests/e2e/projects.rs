@@ -354,7 +354,9 @@ fn an_interrupted_build_leaves_no_tool_behind() {
         ([&["watch", "p"], &ask[..]].concat(), Signal::SIGTERM),
     ] {
         drop(fs::remove_file(scripted.place.path().join("p/child")));
-        scripted.place.write("p/cargo.sh", "sleep 300 &\necho $$ > tool\necho $! > child.new\nmv child.new child\nwait\n");
+        scripted
+            .place
+            .write("p/cargo.sh", "sleep 300 &\necho $$ > tool\necho $! > child.new\nmv child.new child\nwait\n");
         let mut host = scripted.place.plugin(&words);
         let mut host = host.env("PATH", &scripted.path).stderr(std::process::Stdio::null()).spawn().unwrap();
         until("the tool starts", &|| id("child").is_some());
@@ -377,7 +379,11 @@ fn a_build_follows_no_link_out_of_the_project() {
         for (link, target) in [(".tools", "../home"), ("node_modules", "../home"), ("build", "../home")] {
             let link = place.path().join(language).join(link);
             std::os::unix::fs::symlink(target, &link).unwrap();
-            place.refused(&["build", language], 10, &["is a symbolic link", link.file_name().unwrap().to_str().unwrap()]);
+            place.refused(
+                &["build", language],
+                10,
+                &["is a symbolic link", link.file_name().unwrap().to_str().unwrap()],
+            );
             fs::remove_file(link).unwrap();
         }
     }

@@ -232,10 +232,7 @@ impl Input {
         Ok(rivals)
     }
 
-    async fn parents(
-        &mut self,
-        statements: &mut Statements<'_>,
-    ) -> Result<(Vec<Parent>, Vec<Relation>), RunError> {
+    async fn parents(&mut self, statements: &mut Statements<'_>) -> Result<(Vec<Parent>, Vec<Relation>), RunError> {
         let (mut parents, mut relations) = (Vec::new(), Vec::new());
         for mut item in self.items("parents")? {
             let task: Task = self.part(&mut item, "task", fill::task)?;

@@ -8,11 +8,11 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use syrch::yaml;
-use syrch_core::{DatabaseUrl, Json, Verdict};
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::text::nearest;
+use syrch_core::{DatabaseUrl, Json, Verdict};
 
 use crate::CaseError;
 use crate::fill;

@@ -6,6 +6,8 @@ import { cancelled, parallel } from "./concurrent.js";
 import * as echo from "./echo.js";
 import { ports } from "./ports.js";
 
+// With this text the habit `wrong` gives a value that no type checker would let pass.
+const ANOTHER_TYPE = "another type";
 const HABITS = ["echo", "raise", "fail", "loop", "large", "wrong", "ports", "parallel", "cancel"];
 
 /** Ends the call where the habit says so. */
@@ -67,9 +69,12 @@ export default plugin({
       const outcome = solved(host, settings, problem, catalog, task, parents);
       change(outcome.candidates, settings, {
         large: (candidate) => (candidate.rationale = letters(settings)),
-        wrong: (candidate) => (candidate.id = ""),
+        wrong: (candidate) => (candidate.id = settings.text === ANOTHER_TYPE ? candidate.id : ""),
       });
       outcome.candidates.forEach((candidate) => host.trace.propose(candidate));
+      change(outcome.candidates, settings, {
+        wrong: (candidate) => (candidate.sql = settings.text === ANOTHER_TYPE ? 7 : candidate.sql),
+      });
       return outcome;
     },
   },

@@ -169,9 +169,12 @@ class Conformance(Linker, Planner, Solver, Calibrator, Reward, Clarifier, Aggreg
         for candidate in outcome.candidates:
             if self.settings.habit == "large":
                 candidate.rationale = self.large
-            if self.settings.habit == "wrong":
+            is_wrong, is_typed = self.settings.habit == "wrong", self.settings.text != "another type"
+            if is_wrong and is_typed:
                 candidate.id = ""
             host.propose(candidate)
+            if is_wrong and not is_typed:
+                candidate.sql = 7  # type: ignore[assignment]
         return outcome
 
     def echoed(self, task: Task, parents: list[Parent]) -> Outcome:

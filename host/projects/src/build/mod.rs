@@ -128,14 +128,19 @@ mod tests {
         fs::create_dir(&other).unwrap();
         fs::write(other.join("kept.txt"), "kept").unwrap();
         for (number, link) in
-            [".tools", "node_modules", "build", "build/core.wasm", "build/wit/deps/syrch-plugin/types.wit"].iter().enumerate()
+            [".tools", "node_modules", "build", "build/core.wasm", "build/wit/deps/syrch-plugin/types.wit"]
+                .iter()
+                .enumerate()
         {
-            for (language, entry) in [(Language::C, "plugin.c"), (Language::Python, "plugin.py"), (Language::Js, "plugin.js")] {
+            for (language, entry) in
+                [(Language::C, "plugin.c"), (Language::Python, "plugin.py"), (Language::Js, "plugin.js")]
+            {
                 let folder = scratch.path().join(format!("{number}-{language}"));
                 let place = folder.join(link);
                 fs::create_dir_all(place.parent().unwrap()).unwrap();
                 fs::write(folder.join(entry), "").unwrap();
-                let target = if link.contains('.') && !link.starts_with('.') { other.join("kept.txt") } else { other.clone() };
+                let target =
+                    if link.contains('.') && !link.starts_with('.') { other.join("kept.txt") } else { other.clone() };
                 symlink(target, &place).unwrap();
                 let project = Project {
                     sdk: folder.join("sdk"),
@@ -148,7 +153,10 @@ mod tests {
                 let stop = AtomicBool::new(false);
                 let options = BuildOptions { tools: None, verbose: false, report: &|_| {}, stop: &stop };
                 let error = build(&project, &options).unwrap_err().to_string();
-                assert!(error.contains(&place.display().to_string()) && error.contains("is a symbolic link"), "{error}");
+                assert!(
+                    error.contains(&place.display().to_string()) && error.contains("is a symbolic link"),
+                    "{error}"
+                );
                 assert_eq!(fs::read_to_string(other.join("kept.txt")).unwrap(), "kept");
                 assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
             }

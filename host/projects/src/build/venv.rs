@@ -46,7 +46,10 @@ fn refuse_other_files(folder: &Path) -> Result<(), Error> {
     if is_empty || folder.join("pyvenv.cfg").is_file() {
         return Ok(());
     }
-    Err(Error::file(folder, "has files that are no virtual environment of Python, which would be made here; name an empty folder by --tools"))
+    Err(Error::file(
+        folder,
+        "has files that are no virtual environment of Python, which would be made here; name an empty folder by --tools",
+    ))
 }
 
 /// The digest of the requirements, and of the folder: the programs of an environment hold its path.

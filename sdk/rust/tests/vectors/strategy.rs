@@ -13,7 +13,8 @@ use crate::{read, write};
 pub(crate) fn output(function: &str, input: &Json) -> Json {
     match function {
         "discount.discounted" => {
-            let weights = Weights::read(&input["weights"].as_object().map(|_| input["weights"].to_string()).unwrap_or_default());
+            let weights =
+                Weights::read(&input["weights"].as_object().map(|_| input["weights"].to_string()).unwrap_or_default());
             weights.unwrap().discounted(input["raw"].as_f64().unwrap(), &read::signals(&input["signals"])).into()
         }
         "score.ambiguity" => {
@@ -31,12 +32,9 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
 fn weights(value: &Json) -> AmbiguityWeights {
     let of = |key: &str| value[key].as_f64().unwrap();
     match value.is_object() {
-        true => AmbiguityWeights {
-            doubt: of("doubt"),
-            variance: of("variance"),
-            error: of("error"),
-            empty: of("empty"),
-        },
+        true => {
+            AmbiguityWeights { doubt: of("doubt"), variance: of("variance"), error: of("error"), empty: of("empty") }
+        }
         false => AmbiguityWeights::default(),
     }
 }
@@ -61,8 +59,7 @@ fn chain(input: &Json) -> Json {
             }
         }
     }
-    let tried: Vec<Json> =
-        chain.tried.iter().map(|tried| json!({ "sql": tried.sql, "wrong": tried.wrong })).collect();
+    let tried: Vec<Json> = chain.tried.iter().map(|tried| json!({ "sql": tried.sql, "wrong": tried.wrong })).collect();
     json!({
         "candidates": candidates.iter().map(candidate).collect::<Vec<_>>(),
         "tried": tried,

@@ -40,7 +40,10 @@ fn discounts() -> Vec<Case> {
         discounted("a claim above one", 7.0, json!({"syntax_errors": 1})),
         discounted("a claim below zero", -1.0, json!({})),
         given("weights of the user's", &all),
-        given("weights of the user's, of which some count", &json!({"attempts": 2, "max_attempts": 4, "schema_errors": 1})),
+        given(
+            "weights of the user's, of which some count",
+            &json!({"attempts": 2, "max_attempts": 4, "schema_errors": 1}),
+        ),
     ]
 }
 
@@ -99,7 +102,11 @@ fn chains() -> Vec<Case> {
         chain("one", json!([next("A.1", "SELECT 1", json!({}))])),
         chain(
             "a repair is a child and carries the errors",
-            json!([next("A.1", "SELECT x", own), failed("SELECT x"), next("A.2", "SELECT 1", json!({"execution_errors": 1}))]),
+            json!([
+                next("A.1", "SELECT x", own),
+                failed("SELECT x"),
+                next("A.2", "SELECT 1", json!({"execution_errors": 1}))
+            ]),
         ),
         chain(
             "replies without a statement",
@@ -136,9 +143,24 @@ fn tries() -> Vec<Case> {
             2,
             json!([generate("SELECT 1"), generate("BAD 1"), generate("BAD 2"), repair("SELECT 2"), repair("EMPTY")]),
         ),
-        tries("one text of two tries runs once", 2, 2, json!([generate("BAD"), generate("BAD"), repair("SELECT 1"), repair("SELECT 1")])),
-        tries("replies without a statement count", 2, 2, json!([nothing("generate"), generate("SELECT 1"), generate("SELECT 2")])),
-        tries("a try ends with an error of the model", 2, 2, json!([error("generate", json!({"unavailable": "no network"})), generate("SELECT 1")])),
+        tries(
+            "one text of two tries runs once",
+            2,
+            2,
+            json!([generate("BAD"), generate("BAD"), repair("SELECT 1"), repair("SELECT 1")]),
+        ),
+        tries(
+            "replies without a statement count",
+            2,
+            2,
+            json!([nothing("generate"), generate("SELECT 1"), generate("SELECT 2")]),
+        ),
+        tries(
+            "a try ends with an error of the model",
+            2,
+            2,
+            json!([error("generate", json!({"unavailable": "no network"})), generate("SELECT 1")]),
+        ),
         tries(
             "a prompt that is too large is made again in its round",
             2,
@@ -150,8 +172,10 @@ fn tries() -> Vec<Case> {
             2,
             1,
             json!([
-                error("generate", json!("too-large")), error("generate", json!("too-large")),
-                error("generate", json!("too-large")), generate("SELECT 2"),
+                error("generate", json!("too-large")),
+                error("generate", json!("too-large")),
+                error("generate", json!("too-large")),
+                generate("SELECT 2"),
             ]),
         ),
         tries("the budget is used up", 2, 2, json!([generate("OVER"), generate("SELECT 1"), repair("SELECT 2")])),

@@ -108,7 +108,8 @@ impl TestArgs {
             let cases = place.join(CASES);
             // Golden files are written where the cases are.
             if cases.is_symlink() {
-                let message = format!("`{}` is a symbolic link, which leads to wherever its maker liked", cases.display());
+                let message =
+                    format!("`{}` is a symbolic link, which leads to wherever its maker liked", cases.display());
                 return Err(Failure::config(message).hint("name the folder of the cases by --cases DIR"));
             }
             return Ok(Tested { plugin, cases, project: place.to_owned() });
