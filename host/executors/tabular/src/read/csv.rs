@@ -94,7 +94,11 @@ fn wrong(source: &Source, line: u64, error: &csv::Error) -> ImportError {
         ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let line = pos.as_ref().map_or(line, csv::Position::line);
             let values = |count: u64| if count == 1 { "1 value".to_owned() } else { format!("{count} values") };
-            ImportError::content(&source.name, line, format!("there are {}, and {expected_len} columns", values(*len)))
+            ImportError::content(
+                &source.name,
+                line,
+                format!("it has {}, and the table {expected_len} columns", values(*len)),
+            )
         }
         ErrorKind::Io(error) => ImportError::content(&source.name, line, error.to_string()),
         _ => ImportError::content(&source.name, line, error.to_string()),

@@ -108,7 +108,7 @@ fn packed_files_are_unpacked() {
 #[test]
 fn what_cannot_be_read_is_named_with_its_line() {
     for (name, content, expected) in [
-        ("a.csv", &b"a,b\n1,2\n3\n"[..], "`a.csv`, line 3: there are 1 value, and 2 columns"),
+        ("a.csv", &b"a,b\n1,2\n3\n"[..], "`a.csv`, line 3: it has 1 value, and the table 2 columns"),
         ("a.csv", b"a\n1\n\xff\n", "`a.csv`, line 3: the text is not UTF-8; save the file in that encoding"),
         ("a.csv", b"", "`a.csv`: the file is empty"),
         ("a.csv.gz", b"a,b\n1,2\n3,4\n", "`a.csv.gz`: invalid gzip header"),

@@ -89,7 +89,7 @@ fn equal(document: &Document) -> String {
 pub(crate) fn meaning(outcome: &str) -> String {
     let known = match outcome {
         "OPTIMIZED" => "optimized",
-        "UNCHANGED" => "unchanged: no proposal was equal and fast enough",
+        "UNCHANGED" => "unchanged: no proposal was equal and gained as much as --min-gain and --min-gain-ms ask for",
         "UNSUPPORTED_SAFETY" => "not supported: the statement is refused",
         "UNSUPPORTED_TYPES" => "not supported: a column has a type whose values cannot be compared exactly",
         "UNSUPPORTED_TOO_LARGE" => "not supported: the result is larger than what is compared",
@@ -108,7 +108,7 @@ pub(crate) fn meaning(outcome: &str) -> String {
 pub(crate) fn state(state: &str) -> &str {
     match state {
         "KEPT" => "accepted",
-        "DISCARDED_SLOWER" => "not fast enough",
+        "DISCARDED_SLOWER" => "gains too little",
         "FAILED_MISMATCH" => "other rows",
         "FAILED_TIE_REORDER" => "another order",
         "FAILED_SAFETY" => "refused",
