@@ -118,7 +118,7 @@ fn wrong_projects_are_not_written() {
 #[test]
 fn wrong_definitions_are_reported_with_their_places() {
     let place = Place::new();
-    place.refused(&["build", "nowhere"], 10, &["nowhere/plugin.yml"]);
+    place.refused(&["build", "nowhere"], 10, &["nowhere/plugin.yml", "as `syrch-host plugin new` makes it"]);
     place.write("p/plugin.yml", "name: p\nlang: c\nlanguage: c\nroles: [reward, rewarder]\n");
     place.refused(
         &["build", "p"],
@@ -145,8 +145,8 @@ fn a_missing_tool_is_reported_with_how_it_is_installed() {
         ("rust", ["rustc is missing", "https://rustup.rs"]),
         ("python", ["Python 3.10 or newer is missing", "apt install"]),
         ("js", ["npm is missing", "https://nodejs.org"]),
-        ("go", ["Python 3.10 or newer is missing", "apt install"]),
-        ("c", ["Python 3.10 or newer is missing", "apt install"]),
+        ("go", ["Go 1.27 is missing", "or Python 3.10 with pip"]),
+        ("c", ["clang with wasi-libc is missing", "or Python 3.10 with pip"]),
     ] {
         place.said(&["new", language, "--role", "calibrator", "--lang", language, "--into", language]);
         let built =

@@ -209,7 +209,10 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
             return similar_or(similar, "`syrch-host plugin list` shows the built-in ones, which need no path");
         }
         LoadError::NotAComponent { .. } | LoadError::Broken(_) => {
-            return Some(format!("make a component of it, {}, and copy the whole file", build_command(toolchain)));
+            return Some(format!(
+                "make a component of it: by `syrch-host plugin build` in its project, or {}; copy the whole file",
+                build_command(toolchain)
+            ));
         }
         LoadError::Version { .. } | LoadError::Import { .. } | LoadError::Export { .. } | LoadError::NoRole { .. } => {
             return Some(format!(

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::definition::FILE;
 use crate::{ComponentError, Language};
 
 /// Why a project cannot be written, read or built.
@@ -87,6 +88,9 @@ impl Error {
             Self::Name { .. } => "such as `short` or `short-answers`",
             Self::Occupied(_) => "give the path of a new folder by --into DIR, or empty this one",
             Self::Missing { install, .. } => return Some(install.clone()),
+            Self::File { path, .. } if Path::new(path).ends_with(FILE) => {
+                "name the folder of a plugin's project, as `syrch-host plugin new` makes it"
+            }
             Self::Failed { output, .. } if !output.is_empty() => {
                 "--verbose shows all that the tools print, as they print it"
             }

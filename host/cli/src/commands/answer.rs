@@ -1,6 +1,7 @@
 //! The output of a search: the answer on standard output, its confidence and cost on standard error.
 
 use syrch::report::{AnswerDocument, CandidateReport, CandidateStatus, RestsOn};
+use syrch::syrch_core::text::escape::clipped;
 use syrch::{Outcome as Ending, SearchReport};
 
 use super::Context;
@@ -122,9 +123,8 @@ fn explain(context: &Context, document: &AnswerDocument) {
         }
     };
     for candidate in doubted.into_iter().chain(others).take(SHOWN) {
-        let statement: String =
-            candidate.sql.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(120).collect();
-        message += &format!("\n{}: {statement}\n  {}", candidate.task, candidate.reason);
+        let statement = candidate.sql.split_whitespace().collect::<Vec<_>>().join(" ");
+        message += &format!("\n{}: {}\n  {}", candidate.task, clipped(&statement, 120), candidate.reason);
     }
     context.console.error(&Failure::new(Exit::NoAnswer, message).hint(hint));
 }

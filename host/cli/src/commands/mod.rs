@@ -131,7 +131,7 @@ commands! {
     Config(config::ConfigArgs),
     /// Run or check statements under the guard and the limits of a search
     Sql(sql::SqlArgs),
-    /// Show the plugins
+    /// Write, build, test, check and list plugins
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
     /// List, show and check strategies

@@ -35,7 +35,8 @@ fn compiler(build: &Build<'_>) -> Result<PathBuf, Error> {
     if version.is_some_and(is_release) {
         return Ok(installed);
     }
-    Ok(venv::programs(&build.runner, &build.tools, REQUIREMENTS)?.join("go"))
+    let programs = venv::programs(&build.runner, &build.tools, REQUIREMENTS);
+    Ok(programs.map_err(|error| venv::misses(error, "Go 1.27", INSTALL))?.join("go"))
 }
 
 fn command(program: &Path, build: &Build<'_>) -> Command {

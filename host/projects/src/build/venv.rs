@@ -52,6 +52,14 @@ fn refuse_other_files(folder: &Path) -> Result<(), Error> {
     ))
 }
 
+/// The error of a language whose tool was to come from PyPI: where Python is missing, it is that tool that the user misses.
+pub(super) fn misses(error: Error, tool: &str, install: &str) -> Error {
+    match error {
+        Error::Missing { .. } => Error::Missing { tool: tool.to_owned(), install: install.to_owned() },
+        other => other,
+    }
+}
+
 /// The digest of the requirements, and of the folder: the programs of an environment hold its path.
 fn stamp(requirements: &str, folder: &Path) -> String {
     let mut digest = Sha256::new();

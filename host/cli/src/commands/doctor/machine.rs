@@ -42,12 +42,12 @@ pub(super) fn compiler(compile: &CompileSettings) -> Check {
     )
 }
 
-/// The Rust toolchain and its target, which only those need who write plugins.
+/// The Rust toolchain and its target, which only plugins in Rust need.
 pub(super) async fn toolchain() -> Vec<Check> {
     let Some(printed) = rustc(&["--version"]).await else {
         return vec![Check::warn(
             "toolchain",
-            "no rustc answers; only those need it who write plugins",
+            "no rustc answers; only plugins in Rust need it",
             "rustup default stable; without rustup, install Rust as https://rustup.rs says",
         )];
     };
@@ -71,7 +71,7 @@ fn target(found: bool) -> Check {
     if found {
         return Check::ok("target", format!("{TARGET} is installed"));
     }
-    let detail = format!("{TARGET} is not installed; only those need it who write plugins");
+    let detail = format!("{TARGET} is not installed; only plugins in Rust need it");
     Check::warn("target", detail, format!("rustup target add {TARGET}"))
 }
 

@@ -287,7 +287,7 @@ fn show(context: &Context, plugin: &str, results: &[TestResult]) -> Outcome<()> 
         text.push_str(&terminal::block(&context.scrubber.text(&details)));
     }
     let same = results.len() - bad;
-    text.push_str(&format!("\n{same} of {} cases are as their golden files\n", results.len()));
+    text.push_str(&format!("\n{same} of {} cases agree with their golden files\n", results.len()));
     context.output.write(&text)?;
     if results.iter().any(|result| matches!(result.end, End::Missing | End::Differs { .. })) {
         context.console.note("- is the golden file, + is what the case gives now; --update writes it");
