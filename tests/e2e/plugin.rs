@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use syrch_kit::{languages, zoo};
+use syrch_kit::{languages, shop, zoo};
 
 use crate::compare::assert_snapshot;
 use crate::endpoint::Said;
@@ -130,6 +130,18 @@ fn cases_are_compared_with_their_golden_files() {
     assert_eq!((&document["schema"], &document["failed"]), (&json!("syrch.plugin-test/1"), &json!(2)));
     assert!(document["cases"][1]["difference"].as_array().unwrap().len() > 2, "{document:#}");
     assert_eq!(test(&["--filter", "nothing"]).code, 2);
+}
+
+#[test]
+fn an_answer_says_that_the_reward_failed() {
+    let folder = syrch_kit::scratch();
+    let reward = component(folder.path(), "rust");
+    let mut command = host();
+    command.current_dir(folder.path()).args(["--llm", "offline", "--format", "json", "--reward", &reward, "--db"]);
+    command.arg(shop()).args(["-P", "reward.habit=fail", "-P", "reward.text=out of order"]);
+    let answer = Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap()).document(0);
+    let warnings = answer["warnings"].to_string();
+    assert!(warnings.contains("went unjudged") && warnings.contains("out of order"), "{answer:#}");
 }
 
 #[test]

@@ -34,7 +34,8 @@ impl EvaluateOfTask {
         calibrated
     }
 
-    /// The reward's verdicts, for what the role call does under that ticket: one for each candidate, in order. A fault of its is noted.
+    /// The reward's verdicts, for what the role call does under that ticket: one for each candidate, in order. A fault or a failure of its
+    /// is noted.
     pub(crate) async fn judged(
         &self,
         ticket: Ticket,
@@ -47,8 +48,12 @@ impl EvaluateOfTask {
         let (reported, error) =
             (judged.as_ref().map(|(reported, _)| reported.clone()).unwrap_or_default(), judged.as_ref().err());
         // At a sequence point, so that a replay knows them when the run did.
-        let remember =
-            || reported.iter().for_each(|(judged, verdict)| self.context.notes.note_verdict(&task.id, judged, verdict));
+        let failure = error.filter(|error| matches!(error, RoleError::Failure { .. }));
+        let remember = || {
+            let notes = &self.context.notes;
+            reported.iter().for_each(|(judged, verdict)| notes.note_verdict(&task.id, judged, verdict));
+            failure.into_iter().for_each(|failure| notes.note_failed_reward(prepared.id, failure.clone()));
+        };
         prepared.end(error.cloned(), remember).await;
         judged.map(|(_, verdicts)| verdicts)
     }

@@ -34,6 +34,7 @@ struct Noted {
     results: BTreeMap<(TaskId, String), Weak<ResultSet>>,
     // By role call and ticket: which one is reported first must not depend on which was quicker.
     faults: BTreeMap<CallId, RoleError>,
+    failed_rewards: BTreeMap<CallId, RoleError>,
     asks: BTreeMap<CallId, Question>,
     model_errors: BTreeMap<(CallId, Ticket), String>,
     /// The greatest confidence with which the offline rules wrote a statement.
@@ -87,6 +88,16 @@ impl Notes {
     /// The faults of plugins, that of the earliest call first.
     pub(crate) fn faults(&self) -> Vec<RoleError> {
         self.with(|noted| noted.faults.values().cloned().collect())
+    }
+
+    /// Notes that the reward returned a failure instead of verdicts.
+    pub(crate) fn note_failed_reward(&self, call: CallId, error: RoleError) {
+        self.with(|noted| noted.failed_rewards.insert(call, error));
+    }
+
+    /// The failure of the reward's earliest call that failed.
+    pub(crate) fn failed_reward(&self) -> Option<RoleError> {
+        self.with(|noted| noted.failed_rewards.values().next().cloned())
     }
 
     /// Notes what a solver would ask the user.
