@@ -138,7 +138,7 @@ fn an_answer_says_that_the_reward_failed() {
     let reward = component(folder.path(), "rust");
     let mut command = host();
     command.current_dir(folder.path()).args(["--llm", "offline", "--format", "json", "--reward", &reward, "--db"]);
-    command.arg(shop()).args(["-P", "reward.habit=fail", "-P", "reward.text=out of order"]);
+    command.arg(shop(folder.path())).args(["-P", "reward.habit=fail", "-P", "reward.text=out of order"]);
     let answer = Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap()).document(0);
     let warnings = answer["warnings"].to_string();
     assert!(warnings.contains("went unjudged") && warnings.contains("out of order"), "{answer:#}");
