@@ -89,8 +89,9 @@ impl CallArgs {
     fn case(&self) -> Outcome<Case> {
         let mut case = match (&self.case, self.role) {
             (Some(path), _) if !path.exists() => {
-                return Err(Failure::usage(format!("there is no case `{}`", path.display()))
-                    .hint("a case is a file NAME.yml, such as those in `tests/` of a project; docs/plugins.md has an example"));
+                return Err(Failure::usage(format!("there is no case `{}`", path.display())).hint(
+                    "a case is a file NAME.yml, such as those in `tests/` of a project; docs/plugins.md has an example",
+                ));
             }
             (Some(path), role) => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

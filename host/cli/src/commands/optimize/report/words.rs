@@ -93,7 +93,9 @@ fn equal(report: &Report) -> String {
 fn meaning(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Optimized => "optimized",
-        Outcome::Unchanged => "unchanged: no proposal was equal and gained as much as --min-gain and --min-gain-ms ask for",
+        Outcome::Unchanged => {
+            "unchanged: no proposal was equal and gained as much as --min-gain and --min-gain-ms ask for"
+        }
         Outcome::UnsupportedSafety => "not supported: the statement is refused",
         Outcome::UnsupportedTypes => "not supported: a column has a type whose values cannot be compared exactly",
         Outcome::UnsupportedTooLarge => "not supported: the result is larger than what is compared",
