@@ -7,7 +7,7 @@ use syrch_core::Turn;
 
 use super::properties::graphs;
 use super::*;
-use crate::Order;
+use crate::{End, Order};
 
 /// What a journal holds of a run's own decisions.
 #[derive(Debug, Clone, PartialEq)]
