@@ -154,7 +154,7 @@ fn the_document_has_everything() {
     // It is one document: what the journal records is what was printed, and so is what a replay prints.
     let recorded = journal.lines().last().map(|line| serde_json::from_str::<Value>(line).unwrap()).unwrap();
     assert_eq!(recorded["fact"]["document"], found, "{recorded:#}");
-    assert_eq!(document(&mut slow.words("trace replay --strict").arg(run), 0), found);
+    assert_eq!(document(slow.words("trace replay --strict").arg(run), 0), found);
 }
 
 /// What a killed run has left is removed by the next one.

@@ -291,8 +291,8 @@ input: {task: {id: A, text: SELECT id FROM customers ORDER BY id}}
     let read = |words: &[&str]| {
         let words = [&["call", &plugin, "--case", "one.yml"], words].concat();
         let document = said(place, &words, "").document(0);
-        let calls = document["calls"].as_array().unwrap().iter();
-        let read = calls.filter(|call| call["port"] == "rows").next_back().unwrap();
+        let mut calls = document["calls"].as_array().unwrap().iter();
+        let read = calls.rfind(|call| call["port"] == "rows").unwrap();
         read["reply"]["rows"].as_u64()
     };
     assert_eq!(read(&[]), Some(5), "the case's own");

@@ -97,10 +97,8 @@ fn walk_below(
             if !is_link && !others.contains(&name.as_ref()) && depth < DEEPEST {
                 walk_below(&path, root, others, depth + 1, found)?;
             }
-        } else if path.is_file() {
-            if !is_link || path.canonicalize().is_ok_and(|target| target.starts_with(root)) {
-                found(path);
-            }
+        } else if path.is_file() && (!is_link || path.canonicalize().is_ok_and(|target| target.starts_with(root))) {
+            found(path);
         }
     }
     Ok(())
