@@ -66,7 +66,8 @@ test-databases:
 	@for server in $${SYRCH_TEST_DATABASES:-$(CURDIR)/target/databases}/postgres/*/; do \
 		test -d "$$server" || continue; \
 		echo "PostgreSQL $$(cat "$$server/installed")"; \
-		SYRCH_TEST_POSTGRES=$$server $(CARGO) test -p syrch-postgres --lib --test postgres && \
+		SYRCH_TEST_POSTGRES=$$server $(CARGO) test --workspace --test postgres && \
+		SYRCH_TEST_POSTGRES=$$server $(CARGO) test --workspace --lib bench::tests && \
 		SYRCH_TEST_POSTGRES=$$server $(CARGO) test --workspace --test engines -- postgres equal_bags || exit 1; \
 	done
 
