@@ -141,7 +141,7 @@ fn an_answer_says_that_the_reward_failed() {
     command.arg(shop(folder.path())).args(["-P", "reward.habit=fail", "-P", "reward.text=out of order"]);
     let answer = Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap()).document(0);
     let warnings = answer["warnings"].to_string();
-    assert!(warnings.contains("went unjudged") && warnings.contains("out of order"), "{answer:#}");
+    assert!(warnings.contains("were not judged") && warnings.contains("out of order"), "{answer:#}");
 }
 
 #[test]
@@ -322,10 +322,10 @@ fn the_statements_of_an_input_take_a_bounded_memory() {
     assert!(many.stderr.contains("the rows of its statements take more than 64 MiB"), "{}", many.all());
 }
 
-/// What a project of a stranger holds is shown and not obeyed, and leads to no other place.
+/// What the files of somebody else's project hold is shown and not obeyed, and leads to no other place.
 #[cfg(unix)]
 #[test]
-fn a_strangers_project_reaches_nothing_outside_of_it() {
+fn a_project_of_somebody_else_reaches_nothing_outside_of_it() {
     use std::os::unix::fs::symlink;
 
     let folder = syrch_kit::scratch();

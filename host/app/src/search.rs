@@ -232,7 +232,7 @@ impl Attempt {
         self.warnings.extend(context.run.denied().map(|denied| denied.to_string()));
         if outcome == Outcome::Answered {
             self.warnings.extend(context.notes.faults().iter().map(ToString::to_string));
-            let unjudged = |error: RoleError| format!("some candidates went unjudged: {error}");
+            let unjudged = |error: RoleError| format!("some candidates were not judged: {error}");
             self.warnings.extend(context.notes.failed_reward().map(unjudged));
             self.warnings.extend(context.notes.model_error());
             self.warnings.extend(exhausted(context).map(|which| format!("the budget is used up: {which}")));

@@ -12,7 +12,7 @@ type Written struct {
 }
 
 // Tries is what a strategy decides about tries. They are named by their places, from 0. A type that also has the method
-// `Origin(place int, chain *Chain) string` names the origin of the next candidate, and one with `FinishRound(chains []Chain)` is told of the end of
+// `Origin(place int, chain *Chain) string` names the origin of the next candidate, and one with `FinishRound(chains []Chain)` is called at the end of
 // each round.
 type Tries interface {
 	// IsOpen reports whether the try has another attempt in the next round.

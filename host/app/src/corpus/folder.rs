@@ -237,13 +237,12 @@ fn read_header(folder: &Path) -> Result<CorpusHeader, RunError> {
 fn lines<L: DeserializeOwned>(path: &Path) -> Result<(Vec<L>, u64), RunError> {
     // Opening a pipe would wait for a writer.
     let data = fs::metadata(path).map_err(|error| io(path, error))?;
-    let reason = match () {
-        () if !data.is_file() => "it is no regular file".to_owned(),
-        () if data.len() > ALL => format!("it has more than {ALL} bytes"),
-        () => String::new(),
-    };
-    if !reason.is_empty() {
-        return Err(RunError::Malformed { path: path.to_owned(), line: 0, reason });
+    let unfit = |reason: String| Err(RunError::Malformed { path: path.to_owned(), line: 0, reason });
+    if !data.is_file() {
+        return unfit("it is no regular file".to_owned());
+    }
+    if data.len() > ALL {
+        return unfit(format!("it has more than {ALL} bytes"));
     }
     let mut reader = BufReader::new(File::open(path).map_err(|error| io(path, error))?);
     let (mut all, mut whole, mut buffer) = (Vec::new(), 0, Vec::new());

@@ -51,7 +51,8 @@ const POSTGRES: &str = "SELECT n.nspname::text, c.relname::text, pg_get_viewdef(
 struct View {
     schema: String,
     name: String,
-    /// The relations that it reads, as `schema.name` or by their names, in lower case, once for each time; or why it is left out.
+    /// The relations that it reads, as `schema.name` or by their names, in lower case, in DuckDB once for each time that it reads them; or why it
+    /// is left out.
     reads: Result<Vec<String>, String>,
 }
 
