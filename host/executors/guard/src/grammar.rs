@@ -1,11 +1,12 @@
-//! The grammars of DuckDB and Spark, with what the parser's own lack or read otherwise than the engines do.
+//! The grammars of SQLite, PostgreSQL, DuckDB and Spark: the parser's own, but for what they lack or read otherwise than the engines do.
 
 use std::any::TypeId;
 
 use sqlparser::ast::{BinaryOperator, Expr};
-use sqlparser::dialect::{DatabricksDialect, Dialect, DuckDbDialect};
+use sqlparser::dialect::{DatabricksDialect, Dialect, DuckDbDialect, PostgreSqlDialect, Precedence, SQLiteDialect};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 
 /// Methods without arguments that answer yes.
 macro_rules! yes {
@@ -14,6 +15,164 @@ macro_rules! yes {
             true
         })*
     };
+}
+
+/// Reads a name, a number or a string at once. The parser would first take each for a type with a string behind it, as in `DATE '2024-01-01'`,
+/// and make an error message to find that it is none.
+fn plain(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+    let [first, second, third] = parser.peek_tokens_ref();
+    match &first.token {
+        Token::Number(..) | Token::SingleQuotedString(_) => Some(parser.parse_value().map(Expr::Value)),
+        Token::Word(word) if word.keyword == Keyword::NoKeyword => {
+            let ends = match &second.token {
+                Token::Word(next) => next.keyword != Keyword::NoKeyword && third.token != Token::Arrow,
+                next => matches!(
+                    next,
+                    Token::Period
+                        | Token::Comma
+                        | Token::RParen
+                        | Token::Eq
+                        | Token::Neq
+                        | Token::Lt
+                        | Token::LtEq
+                        | Token::Gt
+                        | Token::GtEq
+                        | Token::Plus
+                        | Token::Minus
+                        | Token::Mul
+                        | Token::Div
+                        | Token::EOF
+                ),
+            };
+            ends.then(|| parser.parse_identifier().map(Expr::Identifier))
+        }
+        _ => None,
+    }
+}
+
+/// The grammar of SQLite.
+#[derive(Debug)]
+pub(crate) struct Sqlite;
+
+impl Dialect for Sqlite {
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<SQLiteDialect>()
+    }
+
+    fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
+        SQLiteDialect {}.identifier_quote_style(identifier)
+    }
+
+    fn is_delimited_identifier_start(&self, letter: char) -> bool {
+        SQLiteDialect {}.is_delimited_identifier_start(letter)
+    }
+
+    fn is_identifier_start(&self, letter: char) -> bool {
+        SQLiteDialect {}.is_identifier_start(letter)
+    }
+
+    fn is_identifier_part(&self, letter: char) -> bool {
+        SQLiteDialect {}.is_identifier_part(letter)
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        plain(parser)
+    }
+
+    fn parse_infix(&self, parser: &mut Parser, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        SQLiteDialect {}.parse_infix(parser, left, precedence)
+    }
+
+    yes! {
+        supports_comma_separated_trim,
+        supports_dollar_placeholder,
+        supports_filter_during_aggregation,
+        supports_in_empty_list,
+        supports_limit_comma,
+        supports_notnull_operator,
+        supports_numeric_literal_underscores,
+    }
+}
+
+/// The grammar of PostgreSQL.
+#[derive(Debug)]
+pub(crate) struct Postgres;
+
+impl Dialect for Postgres {
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<PostgreSqlDialect>()
+    }
+
+    fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
+        PostgreSqlDialect {}.identifier_quote_style(identifier)
+    }
+
+    fn is_delimited_identifier_start(&self, letter: char) -> bool {
+        PostgreSqlDialect {}.is_delimited_identifier_start(letter)
+    }
+
+    fn is_identifier_start(&self, letter: char) -> bool {
+        PostgreSqlDialect {}.is_identifier_start(letter)
+    }
+
+    fn is_identifier_part(&self, letter: char) -> bool {
+        PostgreSqlDialect {}.is_identifier_part(letter)
+    }
+
+    fn is_custom_operator_part(&self, letter: char) -> bool {
+        PostgreSqlDialect {}.is_custom_operator_part(letter)
+    }
+
+    fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
+        PostgreSqlDialect {}.is_reserved_for_identifier(keyword)
+    }
+
+    fn is_table_alias(&self, keyword: &Keyword, parser: &mut Parser) -> bool {
+        PostgreSqlDialect {}.is_table_alias(keyword, parser)
+    }
+
+    fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        PostgreSqlDialect {}.get_next_precedence(parser)
+    }
+
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        PostgreSqlDialect {}.prec_value(precedence)
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        plain(parser)
+    }
+
+    // By default it is supported.
+    fn supports_left_associative_joins_without_parens(&self) -> bool {
+        false
+    }
+
+    yes! {
+        allow_extract_custom,
+        allow_extract_single_quotes,
+        supports_aliased_function_args,
+        supports_array_typedef_with_brackets,
+        supports_bitwise_shift_operators,
+        supports_comma_separated_trim,
+        supports_comment_optimizer_hint,
+        supports_empty_projections,
+        supports_factorial_operator,
+        supports_filter_during_aggregation,
+        supports_geometric_types,
+        supports_group_by_expr,
+        supports_interval_options,
+        supports_named_fn_args_with_colon_operator,
+        supports_named_fn_args_with_expr_name,
+        supports_nested_comments,
+        supports_notnull_operator,
+        supports_numeric_literal_underscores,
+        supports_order_by_using_operator,
+        supports_select_wildcard_with_alias,
+        supports_string_escape_constant,
+        supports_unicode_string_literal,
+        supports_xml_expressions,
+    }
 }
 
 /// The grammar of DuckDB. In arguments of a function `a = b` compares; only table functions read it as a name, and none of those that
@@ -36,6 +195,10 @@ impl Dialect for DuckDb {
 
     fn identifier_quote_style(&self, _identifier: &str) -> Option<char> {
         Some('"')
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        plain(parser)
     }
 
     yes! {
@@ -86,6 +249,10 @@ impl Dialect for Spark {
         Some('`')
     }
 
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        plain(parser)
+    }
+
     yes! {
         supports_bang_not_operator,
         supports_cte_without_as,
@@ -110,5 +277,117 @@ impl Dialect for Spark {
             let right = Box::new(parser.parse_subexpr(precedence)?);
             Ok(Expr::BinaryOp { left: Box::new(left.clone()), op: BinaryOperator::MyIntegerDivide, right })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    /// What a grammar makes of a text: its tree, or that it has none.
+    fn tree(grammar: &dyn Dialect, text: &str) -> Option<String> {
+        Parser::parse_sql(grammar, text).ok().map(|statements| format!("{statements:?}"))
+    }
+
+    fn operand() -> impl Strategy<Value = &'static str> {
+        select(vec![
+            "a",
+            "b.c",
+            "\"d\"",
+            "1",
+            "2.5",
+            ".5",
+            "'x'",
+            "'it''s'",
+            "sum(a)",
+            "f(1, 'x')",
+            "(b)",
+            "(1, a)",
+            "a.*",
+            "*",
+            "date",
+            "DATE '2024-01-01'",
+            "INTERVAL '1 day'",
+            "double precision '1'",
+            "point '(1,2)'",
+            "xml '<a/>'",
+            "xml",
+            "text",
+            "_utf8 'x'",
+            "current_date",
+            "int '1'",
+            "foo '1'",
+            "foo[] '1'",
+            "foo[1]",
+            "foo(1)[2]",
+            "foo(3) '1'",
+            "ARRAY[1]",
+            "EXISTS (SELECT 1)",
+            "CASE WHEN a THEN 1 ELSE b END",
+            "$1",
+            "NOT a",
+            "-b",
+            "(SELECT a FROM t)",
+            "a AS b",
+            "a b",
+            "a 'b'",
+            "E'x'",
+            "a::int",
+            "a::foo(1)",
+        ])
+    }
+
+    fn between() -> impl Strategy<Value = &'static str> {
+        select(vec![
+            "+",
+            "-",
+            "*",
+            "/",
+            "=",
+            "<>",
+            "<",
+            ">=",
+            "||",
+            "::",
+            "->",
+            "->>",
+            "AND",
+            "OR",
+            "IS NULL AND",
+            "IN (1, a) OR",
+            "BETWEEN 1 AND",
+            "LIKE",
+            "COLLATE \"C\" =",
+            "AT TIME ZONE",
+            "NOTNULL OR",
+            "GLOB",
+            "MATCH",
+            "REGEXP",
+            ",",
+            "FROM t,",
+            "FROM t WHERE",
+            "FROM t GROUP BY",
+            "FROM t ORDER BY",
+            "FROM t LIMIT",
+            "FROM t UNION SELECT",
+            "(",
+            ")",
+            "",
+        ])
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn the_shorter_way_finds_the_parsers_own_tree(pieces in prop::collection::vec((operand(), between()), 0..4), last in operand()) {
+            let pieces: String = pieces.iter().map(|(operand, between)| format!("{operand} {between} ")).collect();
+            let text = format!("SELECT {pieces}{last}");
+            prop_assert_eq!(tree(&Postgres, &text), tree(&PostgreSqlDialect {}, &text), "{}", text);
+            prop_assert_eq!(tree(&Sqlite, &text), tree(&SQLiteDialect {}, &text), "{}", text);
+        }
     }
 }

@@ -2,13 +2,12 @@
 //! engine gives it. The parser's own tokenizer reads what is left: operators, numbers and strings with a prefix.
 
 use sqlparser::dialect::{
-    AnsiDialect, BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
-    SnowflakeDialect,
+    AnsiDialect, BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SnowflakeDialect,
 };
 use sqlparser::tokenizer::{Location, Span, Token as Symbol, TokenWithSpan, Tokenizer, TokenizerError};
 use syrch_core::Dialect;
 
-use crate::grammar::{DuckDb, Spark};
+use crate::grammar::{DuckDb, Postgres, Spark, Sqlite};
 use crate::{Kind, Token};
 
 /// How the statements of a dialect become tokens of the parser.
@@ -30,10 +29,10 @@ enum Prefixes {
     Raw,
 }
 
-const POSTGRES: Reading = Reading { grammar: &PostgreSqlDialect {}, unescape: doubled, prefixes: Prefixes::Escapes };
+const POSTGRES: Reading = Reading { grammar: &Postgres, unescape: doubled, prefixes: Prefixes::Escapes };
 const DUCKDB: Reading = Reading { grammar: &DuckDb, unescape: doubled, prefixes: Prefixes::Escapes };
 const SPARK: Reading = Reading { grammar: &Spark, unescape: spark, prefixes: Prefixes::Raw };
-const SQLITE: Reading = Reading { grammar: &SQLiteDialect {}, unescape: doubled, prefixes: Prefixes::No };
+const SQLITE: Reading = Reading { grammar: &Sqlite, unescape: doubled, prefixes: Prefixes::No };
 const MYSQL: Reading = Reading { grammar: &MySqlDialect {}, unescape: unambiguous, prefixes: Prefixes::No };
 const ANSI: Reading = Reading { grammar: &AnsiDialect {}, unescape: unambiguous, prefixes: Prefixes::No };
 const SNOWFLAKE: Reading = Reading { grammar: &SnowflakeDialect, unescape: unambiguous, prefixes: Prefixes::No };
@@ -79,7 +78,13 @@ impl Place {
     const START: Self = Self { byte: 0, line: 1, column: 1 };
 
     fn advance(&mut self, text: &str, byte: usize) {
-        for letter in text[self.byte..byte].chars() {
+        let passed = &text[self.byte..byte];
+        if passed.bytes().all(|byte| byte.is_ascii() && byte != b'\n') {
+            self.column += passed.len() as u64;
+            self.byte = byte;
+            return;
+        }
+        for letter in passed.chars() {
             if letter == '\n' {
                 (self.line, self.column) = (self.line + 1, 1);
             } else {

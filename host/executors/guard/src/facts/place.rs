@@ -8,12 +8,14 @@ use syrch_core::{SqlError, SqlErrorKind};
 pub(crate) struct Places<'t> {
     text: &'t str,
     lines: Vec<usize>,
+    /// Each character is one byte.
+    is_ascii: bool,
 }
 
 impl<'t> Places<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Self { text, lines }
+        Self { text, lines, is_ascii: text.is_ascii() }
     }
 
     pub(crate) fn byte(&self, at: Location) -> Option<u32> {
@@ -24,7 +26,11 @@ impl<'t> Places<'t> {
         let start = *self.lines.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
         let column = usize::try_from(column).ok()?.checked_sub(1)?;
         let line = &self.text[start..];
-        let offset = line.char_indices().nth(column).map_or(line.len(), |(offset, _)| offset);
+        let offset = if self.is_ascii {
+            column.min(line.len())
+        } else {
+            line.char_indices().nth(column).map_or(line.len(), |(offset, _)| offset)
+        };
         u32::try_from(start + offset).ok()
     }
 
