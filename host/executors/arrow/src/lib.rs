@@ -14,3 +14,4 @@ pub use database::{ArrowDatabase, globs};
 pub use decimal::decimals;
 pub use engine::{ArrowEngine, LeftOut, Schema, deadline_error, overrun_error};
 pub use sink::BatchSink;
+pub use spelling::{date, timestamp};

@@ -14,8 +14,10 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, StringArray, downcast_integer_array};
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
-const DAY: i128 = 86_400 * SECOND;
-const SECOND: i128 = 1_000_000_000;
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+/// Nanoseconds of a second.
+const SECOND: i64 = 1_000_000_000;
 
 /// The texts of the first cells of an array.
 pub(crate) struct Spelled {
@@ -190,9 +192,7 @@ fn time(array: &dyn Array, row: usize, out: &mut Bounded) -> fmt::Result {
             days if days <= -i32::MAX => out.write_str("-infinity"),
             days => date(days.into(), out),
         },
-        DataType::Date64 => {
-            date((i128::from(array.as_primitive::<Date64Type>().value(row)) * 1_000_000).div_euclid(DAY), out)
-        }
+        DataType::Date64 => date(array.as_primitive::<Date64Type>().value(row).div_euclid(DAY * 1_000), out),
         DataType::Timestamp(unit, zone) => {
             let value = match unit {
                 TimeUnit::Second => array.as_primitive::<TimestampSecondType>().value(row),
@@ -205,23 +205,21 @@ fn time(array: &dyn Array, row: usize, out: &mut Bounded) -> fmt::Result {
                 value if value <= -i64::MAX => return out.write_str("-infinity"),
                 _ => {}
             }
-            let nanoseconds = i128::from(value) * scale(*unit);
-            date(nanoseconds.div_euclid(DAY), out)?;
-            out.write_char(' ')?;
-            clock(nanoseconds.rem_euclid(DAY), out)?;
+            let (day, nanoseconds) = (DAY * (SECOND / nanoseconds(*unit)), nanoseconds(*unit));
             // A time of a zone is stored as that of UTC.
-            out.write_str(if zone.is_some() { "+00" } else { "" })
+            let zone = if zone.is_some() { "+00" } else { "" };
+            timestamp(value.div_euclid(day), value.rem_euclid(day) * nanoseconds, zone, out)
         }
         DataType::Time32(TimeUnit::Second) => {
-            clock(i128::from(array.as_primitive::<Time32SecondType>().value(row)) * SECOND, out)
+            clock(i64::from(array.as_primitive::<Time32SecondType>().value(row)) * SECOND, out)
         }
         DataType::Time32(_) => {
-            clock(i128::from(array.as_primitive::<Time32MillisecondType>().value(row)) * 1_000_000, out)
+            clock(i64::from(array.as_primitive::<Time32MillisecondType>().value(row)) * 1_000_000, out)
         }
         DataType::Time64(TimeUnit::Microsecond) => {
-            clock(i128::from(array.as_primitive::<Time64MicrosecondType>().value(row)) * 1_000, out)
+            clock(array.as_primitive::<Time64MicrosecondType>().value(row).saturating_mul(1_000), out)
         }
-        DataType::Time64(_) => clock(array.as_primitive::<Time64NanosecondType>().value(row).into(), out),
+        DataType::Time64(_) => clock(array.as_primitive::<Time64NanosecondType>().value(row), out),
         DataType::Duration(unit) => {
             let value = match unit {
                 TimeUnit::Second => array.as_primitive::<DurationSecondType>().value(row),
@@ -230,25 +228,26 @@ fn time(array: &dyn Array, row: usize, out: &mut Bounded) -> fmt::Result {
                 TimeUnit::Nanosecond => array.as_primitive::<DurationNanosecondType>().value(row),
             };
             // Whole days stand apart, as in an interval.
-            let nanoseconds = i128::from(value) * scale(*unit);
-            interval(0, nanoseconds / DAY, nanoseconds % DAY, out)
+            let (day, nanoseconds) = (DAY * (SECOND / nanoseconds(*unit)), nanoseconds(*unit));
+            interval(0, value / day, value % day * nanoseconds, out)
         }
         DataType::Interval(IntervalUnit::YearMonth) => {
             interval(array.as_primitive::<IntervalYearMonthType>().value(row), 0, 0, out)
         }
         DataType::Interval(IntervalUnit::DayTime) => {
             let value = array.as_primitive::<IntervalDayTimeType>().value(row);
-            interval(0, value.days.into(), i128::from(value.milliseconds) * 1_000_000, out)
+            interval(0, value.days.into(), i64::from(value.milliseconds) * 1_000_000, out)
         }
         DataType::Interval(IntervalUnit::MonthDayNano) => {
             let value = array.as_primitive::<IntervalMonthDayNanoType>().value(row);
-            interval(value.months, value.days.into(), value.nanoseconds.into(), out)
+            interval(value.months, value.days.into(), value.nanoseconds, out)
         }
         _ => Err(fmt::Error),
     }
 }
 
-fn scale(unit: TimeUnit) -> i128 {
+/// What a unit has.
+fn nanoseconds(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => SECOND,
         TimeUnit::Millisecond => 1_000_000,
@@ -257,10 +256,31 @@ fn scale(unit: TimeUnit) -> i128 {
     }
 }
 
-/// The date of a day, counted from 1 January 1970, in the Gregorian calendar. The algorithm is `civil_from_days` of
+/// Writes the date of a day, counted from 1 January 1970, in the Gregorian calendar: `2024-02-29`, `0044-03-15 BC`.
+///
+/// # Errors
+/// Those of the writer.
+pub fn date(days: i64, out: &mut impl Write) -> fmt::Result {
+    let is_before_christ = calendar(days, out)?;
+    out.write_str(if is_before_christ { " BC" } else { "" })
+}
+
+/// Writes a date, counted from 1 January 1970, and the nanoseconds of its day, with what says its zone: `2024-02-29 08:05:00.5+00`.
+///
+/// # Errors
+/// Those of the writer.
+pub fn timestamp(days: i64, nanoseconds: i64, zone: &str, out: &mut impl Write) -> fmt::Result {
+    let is_before_christ = calendar(days, out)?;
+    out.write_char(' ')?;
+    clock(nanoseconds, out)?;
+    out.write_str(zone)?;
+    out.write_str(if is_before_christ { " BC" } else { "" })
+}
+
+/// Writes year, month and day, and tells whether the year is one before Christ. The algorithm is `civil_from_days` of
 /// <https://howardhinnant.github.io/date_algorithms.html>; it has no range that a calendar library has.
-fn date(days: i128, out: &mut Bounded) -> fmt::Result {
-    let days = days + 719_468;
+fn calendar(days: i64, out: &mut impl Write) -> Result<bool, fmt::Error> {
+    let days = days.saturating_add(719_468);
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -268,17 +288,36 @@ fn date(days: i128, out: &mut Bounded) -> fmt::Result {
     let month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + era * 400 + i128::from(month <= 2);
-    match year {
-        1.. => write!(out, "{year:04}-{month:02}-{day:02}"),
-        _ => write!(out, "{:04}-{month:02}-{day:02} BC", 1 - year),
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (shown, is_before_christ) = if year > 0 { (year, false) } else { (1 - year, true) };
+    if shown < 10_000 {
+        let [[a, b], [c, d], [e, f], [g, h]] = [shown / 100, shown % 100, month, day].map(digits);
+        ascii(&[a, b, c, d, b'-', e, f, b'-', g, h], out)?;
+    } else {
+        write!(out, "{shown}-{month:02}-{day:02}")?;
     }
+    Ok(is_before_christ)
+}
+
+/// The two digits of a number from 0 to 99, without the machinery of `{:02}`: a column of dates has millions.
+fn digits(number: i64) -> [u8; 2] {
+    [number / 10, number % 10].map(|digit| b'0' + u8::try_from(digit).unwrap_or_default())
+}
+
+fn ascii(text: &[u8], out: &mut impl Write) -> fmt::Result {
+    out.write_str(str::from_utf8(text).map_err(|_| fmt::Error)?)
 }
 
 /// A time of the day, or of an interval, in nanoseconds.
-fn clock(nanoseconds: i128, out: &mut Bounded) -> fmt::Result {
+fn clock(nanoseconds: i64, out: &mut impl Write) -> fmt::Result {
     let (seconds, fraction) = (nanoseconds / SECOND, nanoseconds % SECOND);
-    write!(out, "{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)?;
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    if (0..100).contains(&hours) && nanoseconds >= 0 {
+        let [[a, b], [c, d], [e, f]] = [hours, minutes, seconds % 60].map(digits);
+        ascii(&[a, b, b':', c, d, b':', e, f], out)?;
+    } else {
+        write!(out, "{hours:02}:{minutes:02}:{:02}", seconds % 60)?;
+    }
     if fraction == 0 {
         return Ok(());
     }
@@ -287,8 +326,8 @@ fn clock(nanoseconds: i128, out: &mut Bounded) -> fmt::Result {
 }
 
 /// An interval in PostgreSQL's own style: `1 year 2 mons -3 days +04:05:06`.
-fn interval(months: i32, days: i128, nanoseconds: i128, out: &mut Bounded) -> fmt::Result {
-    let parts = [(i128::from(months / 12), "year"), (i128::from(months % 12), "mon"), (days, "day")];
+fn interval(months: i32, days: i64, nanoseconds: i64, out: &mut impl Write) -> fmt::Result {
+    let parts = [(i64::from(months / 12), "year"), (i64::from(months % 12), "mon"), (days, "day")];
     let (mut is_first, mut is_negative) = (true, false);
     for (count, unit) in parts.into_iter().filter(|(count, _)| *count != 0) {
         let separator = if is_first { "" } else { " " };
@@ -307,7 +346,7 @@ fn interval(months: i32, days: i128, nanoseconds: i128, out: &mut Bounded) -> fm
             ""
         };
         write!(out, "{separator}{sign}")?;
-        clock(nanoseconds.abs(), out)?;
+        clock(nanoseconds.saturating_abs(), out)?;
     }
     Ok(())
 }
@@ -352,8 +391,14 @@ mod tests {
             "-infinity",
         ];
         assert_eq!(spelled(Date32Array::from(days.to_vec())), all(&expected));
-        let times = vec![1_709_193_900_500_000, -1, i64::MAX];
-        let expected = ["2024-02-29 08:05:00.5", "1969-12-31 23:59:59.999999", "infinity"];
+        let times = vec![1_709_193_900_500_000, -1, i64::MAX, -63_517_780_800_000_000, i64::MAX - 1];
+        let expected = [
+            "2024-02-29 08:05:00.5",
+            "1969-12-31 23:59:59.999999",
+            "infinity",
+            "0044-03-15 12:00:00 BC",
+            "294247-01-10 04:00:54.775806",
+        ];
         assert_eq!(spelled(TimestampMicrosecondArray::from(times.clone())), all(&expected));
         let zoned = TimestampMicrosecondArray::from(times[..1].to_vec()).with_timezone("Europe/Vienna");
         assert_eq!(spelled(zoned), all(&["2024-02-29 08:05:00.5+00"]));

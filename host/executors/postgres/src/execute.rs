@@ -197,10 +197,7 @@ impl<'a> Fetch<'a> {
             if size > self.limits.cell_bytes {
                 return Err(large_cell(Some(size), self.limits));
             }
-            bytes += size + CELL;
-            if !column.push(cell) {
-                return Err(unread());
-            }
+            bytes += column.push(cell).ok_or_else(unread)? + CELL;
         }
         // A column's text is addressed with 32 bits.
         let most = self.limits.result_bytes.min(1 << 30);

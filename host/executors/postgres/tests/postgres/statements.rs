@@ -91,6 +91,15 @@ async fn a_database_is_read_within_its_limits() {
         ]
     );
     assert!(cells[1].iter().all(|cell| *cell == Value::Null));
+    // Dates and timestamps are spelled here as the server spells them.
+    let times = "SELECT t::date, t::date::text, t, t::text FROM (SELECT timestamp '4713-01-01 00:00:01.5 BC' + n * interval '91 days 1 us'
+        FROM generate_series(0, 30000) n UNION ALL VALUES ('infinity'::timestamp), ('-infinity'), ('0001-12-31 BC'), ('0001-01-01'),
+        ('9999-12-31 23:59:59.999999'), ('10000-01-01'), ('294276-12-31 23:59:59'), ('1999-12-31 23:59:59.10')) AS v(t)";
+    let times = rows(&database, times).await;
+    assert!(times.len() > 1_000);
+    for row in times {
+        assert!(row[0] == row[1] && row[2] == row[3], "{row:?}");
+    }
     assert_eq!(
         rows(&database, "SELECT 1 AS a, 2 AS a, row(1, 'x')").await,
         [[Value::Integer(1), Value::Integer(2), text("(1,x)")]]
