@@ -251,7 +251,7 @@ fn a_component_is_checked_and_moved_to_its_place() {
     let files = fs::read_dir(scripted.place.path().join("p/build")).unwrap();
     let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, ["p.wasm", "wit"]);
+    assert_eq!(names, [".lock", "p.wasm", "wit"]);
 }
 
 #[cfg(unix)]

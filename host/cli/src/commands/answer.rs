@@ -1,6 +1,7 @@
 //! The output of a search: the answer on standard output, its confidence and cost on standard error.
 
 use syrch::report::{AnswerDocument, CandidateReport, CandidateStatus, RestsOn};
+use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::escape::clipped;
 use syrch::{Outcome as Ending, SearchReport};
 
@@ -114,13 +115,16 @@ fn explain(context: &Context, document: &AnswerDocument) {
     // First the candidates whose confidence was too low.
     let (doubted, others): (Vec<_>, Vec<_>) =
         document.candidates.iter().rev().partition(|candidate| candidate.status == CandidateStatus::NotAccepted);
-    let hint = match doubted.is_empty() {
-        true => {
-            "ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, or use a model"
-        }
-        false => {
-            "if it is right, lower --min-confidence; else ask with the words of the schema (`syrch-host schema DB`), or use a model"
-        }
+    let hint = if doubted.is_empty() {
+        let solver = document.plugins.iter().find(|plugin| plugin.role == Role::Solver);
+        let solver =
+            solver.map(|solver| format!("; `syrch-host trace show last` shows what the solver `{}` did", solver.name));
+        "ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, or use a model"
+            .to_owned()
+            + &solver.unwrap_or_default()
+    } else {
+        "if it is right, lower --min-confidence; else ask with the words of the schema (`syrch-host schema DB`), or use a model"
+            .to_owned()
     };
     for candidate in doubted.into_iter().chain(others).take(SHOWN) {
         let statement = candidate.sql.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -33,7 +33,7 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     // Also where the packages are those of a shared folder, which has no link to the SDK.
     esbuild.arg(format!("--alias:syrch-plugin={}", build.project.sdk.display()));
     esbuild.arg(format!("--outfile={}", bundle.display())).env("NODE_PATH", &modules);
-    build.runner.run("esbuild", &mut esbuild, INSTALL)?;
+    build.runner.run("esbuild", &mut esbuild, INSTALL).map_err(own_words)?;
 
     build.runner.step("componentize-qjs");
     let mut tool = Command::new(program(&modules, "componentize-qjs"));
@@ -41,6 +41,19 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     // The contract has no asynchronous function, and the runtime without them is smaller.
     tool.arg("--js").arg(&bundle).arg("--sync").arg("-o").arg(out);
     build.runner.run("componentize-qjs", &mut tool, "package.json must name componentize-qjs")
+}
+
+/// The failure as esbuild says it, without the stack of the script in Node that calls it.
+fn own_words(error: Error) -> Error {
+    match error {
+        Error::Failed { command, status, mut output } => {
+            if let Some(at) = output.find("\nnode:") {
+                output.truncate(at);
+            }
+            Error::Failed { command, status, output }
+        }
+        other => other,
+    }
 }
 
 /// The program of an installed package.
@@ -119,6 +132,20 @@ fn glue_of(build: &Build<'_>, entry: &Path) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_has_no_stack_of_node() {
+        let failed = |output: &str| Error::Failed {
+            command: "esbuild".to_owned(),
+            status: "exit code 1".to_owned(),
+            output: output.to_owned(),
+        };
+        let with_stack =
+            "✘ [ERROR] Expected \")\"\n\n    plugin.js:3:6:\n\n1 error\nnode:child_process:930\n    throw err;\n";
+        let shown = own_words(failed(with_stack)).to_string();
+        assert!(shown.contains("plugin.js:3:6") && shown.ends_with("1 error"), "{shown}");
+        assert_eq!(own_words(failed("node: not found")).to_string(), failed("node: not found").to_string());
+    }
 
     #[test]
     fn projects_with_the_same_packages_share_their_manifest() {

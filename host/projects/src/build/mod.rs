@@ -11,8 +11,9 @@ mod run;
 mod rust;
 mod venv;
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use run::Runner;
 
@@ -37,6 +38,8 @@ pub struct Built {
     /// The file of the component.
     pub made: PathBuf,
     target: PathBuf,
+    /// Held until the component is in its place: another build of the project would write the same files.
+    lock: File,
 }
 
 impl Built {
@@ -46,6 +49,7 @@ impl Built {
     /// When it cannot be moved.
     pub fn accept(self) -> Result<PathBuf, Error> {
         std::fs::rename(&self.made, &self.target).map_err(|error| Error::file(&self.target, error))?;
+        drop(self.lock);
         Ok(self.target)
     }
 
@@ -95,6 +99,7 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
         files::refuse_link(made)?;
     }
     files::refuse_links(&folder)?;
+    let lock = lock(&folder, options)?;
     let wit = contract::write(project)?;
     let tools = options.tools.clone().unwrap_or(own_tools);
     let runner = Runner { verbose: options.verbose, report: options.report, stop: options.stop };
@@ -107,7 +112,32 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
         Language::Go => go::build(&build, &made),
         Language::C => c::build(&build, &made),
     }?;
-    Ok(Built { made, target: project.component() })
+    Ok(Built { made, target: project.component(), lock })
+}
+
+/// Waits until no other process builds in this folder.
+fn lock(folder: &Path, options: &BuildOptions<'_>) -> Result<File, Error> {
+    std::fs::create_dir_all(folder).map_err(|error| Error::file(folder, error))?;
+    let path = folder.join(".lock");
+    if path.exists() && !path.is_file() {
+        return Err(Error::file(&path, "is no file"));
+    }
+    let file = File::options().create(true).append(true).open(&path).map_err(|error| Error::file(&path, error))?;
+    let mut is_said = false;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(Error::file(&path, error)),
+            Err(TryLockError::WouldBlock) if options.stop.load(Ordering::Relaxed) => return Err(Error::Stopped),
+            Err(TryLockError::WouldBlock) => {
+                if !is_said {
+                    (options.report)("waiting for another build of this project");
+                }
+                is_said = true;
+                std::thread::sleep(run::PAUSE);
+            }
+        }
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -119,6 +149,24 @@ mod tests {
 
     use super::*;
     use crate::Name;
+
+    #[test]
+    fn a_build_waits_for_another_of_the_same_project() {
+        let folder = syrch_kit::scratch();
+        let stop = AtomicBool::new(false);
+        let said = std::cell::RefCell::new(Vec::new());
+        // Whoever waits is told so, and may give up.
+        let report = |line: &str| {
+            said.borrow_mut().push(line.to_owned());
+            stop.store(true, Ordering::Relaxed);
+        };
+        let options = BuildOptions { tools: None, verbose: false, report: &report, stop: &stop };
+        let first = lock(folder.path(), &options).unwrap();
+        assert!(matches!(lock(folder.path(), &options), Err(Error::Stopped)));
+        assert_eq!(*said.borrow(), ["waiting for another build of this project"]);
+        drop(first);
+        assert!(lock(folder.path(), &options).is_ok());
+    }
 
     /// A clone may hold links. What the host and the tools write must not follow them, and above all not what empties a folder.
     #[test]

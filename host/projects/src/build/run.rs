@@ -12,7 +12,7 @@ use crate::Error;
 /// Bytes at the end of a tool's output that an error shows.
 const SHOWN: u64 = 16 << 10;
 /// The time between two looks at a tool that runs.
-const PAUSE: Duration = Duration::from_millis(10);
+pub(super) const PAUSE: Duration = Duration::from_millis(10);
 /// The time that a tool has to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
 

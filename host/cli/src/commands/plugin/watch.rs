@@ -14,8 +14,10 @@ use syrch_projects::{Project, times};
 
 use super::project::{self, ProjectArgs};
 use super::{Context, Run, build};
-use crate::commands::search::{self, SearchArgs, Start};
+use crate::commands::search::{self, Start};
 use crate::commands::{answer, trace};
+use crate::config::flags::Flags;
+use crate::config::parameter::Parameter;
 use crate::config::spec::SPECS;
 use crate::config::{Given, Origin};
 use crate::console::progress::Watch;
@@ -38,14 +40,23 @@ pub(crate) struct WatchArgs {
     /// Build and ask once, and end
     #[arg(long)]
     once: bool,
-    /// The search.
+    /// The question that is asked after each build
+    #[arg(short, long, value_name = "TEXT")]
+    question: Option<String>,
+    /// What explains terms of the question
+    #[arg(long, value_name = "TEXT")]
+    evidence: Option<String>,
+    /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it; settings.NAME is for all plugins
+    #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
+    parameters: Vec<Parameter>,
+    /// The options of a search.
     #[command(flatten)]
-    search: SearchArgs,
+    flags: Flags<true>,
 }
 
 impl Run for WatchArgs {
     fn given(&self) -> Option<Given<'_>> {
-        let mut given = Given::new(&self.search.flags, &self.search.parameters);
+        let mut given = Given::new(&self.flags, &self.parameters);
         // A project that cannot be read is reported when the command runs.
         let Ok(project) = Project::read(&self.project.folder) else { return Some(given) };
         let component = component(&self.project.folder, &project);
@@ -62,7 +73,7 @@ impl Run for WatchArgs {
 
     async fn run(self, mut context: Context) -> Outcome {
         context.interrupt.listen_to_ends();
-        let problem = problem(&self.search)?;
+        let problem = self.problem()?;
         Project::read(&self.project.folder)?;
         context.needs_database()?;
         search::accept(&mut context);
@@ -91,18 +102,13 @@ impl Run for WatchArgs {
     }
 }
 
-/// The question, without the flags of a search that make no sense here.
-fn problem(search: &SearchArgs) -> Outcome<Problem> {
-    let refused =
-        [(search.resume.is_some(), "--resume"), (search.dry_run, "--dry-run"), (search.optimize, "--optimize")];
-    if let Some((_, flag)) = refused.iter().find(|(is_given, _)| *is_given) {
-        return Err(Failure::usage(format!("{flag} belongs to a search, and `plugin watch` repeats whole searches")));
-    }
-    let question =
-        search.question.clone().filter(|question| !question.trim().is_empty()).ok_or_else(|| {
+impl WatchArgs {
+    fn problem(&self) -> Outcome<Problem> {
+        let question = self.question.clone().filter(|question| !question.trim().is_empty()).ok_or_else(|| {
             Failure::usage("no question").hint("give the one to be asked after each build by -q \"…\"")
         })?;
-    Ok(Problem { question, evidence: search.evidence.clone(), ..Problem::default() })
+        Ok(Problem { question, evidence: self.evidence.clone(), ..Problem::default() })
+    }
 }
 
 /// The component as the flags of a search name it.
