@@ -51,7 +51,9 @@ impl Guarded {
         let lines = statements.iter().map(|line| json!({"id": line["id"], "sql": text(line)}).to_string() + "\n");
         let output = self.sql(&["--stdin-jsonl"], lines.collect::<String>());
         let (stdout, stderr) = said(&output);
-        assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{stdout}");
+        // All heavy statements at once may keep a busy machine from ending one within a second of its deadline: then it is left to itself.
+        let is_late = |line: &str| line.contains("a statement has not ended although its time is over");
+        assert!(output.status.code() == Some(0) && stderr.lines().all(is_late), "{stdout}{stderr}");
         let answers: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(answers.len(), statements.len(), "{stdout}");
         answers
