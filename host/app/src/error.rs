@@ -161,6 +161,7 @@ fn requests(count: usize) -> String {
 
 fn role_class(error: &RoleError) -> &'static str {
     match error {
+        error if error.is_fault() => "plugin-failed",
         RoleError::Failure { .. } => "no-answer",
         RoleError::Trap { .. } | RoleError::Limit { .. } | RoleError::Invalid { .. } => "plugin-failed",
         RoleError::Unavailable { .. } => "unexpected",

@@ -190,7 +190,10 @@ impl Attempt {
 
     /// Without an answer: is a plugin, the endpoint, the database or a budget to blame?
     fn blame(&self, context: &Context) -> Result<(), Error> {
-        if let Some(fault) = context.notes.faults().into_iter().next() {
+        // A plugin may stumble over what the endpoint or the database did, but has no excuse for a trap.
+        let (stumbled, broke): (Vec<RoleError>, Vec<RoleError>) =
+            context.notes.faults().into_iter().partition(|fault| matches!(fault, RoleError::Failure { .. }));
+        if let Some(fault) = broke.into_iter().next() {
             return Err(Error::PluginFailed(fault));
         }
         if let Some(message) = context.notes.model_error() {
@@ -201,6 +204,9 @@ impl Attempt {
         }
         if let Some(denied) = context.run.denied() {
             return Err(denied);
+        }
+        if let Some(fault) = stumbled.into_iter().next() {
+            return Err(Error::PluginFailed(fault));
         }
         // Of the rules, for which the user asked; a model or a plugin may want to write by mistake.
         let is_asked = || context.run.settings.model.is_by_rules() && asks_for_change(&context.problem.question);
@@ -339,6 +345,7 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     }
     match (&failure.kind, exhausted(context)) {
         (FailureKind::Budget, Some(exhausted)) => Error::Budget(exhausted),
+        (FailureKind::Internal, _) => Error::PluginFailed(error),
         _ => Error::Strategy { role: role.name().to_owned(), message: error.to_string() },
     }
 }

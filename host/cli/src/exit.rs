@@ -90,7 +90,7 @@ impl Exit {
             Self::Database => "the database, or a statement on it, failed",
             Self::Model => "the model endpoint failed",
             Self::PluginRejected => "a plugin was refused when it was loaded",
-            Self::PluginFailed => "a plugin trapped, hit a limit or returned nonsense",
+            Self::PluginFailed => "a plugin trapped, hit a limit, returned nonsense or failed by an error of its own",
             Self::Denied => "denied by policy: the statement was refused",
             Self::Budget => "a budget, or the deadline, was used up",
             Self::ReplayMiss => "a replay lacks a recording, or departs from its journal",

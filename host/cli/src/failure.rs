@@ -121,7 +121,7 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::PluginRejected { plugin, toolchain, source } => return rejection_hint(plugin, *toolchain, source),
         Error::PluginFailed(error) if error.is_fault() => {
-            "the plugin is at fault, not your data; try the search without it"
+            "the plugin is at fault, not your data; try the search without it. Its author sees its calls by `syrch-host trace show last`, and more by -vv"
         }
         Error::Untrusted { plugin, .. } => {
             return Some(format!(
@@ -281,7 +281,7 @@ fn database_hint(error: &DatabaseError) -> Option<String> {
         DatabaseError::LoginRefused { .. } => format!("check {}", of_servers(|server| server.login)),
         DatabaseError::Encryption { .. } => format!("check {}", of_servers(|server| server.encryption)),
         DatabaseError::Locked { .. } => "close the program that writes to it, and try again".to_owned(),
-        DatabaseError::Unavailable { .. } => "check --db and that you may read what it names".to_owned(),
+        DatabaseError::Unavailable { .. } => "check --db, that you may read what it names, and what the message says of its content".to_owned(),
         DatabaseError::NothingGranted { tables, .. } => match alternatives(tables) {
             Some(names) => format!("the database has {names}"),
             None => "the database has no tables".to_owned(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Failure;
+use crate::{Failure, FailureKind};
 
 /// Why a role call failed. After each of these the plugin's store is discarded, and the host continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -65,9 +65,14 @@ pub enum RoleError {
 }
 
 impl RoleError {
-    /// Whether the plugin is to blame: it trapped, went over a limit or returned an invalid value.
+    /// Whether the plugin is to blame: it trapped, went over a limit, returned an invalid value, or failed by an error of its own, such as an
+    /// exception that nobody caught.
     #[must_use]
     pub fn is_fault(&self) -> bool {
-        matches!(self, Self::Trap { .. } | Self::Limit { .. } | Self::Invalid { .. })
+        match self {
+            Self::Trap { .. } | Self::Limit { .. } | Self::Invalid { .. } => true,
+            Self::Failure { failure, .. } => failure.kind == FailureKind::Internal,
+            Self::Unavailable { .. } | Self::Deadline | Self::Cancelled => false,
+        }
     }
 }

@@ -123,9 +123,9 @@ impl Plugin {
         check_config(&self.identity().schema_text, &config, &self.inner.limits).await?;
         let config = config.to_string();
         let mut session = Session::open(&self.inner, None).await.map_err(refused)?;
-        session.configure(&config).await.map_err(|error| match error.is_fault() {
-            true => LoadError::About(error.to_string()),
-            false => LoadError::Config(error.to_string()),
+        session.configure(&config).await.map_err(|error| match error {
+            RoleError::Failure { .. } => LoadError::Config(error.to_string()),
+            _ => refused(error),
         })?;
         Ok(Configured { plugin: self.clone(), role, config: config.into(), used: Arc::default() })
     }

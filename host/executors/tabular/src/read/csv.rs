@@ -70,8 +70,9 @@ fn each_record(
         _ => delimiter(source)?,
     };
     let counted = Counted { inner: opened(source)?, work, row: &row, ended: &ended };
-    let mut reader: Reader<Counted<'_>> =
-        ReaderBuilder::new().has_headers(false).delimiter(delimiter).buffer_capacity(BUFFER).from_reader(counted);
+    let quotes = Quotes { inner: counted, source, delimiter, place: Place::Start, line: 1, opened: 1, is_begun: false };
+    let mut reader: Reader<Quotes<'_>> =
+        ReaderBuilder::new().has_headers(false).delimiter(delimiter).buffer_capacity(BUFFER).from_reader(quotes);
     let mut record = ByteRecord::new();
     loop {
         match reader.read_byte_record(&mut record) {
@@ -86,6 +87,62 @@ fn each_record(
                 return Err(ended.take().unwrap_or_else(|| wrong(source, line, &error)));
             }
         }
+    }
+}
+
+/// Where a byte stands.
+#[derive(Clone, Copy)]
+enum Place {
+    /// At the start of a value, where a quote opens.
+    Start,
+    Plain,
+    Quoted,
+    /// Behind a quote within quotes, which closes them unless another follows.
+    Closing,
+}
+
+/// The bytes of a file, which must not end within quotes: the reader would take all that follows the first for one value.
+struct Quotes<'a> {
+    inner: Counted<'a>,
+    source: &'a Source,
+    delimiter: u8,
+    place: Place,
+    line: u64,
+    /// The line of the quote that opened last.
+    opened: u64,
+    is_begun: bool,
+}
+
+impl Read for Quotes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        if read == 0 && matches!(self.place, Place::Quoted) {
+            let error =
+                ImportError::content(&self.source.name, self.opened, "the quote that opens there is not closed");
+            self.inner.ended.set(Some(error));
+            return Err(io::Error::other("a quote is not closed"));
+        }
+        let mut bytes = &buffer[..read];
+        if !std::mem::replace(&mut self.is_begun, true) {
+            // The reader skips a byte order mark as well.
+            bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        }
+        for byte in bytes {
+            self.place = match (self.place, byte) {
+                (Place::Start, b'"') => {
+                    self.opened = self.line;
+                    Place::Quoted
+                }
+                (Place::Closing, b'"') => Place::Quoted,
+                (Place::Quoted, b'"') => Place::Closing,
+                (Place::Quoted, _) => Place::Quoted,
+                (_, b'\n' | b'\r') => Place::Start,
+                (_, byte) if *byte == self.delimiter => Place::Start,
+                _ => Place::Plain,
+            };
+            self.line += u64::from(*byte == b'\n');
+        }
+        Ok(read)
     }
 }
 

@@ -154,6 +154,29 @@ fn what_is_too_much_ends_the_reading() {
 }
 
 #[test]
+fn a_quote_that_nobody_closes_is_named() {
+    for (text, line) in [
+        ("a,b\n1,\"x\n2,y\n3,z\n", 2),
+        ("a,b\n1,x\n2,\"y", 3),
+        ("\u{feff}\"a\",\"b\"\n\"1\n\",\"it said \"\"x\n", 3),
+        ("\"a", 1),
+    ] {
+        let error = of("a.csv", text).unwrap_err().to_string();
+        assert_eq!(error, format!("`a.csv`, line {line}: the quote that opens there is not closed"), "{text}");
+    }
+    for text in [
+        "a,b\n1,\"x\n2\"\n",
+        "a\n5\" pipe\n",
+        "a\n\"5\"\"\"\n",
+        "\u{feff}\"a\"\n\"\"\n",
+        "a\n\"x\"y\"\n",
+        "a\r\n\"1\r\n\"\r\n",
+    ] {
+        assert!(of("a.csv", text).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn nobody_waits_for_what_is_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
