@@ -281,7 +281,9 @@ fn database_hint(error: &DatabaseError) -> Option<String> {
         DatabaseError::LoginRefused { .. } => format!("check {}", of_servers(|server| server.login)),
         DatabaseError::Encryption { .. } => format!("check {}", of_servers(|server| server.encryption)),
         DatabaseError::Locked { .. } => "close the program that writes to it, and try again".to_owned(),
-        DatabaseError::Unavailable { .. } => "check --db, that you may read what it names, and what the message says of its content".to_owned(),
+        DatabaseError::Unavailable { .. } => {
+            "check --db, that you may read what it names, and what the message says of its content".to_owned()
+        }
         DatabaseError::NothingGranted { tables, .. } => match alternatives(tables) {
             Some(names) => format!("the database has {names}"),
             None => "the database has no tables".to_owned(),

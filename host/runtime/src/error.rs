@@ -107,6 +107,9 @@ pub enum LoadError {
 /// first, and some last.
 const PRINTED: usize = 400;
 
+/// How the engine's error begins when a call copies more bytes than it may; its type is private.
+const COPIED: &str = "too much data is being copied between the host and the guest";
+
 /// Converts the error of a failed call. The engine's message is cut to one line; what the guest printed before it trapped follows.
 pub(crate) fn role_error(
     plugin: &str,
@@ -128,8 +131,11 @@ pub(crate) fn role_error(
     if let Some(Invalid(detail)) = error.downcast_ref::<Invalid>() {
         return RoleError::Invalid { plugin, export, detail: detail.clone() };
     }
-    if let Some(refused) = limiter.refused() {
-        return limit(refused, "the plugin asked for more and then gave up".to_owned());
+    if let Some((refused, value)) = limiter.refused() {
+        return limit(refused, format!("{value}; the plugin asked for more and then gave up"));
+    }
+    if error.root_cause().to_string().starts_with(COPIED) {
+        return limit("hostcall-bytes", "the bytes that one call may pass to the host or return".to_owned());
     }
     if is_hosts_own(error) {
         let reason = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");

@@ -36,9 +36,14 @@ impl SumLimiter {
         self.peak
     }
 
-    /// The limit that refused an allocation, if one did.
-    pub(crate) fn refused(&self) -> Option<&'static str> {
-        self.refused
+    /// The limit that refused an allocation, if one did, and its value.
+    pub(crate) fn refused(&self) -> Option<(&'static str, String)> {
+        let limit = self.refused?;
+        let value = match limit {
+            "memory" => format!("{} MiB", self.memory_limit >> 20),
+            _ => self.element_limit.to_string(),
+        };
+        Some((limit, value))
     }
 }
 

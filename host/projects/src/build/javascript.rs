@@ -40,12 +40,16 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     tool.current_dir(&build.project.folder).arg("--wit").arg(&build.wit).args(["--world", contract::WORLD]);
     // The contract has no asynchronous function, and the runtime without them is smaller.
     tool.arg("--js").arg(&bundle).arg("--sync").arg("-o").arg(out);
-    build.runner.run("componentize-qjs", &mut tool, "package.json must name componentize-qjs")
+    build.runner.run("componentize-qjs", &mut tool, "package.json must name componentize-qjs").map_err(own_words)
 }
 
 /// The failure as esbuild says it, without the stack of the script in Node that calls it.
 fn own_words(error: Error) -> Error {
     match error {
+        // The shell's code for a script whose interpreter is missing.
+        Error::Failed { status, .. } if status == "exit code 127" => {
+            Error::Missing { tool: "node".to_owned(), install: INSTALL.to_owned() }
+        }
         Error::Failed { command, status, mut output } => {
             if let Some(at) = output.find("\nnode:") {
                 output.truncate(at);

@@ -15,6 +15,8 @@ const SHOWN: u64 = 16 << 10;
 pub(super) const PAUSE: Duration = Duration::from_millis(10);
 /// The time that a tool has to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
+/// The time after which a tool that says nothing is mentioned.
+const LONG: Duration = Duration::from_secs(60);
 
 /// Runs tools and shows their output when it matters.
 pub(super) struct Runner<'a> {
@@ -73,7 +75,7 @@ impl Runner<'_> {
         let child = to_user(&said)
             .and_then(|stderr| Ok((stderr, if reads { clone(&read)? } else { to_user(&said)? })))
             .and_then(|(stderr, stdout)| command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).spawn());
-        let status = child.and_then(|child| self.wait(child)).map_err(reported)?.ok_or(Error::Stopped)?;
+        let status = child.and_then(|child| self.wait(what, child)).map_err(reported)?.ok_or(Error::Stopped)?;
         if !status.success() {
             let output = end(&mut said).unwrap_or_default();
             return Err(Error::Failed { command: what.to_owned(), status: ended(status), output });
@@ -86,8 +88,13 @@ impl Runner<'_> {
 
 impl Runner<'_> {
     /// Waits for a tool. `None` if the build was stopped: then the tool has ended with all that it has started.
-    fn wait(&self, mut child: Child) -> std::io::Result<Option<ExitStatus>> {
+    fn wait(&self, what: &str, mut child: Child) -> std::io::Result<Option<ExitStatus>> {
+        let (start, mut is_mentioned) = (Instant::now(), false);
         loop {
+            if !is_mentioned && start.elapsed() > LONG {
+                is_mentioned = true;
+                self.step(&format!("{what} has run for a minute; a loop at the top level of your modules would not end, and Ctrl-C ends the build"));
+            }
             if let Some(status) = child.try_wait()? {
                 return Ok(Some(status));
             }

@@ -115,6 +115,11 @@ impl TestArgs {
             return Ok(Tested { plugin, cases, project: place.to_owned() });
         }
         let Some(cases) = self.cases.clone() else {
+            let source = PluginSource::parse(&self.plugin);
+            if matches!(&source, PluginSource::File(path) if !path.exists()) || self.plugin.contains('/') {
+                return Err(Failure::config(format!("there is no folder `{}`", self.plugin))
+                    .hint("name the folder of a plugin's project, as `syrch-host plugin new` makes it, or a component and --cases"));
+            }
             return Err(Failure::usage("no cases").hint("name their folder by --cases DIR, or the folder of a project"));
         };
         let project = super::call::project_of(&cases);
@@ -156,8 +161,9 @@ impl TestArgs {
         let compared = golden::compare(&golden, &ran.document);
         match (compared, self.update) {
             (Ok(Comparison::Equal), _) => End::Same,
-            (_, true) => golden::write(&golden, &ran.document).map_or_else(|error| broken(&error), |()| End::Updated),
-            (Ok(Comparison::Missing), false) => End::Missing,
+            (_, true) => golden::write(&golden, &ran.document)
+                .map_or_else(|error| broken(&error), |()| End::Updated(failure(&ran.document))),
+            (Ok(Comparison::Missing), false) => End::Missing(failure(&ran.document)),
             (Ok(Comparison::Differs(lines)), false) => End::Differs { lines, failure: failure(&ran.document) },
             (Err(error), false) => broken(&error),
         }
@@ -187,9 +193,10 @@ impl Observer for Compilation {
 /// How a case ended.
 enum End {
     Same,
-    Updated,
-    /// It has no golden file.
-    Missing,
+    /// The golden file was written, with this failure or error in it.
+    Updated(Option<String>),
+    /// It has no golden file; what the plugin failed with, if it did.
+    Missing(Option<String>),
     Differs {
         lines: Vec<String>,
         /// What the plugin failed with, if it did: a long difference may leave it out.
@@ -225,14 +232,14 @@ struct TestResult {
 
 impl TestResult {
     fn is_good(&self) -> bool {
-        matches!(self.end, End::Same | End::Updated)
+        matches!(self.end, End::Same | End::Updated(_))
     }
 
     fn word(&self) -> &'static str {
         match self.end {
             End::Same => "same",
-            End::Updated => "updated",
-            End::Missing => "no golden file",
+            End::Updated(_) => "updated",
+            End::Missing(_) => "no golden file",
             End::Differs { .. } => "differs",
             End::Broken(_) => "cannot be run",
         }
@@ -241,7 +248,8 @@ impl TestResult {
     /// What a person reads below the table.
     fn details(&self) -> Option<String> {
         let text = match &self.end {
-            End::Same | End::Updated | End::Missing => return None,
+            End::Same => return None,
+            End::Updated(failure) | End::Missing(failure) => short(failure.as_deref()?),
             End::Differs { lines, failure } => {
                 let failure = failure.as_deref().map(|failure| format!("{}\n\n", short(failure)));
                 format!("{}{}", failure.unwrap_or_default(), lines.join("\n"))
@@ -255,7 +263,8 @@ impl TestResult {
         let (difference, message) = match &self.end {
             End::Differs { lines, .. } => (json!(lines), Value::Null),
             End::Broken(message) => (json!([]), json!(message)),
-            _ => (json!([]), Value::Null),
+            End::Updated(failure) | End::Missing(failure) => (json!([]), json!(failure)),
+            End::Same => (json!([]), Value::Null),
         };
         json!({
             "name": self.name,
@@ -289,8 +298,10 @@ fn show(context: &Context, plugin: &str, results: &[TestResult]) -> Outcome<()> 
     let same = results.len() - bad;
     text.push_str(&format!("\n{same} of {} cases agree with their golden files\n", results.len()));
     context.output.write(&text)?;
-    if results.iter().any(|result| matches!(result.end, End::Missing | End::Differs { .. })) {
+    if results.iter().any(|result| matches!(result.end, End::Differs { .. })) {
         context.console.note("- is the golden file, + is what the case gives now; --update writes it");
+    } else if results.iter().any(|result| matches!(result.end, End::Missing(_))) {
+        context.console.note("--update writes what the cases give now into their golden files");
     }
     Ok(())
 }
