@@ -52,7 +52,7 @@ fn a_planner_that_eats_everything_is_stopped() {
 
 #[test]
 fn retrieval_finds_no_cell_and_a_linker_names_what_there_is() {
-    ends("planner", "look-at-cells", 3, &["LOOK: Err(PortError::Denied"]);
+    ends("planner", "look-at-cells", 14, &["LOOK: Err(PortError::Denied"]);
     ends("linker", "link-ghost", 14, &["linker.link", "ghost"]);
     ends("linker", "link-ghost-column", 14, &["linker.link", "ghost"]);
     ends("linker", "link-twice", 14, &["linker.link", "twice"]);
@@ -128,7 +128,7 @@ fn floods_end_at_their_limit() {
     ends("solver", "sql-flood", 16, &["SQL runs"]);
     ends("solver", "llm-flood", 16, &["model calls"]);
     ends("solver", "llm-parallel", 16, &["model calls"]);
-    ends("solver", "prompt-bomb", 3, &["BOMB: refused"]);
+    ends("solver", "prompt-bomb", 14, &["BOMB: refused"]);
     ends("solver", "handle-leak", 14, &["handles"]);
     ends("solver", "held-bytes", 14, &["held-bytes"]);
     ends("solver", "wait-flood", 14, &["handles"]);
@@ -137,7 +137,7 @@ fn floods_end_at_their_limit() {
 
 #[test]
 fn the_sandbox_has_nothing_in_it() {
-    ends("planner", "probe", 3, &["PROBE: nothing"]);
+    ends("planner", "probe", 14, &["PROBE: nothing"]);
 }
 
 #[test]

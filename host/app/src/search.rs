@@ -190,7 +190,7 @@ impl Attempt {
 
     /// Without an answer: is a plugin, the endpoint, the database or a budget to blame?
     fn blame(&self, context: &Context) -> Result<(), Error> {
-        // A plugin may stumble over what the endpoint or the database did, but has no excuse for a trap.
+        // A plugin may stumble over what the endpoint, the database or a budget did, but has no excuse for a trap.
         let (stumbled, broke): (Vec<RoleError>, Vec<RoleError>) =
             context.notes.faults().into_iter().partition(|fault| matches!(fault, RoleError::Failure { .. }));
         if let Some(fault) = broke.into_iter().next() {
@@ -205,9 +205,6 @@ impl Attempt {
         if let Some(denied) = context.run.denied() {
             return Err(denied);
         }
-        if let Some(fault) = stumbled.into_iter().next() {
-            return Err(Error::PluginFailed(fault));
-        }
         // Of the rules, for which the user asked; a model or a plugin may want to write by mistake.
         let is_asked = || context.run.settings.model.is_by_rules() && asks_for_change(&context.problem.question);
         if context.notes.has_refused_write() && is_asked() {
@@ -218,9 +215,10 @@ impl Attempt {
             let seconds = context.run.settings.deadline.unwrap_or_default().as_secs_f64();
             return Err(Error::Deadline(seconds));
         }
-        match exhausted(context) {
-            Some(exhausted) => Err(Error::Budget(exhausted)),
-            None => Ok(()),
+        match (exhausted(context), stumbled.into_iter().next()) {
+            (Some(exhausted), _) => Err(Error::Budget(exhausted)),
+            (None, Some(fault)) => Err(Error::PluginFailed(fault)),
+            (None, None) => Ok(()),
         }
     }
 
@@ -344,7 +342,7 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
         return denied;
     }
     match (&failure.kind, exhausted(context)) {
-        (FailureKind::Budget, Some(exhausted)) => Error::Budget(exhausted),
+        (FailureKind::Budget | FailureKind::Internal, Some(exhausted)) => Error::Budget(exhausted),
         (FailureKind::Internal, _) => Error::PluginFailed(error),
         _ => Error::Strategy { role: role.name().to_owned(), message: error.to_string() },
     }

@@ -144,8 +144,10 @@ pub fn lex(text: &str, dialect: &Dialect, comment_depth: usize) -> Result<Vec<To
     let mut tokens: Vec<Token> = Vec::new();
     let mut start = 0;
     while start < text.len() {
-        let prefix = tokens.last().filter(|last| last.end == start).map_or("", |last| last.text(text));
-        let backslash = match prefix {
+        // The token right before a string may be its prefix.
+        let prefix = || tokens.last().filter(|last| last.end == start).map_or("", |last| last.text(text));
+        let is_quote = matches!(lexer.at(start), b'\'' | b'"');
+        let backslash = match if is_quote { prefix() } else { "" } {
             "e" | "E" => lexer.rules.backslash || lexer.rules.escape_prefix,
             "r" | "R" => lexer.rules.backslash && !lexer.rules.raw_prefix,
             _ => lexer.rules.backslash,

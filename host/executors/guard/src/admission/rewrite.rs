@@ -60,5 +60,8 @@ pub(crate) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize
 
 /// Whether a text holds a word, in whatever letters.
 fn holds(text: &str, word: &str) -> bool {
-    text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+    let (bytes, word) = (text.as_bytes(), word.as_bytes());
+    let first = |byte: &u8| word.first().is_some_and(|first| byte.eq_ignore_ascii_case(first));
+    let starts = bytes.iter().enumerate().filter(|(_, byte)| first(byte));
+    starts.into_iter().any(|(at, _)| bytes[at..].get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
 }
