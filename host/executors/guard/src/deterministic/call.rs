@@ -232,9 +232,9 @@ fn scalar(name: &str, kinds: &[Kind]) -> Kind {
         "instr" | "length" | "like" | "octet_length" | "sign" | "unicode" => Kind::INT,
         // A count of milliseconds from 0 on, divided: never `-0.0`.
         "julianday" => Kind::REAL,
-        "round" | "acos" | "acosh" | "asin" | "asinh" | "atan" | "atan2" | "atanh" | "cos" | "cosh"
-        | "degrees" | "exp" | "ln" | "log" | "log10" | "log2" | "pi" | "pow" | "power" | "radians" | "sin" | "sinh"
-        | "sqrt" | "tan" | "tanh" => Kind::COMPUTED,
+        "round" | "acos" | "acosh" | "asin" | "asinh" | "atan" | "atan2" | "atanh" | "cos" | "cosh" | "degrees"
+        | "exp" | "ln" | "log" | "log10" | "log2" | "pi" | "pow" | "power" | "radians" | "sin" | "sinh" | "sqrt"
+        | "tan" | "tanh" => Kind::COMPUTED,
         "char" | "concat" | "concat_ws" | "date" | "datetime" | "format" | "hex" | "lower" | "ltrim" | "printf"
         | "quote" | "replace" | "rtrim" | "soundex" | "strftime" | "substr" | "substring" | "time" | "timediff"
         | "trim" | "typeof" | "unhex" | "upper" => Kind::TEXT,
