@@ -155,7 +155,7 @@ mod tests {
         let folder = syrch_kit::scratch();
         let stop = AtomicBool::new(false);
         let said = std::cell::RefCell::new(Vec::new());
-        // Whoever waits is told so, and may give up.
+        // Whoever waits hears of it, and may give up.
         let report = |line: &str| {
             said.borrow_mut().push(line.to_owned());
             stop.store(true, Ordering::Relaxed);

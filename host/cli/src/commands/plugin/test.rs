@@ -115,12 +115,14 @@ impl TestArgs {
             return Ok(Tested { plugin, cases, project: place.to_owned() });
         }
         let Some(cases) = self.cases.clone() else {
-            let source = PluginSource::parse(&self.plugin);
-            if matches!(&source, PluginSource::File(path) if !path.exists()) || self.plugin.contains('/') {
-                return Err(Failure::config(format!("there is no folder `{}`", self.plugin))
-                    .hint("name the folder of a plugin's project, as `syrch-host plugin new` makes it, or a component and --cases"));
-            }
-            return Err(Failure::usage("no cases").hint("name their folder by --cases DIR, or the folder of a project"));
+            let hint = match place.exists() {
+                true => "name their folder by --cases DIR, or the folder of a project".to_owned(),
+                false => format!(
+                    "there is no folder `{}`; the cases of a built-in plugin are named by --cases DIR",
+                    self.plugin
+                ),
+            };
+            return Err(Failure::usage("no cases").hint(hint));
         };
         let project = super::call::project_of(&cases);
         Ok(Tested { plugin: PluginSource::parse(&self.plugin), cases, project })
