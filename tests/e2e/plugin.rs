@@ -166,7 +166,16 @@ fn a_project_without_its_component_is_to_be_built() {
     fs::write(place.join("short/lib.rs"), "").unwrap();
     fs::File::options().write(true).open(place.join("short/lib.rs")).unwrap().set_modified(later).unwrap();
     let stale = said(place, &["test", "short"], "");
-    assert!(stale.code == 0 && stale.stderr.contains("`short/lib.rs` is newer than"), "{}", stale.all());
+    let warning = "`short/lib.rs` is newer than `short/build/short.wasm`, which runs: `syrch-host plugin build short`";
+    assert!(stale.code == 0 && stale.stderr.contains(warning), "{}", stale.all());
+    let called = said(place, &["call", "short/build/short.wasm", "solver"], "{}");
+    assert!(called.stderr.contains(warning), "{}", called.all());
+    let within = said(&place.join("short"), &["inspect", "build/short.wasm"], "");
+    assert!(
+        within.stderr.contains("`lib.rs` is newer than `build/short.wasm`") && within.stderr.contains("build .`"),
+        "{}",
+        within.all()
+    );
 
     // What the plugin fails with stands above all that it no longer does.
     let case = "role: solver\nsettings: {habit: fail}\ninput: {problem: 'How many?'}\n";

@@ -280,6 +280,7 @@ fn database_hint(error: &DatabaseError) -> Option<String> {
         DatabaseError::Starting { .. } => STARTS.to_owned(),
         DatabaseError::LoginRefused { .. } => format!("check {}", of_servers(|server| server.login)),
         DatabaseError::Encryption { .. } => format!("check {}", of_servers(|server| server.encryption)),
+        DatabaseError::Malformed { .. } => "correct the file at that line".to_owned(),
         DatabaseError::Locked { .. } => "close the program that writes to it, and try again".to_owned(),
         DatabaseError::Unavailable { .. } => {
             "check --db, that you may read what it names, and what the message says of its content".to_owned()

@@ -25,8 +25,10 @@ use syrch::settings::PluginSource;
 use syrch::strategies;
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::text::few;
+use syrch_projects::Stale;
 
 use args::{Cli, Global};
+use commands::plugin::PLUGIN;
 use commands::{Command, Context, Run, compile_component};
 use config::{Config, Given};
 use console::interrupt::Interrupt;
@@ -37,6 +39,10 @@ use failure::{Failure, Outcome};
 use output::Output;
 use scrub::Scrubber;
 use sink::Format;
+
+/// Statements are parsed into many small values: with it the guard takes three quarters of the time that it takes with the system's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -181,7 +187,9 @@ fn run(
     scrubber: &Scrubber,
 ) -> Outcome {
     let output = Output::open(global.output.as_deref().filter(|_| !command.makes_folder()))?;
-    output.spares(&inputs(&command, &config))?;
+    let inputs = inputs(&command, &config);
+    output.spares(&inputs)?;
+    warn_of_stale(&inputs, console);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -226,6 +234,18 @@ fn run(
     result
 }
 
+/// Says which components were made before a source of their project was changed: what runs is not what its author reads.
+fn warn_of_stale(inputs: &[(&'static str, PathBuf)], console: &Console) {
+    for (_, component) in inputs.iter().filter(|(what, _)| *what == PLUGIN) {
+        if let Some(Stale { folder, changed }) = syrch_projects::stale(component) {
+            let (folder, changed, component) = (folder.display(), changed.display(), component.display());
+            console.warn(&format!(
+                "`{changed}` is newer than `{component}`, which runs: `syrch-host plugin build {folder}` makes it anew"
+            ));
+        }
+    }
+}
+
 /// The files that a command reads, which `-o` must not replace.
 fn inputs(command: &Command, config: &Config) -> Vec<(&'static str, PathBuf)> {
     let settings = &config.effective.settings;
@@ -243,7 +263,7 @@ fn inputs(command: &Command, config: &Config) -> Vec<(&'static str, PathBuf)> {
         .chain(settings.retrieval.notes.iter().map(|path| ("the notes in use", path.clone())))
         .chain(settings.retrieval.examples.iter().map(|path| ("the examples in use", path.clone())))
         .chain(config.files.iter().map(|path| ("the config file in use", path.clone())))
-        .chain(plugins.map(|path| ("a plugin in use", path)))
+        .chain(plugins.map(|path| (PLUGIN, path)))
         .chain(strategy.map(|word| ("a strategy file in use", PathBuf::from(word))))
         .chain(command.inputs())
         .collect()

@@ -63,14 +63,27 @@ pub fn times(folder: &Path) -> Result<Vec<(PathBuf, SystemTime, u64)>, Error> {
     Ok(found)
 }
 
-/// A source that was changed after the component was made; `None` if the component is as new as all of them.
-///
-/// # Errors
-/// When a folder cannot be read.
-pub fn changed_since(folder: &Path, component: &Path) -> Result<Option<PathBuf>, Error> {
-    let made = component.metadata().and_then(|data| data.modified()).map_err(|error| Error::file(component, error))?;
+/// A component of a project that was made before one of its sources was changed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// The folder of the project.
+    pub folder: PathBuf,
+    /// The source that is newer than the component.
+    pub changed: PathBuf,
+}
+
+/// Whether a component is older than a source of the project in whose `build` folder it stands; `None` too where no project is.
+#[must_use]
+pub fn stale(component: &Path) -> Option<Stale> {
+    let folder = component.parent().filter(|folder| folder.ends_with("build"))?.parent()?;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if !folder.join(crate::FILE).is_file() {
+        return None;
+    }
+    let made = component.metadata().and_then(|data| data.modified()).ok()?;
     let is_source = |path: &Path| path.extension().is_none_or(|ending| ending != "md");
-    Ok(times(folder)?.into_iter().find(|(path, time, _)| *time > made && is_source(path)).map(|(path, ..)| path))
+    let (changed, ..) = times(folder).ok()?.into_iter().find(|(path, time, _)| *time > made && is_source(path))?;
+    Some(Stale { folder: folder.to_owned(), changed: changed.strip_prefix(".").map(Path::to_owned).unwrap_or(changed) })
 }
 
 /// Symbolic links are left out, but for those to files of the project: several that lead up would take for ever, and one to `/` would be copied.
@@ -138,15 +151,18 @@ mod tests {
         for path in [&source, &made, &folder.join("README.md")] {
             std::fs::write(path, "").unwrap();
         }
+        assert_eq!(stale(&made), None, "no project");
+        std::fs::write(folder.join(crate::FILE), "").unwrap();
         let changed = |path: &Path, seconds| {
             let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
             std::fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
         };
-        changed(&source, 1_000);
-        changed(&made, 1_000);
-        assert_eq!(changed_since(folder, &made).unwrap(), None);
+        for path in [&source, &made, &folder.join(crate::FILE)] {
+            changed(path, 1_000);
+        }
+        assert_eq!(stale(&made), None);
         changed(&source, 1_001);
-        assert_eq!(changed_since(folder, &made).unwrap(), Some(source));
+        assert_eq!(stale(&made), Some(Stale { folder: folder.to_owned(), changed: source }));
     }
 
     #[cfg(unix)]

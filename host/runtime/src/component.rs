@@ -20,8 +20,8 @@ const MAX_NESTING: u64 = 8_000;
 const MAX_LOOP_NESTING: u64 = 128;
 /// Parameters and results of all blocks of one function. The usual compilers make none.
 const MAX_BLOCK_VALUES: u64 = 1 << 16;
-/// Local variables of one function times its loops: the compiler may need a value for each of them at each loop. CPython has up to 8,401.
-const MAX_AT_LOOPS: u64 = 1 << 15;
+/// Local variables of one function times its loops: the compiler may need a value for each of them at each loop. StarlingMonkey has up to 32,818.
+const MAX_AT_LOOPS: u64 = 1 << 16;
 /// Local variables of one function times its blocks. CPython has up to 67,479.
 const MAX_AT_BLOCKS: u64 = 1 << 20;
 /// The same product, summed over all functions. CPython has 1.4 million.

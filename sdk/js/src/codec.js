@@ -1,4 +1,4 @@
-// Converts between what an author writes and what the bindings of componentize-qjs take, and names the field where a value is wrong. The
+// Converts between what an author writes and what the bindings of the engine take, and names the field where a value is wrong. The
 // bindings themselves end the component at a wrong type, without a message that an author could use.
 //
 // A shape has `lower(value, at)`, from the author to the host, `lift(raw)`, from the host to the author, and `same`: whether `lift` returns
@@ -17,6 +17,14 @@ function described(value) {
   if (Array.isArray(value)) return "a list";
   if (typeof value?.then === "function") return "a promise";
   return typeof value === "function" ? "a function" : `an object with ${Object.keys(value).slice(0, 5).join(", ") || "no field"}`;
+}
+
+// The bindings of StarlingMonkey take 64-bit numbers as BigInt and lists of numbers as typed arrays, and give both; those of QuickJS do neither.
+let strict = false;
+
+/** Converts for the bindings of StarlingMonkey from now on. */
+export function useStarlingMonkey() {
+  strict = true;
 }
 
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -69,7 +77,12 @@ function whole(most, words) {
 const unsigned = whole(2 ** 32 - 1, "a whole number from 0 to 4294967295");
 // The bindings give and take numbers from 2^31 on as negative ones.
 export const u32 = { same: false, lift: (raw) => raw >>> 0, lower: (value, at) => unsigned.lower(value, at) | 0 };
-export const u64 = whole(Number.MAX_SAFE_INTEGER, "a whole number from 0 to 9007199254740991");
+const safe = whole(Number.MAX_SAFE_INTEGER, "a whole number from 0 to 9007199254740991");
+export const u64 = {
+  same: false,
+  lift: Number,
+  lower: (value, at) => (strict ? BigInt(safe.lower(value, at)) : safe.lower(value, at)),
+};
 
 // The texts of the documents that came from the host, so that one which goes back unchanged keeps its spelling, such as 1.0.
 const received = new WeakMap();
@@ -125,6 +138,19 @@ export function list(shape) {
   };
 }
 
+/** A list of numbers. `Packed` is its typed array. */
+function packed(shape, Packed) {
+  const plain = list(shape);
+  return {
+    same: false,
+    lift: (raw) => Array.from(raw, shape.lift),
+    lower: (value, at) => (strict ? Packed.from(plain.lower(value, at)) : plain.lower(value, at)),
+  };
+}
+
+export const doubles = packed(number, Float64Array);
+export const tickets = packed(u32, Uint32Array);
+
 /** Two values, as a list of two. */
 export function pair(first, second) {
   return {
@@ -152,7 +178,7 @@ export function named(shape) {
 /** A field that may be left out: `make` gives its value then. */
 export const or = (shape, make) => ({ ...shape, make });
 
-/** A record with these fields. What else stands in the author's object is ignored. */
+/** A record with these fields. Another field is an error: it would be one that its author misspelt, and that has no effect. */
 export function record(name, fields) {
   const all = Object.entries(fields);
   const converted = all.filter(([, shape]) => !shape.same);
@@ -169,6 +195,10 @@ export function record(name, fields) {
           },
     lower(value, at) {
       if (!isRecord(value)) throw wrong(at, `a ${name}`, value);
+      const stray = Object.keys(value).find((field) => !Object.hasOwn(fields, field) && value[field] !== undefined);
+      if (stray !== undefined) {
+        throw new TypeError(`${at || name} has no field ${JSON.stringify(stray)}: the fields are ${Object.keys(fields).join(", ")}`);
+      }
       const raw = {};
       for (const [field, shape] of all) {
         const given = value[field];

@@ -1,4 +1,4 @@
-// `console` in a component: lines of the trace. QuickJS has none of its own.
+// `console` in a component: lines of the trace. QuickJS has none of its own, and that of StarlingMonkey writes to a terminal that is not there.
 
 const LEVELS = { debug: "debug", trace: "debug", log: "info", info: "info", warn: "warn", error: "warn" };
 const MOST = 100;
@@ -33,8 +33,8 @@ function shown(value) {
   }
 }
 
-/** Makes `console` if the engine has none. */
-export function install() {
-  if (typeof globalThis.console !== "undefined") return;
+/** Makes `console`, if the engine has none or its own is to go. */
+export function install(replaces = false) {
+  if (!replaces && typeof globalThis.console !== "undefined") return;
   globalThis.console = Object.fromEntries(Object.entries(LEVELS).map(([name, level]) => [name, (...values) => write(level, values)]));
 }

@@ -1,6 +1,6 @@
 // The types of the contract (wit/*.wit) as shapes, with the defaults of fields that few plugins set.
 
-import { bool, json, list, named, number, openWord, option, or, pair, record, text, u32, u64, variant, word } from "./codec.js";
+import { bool, doubles, json, list, named, number, openWord, option, or, pair, record, text, tickets, u32, u64, variant, word } from "./codec.js";
 
 const none = () => null;
 const no = () => false;
@@ -96,11 +96,13 @@ export const claim = pair(number, signals);
 export const equality = openWord("bag", "set", "ordered");
 export const match = openWord("exact", "ngram", "fuzzy", "vector");
 
+const plain = (value) => (typeof value === "bigint" ? Number(value) : value);
+
 /** A cell: authors see null, booleans, numbers, texts and, for bytes, a Uint8Array. It only comes from the host. */
-export const value = { same: false, lift: ({ tag, val }) => (tag === "null" ? null : val) };
+export const value = { same: false, lift: ({ tag, val }) => (tag === "null" ? null : plain(val)) };
 
 /** A cell with its type in the contract. */
-export const typedValue = { same: false, lift: ({ tag, val }) => (tag === "null" ? { type: tag } : { type: tag, value: val }) };
+export const typedValue = { same: false, lift: ({ tag, val }) => (tag === "null" ? { type: tag } : { type: tag, value: plain(val) }) };
 
 // What the roles return.
 export const linked = record("linked", {
@@ -120,4 +122,4 @@ const trial = variant({
 });
 export const attempt = record("attempt", { sql: text, family: text, trial });
 export const plan = record("plan", { format: blank, text, cost: maybe(number), rows: maybe(number) });
-export { json, list, number, option, text, u32, u64 };
+export { doubles, json, list, number, option, text, tickets, u32, u64 };

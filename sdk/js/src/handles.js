@@ -3,7 +3,8 @@
 
 import * as contract from "./contract.js";
 
-Symbol.dispose ??= Symbol("Symbol.dispose");
+// The name by which the bindings of StarlingMonkey know it, which has none either.
+Symbol.dispose ??= Symbol.for("dispose");
 
 // The handles of the role call in progress.
 let open = new Set();

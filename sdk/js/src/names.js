@@ -32,7 +32,7 @@ const SHOWN = 256;
 
 /** The name as a prompt shows it: quoted when it has to be, and on one line. Never for a statement that is run. */
 export function shown(dialect, name) {
-  const isSafe = !/[\p{Cc}\u2028\u2029]/u.test(name) && (name.length <= SHOWN || [...name].length <= SHOWN);
+  const isSafe = !/[\0-\x1f\x7f-\x9f\u2028\u2029]/u.test(name) && (name.length <= SHOWN || [...name].length <= SHOWN);
   return quoteIfOdd(dialect, isSafe ? name : line(name, SHOWN));
 }
 

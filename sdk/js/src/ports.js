@@ -1,7 +1,7 @@
 // The ports as authors see them, over the bindings of the component or over the fakes of a test.
 
 import * as contract from "./contract.js";
-import { json, list, option, text, u32, u64 } from "./contract.js";
+import { doubles, json, list, option, text, tickets, u32, u64 } from "./contract.js";
 import { word } from "./codec.js";
 import { LlmError, PortError, SqlError } from "./errors.js";
 import { Pending, ResultSet, Running } from "./handles.js";
@@ -30,7 +30,7 @@ const result = settled((raw) => new ResultSet(raw), sqlError);
 const hits = settled((raw) => raw.map(contract.hit.lift), portError);
 const verdicts = settled((raw) => raw.map(contract.verdict.lift), portError);
 
-const isRounded = ({ tag, val }) => tag === "integer" && !Number.isSafeInteger(val);
+const isRounded = ({ tag, val }) => tag === "integer" && !Number.isSafeInteger(Number(val));
 const sampleOf = ({ column, least, greatest, frequent }) => ({
   column,
   least: contract.value.lift(least),
@@ -43,12 +43,12 @@ const of = {
     policy: () => contract.policy.lift(port.currentPolicy()),
     setting: (name) => option(json).lift(port.setting(text.lower(name, "run.setting"))),
     remaining: () => contract.budget.lift(port.remaining()),
-    seed: () => port.seed(),
+    seed: () => u64.lift(port.seed()),
   }),
 
   wait: (port) => ({
     any(calls) {
-      const ready = new Set(port.any(calls.map((call) => call.ticket)).map(u32.lift));
+      const ready = new Set(tickets.lift(port.any(tickets.lower(calls.map((call) => call.ticket), "wait.any"))));
       return calls.filter((call) => ready.has(call.ticket));
     },
   }),
@@ -102,7 +102,7 @@ const of = {
   }),
 
   evaluate: (port) => ({
-    calibrate: (claims) => attempt(() => port.calibrate(claimsOf(claims)), portError),
+    calibrate: (claims) => doubles.lift(attempt(() => port.calibrate(claimsOf(claims)), portError)),
     reward(candidates) {
       const raw = list(contract.candidate).lower(candidates, "evaluate.reward");
       return attempt(() => port.reward(raw), portError).map(contract.verdict.lift);
@@ -116,7 +116,7 @@ const of = {
       return attempt(() => port.find(raw), portError).map(contract.hit.lift);
     },
     findAll: (queries) => port.findAll(list(contract.retrievalQuery).lower(queries, "search.findAll")).map(hits),
-    embed: (texts) => attempt(() => port.embed(list(text).lower(texts, "search.embed")), portError),
+    embed: (texts) => attempt(() => port.embed(list(text).lower(texts, "search.embed")), portError).map(doubles.lift),
   }),
 
   trace: (port) => ({

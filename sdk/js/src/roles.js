@@ -30,7 +30,7 @@ export const ROLES = {
     },
   },
   solver: { solve: { takes: { ...question, task: contract.task, parents: list(parent) }, gives: contract.outcome } },
-  calibrator: { calibrate: { takes: { claims }, gives: list(contract.number), cannotFail: true } },
+  calibrator: { calibrate: { takes: { claims }, gives: contract.doubles, cannotFail: true } },
   reward: { judge: { takes: { ...question, task: contract.task, rivals: list(rival) }, gives: list(contract.verdict) } },
   clarifier: { assess: { takes: { ...question, graph: contract.graph, seen }, gives: list(contract.question) } },
   aggregator: {

@@ -1,7 +1,10 @@
 // Text for prompts and logs: single lines, limits, counts. The results have the same bytes as those of the SDKs for other languages.
 
 // What Rust calls white space or a control character.
-const BREAKS = /[\p{White_Space}\p{Cc}]+/u;
+// Unicode's White_Space, and with its control characters: StarlingMonkey has no names of properties in expressions.
+const SPACE = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const BREAKS = new RegExp(`[${SPACE}\\0-\\x1f\\x7f-\\x9f]+`, "u");
+const ENDS = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "gu");
 
 /**
  * One line of at most `limit` characters: white space and control characters become single spaces, and an ellipsis at the end shows that
@@ -51,7 +54,7 @@ export function clip(text, bytes) {
 }
 
 /** A text without white space at its ends, by the same characters as in the other languages. */
-export const trim = (text) => text.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "");
+export const trim = (text) => text.replace(ENDS, "");
 
 /** A number as decimal digits, without an exponent. */
 export function digits(value) {

@@ -89,6 +89,7 @@ test("a wrong value is named by its field", () => {
   const message = (value) => thrown(judged(() => value).call).message;
   assert.equal(message([{ accepted: { score: "high" } }]), 'TypeError: judge[0].accepted.score must be a number, not "high"');
   assert.equal(message([{ accept: {} }]), "TypeError: judge[0] must be one of { accepted: … }, { rejected: … }, { unavailable: … }, not an object with accept");
+  assert.equal(message([{ accepted: { score: 1, reasons: "x" } }]), 'TypeError: judge[0].accepted has no field "reasons": the fields are score, reason, checks');
   assert.equal(message("yes"), 'TypeError: judge must be a list, not "yes"');
   assert.equal(message(undefined), "TypeError: judge returned nothing");
   assert.equal(message(Promise.resolve([])), "TypeError: judge must be a plain function: it returned a promise");

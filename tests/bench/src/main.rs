@@ -50,6 +50,9 @@ pub(crate) struct Options {
     /// Orders of the recorded answers that strategies are measured in
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) orders: u32,
+    /// Scale of the database of orders that slow statements are measured on: 0.1 is 150,000 orders
+    #[arg(long, value_name = "SCALE", default_value_t = 0.1)]
+    pub(crate) slow_scale: f64,
     /// The binary, when it does not lie beside this program
     #[arg(long, value_name = "FILE")]
     pub(crate) host: Option<PathBuf>,
@@ -72,6 +75,10 @@ enum Helper {
     #[command(hide = true)]
     Soak(figures::soak::Soak),
 }
+
+/// That of the binary, since what runs in this process is measured for it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let options = Options::parse();

@@ -31,6 +31,8 @@ pub(crate) struct World {
     pub(crate) rows: u32,
     /// Orders of the recorded answers.
     pub(crate) orders: u32,
+    /// Scale of the database that slow statements are measured on.
+    pub(crate) slow_scale: f64,
     /// For what runs in this process.
     pub(crate) runtime: tokio::runtime::Runtime,
 }
@@ -48,8 +50,8 @@ impl World {
             return Err(format!("`{host}` is missing: build it with `cargo build --release -p syrch-host`").into());
         }
         let runtime = runtime()?;
-        let Options { searches, rows, orders, .. } = *options;
-        Ok(Self { folder, shop, host, searches, rows, orders, runtime })
+        let Options { searches, rows, orders, slow_scale, .. } = *options;
+        Ok(Self { folder, shop, host, searches, rows, orders, slow_scale, runtime })
     }
 
     /// A folder of that name, made when it is not there.

@@ -228,6 +228,11 @@ mod python {
 }
 
 mod js {
+    use syrch_kit::repository;
+
+    use super::packages;
+    use crate::languages::{folder, passes};
+
     #[test]
     fn a_new_project_answers() {
         super::a_new_project_answers("js");
@@ -241,6 +246,19 @@ mod js {
     #[test]
     fn conformance_is_built() {
         super::conforms_when_it_is_built("js");
+    }
+
+    /// The same sources by the other engine. It passes the table; what it says of its own exceptions is another text.
+    #[test]
+    fn conformance_is_built_with_starlingmonkey() {
+        let Some(work) = super::Work::of("starlingmonkey") else { return };
+        let project = work.path().join("conformance");
+        packages::copy(&folder().join("js"), &project);
+        let named = ("\"componentize-qjs\": \"0.4.5\"", "\"@bytecodealliance/componentize-js\": \"0.23.0\"");
+        packages::replace(&project.join("package.json"), named.0, named.1);
+        let sdk = repository().join("sdk/js");
+        packages::replace(&project.join("plugin.yml"), "../../../sdk/js", sdk.to_str().unwrap());
+        passes(&work.build(&project, "conformance"), &folder().join("cases"));
     }
 
     #[test]

@@ -83,6 +83,14 @@ pub enum DatabaseError {
         /// The message of the engine.
         reason: String,
     },
+    /// A file of rows breaks the rules of its format.
+    #[error("`{path}` cannot be read: {reason}")]
+    Malformed {
+        /// The name that was given.
+        path: String,
+        /// The file, the line and what is wrong there.
+        reason: String,
+    },
     /// Another process holds the database.
     #[error("database `{path}` is locked")]
     Locked {

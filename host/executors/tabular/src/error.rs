@@ -67,6 +67,7 @@ impl ImportError {
         match self {
             Self::Missing(_) => DatabaseError::Missing { path, similar },
             Self::NoTables { reason, .. } => DatabaseError::NotADatabase { path, reason },
+            error @ Self::Content { line: Some(_), .. } => DatabaseError::Malformed { path, reason: error.to_string() },
             error => DatabaseError::Unavailable { path, reason: error.to_string() },
         }
     }

@@ -1,4 +1,5 @@
-//! JavaScript and TypeScript: esbuild makes one module of the sources, and componentize-qjs a component of it and QuickJS.
+//! JavaScript and TypeScript: esbuild makes one module of the sources, and the tool of an engine makes a component of it: componentize-qjs one with
+//! QuickJS, and componentize-js, where package.json names it, one with StarlingMonkey.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,11 +14,58 @@ const INSTALL: &str = "install Node 18 or newer with npm: `apt install nodejs np
 /// The file that says what was installed.
 const STAMP: &str = ".installed";
 
+/// What runs the module in the component.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Engine {
+    QuickJs,
+    /// Faster at long computations, larger, and slower to compile and to start.
+    StarlingMonkey,
+}
+
+impl Engine {
+    /// The package that has [`Engine::tool`] for StarlingMonkey.
+    const STARLING_MONKEY: &str = "@bytecodealliance/componentize-js";
+
+    /// That of a project: StarlingMonkey if its package.json has the package of its tool.
+    fn of(project: &Path) -> Result<Self, Error> {
+        let path = project.join("package.json");
+        let manifest = files::read_text(&path)?.ok_or_else(|| Error::file(&path, "there is no such file"))?;
+        let manifest: Value = serde_json::from_str(&manifest).map_err(|error| Error::file(&path, error))?;
+        let lists = ["dependencies", "devDependencies"];
+        let is_named = lists.iter().any(|list| manifest[list].get(Self::STARLING_MONKEY).is_some());
+        Ok(if is_named { Self::StarlingMonkey } else { Self::QuickJs })
+    }
+
+    /// The program that makes components.
+    fn tool(self) -> &'static str {
+        match self {
+            Self::QuickJs => "componentize-qjs",
+            Self::StarlingMonkey => "componentize-js",
+        }
+    }
+
+    /// Its arguments for a module, without the place of the component.
+    fn arguments(self, command: &mut Command, wit: &Path, bundle: &Path) {
+        match self {
+            // The contract has no asynchronous function, and the runtime without them is smaller.
+            Self::QuickJs => {
+                command.arg("--wit").arg(wit).args(["--world", contract::WORLD]).arg("--js").arg(bundle).arg("--sync")
+            }
+            // What it has of HTTP would be imports that no plugin may have.
+            Self::StarlingMonkey => {
+                command.arg(bundle).arg("--wit").arg(wit).args(["--world-name", contract::WORLD]);
+                command.args(["-d", "http", "-d", "fetch-event"])
+            }
+        };
+    }
+}
+
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let entry = build.entry()?.to_owned();
+    let engine = Engine::of(&build.project.folder)?;
     let modules = modules(build)?;
     let glue = build.folder.join("entry.js");
-    let text = glue_of(build, &entry)?;
+    let text = glue_of(build, &entry, engine)?;
     std::fs::write(&glue, text).map_err(|error| Error::file(&glue, error))?;
     let bundle = build.folder.join(format!("{}.js", build.project.name.as_str()));
 
@@ -35,12 +83,12 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     esbuild.arg(format!("--outfile={}", bundle.display())).env("NODE_PATH", &modules);
     build.runner.run("esbuild", &mut esbuild, INSTALL).map_err(own_words)?;
 
-    build.runner.step("componentize-qjs");
-    let mut tool = Command::new(program(&modules, "componentize-qjs"));
-    tool.current_dir(&build.project.folder).arg("--wit").arg(&build.wit).args(["--world", contract::WORLD]);
-    // The contract has no asynchronous function, and the runtime without them is smaller.
-    tool.arg("--js").arg(&bundle).arg("--sync").arg("-o").arg(out);
-    build.runner.run("componentize-qjs", &mut tool, "package.json must name componentize-qjs").map_err(own_words)
+    build.runner.step(engine.tool());
+    let mut tool = Command::new(program(&modules, engine.tool()));
+    tool.current_dir(&build.project.folder);
+    engine.arguments(&mut tool, &build.wit, &bundle);
+    tool.arg("-o").arg(out);
+    build.runner.run(engine.tool(), &mut tool, "package.json must name componentize-qjs").map_err(own_words)
 }
 
 /// The failure as esbuild says it, without the stack of the script in Node that calls it.
@@ -116,16 +164,19 @@ fn pins(folder: &Path) -> Result<String, Error> {
 }
 
 /// The module that gives the plugin its ports and exports its roles.
-fn glue_of(build: &Build<'_>, entry: &Path) -> Result<String, Error> {
+fn glue_of(build: &Build<'_>, entry: &Path, engine: Engine) -> Result<String, Error> {
     let literal = |path: &Path| Value::from(path.to_string_lossy()).to_string();
     let sdk = build.project.sdk.join("src/component.js");
     let ports = contract::ports(&build.wit)?;
-    let mut lines = vec![
-        "// Written by `syrch-host plugin build`.".to_owned(),
-        format!("import {{ component }} from {};", literal(&sdk)),
-        format!("import plugin from {};", literal(&build.project.folder.join(entry))),
-    ];
-    lines.extend(ports.iter().map(|(port, interface)| format!("import {port} from \"{interface}\";")));
+    let mut lines = vec!["// Written by `syrch-host plugin build`.".to_owned()];
+    if engine == Engine::StarlingMonkey {
+        lines.push(format!("import {};", literal(&build.project.sdk.join("src/starlingmonkey.js"))));
+    }
+    lines.push(format!("import {{ component }} from {};", literal(&sdk)));
+    lines.push(format!("import plugin from {};", literal(&build.project.folder.join(entry))));
+    // QuickJS has an interface as a default export, StarlingMonkey its functions as exports of their own.
+    let all = if engine == Engine::StarlingMonkey { "* as " } else { "" };
+    lines.extend(ports.iter().map(|(port, interface)| format!("import {all}{port} from \"{interface}\";")));
     let names: Vec<&str> = ports.iter().map(|(port, _)| port.as_str()).collect();
     lines.push(format!("const made = component(plugin, {{ {} }});", names.join(", ")));
     lines.push("export const about = made.about;".to_owned());
@@ -149,6 +200,19 @@ mod tests {
         let shown = own_words(failed(with_stack)).to_string();
         assert!(shown.contains("plugin.js:3:6") && shown.ends_with("1 error"), "{shown}");
         assert_eq!(own_words(failed("node: not found")).to_string(), failed("node: not found").to_string());
+    }
+
+    #[test]
+    fn the_engine_is_that_of_the_package_that_a_project_names() {
+        let folder = syrch_kit::scratch();
+        let of = |manifest: &str| {
+            std::fs::write(folder.path().join("package.json"), manifest).unwrap();
+            Engine::of(folder.path())
+        };
+        assert_eq!(of(r#"{"devDependencies": {"componentize-qjs": "0.4.5"}}"#).unwrap(), Engine::QuickJs);
+        let other = r#"{"devDependencies": {"@bytecodealliance/componentize-js": "0.23.0"}}"#;
+        assert_eq!(of(other).unwrap(), Engine::StarlingMonkey);
+        assert!(of("[").unwrap_err().to_string().contains("package.json"));
     }
 
     #[test]

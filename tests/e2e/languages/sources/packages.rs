@@ -10,7 +10,7 @@ use super::{Work, passes};
 use crate::languages::said;
 
 /// Copies the files of a folder and of those below it, without what is made there.
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
         let (name, path) = (entry.file_name(), entry.path());
@@ -32,7 +32,7 @@ fn example(work: &Work, language: &str) -> PathBuf {
 }
 
 /// Replaces a text of a file that has to be there.
-fn replace(file: &Path, old: &str, new: &str) {
+pub(super) fn replace(file: &Path, old: &str, new: &str) {
     let text = fs::read_to_string(file).unwrap();
     assert!(text.contains(old), "{}: no `{old}` in\n{text}", file.display());
     fs::write(file, text.replace(old, new)).unwrap();

@@ -14,6 +14,7 @@ mod watch;
 use std::path::PathBuf;
 
 use clap::Subcommand;
+pub(crate) use sheet::PLUGIN;
 
 use super::{Context, Run, commands};
 use crate::config::Given;

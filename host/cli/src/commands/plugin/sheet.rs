@@ -17,10 +17,13 @@ pub(super) async fn inspected(context: &Context, source: &PluginSource) -> Outco
     Ok(plugins::inspect(source, &context.config.effective.settings, &watch).await?)
 }
 
+/// What a component is among the files that a command reads.
+pub(crate) const PLUGIN: &str = "a plugin in use";
+
 /// The file of a plugin, if it is one: `-o` must not replace it.
 pub(super) fn files(plugin: &str) -> Option<(&'static str, PathBuf)> {
     match PluginSource::parse(plugin) {
-        PluginSource::File(path) => Some(("a plugin in use", path)),
+        PluginSource::File(path) => Some((PLUGIN, path)),
         PluginSource::Builtin(_) => None,
     }
 }

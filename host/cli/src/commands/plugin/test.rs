@@ -11,7 +11,7 @@ use syrch::syrch_core::text::clip;
 use syrch::{Error, Observer, SearchEvent, Shared};
 use syrch_cases::golden::{self, Comparison};
 use syrch_cases::{Base, Case, Ran, RunError, folder};
-use syrch_projects::{Project, changed_since};
+use syrch_projects::Project;
 
 use super::{Context, Run};
 use crate::config::Given;
@@ -45,9 +45,21 @@ impl Run for TestArgs {
         Some(Given { any_strategy: true, ..Given::default() })
     }
 
+    fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+        let place = Path::new(&self.plugin);
+        match Project::read(place) {
+            Ok(project) if place.is_dir() => {
+                let component = project.component();
+                let path =
+                    component.strip_prefix(&project.folder).map(|path| place.join(path)).unwrap_or(component.clone());
+                vec![(super::sheet::PLUGIN, path)]
+            }
+            _ => super::sheet::files(&self.plugin).into_iter().collect(),
+        }
+    }
+
     async fn run(self, context: Context) -> Outcome {
         let tested = self.tested()?;
-        self.warn_of_changes(&context, &tested)?;
         let files = self.files(&tested)?;
         let settings = context.config.effective.settings.clone();
         let base = Base { settings, with_database: false, rows: None, shared: Shared::new() };
@@ -126,21 +138,6 @@ impl TestArgs {
         };
         let project = super::call::project_of(&cases);
         Ok(Tested { plugin: PluginSource::parse(&self.plugin), cases, project })
-    }
-
-    /// Says that a project was changed and not built since: its cases are run with the component that there is.
-    fn warn_of_changes(&self, context: &Context, tested: &Tested) -> Outcome<()> {
-        let (folder, PluginSource::File(component)) = (Path::new(&self.plugin), &tested.plugin) else { return Ok(()) };
-        if folder.is_dir()
-            && let Some(changed) = changed_since(folder, component)?
-        {
-            let (changed, component) = (changed.display(), component.display());
-            context.console.warn(&format!(
-                "`{changed}` is newer than `{component}`, which is tested: `syrch-host plugin build {}` makes it anew",
-                self.plugin
-            ));
-        }
-        Ok(())
     }
 
     fn files(&self, tested: &Tested) -> Outcome<Vec<PathBuf>> {
