@@ -104,7 +104,7 @@ fn what_cannot_be_read_is_said_with_what_to_do() {
     fs::write(place.path().join("data/short.csv"), "a,b\n1,2\n3\n").unwrap();
     for (given, code, expected) in [
         ("schema data/short.csv", 11, "`short.csv`, line 3: it has 1 value, and the first line has 2"),
-        ("schema data/short.csv", 11, "hint: correct the file at that line"),
+        ("schema data/short.csv", 11, "correct what the message names in that file"),
         ("schema data/sals.csv", 11, "did you mean `sales.csv`"),
         ("schema data/*.tsv", 11, "has no file that ends with .csv, .tsv, .jsonl, .ndjson or .parquet"),
         ("schema data/sales.csv --executor sqlite", 10, "the database `data/sales.csv` is one of files, not of sqlite"),

@@ -166,7 +166,7 @@ fn a_project_without_its_component_is_to_be_built() {
     fs::write(place.join("short/lib.rs"), "").unwrap();
     fs::File::options().write(true).open(place.join("short/lib.rs")).unwrap().set_modified(later).unwrap();
     let stale = said(place, &["test", "short"], "");
-    let warning = "`short/lib.rs` is newer than `short/build/short.wasm`, which runs: `syrch-host plugin build short`";
+    let warning = "`short/lib.rs` is newer than `short/build/short.wasm`, which is used as it is: `syrch-host plugin build short`";
     assert!(stale.code == 0 && stale.stderr.contains(warning), "{}", stale.all());
     let called = said(place, &["call", "short/build/short.wasm", "solver"], "{}");
     assert!(called.stderr.contains(warning), "{}", called.all());

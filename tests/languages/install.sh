@@ -12,14 +12,8 @@ unset SYRCH_TEST_TOOLCHAINS # The host does not know it.
 test -x "$host" || cargo build --manifest-path "$root/Cargo.toml" -p syrch-host --bin syrch-host
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for language in ${*:-rust python js ts starlingmonkey go c}; do
-	# The other engine of JavaScript: a project whose package.json names its tool.
-	case $language in starlingmonkey) written=js ;; *) written=$language ;; esac
-	"$host" plugin new first --role calibrator --lang "$written" --into "$work/$language" >/dev/null
-	if test "$language" = starlingmonkey; then
-		manifest=$work/$language/package.json
-		sed -i 's|"componentize-qjs": "[^"]*"|"@bytecodealliance/componentize-js": "0.23.0"|' "$manifest"
-	fi
+for language in ${*:-rust python js ts go c}; do
+	"$host" plugin new first --role calibrator --lang "$language" --into "$work/$language" >/dev/null
 	CARGO_TARGET_DIR=$tools/$language/target "$host" plugin build "$work/$language" --tools "$tools/$language"
 	echo "$language: ready"
 done

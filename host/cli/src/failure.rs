@@ -222,7 +222,9 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
         }
         LoadError::TooLarge { .. } => match toolchain {
             Toolchain::Go => "build it without debug information: `go build -ldflags='-s -w'`, or `wasm-tools strip`",
-            Toolchain::JavaScript => "build it smaller: `componentize-qjs --opt-size --minify`, or `wasm-tools strip`",
+            Toolchain::JavaScript => {
+                "build it smaller: `componentize-qjs --opt-size --minify`, componentize-qjs instead of componentize-js, or `wasm-tools strip`"
+            }
             Toolchain::Python => "leave out packages that it does not import, or run `wasm-tools strip`",
             Toolchain::C => "build it with -Os -s, or run `wasm-tools strip`",
             Toolchain::Rust | Toolchain::Unknown => {
@@ -280,7 +282,7 @@ fn database_hint(error: &DatabaseError) -> Option<String> {
         DatabaseError::Starting { .. } => STARTS.to_owned(),
         DatabaseError::LoginRefused { .. } => format!("check {}", of_servers(|server| server.login)),
         DatabaseError::Encryption { .. } => format!("check {}", of_servers(|server| server.encryption)),
-        DatabaseError::Malformed { .. } => "correct the file at that line".to_owned(),
+        DatabaseError::Malformed { .. } => "correct what the message names in that file".to_owned(),
         DatabaseError::Locked { .. } => "close the program that writes to it, and try again".to_owned(),
         DatabaseError::Unavailable { .. } => {
             "check --db, that you may read what it names, and what the message says of its content".to_owned()

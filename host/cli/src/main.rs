@@ -25,11 +25,9 @@ use syrch::settings::PluginSource;
 use syrch::strategies;
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::text::few;
-use syrch_projects::Stale;
 
 use args::{Cli, Global};
-use commands::plugin::PLUGIN;
-use commands::{Command, Context, Run, compile_component};
+use commands::{Command, Context, PLUGIN, Run, compile_component};
 use config::{Config, Given};
 use console::interrupt::Interrupt;
 use console::{Color, Console, logging};
@@ -40,7 +38,7 @@ use output::Output;
 use scrub::Scrubber;
 use sink::Format;
 
-/// Statements are parsed into many small values: with it the guard takes three quarters of the time that it takes with the system's allocator.
+/// The guard parses statements into many small values, which mimalloc allocates faster than the system's allocator does.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -189,7 +187,6 @@ fn run(
     let output = Output::open(global.output.as_deref().filter(|_| !command.makes_folder()))?;
     let inputs = inputs(&command, &config);
     output.spares(&inputs)?;
-    warn_of_stale(&inputs, console);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -214,6 +211,9 @@ fn run(
             verbose: global.verbose > 0,
             file: global.config.clone(),
         };
+        if command.calls_plugins() {
+            context.warn_of_stale(&inputs);
+        }
         let ends_interrupts = command.ends_interrupts();
         let left = async {
             match ends_interrupts {
@@ -232,18 +232,6 @@ fn run(
     // A read of standard input cannot be cancelled; do not wait for it.
     runtime.shutdown_background();
     result
-}
-
-/// Says which components were made before a source of their project was changed: what runs is not what its author reads.
-fn warn_of_stale(inputs: &[(&'static str, PathBuf)], console: &Console) {
-    for (_, component) in inputs.iter().filter(|(what, _)| *what == PLUGIN) {
-        if let Some(Stale { folder, changed }) = syrch_projects::stale(component) {
-            let (folder, changed, component) = (folder.display(), changed.display(), component.display());
-            console.warn(&format!(
-                "`{changed}` is newer than `{component}`, which runs: `syrch-host plugin build {folder}` makes it anew"
-            ));
-        }
-    }
 }
 
 /// The files that a command reads, which `-o` must not replace.

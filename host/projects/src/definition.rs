@@ -43,10 +43,16 @@ impl Project {
         of(&text, &path.display().to_string(), &folder)
     }
 
+    /// The component as it is named from where the project's folder has this path.
+    #[must_use]
+    pub fn component_in(&self, folder: &Path) -> PathBuf {
+        folder.join("build").join(format!("{}.wasm", self.name.as_str()))
+    }
+
     /// Where the plugin is written.
     #[must_use]
     pub fn component(&self) -> PathBuf {
-        self.build().join(format!("{}.wasm", self.name.as_str()))
+        self.component_in(&self.folder)
     }
 
     /// The folder of everything that is made.

@@ -7,7 +7,7 @@ pub enum Language {
     Rust,
     /// Python, built by componentize-py.
     Python,
-    /// JavaScript, built by componentize-qjs.
+    /// JavaScript, built by componentize-qjs or componentize-js.
     Js,
     /// TypeScript, built as JavaScript.
     Ts,

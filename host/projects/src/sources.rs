@@ -7,6 +7,9 @@ use crate::Error;
 
 /// Folders that hold no sources of the plugin.
 const OTHERS: [&str; 8] = ["build", "sdk", "wit", "tests", "node_modules", "target", "__pycache__", "venv"];
+/// Endings of the files that builds read, and the names of others.
+const SOURCES: [&str; 12] = ["rs", "py", "js", "mjs", "ts", "go", "c", "h", "wit", "toml", "mod", "txt"];
+const MANIFESTS: [&str; 2] = [crate::FILE, "package.json"];
 /// Folders deep at most.
 const DEEPEST: usize = 16;
 
@@ -72,7 +75,8 @@ pub struct Stale {
     pub changed: PathBuf,
 }
 
-/// Whether a component is older than a source of the project in whose `build` folder it stands; `None` too where no project is.
+/// The first source that is newer than a component in the `build` folder of its project. `None` if there is none, or if the component belongs to no
+/// project.
 #[must_use]
 pub fn stale(component: &Path) -> Option<Stale> {
     let folder = component.parent().filter(|folder| folder.ends_with("build"))?.parent()?;
@@ -81,7 +85,10 @@ pub fn stale(component: &Path) -> Option<Stale> {
         return None;
     }
     let made = component.metadata().and_then(|data| data.modified()).ok()?;
-    let is_source = |path: &Path| path.extension().is_none_or(|ending| ending != "md");
+    let is_source = |path: &Path| {
+        MANIFESTS.iter().any(|name| path.ends_with(name))
+            || path.extension().is_some_and(|ending| SOURCES.iter().any(|source| ending == *source))
+    };
     let (changed, ..) = times(folder).ok()?.into_iter().find(|(path, time, _)| *time > made && is_source(path))?;
     Some(Stale { folder: folder.to_owned(), changed: changed.strip_prefix(".").map(Path::to_owned).unwrap_or(changed) })
 }
@@ -148,7 +155,7 @@ mod tests {
         let folder = scratch.path();
         std::fs::create_dir(folder.join("build")).unwrap();
         let (source, made) = (folder.join("plugin.c"), folder.join("build/plugin.wasm"));
-        for path in [&source, &made, &folder.join("README.md")] {
+        for path in [&source, &made, &folder.join("README.md"), &folder.join("shop.sqlite")] {
             std::fs::write(path, "").unwrap();
         }
         assert_eq!(stale(&made), None, "no project");

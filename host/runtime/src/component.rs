@@ -211,9 +211,9 @@ mod tests {
         for (bytes, what) in [
             (function(0, &nested(8_001, "block")), "blocks within blocks"),
             (function(0, &nested(129, "loop")), "loops within loops"),
-            (function(330, &"(loop)".repeat(100)), "local variables and loops"),
+            (function(660, &"(loop)".repeat(100)), "local variables and loops"),
             (
-                wat::parse_str(format!("(component (core module (func (param {many}) {})))", "(loop)".repeat(70)))
+                wat::parse_str(format!("(component (core module (func (param {many}) {})))", "(loop)".repeat(140)))
                     .unwrap(),
                 "local variables and loops",
             ),

@@ -20,11 +20,11 @@ function described(value) {
 }
 
 // The bindings of StarlingMonkey take 64-bit numbers as BigInt and lists of numbers as typed arrays, and give both; those of QuickJS do neither.
-let strict = false;
+let isStarlingMonkey = false;
 
 /** Converts for the bindings of StarlingMonkey from now on. */
 export function useStarlingMonkey() {
-  strict = true;
+  isStarlingMonkey = true;
 }
 
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -75,13 +75,13 @@ function whole(most, words) {
 }
 
 const unsigned = whole(2 ** 32 - 1, "a whole number from 0 to 4294967295");
-// The bindings give and take numbers from 2^31 on as negative ones.
+// The bindings of QuickJS give and take numbers from 2^31 on as negative ones.
 export const u32 = { same: false, lift: (raw) => raw >>> 0, lower: (value, at) => unsigned.lower(value, at) | 0 };
 const safe = whole(Number.MAX_SAFE_INTEGER, "a whole number from 0 to 9007199254740991");
 export const u64 = {
   same: false,
   lift: Number,
-  lower: (value, at) => (strict ? BigInt(safe.lower(value, at)) : safe.lower(value, at)),
+  lower: (value, at) => (isStarlingMonkey ? BigInt(safe.lower(value, at)) : safe.lower(value, at)),
 };
 
 // The texts of the documents that came from the host, so that one which goes back unchanged keeps its spelling, such as 1.0.
@@ -120,9 +120,11 @@ export const json = {
 
 /** A value or null; undefined counts as null. */
 export function option(shape) {
+  // The bindings of QuickJS give null, those of StarlingMonkey undefined: they were chosen before any shape is made.
+  const same = shape.same && !isStarlingMonkey;
   return {
-    same: shape.same,
-    lift: shape.same ? itself : (raw) => (raw === null || raw === undefined ? null : shape.lift(raw)),
+    same,
+    lift: same ? itself : (raw) => (raw === null || raw === undefined ? null : shape.lift(raw)),
     lower: (value, at) => (value === null || value === undefined ? null : shape.lower(value, at)),
   };
 }
@@ -144,7 +146,7 @@ function packed(shape, Packed) {
   return {
     same: false,
     lift: (raw) => Array.from(raw, shape.lift),
-    lower: (value, at) => (strict ? Packed.from(plain.lower(value, at)) : plain.lower(value, at)),
+    lower: (value, at) => (isStarlingMonkey ? Packed.from(plain.lower(value, at)) : plain.lower(value, at)),
   };
 }
 
@@ -178,7 +180,7 @@ export function named(shape) {
 /** A field that may be left out: `make` gives its value then. */
 export const or = (shape, make) => ({ ...shape, make });
 
-/** A record with these fields. Another field is an error: it would be one that its author misspelt, and that has no effect. */
+/** A record with these fields. Any other field is an error: it is most likely misspelt, and would have no effect. */
 export function record(name, fields) {
   const all = Object.entries(fields);
   const converted = all.filter(([, shape]) => !shape.same);

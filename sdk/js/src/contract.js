@@ -93,6 +93,11 @@ export const columnStats = record("column statistics", {
 });
 
 export const claim = pair(number, signals);
+export const facts = record("facts", {
+  tables: list(text), columns: list(text), functions: list(text),
+  literals: list(record("literal", { table: option(text), column: option(text), text })),
+  subqueries: list(text), tasks: list(text), ordered: bool, normalized: text, skeleton: text,
+});
 export const equality = openWord("bag", "set", "ordered");
 export const match = openWord("exact", "ngram", "fuzzy", "vector");
 

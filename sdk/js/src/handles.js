@@ -3,7 +3,7 @@
 
 import * as contract from "./contract.js";
 
-// The name by which the bindings of StarlingMonkey know it, which has none either.
+// Neither engine has it; the bindings of StarlingMonkey look for this symbol in its place.
 Symbol.dispose ??= Symbol.for("dispose");
 
 // The handles of the role call in progress.

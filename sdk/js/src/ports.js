@@ -35,7 +35,7 @@ const sampleOf = ({ column, least, greatest, frequent }) => ({
   column,
   least: contract.value.lift(least),
   greatest: contract.value.lift(greatest),
-  frequent: frequent.map(([value, times]) => [contract.value.lift(value), times]),
+  frequent: frequent.map(([value, times]) => [contract.value.lift(value), u64.lift(times)]),
 });
 
 const of = {
@@ -64,8 +64,8 @@ const of = {
   }),
 
   inspect: (port) => ({
-    check: (sql) => attempt(() => port.check(text.lower(sql, "inspect.check")), sqlError),
-    explain: (sql) => attempt(() => port.explain(text.lower(sql, "inspect.explain")), sqlError),
+    check: (sql) => contract.facts.lift(attempt(() => port.check(text.lower(sql, "inspect.check")), sqlError)),
+    explain: (sql) => contract.plan.lift(attempt(() => port.explain(text.lower(sql, "inspect.explain")), sqlError)),
     columnStats(table, columns) {
       const [name, names] = [text.lower(table, "inspect.columnStats"), list(text).lower(columns, "inspect.columnStats")];
       return attempt(() => port.columnStatsOf(name, names), portError).map(contract.columnStats.lift);

@@ -1,8 +1,8 @@
 // Text for prompts and logs: single lines, limits, counts. The results have the same bytes as those of the SDKs for other languages.
 
-// What Rust calls white space or a control character.
-// Unicode's White_Space, and with its control characters: StarlingMonkey has no names of properties in expressions.
+// What Rust calls white space: Unicode's White_Space, written out since regular expressions of StarlingMonkey have no names of properties.
 const SPACE = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+// White space and control characters.
 const BREAKS = new RegExp(`[${SPACE}\\0-\\x1f\\x7f-\\x9f]+`, "u");
 const ENDS = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "gu");
 

@@ -76,6 +76,7 @@ pub(super) fn resamples() -> RangedI64ValueParser<u32> {
 
 impl Run for CompareArgs {
     const ENDS_INTERRUPTS: bool = true;
+    const CALLS_PLUGINS: bool = true;
 
     /// The settings of `-P` are for the arms, and not for the configuration.
     fn given(&self) -> Option<Given<'_>> {
@@ -92,6 +93,7 @@ impl Run for CompareArgs {
         search::prepare(&mut context, &watch).await?;
         let Arms { arms, files } = arm::resolve(words, &self, &context, &watch).await?;
         context.output.spares(&files)?;
+        context.warn_of_stale(&files);
         spare_all(&run.report, &files)?;
         let questions = read_suite(&suite).await?;
         let fields = questions.questions.iter().flat_map(|question| question.fields.keys().map(String::as_str));

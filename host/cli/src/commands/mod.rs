@@ -30,6 +30,7 @@ pub(crate) mod suite;
 pub(crate) mod suite_fuzz;
 pub(crate) mod trace;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ use clap::Subcommand;
 use serde_json::Value;
 use syrch::databases::open_database;
 use syrch::syrch_core::ports::Database;
+use syrch_projects::Stale;
 
 use crate::config::{Config, Given};
 use crate::console::Console;
@@ -48,6 +50,9 @@ use crate::output::Output;
 use crate::scrub::Scrubber;
 use crate::sink::{Format, Grid, json};
 
+/// What a component is among the files that a command reads.
+pub(crate) const PLUGIN: &str = "a plugin in use";
+
 /// A command, whose fields are its flags.
 pub(crate) trait Run: Sized {
     /// Whether the command handles Ctrl-C itself and ends with the best so far; other commands are aborted at once.
@@ -56,6 +61,14 @@ pub(crate) trait Run: Sized {
     /// [`Run::ENDS_INTERRUPTS`], for a command whose own commands differ in it.
     fn ends_interrupts(&self) -> bool {
         Self::ENDS_INTERRUPTS
+    }
+
+    /// Whether the command calls plugins as they were built, so that it warns of those that are older than their sources.
+    const CALLS_PLUGINS: bool = false;
+
+    /// [`Run::CALLS_PLUGINS`], for one of several commands.
+    fn calls_plugins(&self) -> bool {
+        Self::CALLS_PLUGINS
     }
 
     /// The flags that concern the configuration. None if the command needs no configuration, which may then be wrong.
@@ -110,6 +123,10 @@ macro_rules! commands {
 
             fn ends_interrupts(&self) -> bool {
                 match self { $(Self::$name(command) => command.ends_interrupts(),)* }
+            }
+
+            fn calls_plugins(&self) -> bool {
+                match self { $(Self::$name(command) => command.calls_plugins(),)* }
             }
 
             async fn run(self, context: Context) -> Outcome {
@@ -211,6 +228,18 @@ impl Context {
         let database = open_database(&self.config.effective.settings).await?;
         database.warnings().iter().for_each(|warning| self.console.warn(warning));
         Ok(database)
+    }
+
+    /// Warns of the components among these files that are older than a source of their project.
+    pub(crate) fn warn_of_stale(&self, inputs: &[(&'static str, PathBuf)]) {
+        let components = inputs.iter().filter(|(what, _)| *what == PLUGIN).map(|(_, path)| path);
+        for component in components.collect::<BTreeSet<_>>() {
+            let Some(Stale { folder, changed }) = syrch_projects::stale(component) else { continue };
+            let (folder, changed, component) = (folder.display(), changed.display(), component.display());
+            self.console.warn(&format!(
+                "`{changed}` is newer than `{component}`, which is used as it is: `syrch-host plugin build {folder}` builds it again"
+            ));
+        }
     }
 
     /// Fails when no database is configured.

@@ -83,7 +83,7 @@ pub enum DatabaseError {
         /// The message of the engine.
         reason: String,
     },
-    /// A file of rows breaks the rules of its format.
+    /// A file of rows cannot be read from some line on.
     #[error("`{path}` cannot be read: {reason}")]
     Malformed {
         /// The name that was given.

@@ -11,6 +11,8 @@ use super::{Build, contract};
 use crate::{Error, files};
 
 const INSTALL: &str = "install Node 18 or newer with npm: `apt install nodejs npm`, or https://nodejs.org/";
+/// The file that names the packages of a project.
+const MANIFEST: &str = "package.json";
 /// The file that says what was installed.
 const STAMP: &str = ".installed";
 
@@ -18,22 +20,26 @@ const STAMP: &str = ".installed";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Engine {
     QuickJs,
-    /// Faster at long computations, larger, and slower to compile and to start.
+    /// Larger, and slower to compile and to start.
     StarlingMonkey,
 }
 
 impl Engine {
-    /// The package that has [`Engine::tool`] for StarlingMonkey.
-    const STARLING_MONKEY: &str = "@bytecodealliance/componentize-js";
-
     /// That of a project: StarlingMonkey if its package.json has the package of its tool.
     fn of(project: &Path) -> Result<Self, Error> {
-        let path = project.join("package.json");
-        let manifest = files::read_text(&path)?.ok_or_else(|| Error::file(&path, "there is no such file"))?;
-        let manifest: Value = serde_json::from_str(&manifest).map_err(|error| Error::file(&path, error))?;
+        let broken = |error| Error::file(&project.join(MANIFEST), error);
+        let manifest: Value = serde_json::from_str(&manifest(project)?).map_err(broken)?;
         let lists = ["dependencies", "devDependencies"];
-        let is_named = lists.iter().any(|list| manifest[list].get(Self::STARLING_MONKEY).is_some());
+        let is_named = lists.iter().any(|list| manifest[list].get(Self::StarlingMonkey.package()).is_some());
         Ok(if is_named { Self::StarlingMonkey } else { Self::QuickJs })
+    }
+
+    /// The package that has [`Engine::tool`].
+    fn package(self) -> &'static str {
+        match self {
+            Self::QuickJs => "componentize-qjs",
+            Self::StarlingMonkey => "@bytecodealliance/componentize-js",
+        }
     }
 
     /// The program that makes components.
@@ -88,7 +94,8 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     tool.current_dir(&build.project.folder);
     engine.arguments(&mut tool, &build.wit, &bundle);
     tool.arg("-o").arg(out);
-    build.runner.run(engine.tool(), &mut tool, "package.json must name componentize-qjs").map_err(own_words)
+    let named = format!("package.json must name {}", engine.package());
+    build.runner.run(engine.tool(), &mut tool, &named).map_err(own_words)
 }
 
 /// The failure as esbuild says it, without the stack of the script in Node that calls it.
@@ -108,6 +115,12 @@ fn own_words(error: Error) -> Error {
     }
 }
 
+/// The text of a project's package.json.
+fn manifest(project: &Path) -> Result<String, Error> {
+    let path = project.join(MANIFEST);
+    files::read_text(&path)?.ok_or_else(|| Error::file(&path, "there is no such file"))
+}
+
 /// The program of an installed package.
 fn program(modules: &Path, name: &str) -> PathBuf {
     let name = if cfg!(windows) { format!("{name}.cmd") } else { name.to_owned() };
@@ -121,9 +134,8 @@ fn modules(build: &Build<'_>) -> Result<PathBuf, Error> {
     let folder = if build.tools == own.join(".tools") { own.clone() } else { build.tools.clone() };
     if folder != *own {
         std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, error))?;
-        let (from, to) = (own.join("package.json"), folder.join("package.json"));
-        let manifest = files::read_text(&from)?.ok_or_else(|| Error::file(&from, "there is no such file"))?;
-        let manifest = shared(&manifest).map_err(|error| Error::file(&from, error))?;
+        let (from, to) = (own.join(MANIFEST), folder.join(MANIFEST));
+        let manifest = shared(&manifest(own)?).map_err(|error| Error::file(&from, error))?;
         std::fs::write(&to, manifest).map_err(|error| Error::file(&to, error))?;
     }
     let modules = folder.join("node_modules");
@@ -156,7 +168,7 @@ fn shared(manifest: &str) -> Result<String, serde_json::Error> {
 /// The digest of the files that pin the packages.
 fn pins(folder: &Path) -> Result<String, Error> {
     let mut digest = Sha256::new();
-    for name in ["package.json", "package-lock.json"] {
+    for name in [MANIFEST, "package-lock.json"] {
         digest.update(files::read(&folder.join(name))?.unwrap_or_default());
         digest.update([0]);
     }

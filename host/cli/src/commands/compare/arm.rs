@@ -11,8 +11,8 @@ use syrch_grading::{distinct, twins};
 
 use super::CompareArgs;
 use super::word::{Who, Word};
-use crate::commands::Context;
 use crate::commands::grid::Plugins;
+use crate::commands::{Context, PLUGIN};
 use crate::config::spec::{self, STRATEGY};
 use crate::config::{self, Config, Given, Origin};
 use crate::console::progress::Watch;
@@ -163,7 +163,7 @@ fn files(words: &[Word], arms: &[(String, Settings)]) -> Vec<(&'static str, Path
     });
     let plugins =
         arms.iter().flat_map(|(_, settings)| settings.strategy.roles.values()).filter_map(|source| match source {
-            PluginSource::File(path) => Some(("a plugin in use", path.clone())),
+            PluginSource::File(path) => Some((PLUGIN, path.clone())),
             PluginSource::Builtin(_) => None,
         });
     strategies.chain(plugins).collect()

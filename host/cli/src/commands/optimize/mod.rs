@@ -22,7 +22,7 @@ use self::corpus::CorpusCommand;
 pub(crate) use self::one::{of_answer, replayed};
 use self::run::RunArgs;
 use self::saved::SavedArgs;
-use super::{Context, Run};
+use super::{Context, PLUGIN, Run};
 use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -69,6 +69,7 @@ pub(crate) enum OptimizeCommand {
 
 impl Run for OptimizeArgs {
     const ENDS_INTERRUPTS: bool = true;
+    const CALLS_PLUGINS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
         match &self.command {
@@ -88,7 +89,7 @@ impl Run for OptimizeArgs {
                 .map(|path| ("the statement", path))
                 .collect::<Vec<_>>()
         };
-        let rewriter = |flags: &LoopArgs| flags.input().map(|path| ("a plugin in use", path));
+        let rewriter = |flags: &LoopArgs| flags.input().map(|path| (PLUGIN, path));
         match &self.command {
             None => {
                 let words: Vec<String> = self.statement.iter().cloned().collect();

@@ -28,6 +28,8 @@ pub(crate) struct CheckArgs {
 }
 
 impl Run for CheckArgs {
+    const CALLS_PLUGINS: bool = true;
+
     fn given(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::default() })
     }

@@ -14,9 +14,8 @@ mod watch;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-pub(crate) use sheet::PLUGIN;
 
-use super::{Context, Run, commands};
+use super::{Context, PLUGIN, Run, commands};
 use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

@@ -94,10 +94,13 @@ pub(super) async fn build(context: &Context, arguments: &ProjectArgs, project: &
     context.console.clear();
     match checked {
         Ok(plugin) => {
-            let place = built.accept()?;
+            built.accept()?;
             // The path as the user named the folder.
-            let path = place.strip_prefix(&project.folder).map_or(place.clone(), |path| arguments.folder.join(path));
-            Ok(Finished { path, plugin, seconds: start.elapsed().as_secs_f64() })
+            Ok(Finished {
+                path: project.component_in(&arguments.folder),
+                plugin,
+                seconds: start.elapsed().as_secs_f64(),
+            })
         }
         Err(failure) => {
             built.discard();

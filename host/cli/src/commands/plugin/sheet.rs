@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use syrch::plugins::{self, Inspection};
 use syrch::settings::PluginSource;
 
-use super::Context;
+use super::{Context, PLUGIN};
 use crate::console::progress::Watch;
 use crate::failure::Outcome;
 
@@ -16,9 +16,6 @@ pub(super) async fn inspected(context: &Context, source: &PluginSource) -> Outco
     let watch = Watch::new(Arc::clone(&context.console));
     Ok(plugins::inspect(source, &context.config.effective.settings, &watch).await?)
 }
-
-/// What a component is among the files that a command reads.
-pub(crate) const PLUGIN: &str = "a plugin in use";
 
 /// The file of a plugin, if it is one: `-o` must not replace it.
 pub(super) fn files(plugin: &str) -> Option<(&'static str, PathBuf)> {

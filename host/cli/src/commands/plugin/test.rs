@@ -41,6 +41,8 @@ pub(crate) struct TestArgs {
 }
 
 impl Run for TestArgs {
+    const CALLS_PLUGINS: bool = true;
+
     fn given(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::default() })
     }
@@ -48,13 +50,8 @@ impl Run for TestArgs {
     fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
         let place = Path::new(&self.plugin);
         match Project::read(place) {
-            Ok(project) if place.is_dir() => {
-                let component = project.component();
-                let path =
-                    component.strip_prefix(&project.folder).map(|path| place.join(path)).unwrap_or(component.clone());
-                vec![(super::sheet::PLUGIN, path)]
-            }
-            _ => super::sheet::files(&self.plugin).into_iter().collect(),
+            Ok(project) => vec![(super::PLUGIN, project.component_in(place))],
+            Err(_) => super::sheet::files(&self.plugin).into_iter().collect(),
         }
     }
 

@@ -113,7 +113,7 @@ impl WatchArgs {
 
 /// The component as the flags of a search name it.
 fn component(folder: &Path, project: &Project) -> PathBuf {
-    let path = folder.join("build").join(format!("{}.wasm", project.name.as_str()));
+    let path = project.component_in(folder);
     std::path::absolute(&path).unwrap_or(path)
 }
 

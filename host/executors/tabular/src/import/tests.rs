@@ -121,7 +121,7 @@ fn errors_name_the_file_and_say_what_the_user_gave() {
     fs::write(data.path().join("a.csv"), "x\n1\n").unwrap();
     fs::write(data.path().join("b.csv"), "x,y\n1\n").unwrap();
     let error = opened(&config(data.path(), Some(data.path()))).err().unwrap().to_string();
-    assert!(error.contains("cannot be opened: `b.csv`, line 2: it has 1 value, and the first line has 2"), "{error}");
+    assert!(error.contains("cannot be read: `b.csv`, line 2: it has 1 value, and the first line has 2"), "{error}");
     let missing = opened(&config(&data.path().join("c.csv"), None)).err().unwrap();
     assert!(matches!(missing, DatabaseError::Missing { .. }), "{missing}");
     let mut wrong = config(&data.path().join("a.csv"), None);

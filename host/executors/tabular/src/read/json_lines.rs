@@ -62,7 +62,9 @@ pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'
             };
             match cells.get_mut(at) {
                 Some(place) => *place = cell(value),
-                None => return Err(ImportError::content(&source.name, line, "the file changed while it was read")),
+                None => {
+                    return Err(ImportError::content(&source.name, None, "it changed while it was read; try again"));
+                }
             }
         }
         sink(&cells)
