@@ -47,7 +47,7 @@ pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportErr
 
 pub(super) fn rows(source: &Source, shape: &Shape, work: &Work<'_>, sink: Sink<'_>) -> Result<(), ImportError> {
     let mut places: HashMap<String, usize> = HashMap::new();
-    each_line(source, work, |line, pairs| {
+    each_line(source, work, |_, pairs| {
         work.take_row()?;
         let mut cells = vec![Cell::Null; shape.names.len()];
         for (name, value) in &pairs.0 {
