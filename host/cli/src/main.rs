@@ -211,7 +211,7 @@ fn run(
             verbose: global.verbose > 0,
             file: global.config.clone(),
         };
-        if command.calls_plugins() {
+        if command.loads_plugins() {
             context.warn_of_stale(&inputs);
         }
         let ends_interrupts = command.ends_interrupts();

@@ -43,7 +43,7 @@ impl Project {
         of(&text, &path.display().to_string(), &folder)
     }
 
-    /// The component as it is named from where the project's folder has this path.
+    /// The path of the component, where the project's folder has this path.
     #[must_use]
     pub fn component_in(&self, folder: &Path) -> PathBuf {
         folder.join("build").join(format!("{}.wasm", self.name.as_str()))

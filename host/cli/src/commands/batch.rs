@@ -92,7 +92,7 @@ impl BatchArgs {
 
 impl Run for BatchArgs {
     const ENDS_INTERRUPTS: bool = true;
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))

@@ -50,7 +50,7 @@ impl BenchmarkArgs {
 
 impl Run for BenchmarkArgs {
     const ENDS_INTERRUPTS: bool = true;
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))

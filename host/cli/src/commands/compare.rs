@@ -76,7 +76,7 @@ pub(super) fn resamples() -> RangedI64ValueParser<u32> {
 
 impl Run for CompareArgs {
     const ENDS_INTERRUPTS: bool = true;
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     /// The settings of `-P` are for the arms, and not for the configuration.
     fn given(&self) -> Option<Given<'_>> {

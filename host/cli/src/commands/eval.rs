@@ -66,7 +66,7 @@ impl EvalArgs {
 
 impl Run for EvalArgs {
     const ENDS_INTERRUPTS: bool = true;
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))

@@ -78,7 +78,7 @@ fn seeds(flag: Arg) -> Arg {
 
 impl Run for GridArgs {
     const ENDS_INTERRUPTS: bool = true;
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     /// The settings of `-P` are for the cells, and not for the configuration.
     fn given(&self) -> Option<Given<'_>> {

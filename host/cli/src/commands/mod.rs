@@ -63,12 +63,12 @@ pub(crate) trait Run: Sized {
         Self::ENDS_INTERRUPTS
     }
 
-    /// Whether the command calls plugins as they were built, so that it warns of those that are older than their sources.
-    const CALLS_PLUGINS: bool = false;
+    /// Whether the command loads plugins as they were built, so that it warns of those that are older than their sources.
+    const LOADS_PLUGINS: bool = false;
 
-    /// [`Run::CALLS_PLUGINS`], for one of several commands.
-    fn calls_plugins(&self) -> bool {
-        Self::CALLS_PLUGINS
+    /// [`Run::LOADS_PLUGINS`], for one of several commands.
+    fn loads_plugins(&self) -> bool {
+        Self::LOADS_PLUGINS
     }
 
     /// The flags that concern the configuration. None if the command needs no configuration, which may then be wrong.
@@ -125,8 +125,8 @@ macro_rules! commands {
                 match self { $(Self::$name(command) => command.ends_interrupts(),)* }
             }
 
-            fn calls_plugins(&self) -> bool {
-                match self { $(Self::$name(command) => command.calls_plugins(),)* }
+            fn loads_plugins(&self) -> bool {
+                match self { $(Self::$name(command) => command.loads_plugins(),)* }
             }
 
             async fn run(self, context: Context) -> Outcome {

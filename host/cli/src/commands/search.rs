@@ -49,7 +49,7 @@ pub(crate) struct SearchArgs {
 
 impl Run for SearchArgs {
     const ENDS_INTERRUPTS: bool = true;
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
         let rewriter = self.optimize.then(optimize::default_rewriter).flatten();

@@ -47,10 +47,10 @@ impl Built {
     ///
     /// # Errors
     /// When it cannot be moved.
-    pub fn accept(self) -> Result<PathBuf, Error> {
+    pub fn accept(self) -> Result<(), Error> {
         std::fs::rename(&self.made, &self.target).map_err(|error| Error::file(&self.target, error))?;
         drop(self.lock);
-        Ok(self.target)
+        Ok(())
     }
 
     /// Removes the component, which the runtime refused.

@@ -69,7 +69,7 @@ pub(crate) enum OptimizeCommand {
 
 impl Run for OptimizeArgs {
     const ENDS_INTERRUPTS: bool = true;
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
         match &self.command {

@@ -56,7 +56,7 @@ fn settings(text: &str) -> Result<Value, String> {
 }
 
 impl Run for CallArgs {
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::new(&self.flags, &[]) })

@@ -28,7 +28,7 @@ pub(crate) struct CheckArgs {
 }
 
 impl Run for CheckArgs {
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::default() })

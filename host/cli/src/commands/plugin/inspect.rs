@@ -25,7 +25,7 @@ pub(crate) struct InspectArgs {
 }
 
 impl Run for InspectArgs {
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
         super::sheet::files(&self.plugin).into_iter().collect()

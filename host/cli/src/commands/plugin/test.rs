@@ -41,7 +41,7 @@ pub(crate) struct TestArgs {
 }
 
 impl Run for TestArgs {
-    const CALLS_PLUGINS: bool = true;
+    const LOADS_PLUGINS: bool = true;
 
     fn given(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::default() })
