@@ -81,10 +81,10 @@ test-languages: target
 test-otel:
 	$(CARGO) test -p syrch-otlp --features otel
 
-# What takes long: 100 kills of searches, 200 of a suite and 100 of a database server, and memory over 10,000 questions and searches.
+# What takes long: 100 kills of searches, 200 of a suite and 100 of a database server, 1,000 replays, and memory over 10,000 questions and searches.
 soak: plugins
 	SYRCH_SOAK=1 $(CARGO) test -p syrch-host --test e2e -- kill memory_is_flat
-	SYRCH_SOAK=1 $(CARGO) test -p syrch --test app -- a_server_that_crashes
+	SYRCH_SOAK=1 $(CARGO) test -p syrch --test app -- a_server_that_crashes all_replays
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	target/release/syrch-bench --only soak,suite-memory $(BENCH)
 

@@ -27,12 +27,21 @@ const PIECE: usize = 64 << 10;
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    for watched in
-        ["plugins", "sdk/rust", "host/basics", "wit", "host/runtime/src/engine/config.rs", "Cargo.toml", "Cargo.lock"]
-    {
+    let names = plugin_names(&root)?;
+    // Not `plugins` itself, where `make plugins` writes components. Another plugin changes Cargo.lock.
+    let folders = names.iter().map(|name| format!("plugins/{name}"));
+    let others = [
+        "plugins/strategies",
+        "sdk/rust",
+        "host/basics",
+        "wit",
+        "host/runtime/src/engine/config.rs",
+        "Cargo.toml",
+        "Cargo.lock",
+    ];
+    for watched in others.map(str::to_owned).into_iter().chain(folders) {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
-    let names = plugin_names(&root)?;
     check_target()?;
     // OUT_DIR is <target>/[<triple>/]<profile>/build/<package>/out; the profile's folder is beside `plugins`.
     let target_dir = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");

@@ -137,8 +137,7 @@ impl Case {
     fn of_text(text: &str, place: &str, folder: &Path, project: &Path) -> Result<Self, CaseError> {
         let tree = yaml::read(text).map_err(|(at, message)| CaseError { place: yaml::place(place, at), message })?;
         let wrong = |message: String| CaseError { place: place.to_owned(), message };
-        let document: Document =
-            serde_json::from_value(tree.value.value()).map_err(|error| wrong(error.to_string()))?;
+        let document: Document = fill::decode(tree.value.value()).map_err(wrong)?;
         Self::of(document, folder, project).map_err(wrong)
     }
 

@@ -13,7 +13,15 @@ type Fill = fn(Value) -> Filled;
 
 /// Reads a value once `fill` has filled it.
 pub(crate) fn read<T: DeserializeOwned>(value: Value, fill: Fill) -> Filled<T> {
-    serde_json::from_value(fill(value)?).map_err(|error| error.to_string())
+    decode(fill(value)?)
+}
+
+/// Decodes a whole value; an error names the field.
+pub(crate) fn decode<T: DeserializeOwned>(value: Value) -> Filled<T> {
+    serde_path_to_error::deserialize(value).map_err(|error| match error.path().iter().next() {
+        Some(_) => format!("`{}`: {}", error.path(), error.inner()),
+        None => error.inner().to_string(),
+    })
 }
 
 /// Reads the values of a list.
@@ -208,7 +216,7 @@ pub(crate) fn attempt(value: Value) -> Filled {
 /// The fields that the case gives over those of a value with defaults.
 pub(crate) fn over<T: Serialize + DeserializeOwned>(what: &str, given: Map<String, Value>, defaults: &T) -> Filled<T> {
     let filled = record(what, Value::Object(given), defaults, &[])?;
-    serde_json::from_value(filled).map_err(|error| format!("`{what}`: {error}"))
+    decode(filled).map_err(|error| format!("`{what}`: {error}"))
 }
 
 #[cfg(test)]

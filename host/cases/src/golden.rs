@@ -1,7 +1,7 @@
 //! Golden files: what a case gave when its author was content with it.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -71,7 +71,14 @@ pub fn write(path: &Path, document: &Value) -> Result<(), CaseError> {
     }
     let text = text(document);
     bounded(&text).map_err(wrong)?;
-    fs::write(path, text).map_err(|error| wrong(error.to_string()))
+    // Not into the file that is there, which may have another name outside of the project.
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let written = File::create_new(&part).and_then(|mut file| file.write_all(text.as_bytes()));
+    written
+        .and_then(|()| fs::rename(&part, path))
+        .inspect_err(|error| drop((error.kind() != ErrorKind::AlreadyExists).then(|| fs::remove_file(&part))))
+        .map_err(|error| wrong(format!("`{}`: {error}", Path::new(&part).display())))
 }
 
 /// Refuses a text that is too large for a golden file, or whose values would be too many in memory.
@@ -141,6 +148,18 @@ mod tests {
             lines.contains(&"-     \"b\": 3".to_owned()) && lines.contains(&"+     \"b\": 2".to_owned()),
             "{lines:?}"
         );
+    }
+
+    #[test]
+    fn another_name_of_the_file_keeps_its_content() {
+        let (project, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (golden, other) = (project.path().join("one.golden.json"), outside.path().join("other.json"));
+        fs::write(&other, "1").unwrap();
+        fs::hard_link(&other, &golden).unwrap();
+        write(&golden, &Value::from(2)).unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "1");
+        assert_eq!(fs::read_to_string(&golden).unwrap().trim(), "2");
+        assert_eq!(fs::read_dir(project.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -205,7 +205,10 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
         LoadError::WrongRole { .. } => {
             return Some(format!("`syrch-host plugin inspect {plugin}` shows the roles that it implements"));
         }
-        LoadError::Missing { similar, .. } => {
+        LoadError::Missing { path, similar } => {
+            if let Some(folder) = syrch_projects::of_component(path.as_ref()) {
+                return Some(format!("`syrch-host plugin build {}` makes it", folder.display()));
+            }
             return similar_or(similar, "`syrch-host plugin list` shows the built-in ones, which need no path");
         }
         LoadError::NotAComponent { .. } | LoadError::Broken(_) => {

@@ -35,6 +35,15 @@ fn finite(field: &str, value: f64) -> Checked {
     if value.is_finite() { Ok(()) } else { refuse(field, format!("is {value}")) }
 }
 
+/// Checks each of several; an error says which it is.
+fn each<T>(what: &str, all: &[T], check: impl Fn(&T) -> Checked) -> Checked {
+    let named = |at: usize, Invalid(why): Invalid| match all.len() {
+        1 => Invalid(why),
+        count => Invalid(format!("{why} ({what} {} of {count})", at + 1)),
+    };
+    all.iter().enumerate().try_for_each(|(at, one)| check(one).map_err(|error| named(at, error)))
+}
+
 fn optional<T: Copy>(value: Option<T>, check: impl Fn(T) -> Checked) -> Checked {
     value.map_or(Ok(()), check)
 }
@@ -114,9 +123,10 @@ fn extras(field: &str, pairs: &[(String, String)], limits: &Limits) -> Checked {
 /// The first field that is not a number in its range.
 pub fn claims(claims: &[(f64, Signals)], limits: &Limits) -> Checked {
     size("claims", claims.len(), limits.candidates, "entries")?;
-    claims
-        .iter()
-        .try_for_each(|(raw, signals)| share("raw confidence", *raw).and_then(|()| check_signals(signals, limits)))
+    each("claim", claims, |(raw, signals)| {
+        share("raw confidence", *raw)?;
+        check_signals(signals, limits)
+    })
 }
 
 fn check_signals(signals: &Signals, limits: &Limits) -> Checked {
@@ -135,12 +145,8 @@ fn check_signals(signals: &Signals, limits: &Limits) -> Checked {
 /// The first field that is wrong.
 pub fn candidates(candidates: &[Candidate], limits: &Limits) -> Checked {
     size("candidates", candidates.len(), limits.candidates, "entries")?;
-    let mut seen = BTreeSet::new();
-    for candidate in candidates {
+    each("candidate", candidates, |candidate| {
         id("candidate.id", &candidate.id, limits)?;
-        if !seen.insert(candidate.id.as_str()) {
-            return refuse("candidate.id", format!("`{}` occurs twice", candidate.id));
-        }
         size("candidate.parents", candidate.parents.len(), limits.candidates, "entries")?;
         candidate.parents.iter().try_for_each(|parent| id("candidate.parents", parent, limits))?;
         words("candidate.origin", &candidate.origin, limits)?;
@@ -150,9 +156,13 @@ pub fn candidates(candidates: &[Candidate], limits: &Limits) -> Checked {
         optional(candidate.score, |value| finite("candidate.score", value))?;
         optional(candidate.rationale.as_deref(), |value| words("candidate.rationale", value, limits))?;
         check_signals(&candidate.signals, limits)?;
-        extras("candidate.extra", &candidate.extra, limits)?;
+        extras("candidate.extra", &candidate.extra, limits)
+    })?;
+    let mut seen = BTreeSet::new();
+    match candidates.iter().find(|candidate| !seen.insert(candidate.id.as_str())) {
+        Some(twice) => refuse("candidate.id", format!("`{}` occurs twice", twice.id)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// One task's own fields.
@@ -183,7 +193,7 @@ fn unknown(field: &str, name: &str) -> Checked {
 
 fn tasks(tasks: &[Task], limits: &Limits) -> Checked {
     size("tasks", tasks.len(), limits.tasks, "entries")?;
-    tasks.iter().try_for_each(|each| task(each, limits))
+    each("task", tasks, |one| task(one, limits))
 }
 
 fn memo(document: Option<&String>, limits: &Limits) -> Checked {
@@ -243,7 +253,7 @@ pub fn calibrated(values: &[f64], claims: usize) -> Checked {
     if values.len() != claims {
         return refuse("calibrate", format!("returned {} numbers for {claims} claims", values.len()));
     }
-    values.iter().try_for_each(|value| share("calibrate", *value))
+    each("number", values, |value| share("calibrate", *value))
 }
 
 fn opinion(opinion: &Opinion, limits: &Limits) -> Checked {
@@ -261,8 +271,8 @@ pub fn verdicts(verdicts: &[Verdict], rivals: usize, limits: &Limits) -> Checked
     if verdicts.len() != rivals {
         return refuse("judge", format!("returned {} verdicts for {rivals} rivals", verdicts.len()));
     }
-    verdicts.iter().try_for_each(|verdict| match verdict {
-        Verdict::Accepted(each) | Verdict::Rejected(each) => opinion(each, limits),
+    each("verdict", verdicts, |verdict| match verdict {
+        Verdict::Accepted(one) | Verdict::Rejected(one) => opinion(one, limits),
         Verdict::Unavailable(reason) => words("verdict.unavailable", reason, limits),
     })
 }

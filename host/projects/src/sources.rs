@@ -75,15 +75,19 @@ pub struct Stale {
     pub changed: PathBuf,
 }
 
+/// The folder of the project whose `build` folder a component lies in, or would lie in.
+#[must_use]
+pub fn of_component(component: &Path) -> Option<&Path> {
+    let folder = component.parent().filter(|folder| folder.ends_with("build"))?.parent()?;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    folder.join(crate::FILE).is_file().then_some(folder)
+}
+
 /// The first source that is newer than a component in the `build` folder of its project. `None` if there is none, or if the component belongs to no
 /// project.
 #[must_use]
 pub fn stale(component: &Path) -> Option<Stale> {
-    let folder = component.parent().filter(|folder| folder.ends_with("build"))?.parent()?;
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    if !folder.join(crate::FILE).is_file() {
-        return None;
-    }
+    let folder = of_component(component)?;
     let made = component.metadata().and_then(|data| data.modified()).ok()?;
     let is_source = |path: &Path| {
         MANIFESTS.iter().any(|name| path.ends_with(name))
@@ -158,7 +162,7 @@ mod tests {
         for path in [&source, &made, &folder.join("README.md"), &folder.join("shop.sqlite")] {
             std::fs::write(path, "").unwrap();
         }
-        assert_eq!(stale(&made), None, "no project");
+        assert_eq!((stale(&made), of_component(&made)), (None, None), "no project");
         std::fs::write(folder.join(crate::FILE), "").unwrap();
         let changed = |path: &Path, seconds| {
             let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
@@ -167,7 +171,8 @@ mod tests {
         for path in [&source, &made, &folder.join(crate::FILE)] {
             changed(path, 1_000);
         }
-        assert_eq!(stale(&made), None);
+        assert_eq!((stale(&made), of_component(&made)), (None, Some(folder)));
+        assert_eq!(of_component(&folder.join("dist/plugin.wasm")), None);
         changed(&source, 1_001);
         assert_eq!(stale(&made), Some(Stale { folder: folder.to_owned(), changed: source }));
     }

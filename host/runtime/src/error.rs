@@ -3,6 +3,7 @@
 use syrch_core::validate::Invalid;
 use syrch_core::{RoleError, text};
 use wasmtime::Trap;
+use wasmtime_wasi::I32Exit;
 
 use crate::limiter::SumLimiter;
 use crate::state::LimitHit;
@@ -140,6 +141,11 @@ pub(crate) fn role_error(
     if is_hosts_own(error) {
         let reason = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
         return RoleError::Unavailable { plugin, reason: text::clip(&reason, 200).to_owned() };
+    }
+    if error.is::<I32Exit>() {
+        // The code that the guest gave is none of WASI's.
+        let reason = "it ended its process (by exit, or by an error that nothing caught)";
+        return RoleError::Trap { plugin, export, reason: with_printed(reason, printed) };
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => limit("wasm-stack", "the call stack is exhausted".to_owned()),

@@ -119,7 +119,7 @@ fn measure(options: &Options) -> Outcome<bool> {
 }
 
 /// A line for people. Standard error may be closed; there is nobody left to tell then.
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     drop(writeln!(std::io::stderr(), "{line}"));
 }
 

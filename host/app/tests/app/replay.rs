@@ -18,8 +18,6 @@ const PLAN: &str = "You plan how to answer";
 /// What only a prompt for a statement says.
 const WRITE: &str = "You answer questions with one";
 
-/// Replays of the whole test, over all the runs.
-const REPLAYS: usize = 1_000;
 /// What only a prompt for a question to the user says.
 const CLARIFY: &str = "could not tell what the user means";
 
@@ -197,10 +195,12 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn a_thousand_replays_are_byte_for_byte_the_runs() {
+fn all_replays_are_byte_for_byte_the_runs() {
+    // Over all the runs.
+    let wanted = syrch_kit::scale(200, 1_000);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let cases = cases();
-    let each = REPLAYS.div_ceil(cases.len());
+    let each = wanted.div_ceil(cases.len());
     let mut replays = 0;
     for (number, mut case) in cases.into_iter().enumerate() {
         let folder = syrch_kit::scratch();
@@ -219,7 +219,7 @@ fn a_thousand_replays_are_byte_for_byte_the_runs() {
             }
         });
     }
-    assert!(replays >= REPLAYS, "{replays}");
+    assert!(replays >= wanted, "{replays}");
 }
 
 #[test]

@@ -31,8 +31,8 @@ impl Interrupt {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
-            // Without a terminal there is none to be closed, and `nohup` asks for the signal to be ignored.
-            let hangup = std::io::IsTerminal::is_terminal(&std::io::stderr()).then(SignalKind::hangup);
+            // `nohup` asks for this signal to be ignored.
+            let hangup = (!ignores_hangup()).then(SignalKind::hangup);
             for kind in [SignalKind::terminate()].into_iter().chain(hangup) {
                 // Without a listener the signal ends the program at once.
                 let Ok(mut signals) = signal(kind) else { continue };
@@ -73,5 +73,17 @@ impl Interrupt {
     /// Starts anew: the work that was to end has ended, and other work follows.
     pub(crate) fn forget(&self) {
         self.pressed.send_replace(false);
+    }
+}
+
+/// Whether the program was started so that it ignores that its terminal is closed. Where the system does not say, a program with a terminal does not.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    // Of the mask of ignored signals, in hex, the lowest bit is that of signal 1, SIGHUP.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    match mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()) {
+        Some(mask) => mask & 1 == 1,
+        None => !std::io::IsTerminal::is_terminal(&std::io::stderr()),
     }
 }

@@ -8,6 +8,16 @@ use syrch_core::{Question, Turn};
 use super::{EventLog, Step};
 use crate::record::{Event, Fact, Record};
 
+/// What a journal has of a step of the optimizer.
+enum Replayed {
+    /// Nothing is replayed.
+    Nothing,
+    /// What came of the step.
+    Got(Value),
+    /// Another event, from which the run departs.
+    Other,
+}
+
 impl EventLog {
     /// Called before each decision of the scheduler. Returns the decision that the journal has next, as soon as all events before it have been
     /// replayed; `None` when nothing is replayed and the scheduler decides by itself.
@@ -101,26 +111,36 @@ impl EventLog {
     }
 
     /// Called for each step of the optimizer on the database. Returns what came of the step by the journal, or else what `actual` returns, which is
-    /// recorded when it has ended: a step that a killed run had begun is done again.
+    /// recorded when it has ended: a step that a killed run had begun is done again. Where the journal has another event, this never returns: see
+    /// [`EventLog::diverged`].
     ///
     /// # Errors
     /// The error of `actual`, which is not recorded.
     pub async fn bench<E>(&self, step: &Value, actual: impl Future<Output = Result<Value, E>>) -> Result<Value, E> {
-        let is_mine = |event: &Event| matches!(event, Event::Bench { .. });
         let replayed = self
             .sequence_point(
-                is_mine,
+                // Nobody else acts meanwhile: whatever the journal has here, nothing can come before it.
+                |_| true,
                 |_| false,
                 |state, passed| {
-                    let Step::Replay(event) = passed else { return None };
-                    let Event::Bench { step: expected, got } = *event else { return None };
-                    self.compare(state, &expected, step);
-                    Some(got)
+                    let Step::Replay(event) = passed else { return Replayed::Nothing };
+                    match *event {
+                        Event::Bench { step: expected, got } => {
+                            self.compare(state, &expected, step);
+                            Replayed::Got(got)
+                        }
+                        other => {
+                            self.diverge(state, &other, step);
+                            Replayed::Other
+                        }
+                    }
                 },
             )
             .await;
-        if let Some(got) = replayed {
-            return Ok(got);
+        match replayed {
+            Replayed::Nothing => {}
+            Replayed::Got(got) => return Ok(got),
+            Replayed::Other => return std::future::pending().await,
         }
         let got = actual.await?;
         let event = Event::Bench { step: step.clone(), got: got.clone() };

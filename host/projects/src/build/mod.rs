@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use run::Runner;
+use sha2::{Digest, Sha256};
 
 use crate::definition::Project;
 use crate::{Error, Language, component, contract, files};
@@ -38,6 +39,8 @@ pub struct Built {
     /// The file of the component.
     pub made: PathBuf,
     target: PathBuf,
+    /// What the component was made of.
+    sources: String,
     /// Held until the component is in its place: another build of the project would write the same files.
     lock: File,
 }
@@ -49,6 +52,8 @@ impl Built {
     /// When it cannot be moved.
     pub fn accept(self) -> Result<(), Error> {
         std::fs::rename(&self.made, &self.target).map_err(|error| Error::file(&self.target, error))?;
+        let stamp = stamp(&self.target);
+        std::fs::write(&stamp, self.sources).map_err(|error| Error::file(&stamp, error))?;
         drop(self.lock);
         Ok(())
     }
@@ -103,6 +108,13 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     let wit = contract::write(project)?;
     let tools = options.tools.clone().unwrap_or(own_tools);
     let runner = Runner { verbose: options.verbose, report: options.report, stop: options.stop };
+    let (target, sources) = (project.component(), sources(project)?);
+    let is_made = std::fs::read_to_string(stamp(&target)).is_ok_and(|made_of| made_of == sources) && target.is_file();
+    // The tools of the other languages find out by themselves.
+    if is_made && matches!(project.language, Language::Python | Language::Js | Language::Ts) {
+        runner.step("nothing has changed since the last build");
+        return Ok(Built { made: target.clone(), target, sources, lock });
+    }
     let made = folder.join(format!("{}.unchecked.wasm", project.name.as_str()));
     let build = Build { project, wit, tools, folder, runner };
     match project.language {
@@ -112,7 +124,20 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
         Language::Go => go::build(&build, &made),
         Language::C => c::build(&build, &made),
     }?;
-    Ok(Built { made, target: project.component(), lock })
+    Ok(Built { made, target, sources, lock })
+}
+
+/// The file that says what a component was made of.
+fn stamp(component: &Path) -> PathBuf {
+    component.with_extension("sources")
+}
+
+/// The digest of what decides about a component: the host, and the names, times and sizes of all files of the project.
+fn sources(project: &Project) -> Result<String, Error> {
+    let mut digest = Sha256::new();
+    let times = crate::sources::times(&project.folder)?;
+    digest.update(format!("{} {times:?}", env!("CARGO_PKG_VERSION")));
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Waits until no other process builds in this folder.

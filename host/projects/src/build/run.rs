@@ -93,7 +93,12 @@ impl Runner<'_> {
         loop {
             if !is_mentioned && start.elapsed() > LONG {
                 is_mentioned = true;
-                self.step(&format!("{what} has run for a minute; a loop at the top level of your modules would not end, and Ctrl-C ends the build"));
+                // These run the plugin's modules once, at build time.
+                let loops = match what.starts_with("componentize") {
+                    true => "a loop at the top level of your modules would not end, and ",
+                    false => "",
+                };
+                self.step(&format!("{what} has run for a minute; {loops}Ctrl-C ends the build"));
             }
             if let Some(status) = child.try_wait()? {
                 return Ok(Some(status));

@@ -27,17 +27,47 @@ pub(super) fn programs(runner: &Runner<'_>, folder: &Path, requirements: &str) -
     let python = python(runner)?;
     let packages: Vec<&str> =
         requirements.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-    runner.step(&format!("installing {} into {} (once)", few(packages), folder.display()));
-    runner.run("python3 -m venv", Command::new(python).args(["-m", "venv", "--clear"]).arg(folder), INSTALL)?;
-    // The file stands in the environment, so that the packages' names need no quoting.
-    let list = folder.join("requirements.txt");
-    std::fs::write(&list, requirements).map_err(|error| Error::file(&list, error))?;
-    let mut pip = Command::new(programs.join("python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--requirement"]);
-    runner.run("pip install", pip.arg(&list), INSTALL)?;
-    let path = folder.join(STAMP);
-    std::fs::write(&path, stamp).map_err(|error| Error::file(&path, error))?;
-    Ok(programs)
+    let why = match folder.join(STAMP).is_file() {
+        true => "anew, since the folder was moved or other versions are wanted",
+        false => "once",
+    };
+    runner.step(&format!("installing {} into {} ({why})", few(packages), folder.display()));
+    let earlier = set_aside(folder)?;
+    let install = || {
+        runner.run("python3 -m venv", Command::new(python).args(["-m", "venv", "--clear"]).arg(folder), INSTALL)?;
+        // The file stands in the environment, so that the packages' names need no quoting.
+        let list = folder.join("requirements.txt");
+        std::fs::write(&list, requirements).map_err(|error| Error::file(&list, error))?;
+        let mut pip = Command::new(programs.join("python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--requirement"]);
+        runner.run("pip install", pip.arg(&list), INSTALL)?;
+        let path = folder.join(STAMP);
+        std::fs::write(&path, &stamp).map_err(|error| Error::file(&path, error))
+    };
+    let installed = install();
+    if let Some(earlier) = earlier {
+        match &installed {
+            Ok(()) => drop(std::fs::remove_dir_all(earlier)),
+            // What was there is still of use at the place that it was made for.
+            Err(_) => drop(std::fs::remove_dir_all(folder).and_then(|()| std::fs::rename(earlier, folder))),
+        }
+    }
+    installed.map(|()| programs)
+}
+
+/// Renames an environment that is whole, until another one is in its place. Returns its new name.
+fn set_aside(folder: &Path) -> Result<Option<PathBuf>, Error> {
+    if !folder.join(STAMP).is_file() {
+        return Ok(None);
+    }
+    let mut earlier = folder.as_os_str().to_owned();
+    earlier.push(".earlier");
+    let earlier = PathBuf::from(earlier);
+    if earlier.exists() {
+        std::fs::remove_dir_all(&earlier).map_err(|error| Error::file(&earlier, error))?;
+    }
+    std::fs::rename(folder, &earlier).map_err(|error| Error::file(folder, error))?;
+    Ok(Some(earlier))
 }
 
 /// A folder that is no virtual environment keeps its files: making one there would remove them all.
@@ -87,6 +117,24 @@ fn python(runner: &Runner<'_>) -> Result<&'static str, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_environment_stays_until_another_one_is_there() {
+        let base = syrch_kit::scratch();
+        let folder = base.path().join(".tools");
+        std::fs::create_dir(&folder).unwrap();
+        for name in ["pyvenv.cfg", STAMP] {
+            std::fs::write(folder.join(name), "of another folder").unwrap();
+        }
+        let stop = std::sync::atomic::AtomicBool::new(true);
+        let told = std::sync::Mutex::new(Vec::new());
+        let report = |step: &str| told.lock().unwrap().push(step.to_owned());
+        let runner = Runner { verbose: false, report: &report, stop: &stop };
+        programs(&runner, &folder, "no-such-package-of-anybody==1\n").unwrap_err();
+        assert!(told.lock().unwrap().iter().all(|step| step.contains("(anew, ")), "{told:?}");
+        assert_eq!(std::fs::read_to_string(folder.join(STAMP)).unwrap(), "of another folder");
+        assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 1);
+    }
 
     #[test]
     fn a_folder_with_other_files_is_not_emptied() {

@@ -231,6 +231,11 @@ impl TestResult {
         matches!(self.end, End::Same | End::Updated(_))
     }
 
+    /// Whether the plugin failed, and not as its golden file has it.
+    fn has_failed(&self) -> bool {
+        matches!(&self.end, End::Missing(Some(_)) | End::Differs { failure: Some(_), .. })
+    }
+
     fn word(&self) -> &'static str {
         match self.end {
             End::Same => "same",
@@ -294,6 +299,9 @@ fn show(context: &Context, plugin: &str, results: &[TestResult]) -> Outcome<()> 
     let same = results.len() - bad;
     text.push_str(&format!("\n{same} of {} cases agree with their golden files\n", results.len()));
     context.output.write(&text)?;
+    if results.iter().any(TestResult::has_failed) {
+        context.console.note("`syrch-host plugin call FILE --case CASE.yml -vv` shows the stack of a failure");
+    }
     if results.iter().any(|result| matches!(result.end, End::Differs { .. })) {
         context.console.note("- is the golden file, + is what the case gives now; --update writes it");
     } else if results.iter().any(|result| matches!(result.end, End::Missing(_))) {

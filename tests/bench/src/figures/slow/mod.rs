@@ -4,13 +4,14 @@
 mod statements;
 
 use syrch::Host;
-use syrch::optimize::{IterationState, Outcome as Ending, Report};
+use syrch::optimize::{IterationState, Optimized, Outcome as Ending, Report};
 use syrch_kit::postgres::Server;
 use syrch_orders::{Scale, make_orders};
 
 use self::statements::{POSTGRES, SQLITE, Slow, TPCH};
 use crate::Outcome;
 use crate::figure::Figure;
+use crate::say;
 use crate::world::World;
 
 /// A figure for each statement and one for each engine.
@@ -39,15 +40,16 @@ fn over(world: &World, engine: &str, database: &str, statements: &[Slow]) -> Out
         let run = Host::builder().database(database).optimize(statement.sql).run();
         let what = format!("{engine}, {}: speed relative to the original", statement.kind);
         // One statement that fails, such as by its deadline at a large scale, does not keep back the others.
-        let report = match world.runtime.block_on(run) {
-            Ok(optimized) => optimized.report,
-            Err(error) => {
-                figures.push(Figure::unmeasured(what, error.to_string()));
-                continue;
+        let figure = match world.runtime.block_on(run) {
+            Ok(Optimized { report, .. }) => {
+                faster += u32::from(is_faster(&report));
+                Figure::new(what, ratio(&report), "×").note(note(&report))
             }
+            Err(error) => Figure::unmeasured(what, error.to_string()),
         };
-        faster += u32::from(is_faster(&report));
-        figures.push(Figure::new(what, ratio(&report), "×").note(note(&report)));
+        // At a large scale the table is hours away.
+        say(&figure.cells().join(" | "));
+        figures.push(figure);
     }
     let total = Figure::new(all(engine, statements.len()), f64::from(faster), "");
     // Two of three, since early stops and the engine's own planner leave some as they are.
