@@ -18,9 +18,10 @@ pub(crate) fn read<T: DeserializeOwned>(value: Value, fill: Fill) -> Filled<T> {
 
 /// Decodes a whole value; an error names the field.
 pub(crate) fn decode<T: DeserializeOwned>(value: Value) -> Filled<T> {
-    serde_path_to_error::deserialize(value).map_err(|error| match error.path().iter().next() {
-        Some(_) => format!("`{}`: {}", error.path(), error.inner()),
-        None => error.inner().to_string(),
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let (path, what) = (format!("`{}`", error.path()), error.inner().to_string());
+        // The message for an unknown field names it itself.
+        if error.path().iter().next().is_none() || what.contains(&path) { what } else { format!("{path}: {what}") }
     })
 }
 

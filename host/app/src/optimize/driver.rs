@@ -128,6 +128,7 @@ impl<'a> Driver<'a> {
     }
 
     async fn propose(&mut self, optimization: &Optimization) -> Result<StepResult, Error> {
+        self.run.event_log.no_bench("a proposal").await;
         self.consent(optimization).await?;
         let context = match &self.context {
             Some(context) => Arc::clone(context),

@@ -148,6 +148,21 @@ impl EventLog {
         Ok(got)
     }
 
+    /// Called before the optimizer does something else than a step on the database. Where the journal has such a step next, this never returns: see
+    /// [`EventLog::diverged`].
+    pub async fn no_bench(&self, found: &str) {
+        let is_other = {
+            let mut state = self.state();
+            let next = state.replay.as_ref().and_then(|replay| replay.event()).cloned();
+            let step = next.filter(|event| matches!(event, Event::Bench { .. }));
+            step.inspect(|step| self.diverge(&mut state, step, found)).is_some()
+        };
+        if is_other {
+            self.advanced.notify_waiters();
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Called when a search over another wording starts, whose tasks may have the ids of earlier ones.
     pub fn restart(&self) {
         self.state().closed_tasks.clear();
