@@ -113,6 +113,11 @@ fn a_new_project_answers(language: &str) {
         let folder = format!("{}/", folder.display());
         assert!(!text.contains(&folder), "{language}: the component names {folder}");
     }
+    let mut again = host();
+    let again = said(work.set(&mut again).args(["plugin", "build", "--tools"]).arg(&work.tools).arg(&project));
+    let says_so = again.stderr.contains("nothing has changed since the last build");
+    assert_eq!(says_so, ["python", "js", "ts"].contains(&language), "{}", again.all());
+    assert_eq!(fs::read(&component).unwrap(), bytes, "{language}: another component of the same sources");
     passes(&component, &project.join("tests"));
     own_tests(&work, language, &project);
     let mut question = host();

@@ -39,8 +39,8 @@ pub struct Built {
     /// The file of the component.
     pub made: PathBuf,
     target: PathBuf,
-    /// What the component was made of.
-    sources: String,
+    /// What the component was made of, where that decides whether it is made again.
+    sources: Option<String>,
     /// Held until the component is in its place: another build of the project would write the same files.
     lock: File,
 }
@@ -52,8 +52,10 @@ impl Built {
     /// When it cannot be moved.
     pub fn accept(self) -> Result<(), Error> {
         std::fs::rename(&self.made, &self.target).map_err(|error| Error::file(&self.target, error))?;
-        let stamp = stamp(&self.target);
-        std::fs::write(&stamp, self.sources).map_err(|error| Error::file(&stamp, error))?;
+        if let Some(sources) = self.sources {
+            let stamp = stamp(&self.target);
+            std::fs::write(&stamp, sources).map_err(|error| Error::file(&stamp, error))?;
+        }
         drop(self.lock);
         Ok(())
     }
@@ -108,10 +110,13 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     let wit = contract::write(project)?;
     let tools = options.tools.clone().unwrap_or(own_tools);
     let runner = Runner { verbose: options.verbose, report: options.report, stop: options.stop };
-    let (target, sources) = (project.component(), sources(project)?);
-    let is_made = std::fs::read_to_string(stamp(&target)).is_ok_and(|made_of| made_of == sources) && target.is_file();
-    // The tools of the other languages find out by themselves.
-    if is_made && matches!(project.language, Language::Python | Language::Js | Language::Ts) {
+    let target = project.component();
+    // The tools of the other languages find out by themselves what has changed. An SDK elsewhere is not among the files of the project.
+    let is_slow = matches!(project.language, Language::Python | Language::Js | Language::Ts);
+    let sdk = project.folder.join("sdk");
+    let is_known = is_slow && sdk.is_dir() && !sdk.is_symlink();
+    let sources = is_known.then(|| sources(project)).transpose()?;
+    if sources.is_some() && target.is_file() && std::fs::read_to_string(stamp(&target)).ok() == sources {
         runner.step("nothing has changed since the last build");
         return Ok(Built { made: target.clone(), target, sources, lock });
     }
@@ -127,9 +132,9 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     Ok(Built { made, target, sources, lock })
 }
 
-/// The file that says what a component was made of.
+/// The file beside a component that says what it was made of.
 fn stamp(component: &Path) -> PathBuf {
-    component.with_extension("sources")
+    component.with_file_name(".sources")
 }
 
 /// The digest of what decides about a component: the host, and the names, times and sizes of all files of the project.
