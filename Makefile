@@ -7,6 +7,8 @@ SHOP := examples/shop.sqlite
 # `make orders SCALE=5` makes 7.5 million orders.
 SCALE ?= 0.1
 ORDERS := examples/orders_10dim.sqlite
+# Tests that run at once: many wait for most of their time.
+THREADS ?= $(shell expr 1 + `getconf _NPROCESSORS_ONLN`)
 # Flags of the benchmark, such as `--only schema,cached`.
 BENCH ?=
 # The demo never spends anything: no model, whatever keys are in the environment.
@@ -48,7 +50,7 @@ orders:
 test: target
 	@mkdir -p target && rm -f target/skipped-tests
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		$(CARGO) test --workspace --doc && $(CARGO) nextest run --workspace; \
+		$(CARGO) test --workspace --doc && $(CARGO) nextest run --workspace --test-threads $(THREADS); \
 	else \
 		$(CARGO) test --workspace; \
 	fi
@@ -81,10 +83,11 @@ test-languages: target
 test-otel:
 	$(CARGO) test -p syrch-otlp --features otel
 
-# What takes long: 100 kills of searches, 200 of a suite and 100 of a database server, 1,000 replays, and memory over 10,000 questions and searches.
+# What takes long: 100 kills of searches, 200 of a suite and 100 of a database server, 1,000 replays, sweeps of faults,
+# and memory over 10,000 questions and searches.
 soak: plugins
 	SYRCH_SOAK=1 $(CARGO) test -p syrch-host --test e2e -- kill memory_is_flat
-	SYRCH_SOAK=1 $(CARGO) test -p syrch --test app -- a_server_that_crashes all_replays
+	SYRCH_SOAK=1 $(CARGO) test -p syrch --test app -- a_server_that_crashes all_replays faults
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	target/release/syrch-bench --only soak,suite-memory $(BENCH)
 

@@ -1,5 +1,7 @@
 //! Errors as the command line shows them: what happened, the exit code, and what to do next.
 
+use std::path::Path;
+
 use syrch::Error;
 use syrch::corpus::CorpusError;
 use syrch::databases::{Executor, ServerEntry};
@@ -113,7 +115,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::Exposed(_) => EXPOSED,
         Error::Database(error) => return database_hint(error),
         Error::Model { .. } => "check --base-url, --model and the key, or answer without a model by --llm offline",
-        Error::UnknownPlugin { name, .. } if std::path::Path::new(name).is_dir() => {
+        Error::UnknownPlugin { name, .. } if Path::new(name).is_dir() => {
             return Some(format!("`{name}` is a folder: name the component in it, such as {name}/build/NAME.wasm"));
         }
         Error::UnknownPlugin { similar, .. } => {
@@ -206,10 +208,10 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
             return Some(format!("`syrch-host plugin inspect {plugin}` shows the roles that it implements"));
         }
         LoadError::Missing { path, similar } => {
-            if let Some(folder) = syrch_projects::of_component(path.as_ref()) {
-                return Some(format!("`syrch-host plugin build {}` makes it", folder.display()));
-            }
-            return similar_or(similar, "`syrch-host plugin list` shows the built-in ones, which need no path");
+            let build = |folder: &Path| format!("`syrch-host plugin build {}` makes the component", folder.display());
+            let build = syrch_projects::of_component(path.as_ref()).map(build);
+            let list = "`syrch-host plugin list` shows the built-in ones, which need no path";
+            return similar_or(similar, build.as_deref().unwrap_or(list));
         }
         LoadError::NotAComponent { .. } | LoadError::Broken(_) => {
             return Some(format!(
@@ -363,6 +365,11 @@ mod tests {
         assert_eq!(rejected(LoadError::Config("bad".into())).exit, Exit::Config);
         let missing = rejected(LoadError::Missing { path: "p.wasm".into(), similar: vec!["pp.wasm".into()] });
         assert_eq!((missing.exit, missing.hint.as_deref()), (Exit::PluginRejected, Some("did you mean `pp.wasm`?")));
+        let project = tempfile::tempdir().unwrap();
+        std::fs::write(project.path().join(syrch_projects::FILE), "").unwrap();
+        let path = project.path().join("build/p.wasm").display().to_string();
+        let unbuilt = rejected(LoadError::Missing { path, similar: Vec::new() });
+        assert!(unbuilt.hint.is_some_and(|hint| hint.starts_with("`syrch-host plugin build ")));
         let other = rejected(LoadError::Version { found: "1".into(), offered: "2".into() });
         assert!(other.hint.is_some_and(|hint| hint.contains("componentize-py")));
     }
