@@ -74,11 +74,10 @@ pub fn write(path: &Path, document: &Value) -> Result<(), CaseError> {
     // Not into the file that is there, which may have another name outside of the project.
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
-    let written = File::create_new(&part).and_then(|mut file| file.write_all(text.as_bytes()));
-    written
-        .and_then(|()| fs::rename(&part, path))
-        .inspect_err(|error| drop((error.kind() != ErrorKind::AlreadyExists).then(|| fs::remove_file(&part))))
-        .map_err(|error| wrong(format!("`{}`: {error}", Path::new(&part).display())))
+    let failed = |error: std::io::Error| wrong(format!("`{}`: {error}", Path::new(&part).display()));
+    let mut file = File::create_new(&part).map_err(failed)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| fs::rename(&part, path));
+    written.inspect_err(|_| drop(fs::remove_file(&part))).map_err(failed)
 }
 
 /// Refuses a text that is too large for a golden file, or whose values would be too many in memory.

@@ -8,16 +8,6 @@ use syrch_core::{Question, Turn};
 use super::{EventLog, Step};
 use crate::record::{Event, Fact, Record};
 
-/// What a journal has of a step of the optimizer.
-enum Replayed {
-    /// Nothing is replayed.
-    Nothing,
-    /// What came of the step.
-    Got(Value),
-    /// Another event, from which the run departs.
-    Other,
-}
-
 impl EventLog {
     /// Called before each decision of the scheduler. Returns the decision that the journal has next, as soon as all events before it have been
     /// replayed; `None` when nothing is replayed and the scheduler decides by itself.
@@ -117,30 +107,22 @@ impl EventLog {
     /// # Errors
     /// The error of `actual`, which is not recorded.
     pub async fn bench<E>(&self, step: &Value, actual: impl Future<Output = Result<Value, E>>) -> Result<Value, E> {
+        let is_mine = |event: &Event| matches!(event, Event::Bench { .. });
+        self.only(is_mine, step).await;
         let replayed = self
             .sequence_point(
-                // Nobody else acts meanwhile: whatever the journal has here, nothing can come before it.
-                |_| true,
+                is_mine,
                 |_| false,
                 |state, passed| {
-                    let Step::Replay(event) = passed else { return Replayed::Nothing };
-                    match *event {
-                        Event::Bench { step: expected, got } => {
-                            self.compare(state, &expected, step);
-                            Replayed::Got(got)
-                        }
-                        other => {
-                            self.diverge(state, &other, step);
-                            Replayed::Other
-                        }
-                    }
+                    let Step::Replay(event) = passed else { return None };
+                    let Event::Bench { step: expected, got } = *event else { return None };
+                    self.compare(state, &expected, step);
+                    Some(got)
                 },
             )
             .await;
-        match replayed {
-            Replayed::Nothing => {}
-            Replayed::Got(got) => return Ok(got),
-            Replayed::Other => return std::future::pending().await,
+        if let Some(got) = replayed {
+            return Ok(got);
         }
         let got = actual.await?;
         let event = Event::Bench { step: step.clone(), got: got.clone() };
@@ -151,11 +133,15 @@ impl EventLog {
     /// Called before the optimizer does something else than a step on the database. Where the journal has such a step next, this never returns: see
     /// [`EventLog::diverged`].
     pub async fn no_bench(&self, found: &str) {
+        self.only(|event| !matches!(event, Event::Bench { .. }), found).await;
+    }
+
+    /// For an actor that acts alone: where the next event of the journal is not its own, the run diverges at once, and this never returns.
+    async fn only(&self, is_mine: impl Fn(&Event) -> bool, found: impl std::fmt::Debug) {
         let is_other = {
             let mut state = self.state();
             let next = state.replay.as_ref().and_then(|replay| replay.event()).cloned();
-            let step = next.filter(|event| matches!(event, Event::Bench { .. }));
-            step.inspect(|step| self.diverge(&mut state, step, found)).is_some()
+            next.filter(|event| !is_mine(event)).inspect(|event| self.diverge(&mut state, event, found)).is_some()
         };
         if is_other {
             self.advanced.notify_waiters();

@@ -60,9 +60,11 @@ impl Built {
         Ok(())
     }
 
-    /// Removes the component, which the runtime refused.
+    /// Removes the component, which the runtime refused, unless it is that of an earlier build.
     pub fn discard(self) {
-        drop(std::fs::remove_file(&self.made));
+        if self.made != self.target {
+            drop(std::fs::remove_file(&self.made));
+        }
     }
 }
 
@@ -139,10 +141,13 @@ fn stamp(component: &Path) -> PathBuf {
 
 /// The digest of what decides about a component: the host, and the names, times and sizes of all files of the project.
 fn sources(project: &Project) -> Result<String, Error> {
-    let mut digest = Sha256::new();
     let times = crate::sources::times(&project.folder)?;
-    digest.update(format!("{} {times:?}", env!("CARGO_PKG_VERSION")));
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(digest(format!("{} {times:?}", env!("CARGO_PKG_VERSION"))))
+}
+
+/// The sha256 of bytes, in hex.
+fn digest(bytes: impl AsRef<[u8]>) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Waits until no other process builds in this folder.

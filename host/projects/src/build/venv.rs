@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sha2::{Digest, Sha256};
 use syrch::syrch_core::text::few;
 
 use super::run::Runner;
@@ -92,11 +91,7 @@ pub(super) fn misses(error: Error, tool: &str, install: &str) -> Error {
 
 /// The digest of the requirements, and of the folder: the programs of an environment hold its path.
 fn stamp(requirements: &str, folder: &Path) -> String {
-    let mut digest = Sha256::new();
-    digest.update(requirements);
-    digest.update([0]);
-    digest.update(folder.as_os_str().as_encoded_bytes());
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    super::digest([requirements.as_bytes(), folder.as_os_str().as_encoded_bytes()].join(&0))
 }
 
 /// A Python that is new enough.
@@ -127,11 +122,14 @@ mod tests {
             std::fs::write(folder.join(name), "of another folder").unwrap();
         }
         let stop = std::sync::atomic::AtomicBool::new(true);
-        let told = std::sync::Mutex::new(Vec::new());
-        let report = |step: &str| told.lock().unwrap().push(step.to_owned());
+        let steps = std::sync::Mutex::new(Vec::new());
+        let report = |step: &str| steps.lock().unwrap().push(step.to_owned());
         let runner = Runner { verbose: false, report: &report, stop: &stop };
+        if python(&runner).is_err() {
+            return println!("skipped: this machine has no Python");
+        }
         programs(&runner, &folder, "no-such-package-of-anybody==1\n").unwrap_err();
-        assert!(told.lock().unwrap().iter().all(|step| step.contains("(anew, ")), "{told:?}");
+        assert!(matches!(&steps.lock().unwrap()[..], [step] if step.contains("(anew, ")), "{steps:?}");
         assert_eq!(std::fs::read_to_string(folder.join(STAMP)).unwrap(), "of another folder");
         assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 1);
     }
