@@ -19,10 +19,19 @@ mod config;
 
 const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "plugin";
-/// A component is seldom unpacked and the binary kept: nearly the smallest that zstd can do.
-const COMPONENT_LEVEL: i32 = 19;
+/// A component is seldom unpacked and the binary kept: nearly the smallest that zstd and LZ4 can do. (LZ4 takes longer here and unpacks all
+/// the quicker.)
+const RELEASE: Levels = Levels { zstd: 19, lz4: CompressionMode::HIGHCOMPRESSION(12) };
+/// A debug build's compressors are slow themselves, and its binary is not kept: a quarter of this script's time.
+const DEBUG: Levels = Levels { zstd: 1, lz4: CompressionMode::DEFAULT };
 /// Bytes of code that are packed together.
 const PIECE: usize = 64 << 10;
+
+/// How hard the compressors try.
+struct Levels {
+    zstd: i32,
+    lz4: CompressionMode,
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
@@ -92,6 +101,7 @@ fn build(root: &Path, names: &[String], target_dir: &Path) -> Result<(), Box<dyn
 
 /// The plugins as an array of `Builtin`.
 fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
+    let levels = if cfg!(debug_assertions) { DEBUG } else { RELEASE };
     let compiler = compiler(&std::env::var("TARGET")?);
     if let Err(error) = &compiler {
         println!("cargo::warning=the built-in plugins are compiled when they are first used: {error:#}");
@@ -104,9 +114,9 @@ fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn 
         let bytes = std::fs::read(folder.join(format!("{}.wasm", name.replace('-', "_"))))?;
         let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let (component, code) = (out.join(format!("{name}.wasm.zst")), out.join(format!("{name}.code.lz4")));
-        std::fs::write(&component, zstd::bulk::compress(&bytes, COMPONENT_LEVEL)?)?;
+        std::fs::write(&component, zstd::bulk::compress(&bytes, levels.zstd)?)?;
         match &compiler {
-            Ok(compiler) => std::fs::write(&code, pieces(&compiler.precompile_component(&bytes)?)?)?,
+            Ok(compiler) => std::fs::write(&code, pieces(&compiler.precompile_component(&bytes)?, levels.lz4)?)?,
             Err(_) => std::fs::write(&code, [])?,
         }
         writeln!(
@@ -120,20 +130,14 @@ fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn 
 }
 
 /// Code in pieces, each after its length.
-fn pieces(code: &[u8]) -> std::io::Result<Vec<u8>> {
+fn pieces(code: &[u8], level: CompressionMode) -> std::io::Result<Vec<u8>> {
     let mut pieces = Vec::new();
     for piece in code.chunks(PIECE) {
-        let block = packed(piece)?;
+        let block = lz4::block::compress(piece, Some(level), true)?;
         pieces.extend_from_slice(&u32::try_from(block.len()).map_err(std::io::Error::other)?.to_le_bytes());
         pieces.extend_from_slice(&block);
     }
     Ok(pieces)
-}
-
-fn packed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-    // The smallest that LZ4 can do: it takes longer here and is unpacked all the quicker.
-    const LEVEL: i32 = 12;
-    lz4::block::compress(bytes, Some(CompressionMode::HIGHCOMPRESSION(LEVEL)), true)
 }
 
 /// An engine that compiles for any machine of the target's architecture: where it is x86-64, for those with SSE 4.2. Elsewhere,
