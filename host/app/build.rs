@@ -19,19 +19,14 @@ mod config;
 
 const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "plugin";
-/// A component is seldom unpacked and the binary kept: nearly the smallest that zstd and LZ4 can do. (LZ4 takes longer here and unpacks all
-/// the quicker.)
-const RELEASE: Levels = Levels { zstd: 19, lz4: CompressionMode::HIGHCOMPRESSION(12) };
-/// A debug build's compressors are slow themselves, and its binary is not kept: a quarter of this script's time.
-const DEBUG: Levels = Levels { zstd: 1, lz4: CompressionMode::DEFAULT };
+/// A component is seldom unpacked and the binary kept: nearly the smallest that zstd can do. In a debug build, which is not kept, the
+/// compressors are slow themselves: they were a quarter of this script's time.
+const COMPONENT_LEVEL: i32 = if cfg!(debug_assertions) { 1 } else { 19 };
+/// The smallest that LZ4 can do: it takes longer here and is unpacked all the quicker.
+const CODE_LEVEL: CompressionMode =
+    if cfg!(debug_assertions) { CompressionMode::DEFAULT } else { CompressionMode::HIGHCOMPRESSION(12) };
 /// Bytes of code that are packed together.
 const PIECE: usize = 64 << 10;
-
-/// How hard the compressors try.
-struct Levels {
-    zstd: i32,
-    lz4: CompressionMode,
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
@@ -101,7 +96,6 @@ fn build(root: &Path, names: &[String], target_dir: &Path) -> Result<(), Box<dyn
 
 /// The plugins as an array of `Builtin`.
 fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
-    let levels = if cfg!(debug_assertions) { DEBUG } else { RELEASE };
     let compiler = compiler(&std::env::var("TARGET")?);
     if let Err(error) = &compiler {
         println!("cargo::warning=the built-in plugins are compiled when they are first used: {error:#}");
@@ -114,9 +108,9 @@ fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn 
         let bytes = std::fs::read(folder.join(format!("{}.wasm", name.replace('-', "_"))))?;
         let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let (component, code) = (out.join(format!("{name}.wasm.zst")), out.join(format!("{name}.code.lz4")));
-        std::fs::write(&component, zstd::bulk::compress(&bytes, levels.zstd)?)?;
+        std::fs::write(&component, zstd::bulk::compress(&bytes, COMPONENT_LEVEL)?)?;
         match &compiler {
-            Ok(compiler) => std::fs::write(&code, pieces(&compiler.precompile_component(&bytes)?, levels.lz4)?)?,
+            Ok(compiler) => std::fs::write(&code, pieces(&compiler.precompile_component(&bytes)?)?)?,
             Err(_) => std::fs::write(&code, [])?,
         }
         writeln!(
@@ -130,10 +124,10 @@ fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn 
 }
 
 /// Code in pieces, each after its length.
-fn pieces(code: &[u8], level: CompressionMode) -> std::io::Result<Vec<u8>> {
+fn pieces(code: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut pieces = Vec::new();
     for piece in code.chunks(PIECE) {
-        let block = lz4::block::compress(piece, Some(level), true)?;
+        let block = lz4::block::compress(piece, Some(CODE_LEVEL), true)?;
         pieces.extend_from_slice(&u32::try_from(block.len()).map_err(std::io::Error::other)?.to_le_bytes());
         pieces.extend_from_slice(&block);
     }
