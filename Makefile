@@ -9,6 +9,10 @@ SCALE ?= 0.1
 ORDERS := examples/orders_10dim.sqlite
 # Tests that run at once: many wait for most of their time.
 THREADS ?= $(shell expr 1 + `getconf _NPROCESSORS_ONLN`)
+# Where tests make their files, half a gigabyte at a time: in memory, if there is room. Some file systems take twenty times as long for a small
+# file, of which a server of PostgreSQL alone has a thousand.
+MEMORY := $(shell grep -q ' /dev/shm tmpfs [^ ]*noexec' /proc/mounts || \
+	df -Pk /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 4000000 { print $$6 }')
 # Flags of the benchmark, such as `--only schema,cached`.
 BENCH ?=
 # The demo never spends anything: no model, whatever keys are in the environment.
@@ -47,6 +51,7 @@ orders:
 
 # nextest where it is installed; it runs no documentation tests, so they go first. Tests that need the shared data and do not find it are
 # skipped and counted, or fail with SYRCH_REQUIRE_DATA=1.
+test test-databases test-otel: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
 test: target
 	@mkdir -p target && rm -f target/skipped-tests
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \

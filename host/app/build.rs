@@ -2,7 +2,7 @@
 //! a plugin, and every `.yml` of `plugins/strategies` a strategy.
 //!
 //! The components go to `target/plugins`, the same place that `make plugins` uses: nothing is built twice. Each is compiled to the host's machine
-//! code as well, so that the very first search has nothing to compile.
+//! code as well, so that the very first search has nothing to compile; that of the default strategy lies in the binary as it runs.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets everything through the environment.
 
 use std::error::Error;
@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lz4::block::CompressionMode;
 use sha2::{Digest as _, Sha256};
 use wasmtime::{Config, Engine};
 
@@ -19,14 +18,11 @@ mod config;
 
 const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "plugin";
-/// A component is seldom unpacked and the binary kept: nearly the smallest that zstd can do. In a debug build, which is not kept, the
-/// compressors are slow themselves: they were a quarter of this script's time.
-const COMPONENT_LEVEL: i32 = if cfg!(debug_assertions) { 1 } else { 19 };
-/// The smallest that LZ4 can do: it takes longer here and is unpacked all the quicker.
-const CODE_LEVEL: CompressionMode =
-    if cfg!(debug_assertions) { CompressionMode::DEFAULT } else { CompressionMode::HIGHCOMPRESSION(12) };
-/// Bytes of code that are packed together.
-const PIECE: usize = 64 << 10;
+/// The strategy whose plugins most searches use.
+const DEFAULT_STRATEGY: &str = "plugins/strategies/decompose.yml";
+/// Nearly the smallest that zstd can do. In a debug build, which is not kept, the compressor is slow itself: it was a quarter of this
+/// script's time.
+const LEVEL: i32 = if cfg!(debug_assertions) { 1 } else { 19 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
@@ -50,7 +46,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // OUT_DIR is <target>/[<triple>/]<profile>/build/<package>/out; the profile's folder is beside `plugins`.
     let target_dir = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");
     build(&root, &names, &target_dir)?;
-    std::fs::write(out.join("builtins.rs"), table(&names, &target_dir.join(TARGET).join(PROFILE), &out)?)?;
+    let mapped = plugins_of(&root.join(DEFAULT_STRATEGY))?;
+    std::fs::write(out.join("builtins.rs"), table(&names, &mapped, &target_dir.join(TARGET).join(PROFILE), &out)?)?;
     std::fs::write(out.join("strategies.rs"), strategies(&root.join("plugins/strategies"))?)?;
     Ok(())
 }
@@ -94,44 +91,44 @@ fn build(root: &Path, names: &[String], target_dir: &Path) -> Result<(), Box<dyn
     if cargo.status()?.success() { Ok(()) } else { Err("the built-in plugins do not build; see above".into()) }
 }
 
-/// The plugins as an array of `Builtin`.
-fn table(names: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
+/// The plugins that a strategy file names for its roles.
+fn plugins_of(file: &Path) -> std::io::Result<Vec<String>> {
+    let text = std::fs::read_to_string(file)?;
+    let roles = text.lines().skip_while(|line| *line != "roles:").skip(1);
+    Ok(roles.filter_map(|line| line.split_once(": ")).map(|(_, plugin)| plugin.to_owned()).collect())
+}
+
+/// The plugins as an array of `Builtin`. The code of those in `mapped` is not packed.
+fn table(names: &[String], mapped: &[String], folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
     let compiler = compiler(&std::env::var("TARGET")?);
     if let Err(error) = &compiler {
         println!("cargo::warning=the built-in plugins are compiled when they are first used: {error:#}");
     }
-    let mut table = format!(
-        "/// The most bytes of a piece of code.\nconst PIECE: usize = {PIECE};\n\nstatic BUILTINS: &[Builtin] = &[\n"
-    );
+    let mut table = String::from("static BUILTINS: &[Builtin] = &[\n");
     for name in names {
         // The compiler writes `_` for what a library's name cannot have.
         let bytes = std::fs::read(folder.join(format!("{}.wasm", name.replace('-', "_"))))?;
         let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        let (component, code) = (out.join(format!("{name}.wasm.zst")), out.join(format!("{name}.code.lz4")));
-        std::fs::write(&component, zstd::bulk::compress(&bytes, COMPONENT_LEVEL)?)?;
-        match &compiler {
-            Ok(compiler) => std::fs::write(&code, pieces(&compiler.precompile_component(&bytes)?)?)?,
-            Err(_) => std::fs::write(&code, [])?,
-        }
+        let component = out.join(format!("{name}.wasm.zst"));
+        std::fs::write(&component, zstd::bulk::compress(&bytes, LEVEL)?)?;
+        let code = match &compiler {
+            Ok(compiler) => {
+                let (code, file) = (compiler.precompile_component(&bytes)?, out.join(format!("{name}.code")));
+                let is_mapped = mapped.contains(name);
+                std::fs::write(&file, if is_mapped { code } else { zstd::bulk::compress(&code, LEVEL)? })?;
+                let included = format!("include_bytes!({file:?})");
+                if is_mapped { format!("Some(Code::Plain(&Pages(*{included}).0))") } else { format!("Some(Code::Packed({included}))") }
+            }
+            Err(_) => "None".to_owned(),
+        };
         writeln!(
             table,
-            "    Builtin {{ name: {name:?}, size: {}, digest: {digest:?}, component: include_bytes!({component:?}), code: include_bytes!({code:?}) }},",
+            "    Builtin {{ name: {name:?}, size: {}, digest: {digest:?}, component: include_bytes!({component:?}), code: {code} }},",
             bytes.len(),
         )?;
     }
     table.push_str("];\n");
     Ok(table)
-}
-
-/// Code in pieces, each after its length.
-fn pieces(code: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut pieces = Vec::new();
-    for piece in code.chunks(PIECE) {
-        let block = lz4::block::compress(piece, Some(CODE_LEVEL), true)?;
-        pieces.extend_from_slice(&u32::try_from(block.len()).map_err(std::io::Error::other)?.to_le_bytes());
-        pieces.extend_from_slice(&block);
-    }
-    Ok(pieces)
 }
 
 /// An engine that compiles for any machine of the target's architecture: where it is x86-64, for those with SSE 4.2. Elsewhere,

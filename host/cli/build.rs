@@ -13,6 +13,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let version = lines.nth(1).and_then(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
     println!("cargo::rustc-env=WASMTIME_VERSION={}", version.ok_or("the lock file has no wasmtime")?);
     let is = |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
+    let is_gnu_linux = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
+    if is("PROFILE", "debug") && is_gnu_linux {
+        println!("cargo::rustc-link-arg=-no-pie");
+    }
     if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
         // The 130,000 addresses that the loader fills in take a fiftieth of the space. Such a program starts with this loader or a newer one.

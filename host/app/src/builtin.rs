@@ -1,7 +1,5 @@
-//! The built-in plugins: ordinary components, and the code that the build script compiled from them. In the binary the components are packed by
-//! zstd, and the code, which a search unpacks before it begins, by LZ4.
-
-use std::io::{self, Write};
+//! The built-in plugins: ordinary components, and the code that the build script compiled from them. In the binary the components are packed,
+//! and so is the code of those that the default strategy does not use; that of the others is run where it lies.
 
 use syrch_runtime::Precompiled;
 
@@ -13,10 +11,20 @@ pub(crate) struct Builtin {
     /// Its sha256, in hex.
     pub(crate) digest: &'static str,
     component: &'static [u8],
-    /// For any machine of the architecture, in pieces: each is the length of a block as a `u32` in little endian, and the block. Empty where the
-    /// build script could not compile for it.
-    code: &'static [u8],
+    /// For any machine of the architecture. None where the build script could not compile for it.
+    code: Option<Code>,
 }
+
+#[derive(Clone, Copy)]
+enum Code {
+    Plain(&'static [u8]),
+    Packed(&'static [u8]),
+}
+
+/// Begins with a page of memory, as code must that is run where it lies.
+#[cfg_attr(target_arch = "x86_64", repr(align(0x1000)))]
+#[cfg_attr(not(target_arch = "x86_64"), repr(align(0x10000)))]
+struct Pages<const SIZE: usize>([u8; SIZE]);
 
 include!(concat!(env!("OUT_DIR"), "/builtins.rs"));
 
@@ -28,24 +36,16 @@ impl Builtin {
 
     /// Its code, where the build script could compile it.
     pub(crate) fn precompiled(&self) -> Option<Precompiled> {
-        let packed = Some(self.code).filter(|code| !code.is_empty())?;
+        let code = match self.code? {
+            Code::Plain(code) => syrch_runtime::Code::Plain(code),
+            Code::Packed(packed) => {
+                syrch_runtime::Code::Written(Box::new(move |code| zstd::stream::copy_decode(packed, code)))
+            }
+        };
         // SAFETY: the build script compiled it with the runtime's own settings from the component of that digest, and it lay in the binary since.
         #[allow(unsafe_code)]
-        Some(unsafe { Precompiled::new(self.digest, self.size as u64, move |code| unpack(packed, code)) })
+        Some(unsafe { Precompiled::new(self.digest, self.size as u64, code) })
     }
-}
-
-/// Unpacks piece by piece, in the memory of one piece: fresh memory costs more time than unpacking.
-fn unpack(mut packed: &[u8], code: &mut dyn Write) -> io::Result<()> {
-    let mut piece = vec![0; PIECE];
-    while let Some((length, rest)) = packed.split_first_chunk() {
-        let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
-        let (block, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(cut)?;
-        let bytes = lz4::block::decompress_to_buffer(block, None, &mut piece)?;
-        code.write_all(piece.get(..bytes).ok_or_else(cut)?)?;
-        packed = rest;
-    }
-    Ok(())
 }
 
 /// The plugin of that name.
@@ -72,7 +72,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use crate::settings::PluginSource;
+    use crate::settings::{PluginSource, Strategy};
     use crate::{Observer, SearchEvent, Settings, plugins};
 
     struct Compilations(AtomicU32);
@@ -83,16 +83,30 @@ mod tests {
         }
     }
 
-    /// The code in the binary is that of the component beside it, and fits the engine that runs it.
+    /// The code in the binary is that of the component beside it, and fits the engine that runs it: the first of a process, and a further one.
     #[tokio::test]
     async fn nothing_built_in_is_compiled_when_it_is_used() {
-        let compiled = Compilations(AtomicU32::new(0));
+        let (compiled, settings) = (Compilations(AtomicU32::new(0)), Settings::default());
+        let runtimes = [(); 2].map(|()| plugins::runtime(&settings).unwrap());
+        let mut loaded = Vec::new();
         for known in super::all() {
             let source = PluginSource::Builtin(known.name.to_owned());
-            let inspected = plugins::inspect(&source, &Settings::default(), &compiled).await.unwrap();
-            assert_eq!((inspected.name.as_str(), inspected.bytes), (known.name, known.size as u64));
-            assert_eq!(inspected.digest, syrch_runtime::digest(&known.component()));
+            for runtime in &runtimes {
+                let plugin = plugins::load(runtime, &source, &compiled).await.unwrap();
+                assert_eq!((plugin.identity().name.as_str(), plugin.size()), (known.name, known.size as u64));
+                assert_eq!(plugin.digest(), syrch_runtime::digest(&known.component()));
+                loaded.push(plugin);
+            }
         }
         assert_eq!(compiled.0.into_inner(), 0);
+    }
+
+    /// A search by the default strategy unpacks nothing.
+    #[test]
+    fn the_code_of_the_default_strategy_lies_as_it_runs() {
+        for (role, source) in Strategy::default().roles {
+            let PluginSource::Builtin(name) = source else { panic!("{role}: {source}") };
+            assert!(matches!(super::find(&name).unwrap().code, Some(super::Code::Plain(_))), "{role}: {name}");
+        }
     }
 }

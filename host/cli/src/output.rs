@@ -34,7 +34,8 @@ impl Output {
         let wrong = |why: &str| Failure::usage(format!("{flag} `{}`: {why}", path.display()));
         match fs::metadata(path) {
             Ok(data) if data.is_dir() => Err(wrong("is a folder").hint(format!("{flag} takes the path of a file"))),
-            Ok(data) if data.is_file() && !path.starts_with("/dev") => {
+            // A link such as /dev/fd/3 leads to a file that the shell opened; /dev/shm has files like any other folder.
+            Ok(data) if data.is_file() && !(path.starts_with("/dev") && path.is_symlink()) => {
                 Ok(Self::File(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())))
             }
             Ok(_) => Ok(Self::Device(path.to_owned())),

@@ -2,9 +2,13 @@
 //! component's digest, the engine and the code are authenticated together, with a key in the user's state folder. So whoever can write only
 //! the cache (a restored CI cache, say) cannot put code there. Files are mapped, not copied, where the system supports it.
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use cap_std::ambient_authority;
@@ -243,6 +247,33 @@ fn in_memory(engine: &Engine, write: &WriteCode<'_>) -> Option<Component> {
 
 #[cfg(not(target_os = "linux"))]
 fn in_memory(_: &Engine, _: &WriteCode<'_>) -> Option<Component> {
+    None
+}
+
+/// Loads code of this process's own binary.
+pub(crate) fn load_plain(engine: &Engine, code: &'static [u8]) -> Option<Component> {
+    in_place(engine, code).or_else(|| load(engine, &|file| file.write_all(code)))
+}
+
+/// Loads code where it lies: it is read from the binary page by page as it is run, once for all processes. In this process one engine can have
+/// it, since wasmtime finds the component of running code by the address.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn in_place(engine: &Engine, code: &'static [u8]) -> Option<Component> {
+    static PLACED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+    Engine::detect_precompiled(code)?;
+    let address = code.as_ptr().addr();
+    if !address.is_multiple_of(rustix::param::page_size())
+        || !PLACED.lock().unwrap_or_else(PoisonError::into_inner).insert(address)
+    {
+        return None;
+    }
+    // SAFETY: the code comes from the build of this host, and is a constant.
+    #[allow(unsafe_code)]
+    unsafe { Component::deserialize_raw(engine, code.into()) }.ok()
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+fn in_place(_: &Engine, _: &'static [u8]) -> Option<Component> {
     None
 }
 

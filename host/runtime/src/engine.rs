@@ -9,6 +9,8 @@ use wasmtime::{Enabled, Engine, PoolingAllocationConfig};
 
 use crate::capacity::Size;
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod code;
 mod config;
 
 use config::config;
@@ -22,8 +24,9 @@ const WARM: u32 = 8;
 /// Builds the engine with a pool of what stores need, or where the machine lacks the address space, without one.
 pub(crate) fn engine(limits: &Limits) -> wasmtime::Result<Engine> {
     let mut config = config(limits.wasm_stack);
-    config.allocation_strategy(pool(limits));
-    Engine::new(&config).or_else(|_| Engine::new(&self::config(limits.wasm_stack)))
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    config.with_custom_code_memory(Some(Arc::new(code::Executable)));
+    Engine::new(config.clone().allocation_strategy(pool(limits))).or_else(|_| Engine::new(&config))
 }
 
 /// Builds the engine of a process that compiles and runs nothing: without a pool and with one thread. Its code fits [`engine`].

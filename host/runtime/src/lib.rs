@@ -28,7 +28,7 @@ mod wasi;
 pub use cache::CodeCache;
 pub use compile::{CompileFailure, CompileProcess, compile_component};
 pub use error::LoadError;
-pub use load::{CompileSettings, NameCheck, Origin, Precompiled, Runtime, check_names, granted_ports};
+pub use load::{Code, CompileSettings, NameCheck, Origin, Precompiled, Runtime, check_names, granted_ports};
 pub use plugin::{Configured, Identity, Plugin, Used};
 pub use read::{digest, read_component};
 pub use toolchain::{Toolchain, producers};

@@ -75,23 +75,26 @@ pub enum Origin {
 pub struct Precompiled {
     digest: &'static str,
     size: u64,
-    write: Box<cache::WriteCode<'static>>,
+    code: Code,
+}
+
+/// Where compiled code comes from.
+pub enum Code {
+    /// All of it. It is run where it lies if it begins with a page of memory.
+    Plain(&'static [u8]),
+    /// What writes it, on a thread that may block, and does so a second time where the code cannot be mapped.
+    Written(Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send>),
 }
 
 impl Precompiled {
-    /// The code of the component with this sha256, in hex, and this size in bytes. `write` writes it, on a thread that may block, and is called
-    /// a second time where the code cannot be mapped.
+    /// The code of the component with this sha256, in hex, and this size in bytes.
     ///
     /// # Safety
     /// The code runs as it is: it must come from wasmtime's compiler and from nobody else.
     #[allow(unsafe_code)]
     #[must_use]
-    pub unsafe fn new(
-        digest: &'static str,
-        size: u64,
-        write: impl Fn(&mut dyn Write) -> io::Result<()> + Send + 'static,
-    ) -> Self {
-        Self { digest, size, write: Box::new(write) }
+    pub unsafe fn new(digest: &'static str, size: u64, code: Code) -> Self {
+        Self { digest, size, code }
     }
 }
 
@@ -170,10 +173,14 @@ impl Runtime {
     /// # Errors
     /// As [`Self::load`].
     pub async fn load_precompiled(&self, name: &str, known: Precompiled) -> Result<Option<Plugin>, LoadError> {
-        let (engine, write) = (self.engine.clone(), known.write);
+        let (engine, code) = (self.engine.clone(), known.code);
         // Few at a time: the next one works in the memory of the last.
         let permit = self.loading.acquire().await;
-        let loaded = tokio::task::spawn_blocking(move || cache::load(&engine, &*write)).await;
+        let loaded = tokio::task::spawn_blocking(move || match code {
+            Code::Plain(code) => cache::load_plain(&engine, code),
+            Code::Written(write) => cache::load(&engine, &*write),
+        });
+        let loaded = loaded.await;
         drop(permit);
         let Some(component) = loaded.ok().flatten() else { return Ok(None) };
         let of = component.component_type();

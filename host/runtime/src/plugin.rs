@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use syrch_core::roles::{Call, Role};
 use syrch_core::{CONTRACT_VERSION, Limits, RoleError, text, validate};
 use syrch_schema::{Patterns, Schema};
+use tokio::task::JoinSet;
 use wasmtime::component::{Instance, InstancePre};
 use wasmtime::{Store, UpdateDeadline};
 
@@ -61,12 +63,15 @@ pub(crate) struct Inner {
 impl Plugin {
     /// Asks the plugin for its description.
     pub(crate) async fn describe(inner: Inner) -> Result<Self, LoadError> {
-        let inner = Arc::new(inner);
-        let mut session = Session::open(&inner, None).await.map_err(refused)?;
-        session.check_exports(&inner)?;
-        let described = session.describe().await.map_err(refused)?;
-        let _ = inner.identity.set(identity_of(described, &inner.limits).await?);
-        Ok(Self { inner })
+        beside_others(async move {
+            let inner = Arc::new(inner);
+            let mut session = Session::open(&inner, None).await.map_err(refused)?;
+            session.check_exports(&inner)?;
+            let described = session.describe().await.map_err(refused)?;
+            let _ = inner.identity.set(identity_of(described, &inner.limits).await?);
+            Ok(Self { inner })
+        })
+        .await
     }
 
     /// The plugin's description of itself.
@@ -120,15 +125,34 @@ impl Plugin {
             return Err(LoadError::WrongRole { wanted: role.name().to_owned(), implemented });
         }
         let config = serde_json::Value::Object(config.clone());
-        check_config(&self.identity().schema_text, &config, &self.inner.limits).await?;
-        let config = config.to_string();
-        let mut session = Session::open(&self.inner, None).await.map_err(refused)?;
-        session.configure(&config).await.map_err(|error| match error {
-            RoleError::Failure { .. } => LoadError::Config(error.to_string()),
-            _ => refused(error),
-        })?;
-        Ok(Configured { plugin: self.clone(), role, config: config.into(), used: Arc::default() })
+        let plugin = self.clone();
+        beside_others(async move {
+            check_config(&plugin.identity().schema_text, &config, &plugin.inner.limits).await?;
+            let config = config.to_string();
+            let mut session = Session::open(&plugin.inner, None).await.map_err(refused)?;
+            session.configure(&config).await.map_err(|error| match error {
+                RoleError::Failure { .. } => LoadError::Config(error.to_string()),
+                _ => refused(error),
+            })?;
+            Ok(Configured { plugin, role, config: config.into(), used: Arc::default() })
+        })
+        .await
     }
+}
+
+/// Runs a part of loading as a task of its own, which ends with the future: a search loads several plugins at once.
+fn beside_others<T: Send + 'static>(
+    part: impl Future<Output = Result<T, LoadError>> + Send + 'static,
+) -> BoxFuture<'static, Result<T, LoadError>> {
+    let mut task = JoinSet::new();
+    task.spawn(part);
+    Box::pin(async move {
+        match task.join_next().await {
+            Some(Ok(loaded)) => loaded,
+            Some(Err(error)) => Err(LoadError::Engine(error.to_string())),
+            None => Err(LoadError::Engine("the task that loads it is gone".to_owned())),
+        }
+    })
 }
 
 /// The load error for a call that failed while the plugin was loaded.

@@ -28,7 +28,6 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::sink::{Format, json};
 
-/// Flags of `batch`.
 #[derive(Args)]
 #[command(mut_arg(DATABASE, database))]
 pub(crate) struct BatchArgs {

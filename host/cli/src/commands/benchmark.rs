@@ -17,7 +17,6 @@ use crate::config::parameter::Parameter;
 use crate::console::progress::Watch;
 use crate::failure::Outcome;
 
-/// Flags of `benchmark`.
 #[derive(Args)]
 #[command(mut_arg(DATABASE, databases))]
 pub(crate) struct BenchmarkArgs {

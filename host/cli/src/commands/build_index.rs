@@ -19,7 +19,6 @@ use crate::sink::{Format, Grid, terminal};
 const CALLS: u32 = 100_000;
 const TOKENS: u64 = 1_000_000_000;
 
-/// Flags of `build-index`.
 #[derive(Args)]
 pub(crate) struct BuildIndexArgs {
     /// Flags of a search: the database, the model, what it may cost.

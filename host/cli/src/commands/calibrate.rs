@@ -31,7 +31,6 @@ pub(crate) enum CalibrateCommand {
     Fit(FitArgs),
 }
 
-/// Flags of `calibrate fit`.
 #[derive(Args)]
 pub(crate) struct FitArgs {
     /// The run: its id, the beginning of it, `last`, or its folder

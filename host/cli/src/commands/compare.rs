@@ -34,7 +34,6 @@ use crate::failure::{Failure, Outcome};
 /// The part of the questions that arms usually differ in (16 systems on 919 questions of Spider differed in 12 %, two by two).
 const DISCORDANCE: f64 = 0.12;
 
-/// Flags of `compare`.
 #[derive(Args)]
 #[command(mut_arg(DATABASE, databases), override_usage = "syrch-host compare [OPTIONS] <ARM> <ARM>... <SUITE>")]
 pub(crate) struct CompareArgs {

@@ -11,7 +11,6 @@ use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
-/// Flags of `completions`.
 #[derive(Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell

@@ -11,7 +11,6 @@ use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid, terminal};
 
-/// Flags of `config`.
 #[derive(Args)]
 pub(crate) struct ConfigArgs {
     /// Show where each value came from

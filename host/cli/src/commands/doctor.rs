@@ -71,7 +71,6 @@ impl Check {
     }
 }
 
-/// Flags of `doctor`.
 #[derive(Args)]
 pub(crate) struct DoctorArgs {
     /// Print the statements that make a role which only reads the database of --db, for an administrator to run; of these schemas, with commas

@@ -22,7 +22,6 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Format, Grid, json as json_sink, markdown, terminal};
 
-/// Flags of `eval`.
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("gold").required(true))]
 pub(crate) struct EvalArgs {

@@ -29,7 +29,6 @@ use crate::failure::{Failure, Outcome};
 pub(super) use knobs::{Assigned, Named, Plugins};
 use one::One;
 
-/// Flags of `grid`.
 #[derive(Args)]
 #[command(mut_arg(DATABASE, databases), mut_arg("workers", workers), mut_arg("seeds", seeds), mut_arg("report", |flag| flag.hide(true)))]
 pub(crate) struct GridArgs {

@@ -99,7 +99,9 @@ pub(crate) trait Run: Sized {
 macro_rules! commands {
     ($(#[$about:meta])* $list:ident: $($(#[$attribute:meta])* $name:ident($file:ident::$flags:ident),)*) => {
         $(#[$about])*
+        // The flags of a command are made when it is called: those of all are a thousand. A doc comment on them would replace its help.
         #[derive(Subcommand)]
+        #[command(defer = true)]
         pub(crate) enum $list {
             $($(#[$attribute])* #[command(after_help = Exit::help())] $name(Box<$file::$flags>),)*
         }

@@ -27,7 +27,6 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Format, Grid};
 
-/// Flags of `report`.
 #[derive(Args)]
 pub(crate) struct ReportArgs {
     /// Runs: ids, beginnings of them, `last`, or folders; several are the shards of one run. Without any, the last

@@ -17,7 +17,6 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, alternatives};
 use crate::sink::{Format, Grid, table, terminal};
 
-/// Flags of `schema`.
 #[derive(Args)]
 pub(crate) struct SchemaArgs {
     /// The database, or several; one is the same as --db

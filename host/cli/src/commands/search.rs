@@ -21,7 +21,7 @@ use crate::console::prompt::Prompt;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, alternatives};
 
-/// Flags of a search.
+// Flags of a search.
 #[derive(Args, Default)]
 pub(crate) struct SearchArgs {
     /// The question

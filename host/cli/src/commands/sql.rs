@@ -17,7 +17,6 @@ use crate::sink::{Grid, json as cells};
 /// Bytes that are read of a statement from standard input; the guard refuses it long before.
 const LONGEST: u64 = 1 << 20;
 
-/// Flags of `sql`.
 #[derive(Args)]
 pub(crate) struct SqlArgs {
     /// The statement; - reads it from standard input

@@ -32,7 +32,6 @@ pub(crate) enum SuiteCommand {
     Fuzz(Box<FuzzArgs>),
 }
 
-/// Flags of `suite lint`.
 #[derive(Args)]
 pub(crate) struct LintArgs {
     /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Its databases are searched in --db first, which may be

@@ -16,7 +16,6 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::Grid;
 
-/// Flags of `suite fuzz`.
 #[derive(Args)]
 #[command(mut_arg(DATABASE, databases))]
 pub(crate) struct FuzzArgs {

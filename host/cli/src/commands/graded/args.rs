@@ -24,7 +24,7 @@ pub(crate) fn databases(flag: Arg) -> Arg {
     )
 }
 
-/// Flags of a run over a suite.
+// Flags of a run over a suite.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {

@@ -14,7 +14,7 @@ use crate::config::{Given, GivenRewriter};
 /// The rewriters that a word of its own names.
 const WORDS: [(&str, &str); 2] = [("rules", DEFAULT_REWRITER), ("model", "rewrite")];
 
-/// Flags of everything that proposes and measures.
+// Flags of everything that proposes and measures.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Optimizer")]
 pub(crate) struct LoopArgs {

@@ -13,7 +13,6 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::Grid;
 
-/// Flags of `optimize check`.
 #[derive(Args)]
 pub(crate) struct CheckArgs {
     /// Statements, files with one each, `-` for one from standard input, or manifests of corpora

@@ -25,7 +25,6 @@ pub(crate) enum CorpusCommand {
     Verify(ManifestArgs),
 }
 
-/// Flags of `optimize corpus add`.
 #[derive(Args)]
 pub(crate) struct AddArgs {
     /// The manifest, such as manifest.toml
@@ -39,7 +38,7 @@ pub(crate) struct AddArgs {
     pub(crate) description: String,
 }
 
-/// Flags of the commands that read a manifest.
+// Flags of the commands that read a manifest.
 #[derive(Args)]
 pub(crate) struct ManifestArgs {
     /// The manifest

@@ -27,7 +27,6 @@ use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
-/// Flags of `optimize`.
 #[derive(Args)]
 #[command(subcommand_precedence_over_arg = true)]
 pub(crate) struct OptimizeArgs {

@@ -16,7 +16,6 @@ use crate::commands::{Context, dry_run};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
-/// Flags of `optimize run`.
 #[derive(Args)]
 pub(crate) struct RunArgs {
     /// The manifest of the corpus

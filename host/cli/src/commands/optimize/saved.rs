@@ -12,7 +12,6 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::Format;
 
-/// Flags of `optimize report`.
 #[derive(Args)]
 pub(crate) struct SavedArgs {
     /// The run: its id, the beginning of it, `last`, or its folder

@@ -11,7 +11,6 @@ use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid};
 
-/// The flags of `plugin build`.
 #[derive(Args)]
 pub(crate) struct BuildArgs {
     /// The project.

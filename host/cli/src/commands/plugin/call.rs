@@ -22,7 +22,6 @@ use crate::failure::{Failure, Outcome};
 /// Bytes of an input at most.
 const LONGEST: u64 = 4 << 20;
 
-/// The flags of `plugin call`.
 #[derive(Args)]
 pub(crate) struct CallArgs {
     /// The path of a component, or a built-in's name

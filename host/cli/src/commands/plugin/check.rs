@@ -19,7 +19,6 @@ use crate::sink::Grid;
 /// What stands beside a name that fits.
 const FITS: &str = "fits";
 
-/// The flags of `plugin check`.
 #[derive(Args)]
 pub(crate) struct CheckArgs {
     /// The path of a component, or a built-in's name

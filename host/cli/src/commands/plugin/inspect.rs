@@ -16,7 +16,6 @@ use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::Grid;
 
-/// The flags of `plugin inspect`.
 #[derive(Args)]
 pub(crate) struct InspectArgs {
     /// The path of a component, or a built-in's name

@@ -11,7 +11,6 @@ use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::Grid;
 
-/// The flags of `plugin list`.
 #[derive(Args)]
 pub(crate) struct ListArgs {}
 

@@ -14,7 +14,6 @@ use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid};
 
-/// The flags of `plugin new`.
 #[derive(Args)]
 pub(crate) struct NewArgs {
     /// The plugin's name: lower-case words with hyphens between them

@@ -44,7 +44,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// How a project is built.
+// How a project is built.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ProjectArgs {
     /// The folder of the project

@@ -23,7 +23,6 @@ use crate::sink::{Format, Grid, terminal};
 /// The folder of a project's cases.
 const CASES: &str = "tests";
 
-/// The flags of `plugin test`.
 #[derive(Args)]
 pub(crate) struct TestArgs {
     /// The folder of a project, a component, or a built-in's name

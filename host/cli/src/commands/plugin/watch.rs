@@ -31,7 +31,6 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// The file in `build/` with the run of the last answer.
 const LAST: &str = "last-run";
 
-/// The flags of `plugin watch`.
 #[derive(Args)]
 pub(crate) struct WatchArgs {
     /// The project.

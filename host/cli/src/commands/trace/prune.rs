@@ -13,7 +13,6 @@ use crate::sink::{Format, Grid};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Flags of `trace prune`.
 #[derive(Args)]
 pub(crate) struct PruneArgs {
     /// Retain this many of the latest

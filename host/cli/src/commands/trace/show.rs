@@ -16,7 +16,6 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::sink::{Format, Grid, table};
 
-/// Flags of `trace show`.
 #[derive(Args)]
 pub(crate) struct ShowArgs {
     /// A run's id, the beginning of it, `last`, or the path of a journal
